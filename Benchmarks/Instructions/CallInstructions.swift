@@ -8,16 +8,16 @@ import RTP
 import Recorder
 import Synchronization
 
-/// The same call each time, in memory and in time that it moves itself, for a program that counts instructions: four publishers
-/// send 1 Mb/s of video and audio each to one peer, which records them. Nothing is lost, and no clock and no socket takes part.
+/// Runs the same call each time, in memory and in simulated time, for a program that counts instructions: four publishers
+/// send 1 Mb/s of video and audio each to one peer, which records them. There is no loss, no clock and no socket.
 ///
 /// Usage: call-instructions [SECONDS]     of media; with 0 the peers only connect
 ///
-/// Prints how many RTP packets the recording peer has received.
+/// Prints the number of RTP packets that the recording peer received.
 @main
 struct CallInstructions {
   static func main() {
-    // Not an asynchronous `main`: for that the first thread is given away, which Valgrind does not survive.
+    // An asynchronous `main` would give up the first thread, which Valgrind does not survive.
     let outcome = Monitor<Result<Int, any Error>?>(nil)
     Task.detached {
       do {
@@ -51,7 +51,7 @@ struct CallInstructions {
   }
 }
 
-/// A recording peer and those who publish to it, joined by a network without delay and without loss.
+/// A recording peer and its publishers, connected by a network without delay or loss.
 private final class MemoryRoom {
   struct NotConnected: Error, CustomStringConvertible {
     var description: String { "Not all publishers were connected within 5 s." }
@@ -93,7 +93,7 @@ private final class MemoryRoom {
     start = begin
     now = begin
     var configuration = PeerDemultiplexer.Configuration(isPolite: { _ in false })
-    // Each engine has a user fragment of its own.
+    // Each engine needs its own ICE username fragment.
     let seeds = Mutex<UInt64>(100)
     configuration.makeGenerator = {
       seeds.withLock { seed in
@@ -134,7 +134,7 @@ private final class MemoryRoom {
     }
   }
 
-  /// Carries datagrams and signalling until nobody has anything more to say at this time.
+  /// Exchanges datagrams and signalling until no peer has more to send at this time.
   private func exchange() {
     let wallClock = NTPTime(secondsSince1970: 1_700_000_000 + (now - start) / .seconds(1))
     var isQuiet = false
@@ -187,7 +187,7 @@ private final class MemoryRoom {
   }
 }
 
-/// 30 frames of video a second, a keyframe a second, and 50 packets of audio: about 1 Mb/s with random insides.
+/// 30 video frames a second, one keyframe a second, and 50 audio packets: about 1 Mb/s of random payload.
 private struct SyntheticFrameSource {
   private static let stock: [UInt8] = {
     var generator = SplitMix64(seed: 77)
@@ -206,7 +206,7 @@ private struct SyntheticFrameSource {
 
   mutating func restart(at now: ContinuousClock.Instant) { start = now }
 
-  /// The next frame that is due.
+  /// Returns the next frame that is due.
   mutating func next(now: ContinuousClock.Instant) -> EncodedFrame? {
     if start + .milliseconds(20 * audioFrames) <= now { return audio() }
     return start + .nanoseconds(videoFrames * 1_000_000_000 / 30) <= now ? video() : nil
@@ -216,7 +216,7 @@ private struct SyntheticFrameSource {
     defer { videoFrames += 1 }
     let isKeyframe = videoFrames % 30 == 0
     var payload = ByteBuffer()
-    // RFC 6386, 9.1: version 0, shown; of a keyframe the start code and 640x480.
+    // RFC 6386, 9.1: version 0, shown; for a keyframe also the start code and 640x480.
     payload.writeBytes(isKeyframe ? [0x10, 0x02, 0x00, 0x9D, 0x01, 0x2A, 0x80, 0x02, 0xE0, 0x01] : [0x11, 0x02, 0x00])
     fill(&payload, count: isKeyframe ? 16_000 : Int.random(in: 2_000...4_500, using: &generator))
     return EncodedFrame(

@@ -1,30 +1,30 @@
 package import NIOCore
 
-/// What an Opus packet says of itself without being decoded (RFC 6716, 3).
+/// The properties of an Opus packet that can be read without decoding it (RFC 6716, 3).
 ///
-/// All lengths in it are checked by the rules of RFC 6716, 3.4 (R1 to R7), as libopus does.
+/// All lengths are checked by the rules of RFC 6716, 3.4 (R1 to R7), as in libopus.
 package struct OpusPacket: Sendable, Hashable {
   package let contents: OpusTableOfContents
-  /// Whether it carries no audio at all: every frame is empty (RFC 6716, 3.2.1; discontinuous transmission).
+  /// Whether the packet has no audio at all: every frame is empty (RFC 6716, 3.2.1; discontinuous transmission).
   package let isEmpty: Bool
-  /// Whether it only says that the sender skips silence: it is empty, or has at most 2 bytes, which libopus need not
-  /// send (`opus_encode`; RFC 6716, 2.1.9).
+  /// Whether the packet only signals silence: it is empty, or has at most 2 bytes, which need not be sent
+  /// (`opus_encode`; RFC 6716, 2.1.9).
   package let isSilence: Bool
-  /// Whether it carries a copy, at lower quality, of the frame before its first one (in-band FEC; RFC 6716, 2.1.7), so that a lost
-  /// packet can be rebuilt from it.
+  /// Whether the packet has a copy, at lower quality, of the frame before its first one (in-band FEC; RFC 6716, 2.1.7),
+  /// from which a lost packet can be reconstructed.
   package let carriesCopy: Bool
 
   /// 1 or 2.
   package var channels: Int { contents.channels }
-  /// How many frames are in it: 1 to 48.
+  /// The number of frames in the packet: 1 to 48.
   package var frames: Int { contents.frames }
-  /// How long it plays, in ticks of 48 kHz: 120 (2.5 ms) to 5,760 (120 ms).
+  /// The duration in ticks of 48 kHz: 120 (2.5 ms) to 5,760 (120 ms).
   package var duration: Int { contents.duration }
 
-  /// The longest frame in bytes (RFC 6716, 3.4, R2).
+  /// The maximum frame size in bytes (RFC 6716, 3.4, R2).
   private static let maximumFrameBytes = 1_275
 
-  /// Reads the table of contents and checks all frame lengths.
+  /// Parses the table of contents and checks all frame lengths.
   package init(parsing packet: ByteBuffer) throws(ParseError) {
     let contents = try OpusTableOfContents(parsing: packet)
     let lengths = packet.withUnsafeReadableBytes { Self.lengths(of: contents, in: $0) }
@@ -38,9 +38,9 @@ package struct OpusPacket: Sendable, Hashable {
     carriesCopy = first.map { Self.announcesCopy($0, contents) } ?? false
   }
 
-  /// What is needed of the frames' lengths.
+  /// A summary of the frame lengths.
   private struct Lengths {
-    /// Where the first frame begins.
+    /// The position of the first frame.
     var start: Int
     /// The first frame's length.
     var first: Int
@@ -48,7 +48,7 @@ package struct OpusPacket: Sendable, Hashable {
     var areZero: Bool
   }
 
-  /// Nil when they do not fit.
+  /// Returns the frame lengths, or nil when the frames do not fit into the packet.
   private static func lengths(of contents: OpusTableOfContents, in bytes: UnsafeRawBufferPointer) -> Lengths? {
     switch contents.code {
     case 0:
@@ -58,7 +58,7 @@ package struct OpusPacket: Sendable, Hashable {
     case 2:
       return varying(2, from: 1, until: bytes.count, in: bytes)
     default:
-      // The frame count byte has told that there is a second byte.
+      // Parsing of the table of contents has verified that the frame count byte exists.
       let isVarying = bytes[1] & 0x80 != 0
       let isPadded = bytes[1] & 0x40 != 0
       var position = 2
@@ -68,7 +68,7 @@ package struct OpusPacket: Sendable, Hashable {
         guard position < end else { return nil }
         let padding = Int(bytes[position])
         position += 1
-        // 255 stands for 254 bytes, and another length follows.
+        // 255 means 254 bytes, followed by another length.
         end -= min(padding, 254)
         isOver = padding != 255
       }
@@ -79,14 +79,14 @@ package struct OpusPacket: Sendable, Hashable {
     }
   }
 
-  /// All frames have the same length.
+  /// Returns the lengths of frames of equal size.
   private static func equal(_ count: Int, from start: Int, until end: Int) -> Lengths? {
     let length = (end - start) / count
     guard length * count == end - start, length <= maximumFrameBytes else { return nil }
     return Lengths(start: start, first: length, areZero: length == 0)
   }
 
-  /// All but the last frame tell their length.
+  /// Returns the lengths of frames of which all but the last have an encoded length.
   private static func varying(_ count: Int, from start: Int, until end: Int, in bytes: UnsafeRawBufferPointer)
     -> Lengths?
   {
@@ -111,8 +111,9 @@ package struct OpusPacket: Sendable, Hashable {
     return Lengths(start: position, first: first ?? last, areZero: sum + last == 0)
   }
 
-  /// Reads the header bits of a frame's SILK layer: for each channel a flag of voice for every 20 ms, and then the one that
-  /// announces a copy of the frame before (RFC 6716, 4.2.3). They are coded evenly, so they are plain bits from the top.
+  /// Reads the header bits of a frame's SILK layer: for each channel a voice activity flag for every 20 ms, then the
+  /// flag for a copy of the previous frame (RFC 6716, 4.2.3). They are coded with even probability, so they are plain
+  /// bits from the top.
   private static func announcesCopy(_ header: UInt8, _ contents: OpusTableOfContents) -> Bool {
     // From configuration 16 on there is no SILK layer.
     if contents.configuration >= 16 { return false }
@@ -121,4 +122,56 @@ package struct OpusPacket: Sendable, Hashable {
     let side = contents.channels == 1 ? 0 : header >> (6 - 2 * voices) & 1
     return middle | side != 0
   }
+}
+
+/// The table of contents of an Opus packet: its first one or two bytes (RFC 6716, 3.1 and 3.2).
+package struct OpusTableOfContents: Sendable, Hashable {
+  /// The maximum duration of a packet, 120 ms, in ticks of 48 kHz (RFC 6716, 3.2.5, R5).
+  package static let maximumDuration = 5_760
+
+  /// 0...31: coding mode, bandwidth and frame duration (RFC 6716, table 2).
+  package let configuration: UInt8
+  /// 1 or 2.
+  package let channels: Int
+  /// 0...3: the number of frames and the encoding of their sizes.
+  package let code: UInt8
+  /// The number of frames in the packet: 1...48.
+  package let frames: Int
+
+  /// Parses the table-of-contents byte and, for code 3, the frame count byte.
+  package init(parsing packet: ByteBuffer) throws(ParseError) {
+    let start = packet.readerIndex
+    guard let contents = packet.getInteger(at: start, as: UInt8.self) else {
+      throw .tooShort("An Opus packet", needs: 1, found: 0)
+    }
+    configuration = contents >> 3
+    channels = contents & 0x04 == 0 ? 1 : 2
+    code = contents & 0x03
+    switch code {
+    case 0: frames = 1
+    case 1, 2: frames = 2
+    default:
+      guard let count = packet.getInteger(at: start + 1, as: UInt8.self) else {
+        throw .tooShort("An Opus packet of code 3", needs: 2, found: 1)
+      }
+      frames = Int(count & 0x3F)
+      guard frames > 0 else { throw .wrongValue("An Opus packet's frame count", expected: "1 to 48", found: 0) }
+    }
+    guard duration <= Self.maximumDuration else {
+      throw .wrongValue("An Opus packet's duration in 48 kHz ticks", expected: "at most 5760", found: duration)
+    }
+  }
+
+  /// The duration of one frame in ticks of 48 kHz: 120 (2.5 ms) to 2,880 (60 ms).
+  package var frameDuration: Int {
+    switch configuration {
+    case 3, 7, 11: 2_880
+    case 0...11: 480 << Int(configuration & 0x03)
+    case 12...15: 480 << Int(configuration & 0x01)
+    default: 120 << Int(configuration & 0x03)
+    }
+  }
+
+  /// The duration of the packet in ticks of 48 kHz, whatever rate the encoder used (RFC 7587, 4.1): 120 to 5,760.
+  package var duration: Int { frames * frameDuration }
 }

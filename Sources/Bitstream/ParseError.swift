@@ -1,12 +1,12 @@
-/// Why bytes are not what they were treated as: one sentence, with the numbers that were found.
+/// An error in parsed bytes: one sentence, with the numbers that were found.
 package enum ParseError: Error, Sendable, Hashable, CustomStringConvertible {
   /// `part` ends before its fields do.
   case tooShort(_ part: String, needs: Int, found: Int)
-  /// `part` is not of version 2, the only one in use (RFC 3550, 5.1).
+  /// `part` does not have version 2, the only one in use (RFC 3550, 5.1).
   case wrongVersion(_ part: String, found: Int)
   /// `part` announces padding that is empty or longer than itself (RFC 3550, 5.1).
   case wrongPadding(_ part: String, announced: Int, available: Int)
-  /// A field of `part` holds a value that has no meaning there.
+  /// A field of `part` has an invalid value.
   case wrongValue(_ part: String, expected: String, found: Int)
 
   package var description: String {

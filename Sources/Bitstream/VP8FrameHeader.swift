@@ -1,13 +1,13 @@
 package import NIOCore
 
-/// What a VP8 frame says of itself before its coded partitions (RFC 6386, 9.1).
+/// The uncompressed header of a VP8 frame (RFC 6386, 9.1).
 package struct VP8FrameHeader: Sendable, Hashable {
-  /// A keyframe's video size, and how a player is asked to enlarge it.
+  /// The video size in a keyframe, and the scale at which it should be shown.
   package struct Size: Sendable, Hashable {
-    /// In pixels, 14 bits each.
+    /// Width and height in pixels, 14 bits each.
     package var width: UInt16
     package var height: UInt16
-    /// 0: not at all, 1: by 5/4, 2: by 5/3, 3: by 2.
+    /// The scale: 0: none, 1: 5/4, 2: 5/3, 3: 2.
     package var horizontalScale: UInt8
     package var verticalScale: UInt8
   }
@@ -15,14 +15,14 @@ package struct VP8FrameHeader: Sendable, Hashable {
   package var isKeyframe: Bool
   /// The bitstream version, 0...3 in use.
   package var version: UInt8
-  /// Whether the frame is shown, or only kept for others to refer to.
+  /// Whether the frame is shown, or only used as a reference.
   package var isShown: Bool
-  /// In bytes, 19 bits.
+  /// The size in bytes, 19 bits.
   package var firstPartitionSize: UInt32
-  /// Nil for every frame that is not a keyframe.
+  /// The video size; nil unless the frame is a keyframe.
   package var size: Size?
 
-  /// Reads the 3 bytes of every frame and the 7 more of a keyframe.
+  /// Parses the 3 bytes of every frame and the 7 further bytes of a keyframe.
   ///
   /// - Parameter frame: the whole frame, or its first payload after the descriptor.
   package init(parsing frame: ByteBuffer) throws(ParseError) {

@@ -1,18 +1,18 @@
 package import NIOCore
 
-/// What the first bytes of a VP9 frame tell (VP9 bitstream specification, 6.2).
+/// The first fields of the header of a VP9 frame (VP9 bitstream specification, 6.2).
 package struct VP9FrameHeader: Sendable, Hashable {
-  /// A keyframe's video size in pixels: 1 to 65,536.
+  /// The video size of a keyframe in pixels: 1 to 65,536.
   package struct Size: Sendable, Hashable {
     package var width: Int
     package var height: Int
   }
 
   package var isKeyframe: Bool
-  /// Nil for every frame that is not a keyframe.
+  /// The video size; nil unless the frame is a keyframe.
   package var size: Size?
 
-  /// Reads a header; nil when the bytes are no VP9 frame.
+  /// Parses a header; nil when the bytes are not a VP9 frame.
   package init?(parsing frame: ByteBuffer) {
     var bits = Bits(bytes: frame.getBytes(at: frame.readerIndex, length: min(16, frame.readableBytes)) ?? [])
     guard bits.read(2) == 2, let low = bits.read(1), let high = bits.read(1) else { return nil }
@@ -28,7 +28,7 @@ package struct VP9FrameHeader: Sendable, Hashable {
     guard isKeyframe else { return }
     guard bits.read(24) == 0x498342 else { return nil }
     if profile >= 2, bits.read(1) == nil { return nil }
-    // The colour: profiles 1 and 3 tell the sampling, and RGB (7) has no range.
+    // The color configuration: profiles 1 and 3 include the subsampling, and RGB (7) has no color range.
     guard let colour = bits.read(3) else { return nil }
     let isOdd = profile & 1 == 1
     guard bits.read(colour == 7 ? (isOdd ? 1 : 0) : (isOdd ? 4 : 1)) != nil else { return nil }
@@ -36,7 +36,7 @@ package struct VP9FrameHeader: Sendable, Hashable {
     size = Size(width: width + 1, height: height + 1)
   }
 
-  /// Bytes read bit by bit, the highest first.
+  /// A reader of bits, the most significant first.
   private struct Bits {
     let bytes: [UInt8]
     var position = 0

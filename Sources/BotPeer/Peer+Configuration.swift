@@ -7,41 +7,44 @@ internal import NIOPosix
 internal import RTP
 
 extension Peer {
-  /// How to be reached and what to send.
+  /// The addresses, media and limits of a peer.
   public struct Configuration: Sendable {
-    /// IP addresses to be reached at; `0.0.0.0` and `::` mean all of their kind, empty means every address of the machine, loopback only if there is no other.
+    /// The local IP addresses. `0.0.0.0` and `::` mean all addresses of their family; empty means every address of the
+    /// machine, loopback only if there is no other.
     public var bindAddresses: [String] = []
-    /// Whether an empty ``bindAddresses`` means loopback too: for a room on this machine.
+    /// Whether an empty ``bindAddresses`` includes loopback: for a room on this machine.
     public var includesLoopback = false
     /// The UDP port on every address; 0 for any free one.
     public var udpPort: UInt16 = 0
-    /// `stun:host[:port]` (RFC 7064).
+    /// STUN servers as `stun:host[:port]` (RFC 7064).
     public var iceServers: [String] = []
-    /// Whether participants' candidates are checked that lead into this machine or into a network without public addresses
-    /// (RFC 1918 and its like). Where they are not, a participant there can still call us: a check of theirs is answered, and
-    /// then their address is checked in turn.
+    /// Whether the peer checks candidates that lead into this machine or into a network without public addresses (RFC
+    /// 1918 and similar). If not, a participant there can still connect: the peer answers their check, and then checks
+    /// their address in turn.
     public var allowsLocalCandidates = true
-    /// The kinds of media that will be given to ``Peer/send(_:)``.
+    /// The kinds of media that ``Peer/send(_:)`` will send.
     public var sending: Set<MediaKind> = []
-    /// The kinds of media that are taken of participants; any other is offered and answered `sendonly` or `inactive`.
+    /// The kinds of media to receive; any other is offered and answered as `sendonly` or `inactive`.
     public var receiving: Set<MediaKind> = [.audio, .video]
-    /// What a participant's keyframe request does, besides being told as ``PeerEvent/keyframeRequested``.
+    /// The response to a participant's keyframe request, in addition to ``PeerEvent/keyframeRequested``.
     public var keyframeAnswer = KeyframeResponse.replay
-    /// Bits a second that a participant's line is trusted to take at least and at most; the limits of
-    /// ``PeerEvent/targetBitrate(_:fractionLost:)``. Frames that are given are sent, whatever they come to, as long as the line
-    /// takes them.
+    /// The minimum and maximum of the estimated bandwidth to a participant, in bits per second; the limits of
+    /// ``PeerEvent/targetBitrate(_:fractionLost:)``. Frames are sent whatever their bitrate, as long as the network
+    /// path carries them.
     public var minimumSendBitrate = 50_000
     public var maximumSendBitrate = 2_500_000
-    /// What is done to all datagrams to and from participants, as a bad network would; nil for nothing.
+    /// The network emulation that all datagrams to and from participants pass, or nil.
     public var impairment: Impairment?
-    /// A fault that is injected into the connection to each participant; nil for none.
+    /// The fault that is injected into the connection to each participant, or nil.
     public var fault: Fault?
-    /// Whether we give way to a participant when both have offered at once; exactly one side must.
+    /// Whether this peer is the polite one towards a participant when both have sent an offer at once; exactly one side
+    /// must be.
     public var isPolite: @Sendable (ParticipantID) -> Bool = { _ in true }
-    /// Is told everything that happens, for each participant in order, on the event loop that serves them, where nothing may wait:
-    /// for media that is to go straight to a `MediaSink`. A peer with several loops calls it on several threads. With it, media does not come by ``Peer/events``.
+    /// Receives every event, for each participant in order, on the event loop that serves them, where it must not
+    /// block: for media that goes directly to a `MediaSink`. A peer with several loops calls it on several threads.
+    /// With a handler, ``Peer/events`` does not contain media.
     public var handler: (@Sendable (ParticipantEvent) -> Void)?
-    /// Seconds since 1970, for sender reports only.
+    /// The wall clock in seconds since 1970, for sender reports only.
     public var secondsSince1970: @Sendable () -> Double = {
       var time = timespec()
       clock_gettime(CLOCK_REALTIME, &time)
@@ -63,7 +66,7 @@ extension Peer {
       }
       return try bindAddresses.flatMap { text in
         guard let address = IPAddress(text) else { throw StartError.badAddress(text) }
-        // A candidate has to name an address, so "every one" is spelled out.
+        // A candidate must contain a specific address, so an unspecified one is expanded.
         guard address.isUnspecified else { return [address] }
         return try NetworkInterfaces.addresses(includingLoopback: includesLoopback).filter {
           $0.family == address.family
@@ -72,7 +75,7 @@ extension Peer {
     }
   }
 
-  /// Why a peer could not be started.
+  /// An error while starting a peer.
   public enum StartError: Error, Sendable, Hashable, CustomStringConvertible {
     case badAddress(String)
     case noSocket(port: UInt16, problems: [String])
@@ -89,12 +92,13 @@ extension Peer {
   }
 }
 
-/// The addresses at which this machine can be reached.
+/// The addresses of this machine.
 enum NetworkInterfaces {
-  /// Every IPv4 and global IPv6 address of an interface that is up, loopback only if `includingLoopback` is set or there is
-  /// nothing else.
+  /// Returns every IPv4 and global IPv6 address of the interfaces that are up; loopback only if `includingLoopback` is
+  /// set or there is no other.
   ///
-  /// IPv6 link-local addresses are skipped: they mean nothing without a zone, which SDP cannot carry (RFC 8445, 5.1.1.1).
+  /// IPv6 link-local addresses are left out: they mean nothing without a zone, which SDP cannot carry (RFC 8445,
+  /// 5.1.1.1).
   static func addresses(includingLoopback: Bool) throws -> [IPAddress] {
     var ordinary: [IPAddress] = []
     var loopback: [IPAddress] = []

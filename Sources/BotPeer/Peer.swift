@@ -8,10 +8,10 @@ public import NIOCore
 internal import RTP
 @_exported public import Signalling
 
-/// A WebRTC participant without a person: connects to any number of others, receives what they send and sends frames to all.
+/// A headless WebRTC participant: connects to any number of others, receives their media and sends frames to all.
 ///
-/// It neither signals nor stores: ``events`` bring what is to be carried to a participant (``PeerEvent/signal(_:)``) and what
-/// arrives (``PeerEvent/media(_:)``); the caller carries it on.
+/// It neither signals nor stores. ``events`` deliver the signalling messages for participants
+/// (``PeerEvent/signal(_:)``) and the received media (``PeerEvent/media(_:)``), which the caller forwards.
 ///
 /// ```swift
 /// let peer = try await Peer.start(Peer.Configuration(), on: group.next())
@@ -19,11 +19,11 @@ internal import RTP
 /// for await happening in peer.events { … }
 /// ```
 ///
-/// Calls may be made from anywhere and return at once. All work for one participant is done on one event loop.
+/// Methods may be called from any thread and return immediately. All work for one participant runs on one event loop.
 public final class Peer: Sendable {
-  /// What happens to all participants, media too unless there is a ``Configuration/handler``; for one reader.
+  /// The events of all participants, including media unless there is a ``Configuration/handler``; for one reader.
   public let events: ParticipantEvents
-  /// The addresses that datagrams are taken at, for example `10.0.0.1:5000`.
+  /// The addresses that receive datagrams, for example `10.0.0.1:5000`.
   public let localAddresses: [String]
 
   private let shards: [MediaShard]
@@ -40,12 +40,12 @@ public final class Peer: Sendable {
     localAddresses = shards.flatMap(\.localAddresses).map(\.description).sorted()
   }
 
-  /// Binds the sockets.
+  /// Starts a peer and binds its sockets.
   ///
   /// - Parameters:
-  ///   - loop: does all work, and hands out the events.
-  ///   - others: share the work of media: each has sockets of its own, and a participant is assigned to one of all loops when
-  ///     the call begins.
+  ///   - loop: runs all work and delivers the events.
+  ///   - others: further loops for media: each has its own sockets, and a participant is assigned to one of all loops
+  ///     when the call begins.
   public static func start(
     _ configuration: Configuration, on loop: any EventLoop, and others: [any EventLoop] = [],
     log: Logger = Logger(label: "peer")
@@ -56,7 +56,7 @@ public final class Peer: Sendable {
       configuration: configuration, addresses: addresses, stunServers: servers, checkPace: CheckPacer(),
       assignments: ShardAssignments(count: 1 + others.count), departedLimit: max(1, 256 / (1 + others.count)), log: log)
     let (first, source, events) = try await loop.submit {
-      // Anyone who sends nothing does not answer what comes, so nobody waits for it.
+      // A peer that sends no media need not react to media quickly, so its events may wait.
       let patience: Duration = configuration.sending.isEmpty ? .milliseconds(40) : .zero
       let (source, events) = EventSource.make(on: loop, patience: patience)
       let shard = try MediaShard(
@@ -88,13 +88,13 @@ public final class Peer: Sendable {
     return Peer(events: events, shards: shards, assignments: plan.assignments, source: source)
   }
 
-  /// Calls a participant: sends an offer.
+  /// Calls a participant by sending an offer.
   public func offer(to participant: ParticipantID) {
     perform({ $0.offer(to: participant) }, of: participant, on: assignments.assign(participant))
   }
 
-  /// Accepts an event of a signalling channel: sends offers to those who were in the room before us, and passes on what participants
-  /// say.
+  /// Handles an event of a signalling channel: sends offers to the participants who were in the room before, and
+  /// handles the messages of participants.
   public func receive(_ event: SignallingEvent) {
     switch event {
     case .joined(_, let others): for other in others { offer(to: other) }
@@ -105,58 +105,60 @@ public final class Peer: Sendable {
     }
   }
 
-  /// Takes what a participant said by signalling.
+  /// Handles a signalling message of a participant.
   public func receive(_ message: SignallingMessage, from participant: ParticipantID) {
-    // An answer to an offer that nobody remembers begins nothing.
+    // An answer to an unknown offer does not begin a connection.
     let isAnswer = if case .answer = message { true } else { false }
     guard let shard = isAnswer ? assignments.shard(of: participant) : assignments.assign(participant) else { return }
     perform({ $0.received(message, from: participant) }, of: participant, on: shard)
   }
 
-  /// Takes what the signalling server says of a participant: they are not in the room any more.
+  /// Handles the signalling server's notice that a participant has left the room.
   ///
-  /// Their connection ends at once, unless media still comes: then it continues for as long as it does, and for two seconds more,
-  /// because it may only be their way to the server that is broken. If they are heard of again, all is as before.
+  /// The connection ends immediately, unless media still arrives: then it continues until two seconds after the media
+  /// stops, because only the participant's connection to the server may be broken. If the participant returns,
+  /// everything continues as before.
   ///
-  /// - Parameter returnIsVerified: whether the server makes sure that nobody else takes their id. If it does not, an offer with
-  ///   another certificate that comes under the id is a new connection's.
+  /// - Parameter returnIsVerified: whether the server guarantees that no other participant gets the id. If not, an
+  ///   offer with another certificate under the same id belongs to a new connection.
   public func participantLeft(_ participant: ParticipantID, returnIsVerified: Bool = true) {
     onShard(of: participant) { $0.participantLeft(participant, returnIsVerified: returnIsVerified) }
   }
 
-  /// Sends a frame to everyone; its time is the media time since the source began, on one clock for audio and video.
+  /// Sends a frame to all participants; its time is the media time since the source began, on one clock for audio and
+  /// video.
   public func send(_ frame: EncodedFrame) {
     for shard in shards { shard.perform { $0.send(frame) } }
   }
 
-  /// Sends a frame to one participant only, as in loopback.
+  /// Sends a frame to one participant, as in loopback.
   ///
-  /// Its time is on its track's own time line, as that of received media is: audio and video are set beside each other by when
-  /// they are given here.
+  /// Its time is on the timeline of its track, like that of received media: audio and video are aligned by the times of
+  /// these calls.
   public func send(_ frame: EncodedFrame, to participant: ParticipantID) {
     onShard(of: participant) { $0.send(frame, to: participant) }
   }
 
-  /// Asks a participant for a keyframe.
+  /// Requests a keyframe from a participant.
   public func requestKeyframe(of participant: ParticipantID) {
     onShard(of: participant) { $0.requestKeyframe(of: participant) }
   }
 
-  /// Ends the connection to a participant; nothing happens if there is none.
+  /// Ends the connection to a participant, if there is one.
   ///
-  /// - Parameter ending: what ``events`` will say of it.
+  /// - Parameter ending: the reason that ``events`` report.
   public func disconnect(_ participant: ParticipantID, because ending: CloseReason) {
     onShard(of: participant) { $0.disconnect(participant, because: ending) }
   }
 
-  /// How each participant's connection does now.
+  /// Returns the statistics of all connections.
   public func statistics() async -> [PeerStatistics] {
     var all: [PeerStatistics] = []
     for shard in shards { all += await shard.statistics }
     return all
   }
 
-  /// Says goodbye to everyone, hands out the last events and ends ``events``.
+  /// Closes all connections, delivers the last events and ends ``events``.
   public func close(reason: String) async {
     for shard in shards { await shard.close(reason: reason) }
     try? await shards[0].loop.submit { [source] in source.value.finish() }.get()
@@ -166,7 +168,7 @@ public final class Peer: Sendable {
     if let shard = assignments.shard(of: participant) { perform(work, of: participant, on: shard) }
   }
 
-  /// Does something for a participant on the shard that serves them.
+  /// Runs work for a participant on the shard that serves them.
   private func perform(
     _ work: @escaping @Sendable (PeerDriver) -> Void, of participant: ParticipantID, on shard: Int
   ) {

@@ -1,10 +1,10 @@
-/// Lines with attributes among them: a whole session's, or one media section's.
+/// A list of lines with attributes: those of the session or of one media section.
 package protocol AttributeLines {
   var lines: [Line] { get set }
 }
 
 extension AttributeLines {
-  /// The value of the first attribute called `name`; nil if there is none or if it has no value.
+  /// Returns the value of the first attribute called `name`, or nil if there is none or it has no value.
   package func attribute(_ name: String) -> String? {
     for line in lines {
       if case .attribute(name, let value?) = line.content { return value }
@@ -12,40 +12,39 @@ extension AttributeLines {
     return nil
   }
 
-  /// The values of all attributes called `name`, in order.
+  /// Returns the values of all attributes called `name`, in order.
   package func attributes(_ name: String) -> [String] {
     lines.compactMap { line in
       if case .attribute(name, let value?) = line.content { value } else { nil }
     }
   }
 
-  /// Whether an attribute called `name` is there, with or without a value.
+  /// Whether there is an attribute called `name`, with or without a value.
   package func hasAttribute(_ name: String) -> Bool {
     lines.contains { line in
       if case .attribute(name, _) = line.content { true } else { false }
     }
   }
 
-  /// The direction named by `a=sendrecv`, `a=sendonly`, `a=recvonly` or `a=inactive` (RFC 8866, 6.7); the last one
-  /// counts.
+  /// The direction in `a=sendrecv`, `a=sendonly`, `a=recvonly` or `a=inactive` (RFC 8866, 6.7); the last one counts.
   package var direction: MediaDirection? {
     lines.reduce(nil) { found, line in
       if case .attribute(let name, nil) = line.content { MediaDirection(rawValue: name) ?? found } else { found }
     }
   }
 
-  /// Adds `a=name` or `a=name:value` at the end.
+  /// Appends `a=name` or `a=name:value`.
   package mutating func append(_ name: String, _ value: String? = nil) {
     lines.append(Line(.attribute(name: name, value: value)))
   }
 
-  /// Adds `type=value` at the end.
+  /// Appends `type=value`.
   package mutating func append(type: Unicode.Scalar, _ value: String) {
     lines.append(Line(.other(type: type, value: value)))
   }
 }
 
-/// Which way media flows in a section, seen from the side that wrote the description (RFC 8866, 6.7).
+/// The direction of media in a section, as seen by the side that wrote the description (RFC 8866, 6.7).
 package enum MediaDirection: String, Sendable, Hashable, CaseIterable {
   case sendAndReceive = "sendrecv"
   case sendOnly = "sendonly"
@@ -64,14 +63,14 @@ package enum MediaDirection: String, Sendable, Hashable, CaseIterable {
   package var sends: Bool { self == .sendAndReceive || self == .sendOnly }
   package var receives: Bool { self == .sendAndReceive || self == .receiveOnly }
 
-  /// The same flow, seen from the other side.
+  /// The same direction as seen by the other side.
   package var reversed: MediaDirection { MediaDirection(sends: receives, receives: sends) }
 }
 
 /// `a=ssrc-group`: RTP sources that belong together (RFC 5576, 4.2).
 package struct SourceGroup: Sendable, Hashable {
   /// `FID`: a stream, then its retransmissions (RFC 4588). `SIM`: the layers of a simulcast. `FEC-FR`: a stream, then
-  /// its repair.
+  /// its repair stream.
   package var semantics: String
   package var sources: [UInt32]
 
@@ -80,7 +79,7 @@ package struct SourceGroup: Sendable, Hashable {
     self.sources = sources
   }
 
-  /// Reads for example `FID 689647705 3166182352`; nil if a source is no number.
+  /// Parses for example `FID 689647705 3166182352`; nil if a source is not a number.
   package init?(parsing text: String) {
     let fields = text.fields()
     guard let first = fields.first else { return nil }
@@ -92,14 +91,42 @@ package struct SourceGroup: Sendable, Hashable {
   package var text: String { ([semantics] + sources.map { String($0) }).joined(separator: " ") }
 }
 
-/// `a=setup`: who begins the DTLS handshake (RFC 4145, 4; RFC 8842, 5.2).
+/// `a=setup`: the side that starts the DTLS handshake (RFC 4145, 4; RFC 8842, 5.2).
 package enum SetupRole: String, Sendable, Hashable {
-  /// The writer begins.
+  /// The writer of the description starts.
   case active
-  /// The other side begins.
+  /// The other side starts.
   case passive
-  /// Whichever the answer chooses; in offers only.
+  /// The side that the answer chooses; in offers only.
   case either = "actpass"
-  /// Nobody, for now.
+  /// Neither side for now.
   case hold = "holdconn"
+}
+
+/// `a=ssrc`: an attribute of one RTP source (RFC 5576, 4.1).
+package struct SourceAttribute: Sendable, Hashable {
+  package var ssrc: UInt32
+  /// For example `cname` or `msid`.
+  package var name: String
+  package var value: String?
+
+  package init(ssrc: UInt32, name: String, value: String? = nil) {
+    self.ssrc = ssrc
+    self.name = name
+    self.value = value
+  }
+
+  /// Parses for example `382514311 cname:U34KB/l9IcTp0+RS`.
+  package init?(parsing text: String) {
+    guard let (number, rest) = text.cut(at: " "), let ssrc = UInt32(number) else { return nil }
+    let trimmed = rest.trimmed
+    guard !trimmed.isEmpty else { return nil }
+    if let (name, value) = trimmed.cut(at: ":") {
+      self.init(ssrc: ssrc, name: name, value: value)
+    } else {
+      self.init(ssrc: ssrc, name: trimmed)
+    }
+  }
+
+  package var text: String { "\(ssrc) \(name)" + (value.map { ":\($0)" } ?? "") }
 }

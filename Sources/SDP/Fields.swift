@@ -1,7 +1,7 @@
-/// Cutting text at ASCII bytes. It works on UTF-8, because a separator followed by a combining mark is one `Character`
-/// and would hide from a search by characters.
+/// Splitting of text at ASCII bytes. It works on UTF-8, because a separator followed by a combining mark is one
+/// `Character`, which a search by characters would not find.
 extension String {
-  /// The pieces between `separator`s; empty pieces are skipped unless requested.
+  /// Returns the pieces between `separator`s; empty pieces are left out unless requested.
   package func fields(
     separatedBy separator: Unicode.Scalar = " ", maximum: Int = .max, keepingEmpty: Bool = false
   ) -> [String] {
@@ -10,15 +10,15 @@ extension String {
     ).map { String(Substring($0)) }
   }
 
-  /// What stands before and after the first `separator`; nil without one.
+  /// Returns the text before and after the first `separator`, or nil without one.
   package func cut(at separator: Unicode.Scalar) -> (before: String, after: String)? {
     guard let position = utf8.firstIndex(of: UInt8(ascii: separator)) else { return nil }
     let next = utf8.index(after: position)
     return (String(self[..<position]), String(self[next...]))
   }
 
-  /// The text without white space at its ends. A carriage return counts, because some programs write two at a line's
-  /// end.
+  /// The text without white space at its ends, including carriage returns, because some programs write two at the end
+  /// of a line.
   package var trimmed: String {
     let isSpace = { (byte: UInt8) in byte == UInt8(ascii: " ") || (0x09...0x0D).contains(byte) }
     guard let first = utf8.firstIndex(where: { !isSpace($0) }), let last = utf8.lastIndex(where: { !isSpace($0) })
@@ -26,7 +26,7 @@ extension String {
     return String(self[first...last])
   }
 
-  /// Whether the text consists of decimal digits only, one at least.
+  /// Whether the text consists of one or more decimal digits.
   var isDecimal: Bool {
     !isEmpty && utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
   }

@@ -1,6 +1,6 @@
 /// `a=fingerprint`: the digest of a certificate (RFC 8122, 5).
 package struct Fingerprint: Sendable, Hashable {
-  /// The hash's name in lower case, for example `sha-256`.
+  /// The name of the hash function in lower case, for example `sha-256`.
   package var algorithm: String
   package var digest: [UInt8]
 
@@ -9,8 +9,8 @@ package struct Fingerprint: Sendable, Hashable {
     self.digest = digest
   }
 
-  /// Reads for example `sha-256 4A:AD:…`; nil if that is not a name and bytes in hexadecimal, of the number that the
-  /// named hash gives if it is one of SHA-1 and SHA-2.
+  /// Parses for example `sha-256 4A:AD:…`; nil if that is not a name and hexadecimal bytes, or if the number of bytes
+  /// is wrong for SHA-1 or SHA-2.
   package init?(parsing text: String) {
     let fields = text.fields()
     guard fields.count == 2 else { return nil }
@@ -35,7 +35,7 @@ package struct Fingerprint: Sendable, Hashable {
     }
   }
 
-  /// For example `sha-256 4A:AD:…`, in capitals as the RFC wants it.
+  /// For example `sha-256 4A:AD:…`, in capitals as the RFC requires.
   package var text: String {
     let digits = Array("0123456789ABCDEF".unicodeScalars)
     var text = "\(algorithm) "

@@ -1,12 +1,12 @@
-/// `a=extmap`: the number that stands for a header extension in RTP packets (RFC 8285, 8).
+/// `a=extmap`: the id of a header extension in RTP packets (RFC 8285, 8).
 package struct HeaderExtensionMap: Sendable, Hashable {
-  /// 1 to 14 in one-byte headers, 1 to 255 in two-byte ones; larger in offers without a final number.
+  /// 1 to 14 in one-byte headers, 1 to 255 in two-byte headers; larger in offers without a final number.
   package var id: UInt16
-  /// Set if the extension flows otherwise than the section's media.
+  /// The direction of the extension if it differs from that of the section.
   package var direction: MediaDirection?
-  /// The extension's name, a URI.
+  /// The URI of the extension.
   package var uri: String
-  /// Whatever follows the name.
+  /// The text after the URI.
   package var attributes: String?
 
   package init(id: UInt16, direction: MediaDirection? = nil, uri: String, attributes: String? = nil) {
@@ -16,7 +16,7 @@ package struct HeaderExtensionMap: Sendable, Hashable {
     self.attributes = attributes
   }
 
-  /// Reads for example `2/recvonly urn:ietf:params:rtp-hdrext:csrc-audio-level`.
+  /// Parses for example `2/recvonly urn:ietf:params:rtp-hdrext:csrc-audio-level`.
   package init?(parsing text: String) {
     let fields = text.fields(maximum: 3)
     guard fields.count >= 2 else { return nil }

@@ -1,4 +1,4 @@
-/// One line of a session description (RFC 8866, 5), kept so that it can be written back byte for byte.
+/// One line of a session description (RFC 8866, 5), stored so that it can be written back byte for byte.
 package struct Line: Sendable, Hashable {
   package enum Content: Sendable, Hashable {
     /// `a=name` or `a=name:value` (RFC 8866, 5.13). `a=name:` has an empty value, `a=name` has none.
@@ -9,11 +9,11 @@ package struct Line: Sendable, Hashable {
     case blank
   }
 
-  /// What ended the line.
+  /// The line break.
   package enum Ending: String, Sendable, Hashable {
     case carriageReturnLineFeed = "\r\n"
     case lineFeed = "\n"
-    /// The description's last line, if it stops without a line break.
+    /// The last line of the description, without a line break.
     case none = ""
   }
 
@@ -25,7 +25,7 @@ package struct Line: Sendable, Hashable {
     self.ending = ending
   }
 
-  /// Reads a line without its ending; nil if it is not of the form `x=value`.
+  /// Parses a line without its ending; nil if it is not of the form `x=value`.
   init?(parsing text: Substring, ending: Ending) {
     self.ending = ending
     let bytes = text.utf8

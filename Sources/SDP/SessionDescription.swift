@@ -2,16 +2,16 @@ internal import Media
 
 /// A session description (RFC 8866): the session's own lines and its media sections.
 ///
-/// Every line is kept, so that what was read is written back byte for byte. Lines that matter are read by the typed
-/// values of this module; a path that cannot be read so is treated as absent by those who look for it, as browsers do.
+/// Every line is kept, so that a parsed description is written back byte for byte. The typed values of this module
+/// parse the lines that matter; a line that they cannot parse counts as absent, as in browsers.
 ///
-/// Skipped on purpose: repeat times, time zones, `b=`, `k=`, encryption by `a=crypto` (RFC 8827 forbids it), H.264 and
+/// Left out on purpose: repeat times, time zones, `b=`, `k=`, encryption by `a=crypto` (RFC 8827 forbids it), H.264 and
 /// VP9 parameters, `a=imageattr`, bundles of other semantics than `BUNDLE`, the data channel's lines. They are kept as
 /// text.
 package struct SessionDescription: Sendable, Hashable, AttributeLines {
   /// The lines before the first `m=` line.
   package var lines: [Line]
-  /// The media sections in their order, which is their identity through all later offers (RFC 3264, 8).
+  /// The media sections in order; their index identifies them in all later offers (RFC 3264, 8).
   package var sections: [MediaSection]
 
   package init(lines: [Line] = [], sections: [MediaSection] = []) {
@@ -19,25 +19,25 @@ package struct SessionDescription: Sendable, Hashable, AttributeLines {
     self.sections = sections
   }
 
-  /// The most bytes that a description may have.
+  /// The maximum size of a description in bytes.
   package static let maximumLength = 256 * 1024
-  /// The most media sections that a description may have.
+  /// The maximum number of media sections.
   package static let maximumSections = 64
-  /// The most lines that a description may have.
+  /// The maximum number of lines.
   package static let maximumLines = 10_000
-  /// The most bytes that a line may have.
+  /// The maximum size of a line in bytes.
   package static let maximumLineLength = 8 * 1024
-  /// The most candidates (`a=candidate`) that a section may name.
+  /// The maximum number of candidates (`a=candidate`) in a section.
   package static let maximumCandidates = 200
-  /// The most streams (`a=rid`) that a section may name.
+  /// The maximum number of streams (`a=rid`) in a section.
   package static let maximumStreams = 64
-  /// The most formats that a section may offer; a payload type has seven bits.
+  /// The maximum number of formats in a section; a payload type has seven bits.
   package static let maximumFormats = 128
 
-  /// The most bytes in a row that are not ASCII: only names that people give have any.
+  /// The maximum number of consecutive bytes that are not ASCII: only user-defined names contain any.
   package static let maximumRunOutsideASCII = 64
 
-  /// Reads a description. Lines may end in CR LF or in LF alone.
+  /// Parses a description. Lines may end in CR LF or in LF alone.
   package init(parsing text: String) throws(ParseError) {
     let bytes = text.utf8
     guard bytes.count <= Self.maximumLength else { throw .tooLong(bytes: bytes.count) }
@@ -63,7 +63,7 @@ package struct SessionDescription: Sendable, Hashable, AttributeLines {
     }
   }
 
-  /// How often something has been named in the present section.
+  /// Counts of limited attributes in the current section.
   private struct Counts {
     var candidates = 0
     var streams = 0
@@ -88,7 +88,7 @@ package struct SessionDescription: Sendable, Hashable, AttributeLines {
     }
   }
 
-  /// The line that begins at `start`, nil if it has no form, and where the next one begins.
+  /// Returns the line that begins at `start`, nil if it is malformed, and the start of the next line.
   private static func line(of text: String, from start: String.Index) -> (line: Line?, next: String.Index) {
     let bytes = text.utf8
     guard let feed = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) else {
@@ -123,7 +123,7 @@ package struct SessionDescription: Sendable, Hashable, AttributeLines {
     }
   }
 
-  /// The description as it goes out.
+  /// The description as text.
   package var text: String {
     var text = ""
     for line in lines {
@@ -136,7 +136,7 @@ package struct SessionDescription: Sendable, Hashable, AttributeLines {
   }
 }
 
-/// The `o=` line: who made the description, in which version (RFC 8866, 5.2).
+/// The `o=` line: the creator and the version of the description (RFC 8866, 5.2).
 package struct Origin: Sendable, Hashable {
   package var user: String
   package var sessionID: String
@@ -161,8 +161,8 @@ package struct Origin: Sendable, Hashable {
 }
 
 extension SessionDescription {
-  /// The bundles: for each the mids of the sections that share one transport (RFC 9143, 7). The first names its
-  /// transport.
+  /// The bundles: for each the mids of the sections that share one transport (RFC 9143, 7). The first mid names the
+  /// section of its transport.
   package var bundles: [[String]] {
     attributes("group").compactMap { value in
       let fields = value.fields()
@@ -176,5 +176,47 @@ extension SessionDescription {
       if case .other("o", let value) = line.content { return Origin(parsing: value) }
     }
     return nil
+  }
+}
+
+extension SessionDescription {
+  /// An error in the text of a session description.
+  package enum ParseError: Error, Sendable, Hashable, CustomStringConvertible {
+    case empty
+    case tooLong(bytes: Int)
+    /// Line numbers start at 1.
+    case notALine(number: Int)
+    case unknownVersion(String)
+    case badMediaLine(number: Int)
+    case tooManySections
+    case lineTooLong(number: Int, bytes: Int)
+    case notASCII(number: Int)
+    /// The line with that number exceeds the limit.
+    case tooMany(String, limit: Int, number: Int)
+
+    package var description: String {
+      switch self {
+      case .empty:
+        "The SDP is empty."
+      case .tooLong(let bytes):
+        "The SDP has \(bytes) bytes, but at most \(SessionDescription.maximumLength) are read."
+      case .notALine(number: 1):
+        "This is not an SDP: its first line is not \"v=0\"."
+      case .notALine(let number):
+        "Line \(number) of the SDP is not of the form \"x=value\"."
+      case .unknownVersion(let version):
+        "The SDP has version \"\(version.prefix(20))\", but only version 0 exists."
+      case .badMediaLine(let number):
+        "Line \(number) of the SDP begins a media section, but lacks a kind, a port, a protocol or a format."
+      case .tooManySections:
+        "The SDP has more than \(SessionDescription.maximumSections) media sections."
+      case .lineTooLong(let number, let bytes):
+        "Line \(number) of the SDP has \(bytes) bytes, but at most \(SessionDescription.maximumLineLength) are read."
+      case .notASCII(let number):
+        "Line \(number) of the SDP has more than \(SessionDescription.maximumRunOutsideASCII) bytes in a row that are not ASCII."
+      case .tooMany(let what, let limit, let number):
+        "The SDP has more than \(limit) \(what), see line \(number)."
+      }
+    }
   }
 }

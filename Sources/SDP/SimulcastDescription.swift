@@ -1,6 +1,7 @@
-/// `a=simulcast`: the streams that are sent or received side by side (RFC 8853, 5.1).
+/// `a=simulcast`: the streams that are sent or received simultaneously (RFC 8853, 5.1).
 package struct SimulcastDescription: Sendable, Hashable {
-  /// The streams sent, each as the names (`a=rid`) of its alternatives. A name's `~` (paused at first) is left away.
+  /// The sent streams, each as the identifiers (`a=rid`) of its alternatives. The prefix `~` (initially paused) is
+  /// removed.
   package var sent: [[String]]
   package var received: [[String]]
 
@@ -9,10 +10,11 @@ package struct SimulcastDescription: Sendable, Hashable {
     self.received = received
   }
 
-  /// The most streams and alternatives that are named: as many as a section may have.
+  /// The maximum number of streams and alternatives: that of streams in a section.
   private static let maximumNames = SessionDescription.maximumStreams
 
-  /// Reads for example `send l;m;~h recv 1,2`; nil if a direction is unknown or comes twice, or if there are more than 64 names.
+  /// Parses for example `send l;m;~h recv 1,2`; nil if a direction is unknown or repeated, or if there are more than 64
+  /// identifiers.
   package init?(parsing text: String) {
     self.init()
     let separators = text.utf8.count { $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: ",") }
@@ -36,5 +38,59 @@ package struct SimulcastDescription: Sendable, Hashable {
     return parts.map { direction, streams in
       "\(direction) " + streams.map { $0.joined(separator: ",") }.joined(separator: ";")
     }.joined(separator: " ")
+  }
+}
+
+/// `a=rid`: the identifier of one simulcast stream and its restrictions (RFC 8851, 4).
+package struct RestrictionIdentifier: Sendable, Hashable {
+  package enum Direction: String, Sendable, Hashable {
+    case send
+    case receive = "recv"
+  }
+
+  package let id: String
+  package let direction: Direction
+  /// For example `pt=96`, `max-width=1280`, in order.
+  package let restrictions: [String]
+  /// The payload types to which the stream is restricted, or nil.
+  package let payloadTypes: Set<UInt8>?
+
+  /// The maximum number of restrictions that are parsed; RFC 8851, 5 defines nine.
+  package static let maximumRestrictions = 16
+
+  package init(id: String, direction: Direction, restrictions: [String] = []) {
+    self.id = id
+    self.direction = direction
+    self.restrictions = restrictions
+    payloadTypes = restrictions.first { $0.utf8.starts(with: "pt=".utf8) }.map { list in
+      Set(String(list.dropFirst(3)).fields(separatedBy: ",").lazy.compactMap { UInt8($0) })
+    }
+  }
+
+  /// Parses for example `h send pt=96;max-width=1280`; nil if the identifier does not consist of letters, digits, `-`
+  /// and `_`, or if there are more than ``maximumRestrictions``.
+  package init?(parsing text: String) {
+    let fields = text.fields(maximum: 3)
+    guard fields.count >= 2, let direction = Direction(rawValue: fields[1]), Self.isName(fields[0]) else { return nil }
+    let restrictions = fields.count > 2 ? fields[2].fields(separatedBy: ";").map { $0.trimmed } : []
+    guard restrictions.count <= Self.maximumRestrictions else { return nil }
+    self.init(id: fields[0], direction: direction, restrictions: restrictions)
+  }
+
+  package var text: String {
+    let names = "\(id) \(direction.rawValue)"
+    return restrictions.isEmpty ? names : "\(names) \(restrictions.joined(separator: ";"))"
+  }
+
+  static func isName(_ text: String) -> Bool {
+    !text.isEmpty && text.utf8.count <= 255
+      && text.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+          true
+        default: false
+        }
+      }
   }
 }

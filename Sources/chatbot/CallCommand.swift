@@ -1,7 +1,7 @@
 import ArgumentParser
 import Logging
 
-/// Takes part in a call: records, plays, or both.
+/// Joins a call: records, plays, or both.
 struct CallCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "call", abstract: "Join the call of a room (the default command).")
@@ -17,7 +17,7 @@ struct CallCommand: AsyncParsableCommand {
     }
   }
 
-  /// Lists what was recorded, and says what could not be.
+  /// Lists the recordings, and throws if one failed.
   private func report(_ participantRegistry: ParticipantRegistry, on console: Console) throws(CallFailure) {
     let recordings = participantRegistry.recordings
     let forgotten = participantRegistry.recordingsForgotten
@@ -27,7 +27,7 @@ struct CallCommand: AsyncParsableCommand {
     for summary in recordings { console.result(RecordingReport(summary).text) }
     if let problem = participantRegistry.recordingProblem { throw problem }
     guard !recordings.isEmpty else {
-      throw CallFailure(.nothingRecorded, "Nothing was recorded, because nobody sent media.")
+      throw CallFailure(.nothingRecorded, "Nothing was recorded, because no user sent media.")
     }
   }
 }

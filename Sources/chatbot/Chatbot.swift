@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The command line's root; without a subcommand it takes part in a call.
+/// The root of the command line; without a subcommand it joins a call.
 @main
 struct Chatbot: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -27,8 +27,8 @@ struct Chatbot: AsyncParsableCommand {
     defaultSubcommand: CallCommand.self)
 }
 
-/// Which program this is, for `--version`.
+/// The program's version, for `--version`.
 enum Version {
-  /// After semver.org; the changelog says what it holds.
+  /// Follows semver.org; the changelog lists its changes.
   static let text = "0.2.0"
 }

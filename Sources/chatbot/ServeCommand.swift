@@ -2,7 +2,7 @@ import ArgumentParser
 import Logging
 import SkyRTC
 
-/// Runs the room server alone.
+/// Runs only the room server.
 struct ServeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve", abstract: "Run a SkyRTC room server with its call page, on one port.")

@@ -1,9 +1,10 @@
 import ArgumentParser
 import CallCheck
 
-/// Mistakes of the command line that are found only when a command runs, as in a file that it names.
+/// Errors of the command line that are found only when a command runs, for example in a file that it names.
 enum UsageErrors {
-  /// Does a command's work; such a mistake is told with the command's own usage, as the parser tells those that it finds itself.
+  /// Runs a command's work, and reports a `ValidationError` with the command's usage, as the parser reports its own
+  /// errors.
   static func reported(
     for command: any ParsableCommand.Type, on console: Console, _ work: () async throws -> Void
   ) async throws {
@@ -22,11 +23,11 @@ enum UsageErrors {
   }
 }
 
-/// Tells a subcommand that was written wrongly: a plain call takes no word that is not an option's, so that nothing else can be meant.
+/// Detects misspelt subcommands: a plain call takes no positional arguments, so a word can only be meant as a subcommand.
 enum Subcommands {
   static var names: [String] { Chatbot.configuration.subcommands.compactMap { $0.configuration.commandName } }
 
-  /// What to say of a word that is none.
+  /// The error message for an unknown word.
   static func rejection(of word: String) -> String {
     let shown = StatusLine.plain(word, longest: 40)
     if let near = near(word) { return "There is no subcommand “\(shown)”; did you mean \(near)?" }
@@ -34,7 +35,7 @@ enum Subcommands {
       "There is no subcommand “\(shown)”; there are \(names.dropLast().joined(separator: ", ")) and \(names.last ?? "")."
   }
 
-  /// The one that was meant, if that can be told.
+  /// The subcommand that was probably meant, if one is similar enough.
   private static func near(_ word: String) -> String? {
     let letters = Array(word.lowercased().prefix(40))
     let found = names.map { (name: $0, distance: EditDistance.distance(letters, Array($0))) }.min {

@@ -4,10 +4,10 @@ import NIOCore
 import TestSupport
 import Testing
 
-@Suite("An Opus packet")
+@Suite("Opus packets")
 struct OpusPacketTests {
   @Test(
-    "lengths that do not fit are refused in one sentence",
+    "lengths that do not fit are rejected with one sentence",
     arguments: ["79 00 00 00 00", "7A 05 00", "7B 82", "7B 41 FF"])
   func errors(hex: String) throws {
     let packet = bytes(hex)
@@ -18,7 +18,7 @@ struct OpusPacketTests {
       isWhole || text == "An Opus packet's size must be that of the frames in it, but it is \(packet.readableBytes).")
   }
 
-  @Test("a packet of at most two bytes is silence, and so is one of empty frames with padding")
+  @Test("a packet of at most two bytes, or of empty frames with padding, is silence")
   func silence() throws {
     #expect(try OpusPacket(parsing: bytes("78")).isSilence)
     #expect(try OpusPacket(parsing: bytes("78 00")).isSilence)
@@ -27,13 +27,13 @@ struct OpusPacketTests {
     #expect(padded.isEmpty && padded.isSilence && padded.duration == 1_920)
   }
 
-  @Test("whatever the bytes are, libopus tells the same of them")
+  @Test("libopus agrees on the properties of arbitrary bytes")
   func libopus() {
     var generator = SeededGenerator(seed: 6_716)
     var accepted = 0
     for _ in 0..<200_000 {
       var data = (0..<Int.random(in: 0...24, using: &generator)).map { _ in
-        // Small lengths fit more often.
+        // Small lengths are valid more often.
         Bool.random(using: &generator)
           ? UInt8.random(in: 0...255, using: &generator) : UInt8.random(in: 0...6, using: &generator)
       }
@@ -50,7 +50,7 @@ struct OpusPacketTests {
     #expect(accepted > 50_000)
   }
 
-  /// Nil for what libopus refuses.
+  /// Returns what libopus reads, or nil if it rejects the packet.
   private static func libopus(_ data: [UInt8]) -> (frames: Int, ticks: Int, isEmpty: Bool)? {
     guard !data.isEmpty else { return nil }
     var sizes = [Int16](repeating: 0, count: 48)

@@ -2,9 +2,9 @@ import Bitstream
 import NIOCore
 import Testing
 
-@Suite("The table of contents of an Opus packet")
+@Suite("Table of contents of an Opus packet")
 struct OpusTableOfContentsTests {
-  @Test("the 32 configurations last as long as RFC 6716, table 2, says")
+  @Test("the 32 configurations have the durations of RFC 6716, table 2")
   func configurations() throws {
     let silk = [480, 960, 1_920, 2_880]
     let celt = [120, 240, 480, 960]
@@ -17,14 +17,14 @@ struct OpusTableOfContentsTests {
     }
   }
 
-  @Test("codes 0 to 2 hold one or two frames", arguments: [(0, 1), (1, 2), (2, 2)])
+  @Test("codes 0 to 2 mean one or two frames", arguments: [(0, 1), (1, 2), (2, 2)])
   func frameCounts(code: UInt8, count: Int) throws {
     let contents = try OpusTableOfContents(parsing: ByteBuffer(bytes: [0x78 | code, 1, 2]))
     #expect(contents.frames == count)
     #expect(contents.duration == 960 * count)
   }
 
-  @Test("code 3 names its frame count, and padding and rate bits do not count")
+  @Test("code 3 has a frame count without the padding and rate bits")
   func code3() throws {
     // 48 frames of 2.5 ms; 2 of 60 ms; 1 of 2.5 ms.
     #expect(try OpusTableOfContents(parsing: bytes("83 30 00")).duration == 5_760)
@@ -38,7 +38,7 @@ struct OpusTableOfContentsTests {
     #expect(try OpusTableOfContents(parsing: bytes("78 00 00")).channels == 1)
   }
 
-  @Test("an empty packet, no frames, and more than 120 ms are refused")
+  @Test("an empty packet, no frames, and more than 120 ms are rejected")
   func errors() {
     func failure(_ hex: String) -> String {
       sentence { () throws(ParseError) in _ = try OpusTableOfContents(parsing: bytes(hex)) }

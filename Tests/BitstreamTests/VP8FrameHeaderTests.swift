@@ -5,9 +5,9 @@ import Testing
 
 @Suite("VP8 frame header")
 struct VP8FrameHeaderTests {
-  @Test("a keyframe tells its size")
+  @Test("a keyframe contains its size")
   func keyframe() throws {
-    // As Chromium sends it.
+    // The header of a frame of Chromium.
     let header = try VP8FrameHeader(parsing: bytes("1071009D012A8002E001"))
     #expect(header.isKeyframe)
     #expect(header.isShown)
@@ -17,13 +17,13 @@ struct VP8FrameHeaderTests {
     #expect(header.size == .init(width: 640, height: 480, horizontalScale: 0, verticalScale: 0))
   }
 
-  @Test("the two bits above a size request enlargement")
+  @Test("the two bits above a size are the scale")
   func scale() throws {
     let header = try VP8FrameHeader(parsing: bytes("10 0000 9D012A 4081 F0C0"))
     #expect(header.size == .init(width: 0x0140, height: 0x00F0, horizontalScale: 2, verticalScale: 3))
   }
 
-  @Test("another frame has three bytes and no size")
+  @Test("an interframe has a header of three bytes and no size")
   func interframe() throws {
     let header = try VP8FrameHeader(parsing: bytes("A7 1200"))
     #expect(!header.isKeyframe)
@@ -33,7 +33,7 @@ struct VP8FrameHeaderTests {
     #expect(header.size == nil)
   }
 
-  @Test("a header that is cut off or has no start code is refused")
+  @Test("a header that is cut off or has no start code is rejected")
   func errors() {
     func failure(_ hex: String) -> String {
       sentence { () throws(ParseError) in _ = try VP8FrameHeader(parsing: bytes(hex)) }

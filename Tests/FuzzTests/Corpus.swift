@@ -1,12 +1,12 @@
 import Foundation
 import FuzzTargets
 
-/// The inputs that are kept in `Tests/Fuzz`.
+/// The inputs stored in `Tests/Fuzz`.
 enum Corpus {
   private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("Fuzz")
 
-  /// The names of the inputs that once broke something: the target's name, a dash, a hash.
+  /// The names of the inputs that once caused a failure: the target's name, a dash, a hash.
   static let crashes = names(in: folder.appendingPathComponent("Crashes"))
 
   static func crash(_ name: String) throws -> [UInt8] {
@@ -17,7 +17,7 @@ enum Corpus {
     name.split(separator: "-").first.flatMap { FuzzTarget(rawValue: String($0)) }
   }
 
-  /// A target's good inputs, in the order of their names.
+  /// The valid inputs of a target, sorted by name.
   static func inputs(for target: FuzzTarget) throws -> [[UInt8]] {
     let position = folder.appendingPathComponent("Corpus").appendingPathComponent(target.rawValue)
     return try names(in: position).map { [UInt8](try Data(contentsOf: position.appendingPathComponent($0))) }
@@ -28,7 +28,7 @@ enum Corpus {
   }
 }
 
-/// Keeps the input at work in a file: one that ends the process is found there.
+/// Stores the current input in a file, where it can be found if the process crashes.
 struct InputTrace {
   private let path: String
   private let file: FileHandle

@@ -3,23 +3,23 @@ import FuzzTargets
 import TestSupport
 import Testing
 
-/// The parsers under the inputs of the fuzzer: `make fuzz` finds new ones, this runs them and what is like them.
-@Suite("Fuzzing by seed")
+/// Runs the parsers on the fuzzer's inputs: `make fuzz` finds new ones, these tests run them and mutations of them.
+@Suite("Fuzzing with a fixed seed")
 struct CorpusTests {
-  /// What one input may cost of a processor's time.
+  /// The maximum CPU time of one input.
   private static let limit = Duration.milliseconds(50)
 
-  /// How long all targets together are tried.
+  /// The duration of the run for all targets together.
   private static let seconds = ProcessInfo.processInfo.environment["CHATBOT_FUZZ_SECONDS"].flatMap(Double.init) ?? 60
 
-  @Test("no input that once broke something breaks anything", arguments: Corpus.crashes)
+  @Test("no input that once caused a failure causes one again", arguments: Corpus.crashes)
   func crashes(_ name: String) throws {
-    let target = try #require(Corpus.target(ofCrash: name), "no target's name begins \(name)")
+    let target = try #require(Corpus.target(ofCrash: name), "no target has the name at the start of \(name)")
     let input = try Corpus.crash(name)
     if let failure = Self.failure(of: target, input) { Issue.record("\(name) \(failure)") }
   }
 
-  @Test("every target takes its corpus and what is like it within 50 ms each", arguments: FuzzTarget.allCases)
+  @Test("every target processes its corpus and mutations of it within 50 ms each", arguments: FuzzTarget.allCases)
   func corpus(_ target: FuzzTarget) throws {
     let corpus = try Corpus.inputs(for: target)
     #expect(!corpus.isEmpty, "there is no corpus for \(target)")
@@ -37,16 +37,16 @@ struct CorpusTests {
       Issue.record("input \(tried) \(failure): \(Data(input).base64EncodedString())")
     }
     trace.remove()
-    print("measured: \(target.rawValue) took \(tried) inputs")
+    print("measured: \(target.rawValue) processed \(tried) inputs")
   }
 
-  /// What is wrong when a target takes an input; nil when nothing is.
+  /// Returns why a target fails for an input, or nil if it succeeds.
   private static func failure(of target: FuzzTarget, _ input: [UInt8]) -> String? {
     do {
       let took = try ProcessorTime.least(within: limit) { try target.run(input) }
-      return took > limit ? "takes \(took) of a processor's time" : nil
+      return took > limit ? "takes \(took) of CPU time" : nil
     } catch {
-      return "breaks a promise (\(error))"
+      return "violates an invariant (\(error))"
     }
   }
 }

@@ -1,12 +1,12 @@
 import TestSupport
 
-/// Makes inputs that are like those of a corpus, the same ones in every run.
+/// Makes mutations of a corpus, the same ones in every run.
 struct Mutator {
   private let corpus: [[UInt8]]
   private let largest: Int
   private var generator: SeededGenerator
 
-  /// Bytes and numbers at which parsers change their minds.
+  /// Bytes and numbers at which parsers change their behaviour.
   private static let boundaries: [[UInt8]] = [
     [0], [1], [0x7F], [0x80], [0xFF], [0, 0], [0xFF, 0xFF], [0x7F, 0xFF], [0x80, 0], [0xFF, 0xFF, 0xFF, 0xFF],
     [0x7F, 0xFF, 0xFF, 0xFF], [0x80, 0, 0, 0], [0, 0, 0, 0x80], [0xFF, 0xFF, 0xFF, 0x7F],
@@ -15,7 +15,7 @@ struct Mutator {
     Array("é\u{301}".utf8), [0xC3], [0xED, 0xA0, 0x80],
   ]
 
-  /// - Parameter largest: bytes of the largest input that is made.
+  /// - Parameter largest: The maximum size of a mutation, in bytes.
   init(_ corpus: [[UInt8]], largest: Int, seed: UInt64) {
     self.corpus = corpus.isEmpty ? [[]] : corpus
     self.largest = largest
@@ -32,7 +32,7 @@ struct Mutator {
 
   private mutating func number(below limit: Int) -> Int { Int.random(in: 0..<max(1, limit), using: &generator) }
 
-  /// A range of the input, mostly a short one.
+  /// A random range of the input, usually a short one.
   private mutating func range(in input: [UInt8]) -> Range<Int> {
     let start = number(below: input.count + 1)
     let longest = number(below: 4) == 0 ? input.count : 16

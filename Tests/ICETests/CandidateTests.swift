@@ -4,7 +4,7 @@ import Testing
 @Suite("Candidates")
 struct CandidateTests {
   @Test(
-    "what Chromium and Firefox write is read and written back as it was",
+    "candidates of Chromium and Firefox are parsed and written back unchanged",
     arguments: [
       "candidate:991317585 1 udp 2122260223 127.0.0.1 57747 typ host generation 0 ufrag p/CY network-id 1 network-cost 50",
       "candidate:3317471941 1 tcp 1518280447 127.0.0.1 9 typ host tcptype active generation 0 ufrag p/CY network-id 1",
@@ -20,7 +20,7 @@ struct CandidateTests {
     #expect(try ICECandidate(parsing: "a=\(text)\r\n").attributeValue == text)
   }
 
-  @Test("every field has its place")
+  @Test("every field is parsed")
   func fields() throws {
     let candidate = try ICECandidate(
       parsing: "CANDIDATE:842163049 2 UDP 1677729535 203.0.113.7 40001 TYP srflx raddr 10.0.0.5 rport 5000 ufrag p/CY")
@@ -34,7 +34,7 @@ struct CandidateTests {
     #expect(candidate.usernameFragment == "p/CY")
   }
 
-  @Test("a name is a candidate without an address")
+  @Test("a candidate with a name has no address")
   func names() throws {
     let candidate = try ICECandidate(parsing: "candidate:0 1 udp 1 94e7b5f1-03ec.local 60417 typ host")
     #expect(candidate.host == .name("94e7b5f1-03ec.local"))
@@ -42,13 +42,13 @@ struct CandidateTests {
   }
 
   @Test(
-    "the end of candidates is distinguished",
+    "the end of candidates is a separate error",
     arguments: ["", "  ", "candidate:", "a=candidate:", "a=end-of-candidates"])
   func end(text: String) {
     #expect(throws: ICECandidate.ParseError.endOfCandidates) { try ICECandidate(parsing: text) }
   }
 
-  @Test("each mistake is named")
+  @Test("each error names the invalid field")
   func mistakes() {
     func error(_ text: String) -> String? {
       do throws(ICECandidate.ParseError) {
@@ -56,22 +56,22 @@ struct CandidateTests {
         return nil
       } catch { return error.description }
     }
-    #expect(error("nonsense") == "A candidate begins with \"candidate:\", but this one is \"nonsense\".")
-    #expect(error("candidate:1 1 udp 5") == "A candidate has at least 8 fields, but this one has 4.")
+    #expect(error("nonsense") == "A candidate must start with \"candidate:\", but this one is \"nonsense\".")
+    #expect(error("candidate:1 1 udp 5") == "A candidate needs at least 8 fields, but this one has 4.")
     #expect(error("candidate:1 0 udp 5 10.0.0.1 9 typ host") == "A candidate's component cannot be \"0\".")
     #expect(error("candidate:1 1 udp -5 10.0.0.1 9 typ host") == "A candidate's priority cannot be \"-5\".")
     #expect(error("candidate:1 1 udp 4294967296 10.0.0.1 9 typ host")?.contains("priority") == true)
     #expect(error("candidate:1 1 udp 5 10.0.0.1 65536 typ host") == "A candidate's port cannot be \"65536\".")
     #expect(error("candidate:1 1 udp 5 10.0.0.256 9 typ host") == "A candidate's address cannot be \"10.0.0.256\".")
-    #expect(error("candidate:1 1 udp 5 10.0.0.1 9 typ magic") == "A candidate of type \"magic\" is not known.")
+    #expect(error("candidate:1 1 udp 5 10.0.0.1 9 typ magic") == "The candidate type \"magic\" is unknown.")
     #expect(error("candidate:1 1 udp 5 10.0.0.1 9 kind host") == "A candidate's seventh field cannot be \"kind\".")
     #expect(error("candidate:1 1 udp 5 10.0.0.1 9 typ host odd") == "A candidate's last extension cannot be \"odd\".")
     #expect(error("candidate:é 1 udp 5 10.0.0.1 9 typ host") == "A candidate's foundation cannot be \"é\".")
     let long = "candidate:" + String(repeating: "1", count: 1_015)
-    #expect(error(long) == "A candidate may have 1024 characters, but this one has 1025.")
+    #expect(error(long) == "A candidate may have at most 1024 characters, but this one has 1025.")
   }
 
-  @Test("our own candidates carry the recommended priorities, the first address before the second")
+  @Test("local candidates have the recommended priorities, the first address before the second")
   func ownPriorities() throws {
     var agent = agent(.controlling, Known.leftCredentials, hosts: [Known.left, Known.leftV6, address("127.0.0.1")])
     agent.addServerReflexive(mapped: address("203.0.113.7", 40_001), base: Known.left)
@@ -88,7 +88,7 @@ struct CandidateTests {
 @Suite("Addresses")
 struct AddressTests {
   @Test(
-    "IPv6 text is read in every form and written in the canonical one of RFC 5952",
+    "IPv6 text is parsed in every form and written in the canonical form of RFC 5952",
     arguments: [
       ("::", "::"), ("::1", "::1"), ("1::", "1::"), ("2001:DB8::1", "2001:db8::1"),
       ("2001:db8:0:0:1:0:0:1", "2001:db8::1:0:0:1"), ("2001:db8:0:1:1:1:1:1", "2001:db8:0:1:1:1:1:1"),
@@ -104,7 +104,7 @@ struct AddressTests {
   }
 
   @Test(
-    "what is no address is none",
+    "text that is not an IP address is rejected",
     arguments: [
       "", ".", "1.2.3", "1.2.3.4.5", "1.2.3.256", "01.2.3.4", "1.2.3.+4", "a.b.c.d", ":", ":::", "1::2::3",
       "1:2:3:4:5:6:7",
@@ -115,7 +115,7 @@ struct AddressTests {
     #expect(IPAddress(text) == nil)
   }
 
-  @Test("special addresses are known")
+  @Test("special addresses are recognised")
   func specialAddresses() throws {
     func ip(_ text: String) throws -> IPAddress { try #require(IPAddress(text)) }
     #expect(try ip("127.8.0.1").isLoopback && ip("::1").isLoopback && !ip("128.0.0.1").isLoopback)

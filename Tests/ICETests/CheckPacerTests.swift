@@ -3,9 +3,9 @@ import NIOCore
 import TestSupport
 import Testing
 
-@Suite("Pacing over all agents")
+@Suite("Pacing of checks over all agents")
 struct CheckPacerTests {
-  /// When each transaction was first seen, and at which agent, while nobody answers.
+  /// Returns the time and the agent of each new transaction, while no check is answered.
   private func newChecks(ofAgents count: Int, addresses: Int, during: Duration) -> [(agent: Int, time: Duration)] {
     let pace = CheckPacer()
     let start = ContinuousClock.now
@@ -33,7 +33,7 @@ struct CheckPacerTests {
     return found
   }
 
-  @Test("new checks of fifty agents leave at least 5 ms apart, and each agent gets its turn")
+  @Test("new checks of fifty agents are sent at least 5 ms apart, and all agents get equal turns")
   func fairness() {
     let checks = newChecks(ofAgents: 50, addresses: 50, during: .seconds(5))
     let pauses = zip(checks.dropFirst(), checks).map { $0.time - $1.time }
@@ -47,13 +47,13 @@ struct CheckPacerTests {
     #expect((counts.values.max() ?? 0) - (counts.values.min() ?? 0) <= 1)
   }
 
-  @Test("a sole agent checks every 20 ms")
+  @Test("a single agent sends a check every 20 ms")
   func soleAgent() {
     let times = newChecks(ofAgents: 1, addresses: 20, during: .milliseconds(500)).map(\.time)
     #expect(times == (0..<20).map { .milliseconds(20) * $0 })
   }
 
-  @Test("an agent with one candidate is not kept waiting by another with fifty")
+  @Test("an agent with one candidate is not delayed by another with fifty")
   func noStarvation() {
     let pace = CheckPacer()
     let now = ContinuousClock.now

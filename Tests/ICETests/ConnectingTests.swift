@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Connecting")
 struct ConnectingTests {
-  @Test("with 1 ms of delay both sides agree in under 100 ms, anyone who controls", arguments: [true, false])
+  @Test("with 1 ms of delay both sides agree in under 100 ms, whichever is controlling", arguments: [true, false])
   func connectsQuickly(leftControls: Bool) throws {
     var line = SimulatedPath.agents(roles: leftControls ? (.controlling, .controlled) : (.controlled, .controlling))
     line.exchangeAll()
@@ -20,7 +20,7 @@ struct ConnectingTests {
     #expect(line.states(of: .right).last == .completed)
   }
 
-  @Test("a first check that the other side dropped, for want of an answer, comes again when theirs comes")
+  @Test("a first check that the remote peer dropped before it had the SDP answer is repeated when its check arrives")
   func firstCheckLost() throws {
     var line = SimulatedPath.agents()
     line.isBlocked = { from, _ in from == Known.right }
@@ -43,7 +43,7 @@ struct ConnectingTests {
     #expect(line.left.selectedPair?.remote == Known.rightV6)
   }
 
-  @Test("of IPv4 and IPv6 the one that works is taken", arguments: [true, false])
+  @Test("the working one of IPv4 and IPv6 is selected", arguments: [true, false])
   func takesTheFamilyThatWorks(isV4Blocked: Bool) throws {
     var line = SimulatedPath.agents(left: [Known.left, Known.leftV6], right: [Known.right, Known.rightV6])
     line.isBlocked = { _, to in (to.family == .v4) == isV4Blocked }
@@ -65,7 +65,8 @@ struct ConnectingTests {
       line.loss = 0.3
       line.exchangeAll()
       times.append(try #require(line.run(.seconds(20)) { $0.isComplete }, "seed \(seed)"))
-      // Where every answer to a nomination was lost for 8 s two pairs are nominated; the repeated one wins in the end.
+      // If all responses to a nomination are lost for 8 s, two pairs are nominated; the repeated nomination wins in the
+      // end.
       try #require(line.run(.seconds(30)) { $0.isAgreed } != nil, "seed \(seed)")
     }
     times.sort()
@@ -73,7 +74,7 @@ struct ConnectingTests {
     #expect(times[199] < .seconds(10), "worst \(times[199])")
   }
 
-  @Test("with many addresses on both sides the best pair is agreed on, and few checks are sent")
+  @Test("with many addresses on both sides they agree on the best pair after few checks")
   func manyAddresses() throws {
     let lefts = (1...8).map { address("10.0.0.\($0)") }
     let rights = (1...8).map { address("10.1.0.\($0)") }
@@ -115,7 +116,7 @@ struct ConnectingTests {
     #expect(time < .seconds(2))
   }
 
-  @Test("without any answer the agent fails after 40 s, and falls silent")
+  @Test("without any response the agent fails after 40 s and sends nothing more")
   func failsAfterPatience() throws {
     var line = SimulatedPath.agents()
     line.isBlocked = { _, _ in true }
@@ -130,7 +131,7 @@ struct ConnectingTests {
     #expect(line.left.deadline == nil)
   }
 
-  @Test("loopback addresses connect, and are liked least")
+  @Test("loopback addresses connect and have the lowest preference")
   func loopback() throws {
     let loopback = address("127.0.0.1", 5_001)
     let otherLoopback = address("127.0.0.1", 5_002)
@@ -143,7 +144,7 @@ struct ConnectingTests {
     #expect(both.left.selectedPair?.remote == Known.right)
   }
 
-  @Test("the same seed gives the same datagrams at the same times")
+  @Test("the same seed reproduces the same datagrams")
   func isReproducible() {
     func record() -> [ByteBuffer] {
       var line = SimulatedPath.agents(seed: 5)

@@ -14,7 +14,7 @@ struct ConsentTests {
     return line
   }
 
-  @Test("a call of an hour stays complete with one check in 4 to 6 s each way")
+  @Test("a call of an hour stays completed with one check every 4 to 6 s in each direction")
   func steadyState() throws {
     var line = try completeLine()
     let before = line.left.statistics.checksSent
@@ -25,7 +25,7 @@ struct ConsentTests {
     #expect(line.isComplete)
   }
 
-  @Test("with 20 % loss a call of ten minutes never fails and hardly ever counts as disconnected, for each of 10 seeds")
+  @Test("with 20 % loss a call of ten minutes never fails and is rarely disconnected, for each of 10 seeds")
   func lossyCall() throws {
     var disconnections = 0
     for seed in 1...10 as ClosedRange<UInt64> {
@@ -41,7 +41,7 @@ struct ConsentTests {
     #expect(disconnections <= 5, "\(disconnections) in 200 minutes")
   }
 
-  @Test("after 8 s without an answer the agent says so, and after 30 s it ceases to send")
+  @Test("after 8 s without a response the agent is disconnected, and after 30 s it stops sending")
   func loss() throws {
     var line = try completeLine()
     line.run(.seconds(20))
@@ -59,7 +59,7 @@ struct ConsentTests {
     #expect(line.left.deadline == nil)
   }
 
-  @Test("a path that comes back before 30 s continues as before, within 2 s")
+  @Test("a path that works again before 30 s is completed within 2 s")
   func recovery() throws {
     var line = try completeLine()
     line.isBlocked = { _, _ in true }
@@ -73,7 +73,7 @@ struct ConsentTests {
     #expect(line.states(of: .left) == [.checking, .connected, .completed, .disconnected, .completed])
   }
 
-  @Test("after consent is lost the path stays closed to checks, until a restart")
+  @Test("after consent expires the path stays closed to checks until a restart")
   func noReturnWithoutRestart() throws {
     var line = try completeLine()
     line.isBlocked = { _, _ in true }
@@ -94,7 +94,7 @@ struct ConsentTests {
     #expect(line.run(.seconds(1)) { $0.isComplete } != nil)
   }
 
-  @Test("when the pair in use dies, another that works takes over before consent runs out")
+  @Test("when the selected pair fails, another working pair replaces it before consent expires")
   func takeover() throws {
     var line = try completeLine(left: [Known.left, Known.leftV6], right: [Known.right, Known.rightV6])
     line.run(.seconds(10))
@@ -111,7 +111,7 @@ struct ConsentTests {
     #expect(!line.states(of: .left).contains(.failed))
   }
 
-  @Test("a Binding indication on a validated path is treated as a keepalive, and nowhere else")
+  @Test("a Binding indication is accepted as a keepalive on a validated path only")
   func indication() throws {
     var line = try completeLine()
     let keepalive = STUNMessage(.indication, transactionID: .init(high: 1, low: 2)).sealed(key: nil)

@@ -3,9 +3,9 @@ import NIOCore
 import TestSupport
 import Testing
 
-@Suite("Junk")
+@Suite("Random and damaged input")
 struct FuzzTests {
-  @Test("100,000 damaged or random datagrams trap nothing, and what parses is written back byte for byte")
+  @Test("100,000 damaged or random datagrams cause no trap, and those that parse are written back byte for byte")
   func datagrams() throws {
     var generator = SeededGenerator(seed: 2026)
     var agent = agent(.controlled, Known.leftCredentials, hosts: [Known.left])
@@ -15,21 +15,21 @@ struct FuzzTests {
       base: Known.left, servers: [Known.right], now: now, generator: SeededGenerator(seed: 3))
     let asked = gatherer.poll(now: now)
     guard case .send(let gathererRequest, _)? = asked.first else {
-      Issue.record("The gatherer asks nothing.")
+      Issue.record("The gatherer sent no request.")
       return
     }
     let seeds = Self.seeds + [gathererRequest]
     var parsed = 0
     for round in 0..<100_000 {
       let datagram = Self.damage(seeds, using: &generator)
-      // Two changes can undo each other.
+      // Two changes can cancel each other.
       if seeds.contains(datagram) { continue }
       _ = STUNEnvelope(datagram)
       if let message = try? STUNMessage(parsing: datagram) {
         parsed += 1
         var written = ByteBuffer()
         message.write(into: &written)
-        if written != datagram { Issue.record("round \(round): \(datagram) came back as \(written)") }
+        if written != datagram { Issue.record("round \(round): \(datagram) was written back as \(written)") }
         _ = (message.username, message.xorMappedAddress, message.mappedAddress, message.errorCode)
         _ = (message.unknownAttributes, message.priority, message.iceControlled, message.software)
       }
@@ -45,7 +45,7 @@ struct FuzzTests {
     #expect(!agent.isValidated(local: Known.left, remote: Known.right))
   }
 
-  @Test("50,000 damaged texts trap no candidate, address or URL parser, and what parses is written back")
+  @Test("50,000 damaged texts trap no candidate, address or URL parser, and those that parse are written back")
   func texts() {
     var generator = SeededGenerator(seed: 7)
     let seeds = [
@@ -77,7 +77,7 @@ struct FuzzTests {
     }
   }
 
-  @Test("3,000 odd requests with the right password trap nothing and stay within the limits")
+  @Test("3,000 unusual requests with the right password cause no trap and stay within the limits")
   func authenticRequests() {
     var generator = SeededGenerator(seed: 11)
     var line = SimulatedPath(
@@ -105,7 +105,7 @@ struct FuzzTests {
     #expect(line.left.statistics.requestsReceived == 3_000)
   }
 
-  @Test("calls in any order trap nothing, and no deadline ever stops, for each of 100 seeds")
+  @Test("calls in any order cause no trap, and deadlines always advance, for each of 100 seeds")
   func anyOrder() {
     for seed in 0..<100 as Range<UInt64> {
       var generator = SeededGenerator(seed: seed)
@@ -141,7 +141,7 @@ struct FuzzTests {
     }
   }
 
-  /// Right messages for the agent's user fragment, some of them with the right password.
+  /// Valid messages for the agent's username fragment, some of them with the right password.
   private static let seeds: [ByteBuffer] = {
     var peer = ScriptedPeer(hosts: [], credentials: Known.rightCredentials, remote: Known.leftCredentials)
     var response = STUNMessage(.success, transactionID: .init(high: 1, low: 2))
@@ -170,7 +170,7 @@ struct FuzzTests {
       default: bytes[index] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
       }
     }
-    // Half of them get their length corrected, so that they come further than the header.
+    // Half of them get a correct length, so that parsing continues after the header.
     if bytes.count >= 20, Bool.random(using: &generator) {
       bytes.removeLast((bytes.count - 20) % 4)
       let length = bytes.count - 20

@@ -27,7 +27,7 @@ struct GatheringTests {
     return response.sealed(key: nil)
   }
 
-  @Test("an answer gives the mapped address once, and the server is asked again after 15 s")
+  @Test("a response reports the mapped address once, and the server is queried again after 15 s")
   func mapping() throws {
     var gatherer = gatherer([server])
     #expect(gatherer.deadline == start)
@@ -55,7 +55,7 @@ struct GatheringTests {
     #expect(changed == [.mapped(moved, server: server)])
   }
 
-  @Test("a silent server is asked seven times in 31.5 s, given up after 39.5 s and asked again 15 s later")
+  @Test("a silent server gets seven requests in 31.5 s, fails after 39.5 s and is queried again 15 s later")
   func retransmission() throws {
     var gatherer = gatherer([server])
     var times: [Duration] = []
@@ -67,7 +67,7 @@ struct GatheringTests {
         case .failed(let failed):
           #expect(failed == server)
           failure = deadline - start
-        case .mapped: Issue.record("Nobody answered.")
+        case .mapped: Issue.record("There was no response to map an address.")
         }
       }
     }
@@ -76,7 +76,7 @@ struct GatheringTests {
     #expect(gatherer.deadline == start + .milliseconds(54_500))
   }
 
-  @Test("answers from elsewhere, with a wrong fingerprint or to nobody's question are rejected")
+  @Test("responses from another address, with a wrong fingerprint or without a request are rejected")
   func forgeries() throws {
     var gatherer = gatherer([server])
     let request = try request(in: gatherer.poll(now: start))
@@ -92,7 +92,7 @@ struct GatheringTests {
     #expect(gatherer.owns(transactionID: request.transactionID))
   }
 
-  @Test("an old server's MAPPED-ADDRESS without fingerprint serves as well")
+  @Test("MAPPED-ADDRESS without FINGERPRINT, from an old server, is accepted")
   func oldServer() throws {
     var gatherer = gatherer([server])
     var response = STUNMessage(.success, transactionID: try request(in: gatherer.poll(now: start)).transactionID)
@@ -104,7 +104,7 @@ struct GatheringTests {
     #expect(actions == [.mapped(mapped, server: server)])
   }
 
-  @Test("an error answer fails the server for now")
+  @Test("an error response fails the server until the next query")
   func errorAnswer() throws {
     var gatherer = gatherer([server])
     var response = STUNMessage(.failure, transactionID: try request(in: gatherer.poll(now: start)).transactionID)
@@ -115,7 +115,7 @@ struct GatheringTests {
     #expect(gatherer.deadline == start + .seconds(15))
   }
 
-  @Test("servers of another family and impossible ones are skipped")
+  @Test("servers of another address family and unreachable ones are ignored")
   func uselessServers() {
     #expect(gatherer([address("2001:db8::9", 3_478), address("198.51.100.1", 0)]).deadline == nil)
     #expect(gatherer([]).deadline == nil)
@@ -125,7 +125,7 @@ struct GatheringTests {
 @Suite("ICE server URLs")
 struct ICEServerURLTests {
   @Test(
-    "a stun: URL gives host and port",
+    "a stun: URL contains host and port",
     arguments: [
       ("stun:stun.example.org", "stun.example.org", 3_478), ("stun:stun.example.org:19302", "stun.example.org", 19_302),
       ("STUN:192.0.2.1", "192.0.2.1", 3_478), ("stun:[2001:db8::1]:1", "2001:db8::1", 1),
@@ -140,23 +140,23 @@ struct ICEServerURLTests {
   }
 
   @Test(
-    "each mistake is a sentence",
+    "each error is a sentence",
     arguments: [
       (
         "stun.example.org",
-        "An ICE server is written stun:host or stun:host:port, but \"stun.example.org\" has no scheme."
+        "An ICE server URL has the form stun:host or stun:host:port, but \"stun.example.org\" has no scheme."
       ),
       (
         "example.org:3478",
-        "An ICE server is written stun:host or stun:host:port, but \"example.org:3478\" has no scheme."
+        "An ICE server URL has the form stun:host or stun:host:port, but \"example.org:3478\" has no scheme."
       ),
-      ("turn:example.org", "Only stun: servers can be used, but this one is turn:."),
-      ("stuns:example.org", "Only stun: servers can be used, but this one is stuns:."),
+      ("turn:example.org", "Only stun: servers are supported, but this one is turn:."),
+      ("stuns:example.org", "Only stun: servers are supported, but this one is stuns:."),
       (
         "stun://example.org",
-        "An ICE server is written stun:host, without slashes, but this one is \"stun://example.org\"."
+        "An ICE server URL has the form stun:host, without slashes, but this one is \"stun://example.org\"."
       ),
-      ("stun:example.org?transport=udp", "A stun: address has no parameters, but this one has \"?transport=udp\"."),
+      ("stun:example.org?transport=udp", "A stun: URL has no parameters, but this one has \"?transport=udp\"."),
       ("stun:", "\"\" is neither a host name nor an IP address (an IPv6 address needs brackets)."),
       ("stun:::1", "\"::1\" is neither a host name nor an IP address (an IPv6 address needs brackets)."),
       ("stun:[::1", "\"[::1\" is neither a host name nor an IP address (an IPv6 address needs brackets)."),
@@ -168,7 +168,7 @@ struct ICEServerURLTests {
   func mistakes(text: String, sentence: String) {
     do throws(ICEServerURL.ParseError) {
       let url = try ICEServerURL(parsing: text)
-      Issue.record("\(text) was read as \(url)")
+      Issue.record("\(text) was parsed as \(url)")
     } catch {
       #expect(error.description == sentence)
     }

@@ -7,14 +7,14 @@ import Testing
 struct NominationTests {
   private let rights = [address("192.0.2.2"), address("192.0.2.3"), address("192.0.2.4")]
 
-  /// A controlled agent, and a peer that sends what it is told and answers everything.
+  /// Returns a controlled agent and a peer that sends planned checks and answers all checks.
   private func controlledLine(now: ContinuousClock.Instant) -> SimulatedPath<ScriptedPeer> {
     var line = SimulatedPath(
       left: agent(.controlled, Known.leftCredentials, hosts: [Known.left]),
       right: ScriptedPeer(hosts: rights, credentials: Known.rightCredentials, remote: Known.leftCredentials), now: now)
     line.right.role = .controlling
     line.left.know(Known.rightCredentials, now: now)
-    // Of descending priority.
+    // In descending priority.
     for (index, right) in rights.enumerated() {
       line.left.addRemoteCandidate(
         ICECandidate(
@@ -24,11 +24,11 @@ struct NominationTests {
     return line
   }
 
-  @Test("of pairs that are all nominated aggressively the one of highest priority is used")
+  @Test("with aggressive nomination the pair of highest priority is used")
   func aggressive() throws {
     let now = ContinuousClock.now
     var line = controlledLine(now: now)
-    // The worst comes first, the best last, and each of them nominates.
+    // The worst pair is checked first, the best last, and every check nominates.
     line.right.plan = [2, 1, 0].enumerated().map { step, index in
       .init(
         time: now + .milliseconds(200 * step + 50), from: rights[index], to: Known.left, nominates: true)
@@ -41,7 +41,7 @@ struct NominationTests {
     #expect(line.left.state == .completed)
   }
 
-  @Test("a nomination that comes long after another replaces it, even at a lower priority")
+  @Test("a nomination long after another replaces it, even at a lower priority")
   func renomination() throws {
     let now = ContinuousClock.now
     var line = controlledLine(now: now)
@@ -69,7 +69,7 @@ struct NominationTests {
     #expect(line.left.selectedPair?.remote == rights[1])
   }
 
-  @Test("USE-CANDIDATE from a controlled side nominates nothing")
+  @Test("USE-CANDIDATE from the controlled side is ignored")
   func notTheirsToNominate() throws {
     var line = SimulatedPath(
       left: agent(.controlling, Known.leftCredentials, hosts: [Known.left]),
@@ -83,7 +83,7 @@ struct NominationTests {
   }
 
   @Test(
-    "the controlling side nominates one pair only, three round trips after the first that works, 20 to 100 ms",
+    "the controlling side nominates one pair only, three round trips after the first valid pair, bounded to 20 to 100 ms",
     arguments: [(1, 20), (10, 60), (30, 100)])
   func regular(delay: Int64, wait: Int64) throws {
     var line = SimulatedPath(
@@ -91,7 +91,7 @@ struct NominationTests {
       right: ScriptedPeer(hosts: rights, credentials: Known.rightCredentials, remote: Known.leftCredentials))
     line.left.know(Known.rightCredentials, now: line.now)
     line.delay = delay...delay
-    // The best address does not answer, so there is something to wait for.
+    // The best address does not answer, so the agent has to wait for it.
     let best = rights[0]
     line.isBlocked = { _, to in to == best }
     for (index, right) in rights.enumerated() {
@@ -107,12 +107,12 @@ struct NominationTests {
     let connected = try #require(line.time(of: .connected, at: .left))
     let completed = try #require(line.time(of: .completed, at: .left))
     let waited = completed - connected - .milliseconds(2 * delay)
-    // A check waits for its turn besides, 20 ms at most.
+    // The check also waits for its pacing slot, 20 ms at most.
     #expect(waited >= .milliseconds(wait) && waited <= .milliseconds(wait + 20))
     #expect(line.left.selectedPair?.remote == rights[1])
   }
 
-  @Test("every path whose check was answered may carry packets, nominated or not")
+  @Test("every path with an answered check is validated, nominated or not")
   func allValidPathsAreOpen() throws {
     let now = ContinuousClock.now
     var line = controlledLine(now: now)

@@ -16,7 +16,7 @@ struct RestartTests {
     return line
   }
 
-  @Test("a restart finds the pair again while the old one stays selected and open")
+  @Test("after a restart the pair is found again while the old one stays selected and open")
   func restart() throws {
     var line = try completeLine()
     line.left.restart(with: newLeft, now: line.now)
@@ -35,7 +35,7 @@ struct RestartTests {
     #expect(line.left.localUsernameFragments == ["newleft1"])
   }
 
-  @Test("a restart moves to another address")
+  @Test("a restart can move to another address")
   func restartElsewhere() throws {
     var line = try completeLine()
     let elsewhere = address("192.0.2.99")
@@ -49,7 +49,7 @@ struct RestartTests {
     #expect(line.events.contains { $0.action == .selected(local: Known.left, remote: elsewhere) })
   }
 
-  @Test("a side that is not told yet still has its checks answered with the old password")
+  @Test("a side without the new credentials still gets responses with the old password")
   func oldChecks() throws {
     var line = try completeLine()
     line.left.restart(with: newLeft, now: line.now)
@@ -57,7 +57,7 @@ struct RestartTests {
     #expect(line.right.state == .completed)
   }
 
-  @Test("the old pair is abandoned 30 s after its last answer when nothing follows the restart")
+  @Test("the old pair is abandoned 30 s after its last response when nothing follows the restart")
   func abandonedRestart() throws {
     var line = try completeLine()
     line.left.restart(with: newLeft, now: line.now)
@@ -67,7 +67,7 @@ struct RestartTests {
     #expect(line.left.deadline == nil)
   }
 
-  @Test("new credentials of the other side alone begin a new session too")
+  @Test("new remote credentials alone begin a new session")
   func remoteOnly() throws {
     var line = try completeLine()
     line.right.restart(with: newRight, now: line.now)
@@ -76,7 +76,7 @@ struct RestartTests {
     #expect(line.left.localUsernameFragments.first == "leftleft")
   }
 
-  @Test("candidates and checks of the next session that come before its credentials are kept for it")
+  @Test("candidates and checks of the next session that arrive before its credentials are kept")
   func earlyNextSession() throws {
     var line = try completeLine()
     line.right.restart(with: newRight, now: line.now)
@@ -88,7 +88,7 @@ struct RestartTests {
     #expect(line.run(.milliseconds(200)) { $0.isComplete } != nil)
   }
 
-  @Test("the same credentials again change nothing")
+  @Test("repeated credentials change nothing")
   func repeatedCredentials() throws {
     var line = try completeLine()
     let sent = line.left.statistics.checksSent

@@ -6,7 +6,7 @@ import Testing
 @Suite("Roles")
 struct RoleTests {
   @Test(
-    "when both sides take the same role, the higher tie-breaker controls",
+    "when both sides have the same role, the side with the higher tie-breaker becomes controlling",
     arguments: [ICEAgent.Role.controlling, .controlled], [true, false])
   func conflict(role: ICEAgent.Role, leftIsHigher: Bool) throws {
     var line = SimulatedPath.agents(roles: (role, role), tieBreakers: leftIsHigher ? (9, 3) : (3, 9))
@@ -17,7 +17,7 @@ struct RoleTests {
     #expect(line.right.role == (leftIsHigher ? .controlled : .controlling))
   }
 
-  @Test("equal tie-breakers are drawn again until they differ", arguments: [ICEAgent.Role.controlling, .controlled])
+  @Test("equal tie-breakers are replaced until they differ", arguments: [ICEAgent.Role.controlling, .controlled])
   func equalTieBreakers(role: ICEAgent.Role) throws {
     var line = SimulatedPath.agents(roles: (role, role), tieBreakers: (5, 5))
     line.exchangeAll()
@@ -25,7 +25,7 @@ struct RoleTests {
     #expect(line.left.role != line.right.role)
   }
 
-  @Test("a role conflict under 30 % loss is settled too, for each of 100 seeds")
+  @Test("a role conflict is resolved under 30 % loss, for each of 100 seeds")
   func conflictUnderLoss() throws {
     for seed in 0..<100 as Range<UInt64> {
       var line = SimulatedPath.agents(
@@ -39,7 +39,7 @@ struct RoleTests {
     }
   }
 
-  @Test("the side that has to change is told so by an authenticated 487")
+  @Test("the side that must switch its role receives an authenticated 487")
   func rejection() throws {
     var line = SimulatedPath.agents(roles: (.controlling, .controlling), tieBreakers: (9, 3))
     line.exchangeAll()
@@ -53,7 +53,8 @@ struct RoleTests {
   }
 
   @Test(
-    "a lite remote side is nominated to, whatever our role was", arguments: [ICEAgent.Role.controlling, .controlled])
+    "the agent becomes controlling and nominates towards a lite peer, whatever its role was",
+    arguments: [ICEAgent.Role.controlling, .controlled])
   func liteRemote(role: ICEAgent.Role) throws {
     var line = SimulatedPath(
       left: agent(role, Known.leftCredentials, hosts: [Known.left]),

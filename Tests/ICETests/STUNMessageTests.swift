@@ -13,7 +13,7 @@ struct STUNMessageTests {
     return buffer
   }
 
-  @Test("class and method share the type field as in RFC 8489, figure 3")
+  @Test("class and method share the type field as in figure 3 of RFC 8489")
   func types() throws {
     for (type, kind, method) in [
       (0x0001, STUNMessage.Kind.request, 1), (0x0011, .indication, 1), (0x0101, .success, 1), (0x0111, .failure, 1),
@@ -29,7 +29,7 @@ struct STUNMessageTests {
     }
   }
 
-  @Test("each kind of damage is refused with its reason")
+  @Test("each kind of damage is rejected with its reason")
   func damage() {
     func error(_ datagram: ByteBuffer) -> STUNMessage.ParseError? {
       do throws(STUNMessage.ParseError) {
@@ -63,7 +63,7 @@ struct STUNMessageTests {
         == "STUN attribute 8022 needs 8 bytes, but only 4 are left.")
   }
 
-  @Test("every typed attribute comes back as it was set")
+  @Test("every typed attribute is parsed as it was set")
   func attributes() throws {
     var message = STUNMessage(.failure, transactionID: id)
     message.username = "ours:theirs"
@@ -95,7 +95,7 @@ struct STUNMessageTests {
     #expect(unset.priority == nil)
   }
 
-  @Test("unknown attributes are kept, and those that must be understood are named")
+  @Test("unknown attributes are kept, and the comprehension-required ones are listed")
   func unknown() throws {
     var message = STUNMessage(.request, transactionID: id)
     message.set(.init(rawValue: 0xC057), ByteBuffer(bytes: [0, 1, 2, 3, 4]))
@@ -108,7 +108,7 @@ struct STUNMessageTests {
     #expect(written == datagram)
   }
 
-  @Test("attributes behind MESSAGE-INTEGRITY are rejected")
+  @Test("attributes after MESSAGE-INTEGRITY are ignored")
   func behindIntegrity() throws {
     var message = STUNMessage(.request, transactionID: id)
     message.appendIntegrity(key: [1])
@@ -121,7 +121,7 @@ struct STUNMessageTests {
     #expect(!read.usesCandidate)
   }
 
-  @Test("attributes of wrong size are as if they were absent")
+  @Test("attributes of wrong size read as absent")
   func wrongSizes() {
     var message = STUNMessage(.request, transactionID: id)
     message.set(.priority, ByteBuffer(bytes: [1, 2, 3]))
@@ -136,7 +136,7 @@ struct STUNMessageTests {
     #expect(message.errorCode == nil)
   }
 
-  @Test("a message in the middle of a buffer is read like one at its start")
+  @Test("a message in the middle of a buffer is parsed like one at its start")
   func slices() throws {
     var message = STUNMessage(.request, transactionID: id)
     message.username = "me:you"
@@ -149,7 +149,7 @@ struct STUNMessageTests {
     #expect(STUNEnvelope(buffer)?.recipient == "me")
   }
 
-  @Test("the envelope tells class, transaction and recipient without reading further")
+  @Test("class, transaction id and recipient are read without parsing the whole message")
   func envelope() throws {
     var message = STUNMessage(.request, transactionID: id)
     message.software = "before it"
@@ -162,7 +162,7 @@ struct STUNMessageTests {
     #expect(id.description == "0102030405060708090a0b0c")
   }
 
-  @Test("an envelope without a possible user fragment has no recipient")
+  @Test("a request without a valid username fragment has no recipient")
   func envelopeWithoutRecipient() {
     for name in ["", "nocolon", ":them", "sp ace:them", String(repeating: "a", count: 257) + ":them"] {
       var message = STUNMessage(.request, transactionID: id)

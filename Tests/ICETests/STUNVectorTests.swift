@@ -2,7 +2,7 @@ import ICE
 import NIOCore
 import Testing
 
-/// The test vectors of RFC 5769: read, checked, and written back byte for byte.
+/// The test vectors of RFC 5769: parsed, verified, and written back byte for byte.
 @Suite("STUN test vectors of RFC 5769")
 struct STUNVectorTests {
   private let key = Array("VOkJxbRl1RmTxUk/WvJxBt".utf8)
@@ -46,7 +46,7 @@ struct STUNVectorTests {
     0008 0014 f6702465 6dd64a3e 02b8e071 2e85c9a2 8ca89666
     """)
 
-  @Test("the sample request (2.1) is read and found authentic")
+  @Test("the sample request (2.1) is parsed and authentic")
   func readsRequest() throws {
     let message = try STUNMessage(parsing: request)
     #expect(message.kind == .request)
@@ -64,19 +64,19 @@ struct STUNVectorTests {
     #expect(message.attributesNotUnderstood.isEmpty)
   }
 
-  @Test("the sample request is made byte for byte")
+  @Test("the sample request is written byte for byte")
   func makesRequest() {
     var message = STUNMessage(.request, transactionID: transactionID)
     message.software = "STUN test client"
     message.priority = 0x6E00_01FF
     message.iceControlled = 0x932F_F9B1_5126_3B36
-    // The vector fills the user name with blanks instead of zeros.
+    // The vector pads the username with blanks instead of zeros.
     message.attributes.append(
       STUNAttribute(.username, value: ByteBuffer(string: "evtj:h6vY"), padding: ByteBuffer(string: "   ")))
     #expect(message.sealed(key: key) == request)
   }
 
-  @Test("the sample IPv4 response (2.2) is read and found authentic")
+  @Test("the sample IPv4 response (2.2) is parsed and authentic")
   func readsResponseV4() throws {
     let message = try STUNMessage(parsing: responseV4)
     #expect(message.kind == .success)
@@ -86,7 +86,7 @@ struct STUNVectorTests {
     #expect(message.hasRightFingerprint == true)
   }
 
-  @Test("the sample IPv6 response (2.3) is read and found authentic")
+  @Test("the sample IPv6 response (2.3) is parsed and authentic")
   func readsResponseV6() throws {
     let message = try STUNMessage(parsing: responseV6)
     #expect(message.xorMappedAddress == address("2001:db8:1234:5678:11:2233:4455:6677", 32_853))
@@ -94,10 +94,10 @@ struct STUNVectorTests {
     #expect(message.hasRightFingerprint == true)
   }
 
-  @Test("both sample responses are made byte for byte", arguments: [true, false])
+  @Test("both sample responses are written byte for byte", arguments: [true, false])
   func makesResponses(isV4: Bool) {
     var message = STUNMessage(.success, transactionID: transactionID)
-    // The vector fills the name with a blank instead of a zero.
+    // The vector pads the name with a blank instead of a zero.
     message.attributes.append(
       STUNAttribute(.software, value: ByteBuffer(string: "test vector"), padding: ByteBuffer(string: " ")))
     message.xorMappedAddress =
@@ -105,7 +105,7 @@ struct STUNVectorTests {
     #expect(message.sealed(key: key) == (isV4 ? responseV4 : responseV6))
   }
 
-  @Test("the sample request with long-term authentication (2.4) is authentic under its MD5 key")
+  @Test("the sample request with long-term authentication (2.4) is authentic with its MD5 key")
   func readsLongTermRequest() throws {
     let message = try STUNMessage(parsing: longTermRequest)
     #expect(message.username == "\u{30DE}\u{30C8}\u{30EA}\u{30C3}\u{30AF}\u{30B9}")
@@ -128,7 +128,7 @@ struct STUNVectorTests {
     }
   }
 
-  @Test("one changed bit anywhere breaks integrity or fingerprint")
+  @Test("any single changed bit invalidates integrity or fingerprint")
   func changedBits() throws {
     for index in 0..<(request.readableBytes * 8) {
       var changed = request

@@ -31,7 +31,7 @@ struct SecurityTests {
     #expect(line.left.statistics.requestsReceived == line.left.statistics.requestsRejected)
   }
 
-  @Test("a request without MESSAGE-INTEGRITY, with a wrong one or without FINGERPRINT gets no answer and opens nothing")
+  @Test("a request without MESSAGE-INTEGRITY, with a wrong one or without FINGERPRINT is dropped and validates no path")
   func unauthenticRequests() {
     let base = line()
     var message = STUNMessage(.request, transactionID: .init(high: 1, low: 1))
@@ -59,7 +59,7 @@ struct SecurityTests {
     #expect(line.left.isValidated(local: Known.left, remote: stranger))
   }
 
-  @Test("to an address that the other side has only borrowed goes at most three times what came from there")
+  @Test("a spoofed source address receives at most three times the bytes that arrived from it")
   func borrowedAddress() {
     var line = line()
     let request = line.right.request()
@@ -68,14 +68,14 @@ struct SecurityTests {
       line.run(.seconds(50))
     }
     let bytes = line.sent[.left, default: []].reduce(0) { $0 + $1.readableBytes }
-    print("measured: 3 requests of \(request.readableBytes) bytes bring \(bytes) to a borrowed address")
+    print("measured: 3 requests of \(request.readableBytes) bytes cause \(bytes) bytes to a spoofed address")
     #expect(bytes <= 3 * 3 * request.readableBytes)
-    #expect(bytes > 3 * request.readableBytes, "it is checked all the same")
+    #expect(bytes > 3 * request.readableBytes, "the address is still checked")
     #expect(line.left.statistics.checksHeldBack > 0)
     #expect(!line.left.hasAnswered(local: Known.left, remote: stranger))
   }
 
-  @Test("fifty addresses of strangers in each of many offers get a few checks each, and no more")
+  @Test("fifty third-party addresses in each of many offers get only a few checks each")
   func strangersAddresses() {
     var line = line()
     line.right.answers = false
@@ -89,11 +89,11 @@ struct SecurityTests {
       line.run(.seconds(2))
     }
     let count = line.sent[.left, default: []].count
-    print("measured: 20 offers of 50 addresses in 40 s bring \(count) checks")
+    print("measured: 20 offers of 50 addresses in 40 s cause \(count) checks")
     #expect(count <= 400 + 400)
   }
 
-  @Test("where local candidates are not allowed, those of private networks and of this machine are not checked")
+  @Test("without local candidates, those of private networks and of this machine are not checked")
   func localCandidates() throws {
     for (host, isLocal) in [
       ("10.1.2.3", true), ("172.31.0.1", true), ("192.168.1.1", true), ("127.0.0.1", true), ("169.254.1.1", true),
@@ -108,7 +108,7 @@ struct SecurityTests {
     }
   }
 
-  @Test("a right request to an address that is not ours is dropped")
+  @Test("a valid request to an unknown local address is dropped")
   func foreignLocalAddress() {
     var line = line()
     line.inject(line.right.request(), from: Known.right, to: address("192.0.2.200"), side: .left)
@@ -116,7 +116,7 @@ struct SecurityTests {
     #expect(line.left.statistics.requestsRejected == 1)
   }
 
-  @Test("a right answer from another address than was asked is dropped, and the right one still counts")
+  @Test("a valid response from the wrong address is dropped, and the one from the right address still counts")
   func asymmetricResponse() throws {
     var line = line()
     line.right.answers = false
@@ -140,7 +140,7 @@ struct SecurityTests {
     #expect(line.left.selectedPair?.remote == Known.right)
   }
 
-  @Test("a forged refusal fails nothing")
+  @Test("a forged error response has no effect")
   func forgedRefusal() throws {
     var line = line()
     line.right.answers = false
@@ -156,7 +156,7 @@ struct SecurityTests {
     #expect(line.left.state == .completed)
   }
 
-  @Test("attributes that must be understood and are not are answered with 420")
+  @Test("unknown comprehension-required attributes are answered with 420")
   func unknownAttribute() throws {
     var line = line()
     var message = STUNMessage(.request, transactionID: .init(high: 1, low: 1))
@@ -170,24 +170,24 @@ struct SecurityTests {
     #expect(!line.left.isValidated(local: Known.left, remote: Known.right))
   }
 
-  @Test("a path whose own check goes unanswered is closed again, though a request came from it")
+  @Test("a path on which a request arrived is closed again when the agent's own check is not answered")
   func replayedRequest() {
     var line = line()
-    // Somebody sends a recorded, right request from elsewhere; nobody answers our check there.
+    // An attacker replays a recorded, valid request from another address, where nothing answers the agent's check.
     line.inject(line.right.request(), from: stranger, to: Known.left, side: .left)
     #expect(line.left.isValidated(local: Known.left, remote: stranger))
     line.run(.seconds(41))
     #expect(!line.left.isValidated(local: Known.left, remote: stranger))
   }
 
-  @Test("a flood of right requests from ever new addresses stays within all limits")
+  @Test("a flood of valid requests from new addresses stays within all limits")
   func floodOfPeerReflexive() {
     var line = line()
     for port in 1_000..<3_000 as Range<UInt16> {
       line.inject(line.right.request(), from: address("192.0.2.66", port), to: Known.left, side: .left)
     }
     #expect(line.left.statistics.remoteCandidates == 50)
-    // An old mapping that never answered makes room, so the true peer still gets in.
+    // A mapping that never answered is replaced, so the genuine peer can still connect.
     line.run(.seconds(41))
     line.inject(line.right.request(), from: Known.right, to: Known.left, side: .left)
     let time = line.run(.seconds(1)) { $0.left.state == .completed }
@@ -195,7 +195,7 @@ struct SecurityTests {
     #expect(line.left.selectedPair?.remote == Known.right)
   }
 
-  @Test("a flood of requests before the credentials is held to 16 paths")
+  @Test("a flood of requests before the credentials is limited to 16 paths")
   func floodBeforeCredentials() {
     var line = SimulatedPath(
       left: agent(.controlling, Known.leftCredentials, hosts: [Known.left]),
@@ -209,7 +209,7 @@ struct SecurityTests {
     #expect(open.count == 16)
   }
 
-  @Test("answers wait in a bounded list when nobody polls")
+  @Test("the list of pending responses is bounded when the agent is not polled")
   func withoutPolling() {
     var agent = agent(.controlling, Known.leftCredentials, hosts: [Known.left])
     var peer = ScriptedPeer(hosts: [Known.right], credentials: Known.rightCredentials, remote: Known.leftCredentials)
@@ -222,7 +222,7 @@ struct SecurityTests {
     #expect(actions.count <= 257)
   }
 
-  @Test("what is not STUN, or STUN for somebody else, is not taken")
+  @Test("datagrams that are not STUN, or STUN for another agent, are not accepted")
   func notOurs() {
     var agent = agent(.controlling, Known.leftCredentials, hosts: [Known.left])
     let now = ContinuousClock.now

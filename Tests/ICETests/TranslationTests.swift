@@ -8,7 +8,7 @@ struct TranslationTests {
   private let inside = address("10.0.0.5")
   private let outside = IPAddress.v4(0xCB00_7107)  // 203.0.113.7
 
-  @Test("a remote side behind a NAT is reached at the address its checks come from", arguments: [true, false])
+  @Test("a remote peer behind a NAT is reached at the source address of its checks", arguments: [true, false])
   func remoteBehindNAT(isSymmetric: Bool) throws {
     var line = SimulatedPath.agents(right: [inside])
     line.rightNAT = AddressTranslator(outside: outside, isSymmetric: isSymmetric)
@@ -22,7 +22,7 @@ struct TranslationTests {
     #expect(line.right.selectedPair?.remoteType == .host)
   }
 
-  @Test("we behind a NAT reach a public remote side, which never heard our address")
+  @Test("an agent behind a NAT reaches a public peer that does not know its candidates")
   func weBehindNAT() throws {
     var line = SimulatedPath.agents(left: [inside])
     line.leftNAT = AddressTranslator(outside: outside)
@@ -32,14 +32,14 @@ struct TranslationTests {
     #expect(line.left.selectedPair?.localType == .peerReflexive)
   }
 
-  @Test("both sides behind filtering NATs meet by their server-reflexive candidates")
+  @Test("two sides behind filtering NATs connect through their server-reflexive candidates")
   func bothBehindNAT() throws {
     let leftInside = address("10.0.0.5")
     let rightInside = address("172.16.0.9")
     var line = SimulatedPath.agents(left: [leftInside], right: [rightInside])
     var leftNAT = AddressTranslator(outside: address("203.0.113.7").ip)
     var rightNAT = AddressTranslator(outside: address("198.51.100.3").ip)
-    // What a STUN server would have seen.
+    // The addresses that a STUN server would report.
     let server = address("198.51.100.200", 3_478)
     line.left.addServerReflexive(mapped: leftNAT.leaving(leftInside, server), base: leftInside)
     line.right.addServerReflexive(mapped: rightNAT.leaving(rightInside, server), base: rightInside)
@@ -53,7 +53,7 @@ struct TranslationTests {
     #expect(line.left.selectedPair?.localType == .serverReflexive)
   }
 
-  @Test("a NAT that forgets everything during the call costs seconds, not the call", arguments: [true, false])
+  @Test("a call survives a NAT that loses its mappings, after some seconds", arguments: [true, false])
   func natForgets(leftControls: Bool) throws {
     var line = SimulatedPath.agents(
       right: [inside], roles: leftControls ? (.controlling, .controlled) : (.controlled, .controlling))
@@ -71,7 +71,7 @@ struct TranslationTests {
     #expect(line.isComplete)
   }
 
-  @Test("a candidate told after its address was discovered takes the told kind and priority")
+  @Test("a candidate that is signalled after its address was discovered gets the signalled type and priority")
   func toldAfterDiscovery() throws {
     var line = SimulatedPath.agents()
     line.exchangeCredentials()
@@ -83,7 +83,7 @@ struct TranslationTests {
     #expect(line.left.statistics.remoteCandidates == 1)
   }
 
-  @Test("a relayed candidate of the other side is an address like any other")
+  @Test("a relayed candidate of the remote peer is an address like any other")
   func relayedRemote() throws {
     let now = ContinuousClock.now
     var line = SimulatedPath(
@@ -98,7 +98,7 @@ struct TranslationTests {
     #expect(line.left.selectedPair?.remoteType == .relayed)
   }
 
-  @Test("a mapped address equal to the base, or of an unknown base, gives no candidate")
+  @Test("a mapped address equal to the base, or of an unknown base, creates no candidate")
   func uselessMappings() {
     var agent = agent(.controlling, Known.leftCredentials, hosts: [Known.left])
     #expect(agent.addServerReflexive(mapped: Known.left, base: Known.left) == nil)

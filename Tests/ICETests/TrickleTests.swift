@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Trickle")
 struct TrickleTests {
-  @Test("candidates that come seconds after the credentials connect as soon as they are there")
+  @Test("candidates that arrive seconds after the credentials connect immediately")
   func lateCandidates() throws {
     var line = SimulatedPath.agents()
     line.exchangeCredentials()
@@ -16,7 +16,7 @@ struct TrickleTests {
     #expect(time < .milliseconds(100))
   }
 
-  @Test("candidates that come before the credentials are kept for them")
+  @Test("candidates that arrive before the credentials are kept")
   func earlyCandidates() throws {
     var line = SimulatedPath.agents()
     line.exchangeCandidates()
@@ -27,7 +27,7 @@ struct TrickleTests {
     #expect(line.run(.milliseconds(100)) { $0.isComplete } != nil)
   }
 
-  @Test("one side without any candidate of the other learns it from the other's checks", arguments: [true, false])
+  @Test("a side without remote candidates learns them from the remote peer's checks", arguments: [true, false])
   func noCandidatesOnOneSide(leftKnows: Bool) throws {
     var line = SimulatedPath.agents()
     line.exchangeCredentials()
@@ -41,7 +41,7 @@ struct TrickleTests {
     #expect(learnt?.remoteType == .peerReflexive)
   }
 
-  @Test("checks that come before the credentials are answered at once and returned as soon as these are known")
+  @Test("checks that arrive before the credentials are answered at once, and triggered checks follow the credentials")
   func checksBeforeCredentials() throws {
     var line = SimulatedPath.agents()
     line.right.know(line.left.localCredentials, now: line.now)
@@ -55,7 +55,7 @@ struct TrickleTests {
     #expect(line.run(.milliseconds(100)) { $0.isComplete } != nil)
   }
 
-  @Test("a nomination that came before the credentials holds")
+  @Test("a nomination that arrived before the credentials is kept")
   func nominationBeforeCredentials() throws {
     var line = SimulatedPath.agents()
     line.left.know(line.right.localCredentials, now: line.now)
@@ -66,7 +66,7 @@ struct TrickleTests {
     #expect(line.run(.milliseconds(100)) { $0.right.state == .completed } != nil)
   }
 
-  @Test("without a candidate on either side nothing is sent, and the wait ends after 40 s")
+  @Test("without candidates on either side nothing is sent, and the agent fails after 40 s")
   func noCandidatesAtAll() {
     var line = SimulatedPath.agents()
     line.exchangeCredentials()
@@ -77,7 +77,7 @@ struct TrickleTests {
     #expect(line.left.statistics.checksSent == 0)
   }
 
-  @Test("a failed agent connects when a candidate comes at last")
+  @Test("a failed agent connects when a candidate arrives later")
   func candidateAfterFailure() throws {
     var line = SimulatedPath.agents()
     line.exchangeCredentials()
@@ -87,7 +87,7 @@ struct TrickleTests {
     #expect(line.run(.milliseconds(100)) { $0.isComplete } != nil)
   }
 
-  @Test("names, TCP, other components and impossible addresses are counted and skipped")
+  @Test("names, TCP, other components and unreachable addresses are counted and ignored")
   func uselessCandidates() throws {
     var agent = agent(.controlling, Known.leftCredentials, hosts: [Known.left, Known.leftV6])
     let now = ContinuousClock.now
@@ -108,7 +108,7 @@ struct TrickleTests {
     #expect(agent.statistics.checksSent == 0)
   }
 
-  @Test("candidates with another user fragment wait for its session")
+  @Test("candidates with another username fragment wait for its session")
   func otherFragment() throws {
     let now = ContinuousClock.now
     var agent = agent(.controlling, Known.leftCredentials, hosts: [Known.left])
@@ -120,7 +120,7 @@ struct TrickleTests {
     #expect(agent.statistics.remoteCandidates == 1)
   }
 
-  @Test("an address of ours that is added later is paired with what is known")
+  @Test("a local address that is added later is paired with the known candidates")
   func lateLocalHost() throws {
     var line = SimulatedPath.agents(left: [])
     line.exchangeAll()
@@ -129,7 +129,7 @@ struct TrickleTests {
     #expect(line.run(.milliseconds(200)) { $0.isComplete } != nil)
   }
 
-  @Test("a flood of candidates is held to 50, and of pairs to 100")
+  @Test("a flood of candidates is limited to 50 candidates and 100 pairs")
   func flood() throws {
     let now = ContinuousClock.now
     let hosts = (1...16).map { address("10.0.0.\($0)") }

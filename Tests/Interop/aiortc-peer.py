@@ -18,7 +18,7 @@ def write(line):
     print(json.dumps(line), flush=True)
 
 
-class Pictures(MediaStreamTrack):
+class MovingBar(MediaStreamTrack):
     """A moving bar in 320x240 at 15 frames a second."""
 
     kind = "video"
@@ -78,7 +78,7 @@ async def main():
     def add_tracks():
         if not connection.getSenders() or all(sender.track is None for sender in connection.getSenders()):
             connection.addTrack(Silence())
-            connection.addTrack(Pictures())
+            connection.addTrack(MovingBar())
 
     tasks.append(asyncio.ensure_future(report()))
     reader = asyncio.StreamReader(limit=1 << 20)

@@ -1,16 +1,16 @@
-/// What the kernel counts of waiting, read from texts of `/proc`.
+/// The kernel's counters of running and waiting, parsed from `/proc`.
 public struct KernelCounters: Sendable, Hashable {
-  /// Nanoseconds that the reading thread ran, and that it waited for a processor; nil where the kernel does not tell.
+  /// The nanoseconds that the thread ran, and that it waited for a processor; nil if the kernel does not count them.
   public var running: UInt64?
   public var waiting: UInt64?
-  /// Ticks of all processors, and those of them that the host took.
+  /// The ticks of all processors, and how many of them the host took (steal).
   public var allTicks: UInt64 = 0
   public var stolenTicks: UInt64 = 0
 
   /// - Parameters:
-  ///   - schedstat: the text of `/proc/self/schedstat`: nanoseconds running, nanoseconds waiting, time slices.
-  ///   - stat: the text of `/proc/stat`, whose first line sums up all processors: user, nice, system, idle, iowait, irq,
-  ///     softirq, steal, guest and guest_nice, the last two being parts of the first two.
+  ///   - schedstat: The text of `/proc/self/schedstat`: nanoseconds running, nanoseconds waiting, time slices.
+  ///   - stat: The text of `/proc/stat`, whose first line has the totals of all processors: user, nice, system, idle,
+  ///     iowait, irq, softirq, steal, guest and guest_nice; the last two are parts of the first two.
   public init(schedstat: String = "", stat: String = "") {
     let own = Self.numbers(in: schedstat)
     if own.count >= 2, own[0] > 0 { (running, waiting) = (own[0], own[1]) }

@@ -1,18 +1,18 @@
-/// Says what follows from the attempts at a scenario that runs in real time.
+/// Decides what follows from the attempts at a scenario that runs in real time.
 ///
-/// A failure on a quiet machine is a failure. One on a machine that stalled says nothing yet: the scenario is run again, at
-/// most twice. An expectation that failed in every one of three attempts is a failure, however busy the machine was: load
-/// changes from one attempt to the next, a fault of the program does not. Only what needs processor time that a busy machine
-/// cannot give, such as a browser's frame rate, is said to need a quiet machine, and is never judged on another: where nothing
-/// else failed, a busy machine is enough for another attempt, even if it did not stall.
+/// A failure on a quiet machine is a failure. A failure on a machine that stalled is inconclusive: the scenario is run
+/// again, at most twice. An expectation that failed in all three attempts is a failure, however busy the machine was:
+/// load changes from one attempt to the next, a bug of the program does not. Only expectations that need CPU time which a
+/// busy machine cannot provide, such as a browser's frame rate, are marked as needing a quiet machine and are never
+/// judged on another: if nothing else failed, a busy machine is enough for another attempt, even if it did not stall.
 public enum RetryRule {
   /// One run of a scenario.
   public struct Attempt: Sendable, Hashable {
-    /// Which expectations failed, each by a text that is the same in every attempt.
+    /// The expectations that failed, each as a text that is the same in every attempt.
     public var failures: Set<String>
-    /// Those of them that need a quiet machine.
+    /// Those that need a quiet machine.
     public var needingQuiet: Set<String>
-    /// How the machine ran meanwhile; nil where it could not be measured, which excuses nothing.
+    /// The measurements of the machine; nil if it could not be measured, which excuses nothing.
     public var stalls: StallFigures?
 
     public init(failures: Set<String>, needingQuiet: Set<String> = [], stalls: StallFigures?) {
@@ -26,13 +26,13 @@ public enum RetryRule {
     case passed
     case runAgain
     case failed(FailureReason)
-    /// The machine never gave it a quiet run, and no expectation failed each time.
+    /// The machine was never quiet, and no expectation failed in every attempt.
     case notJudged
   }
 
   public enum FailureReason: Sendable, Hashable {
     case onQuietMachine
-    /// These failed in every attempt.
+    /// The expectations that failed in every attempt.
     case inEveryAttempt(Set<String>)
   }
 

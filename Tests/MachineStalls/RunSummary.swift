@@ -1,12 +1,12 @@
-/// What a whole run of real-time scenarios has come to.
+/// The result of a whole run of real-time scenarios.
 public struct RunSummary: Sendable {
-  /// The part of the scenarios that may end without a judgement.
+  /// The share of scenarios that may end without a judgement.
   public static let toleratedShare = 0.1
 
   private let records: [ScenarioRecord]
   private let isStrict: Bool
 
-  /// - Parameter isStrict: whether every scenario must be judged.
+  /// - Parameter isStrict: Whether every scenario must be judged.
   public init(of records: [ScenarioRecord], isStrict: Bool) {
     self.records = records
     self.isStrict = isStrict
@@ -14,13 +14,13 @@ public struct RunSummary: Sendable {
 
   private var notJudged: [ScenarioRecord] { records.filter { $0.outcome == .notJudged } }
 
-  /// Whether too many scenarios were not judged for the run to say anything.
+  /// Whether too many scenarios were not judged.
   public var isFailure: Bool {
     let count = notJudged.count
     return count > 0 && (isStrict || Double(count) > Self.toleratedShare * Double(records.count))
   }
 
-  /// For people, a line each.
+  /// The summary for people, one text line each.
   public var lines: [String] {
     var lines = [
       "\(records.count) real-time scenarios: \(records.count { $0.outcome == .passed }) passed, "
@@ -38,8 +38,8 @@ public struct RunSummary: Sendable {
     if isFailure {
       lines.append(
         isStrict
-          ? "STRICT=1 asks for a judgement of every scenario."
-          : "More than a tenth of the scenarios were not judged: run again on a machine with less to do.")
+          ? "STRICT=1 requires that every scenario is judged."
+          : "More than a tenth of the scenarios were not judged: run again on a less busy machine.")
     }
     return lines
   }

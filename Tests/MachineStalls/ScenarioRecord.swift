@@ -1,6 +1,6 @@
 import Foundation
 
-/// What became of one scenario of a test run; one line of JSON in the run's journal.
+/// The result of one scenario of a test run; one line of JSON in the run's journal.
 public struct ScenarioRecord: Sendable, Hashable, Codable {
   public enum Outcome: String, Sendable, Codable {
     case passed
@@ -40,7 +40,7 @@ public struct ScenarioRecord: Sendable, Hashable, Codable {
     }
   }
 
-  /// The records of a journal; a path that is none is skipped.
+  /// Parses the records of a journal and skips invalid lines.
   public static func records(in journal: String) -> [ScenarioRecord] {
     let decoder = JSONDecoder()
     return journal.split(separator: "\n").compactMap { try? decoder.decode(ScenarioRecord.self, from: Data($0.utf8)) }

@@ -1,21 +1,21 @@
 import Foundation
 
-/// How late a machine ran a program at normal priority while it was measured.
+/// How late the machine ran a program at normal priority.
 ///
-/// One line of JSON carries it from the stall meter to the tests.
+/// The stall meter sends it to the tests as one line of JSON.
 public struct StallFigures: Sendable, Hashable, Codable {
-  /// How long the machine was measured, in seconds.
+  /// The duration of the measurement, in seconds.
   public var elapsed: Double
-  /// 99 of 100 wake-ups of a 5 ms timer were at most this late, in seconds.
+  /// The lateness that 99 of 100 wake-ups of a 5 ms timer did not exceed, in seconds.
   public var latenessP99: Double
-  /// The latest wake-up, in seconds.
+  /// The lateness of the latest wake-up, in seconds.
   public var longestLateness: Double
-  /// The part of the time that a burst of computing waited for a processor, from 0 to 1: a half where another program wants
-  /// each processor all the time. Nil where there was no burst, or the kernel does not tell (`/proc/self/schedstat`).
+  /// The share of the time that a burst of computing waited for a processor, from 0 to 1: a half if another program keeps
+  /// each processor busy. Nil if there was no burst, or the kernel does not count it (`/proc/self/schedstat`).
   public var runQueueWait: Double?
-  /// The longest such wait in one burst, in seconds.
+  /// The longest wait in one burst, in seconds.
   public var longestRunQueueWait: Double
-  /// The part of all processors' time that the host of a virtual machine took, from 0 to 1.
+  /// The share of all processors' time that the host of a virtual machine took, from 0 to 1.
   public var steal: Double
 
   public init(
@@ -30,14 +30,14 @@ public struct StallFigures: Sendable, Hashable, Codable {
     self.steal = steal
   }
 
-  /// Figures beyond which a failure may be the machine's.
+  /// The bounds above which the machine may have caused a failure.
   public static let bound = StallFigures(
     elapsed: .infinity, latenessP99: 0.012, longestLateness: 0.060, runQueueWait: 0.6, steal: 0.03)
 
-  /// The longest time that a program was kept waiting, in seconds.
+  /// The longest time that a program had to wait, in seconds.
   public var longestStall: Double { max(longestLateness, longestRunQueueWait) }
 
-  /// What is beyond `bound`, one sentence part each; empty on a quiet machine.
+  /// The measurements above `bound`, each as part of a sentence; empty on a quiet machine.
   public var excesses: [String] {
     let bound = Self.bound
     var found: [String] = []
@@ -56,14 +56,15 @@ public struct StallFigures: Sendable, Hashable, Codable {
     return found
   }
 
-  /// Whether a failure meanwhile may be the machine's.
+  /// Whether the machine may have caused a failure.
   public var isStalled: Bool { !excesses.isEmpty }
 
-  /// Whether other programs wanted the processors so much that what needs a quiet machine says nothing: one busy program on
-  /// each processor makes a burst of computing wait for half of its time. Also true of a machine that stalled.
+  /// Whether other programs kept the processors so busy that results that need a quiet machine are inconclusive: one busy
+  /// program on each processor makes a burst of computing wait for half of its time. Also true for a machine that
+  /// stalled.
   public var isBusy: Bool { isStalled || (runQueueWait ?? 0) > Self.busyWait }
 
-  /// The part of the time in the run queue, from 0 to 1, beyond which a machine is busy.
+  /// The share of time in the run queue, from 0 to 1, above which a machine is busy.
   public static let busyWait = 0.4
 
   public var description: String {

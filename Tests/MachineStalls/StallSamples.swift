@@ -1,18 +1,19 @@
-/// Collects timer lateness and kernel counters, and sums them up.
+/// Collects timer lateness and kernel counters, and computes the figures from them.
 public struct StallSamples: Sendable {
-  /// The distance of two timer wake-ups, in nanoseconds.
+  /// The interval of timer wake-ups, in nanoseconds.
   public static let period: UInt64 = 5_000_000
-  /// After how many wake-ups a burst of computing comes, and how much processor time it takes, in nanoseconds: 2 % of one
-  /// processor, and longer than the time slice after which a busy machine lets another program run.
+  /// The number of wake-ups between two bursts of computing, and the CPU time of a burst in nanoseconds: 2 % of one
+  /// processor, and longer than the time slice after which a busy machine switches to another program.
   public static let (burstEvery, burst) = (100 as UInt64, 10_000_000 as UInt64)
 
   private let begun: UInt64
   private let countersAtBegin: KernelCounters
-  /// Wake-ups by lateness: bin `n` holds those that were `n` to `n + 1` times `resolution` late; the last holds all later ones.
+  /// Wake-ups by lateness: bin `n` counts those that were `n` to `n + 1` times `resolution` late; the last bin counts all
+  /// later ones.
   private var bins = [UInt32](repeating: 0, count: 20_000)
   private var count = 0
   private var longest: UInt64 = 0
-  /// Of all bursts together, in nanoseconds.
+  /// The totals of all bursts, in nanoseconds.
   private var running: UInt64 = 0
   private var waiting: UInt64 = 0
   private var maximumWait: UInt64 = 0
@@ -20,13 +21,13 @@ public struct StallSamples: Sendable {
   /// In nanoseconds.
   private static let resolution: UInt64 = 100_000
 
-  /// - Parameter begun: when measuring began, by a clock that never goes back, in nanoseconds.
+  /// - Parameter begun: The start of the measurement by a monotonic clock, in nanoseconds.
   public init(begun: UInt64, counters: KernelCounters) {
     self.begun = begun
     countersAtBegin = counters
   }
 
-  /// Counts a wake-up that came this late, in nanoseconds.
+  /// Counts a wake-up with its lateness in nanoseconds.
   public mutating func add(lateness: UInt64) {
     let bin = min(lateness / Self.resolution, UInt64(bins.count - 1))
     bins[Int(bin)] &+= 1
@@ -44,7 +45,7 @@ public struct StallSamples: Sendable {
     maximumWait = max(maximumWait, waits - waited)
   }
 
-  /// The figures of all samples so far.
+  /// Returns the figures of all samples so far.
   public func figures(now: UInt64, counters: KernelCounters) -> StallFigures {
     var rest = count / 100
     var p99 = longest

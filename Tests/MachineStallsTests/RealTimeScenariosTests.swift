@@ -4,9 +4,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The trait on tests that are run by hand, with a meter that is the real one and a machine that is kept busy.
+/// Applies the trait by hand, with the real meter and a machine that is kept busy.
 @Suite("Real-time scenarios", .serialized) struct RealTimeScenariosTests {
-  /// Runs `body` as a test with the trait would, and returns its journal and the failures that were recorded.
+  /// Runs `body` as a test with the trait would, and returns its journal and the number of failures recorded.
   private static func run(
     _ body: @Sendable (Int) async throws -> Void
   ) async throws -> (records: [ScenarioRecord], recorded: Int) {
@@ -34,7 +34,7 @@ import Testing
     let loops = try (0..<count).map { _ in
       let loop = Process()
       loop.executableURL = URL(fileURLWithPath: "/bin/sh")
-      // It ends by itself should nobody end it.
+      // The limit ends the loop if the test cannot.
       loop.arguments = ["-c", "ulimit -t 60; while :; do :; done"]
       try loop.run()
       return loop
@@ -43,9 +43,9 @@ import Testing
     try await body()
   }
 
-  @Test("a test that passes is run once and is in the journal with the machine's figures")
+  @Test("a test that passes is run once and is in the journal with the machine's measurements")
   func passing() async throws {
-    // The meter is another process, which a machine that stalls lets begin late.
+    // The meter is another process, which starts late on a machine that stalls.
     let (records, recorded) = try await Self.run { _ in try await Task.sleep(for: .seconds(2)) }
     #expect(recorded == 0)
     #expect(records.map(\.outcome) == [.passed])
@@ -53,7 +53,7 @@ import Testing
     #expect(stalls.elapsed > 0.25)
   }
 
-  @Test("the meter finds a machine that is kept busy, and reports it while it runs")
+  @Test("the meter detects a busy machine, and reports it while it runs")
   func busy() async throws {
     try await Self.underLoad {
       let meter = try #require(StallMeter.start())
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test("what fails once under load and passes then has passed, and nothing is recorded")
+  @Test("a test that fails once under load and then passes has passed, and nothing is recorded")
   func excused() async throws {
     try await Self.underLoad {
       let (records, recorded) = try await Self.run { attempt in
@@ -78,10 +78,10 @@ import Testing
     }
   }
 
-  @Test("a fault of the program under load is a failure after three attempts, and is not excused for ever")
+  @Test("a bug under load is a failure after three attempts, and is not excused indefinitely")
   func plantedFault() async throws {
     try await Self.underLoad {
-      // The program's answer takes 2 s where 100 ms are allowed, beyond all that the meter saw.
+      // The program takes 2 s where 100 ms are allowed, more than any stall that the meter measured.
       let (records, recorded) = try await Self.run { attempt in
         let begun = ContinuousClock.now
         try await Task.sleep(for: .seconds(2))
@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test("different failures under load are not judged, an error that is thrown among them")
+  @Test("different failures under load are not judged, including a thrown error")
   func notJudged() async throws {
     struct Planted: Error {}
     try await Self.underLoad {
@@ -112,7 +112,7 @@ import Testing
     }
   }
 
-  @Test("a failure where nothing measures the machine is recorded at once")
+  @Test("a failure is recorded at once if the machine is not measured")
   func noMeter() async throws {
     let recorded = Mutex(0)
     let counting = IssueHandlingTrait.compactMapIssues { _ in

@@ -8,7 +8,7 @@ extension StallFigures {
   static let stalled = StallFigures(
     elapsed: 10, latenessP99: 0.001, longestLateness: 0.4, runQueueWait: 0.1, steal: 0)
 
-  /// As beside one busy program on each processor.
+  /// As with one busy program on each processor.
   static let busy = StallFigures(
     elapsed: 10, latenessP99: 0.001, longestLateness: 0.004, runQueueWait: 0.5, steal: 0)
 }
@@ -44,7 +44,7 @@ extension StallFigures {
     #expect(Self.decision(attempts[0], attempts[1], attempts[2]) == .failed(.inEveryAttempt(["x"])))
   }
 
-  @Test("what needs a quiet machine is not judged on another, and fails on a quiet one")
+  @Test("an expectation that needs a quiet machine is not judged on another, and fails on a quiet one")
   func needingQuiet() {
     let busy = RetryRule.Attempt(failures: ["rate"], needingQuiet: ["rate"], stalls: .stalled)
     let quiet = RetryRule.Attempt(failures: ["rate"], needingQuiet: ["rate"], stalls: .quiet)
@@ -54,7 +54,7 @@ extension StallFigures {
     #expect(RetryRule.decide(after: [both, both, both]) == .failed(.inEveryAttempt(["count"])))
   }
 
-  @Test("what needs a quiet machine is not judged beside busy programs either, and all else is")
+  @Test("an expectation that needs a quiet machine is not judged on a busy one either, and all others are")
   func busy() {
     let rate = RetryRule.Attempt(failures: ["rate"], needingQuiet: ["rate"], stalls: .busy)
     #expect(RetryRule.decide(after: [rate]) == .runAgain)
@@ -65,13 +65,13 @@ extension StallFigures {
     #expect(!StallFigures.busy.isStalled && StallFigures.stalled.isBusy && !StallFigures.quiet.isBusy)
   }
 
-  @Test("whatever passes has passed, quiet or not")
+  @Test("an attempt that passes is final, on a quiet machine or not")
   func passes() {
     #expect(Self.decision(([], .stalled)) == .passed)
     #expect(Self.decision((["a"], .stalled), ([], .stalled)) == .passed)
   }
 
-  @Test("each figure alone can be beyond its bound")
+  @Test("each measurement alone can exceed its bound")
   func bounds() {
     #expect(StallFigures.quiet.excesses.isEmpty)
     for change in [\StallFigures.latenessP99, \.longestLateness, \.steal] {
@@ -99,27 +99,27 @@ extension StallFigures {
     return records(.passed, passed) + records(.notJudged, notJudged) + records(.failed, failed)
   }
 
-  @Test("a tenth that is not judged is tolerated, more is a failure")
+  @Test("a run with at most a tenth of the scenarios not judged passes, and more is a failure")
   func share() {
     #expect(!RunSummary(of: Self.records(passed: 9, notJudged: 1), isStrict: false).isFailure)
     #expect(RunSummary(of: Self.records(passed: 8, notJudged: 1), isStrict: false).isFailure)
     #expect(!RunSummary(of: [], isStrict: true).isFailure)
   }
 
-  @Test("where every scenario must be judged, one that was not is a failure")
+  @Test("if every scenario must be judged, one that was not is a failure")
   func strict() {
     #expect(RunSummary(of: Self.records(passed: 99, notJudged: 1), isStrict: true).isFailure)
     #expect(!RunSummary(of: Self.records(passed: 99, notJudged: 0), isStrict: true).isFailure)
   }
 
-  @Test("those that were not judged are listed with their figures")
+  @Test("scenarios that were not judged are listed with their measurements")
   func list() {
     let text = RunSummary(of: Self.records(passed: 20, notJudged: 1), isStrict: false).lines.joined(separator: "\n")
     #expect(text.contains("not judged on this machine: notJudged 0"))
     #expect(text.contains("longest 400.0 ms"))
   }
 
-  @Test("a journal is read back, and a path that was cut off is skipped")
+  @Test("a journal can be read back, and a truncated line is skipped")
   func journal() throws {
     let records = Self.records(passed: 2, notJudged: 1)
     let text = try records.map { try $0.line }.joined(separator: "\n") + "\n{\"name\":\"cut"

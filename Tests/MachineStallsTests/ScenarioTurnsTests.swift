@@ -2,9 +2,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Who runs beside whom.
+/// Which scenarios run concurrently.
 @Suite("Turns of real-time scenarios") struct ScenarioTurnsTests {
-  /// What has begun and ended, in order.
+  /// The start and end events, in order.
   private final class Events: Sendable {
     private let all = Mutex<[String]>([])
 
@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test(
-    "first attempts run beside each other, and one that is to run alone waits for them and holds up those after it",
+    "first attempts run concurrently, and an attempt that must run alone waits for them and delays later ones",
     .timeLimit(.minutes(1)))
   func order() async throws {
     let (turns, events) = (ScenarioTurns(), Events())

@@ -10,7 +10,7 @@ import Testing
     return samples.figures(now: 2_000_000_000, counters: none)
   }
 
-  @Test("give the lateness that one wake-up of a hundred exceeds, and the longest")
+  @Test("the figures have the lateness that one wake-up in a hundred exceeds, and the longest")
   func percentile() {
     let figures = Self.figures(latenesses: (1...1000).map { $0 * 100_000 })
     #expect(abs(figures.latenessP99 - 0.099) < 0.0002)
@@ -18,7 +18,7 @@ import Testing
     #expect(figures.elapsed == 2)
   }
 
-  @Test("give zero where nothing was measured, and take a lateness of any length")
+  @Test("the figures are zero without samples, and a lateness of any length is accepted")
   func extremes() {
     #expect(Self.figures(latenesses: []).longestLateness == 0)
     #expect(Self.figures(latenesses: []).latenessP99 == 0)
@@ -37,7 +37,7 @@ import Testing
 }
 
 @Suite("Kernel counters") struct KernelCountersTests {
-  @Test("give the part of the time that bursts waited for a processor, and the part that the host took")
+  @Test("the figures have the share of time that bursts waited for a processor, and the share that the host took")
   func change() {
     let before = KernelCounters(stat: "cpu  100 0 50 800 10 0 0 40 0 0\ncpu0 1 2 3\n")
     let after = KernelCounters(stat: "cpu  150 0 80 1600 10 0 0 60 0 0\n")
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(
-    "are none where the kernel does not tell, whatever stands there instead",
+    "counters are nil if the kernel's text is missing or invalid",
     arguments: ["", "0 0 0\n", "garbage", "-1 5", "99999999999999999999999 1", "1"])
   func missing(_ text: String) {
     let counters = KernelCounters(schedstat: text, stat: text)

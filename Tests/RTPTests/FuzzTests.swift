@@ -5,8 +5,8 @@ import Testing
 
 @testable import RTP
 
-/// No input traps, and what can be read can be written and read again.
-@Suite("Parsers under arbitrary bytes")
+/// No input causes a trap, and parsed values can be written and parsed again.
+@Suite("Parsers with arbitrary bytes")
 struct FuzzTests {
   private static let rounds = 100_000
 
@@ -15,7 +15,7 @@ struct FuzzTests {
     var generator = SeededGenerator(seed: 101)
     for _ in 0..<Self.rounds {
       var datagram = randomBytes(upTo: 80, using: &generator)
-      // Half of them get a valid version, so that they come further.
+      // Half of them get a valid version, so that parsing continues.
       if Bool.random(using: &generator) { setFirstByte(of: &datagram, keeping: 0x3F, setting: 0x80) }
       checkRTP(datagram)
     }
@@ -69,7 +69,8 @@ struct FuzzTests {
     }
   }
 
-  /// `#expect` costs more than a packet, so it is not used where thousands are looked at a second.
+  /// Fails the test unless a condition holds. `#expect` costs more than a packet, so it is not used for thousands of
+  /// packets a second.
   private func expect(_ isTrue: Bool, of datagram: ByteBuffer, sourceLocation: SourceLocation = #_sourceLocation) {
     if !isTrue { Issue.record("wrong for \(datagram.hexDump(format: .compact))", sourceLocation: sourceLocation) }
   }
@@ -83,7 +84,7 @@ struct FuzzTests {
     expect(packet.extensions.elements.allSatisfy { $0.value.readableBytes <= 255 }, of: datagram)
     checkDescriptor(packet.payload)
     _ = Retransmission.unwrap(packet, payloadType: 96, ssrc: 1)
-    // An id for a one-byte header, one that is often there already, one that needs a two-byte header.
+    // One id for a one-byte header, one that usually exists already, one that needs a two-byte header.
     let id: UInt8 = [1, 4, 255][Int(packet.ssrc % 3)]
     _ = packet.extensions.text(id)
     packet.extensions.setTransportSequenceNumber(7, id)
@@ -94,7 +95,7 @@ struct FuzzTests {
   private func checkRTCP(_ datagram: ByteBuffer) {
     guard let packets = try? RTCPPacket.parse(compound: datagram) else { return }
     let again = written { RTCPPacket.write(packets, into: &$0) }
-    // Reserved bits and padding are not kept, so the bytes may differ, but never the meaning.
+    // Reserved bits and padding are not kept, so the bytes may differ, but the values may not.
     expect((try? RTCPPacket.parse(compound: again)) == packets, of: datagram)
     for packet in packets {
       switch packet {
@@ -130,11 +131,11 @@ struct FuzzTests {
     buffer.setInteger(first & mask | bits, at: 0)
   }
 
-  /// A copy with a few bytes changed, and now and then cut short or made longer.
+  /// Returns a copy with a few bytes changed, sometimes truncated or extended.
   private func mutated(_ original: ByteBuffer, using generator: inout SeededGenerator) -> ByteBuffer {
     var copy = original
     for _ in 0..<Int.random(in: 1...4, using: &generator) {
-      // Headers are at the front, so half of the damage is done there.
+      // Headers are at the front, so half of the changes are made there.
       let connectionSettings = Bool.random(using: &generator) ? min(40, copy.readableBytes) : copy.readableBytes
       copy.setInteger(
         UInt8(truncatingIfNeeded: generator.next()), at: Int.random(in: 0..<connectionSettings, using: &generator))

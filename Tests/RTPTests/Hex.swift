@@ -4,7 +4,7 @@ import Testing
 
 @testable import RTP
 
-/// The bytes of a text of hexadecimal digits; anything else in it is skipped.
+/// Returns the bytes of hexadecimal text; other characters are ignored.
 func bytes(_ text: String) -> ByteBuffer {
   let digits = text.compactMap(\.hexDigitValue).map(UInt8.init)
   var buffer = ByteBuffer()
@@ -14,14 +14,14 @@ func bytes(_ text: String) -> ByteBuffer {
   return buffer
 }
 
-/// The bytes that a call writes.
+/// Returns the bytes that `write` writes.
 func written(_ write: (inout ByteBuffer) -> Void) -> ByteBuffer {
   var buffer = ByteBuffer()
   write(&buffer)
   return buffer
 }
 
-/// The one packet that a datagram holds, after checking that writing it gives the datagram again.
+/// Returns the only packet of a datagram, after checking that writing it returns the same datagram.
 func onlyPacket(_ datagram: ByteBuffer, sourceLocation: SourceLocation = #_sourceLocation) throws -> RTCPPacket {
   let packets = try RTCPPacket.parse(compound: datagram)
   #expect(written { RTCPPacket.write(packets, into: &$0) } == datagram, sourceLocation: sourceLocation)
@@ -29,7 +29,7 @@ func onlyPacket(_ datagram: ByteBuffer, sourceLocation: SourceLocation = #_sourc
   return packets[0]
 }
 
-/// What an error says.
+/// Returns the message of the error that `body` throws.
 func sentence(_ body: () throws(ParseError) -> Void) -> String {
   do {
     try body()

@@ -1,9 +1,9 @@
 import SDP
 import Testing
 
-@Suite("Single attributes")
+@Suite("Attributes")
 struct AttributeTests {
-  @Test("a fingerprint is read in either case and written in capitals")
+  @Test("a fingerprint is parsed in either case and written in capitals")
   func fingerprint() throws {
     let digest = (0..<32).map { UInt8($0 * 8) }
     let hexadecimal = digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(separator: ":")
@@ -14,7 +14,7 @@ struct AttributeTests {
   }
 
   @Test(
-    "a malformed fingerprint is none",
+    "a malformed fingerprint is rejected",
     arguments: [
       "", "sha-256", "sha-256 ", "sha-256 AB:CD", "md5 A", "md5 ABC", "md5 AB:", "md5 GG", "md5 é", "md5 A:B", "a b c",
     ])
@@ -28,7 +28,7 @@ struct AttributeTests {
   }
 
   @Test(
-    "a header extension is read and written the same",
+    "a header extension is written back unchanged",
     arguments: [
       "4 urn:ietf:params:rtp-hdrext:sdes:mid", "2/recvonly urn:ietf:params:rtp-hdrext:csrc-audio-level",
       "4096 urn:x long attributes",
@@ -38,24 +38,25 @@ struct AttributeTests {
   }
 
   @Test(
-    "a malformed header extension is none", arguments: ["", "4", "x urn:y", "4/up urn:y", "-1 urn:y", "70000 urn:y"])
+    "a malformed header extension is rejected",
+    arguments: ["", "4", "x urn:y", "4/up urn:y", "-1 urn:y", "70000 urn:y"])
   func malformedExtensionMap(text: String) {
     #expect(HeaderExtensionMap(parsing: text) == nil)
   }
 
   @Test(
-    "a source's attribute is read and written the same",
+    "a source attribute is written back unchanged",
     arguments: ["1 cname:a", "4294967295 msid:stream track", "5 x", "6 previous-ssrc:"])
   func source(text: String) throws {
     #expect(try #require(SourceAttribute(parsing: text)).text == text)
   }
 
-  @Test("a malformed source attribute is none", arguments: ["", "1", "1 ", "x cname:a", "4294967296 cname:a"])
+  @Test("a malformed source attribute is rejected", arguments: ["", "1", "1 ", "x cname:a", "4294967296 cname:a"])
   func malformedSource(text: String) {
     #expect(SourceAttribute(parsing: text) == nil)
   }
 
-  @Test("a source group is read and written the same")
+  @Test("a source group is written back unchanged")
   func sourceGroup() throws {
     let group = try #require(SourceGroup(parsing: "FID 1 2"))
     #expect(group.semantics == "FID" && group.sources == [1, 2] && group.text == "FID 1 2")
@@ -63,7 +64,7 @@ struct AttributeTests {
     #expect(SourceGroup(parsing: "") == nil)
   }
 
-  @Test("a stream's restrictions are read and written the same")
+  @Test("the restrictions of a stream are written back unchanged")
   func restrictionIdentifier() throws {
     let stream = try #require(RestrictionIdentifier(parsing: "hi send pt=96,97;max-width=1280"))
     #expect(stream.id == "hi" && stream.direction == .send && stream.payloadTypes == [96, 97])
@@ -74,7 +75,7 @@ struct AttributeTests {
     }
   }
 
-  @Test("a simulcast's alternatives and paused streams are read")
+  @Test("alternatives and paused streams of a simulcast are parsed")
   func simulcast() throws {
     let simulcast = try #require(SimulcastDescription(parsing: "send l,~k;~h recv 1"))
     #expect(simulcast.sent == [["l", "k"], ["h"]])

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Damaged descriptions")
 struct MutationTests {
-  @Test("a damaged description is refused or written back byte for byte", arguments: RoundTripTests.fixtures)
+  @Test("a damaged description is rejected or written back byte for byte", arguments: RoundTripTests.fixtures)
   func mutation(name: String) throws {
     let original = Array(try Fixture.text("\(name).sdp", in: .module).utf8)
     var generator = SeededGenerator(seed: 20_261_121)

@@ -1,15 +1,15 @@
 import SDP
 import Testing
 
-@Suite("What is no session description")
+@Suite("Invalid session descriptions")
 struct ParseErrorTests {
   @Test(
-    "says in a sentence what is wrong",
+    "an invalid description is rejected with a sentence that states the error",
     arguments: [
       ("", "The SDP is empty."),
-      ("hello", "This is no SDP: its first line is not \"v=0\"."),
-      ("{\"type\":\"offer\"}", "This is no SDP: its first line is not \"v=0\"."),
-      ("o=- 1 1 IN IP4 127.0.0.1\r\n", "This is no SDP: its first line is not \"v=0\"."),
+      ("hello", "This is not an SDP: its first line is not \"v=0\"."),
+      ("{\"type\":\"offer\"}", "This is not an SDP: its first line is not \"v=0\"."),
+      ("o=- 1 1 IN IP4 127.0.0.1\r\n", "This is not an SDP: its first line is not \"v=0\"."),
       ("v=1\r\n", "The SDP has version \"1\", but only version 0 exists."),
       ("v=0\r\ns=-\r\nnonsense\r\n", "Line 3 of the SDP is not of the form \"x=value\"."),
       ("v=0\r\né=1\r\n", "Line 2 of the SDP is not of the form \"x=value\"."),
@@ -31,7 +31,7 @@ struct ParseErrorTests {
     #expect(error?.description == sentence)
   }
 
-  @Test("262144 bytes are read, one more is refused")
+  @Test("262144 bytes are accepted, one more is rejected")
   func length() throws {
     let line = "a=\(String(repeating: "x", count: 8_188))\r\n"
     let fitting =
@@ -46,7 +46,7 @@ struct ParseErrorTests {
         == "The SDP has 262145 bytes, but at most 262144 are read.")
   }
 
-  @Test("8192 bytes of a line are read, one more is refused, and so is one line, candidate, rid and format too many")
+  @Test("a line of 8192 bytes is accepted, and one byte, line, candidate, rid or format too many is rejected")
   func limits() throws {
     let head = "v=0\r\nm=video 9 RTP/SAVPF 96\r\n"
     let fitting = head + "a=\(String(repeating: "x", count: 8_188))\r\n"
@@ -70,7 +70,7 @@ struct ParseErrorTests {
     #expect(throws: SessionDescription.ParseError.self) { try SessionDescription(parsing: formats + " 97") }
   }
 
-  @Test("64 sections are read, one more is refused")
+  @Test("64 sections are accepted, one more is rejected")
   func sections() throws {
     let section = "m=audio 0 RTP/SAVPF 0\r\n"
     let fitting = "v=0\r\n" + String(repeating: section, count: 64)

@@ -3,7 +3,7 @@ import SDP
 import TestSupport
 import Testing
 
-@Suite("Writing what was read")
+@Suite("Writing of parsed descriptions")
 struct RoundTripTests {
   static let fixtures = [
     "chromium156_answer_to_chatbot", "chromium156_answer_to_firefox", "chromium156_offer",
@@ -27,7 +27,7 @@ struct RoundTripTests {
   }
 
   @Test(
-    "an oddity is written back byte for byte",
+    "an unusual description is written back byte for byte",
     arguments: [
       "v=0", "v=0\r\n", "v=0\n\r\ns=-\r\n\n", "v=0\r\na=\r\na=:\r\na=x:\r\na=x\r\n", "v=0\r\r\n",
       "v=0\r\nm=audio  9/2 RTP/SAVPF   0 \r\na=mid: 0\r\n", "v=0\r\nm=audio 09 X 0",
@@ -37,7 +37,7 @@ struct RoundTripTests {
     #expect(Array(try SessionDescription(parsing: text).text.utf8) == Array(text.utf8))
   }
 
-  @Test("a description of changed lines differs in those lines only")
+  @Test("a changed description differs in the changed lines only")
   func changedLines() throws {
     let text = try Fixture.text("chromium156_offer.sdp", in: .module)
     var description = try SessionDescription(parsing: text)

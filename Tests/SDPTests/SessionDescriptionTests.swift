@@ -2,13 +2,13 @@ import SDP
 import TestSupport
 import Testing
 
-@Suite("Reading a session description")
+@Suite("Parsing of session descriptions")
 struct SessionDescriptionTests {
   private func description(_ name: String) throws -> SessionDescription {
     try SessionDescription(parsing: try Fixture.text("\(name).sdp", in: .module))
   }
 
-  @Test("Chromium's offer has three sections in one bundle")
+  @Test("an offer of Chromium has three sections in one bundle")
   func chromium() throws {
     let offer = try description("chromium156_offer")
     #expect(offer.sections.map(\.mediaLine.kind) == ["audio", "video", "application"])
@@ -28,7 +28,7 @@ struct SessionDescriptionTests {
     #expect(!offer.hasAttribute("ice-lite"))
   }
 
-  @Test("Firefox's offer has direction and fingerprint before the sections")
+  @Test("an offer of Firefox has direction and fingerprint before the sections")
   func firefox() throws {
     let offer = try description("firefox153_offer")
     #expect(offer.direction == .sendAndReceive)
@@ -37,7 +37,7 @@ struct SessionDescriptionTests {
     #expect(offer.origin?.user == "mozilla...THIS_IS_SDPARTA-99.0")
   }
 
-  @Test("payload types come in the m-line's order with their parameters and feedback")
+  @Test("payload types are in the order of the m= line, with their parameters and feedback")
   func payloadFormats() throws {
     let video = try description("firefox153_offer").sections[1]
     let formats = video.payloadFormats
@@ -59,7 +59,7 @@ struct SessionDescriptionTests {
     #expect(opus.parameters["usedtx"] == nil)
   }
 
-  @Test("feedback for all payload types counts for each")
+  @Test("feedback for all payload types applies to each")
   func feedbackForAll() throws {
     let section = try SessionDescription(
       parsing: """
@@ -95,7 +95,7 @@ struct SessionDescriptionTests {
     #expect(section.payloadFormats.map(\.name) == ["VP8"])
   }
 
-  @Test("a description made line by line ends each line with CR LF")
+  @Test("a description built line by line ends each line with CR LF")
   func writing() {
     var description = SessionDescription()
     description.append(type: "v", "0")

@@ -1,11 +1,11 @@
 // Measures how late the machine runs a program at normal priority, beside a test that runs in real time.
 //
-//   stall-meter                 measures until standard input ends; for each line that comes there it prints the figures
-//                               so far as one line of JSON
-//   stall-meter summary FILE    sums up a run's journal; exits with 1 if too many scenarios were not judged
+//   stall-meter                 measures until standard input ends; for each line read it prints the figures so far as one
+//                               line of JSON
+//   stall-meter summary FILE    summarises a run's journal; exits with 1 if too many scenarios were not judged
 //
-// Bursts of computing give `/proc/self/schedstat` something to tell: a program that only sleeps is let in at once, however
-// busy the machine is.
+// Bursts of computing are needed for `/proc/self/schedstat`: a program that only sleeps is scheduled at once, however busy
+// the machine is.
 
 import Foundation
 import MachineStalls
@@ -28,19 +28,19 @@ func nanoseconds(_ clock: clockid_t) -> UInt64 {
   return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
 }
 
-/// Waits until `deadline`.
+/// Sleeps until `deadline`.
 func sleep(until deadline: UInt64) {
   var time = timespec(tv_sec: Int(deadline / 1_000_000_000), tv_nsec: Int(deadline % 1_000_000_000))
   clock_nanosleep(CLOCK_MONOTONIC, Int32(TIMER_ABSTIME), &time, nil)
 }
 
-/// Whether something, or the end, can be read.
+/// Whether standard input has data or has ended.
 func isAsked() -> Bool {
   var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
   return poll(&input, 1, 0) > 0
 }
 
-/// Answers what was requested; whether standard input continues.
+/// Prints the figures for each line read, and returns whether standard input continues.
 func answer(_ samples: StallSamples) -> Bool {
   var bytes = [UInt8](repeating: 0, count: 256)
   let count = read(STDIN_FILENO, &bytes, bytes.count)
@@ -64,7 +64,7 @@ func measure() {
     sleep(until: due)
     let now = nanoseconds(CLOCK_MONOTONIC)
     samples.add(lateness: now > due ? now - due : 0)
-    // A late wake-up is one, and not also all those that it took the place of.
+    // A late wake-up counts once, not also for the wake-ups that it skipped.
     tick = max(tick, (now - begun) / StallSamples.period)
     if isAsked(), !answer(samples) { return }
     guard tick >= nextBurst else { continue }
@@ -73,7 +73,7 @@ func measure() {
     let end = nanoseconds(CLOCK_THREAD_CPUTIME_ID) + StallSamples.burst
     while nanoseconds(CLOCK_THREAD_CPUTIME_ID) < end {}
     samples.addBurst(from: before, to: ownCounters())
-    // What the burst itself made late is not counted.
+    // The delay by the burst itself is not counted.
     tick = (nanoseconds(CLOCK_MONOTONIC) - begun) / StallSamples.period
   }
 }
@@ -85,7 +85,7 @@ case "summary":
   guard let path = CommandLine.arguments.dropFirst(2).first,
     let journal = try? String(contentsOfFile: path, encoding: .utf8)
   else {
-    FileHandle.standardError.write(Data("stall-meter summary needs a journal that can be read.\n".utf8))
+    FileHandle.standardError.write(Data("stall-meter summary needs a readable journal.\n".utf8))
     exit(64)
   }
   let isStrict = ProcessInfo.processInfo.environment["STRICT"] == "1"
@@ -93,6 +93,6 @@ case "summary":
   for line in summary.lines { print(line) }
   exit(summary.isFailure ? 1 : 0)
 default:
-  FileHandle.standardError.write(Data("stall-meter knows no command but \"summary\".\n".utf8))
+  FileHandle.standardError.write(Data("The only command of stall-meter is \"summary\".\n".utf8))
   exit(64)
 }

@@ -1,8 +1,8 @@
 public import Foundation
 
-/// A program that we did not write, run to have its opinion of a file.
+/// Runs external programs, whose reading of a file is independent of ours.
 public enum ExternalTool {
-  /// What a finished program left behind.
+  /// The result of a program.
   public struct Result: Sendable {
     public let status: Int32
     public let output: String
@@ -12,9 +12,9 @@ public enum ExternalTool {
   /// The programs that take longer to start than to read a small file.
   private static let slowToStart: Set = ["ffmpeg", "ffprobe", "mkvinfo", "mkvmerge", "opusenc", "opusinfo"]
 
-  /// Runs a program found on the PATH to its end.
+  /// Runs a program from the PATH to its end.
   ///
-  /// - Parameter limit: seconds after which it is killed.
+  /// - Parameter limit: The seconds after which it is killed.
   public static func run(_ command: String, _ arguments: [String], limit: TimeInterval = 60) throws -> Result {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -38,7 +38,7 @@ public enum ExternalTool {
   ) throws -> Int32 {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    // What it costs is not to be felt by what runs in real time beside it.
+    // A lower priority, so that it does not disturb tests that run in real time.
     process.arguments = ["nice", "-n", "5", "timeout", "\(limit)", command] + arguments
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = try FileHandle(forWritingTo: output)

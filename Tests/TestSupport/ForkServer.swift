@@ -2,22 +2,23 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A program that is linked and initialised once and forks a copy of itself for each run: `Tests/ForkServer/fork_server.c`.
+/// A program that is linked and initialised once and forks a copy of itself for each run:
+/// `Tests/ForkServer/fork_server.c`.
 ///
-/// To start ffprobe takes a tenth of a second of processor time, nearly all of which goes into linking 200 libraries.
+/// Starting ffprobe takes a tenth of a second of CPU time, nearly all of it for linking 200 libraries.
 final class ForkServer: Sendable {
   private let socket: Int32
   private let process = Process()
 
-  /// The servers that have nothing to do, by the program's name. One answers one request after another.
+  /// The idle servers by program name. A server handles one request at a time.
   private static let idle = Mutex<[String: [ForkServer]]>([:])
 
-  /// Runs a program by way of a server.
+  /// Runs a program through a server.
   ///
   /// - Parameters:
-  ///   - limit: seconds after which it is killed.
-  ///   - output, errors: the files for what it prints.
-  /// - Returns: its exit code; nil if no server could be had, and the program did not run.
+  ///   - limit: The seconds after which it is killed.
+  ///   - output, errors: The files for its output.
+  /// - Returns: Its exit code; nil if no server was available and the program did not run.
   static func run(
     _ program: String, _ arguments: [String], limit: Int, output: String, errors: String
   ) -> Int32? {
@@ -40,14 +41,14 @@ final class ForkServer: Sendable {
     guard socketpair(AF_UNIX, streamType, 0, &ends) == 0 else { return nil }
     socket = ends[0]
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    // What it costs is not to be felt by what runs in real time beside it.
+    // A lower priority, so that it does not disturb tests that run in real time.
     process.arguments = ["nice", "-n", "5", "env", "LD_PRELOAD=\(library)", path]
     process.standardInput = FileHandle(fileDescriptor: ends[1])
     process.standardOutput = FileHandle.nullDevice
     process.standardError = FileHandle.nullDevice
     let started: Void? = try? process.run()
     Glibc.close(ends[1])
-    // It says that it is ready; a program that cannot be preloaded ends instead.
+    // The server reports that it is ready; a program that cannot be preloaded ends instead.
     guard started != nil, read(count: 1) != nil else {
       Glibc.close(socket)
       return nil

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// A sequence that is made once and as far as it is requested: media of a kind is the same in every test that wants it, and
-/// encoding it again for each takes most of a test's time.
+/// A sequence that is generated once, as far as it is needed: media of a kind is the same in every test that uses it, and
+/// encoding it again for each would take most of a test's time.
 public final class GrowingSequence<Element: Sendable>: Sendable {
   private struct State {
     var elements: [Element] = []
@@ -10,12 +10,12 @@ public final class GrowingSequence<Element: Sendable>: Sendable {
 
   private let state: Mutex<State>
 
-  /// - Parameter make: returns the function that makes the element with a number; it is called in order, from 0.
+  /// - Parameter make: Returns the function that generates the element with a number; it is called in order, from 0.
   public init(_ make: () throws -> sending (Int) throws -> Element) rethrows {
     state = Mutex(State(next: try make()))
   }
 
-  /// The elements with these numbers.
+  /// The elements with the given numbers.
   public subscript(range: Range<Int>) -> [Element] {
     get throws {
       try state.withLock { state in
@@ -25,13 +25,13 @@ public final class GrowingSequence<Element: Sendable>: Sendable {
     }
   }
 
-  /// The first so many elements.
+  /// Returns the first elements.
   public func prefix(_ count: Int) throws -> [Element] {
     try self[0..<count]
   }
 }
 
-/// Growing sequences by what makes them different.
+/// Growing sequences by a key that identifies their content.
 public final class GrowingSequences<Key: Hashable & Sendable, Element: Sendable>: Sendable {
   private let known = Mutex<[Key: GrowingSequence<Element>]>([:])
 

@@ -1,28 +1,28 @@
 public import NIOCore
 
-/// One direction of a bad network, in time that a test moves: loses, delays, reorders and doubles datagrams by a seed.
+/// One direction of a bad network in simulated time: loses, delays, reorders and duplicates datagrams with a seed.
 ///
-/// The same seed and the same datagrams at the same times give the same fate to each.
+/// The same seed and the same datagrams at the same times give each datagram the same fate.
 public struct LossyLink: Sendable {
-  /// What the line does. Probabilities are 0 to 1, for each datagram by itself.
+  /// The conditions of the link. Probabilities are 0 to 1, for each datagram independently.
   public struct Conditions: Sendable, Hashable {
     /// The probability of random loss.
     public var loss: Double = 0
-    /// Loss in bursts, besides the random one.
+    /// Loss in bursts, in addition to the random loss.
     public var bursts: Bursts?
-    /// The way's time.
+    /// The one-way delay.
     public var delay: Duration = .zero
-    /// The most that is added to the delay at random; order is kept.
+    /// The maximum random addition to the delay; it does not reorder.
     public var jitter: Duration = .zero
-    /// The probability that a datagram is held back, so that later ones overtake it.
+    /// The probability that a datagram is held back so that later ones overtake it.
     public var reordering: Double = 0
-    /// How long such a datagram is held back at most.
+    /// The maximum time for which such a datagram is held back.
     public var reorderingDelay: Duration = .milliseconds(20)
-    /// The probability that a datagram comes twice.
+    /// The probability that a datagram is duplicated.
     public var duplication: Double = 0
-    /// Bits a second that the line carries; nil for any number.
+    /// The capacity of the link in bits per second; nil for no limit.
     public var rate: Double?
-    /// How long a datagram may queue before the line; what would wait longer is lost.
+    /// The maximum time in the link's queue; datagrams that would wait longer are lost.
     public var queue: Duration = .milliseconds(200)
 
     public init(
@@ -39,23 +39,23 @@ public struct LossyLink: Sendable {
     }
   }
 
-  /// The model of Gilbert and Elliott with a path that is either good or loses everything.
+  /// The Gilbert-Elliott model with a link that is either good or loses everything.
   public struct Bursts: Sendable, Hashable {
-    /// The probability, at each datagram, of the good line's becoming bad.
+    /// The probability, at each datagram, that the good link becomes bad.
     public var toBad: Double
-    /// The probability, at each datagram, of the bad network's becoming good.
+    /// The probability, at each datagram, that the bad link becomes good.
     public var toGood: Double
 
     /// - Parameters:
-    ///   - share: the share of datagrams that are lost in the long run, below 1.
-    ///   - meanLength: how many are lost in a row on average, at least 1.
+    ///   - share: The long-term share of lost datagrams, below 1.
+    ///   - meanLength: The mean number of datagrams lost in a row, at least 1.
     public init(share: Double, meanLength: Double) {
       toGood = 1 / max(1, meanLength)
       toBad = share / (1 - share) * toGood
     }
   }
 
-  /// What has happened so far.
+  /// The counts so far.
   public struct Counts: Sendable, Hashable {
     public var sent = 0
     public var lost = 0
@@ -64,7 +64,7 @@ public struct LossyLink: Sendable {
 
     public init() {}
 
-    /// What happened on two lines together.
+    /// Adds the counts of two links.
     public static func + (one: Counts, other: Counts) -> Counts {
       var sum = one
       sum.sent += other.sent
@@ -80,12 +80,12 @@ public struct LossyLink: Sendable {
     var datagram: ByteBuffer
   }
 
-  /// May be changed at any time; what is on its way stays on its way.
+  /// May be changed at any time; datagrams in flight are not affected.
   public var conditions: Conditions
   public private(set) var counts = Counts()
   private var generator: SeededGenerator
   private var isBad = false
-  /// In order of arrival.
+  /// Sorted by arrival.
   private var queuedDatagrams: [QueuedDatagram] = []
   private var lastArrival: ContinuousClock.Instant?
   private var lineIsFree: ContinuousClock.Instant?
@@ -95,7 +95,7 @@ public struct LossyLink: Sendable {
     generator = SeededGenerator(seed: seed)
   }
 
-  /// When the next datagram arrives; nil when none is on its way.
+  /// The arrival of the next datagram, or nil if none is in flight.
   public var deadline: ContinuousClock.Instant? { queuedDatagrams.first?.arrival }
 
   public mutating func send(_ datagram: ByteBuffer, now: ContinuousClock.Instant) {
@@ -111,7 +111,7 @@ public struct LossyLink: Sendable {
     }
   }
 
-  /// Takes the next datagram that has arrived by `now`.
+  /// Removes and returns the next datagram that has arrived by `now`.
   public mutating func receive(now: ContinuousClock.Instant) -> ByteBuffer? {
     guard let first = queuedDatagrams.first, first.arrival <= now else { return nil }
     return queuedDatagrams.removeFirst().datagram
@@ -126,7 +126,7 @@ public struct LossyLink: Sendable {
     return happens(conditions.loss) || isBad
   }
 
-  /// When the datagram has gone through the line's bottleneck; nil when its queue is full.
+  /// When the datagram leaves the link's bottleneck, or nil if its queue is full.
   private mutating func departure(of datagram: ByteBuffer, now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
     guard let rate = conditions.rate else { return now }
     let start = max(now, lineIsFree ?? now)
@@ -151,7 +151,7 @@ public struct LossyLink: Sendable {
   }
 
   private mutating func happens(_ probability: Double) -> Bool {
-    // Drawn even when it cannot happen, so that one setting does not change the fates that another decides.
+    // Always drawn, so that one setting does not change the random numbers of another.
     Double.random(in: 0..<1, using: &generator) < probability
   }
 

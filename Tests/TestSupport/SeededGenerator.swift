@@ -1,4 +1,4 @@
-/// Random numbers that are the same on every run: SplitMix64.
+/// A SplitMix64 generator, so that random numbers are the same in every run.
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 

@@ -3,63 +3,64 @@ internal import ICE
 internal import Media
 internal import NIOCore
 
-/// One UDP socket, bound to one local address; many peers share it.
+/// One UDP socket, bound to one local address and shared by many peers.
 ///
-/// It is read and written directly, without a channel: a recorder wakes up 25 to 200 times a second and takes all that has come,
-/// instead of waking up for each packet, and each datagram has the time at which the kernel took it. Waking up costs more than a
-/// packet does, and a sender that probes the line measures the differences of arrivals (`SO_TIMESTAMPNS`, socket(7)).
+/// It is read and written directly, without a channel: a recorder wakes up 25 to 200 times a second and reads all
+/// queued datagrams instead of waking up for each packet, and each datagram has the time at which the kernel received
+/// it. A wakeup costs more than a packet, and a sender that probes the bandwidth measures the differences of arrival
+/// times (`SO_TIMESTAMPNS`, socket(7)).
 ///
-/// What cannot be sent, because there is no route for example, is skipped and harms nobody.
+/// A datagram that cannot be sent, for example because there is no route, is dropped without further effect.
 final class DatagramSocket {
-  /// Why a socket could not be made.
+  /// The error when a socket cannot be created.
   struct Failure: Error, CustomStringConvertible {
     let code: Int32
 
-    /// The system's words, for example `Address already in use`.
+    /// The message of the system, for example `Address already in use`.
     var description: String { strerror(code).map { String(cString: $0) } ?? "Error \(code)" }
   }
 
-  /// The address that peers see when nothing translates it.
+  /// The address that peers see when there is no address translation.
   let address: TransportAddress
-  /// Whether the kernel keeps so much that has come that it need not be fetched at once.
+  /// Whether the kernel's receive buffer is large enough that datagrams need not be read immediately.
   let hasRoom: Bool
-  /// Datagrams that were not sent because too many waited already.
+  /// Datagrams that were dropped because too many were queued for sending.
   private(set) var datagramsDropped: UInt64 = 0
-  /// Datagrams that came and were read.
+  /// Datagrams that were received and read.
   private(set) var datagramsRead: UInt64 = 0
 
-  /// By which the kernel knows it.
+  /// The file descriptor.
   let descriptor: Int32
   private let inbox = ReceiveBatch()
   private let outbox = SendBatch()
-  /// What has to be sent, but could not yet.
+  /// Datagrams that could not be sent yet.
   private var waiting = CircularBuffer<(datagram: ByteBuffer, remote: SocketAddressStorage)>()
   private var isClosed = false
 
-  /// How often datagrams are fetched before others have their turn.
+  /// The number of batches that are read before other sockets have their turn.
   static let turns = 8
-  /// The kernel's buffers: for arrivals one second of 100 peers at 1 Mb/s, each packet of which takes twice its size. The kernel
-  /// may grant less.
+  /// The sizes of the kernel's buffers: the receive buffer holds one second of 100 peers at 1 Mb/s, each packet of
+  /// which takes twice its size. The kernel may grant less.
   private static let receiveBuffer: Int32 = 16 << 20
-  /// With so much, what has come need not be fetched at once.
+  /// A receive buffer of this size need not be read immediately.
   private static let roomyBuffer: Int32 = 4 << 20
   private static let sendBuffer: Int32 = 1 << 20
   private static let maximumWait = 256
 
   /// Binds a socket.
   ///
-  /// - Parameter port: 0 for any free one.
+  /// - Parameter port: the UDP port; 0 for any free one.
   init(ip: IPAddress, port: UInt16) throws(Failure) {
     let family = ip.family == .v4 ? AF_INET : AF_INET6
     let descriptor = socket(
       family, Int32(SOCK_DGRAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw Failure(code: errno) }
-    // The first is for a privileged process, which may have more than others.
+    // The first option is for a privileged process, which may exceed the limit.
     Self.set(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, to: Self.receiveBuffer)
     if Self.get(descriptor, SOL_SOCKET, SO_RCVBUF) < Self.receiveBuffer {
       Self.set(descriptor, SOL_SOCKET, SO_RCVBUF, to: Self.receiveBuffer)
     }
-    // The kernel tells twice of what it was requested, the half being for its own needs (socket(7)).
+    // The kernel reports twice the requested size, half of it for its own bookkeeping (socket(7)).
     hasRoom = Self.get(descriptor, SOL_SOCKET, SO_RCVBUF) >= Self.roomyBuffer
     Self.set(descriptor, SOL_SOCKET, SO_SNDBUF, to: Self.sendBuffer)
     Self.set(descriptor, SOL_SOCKET, ReceiveBatch.timestampOption, to: 1)
@@ -87,16 +88,16 @@ final class DatagramSocket {
 
   // MARK: Receiving
 
-  /// Hands over the datagrams that have come, each with its sender and the time of its arrival.
+  /// Passes on the received datagrams, each with its sender and arrival time.
   ///
-  /// - Parameter take: is lent the bytes, to be changed in place. Anyone who keeps them has them for himself.
-  /// - Returns: whether there may be more.
+  /// - Parameter take: receives the bytes, which it may change in place. If it keeps them, it owns them.
+  /// - Returns: whether more datagrams may be queued.
   func receive(_ take: (inout ByteBuffer, TransportAddress, MonotonicInstant) -> Void) -> Bool {
-    // The same memory for all that nobody keeps.
+    // The buffer is reused for all datagrams that are not kept.
     var datagram = ByteBuffer()
     for _ in 0..<Self.turns where !isClosed {
-      // Both clocks at the same moment, and no work between this and the fetching: what the one is late against the other,
-      // all datagrams would seem to have come sooner than they did.
+      // Both clocks are read together, immediately before the datagrams: any delay between the two would make all
+      // datagrams appear to have arrived earlier than they did.
       var wallClock = timespec()
       clock_gettime(CLOCK_REALTIME, &wallClock)
       let now = MonotonicInstant.now
@@ -113,12 +114,12 @@ final class DatagramSocket {
     return !isClosed
   }
 
-  /// `SO_MEMINFO` of Linux, which Swift does not import, and the place in it of the datagrams that were dropped.
+  /// `SO_MEMINFO` of Linux, which Swift does not import, and the index of the dropped datagrams in it.
   private static let memoryOption: Int32 = 55
   private static let droppedPlace = 8
 
-  /// How many datagrams the kernel has dropped because they were not read in time, modulo 2³² (`SK_MEMINFO_DROPS`); 0 where it
-  /// does not say.
+  /// The number of datagrams that the kernel has dropped because they were not read in time, modulo 2³²
+  /// (`SK_MEMINFO_DROPS`); 0 if the kernel does not report it.
   var datagramsOverflowed: UInt32 {
     var values = [UInt32](repeating: 0, count: 16)
     var length = socklen_t(values.count * MemoryLayout<UInt32>.size)
@@ -128,9 +129,11 @@ final class DatagramSocket {
 
   // MARK: Sending
 
-  /// Takes a datagram to be sent with the next ``flush()``, or sooner when many wait; together they cost one system call.
+  /// Queues a datagram for the next ``flush()``, or sends earlier when the batch is full. One system call sends the
+  /// whole batch.
   ///
-  /// - Parameter isVital: whether it is kept when the kernel has no room: checks and handshakes are, media is not.
+  /// - Parameter isVital: whether the datagram is kept when the kernel's buffer is full: checks and handshakes are,
+  ///   media is not.
   func write(_ datagram: ByteBuffer, to remote: TransportAddress, isVital: Bool = true) {
     guard !isClosed, remote.family == address.family, datagram.readableBytes <= SendBatch.maximumDatagramBytes else {
       return
@@ -139,7 +142,7 @@ final class DatagramSocket {
     outbox.add(datagram, to: remote, isVital: isVital)
   }
 
-  /// Sends what was written, and tries again to send what could not be sent before.
+  /// Sends the queued datagrams, first those that could not be sent before.
   func flush() {
     if isClosed || (outbox.count == 0 && waiting.isEmpty) { return }
     while let first = waiting.first {
@@ -149,7 +152,7 @@ final class DatagramSocket {
     if outbox.send(from: descriptor) == .full { keepOutbox() }
   }
 
-  /// The kernel has no room: what is vital waits for it.
+  /// Keeps the vital datagrams of the batch because the kernel's buffer is full, and drops the others.
   private func keepOutbox() {
     outbox.takeAll { datagram, remote, isVital in
       if isVital, waiting.count < Self.maximumWait {
@@ -160,7 +163,7 @@ final class DatagramSocket {
     }
   }
 
-  /// Sends, or finds that it never will; false when the kernel has no room for it now.
+  /// Sends a datagram. Returns false when the kernel's buffer is full; other errors are permanent and ignored.
   private func send(_ datagram: ByteBuffer, to remote: SocketAddressStorage) -> Bool {
     var name = remote
     let count = datagram.withUnsafeReadableBytes { bytes in

@@ -1,23 +1,23 @@
 internal import Media
 internal import NIOCore
 
-/// The writing end of ``ParticipantEvents``; it lives on the event loop.
+/// The writing end of ``ParticipantEvents``; it belongs to the event loop.
 ///
-/// When the reader falls behind, media is skipped and counted; when it has caught up, keyframes are requested, because
-/// video cannot continue without one. The next frame of a track reports what was skipped before it (`EncodedFrame.gap`).
+/// When the reader falls behind, media is dropped and counted. When it has caught up, keyframes are requested, because
+/// video cannot continue without one. The next frame of a track reports the dropped frames (`EncodedFrame.gap`).
 final class EventSource {
-  /// Called when video has to start again.
+  /// Called when video must continue at a keyframe.
   var keyframeNeeded: () -> Void = {}
 
   private var isBehind = false
   private var dropper = FrameDropper()
-  /// Frames skipped since the reader fell behind.
+  /// Frames dropped since the reader fell behind.
   private var framesLeftOut: [ParticipantID: Int] = [:]
-  /// What has happened and is not handed over yet.
+  /// Events that are not passed on yet.
   private var pending: [ParticipantEvent] = []
-  /// When the oldest of it happened.
+  /// The time of the oldest pending event.
   private var pendingSince: MonotonicInstant?
-  /// Whether some of it is not media.
+  /// Whether a pending event is not media.
   private var isUrgent = false
   private let patience: Duration
   private var source: ParticipantEvents.Producer.Source?
@@ -29,8 +29,8 @@ final class EventSource {
     self.patience = patience
   }
 
-  /// - Parameter patience: how long media may wait for more of it: each time that events are handed over may wake the reader, and
-  ///   to wake somebody costs more than a frame.
+  /// - Parameter patience: how long media may wait for further events: passing on events may wake the reader, and
+  ///   waking a task costs more than a frame.
   static func make(on loop: any EventLoop, patience: Duration = .zero) -> (EventSource, ParticipantEvents) {
     let source = EventSource(patience: patience)
     let bound = NIOLoopBound(source, eventLoop: loop)
@@ -44,7 +44,7 @@ final class EventSource {
     return (source, ParticipantEvents(made.sequence))
   }
 
-  /// Adds an event to those that are handed over next; see ``yield(now:)``.
+  /// Adds an event to the pending ones; see ``yield(now:)``.
   func add(_ event: ParticipantEvent) {
     var event = event
     if case .media(.frame(var frame)) = event.event {
@@ -67,9 +67,9 @@ final class EventSource {
     pending.append(event)
   }
 
-  /// Hands over what has been added, if it need not wait for more.
+  /// Passes on the pending events, unless they may wait for more.
   ///
-  /// - Returns: until when it waits otherwise.
+  /// - Returns: the time until which they wait, or nil.
   func yield(now: ContinuousClock.Instant) -> MonotonicInstant? {
     if pending.isEmpty { return nil }
     let now = MonotonicInstant(now)
@@ -82,7 +82,7 @@ final class EventSource {
     return nil
   }
 
-  /// Hands over all that has been added.
+  /// Passes on all pending events.
   func yield() {
     pendingSince = nil
     isUrgent = false
@@ -103,7 +103,7 @@ final class EventSource {
     let leftOut = framesLeftOut
     framesLeftOut.removeAll()
     for (participant, count) in leftOut {
-      let sentence = "\(count) frames were skipped, because they were not taken in time."
+      let sentence = "\(count) frames were dropped, because they were not read in time."
       add(ParticipantEvent(participant: participant, event: .problem(sentence), time: .now))
     }
     yield()

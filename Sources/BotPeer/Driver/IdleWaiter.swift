@@ -2,9 +2,9 @@ internal import Glibc
 internal import Media
 internal import Synchronization
 
-/// A thread that waits until the kernel has something for one of some sockets, while nobody else looks.
+/// A thread that waits for data on any of some sockets while nothing else polls them.
 ///
-/// An event loop of SwiftNIO cannot wait for a socket that it does not read itself.
+/// A SwiftNIO event loop cannot wait for a socket that it does not read itself.
 final class IdleWaiter: Sendable {
   private struct Orders {
     var descriptors: [Int32] = []
@@ -12,12 +12,12 @@ final class IdleWaiter: Sendable {
   }
 
   private let orders = Mutex(Orders())
-  /// A pipe that says that there are new orders.
+  /// A pipe that signals new orders.
   private let wakeup: (end: Int32, button: Int32)
   private let found: @Sendable () -> Void
 
-  /// - Parameter found: called on the thread, once for each ``wait(for:)``.
-  /// - Returns: nil if the system gives no thread.
+  /// - Parameter found: called on the thread when data arrives, once for each ``wait(for:)``.
+  /// - Returns: nil if the system provides no pipe or no thread.
   init?(found: @escaping @Sendable () -> Void) {
     var ends: [Int32] = [-1, -1]
     let isOpen = pipe(&ends) == 0
@@ -36,7 +36,7 @@ final class IdleWaiter: Sendable {
     if wakeup.button >= 0 { close(wakeup.button) }
   }
 
-  /// From now on waits for these, and for none of before; without any there is nothing to wait for.
+  /// Replaces the sockets to wait for; none if `descriptors` is empty.
   func wait(for descriptors: [Int32]) {
     orders.withLock { $0.descriptors = descriptors }
     rouse()
@@ -49,7 +49,7 @@ final class IdleWaiter: Sendable {
   }
 
   private func rouse() {
-    // A full pipe says so already.
+    // A full pipe signals already.
     var byte: UInt8 = 1
     _ = write(wakeup.button, &byte, 1)
   }
@@ -59,7 +59,7 @@ final class IdleWaiter: Sendable {
     while true {
       let count = poll(&watched, nfds_t(watched.count), -1)
       if count < 0 {
-        // The system has no memory to spare: then a look now and then has to do.
+        // The system is out of memory: poll periodically instead.
         if errno != EINTR {
           usleep(100_000)
           found()

@@ -1,10 +1,10 @@
 public import Media
 internal import NIOCore
 
-/// What happens to all participants, in order; for one reader.
+/// The events of all participants, in order; for one reader.
 ///
-/// It is bounded: when 4,096 events wait, media is skipped until fewer than 1,024 do, and video then starts again at a
-/// keyframe. What is not media is never skipped.
+/// The sequence is bounded: when 4,096 events wait, media is dropped until fewer than 1,024 wait, and video then
+/// continues at a keyframe. Other events are never dropped.
 public struct ParticipantEvents: AsyncSequence, Sendable {
   public typealias Element = ParticipantEvent
 
@@ -30,7 +30,7 @@ public struct ParticipantEvents: AsyncSequence, Sendable {
     }
   }
 
-  /// Tells the event loop that the reader has caught up.
+  /// Notifies the event loop that the reader has caught up.
   struct FlowControl: NIOAsyncSequenceProducerDelegate {
     let caughtUp: @Sendable () -> Void
 
@@ -39,11 +39,11 @@ public struct ParticipantEvents: AsyncSequence, Sendable {
   }
 }
 
-/// A ``PeerEvent``, whose it is, and when it happened.
+/// A ``PeerEvent`` with its participant and time.
 public struct ParticipantEvent: Sendable, Hashable {
   public var participant: ParticipantID
   public var event: PeerEvent
-  /// When it happened; anyone who takes it may come to it later.
+  /// The time of the event, which may be earlier than that of its delivery.
   public var time: ContinuousClock.Instant { moment.instant }
   private var moment: MonotonicInstant
 

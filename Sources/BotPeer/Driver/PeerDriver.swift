@@ -9,10 +9,10 @@ internal import Signalling
 
 /// Sockets, clock and timers for the engines of all participants.
 ///
-/// It lives on one event loop and is touched nowhere else, so it has no lock. It carries out what ``PeerDemultiplexer`` says, and
-/// decides nothing.
+/// It belongs to one event loop and is used only there, so it needs no lock. It executes the actions of
+/// ``PeerDemultiplexer`` and makes no decisions.
 final class PeerDriver {
-  /// Whose everything is.
+  /// The engines of all participants.
   let demultiplexer: PeerDemultiplexer
 
   private let loop: any EventLoop
@@ -26,48 +26,49 @@ final class PeerDriver {
   private var gatherers: [TransportAddress: ServerReflexiveGatherer] = [:]
   private var bySocket: [Int32: DatagramSocket] = [:]
   private var poller: SocketPoller?
-  /// What was counted of all sockets until the last ``threadWasBusy(_:now:)``.
+  /// The counters of all sockets at the last ``threadWasBusy(_:now:)``.
   private var counted: (read: UInt64, dropped: UInt32) = (0, 0)
-  /// Since when the user knows that video is left unread; nil when it is not.
+  /// The time at which unread video was logged; nil when video is read.
   private var unreadReported: ContinuousClock.Instant?
 
-  /// How long what comes may wait until it is looked at: nobody waits for an answer to what is only listened to.
+  /// How long received datagrams may wait until they are read. A peer that only receives can wait longer, because
+  /// nothing waits for a response to its media.
   ///
-  /// More of it comes together then, and what is there together costs less: of few users the looks cost more than the packets. What
-  /// cannot wait in the kernel is not made to, nor is anything while somebody is being connected: a connection takes some ten
-  /// messages, each the answer to another.
+  /// More datagrams are then read together, which costs less: with few users the polls cost more than the packets. The
+  /// driver does not wait if the kernel cannot buffer that long, nor while a participant is being connected: a
+  /// connection takes about ten messages, each the response to another.
   var patience: Duration {
     if isConnecting { return SocketPoller.shortestInterval }
     if isUrgent || !isListener { return SocketPoller.interval }
     return SocketPoller.interval * (newlyRead < Self.fewDatagrams ? 8 : 4)
   }
 
-  /// Whether somebody is in the first seconds of connecting, and the thread has time to look more often for them: who connects again
-  /// and again takes no time that others need.
+  /// Whether a participant is in the first seconds of connecting and the thread has time to poll more often. A
+  /// participant who reconnects again and again so takes no time that others need.
   var isConnecting: Bool { demultiplexer.isConnecting && !isBusy }
 
   /// Whether the thread was busy for more than half of the last ``OverloadController/interval``.
   private var isBusy = false
 
-  /// How many datagrams came with the last look that found any.
+  /// The number of datagrams in the last poll that returned any.
   private var newlyRead = 0
-  /// Fewer than are taken from a socket before others have their turn.
+  /// The number of datagrams that are read from a socket before other sockets have their turn.
   private static let fewDatagrams = DatagramSocket.turns * ReceiveBatch.capacity
 
-  /// Whether nothing is sent that anybody waits for, and the kernel keeps for long what comes.
+  /// Whether the peer sends no media and the kernel's buffers are large.
   private var isListener = false
-  /// Whether something has come since ``carryOutAll(now:)``.
+  /// Whether something has arrived since ``carryOutAll(now:)``.
   private(set) var hasNews = false
-  /// When ``carryOutAll(now:)`` is needed next even if nothing comes.
+  /// The time at which ``carryOutAll(now:)`` is needed next even if nothing arrives.
   private(set) var deadline: ContinuousClock.Instant?
-  /// Whether that may not be later by some milliseconds.
+  /// Whether the deadline must not be exceeded by some milliseconds.
   var isUrgent: Bool { demultiplexer.isUrgent }
 
   /// - Parameters:
-  ///   - checkPace: shared by all drivers of the program.
-  ///   - emit: is told what happens.
-  ///   - participantEnded: is told when a participant has no connection any more.
-  ///   - turnEnded: is told that this is all for now, and says when it wants to be told so again.
+  ///   - checkPace: the pacer that all drivers of the process share.
+  ///   - emit: receives the events.
+  ///   - participantEnded: called when a participant has no connection any more.
+  ///   - turnEnded: called at the end of each turn; returns the time at which it must be called again.
   init(
     loop: any EventLoop, configuration: Peer.Configuration, checkPace: CheckPacer = CheckPacer(),
     departedLimit: Int = PeerDemultiplexer.Configuration().departedLimit, log: Logger = Logger(label: "peer"),
@@ -118,11 +119,11 @@ final class PeerDriver {
     return demultiplexer.localAddresses
   }
 
-  /// Begins to ask the STUN servers how the sockets look from outside.
+  /// Starts querying the STUN servers for the mapped addresses of the sockets.
   func gatherServerReflexive(from servers: [TransportAddress]) {
     let now = ContinuousClock.now
     for address in sockets.keys {
-      // A server elsewhere cannot answer a loopback address, and one on this machine tells nothing of another.
+      // A remote server cannot answer a loopback address, and a local server cannot tell the mapped address of another.
       let reachable = servers.filter { $0.family == address.family && $0.ip.isLoopback == address.ip.isLoopback }
       guard !reachable.isEmpty else { continue }
       gatherers[address] = ServerReflexiveGatherer(base: address, servers: reachable, now: now)
@@ -130,9 +131,9 @@ final class PeerDriver {
     carryOutAll(now: now)
   }
 
-  /// Takes what has come to a socket; each datagram at the time of its own arrival, though they are taken together.
+  /// Reads the datagrams of a socket. Each is processed with its own arrival time, although they are read together.
   ///
-  /// - Returns: whether there may be more.
+  /// - Returns: whether more datagrams may be queued.
   func receive(at descriptor: Int32) -> Bool {
     guard let socket = bySocket[descriptor] else { return false }
     if !hasNews { newlyRead = 0 }
@@ -143,7 +144,8 @@ final class PeerDriver {
     }
   }
 
-  /// Takes the share of the last ``OverloadController/interval`` that the thread was busy, 0 to 1, and follows what comes of it.
+  /// Reports the share of the last ``OverloadController/interval`` that the thread was busy, 0 to 1, and applies the
+  /// result.
   func threadWasBusy(_ share: Double, now: ContinuousClock.Instant) {
     isBusy = share > 0.5
     let read = sockets.values.reduce(UInt64(0)) { $0 &+ $1.datagramsRead }
@@ -160,11 +162,11 @@ final class PeerDriver {
     if unread > 0, unreadReported == nil {
       unreadReported = now
       log.warning(
-        "This machine has no time for all packets: the video of some users is left unread, in turns.",
+        "This machine cannot process all packets: the video of some users is left unread, in turns.",
         metadata: ["unread": "\(unread)", "users": "\(senders)"])
     } else if unread == 0, let reported = unreadReported {
       unreadReported = nil
-      log.notice("This machine has time for all video again.", metadata: ["after": "\(now - reported)"])
+      log.notice("This machine can process all video again.", metadata: ["after": "\(now - reported)"])
     }
   }
 
@@ -222,7 +224,7 @@ final class PeerDriver {
         demultiplexer.disconnect(participant, because: CloseReason(.closedByUs, reason), now: now)
       }
     }
-    // Nobody will be here to send it later, and without a goodbye the other side waits for long.
+    // The driver will not exist to send them later, and without a goodbye the remote peer waits for long.
     for queuedDatagram in demultiplexer.takeHeldDatagrams() {
       sockets[queuedDatagram.local]?.write(queuedDatagram.datagram, to: queuedDatagram.remote)
     }
@@ -238,7 +240,7 @@ final class PeerDriver {
 
   var statistics: [PeerStatistics] { demultiplexer.statistics }
 
-  /// Whether there is a connection to a participant, or one begins with what they have said already.
+  /// Whether there is a connection to a participant, or received messages will begin one.
   func isConnecting(to participant: ParticipantID) -> Bool { demultiplexer.isConnecting(to: participant) }
 
   // MARK: Turns
@@ -249,7 +251,7 @@ final class PeerDriver {
     carryOutAll(now: now)
   }
 
-  /// Carries out what is to be done now.
+  /// Executes all actions that are due.
   func carryOutAll(now: ContinuousClock.Instant) {
     gather(now: now)
     var ended: [ParticipantID] = []
@@ -269,7 +271,7 @@ final class PeerDriver {
     for due in gatherers.values.map(\.deadline) + [turnEnded(now)?.instant] {
       if let due { deadline = deadline.map { min($0, due) } ?? due }
     }
-    // Under the same name another connection may have begun.
+    // Another connection may have begun under the same id.
     for participant in ended where demultiplexer.engines[participant] == nil { participantEnded(participant) }
     poller?.changed(self, now: now)
   }

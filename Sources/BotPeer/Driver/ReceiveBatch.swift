@@ -2,16 +2,15 @@ internal import CDatagrams
 internal import Glibc
 internal import ICE
 
-/// Room for all that is taken from a socket with one system call: bytes, senders, and when each came (`SO_TIMESTAMPNS`,
-/// socket(7)).
+/// The buffers of one receiving system call: bytes, senders, and arrival times (`SO_TIMESTAMPNS`, socket(7)).
 final class ReceiveBatch {
-  /// Datagrams that are taken at once.
+  /// The number of datagrams that are read at once.
   static let capacity = 64
-  /// The longest datagram that is taken whole.
+  /// The maximum datagram size; longer datagrams are dropped.
   static let maximumDatagramBytes = 2048
   /// `SO_TIMESTAMPNS` and `SCM_TIMESTAMPNS` of 64-bit Linux, which Swift does not import.
   static let timestampOption: Int32 = 35
-  /// One control message: its head, and a `timespec`.
+  /// One control message: its header and a `timespec`.
   private static let controlSize = MemoryLayout<cmsghdr>.size + MemoryLayout<timespec>.size
 
   private let bytes = UnsafeMutableRawPointer.allocate(byteCount: capacity * maximumDatagramBytes, alignment: 16)
@@ -19,7 +18,7 @@ final class ReceiveBatch {
   private let names = UnsafeMutablePointer<SocketAddressStorage>.allocate(capacity: capacity)
   private let parts = UnsafeMutablePointer<iovec>.allocate(capacity: capacity)
   private let messages = UnsafeMutablePointer<cdatagrams_message>.allocate(capacity: capacity)
-  /// How many datagrams came last.
+  /// The number of datagrams in the last batch.
   private(set) var count = 0
 
   init() {
@@ -44,7 +43,7 @@ final class ReceiveBatch {
     messages.deallocate()
   }
 
-  /// Takes what has come in the place of what came before.
+  /// Reads the queued datagrams and replaces the previous batch.
   func fetch(from descriptor: Int32) {
     for position in 0..<count { offer(position) }
     count = max(0, Int(take(from: descriptor)))
@@ -54,32 +53,32 @@ final class ReceiveBatch {
     while true {
       let count = cdatagrams_receive(descriptor, messages, UInt32(Self.capacity))
       if count >= 0 { return count }
-      // An ICMP error of something that was sent is told once, and says nothing of what has come.
+      // An ICMP error for a sent datagram is reported once and does not affect received ones.
       if ![EINTR, ECONNREFUSED, EHOSTUNREACH, ENETUNREACH].contains(errno) { return count }
     }
   }
 
-  /// Says again how much room there is, where the kernel wrote how much it took.
+  /// Resets the buffer sizes, which the kernel overwrote with the used sizes.
   private func offer(_ position: Int) {
     messages[position].header.msg_namelen = socklen_t(MemoryLayout<SocketAddressStorage>.size)
     messages[position].header.msg_controllen = Self.controlSize
   }
 
-  // MARK: What came
+  // MARK: Received datagrams
 
-  /// A datagram's bytes, until the next ones are fetched; nil if it was longer than what is taken.
+  /// Returns the bytes of a datagram, which are valid until the next batch; nil if it was longer than the maximum.
   func datagram(at position: Int) -> UnsafeRawBufferPointer? {
     guard messages[position].header.msg_flags & Int32(MSG_TRUNC) == 0 else { return nil }
     return UnsafeRawBufferPointer(
       start: bytes + position * Self.maximumDatagramBytes, count: Int(messages[position].length))
   }
 
-  /// Who sent it; nil if the address is of an unknown kind.
+  /// Returns the address of the sender, or nil if its family is unknown.
   func sender(at position: Int) -> TransportAddress? { names[position].address }
 
-  /// How long ago the kernel took it.
+  /// Returns the time since the kernel received the datagram.
   ///
-  /// - Parameter wallClock: what `CLOCK_REALTIME` told right before it was fetched.
+  /// - Parameter wallClock: the value of `CLOCK_REALTIME` immediately before the batch was read.
   func age(at position: Int, wallClock: timespec) -> Duration {
     guard messages[position].header.msg_controllen >= Self.controlSize else { return .zero }
     let control = controls + position * Self.controlSize
@@ -87,7 +86,7 @@ final class ReceiveBatch {
     guard head.cmsg_level == SOL_SOCKET, head.cmsg_type == Self.timestampOption else { return .zero }
     let taken = control.load(fromByteOffset: MemoryLayout<cmsghdr>.size, as: timespec.self)
     let age = (wallClock.tv_sec - taken.tv_sec) * 1_000_000_000 + wallClock.tv_nsec - taken.tv_nsec
-    // A wall clock that was set in between tells nothing; what came stays in its order.
+    // If the wall clock was set in between, the age is unknown; clamping keeps the datagrams in order.
     return .nanoseconds(min(max(0, age), 1_000_000_000))
   }
 }

@@ -3,20 +3,20 @@ internal import Glibc
 internal import ICE
 internal import NIOCore
 
-/// Datagrams that leave with one system call (`sendmmsg`, sendmmsg(2)): bytes, addresses, and how important each is.
+/// Datagrams that are sent with one system call (`sendmmsg`, sendmmsg(2)): bytes, addresses, and whether each is vital.
 ///
 /// Not Sendable: it belongs to one socket on one event loop.
 final class SendBatch {
-  /// The most datagrams in one system call.
+  /// The maximum number of datagrams in one system call.
   static let capacity = 64
-  /// The longest datagram that it takes; what we send is at most 1,500 bytes.
+  /// The maximum datagram size; the peer sends at most 1,500 bytes.
   static let maximumDatagramBytes = ReceiveBatch.maximumDatagramBytes
 
-  /// What became of an attempt to send.
+  /// The result of sending.
   enum Outcome: Equatable {
-    /// Nothing waits any more.
+    /// All datagrams are sent.
     case done
-    /// The kernel has no room now (`EAGAIN`, `ENOBUFS`).
+    /// The kernel's buffer is full (`EAGAIN`, `ENOBUFS`).
     case full
   }
 
@@ -25,7 +25,7 @@ final class SendBatch {
   private let parts = UnsafeMutablePointer<iovec>.allocate(capacity: capacity)
   private let messages = UnsafeMutablePointer<cdatagrams_message>.allocate(capacity: capacity)
   private var isVital: [Bool] = []
-  /// How many of the datagrams have left, or never will.
+  /// The number of datagrams that were sent or failed permanently.
   private var sent = 0
 
   init() {
@@ -47,12 +47,12 @@ final class SendBatch {
     messages.deallocate()
   }
 
-  /// How many datagrams wait for ``send(from:)``.
+  /// The number of datagrams that wait for ``send(from:)``.
   var count: Int { isVital.count - sent }
 
   var isFull: Bool { isVital.count == Self.capacity }
 
-  /// Adds a datagram of at most ``maximumDatagramBytes`` bytes; it must not be full.
+  /// Adds a datagram of at most ``maximumDatagramBytes`` bytes; the batch must not be full.
   ///
   /// - Parameter isVital: see ``DatagramSocket/write(_:to:isVital:)``.
   func add(_ datagram: ByteBuffer, to remote: TransportAddress, isVital: Bool) {
@@ -69,7 +69,8 @@ final class SendBatch {
     self.isVital.append(isVital)
   }
 
-  /// Sends what waits, in order. A datagram that can never be sent, because there is no route for example, is skipped.
+  /// Sends the waiting datagrams, in order. A datagram that can never be sent, for example because there is no route,
+  /// is dropped.
   func send(from descriptor: Int32) -> Outcome {
     while count > 0 {
       let status = cdatagrams_send(descriptor, messages + sent, UInt32(count))
@@ -78,7 +79,7 @@ final class SendBatch {
       } else if errno == EAGAIN || errno == ENOBUFS {
         return .full
       } else if errno != EINTR {
-        // The error is the first one's. Those before it have left, those behind it are tried again.
+        // The error is that of the first datagram. Those before it were sent, those after it are tried again.
         sent += 1
       }
     }
@@ -86,7 +87,7 @@ final class SendBatch {
     return .done
   }
 
-  /// Takes out what waits.
+  /// Removes the waiting datagrams and passes each to `take`.
   func takeAll(_ take: (ByteBuffer, SocketAddressStorage, _ isVital: Bool) -> Void) {
     for position in sent..<isVital.count {
       let start = bytes + position * Self.maximumDatagramBytes

@@ -1,16 +1,17 @@
 internal import Glibc
 internal import ICE
+internal import NIOCore
 
-/// A transport address as system calls have it: a `sockaddr_in` or `sockaddr_in6`.
+/// A transport address in the form of the system calls: a `sockaddr_in` or `sockaddr_in6`.
 struct SocketAddressStorage {
   private var storage = sockaddr_storage()
 
-  /// Room for any address.
+  /// Creates storage for any address.
   init() {}
 
   init(_ address: TransportAddress) {
     withUnsafeMutableBytes(of: &storage) { bytes in
-      // Both have the family first and then the port, in network order.
+      // Both start with the family and the port, in network order.
       let family = sa_family_t(address.family == .v4 ? AF_INET : AF_INET6)
       bytes.storeBytes(of: family, toByteOffset: 0, as: sa_family_t.self)
       bytes.storeBytes(of: address.port.bigEndian, toByteOffset: 2, as: UInt16.self)
@@ -25,7 +26,7 @@ struct SocketAddressStorage {
     }
   }
 
-  /// The address that a socket is bound to.
+  /// Returns the address that a socket is bound to.
   static func local(of descriptor: Int32) -> TransportAddress? {
     var name = SocketAddressStorage()
     let status = name.withStorage { storage, capacity in
@@ -35,7 +36,7 @@ struct SocketAddressStorage {
     return status == 0 ? name.address : nil
   }
 
-  /// The address in ICE's words; nil for anything but IPv4 and IPv6.
+  /// The address as ICE uses it; nil for anything but IPv4 and IPv6.
   var address: TransportAddress? {
     withUnsafeBytes(of: storage) { bytes in
       let port = UInt16(bigEndian: bytes.load(fromByteOffset: 2, as: UInt16.self))
@@ -60,7 +61,7 @@ struct SocketAddressStorage {
     }
   }
 
-  /// How many bytes of it the kernel reads.
+  /// The number of bytes that the kernel reads.
   var length: socklen_t {
     let isV6 = storage.ss_family == sa_family_t(AF_INET6)
     return socklen_t(isV6 ? MemoryLayout<sockaddr_in6>.size : MemoryLayout<sockaddr_in>.size)
@@ -71,6 +72,32 @@ struct SocketAddressStorage {
     let length = length
     return withUnsafePointer(to: &storage) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
+    }
+  }
+}
+
+extension TransportAddress {
+  /// Creates the address from one of SwiftNIO; nil for a Unix domain socket.
+  init?(_ address: SocketAddress) {
+    switch address {
+    case .v4(let v4):
+      // `sockaddr_in`: family, port, four bytes of address, in network order.
+      self = withUnsafeBytes(of: v4.address) { bytes in
+        TransportAddress(
+          ip: .v4(UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: 4, as: UInt32.self))),
+          port: UInt16(bigEndian: bytes.loadUnaligned(fromByteOffset: 2, as: UInt16.self)))
+      }
+    case .v6(let v6):
+      // `sockaddr_in6`: family, port, flow information, sixteen bytes of address.
+      self = withUnsafeBytes(of: v6.address) { bytes in
+        TransportAddress(
+          ip: .v6(
+            high: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)),
+            low: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 16, as: UInt64.self))),
+          port: UInt16(bigEndian: bytes.loadUnaligned(fromByteOffset: 2, as: UInt16.self)))
+      }
+    case .unixDomainSocket:
+      return nil
     }
   }
 }

@@ -2,53 +2,54 @@ internal import Glibc
 internal import NIOCore
 internal import NIOPosix
 
-/// Tells the drivers on one event loop when datagrams have come for them and when something of theirs is due.
+/// Polls the sockets of all drivers on one event loop, and runs the drivers when datagrams arrive or a deadline is due.
 ///
-/// To wake up costs more than a packet does. So while datagrams come, one look every few milliseconds serves all drivers: what
-/// comes in between waits in the kernel, which notes when it came. When nothing has come for some time nobody looks, and a thread
-/// waits until the kernel has something.
+/// A wakeup costs more than a packet. So while datagrams arrive, one poll every few milliseconds serves all drivers:
+/// datagrams in between wait in the kernel, which records their arrival times. When nothing has arrived for some time,
+/// polling stops, and a thread waits for data.
 ///
 /// ```
-///               20 looks found nothing
-///      looking ─────────────────────────► resting
+///               20 empty polls
+///      polling ─────────────────────────► resting
 ///         ▲                                  │
 ///         └─────────── a datagram ───────────┘
 /// ```
 final class SocketPoller {
-  /// The time between two looks: what a datagram, or what is due and not urgent, may wait. Longer if all drivers are patient.
+  /// The time between two polls: how long a datagram or a deadline that is not urgent may wait. It is longer if all
+  /// drivers are patient.
   static let interval: Duration = .milliseconds(5)
-  /// The least time between two looks where one of few drivers has something urgent.
+  /// The shortest time between two polls, if there are few drivers and one has urgent work.
   static let shortestInterval: Duration = .milliseconds(1)
-  /// How many are few: with more of them something urgent is due in every millisecond, and waits for the next look as all else
-  /// does. What is due then is to be paced, and leaves in bursts of 5 ms as libwebrtc's does.
+  /// The limit of "few": with more drivers urgent work is due in every millisecond, and waits for the next poll like
+  /// everything else. Such work is paced packets, which then leave in bursts of 5 ms as in libwebrtc.
   private static let fewDrivers = 4
-  /// Looks that find nothing before there is rest.
+  /// The number of consecutive empty polls before polling stops.
   private static let patience = 20
 
   private let loop: any EventLoop
   private var drivers: [PeerDriver] = []
-  /// The sockets of all drivers, and whose each is.
+  /// The sockets of all drivers, and the owner of each.
   private var sockets: [pollfd] = []
   private var owners: [PeerDriver] = []
   private let idleWaiter: IdleWaiter?
   private var idleWaiterIsWaiting = false
-  /// Looks in a row that found nothing.
+  /// The number of consecutive empty polls.
   private var emptyLooks = patience
   private var isInLook = false
-  /// When the present interval of measuring began, and how long looks took in it.
+  /// The start of the current measuring interval, and the time that polls took in it.
   private var measuring: (since: ContinuousClock.Instant, processorTime: Duration, busy: Duration)?
   private var next: (look: Scheduled<Void>, time: ContinuousClock.Instant)?
 
-  // MARK: Whose it is
+  // MARK: One poller for each event loop
 
   private struct Reference {
     weak var poller: SocketPoller?
   }
 
-  /// The lookout of each event loop's thread, for as long as somebody has it.
+  /// The poller of each event loop's thread, for as long as it is referenced.
   private static let present = ThreadSpecificVariable<NIOLoopBoundBox<Reference>>()
 
-  /// The lookout of an event loop, which must be the current one.
+  /// Returns the poller of an event loop, which must be the current one.
   static func of(_ loop: any EventLoop) -> SocketPoller {
     if let known = present.currentValue?.value.poller { return known }
     let reference = NIOLoopBoundBox(Reference(), eventLoop: loop)
@@ -67,7 +68,7 @@ final class SocketPoller {
     idleWaiter?.dismiss()
   }
 
-  /// From now on the driver is told, until it leaves.
+  /// Adds a driver and its sockets until it leaves.
   func join(_ driver: PeerDriver, descriptors: some Sequence<Int32>) {
     drivers.append(driver)
     for descriptor in descriptors {
@@ -77,7 +78,7 @@ final class SocketPoller {
     socketsChanged()
   }
 
-  /// The driver's sockets may be closed after this.
+  /// Removes a driver. Its sockets may be closed afterwards.
   func leave(_ driver: PeerDriver) {
     drivers.removeAll { $0 === driver }
     for position in sockets.indices.reversed() where owners[position] === driver {
@@ -93,15 +94,15 @@ final class SocketPoller {
     plan(now: .now)
   }
 
-  // MARK: Looking
+  // MARK: Polling
 
-  /// Takes note that a driver has done something, so that something else may be due next.
+  /// Schedules the next poll after a driver has done work, because its deadline may have changed.
   func changed(_ driver: PeerDriver, now: ContinuousClock.Instant) {
     guard !isInLook, isResting || driver.isUrgent, let deadline = driver.deadline else { return }
     look(at: max(deadline, now + leastInterval), now: now)
   }
 
-  /// The least time until the next look.
+  /// The shortest time until the next poll.
   private var leastInterval: Duration {
     if drivers.count <= Self.fewDrivers || drivers.contains(where: \.isConnecting) { return Self.shortestInterval }
     return Self.interval
@@ -132,7 +133,7 @@ final class SocketPoller {
     plan(now: now, isMore: isMore)
   }
 
-  /// Tells the drivers how busy the thread is, as long as something comes.
+  /// Reports to the drivers how busy the thread is, while datagrams arrive.
   private func measure(from begin: ContinuousClock.Instant) {
     let end = ContinuousClock.now
     var measured = measuring ?? (since: begin, processorTime: Self.processorTime, busy: .zero)
@@ -141,26 +142,26 @@ final class SocketPoller {
     let elapsed = end - measured.since
     guard elapsed >= OverloadController.interval else { return }
     measuring = nil
-    // The thread may be busy with other things than looking; and it may wait for a processor while it looks.
+    // The thread may be busy with other work than polling, and it may wait for a CPU while it polls.
     let busy = max(measured.busy, Self.processorTime - measured.processorTime)
     for driver in drivers { driver.threadWasBusy(busy / elapsed, now: end) }
   }
 
-  /// How long the thread has run.
+  /// The CPU time of the thread.
   private static var processorTime: Duration {
     var time = timespec()
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
     return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
   }
 
-  /// Decides when to look next.
+  /// Schedules the next poll.
   private func plan(now: ContinuousClock.Instant, isMore: Bool = false) {
     guard !drivers.isEmpty else {
       next?.look.cancel()
       next = nil
       return
     }
-    // Other work of the loop has its turn in between.
+    // Other work of the loop runs in between.
     if isMore { return look(at: now, now: now) }
     if isResting, !idleWaiterIsWaiting {
       idleWaiterIsWaiting = true
@@ -173,7 +174,7 @@ final class SocketPoller {
     if let time { look(at: max(time, now + leastInterval), now: now) }
   }
 
-  /// Looks at a point in time, unless it does so sooner.
+  /// Schedules a poll, unless an earlier one is scheduled.
   private func look(at time: ContinuousClock.Instant, now: ContinuousClock.Instant) {
     if let next, next.time <= time { return }
     next?.look.cancel()

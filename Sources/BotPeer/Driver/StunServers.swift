@@ -3,9 +3,10 @@ internal import ICE
 internal import NIOCore
 internal import NIOPosix
 
-/// Finds the addresses of `stun:` servers.
+/// Resolves the addresses of `stun:` servers.
 enum StunServers {
-  /// Resolves each server's name, away from the event loop; one that has no address is an error, because it was requested.
+  /// Resolves the name of each server on a thread pool. A server without an address is an error, because the user
+  /// requested it.
   static func resolve(_ servers: [String], on loop: any EventLoop) async throws -> [TransportAddress] {
     var addresses: [TransportAddress] = []
     for text in servers {
@@ -24,7 +25,7 @@ enum StunServers {
     return addresses
   }
 
-  /// All addresses of a name, because each of our sockets needs one of its own family. Blocks.
+  /// Returns all addresses of a name, because each local socket needs one of its own family. Blocks.
   private static func lookUp(_ host: String, port: UInt16) -> [TransportAddress] {
     if let address = TransportAddress(host, port: port) { return [address] }
     var hints = addrinfo()

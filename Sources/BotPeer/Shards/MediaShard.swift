@@ -4,16 +4,16 @@ internal import Media
 internal import NIOCore
 internal import Synchronization
 
-/// An event loop with sockets of its own, and the connections of the participants that are assigned to it.
+/// An event loop with its own sockets and the connections of the participants that are assigned to it.
 struct MediaShard: Sendable {
-  /// What a shard needs besides its loop.
+  /// The parameters of a shard besides its loop.
   struct Plan: Sendable {
     var configuration: Peer.Configuration
     var addresses: [IPAddress]
     var stunServers: [TransportAddress]
     var checkPace: CheckPacer
     var assignments: ShardAssignments
-    /// How many participants may continue with a call after they have left the room.
+    /// The number of participants who may continue a call after they have left the room.
     var departedLimit: Int
     var log: Logger
   }
@@ -25,15 +25,15 @@ struct MediaShard: Sendable {
   /// Binds the sockets. Called on the loop.
   ///
   /// - Parameters:
-  ///   - index: the shard's number; its UDP port is the configured one plus this.
-  ///   - emit: receives what happens with participants, on the loop.
-  ///   - turnEnded: called on the loop when that was all for now; gives the time at which it is to be called again.
+  ///   - index: the shard's index, which is added to the configured UDP port.
+  ///   - emit: receives the events, on the loop.
+  ///   - turnEnded: called on the loop at the end of each turn; returns the time at which it must be called again.
   init(
     _ plan: Plan, index: Int, on loop: any EventLoop, emit: @escaping (ParticipantEvent) -> Void,
     turnEnded: @escaping (ContinuousClock.Instant) -> MonotonicInstant?
   ) throws(Peer.StartError) {
     var configuration = plan.configuration
-    // The first lines of all shards would have the same losses.
+    // With one seed the first connections of all shards would have the same losses.
     if let seed = configuration.impairment?.seed { configuration.impairment?.seed = seed &+ UInt64(index) << 32 }
     let driver = PeerDriver(
       loop: loop, configuration: configuration, checkPace: plan.checkPace,
@@ -55,7 +55,8 @@ struct MediaShard: Sendable {
     self.driver = NIOLoopBound(driver, eventLoop: loop)
   }
 
-  /// Events go to the handler, if there is one, and then only those that are not media to the reader of ``Peer/events``.
+  /// Passes events to the handler, if there is one, and then only those that are not media to the reader of
+  /// ``Peer/events``.
   private static func deliver(
     to handler: (@Sendable (ParticipantEvent) -> Void)?, _ emit: @escaping (ParticipantEvent) -> Void
   ) -> (ParticipantEvent) -> Void {
@@ -67,7 +68,7 @@ struct MediaShard: Sendable {
     }
   }
 
-  /// Does something on the loop, later.
+  /// Runs work on the loop, later.
   func perform(_ work: @escaping @Sendable (PeerDriver) -> Void) {
     loop.execute { [driver] in work(driver.value) }
   }
@@ -81,8 +82,8 @@ struct MediaShard: Sendable {
   }
 }
 
-/// Carries events from the loop of another shard to the loop of the event source: those of a turn together. When that loop does not
-/// keep up, media is dropped here.
+/// Forwards events from the loop of another shard to the loop of the event source, those of a turn together. When that
+/// loop does not keep up, it drops media.
 ///
 /// Not Sendable: it belongs to one shard's loop.
 final class EventForwarder {
@@ -92,12 +93,12 @@ final class EventForwarder {
   private var dropper = FrameDropper()
   private let onTheirWay = Counter()
 
-  /// Events that the source's loop has not taken yet.
+  /// The number of events that the source's loop has not received yet.
   private final class Counter: Sendable {
     let value = Atomic(0)
   }
 
-  /// - Parameter loop: the source's.
+  /// - Parameter loop: the loop of the source.
   init(to source: NIOLoopBound<EventSource>, on loop: any EventLoop) {
     self.source = source
     self.loop = loop

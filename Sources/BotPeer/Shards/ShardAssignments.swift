@@ -1,27 +1,27 @@
 internal import Media
 internal import Synchronization
 
-/// Which shard serves each participant: when a call begins the one that serves the fewest.
+/// The assignment of participants to shards: a new call goes to the shard with the fewest participants.
 ///
-/// A participant stays with a shard for a minute beyond the end of the connection. Until then calls for them may be on their way to
-/// that shard, and a new connection under the same name begins there.
+/// A participant stays with a shard for a minute after the end of the connection. Until then calls for the participant
+/// may be queued on that shard, and a new connection under the same id begins there.
 final class ShardAssignments: Sendable {
-  /// How long an assignment outlives the connection.
+  /// How long an assignment stays after the end of the connection.
   static let retention = Duration.seconds(60)
-  /// Assignments that are looked through for those that are to be forgotten.
+  /// The number of assignments from which expired ones are removed.
   private static let fewest = 64
 
   private struct Entry {
     var shard: Int
-    /// When the connection ended; nil while there is one, or one may begin.
+    /// The time at which the connection ended; nil while there is one or one may begin.
     var ended: ContinuousClock.Instant?
   }
 
   private struct State {
     var entries: [ParticipantID: Entry] = [:]
-    /// How many participants each shard serves.
+    /// The number of participants of each shard.
     var counts: [Int]
-    /// Entries from which on it is worth to look for old ones.
+    /// The number of entries from which expired ones are searched.
     var limit = ShardAssignments.fewest
 
     mutating func begin(_ participant: ParticipantID) {
@@ -39,17 +39,17 @@ final class ShardAssignments: Sendable {
 
   private let state: Mutex<State>
 
-  /// - Parameter count: of shards, at least 1.
+  /// - Parameter count: the number of shards, at least 1.
   init(count: Int) {
     state = Mutex(State(counts: Array(repeating: 0, count: max(1, count))))
   }
 
-  /// The shard that serves a participant; nil if none does.
+  /// Returns the shard of a participant, or nil if there is none.
   func shard(of participant: ParticipantID) -> Int? {
     state.withLock { $0.counts.count == 1 ? 0 : $0.entries[participant]?.shard }
   }
 
-  /// The shard that serves a participant, from now on if none did.
+  /// Returns the shard of a participant, and assigns one if there is none.
   func assign(_ participant: ParticipantID, now: ContinuousClock.Instant = .now) -> Int {
     state.withLock { state in
       if state.counts.count == 1 { return 0 }
@@ -65,10 +65,10 @@ final class ShardAssignments: Sendable {
     }
   }
 
-  /// A shard has a connection to the participant.
+  /// Records that a shard has a connection to the participant.
   func connectionBegan(_ participant: ParticipantID) { state.withLock { $0.begin(participant) } }
 
-  /// A shard has no connection to the participant any more, or none was established.
+  /// Records that a shard has no connection to the participant any more, or that none was established.
   func connectionEnded(_ participant: ParticipantID, now: ContinuousClock.Instant = .now) {
     state.withLock { state in
       guard let entry = state.entries[participant], entry.ended == nil else { return }

@@ -45,7 +45,7 @@ struct CheckList: Sendable {
     return pairs.endIndex - 1
   }
 
-  /// The pair of lowest priority that is neither selected nor in use.
+  /// Returns the idle pair of lowest priority: one that has failed, or that neither side has used.
   private func idlePair(below priority: UInt64?, keeping: Int?) -> Int? {
     pairs.indices.filter { index in
       let pair = pairs[index]

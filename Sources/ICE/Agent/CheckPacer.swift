@@ -34,7 +34,7 @@ struct UnansweredCheckLimiter: Sendable {
   /// The time in which the allowance grows by one check.
   static let interval = Duration.milliseconds(100)
 
-  /// The time at which the allowance is complete again.
+  /// The time at which the allowance is full again.
   private var isFull: ContinuousClock.Instant?
 
   /// Consumes one check of the allowance. Returns false when none is left.

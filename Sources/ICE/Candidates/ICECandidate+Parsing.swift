@@ -11,7 +11,8 @@ extension ICECandidate {
     package var description: String {
       switch self {
       case .endOfCandidates: "The candidate is empty: the remote peer has no more candidates."
-      case .tooLong(let length, let limit): "A candidate may have at most \(limit) characters, but this one has \(length)."
+      case .tooLong(let length, let limit):
+        "A candidate may have at most \(limit) characters, but this one has \(length)."
       case .noPrefix(let text): "A candidate must start with \"candidate:\", but this one is \"\(text)\"."
       case .tooFewFields(let found): "A candidate needs at least 8 fields, but this one has \(found)."
       case .badField(let name, let value): "A candidate's \(name) cannot be \"\(value)\"."

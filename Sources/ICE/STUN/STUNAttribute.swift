@@ -30,3 +30,45 @@ package struct STUNAttribute: Sendable, Hashable {
     }
   }
 }
+
+/// The 16-bit type of a STUN attribute (RFC 8489, 18.3).
+package struct STUNAttributeType: RawRepresentable, Sendable, Hashable {
+  package let rawValue: UInt16
+
+  package init(rawValue: UInt16) {
+    self.rawValue = rawValue
+  }
+
+  // RFC 8489, 14.
+  package static let mappedAddress = STUNAttributeType(rawValue: 0x0001)
+  package static let username = STUNAttributeType(rawValue: 0x0006)
+  package static let messageIntegrity = STUNAttributeType(rawValue: 0x0008)
+  package static let errorCode = STUNAttributeType(rawValue: 0x0009)
+  package static let unknownAttributes = STUNAttributeType(rawValue: 0x000A)
+  package static let realm = STUNAttributeType(rawValue: 0x0014)
+  package static let nonce = STUNAttributeType(rawValue: 0x0015)
+  package static let messageIntegritySHA256 = STUNAttributeType(rawValue: 0x001C)
+  package static let passwordAlgorithm = STUNAttributeType(rawValue: 0x001D)
+  package static let userHash = STUNAttributeType(rawValue: 0x001E)
+  package static let xorMappedAddress = STUNAttributeType(rawValue: 0x0020)
+  package static let software = STUNAttributeType(rawValue: 0x8022)
+  package static let fingerprint = STUNAttributeType(rawValue: 0x8028)
+
+  // RFC 8445, 16.1.
+  package static let priority = STUNAttributeType(rawValue: 0x0024)
+  package static let useCandidate = STUNAttributeType(rawValue: 0x0025)
+  package static let iceControlled = STUNAttributeType(rawValue: 0x8029)
+  package static let iceControlling = STUNAttributeType(rawValue: 0x802A)
+
+  /// Whether a receiver that does not know the type must refuse the message (RFC 8489, 14).
+  package var isComprehensionRequired: Bool { rawValue < 0x8000 }
+
+  /// Whether this module understands the type.
+  package var isUnderstood: Bool { Self.understood.contains(self) }
+
+  private static let understood: Set<STUNAttributeType> = [
+    .mappedAddress, .username, .messageIntegrity, .errorCode, .unknownAttributes, .realm, .nonce,
+    .messageIntegritySHA256, .passwordAlgorithm, .userHash, .xorMappedAddress, .software, .fingerprint, .priority,
+    .useCandidate, .iceControlled, .iceControlling,
+  ]
+}

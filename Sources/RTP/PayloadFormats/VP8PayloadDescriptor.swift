@@ -31,15 +31,15 @@ package struct VP8PayloadDescriptor: Sendable, Hashable {
 
   /// N: whether no other frame depends on this one.
   package var isNonReference: Bool
-  /// S: S: whether the payload begins with a new VP8 partition. with a new VP8 partition.
+  /// S: whether the payload begins with a new VP8 partition.
   package var startsPartition: Bool
   /// PID, 0...7. A payload with S and PID 0 begins a frame.
   package var partitionIndex: UInt8
-  /// I.
+  /// I: the picture id.
   package var pictureID: PictureID?
   /// L: TL0PICIDX, a running count of base layer frames.
   package var baseLayerIndex: UInt8?
-  /// T.
+  /// T: the temporal layer.
   package var temporalLayer: TemporalLayer?
   /// K: KEYIDX, 5 bits, a running count of keyframes.
   package var keyframeIndex: UInt8?

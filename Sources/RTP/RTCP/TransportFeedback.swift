@@ -37,7 +37,7 @@ package struct TransportFeedback: Sendable, Hashable {
   package var chunks: [StatusChunk]
   /// For each received packet, the time since the previous one in units of 250 µs.
   package var deltas: [Int16]
-  /// Whether the P bit marks the zeros after the last delta, as in libwebrtc. In the draft it does not.
+  /// Whether the P bit marks the zeros after the last delta, as in libwebrtc. In the draft they are not marked.
   package var marksPadding = true
 
   package init(

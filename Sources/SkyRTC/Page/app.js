@@ -26,14 +26,14 @@ import { Peer } from './peer.js';
 import { Tiles } from './tiles.js';
 
 const defaultRoom = '__default';
-const goneAfter = 15_000;
+const departureTimeout = 15_000;
 const $ = (id) => document.getElementById(id);
 
 const media = new Media();
 const tiles = new Tiles($('tiles'), () => { $('hear').hidden = false; });
 const peers = new Map();
 /** The timers of participants whom the server no longer lists although our call with them continues. */
-const farewells = new Map();
+const departureTimers = new Map();
 
 let signalling = null;
 let you = null;
@@ -81,7 +81,7 @@ function leave(problem = '') {
   attempt += 1;
   signalling?.close();
   signalling = null;
-  for (const id of [...peers.keys()]) forget(id);
+  for (const id of [...peers.keys()]) removePeer(id);
   tiles.clear();
   you = null;
   room = null;
@@ -97,24 +97,24 @@ function leave(problem = '') {
 
 const handlers = {
   welcome(id, others) {
-    if (you !== null && you !== id) for (const old of [...peers.keys()]) forget(old);
+    if (you !== null && you !== id) for (const old of [...peers.keys()]) removePeer(old);
     you = id;
     tiles.setName('you', `you · ${id.slice(0, 6)}`);
     setState('joined');
     banner(media.problem);
     for (const [old] of peers) if (!others.includes(old)) awaitReturn(old);
     // The newcomer sends the offers. This also renegotiates a call that continued without the server.
-    for (const other of others) meet(other).offer();
+    for (const other of others) addPeer(other).offer();
     count();
   },
   joined(id) {
-    meet(id);
+    addPeer(id);
     count();
     toast(`${id.slice(0, 6)} joined`);
   },
   left(id) {
     if (!peers.has(id)) return;
-    forget(id);
+    removePeer(id);
     count();
     toast(`${id.slice(0, 6)} left`);
   },
@@ -131,9 +131,9 @@ const handlers = {
 };
 
 /** Returns the peer with this id, creating it if necessary. */
-function meet(id) {
-  clearTimeout(farewells.get(id));
-  farewells.delete(id);
+function addPeer(id) {
+  clearTimeout(departureTimers.get(id));
+  departureTimers.delete(id);
   const known = peers.get(id);
   if (known) return known;
   const peer = new Peer(id, you < id, {
@@ -149,9 +149,9 @@ function meet(id) {
   return peer;
 }
 
-function forget(id) {
-  clearTimeout(farewells.get(id));
-  farewells.delete(id);
+function removePeer(id) {
+  clearTimeout(departureTimers.get(id));
+  departureTimers.delete(id);
   peers.get(id)?.close();
   peers.delete(id);
   tiles.remove(id);
@@ -159,12 +159,12 @@ function forget(id) {
 
 /** Keeps a call with a participant who has lost the server too, as long as it works. */
 function awaitReturn(id) {
-  clearTimeout(farewells.get(id));
-  farewells.set(id, setTimeout(() => {
+  clearTimeout(departureTimers.get(id));
+  departureTimers.set(id, setTimeout(() => {
     if (peers.get(id)?.state === 'connected') return awaitReturn(id);
-    forget(id);
+    removePeer(id);
     count();
-  }, goneAfter));
+  }, departureTimeout));
 }
 
 async function loadSettings() {

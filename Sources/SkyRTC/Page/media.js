@@ -11,7 +11,7 @@ export class Media extends EventTarget {
   /** Why a device is missing, as a sentence; empty if none is. */
   problem = '';
 
-  #card = null;
+  #placeholder = null;
   #isCameraOn = false;
 
   get hasMicrophone() { return this.stream.getAudioTracks().length > 0; }
@@ -31,7 +31,7 @@ export class Media extends EventTarget {
     for (const constraints of [wanted, { audio: wanted.audio }, { video: wanted.video }]) {
       try {
         const stream = await navigator.mediaDevices.getUserMedia(constraints);
-        for (const track of stream.getTracks()) this.#take(track);
+        for (const track of stream.getTracks()) this.#useTrack(track);
         break;
       } catch (reason) {
         error ??= reason;
@@ -45,8 +45,8 @@ export class Media extends EventTarget {
       track.stop();
       this.stream.removeTrack(track);
     }
-    this.#card?.stop();
-    this.#card = null;
+    this.#placeholder?.stop();
+    this.#placeholder = null;
     this.#isCameraOn = false;
   }
 
@@ -62,26 +62,26 @@ export class Media extends EventTarget {
   async toggleCamera() {
     if (!this.#isCameraOn) return this.#add({ video: wanted.video });
     const [track] = this.stream.getVideoTracks();
-    this.#card = new Card(track.getSettings());
+    this.#placeholder = new PlaceholderTrack(track.getSettings());
     this.#isCameraOn = false;
-    this.#replace(this.#card.track);
+    this.#replace(this.#placeholder.track);
   }
 
   async #add(constraints) {
     if (!navigator.mediaDevices?.getUserMedia) return this.problem;
     try {
       const stream = await navigator.mediaDevices.getUserMedia(constraints);
-      for (const track of stream.getTracks()) this.#take(track);
+      for (const track of stream.getTracks()) this.#useTrack(track);
     } catch (error) {
       return explain(error, this);
     }
   }
 
-  #take(track) {
+  #useTrack(track) {
     if (track.kind === 'video') {
       this.#isCameraOn = true;
-      this.#card?.stop();
-      this.#card = null;
+      this.#placeholder?.stop();
+      this.#placeholder = null;
     }
     track.onended = () => {
       // The device was unplugged, or the permission revoked.
@@ -105,7 +105,7 @@ export class Media extends EventTarget {
 }
 
 /** A video track with the text "Camera off", drawn twice a second so that newcomers receive it too. */
-class Card {
+class PlaceholderTrack {
   constructor({ width = 640, height = 480 }) {
     const canvas = Object.assign(document.createElement('canvas'), { width, height });
     const paint = canvas.getContext('2d');

@@ -3,9 +3,9 @@
 // This is "perfect negotiation": both sides may offer at any time, and of two crossing offers that of the impolite side
 // wins. The side with the lower id is polite. The steps of one peer run one after another.
 
-const mostEarlyCandidates = 200;
-const mostWaitingSteps = 400;
-const mostRestarts = 3;
+const maximumEarlyCandidates = 200;
+const maximumWaitingSteps = 400;
+const maximumRestarts = 3;
 
 /** Passes a burst of ten descriptions, then one every half second, of which only the newest is kept. */
 class DescriptionGate {
@@ -65,7 +65,7 @@ export class Peer {
       case undefined: return 'waiting';
       case 'connected': return 'connected';
       case 'disconnected': return 'reconnecting';
-      case 'failed': return this.#restarts < mostRestarts ? 'reconnecting' : 'failed';
+      case 'failed': return this.#restarts < maximumRestarts ? 'reconnecting' : 'failed';
       default: return 'connecting';
     }
   }
@@ -93,23 +93,23 @@ export class Peer {
 
   // Messages of the other side.
 
-  receivedOffer(description) { this.#offers.pass(() => this.#takeOffer(description)); }
+  receivedOffer(description) { this.#offers.pass(() => this.#applyOffer(description)); }
 
-  receivedAnswer(description) { this.#answers.pass(() => this.#takeAnswer(description)); }
+  receivedAnswer(description) { this.#answers.pass(() => this.#applyAnswer(description)); }
 
   receivedCandidate(candidate) {
-    if (this.#waitingSteps >= mostWaitingSteps) return;
+    if (this.#waitingSteps >= maximumWaitingSteps) return;
     this.#then(async () => {
       if (this.pc?.remoteDescription) return this.#addCandidate(candidate);
-      if (this.#early.length < mostEarlyCandidates) this.#early.push(candidate);
+      if (this.#early.length < maximumEarlyCandidates) this.#early.push(candidate);
     });
   }
 
   // Steps.
 
-  #takeOffer(description) {
+  #applyOffer(description) {
     this.#then(async () => {
-      if (this.#isSomebodyNew(description)) this.#closeConnection();
+      if (this.#isNewConnection(description)) this.#closeConnection();
       if (!this.pc) this.#open();
       const isGlare = this.pc.signalingState !== 'stable';
       this.#isIgnoringOffer = isGlare && !this.#isPolite;
@@ -123,7 +123,7 @@ export class Peer {
     });
   }
 
-  #takeAnswer(description) {
+  #applyAnswer(description) {
     this.#then(async () => {
       // Some old clients send our own offer back.
       if (!this.pc || fingerprint(description.sdp) === fingerprint(this.pc.localDescription?.sdp)) return;
@@ -135,7 +135,7 @@ export class Peer {
         this.#closeConnection();
         return this.#offer();
       }
-      if (this.#isSomebodyNew(description)) {
+      if (this.#isNewConnection(description)) {
         // They lost the call while we kept it. Start again.
         this.#closeConnection();
         return this.#offer();
@@ -158,8 +158,8 @@ export class Peer {
       this.#open();
       this.#addTracks();
       for (const kind of ['audio', 'video']) {
-        const isThere = this.pc.getTransceivers().some((one) => one.receiver.track.kind === kind);
-        if (!isThere) this.pc.addTransceiver(kind, { direction: 'recvonly' });
+        const hasTransceiver = this.pc.getTransceivers().some((one) => one.receiver.track.kind === kind);
+        if (!hasTransceiver) this.pc.addTransceiver(kind, { direction: 'recvonly' });
       }
     }
     if (this.pc.signalingState !== 'stable') return;
@@ -182,7 +182,7 @@ export class Peer {
     };
     pc.onconnectionstatechange = () => {
       if (pc.connectionState === 'connected') this.#restarts = 0;
-      if (pc.connectionState === 'failed' && this.#restarts < mostRestarts) {
+      if (pc.connectionState === 'failed' && this.#restarts < maximumRestarts) {
         this.#restarts += 1;
         pc.restartIce();
       }
@@ -228,7 +228,7 @@ export class Peer {
   }
 
   /** Whether a description comes from another RTCPeerConnection than the one we are connected to. */
-  #isSomebodyNew(description) {
+  #isNewConnection(description) {
     const before = fingerprint(this.pc?.currentRemoteDescription?.sdp);
     return before !== undefined && before !== fingerprint(description.sdp);
   }

@@ -3,8 +3,8 @@
 // Calls `welcome(you, others)`, `joined(id)`, `left(id)`, `offer(id, description)`, `answer(id, description)`,
 // `candidate(id, candidate)`, `lost(seconds)` and `refused(reason)` of the given handlers.
 
-const shortestWait = 500;
-const longestWait = 30_000;
+const minimumWait = 500;
+const maximumWait = 30_000;
 const steadyAfter = 5_000;
 const policyViolation = 1008;
 
@@ -16,7 +16,7 @@ export class Signalling {
   // Our id and the secret that proves it, under the names of the message fields.
   #identity = {};
   #isClosed = false;
-  #ceiling = 2 * shortestWait;
+  #ceiling = 2 * minimumWait;
   #timer = null;
   #retryNow = () => { if (!this.#socket && !this.#isClosed) this.open(); };
 
@@ -39,9 +39,9 @@ export class Signalling {
       if (socket !== this.#socket || this.#isClosed) return;
       this.#socket = null;
       if (event.code === policyViolation) return this.#handlers.refused(event.reason);
-      if (performance.now() - openedAt > steadyAfter) this.#ceiling = 2 * shortestWait;
-      const wait = shortestWait + Math.random() * (this.#ceiling - shortestWait);
-      this.#ceiling = Math.min(2 * this.#ceiling, longestWait);
+      if (performance.now() - openedAt > steadyAfter) this.#ceiling = 2 * minimumWait;
+      const wait = minimumWait + Math.random() * (this.#ceiling - minimumWait);
+      this.#ceiling = Math.min(2 * this.#ceiling, maximumWait);
       this.#timer = setTimeout(() => this.open(), wait);
       this.#handlers.lost(wait / 1000);
     };
@@ -75,8 +75,8 @@ export class Signalling {
         break;
       case '_new_peer': this.#handlers.joined(id); break;
       case '_remove_peer': this.#handlers.left(id); break;
-      case '_offer': this.#described('offer', id, data.sdp); break;
-      case '_answer': this.#described('answer', id, data.sdp); break;
+      case '_offer': this.#receivedDescription('offer', id, data.sdp); break;
+      case '_answer': this.#receivedDescription('answer', id, data.sdp); break;
       case '_ice_candidate': {
         if (typeof data.candidate !== 'string') break;
         const sdpMid = data.id ?? data.sdpMid;
@@ -90,7 +90,7 @@ export class Signalling {
     }
   }
 
-  #described(kind, id, description) {
+  #receivedDescription(kind, id, description) {
     const sdp = typeof description === 'string' ? description : description?.sdp;
     if (typeof sdp !== 'string') return;
     // Some old clients send their own offer back as an answer.

@@ -2,12 +2,15 @@ import BotPeer
 import LiveSource
 import Logging
 import Media
+import NIOCore
 import Recorder
 import SkyRTC
+import Synchronization
 
-/// What comes from users, and what goes to them.
+/// Media from users and to users.
 extension Call {
-  /// Takes media straight to those that it is for, on the thread that it came on, of which there can be several: nothing here may wait.
+  /// Returns the peer's event handler, which passes media straight to its sinks. It runs on the media thread that
+  /// received the event, of which there can be several, so it must not block.
   func handler(recorder: RecorderGroup?, loopback: Loopback?) -> @Sendable (ParticipantEvent) -> Void {
     let known: [(any MediaSink)?] = [recorder, loopback]
     let sinks = known.compactMap(\.self)
@@ -27,8 +30,7 @@ extension Call {
     }
   }
 
-  /// Carries what happens with participants to the server, the camera and the log, until the peer has been closed and all is
-  /// handed over.
+  /// Forwards peer events to the server, the camera and the log until the peer is closed and has delivered all events.
   func followPeer(_ parts: Parts) async {
     var lines = ViewerBandwidth()
     for await participantEvent in parts.peer.events {
@@ -40,7 +42,7 @@ extension Call {
       case .stateChanged(let state):
         if state == .connecting { _ = parts.participantRegistry.begin(participant) }
         if state == .connected { parts.participantRegistry.connected() }
-        // How it ended is given by what follows.
+        // The `ended` event that follows carries the reason.
         if state != .closed && state != .failed { log.info("user \(state.rawValue)", metadata: user) }
       case .reached(let milestone):
         log.debug("user \(milestone.rawValue)", metadata: user)
@@ -65,19 +67,19 @@ extension Call {
     }
   }
 
-  /// Feeds the camera's frames to the peer. A file that is played once waits for its first viewer.
+  /// Sends the camera's frames to the peer. A file that is played once waits for its first viewer.
   func play(_ source: any FrameSource, _ parts: Parts) async {
     if plan.camera?.loops == false { await parts.participantRegistry.firstConnection() }
     for await frame in await source.frames() {
-      // It may come back before this continues.
+      // Before `send`, because a peer may return the frame before this task continues.
       observer?.sent(frame, at: .now)
       parts.peer.send(frame)
     }
-    // What was sent last is still on its way.
+    // The last frames are still being sent.
     try? await MediaThread.loop.sleep(for: .milliseconds(300))
   }
 
-  /// One encoder serves all viewers.
+  /// Adapts the encoder to the viewers' bandwidth. One encoder serves all viewers.
   private func follow(_ lines: ViewerBandwidth, _ parts: Parts) {
     guard let source = parts.source, source.isLive else { return }
     if let line = lines.common {
@@ -85,5 +87,31 @@ extension Call {
     } else {
       source.reset()
     }
+  }
+}
+
+/// Sends each user's media back to them unchanged, to test cameras or as an echo.
+///
+/// Nothing is re-encoded. Packets lost on the way here are requested again here, and packets lost on the way back are
+/// retransmitted from here. Only keyframe requests reach the user's encoder.
+final class Loopback: MediaSink {
+  /// How long each frame is delayed.
+  private let delay: Duration
+  private let peer = Mutex<Peer?>(nil)
+
+  init(delay: Duration) {
+    self.delay = delay
+  }
+
+  /// Sends through this peer from now on.
+  func start(_ peer: Peer) { self.peer.withLock { $0 = peer } }
+
+  /// Stops sending, and releases the peer, which holds a reference to this object.
+  func stop() { peer.withLock { $0 = nil } }
+
+  func receive(_ event: MediaEvent, of participant: ParticipantID, now: ContinuousClock.Instant) {
+    guard case .frame(let frame) = event, let peer = peer.withLock({ $0 }) else { return }
+    guard delay > .zero else { return peer.send(frame, to: participant) }
+    MediaThread.loop.scheduleTask(in: TimeAmount(delay)) { peer.send(frame, to: participant) }
   }
 }

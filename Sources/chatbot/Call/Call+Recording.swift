@@ -2,7 +2,7 @@ import BotPeer
 import Logging
 import Recorder
 
-/// What is recorded.
+/// Recording of a call.
 extension Call {
   func openRecorder() throws(CallFailure) -> RecorderGroup? {
     guard let folder = plan.record else { return nil }
@@ -18,17 +18,17 @@ extension Call {
     }
   }
 
-  /// Says how to repair what an earlier program left unfinished.
+  /// Logs which recordings an earlier run left unfinished, and how to repair them.
   private func reportUnfinished(in folder: String) {
     let unfinished = RoomRecorder.unfinished(in: folder)
     guard let first = unfinished.first else { return }
     let what = unfinished.count == 1 ? "The recording \(first)" : "\(unfinished.count) recordings"
     let verb = unfinished.count == 1 ? "was" : "were"
     log.warning(
-      "\(what) in this folder \(verb) never finished; chatbot repair repairs that", metadata: ["folder": "\(folder)"])
+      "\(what) in this folder \(verb) never finished; run chatbot repair", metadata: ["folder": "\(folder)"])
   }
 
-  /// Notes each recording that is closed, until the recorders are done.
+  /// Registers each closed recording until the recorders finish.
   func followSummaries(_ parts: Parts) async {
     await withTaskGroup(of: Void.self) { group in
       for recorder in parts.recorder?.recorders ?? [] {
@@ -37,7 +37,7 @@ extension Call {
     }
   }
 
-  /// Says what goes wrong with recordings, until the recorders are done.
+  /// Logs problems with recordings until the recorders finish.
   func followProblems(_ parts: Parts) async {
     await withTaskGroup(of: Void.self) { group in
       for recorder in parts.recorder?.recorders ?? [] {
@@ -60,7 +60,7 @@ extension Call {
 }
 
 extension RecordingEndReason {
-  /// The manifest's word for how a connection ended.
+  /// The manifest's reason for the end of a connection.
   init(_ cause: CloseReason.Cause) {
     switch cause {
     case .closedByParticipant: self = .left

@@ -4,9 +4,9 @@ import Media
 import Signalling
 import SkyRTC
 
-/// What the room server says.
+/// Events of the room server.
 extension Call {
-  /// Carries what the server says to the peer.
+  /// Forwards the server's events to the peer.
   func followSignalling(_ parts: Parts) async -> EndReason {
     var hasJoined = false
     for await event in parts.client.events {
@@ -16,9 +16,9 @@ extension Call {
         hasJoined = true
         let isSomeoneElse = parts.participantRegistry.joined(as: you.text)
         log.info("joined", metadata: ["id": "\(you)", "others": "\(others.count)"])
-        // A newcomer offers to those who are there. A call that outlived the server continues. If the server knows us by
-        // another name now, those who are there have seen us leave: it continues for as long as their media comes, and when they
-        // have ended it, we call them again.
+        // A newcomer sends offers to everyone in the room. A call that outlived the connection to the server continues.
+        // If the server has assigned us a new id, the other peers have seen our old id leave: their call continues as
+        // long as their media arrives. When they end it, we call them again.
         var pace = OfferPace()
         for other in others {
           if parts.participantRegistry.begin(other) {
@@ -34,7 +34,7 @@ extension Call {
       case .participantLeft(let id, _):
         log.info("user left", metadata: ["user": "\(id)"])
         parts.participantRegistry.forgetCallingAgain(id)
-        // Whose way to the server alone broke is still recorded, as long as media comes.
+        // A participant who lost only the connection to the server is still recorded as long as media arrives.
         parts.peer.receive(event)
       case .message:
         parts.peer.receive(event)
@@ -50,15 +50,16 @@ extension Call {
   }
 }
 
-/// Lets offers to a full room leave a few at a time: each takes a certificate and brings an answer, candidates and checks.
+/// Paces the offers to a full room: each one needs a certificate and causes an answer, candidates and connectivity
+/// checks.
 struct OfferPace {
-  /// How many leave together, and how long it takes until the next ones do.
+  /// The number of offers sent together, and the pause before the next group.
   static let group = 10
   static let pause = Duration.milliseconds(50)
 
   private var count = 0
 
-  /// Waits until the next offer may leave.
+  /// Waits until the next offer may be sent.
   mutating func next() async {
     if count > 0, count.isMultiple(of: Self.group) { try? await MediaThread.loop.sleep(for: Self.pause) }
     count += 1

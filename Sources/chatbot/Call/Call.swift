@@ -8,15 +8,15 @@ import Recorder
 import Signalling
 import SkyRTC
 
-/// One stay in one room: signalling, peer, recorder and camera joined together. Wiring only; each of them does its own work.
+/// One stay in one room: connects signalling, peer, recorder and camera. Wiring only; each of them does its own work.
 struct Call {
   let plan: CallPlan
   let console: Console
   let log: Logger
-  /// Who looks on, and ends the call; nil for nobody.
+  /// Observes the call and may end it; nil if no observer is needed.
   var observer: (any CallObserver)?
 
-  /// What the tasks of a call share.
+  /// The parts that a call's tasks share.
   struct Parts: Sendable {
     let client: SkyRTCClient
     let peer: Peer
@@ -30,23 +30,23 @@ struct Call {
   enum EndReason {
     case interrupted
     case timeIsUp
-    /// What is played has ended; where somebody looks on, only if it did so before its time.
+    /// The source ended; with an observer, only if it failed.
     case fileEnded
     case signallingEnded
-    /// Who looks on has seen enough.
+    /// The observer has all it needs.
     case enoughSeen
-    /// The server never let us in.
+    /// The server refused the join.
     case notAdmitted(String)
   }
 
-  /// Takes part until something ends it.
+  /// Joins the room and stays until something ends the call.
   ///
-  /// - Returns: what is known at the end of who was there and what was recorded.
+  /// - Returns: The registry with the participants and recordings of the call.
   @discardableResult
   func run(interruption: Interruption = Interruption()) async throws -> ParticipantRegistry {
-    // Each participant may have three files and a socket or two.
+    // Each participant may need three files and one or two sockets.
     FileDescriptorLimit.allowMany()
-    // What can be wrong without a network is found before anybody is disturbed.
+    // Find errors that need no network before joining, so that no participant notices them.
     try plan.connectionSettings.check()
     let source = try openSource()
     let recorder = try openRecorder()
@@ -79,7 +79,7 @@ struct Call {
     await connection.embedded?.shutdown()
     console.clearStatus()
     if case .notAdmitted(let reason) = ending {
-      throw CallFailure(.serverNotReached, "\(plan.connectionSettings.server) did not let us in: \(reason)")
+      throw CallFailure(.serverNotReached, "\(plan.connectionSettings.server) refused the join: \(reason)")
     }
     if let failure = await source?.failure { throw CallFailure(.fileNotPlayable, failure) }
     return participantRegistry
@@ -87,7 +87,7 @@ struct Call {
 
   // MARK: Setting up
 
-  /// Reaches the server; without it the peer is of no use.
+  /// Connects to the server, and closes the peer if that fails.
   private func connect(_ peer: Peer) async throws -> ServerConnector.Connection {
     do {
       return try await ServerConnector(plan: plan, console: console, log: log).connect()
@@ -116,7 +116,7 @@ struct Call {
     var configuration = plan.connectionSettings.peerConfiguration
     configuration.handler = handler
     configuration.sending = plan.loopback ? Set(MediaKind.allCases) : source?.kinds ?? []
-    // A recorded file cannot make a keyframe; an encoder can, and so can anyone who looks into a mirror.
+    // A recorded file cannot produce a keyframe. An encoder can, and so can the user whose media is looped back.
     configuration.keyframeAnswer = plan.loopback || source?.isLive == true ? .source : .replay
     configuration.maximumSendBitrate = plan.maximumBitrate
     configuration.impairment = plan.impairment
@@ -131,9 +131,9 @@ struct Call {
     }
   }
 
-  // MARK: While it lasts
+  // MARK: Running
 
-  /// Runs everything that may end the call, and says what did.
+  /// Runs all tasks that may end the call, and returns the first reason.
   private func untilEnd(_ parts: Parts, interruption: Interruption) async -> EndReason {
     await withTaskGroup(of: EndReason?.self) { group in
       group.addTask {
@@ -153,7 +153,7 @@ struct Call {
       if let source = parts.source {
         group.addTask {
           await play(source, parts)
-          // Anyone who looks on says when enough was seen; a file that ends as it should has nothing to do with that.
+          // An observer decides itself when the call ends; a source that ends normally does not end it.
           if observer != nil, await source.failure == nil { return nil }
           return Task.isCancelled ? nil : .fileEnded
         }
@@ -186,17 +186,35 @@ struct Call {
   }
 }
 
-/// Somebody who looks on in a call, and says when it has seen enough. Called in the order in which things happen, from several
-/// threads; it must not keep anybody waiting.
+/// Observes a call and decides when it ends. Methods are called in the order of events, from several threads, and must
+/// not block.
 protocol CallObserver: Sendable {
-  /// The server said something.
+  /// The server sent an event.
   func heard(_ event: SignallingEvent, at now: ContinuousClock.Instant)
-  /// Something happened with a participant.
+  /// A participant's connection reported an event.
   func happened(_ event: PeerEvent, with participant: ParticipantID, at now: ContinuousClock.Instant)
-  /// A frame was handed out for everybody.
+  /// A frame was sent to all participants.
   func sent(_ frame: EncodedFrame, at now: ContinuousClock.Instant)
   /// The call is over; what follows is our own leaving.
   func leaving(at now: ContinuousClock.Instant, because ending: Call.EndReason)
-  /// Follows the call's counts until enough has been seen.
+  /// Samples the call's statistics and returns when the observer has all it needs.
   func watch(_ peer: Peer) async
+}
+
+/// The thread that receives datagrams.
+///
+/// Senders estimate bandwidth from the arrival times of their packets, and a thread that waits for CPU time makes an idle
+/// path look congested. So this thread does nothing else, and gets a higher priority where the system allows it (as root,
+/// or by `RLIMIT_NICE`).
+enum MediaThread {
+  static let loop: any EventLoop = start()
+
+  /// Starts further media threads, for `--media-threads`.
+  static func more(_ count: Int) -> [any EventLoop] { (0..<max(0, count)).map { _ in start() } }
+
+  private static func start() -> any EventLoop {
+    let loop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
+    loop.execute { DedicatedThread.setNiceness(-10) }
+    return loop
+  }
 }

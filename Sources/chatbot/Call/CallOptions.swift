@@ -1,7 +1,9 @@
 import ArgumentParser
+import BotPeer
+import LiveSource
 import Recorder
 
-/// The options of a call: which room, what to play or to return, what to record, and how to be reached.
+/// The options of a call: the room, the input, the loopback, the recording and the network.
 struct CallOptions: ParsableArguments {
   enum Switch: String, ExpressibleByArgument, CaseIterable {
     case on, off
@@ -44,34 +46,34 @@ struct CallOptions: ParsableArguments {
   @OptionGroup(title: "Output")
   var log: LogOptions
 
-  /// What stands where no option requests it; only a subcommand could be meant.
+  /// Arguments that belong to no option; the user can only have meant a subcommand.
   @Argument(help: .hidden)
   var words: [String] = []
 
-  /// The longest that media is kept back before it is returned.
+  /// The maximum delay of the loopback.
   static let maximumDelay = TimeSpan(milliseconds: 10_000)
 
-  /// Whether the embedded server may be started when nothing listens there: only if the user named none.
+  /// Whether the embedded server may start if no server listens; only if the user named no server.
   var mayStartServer: Bool { reaching.server == nil }
 
   var verifies: Bool { verify == .on }
 
-  /// After what time a recording's next file begins; nil for never.
+  /// The duration after which a recording's next file begins, or nil for no limit.
   var segmentTime: TimeSpan? {
     segment.lazy.compactMap { if case .time(let time) = $0 { time } else { nil } }.first
   }
 
-  /// After how many bytes a recording's next file begins; nil for never.
+  /// The size in bytes after which a recording's next file begins, or nil for no limit.
   var segmentSize: Int64? {
     segment.lazy.compactMap { if case .size(let bytes) = $0 { bytes } else { nil } }.first
   }
 
-  /// When a recording's next file begins; nil for never.
+  /// When a recording's next file begins, or nil for never.
   var segmentLimit: SegmentLimit? {
     segment.isEmpty ? nil : SegmentLimit(duration: segmentTime?.duration, bytes: segmentSize)
   }
 
-  /// The call that is requested.
+  /// The call that the options describe.
   var plan: CallPlan {
     var plan = CallPlan(reaching.connectionSettings)
     plan.mayStartServer = mayStartServer
@@ -110,11 +112,48 @@ struct CallOptions: ParsableArguments {
 }
 
 extension SegmentLength {
-  /// For `transform:`, like `TimeSpan.parse`.
+  /// For `transform:`, as `TimeSpan.parse`.
   @Sendable static func parse(_ text: String) throws -> SegmentLength { try SegmentLength(text) }
 }
 
 extension TimeSpan {
   /// For `transform:`, whose errors ArgumentParser prints as they are.
   @Sendable static func parse(_ text: String) throws -> TimeSpan { try TimeSpan(text) }
+}
+
+/// The configuration of a call: the room, the input, the loopback, the recording and the network.
+struct CallPlan: Sendable {
+  var connectionSettings: ConnectionSettings
+  /// Whether the embedded server may start if no server listens.
+  var mayStartServer = false
+  /// The input to play, or nil for none.
+  var camera: LiveCamera.Options?
+  /// The maximum bitrate sent to each viewer, in bits per second.
+  var maximumBitrate = 2_500_000
+  /// Whether each user's media is sent back to them, and after which delay.
+  var loopback = false
+  var delay: Duration = .zero
+  /// The folder to record into, or nil for no recording.
+  var record: String?
+  var segment: SegmentLimit?
+  /// Whether each recorded frame is decoded to verify it.
+  var verifies = true
+  /// The time after which the bot leaves, or nil to stay.
+  var duration: Duration?
+  var impairment: Impairment?
+  var fault: Fault?
+
+  init(_ connectionSettings: ConnectionSettings) {
+    self.connectionSettings = connectionSettings
+  }
+
+  /// The name of the input, for log messages.
+  var cameraName: String {
+    switch camera?.input {
+    case .file(let path): path
+    case .standardInput: "standard input"
+    case .pattern: "pattern"
+    case nil: ""
+    }
+  }
 }

@@ -2,23 +2,24 @@ import Glibc
 import Media
 import Synchronization
 
-/// SIGINT, SIGTERM and SIGHUP: the first requests an orderly end, the second quits at once. Before there is anything to end in
-/// order, the first does too.
+/// Handles SIGINT, SIGTERM and SIGHUP: the first signal requests an orderly end, the second exits at once. Before there
+/// is anything to finish, the first one exits at once too.
 ///
-/// The same signal once more within half a second is no second one: `timeout` signals a program and then all of its group, and
-/// a terminal that is closed does so too.
+/// The same signal within half a second of the first is not a second one: `timeout` signals a program and then its whole
+/// process group, and so does a terminal that is closed.
 struct Interruption: Sendable {
   private let signals: AsyncStream<Int32>
 
-  /// The exit code of a program that a second signal ended, as shells give it: 128 and the signal's number.
+  /// The exit code of a program that a signal ended, as in shells: 128 plus the signal's number.
   private static func code(of signal: Int32) -> Int32 { 128 + signal }
 
-  /// How long the same signal again counts as the one before, in milliseconds.
+  /// The interval in which the same signal is treated as a repetition of the first, in milliseconds.
   static let echo: Int64 = 500
 
-  /// The writing end of the pipe that carries the first signal out of the handler, where almost nothing may be called.
+  /// The write end of the pipe that carries the first signal out of the handler, in which few functions are safe to call.
   private static let pipeEnd = Atomic<Int32>(-1)
-  /// The first signal: its time in milliseconds of the monotonic clock, and in the lowest byte its number; 0 before there was one.
+  /// The first signal: its time in milliseconds of the monotonic clock, with its number in the lowest byte; 0 before the
+  /// first signal.
   private static let noted = Atomic<Int64>(0)
   private static let isOrderly = Atomic<Bool>(false)
 
@@ -36,7 +37,7 @@ struct Interruption: Sendable {
     DedicatedThread.start("signals") { Self.watch(readingEnd, input) }
   }
 
-  /// Whether anyone who started the program wants it to outlive this signal, as `nohup` does.
+  /// Whether the parent process wants the program to outlive this signal, as `nohup` does.
   private static func isIgnored(_ number: Int32) -> Bool {
     var action = sigaction()
     guard number == SIGHUP, sigaction(number, nil, &action) == 0 else { return false }
@@ -44,14 +45,14 @@ struct Interruption: Sendable {
     return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
   }
 
-  /// One that no signal reaches: for a call whose end somebody else sees to.
+  /// An interruption that no signal triggers, for a call that is ended by other means.
   static var never: Interruption { Interruption(signals: AsyncStream { _ in }) }
 
   private init(signals: AsyncStream<Int32>) {
     self.signals = signals
   }
 
-  /// From now on the first signal requests an orderly end.
+  /// Makes the first signal request an orderly end from now on.
   func beginOrderly() {
     Self.isOrderly.store(true, ordering: .sequentiallyConsistent)
   }
@@ -61,8 +62,8 @@ struct Interruption: Sendable {
     for await _ in signals { return }
   }
 
-  /// In the handler: a second signal quits here, because the end that the first one requested may be quicker than any thread. All
-  /// that is called is safe in a signal handler (signal-safety(7)).
+  /// Handles a signal. A second signal exits here, because the orderly end may finish before another thread runs. All
+  /// functions called here are safe in a signal handler (signal-safety(7)).
   private static func caught(_ number: Int32) {
     let error = errno
     defer { errno = error }
@@ -80,7 +81,7 @@ struct Interruption: Sendable {
     _ = write(pipeEnd.load(ordering: .relaxed), &byte, 1)
   }
 
-  /// Waits for the first signal.
+  /// Forwards the first signal from the pipe to the stream.
   private static func watch(_ readingEnd: Int32, _ input: AsyncStream<Int32>.Continuation) {
     var byte: UInt8 = 0
     while true {

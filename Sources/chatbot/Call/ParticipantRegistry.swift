@@ -3,14 +3,14 @@ import Media
 import Recorder
 import Synchronization
 
-/// Who takes part: the little that signalling, peer and player have to know of each other.
+/// The participants of a call: the state that signalling, peer and player share.
 ///
-/// Guarded by a lock because the peer's event loop asks it, and an actor cannot answer at once.
+/// It uses a lock because the peer's event loop queries it synchronously, which an actor does not allow.
 final class ParticipantRegistry: Sendable {
   private struct State {
     var ownID = ""
     var participants: Set<ParticipantID> = []
-    /// Those who have a call with us under the id that we had before.
+    /// Participants whose call with us began under our previous id.
     var toBeCalledAgain: Set<ParticipantID> = []
     var recordings: [RecordingSummary] = []
     var recordingsForgotten = 0
@@ -25,7 +25,7 @@ final class ParticipantRegistry: Sendable {
     (connections, connection) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
   }
 
-  /// Notes our id; whether it is another than before.
+  /// Stores our id, and returns whether it replaced a different one.
   func joined(as id: String) -> Bool {
     state.withLock { state in
       defer { state.ownID = id }
@@ -33,19 +33,19 @@ final class ParticipantRegistry: Sendable {
     }
   }
 
-  /// Whether we give way when both sides offer at once: the one with the smaller id does, so that exactly one side will.
+  /// Whether we yield when both sides send offers at once: the side with the smaller id yields, so exactly one does.
   func isPolite(towards participant: ParticipantID) -> Bool {
     state.withLock { $0.ownID < participant.text }
   }
 
-  /// Notes a participant; false if there is a call with them already.
+  /// Adds a participant, and returns false if there is already a call with them.
   func begin(_ participant: ParticipantID) -> Bool {
     state.withLock { $0.participants.insert(participant).inserted }
   }
 
-  /// Notes that a call has ended.
+  /// Removes a participant whose call has ended.
   ///
-  /// - Returns: whether the participant is to be called again.
+  /// - Returns: Whether to call the participant again.
   func end(_ participant: ParticipantID) -> Bool {
     state.withLock { state in
       state.participants.remove(participant)
@@ -53,7 +53,7 @@ final class ParticipantRegistry: Sendable {
     }
   }
 
-  /// Notes that a participant waits for a call from us once the present one has ended.
+  /// Requests that we call a participant again once the present call has ended.
   func callAgainAfterEnd(_ participant: ParticipantID) {
     state.withLock { _ = $0.toBeCalledAgain.insert(participant) }
   }
@@ -66,7 +66,7 @@ final class ParticipantRegistry: Sendable {
     connection.yield()
   }
 
-  /// Waits until somebody has been connected.
+  /// Waits until the first participant is connected.
   func firstConnection() async {
     for await _ in connections { return }
   }
@@ -83,21 +83,21 @@ final class ParticipantRegistry: Sendable {
 
   func recordingFailed(_ failure: CallFailure) {
     state.withLock { state in
-      // A disk needs somebody to look after it, whatever else there was.
+      // A disk failure needs the user's attention, so it replaces any other problem.
       if let known = state.recordingProblem, known.code == .disk || failure.code != .disk { return }
       state.recordingProblem = failure
     }
   }
 
-  /// The first thing that went wrong with a recording; a failure of the disk comes before any other.
+  /// The first problem with a recording; a disk failure takes precedence over any other.
   var recordingProblem: CallFailure? { state.withLock { $0.recordingProblem } }
 
-  /// What was recorded, in the order in which it ended: the newest of what is too much to be kept for a report at the end.
+  /// The summaries of the newest recordings, in the order in which they ended, for the report at the end.
   var recordings: [RecordingSummary] { state.withLock { $0.recordings } }
 
-  /// How many recordings ended before the first of `recordings`.
+  /// The number of recordings that ended before the first of `recordings`.
   var recordingsForgotten: Int { state.withLock { $0.recordingsForgotten } }
 
-  /// Somebody who joins and leaves for days must not fill the memory.
+  /// Bounds the memory when participants join and leave for days.
   static let maximumRecordings = 1_000
 }

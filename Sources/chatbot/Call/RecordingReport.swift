@@ -1,7 +1,7 @@
 import Media
 import Recorder
 
-/// What a finished recording holds, for people.
+/// The summary of a finished recording, for people.
 struct RecordingReport {
   private let summary: RecordingSummary
 
@@ -9,7 +9,7 @@ struct RecordingReport {
     self.summary = summary
   }
 
-  /// A line for the paths, one for each track.
+  /// The paths on one text line, then one text line for each track.
   var text: String {
     var lines = [summary.paths.joined(separator: " ")]
     if let video = summary.track(.video) {
@@ -24,13 +24,13 @@ struct RecordingReport {
     return lines.joined(separator: "\n")
   }
 
-  /// The first sizes of the frames, and how many there are if they are many: the manifest has them all.
+  /// The first frame sizes, and the number of the others if there are many; the manifest lists all.
   private static func text(of sizes: [RecordingManifest.Track.Size]) -> String {
     let shown = sizes.prefix(8).map { "\($0.width)x\($0.height)" }.joined(separator: " ")
     return sizes.count > 8 ? "\(shown) and \(sizes.count - 8) more sizes" : shown
   }
 
-  /// What of a track's end is in no file, and why.
+  /// The duration at a track's end that was not written, and why.
   private func unwritten(_ track: RecordingManifest.Track) -> String {
     track.unwritten > 0 ? "; \(seconds(track.unwritten)) s were not written: \(summary.unwrittenReason)" : ""
   }

@@ -1,13 +1,13 @@
 import Logging
 import SkyRTC
 
-/// Reaches the signalling server, and starts the embedded one where none is named and none is there.
+/// Connects to the signalling server. Starts the embedded server if the user named none and none listens.
 struct ServerConnector {
   let plan: CallPlan
   let console: Console
   let log: Logger
 
-  /// A line to the server, and the server if it is ours.
+  /// The client, and the embedded server if this process runs it.
   struct Connection {
     let client: SkyRTCClient
     let embedded: SkyRTCServer?
@@ -30,7 +30,7 @@ struct ServerConnector {
 
   private func startEmbedded() async throws(CallFailure) -> Connection {
     let configuration = SkyRTCServer.Configuration(host: "127.0.0.1", port: Self.embeddedPort)
-    // Who comes and goes is given by the call itself.
+    // The call itself logs who joins and leaves.
     var quietly = log
     quietly.logLevel = max(log.logLevel, .warning)
     let server = SkyRTCServer(configuration: configuration, logger: quietly)
@@ -41,7 +41,7 @@ struct ServerConnector {
         "Nothing listened at \(plan.connectionSettings.server), so a room server was started here: open \(address.pageURL)\(room)"
       )
     } catch SkyRTCServer.StartError.portTaken {
-      // Another program was quicker; it is as good a server as ours.
+      // Another program started a server first; use that one.
       let client = try plan.connectionSettings.client(log: log)
       return Connection(client: try await connecting(client), embedded: nil)
     } catch {
@@ -53,7 +53,7 @@ struct ServerConnector {
     return Connection(client: try await connecting(client), embedded: server)
   }
 
-  /// A room's name as the fragment of an address (RFC 3986, 3.5).
+  /// Encodes a room's name as a URL fragment (RFC 3986, 3.5).
   private static func percentEncoded(_ text: String) -> String {
     let digits = Array("0123456789ABCDEF")
     return text.utf8.reduce(into: "") { encoded, byte in

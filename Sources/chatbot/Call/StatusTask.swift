@@ -1,13 +1,13 @@
 import BotPeer
 import Media
 
-/// Shows once a second how each user's call does.
+/// Shows the state of each user's call once a second.
 struct StatusTask {
   let parts: Call.Parts
   let console: Console
   let room: String
 
-  /// What was counted a second ago, for what is told as a rate.
+  /// The counters of a second ago, from which rates are computed.
   private struct Earlier {
     var frames: UInt64 = 0
     var bytesSent: UInt64 = 0

@@ -1,11 +1,11 @@
 import Media
 
-/// What the lines to all viewers take.
+/// The bandwidth and loss of all viewers' network paths.
 struct ViewerBandwidth: Sendable {
   struct Line: Sendable, Hashable {
-    /// Bits a second.
+    /// In bits per second.
     var bitrate: Int
-    /// The share of packets that is lost, 0 to 1.
+    /// The fraction of packets lost, 0 to 1.
     var fractionLost: Double
   }
 
@@ -15,17 +15,18 @@ struct ViewerBandwidth: Sendable {
 
   mutating func remove(_ viewer: ParticipantID) { lines[viewer] = nil }
 
-  /// What one encoder makes for all of them: the least bitrate and the most loss of any, but at least half the bitrate, and at
-  /// most twice the loss and 5 % more, of the median viewer. Nil without a viewer.
+  /// The bandwidth to encode for, or nil without a viewer: the lowest bitrate and the highest loss of any viewer, but at
+  /// least half the bitrate, and at most twice the loss plus 5 %, of the median viewer.
   ///
-  /// What a line takes is what its viewer says of it (REMB, transport-cc, receiver reports): a false word costs the others no
-  /// more than that. A viewer whose line takes less than is made gets fewer frames. Of two in the middle the better line counts.
+  /// The values come from each viewer's feedback (REMB, transport-cc, receiver reports), so false feedback costs the
+  /// other viewers no more than that. A viewer with less bandwidth than the encoder uses gets fewer frames. Of two
+  /// viewers in the middle, the one with the better path counts.
   var common: Line? { Self.common(of: all) }
 
-  /// The lines of all viewers.
+  /// The bandwidths of all viewers.
   var all: [Line] { Array(lines.values) }
 
-  /// The same of several sets of viewers.
+  /// Computes ``common`` for several sets of viewers.
   static func common(of lines: [Line]) -> Line? {
     let bitrates = lines.map(\.bitrate).sorted()
     let losses = lines.map(\.fractionLost).sorted()

@@ -1,22 +1,23 @@
 import BotPeer
 import CallCheck
+import CallReport
 import LiveSource
 import Logging
 import Media
 import Recorder
 import SkyRTC
 
-/// One check: a call that is looked on and judged, and what is written about it. Wiring only.
+/// One check: joins a call, judges it and writes the reports. Wiring only.
 struct Check {
   let options: CheckOptions
   let console: Console
   let log: Logger
 
-  /// Takes part, judges, and writes what was requested.
+  /// Joins the call, judges it, and writes the requested reports.
   ///
-  /// - Returns: the report; whether its rules hold is for the caller to look at.
+  /// - Returns: The report; the caller decides what to do if a rule fails.
   func run() async throws -> CheckReport {
-    // What can be wrong without a network is found before anybody is disturbed.
+    // Find errors that need no network before joining, so that no participant notices them.
     let outputs = options.rules.outputs
     var plan = try options.plan()
     try outputs.prepare()
@@ -40,7 +41,7 @@ struct Check {
       (report, problem) = try await judged(plan, by: rules, recordingStore)
     }
     if let baseline { report.comparison = report.compared(with: baseline) }
-    // Whatever cannot be written then, the verdict has been told.
+    // The verdict is printed first, so that it is shown even if a file cannot be written.
     console.verdict(report, outputs: outputs)
     do {
       try outputs.write(report, page: outputs.html.map { recordingStore.page(of: report, at: $0) }, on: console)
@@ -48,12 +49,12 @@ struct Check {
       if let problem { console.report(problem.sentence) }
       throw error
     }
-    // Everything has been written about a call that could not be taken part in; its own exit code says why.
+    // The reports are written even if the call failed; the call's own exit code says why it failed.
     if let problem { throw problem }
     return report
   }
 
-  /// The call, and what it comes to, even if it could not be taken part in.
+  /// Runs the call and returns its report, even if the call failed.
   private func judged(
     _ plan: CallPlan, by rules: RuleList, _ recordingStore: RecordingStore
   ) async throws -> (CheckReport, CallFailure?) {
@@ -96,10 +97,10 @@ struct Check {
 }
 
 extension Impairment {
-  /// What was done and when, for the report.
+  /// The impairment's periods, for the report.
   ///
-  /// - Parameter zero: when the first packet of media came, in seconds since the check's start: scripts count from there,
-  ///   and what holds at their beginning holds before, too.
+  /// - Parameter zero: The arrival time of the first media packet, in seconds since the start of the check. Scripts count
+  ///   from there, and their first settings also apply before it.
   func notes(from zero: Double) -> [CheckReport.ImpairmentNote] {
     periods.map { period in
       CheckReport.ImpairmentNote(
@@ -107,5 +108,19 @@ extension Impairment {
         end: period.end.map { zero + $0 / .seconds(1) },
         direction: period.direction.rawValue, text: "\(period.conditions)")
     }
+  }
+}
+
+/// Printing of a verdict.
+extension Console {
+  /// Prints a verdict as a table as wide as the terminal: on standard output, or on standard error if a report uses
+  /// standard output. With `--quiet` it is printed only on standard output, and only if a rule failed.
+  func verdict(_ report: CheckReport, outputs: CheckOutputs) {
+    let isAside = outputs.takesStandardOutput
+    if isQuiet, isAside || report.verdict == .held { return }
+    let columns = isAside ? errorColumns : outputColumns
+    var table = report.table(width: columns ?? 100, isUnicode: Terminal.isUnicode, isColoured: columns != nil)
+    while table.last == "\n" { table.removeLast() }
+    if isAside { write(styled: table) } else { result(styled: table, isWanted: true) }
   }
 }

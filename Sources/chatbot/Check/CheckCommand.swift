@@ -3,7 +3,7 @@ import BotPeer
 import CallCheck
 import Logging
 
-/// Takes part in a call and says whether it works.
+/// Joins a call and checks whether it works.
 struct CheckCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check",
@@ -34,7 +34,7 @@ struct CheckCommand: AsyncParsableCommand {
   }
 }
 
-/// What `--acts` prints.
+/// The text that `--acts` prints.
 enum FaultList {
   static var text: String {
     Fault.allCases.map { act in

@@ -1,8 +1,8 @@
 import CallCheck
 import Synchronization
 
-/// Says how a check stands while it lasts: on a terminal as a few lines that are written over, elsewhere a line whenever
-/// something has changed that matters.
+/// Shows the progress of a check: on a terminal as a few text lines that are overwritten, otherwise as a new text line
+/// for each relevant change.
 final class CheckDisplay: Sendable {
   private let console: Console
   private let room: String
@@ -27,7 +27,7 @@ final class CheckDisplay: Sendable {
 
   func clear() { console.clearStatus() }
 
-  /// What is waited for, or that judging has begun; without figures, so that it seldom changes.
+  /// What the check waits for, or that it is judging; without numbers, so that it rarely changes.
   private func state(_ status: CheckStatus) -> String {
     if status.mediaElapsed != nil {
       return "check: media flows, judging for \(Self.seconds(span / .seconds(1)))"

@@ -3,7 +3,7 @@ import CallCheck
 import Media
 
 extension CheckEvent {
-  /// What a check is told of something that happened with a peer.
+  /// Returns the check events for an event of a peer.
   static func all(of event: PeerEvent) -> [CheckEvent] {
     switch event {
     case .signal(.offer(let sdp)): [.step(.offerSent)] + local(CandidateKind.all(in: sdp))
@@ -43,5 +43,37 @@ extension PeerReport.Departure.Cause {
       case .failed: .failed
       case .closedByUs: .closedByUs
       }
+  }
+}
+
+extension ConnectionSample {
+  init(_ statistics: PeerStatistics) {
+    self.init()
+    received = statistics.received
+    packetsSent = statistics.packetsSent
+    bytesSent = statistics.bytesSent
+    framesSent = statistics.framesSent
+    packetsLost = statistics.packetsLost
+    keyframeRequests = statistics.keyframeRequests
+    targetBitrate = statistics.targetBitrate
+    roundTripTime = statistics.roundTripTime
+    localAddress = statistics.localAddress
+    remoteAddress = statistics.remoteAddress
+    protectionProfile = statistics.protectionProfile
+    if let counts = statistics.impairment {
+      impairment = ConnectionReport.Impairment(
+        send: Self.words(counts.sent), receive: Self.words(counts.received))
+    }
+  }
+
+  /// The counts of impaired media and ICE datagrams by kind of impairment, without zeros. DTLS datagrams are not counted:
+  /// how many a handshake takes depends on the speed of the machine, and the same call must produce the same report.
+  private static func words(_ counts: Impairment.Counts) -> [String: UInt64] {
+    let total = counts.byKind.filter { $0.key != .dtls }.values.reduce(Impairment.Tally(), +)
+    let all = [
+      "datagrams": total.datagrams, "lost": total.lost, "dropped": total.droppedByQueue, "delayed": total.delayed,
+      "queued": total.queued, "reordered": total.reordered,
+    ]
+    return all.filter { $0.value > 0 }
   }
 }

@@ -6,36 +6,37 @@ import Signalling
 import SkyRTC
 import Synchronization
 
-/// Looks on in a call and has it judged, on a task of its own: anyone who says what happens is never kept waiting.
+/// Observes a call and feeds the judge, which runs on its own task so that the callers never wait.
 final class CheckObserver: CallObserver {
   private let queue: Mutex<JudgeQueue>
-  /// Rings when something was put into the queue; ends when nothing more will be.
+  /// Yields when a job was added to the queue; ends when no more will be added.
   private let wakeup: AsyncStream<Void>
   private let wakeupSender: AsyncStream<Void>.Continuation
   private let limits: Durations
   private let log: Logger
   private let acts = Mutex(Acts())
-  /// Peers whose frames are skipped and of whom the log has not told yet: who tells what happens must not wait for a log.
+  /// Peers whose frames are skipped and for whom no warning was logged yet: a caller must not wait for a log.
   private let late = Mutex<[ParticipantID]>([])
-  /// Told now and then how things stand.
+  /// Shows the present status; called periodically.
   private let shown: @Sendable (CheckStatus) -> Void
 
-  /// How the peers were misbehaved to.
+  /// How often the bot injected the fault.
   private struct Acts {
-    /// How often to each, as it was last counted.
+    /// The last count of each peer.
     var performed: [ParticipantID: UInt64] = [:]
-    /// How many calls we ended before the check was over. Anyone who falls silent does, and is not counted any more.
+    /// The number of calls that we ended before the check was over. A fault that silences the bot ends the call, after
+    /// which the peer's count is no longer sampled.
     var silences: UInt64 = 0
     var isOver = false
   }
 
-  /// How long a check waits, and how long it judges.
+  /// How long a check waits for media, and how long it judges.
   struct Durations: Sendable {
-    /// Until all that is expected flows.
+    /// The maximum time until all expected media flows.
     var wait: Duration
-    /// From then on.
+    /// The time to judge from then on.
     var span: Duration
-    /// What may wait for the judge.
+    /// The bounds of the judge's queue.
     var queue = JudgeQueue.Bounds()
   }
 
@@ -47,7 +48,7 @@ final class CheckObserver: CallObserver {
     (wakeup, wakeupSender) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
   }
 
-  /// Judges all that is told, until ``end()``.
+  /// Judges all jobs until ``end()`` is called.
   func judge(_ options: CallJudge.Options) async -> CheckReport {
     let judge = CallJudge(options)
     var end: ContinuousClock.Instant?
@@ -95,16 +96,16 @@ final class CheckObserver: CallObserver {
     }
   }
 
-  /// The call could not be taken part in, or not to the end.
+  /// Records that the call failed or ended early.
   func failed(_ sentence: String) { put(.failed(sentence)) }
 
-  /// How often the peers were misbehaved to; nil where that is not counted.
+  /// How often the fault was injected, or nil if that is not counted.
   func timesPerformed(_ act: Fault) -> UInt64? {
     if act.isOfSource { return nil }
     return acts.withLock { act == .suddenLeave ? $0.silences : $0.performed.values.reduce(0, +) }
   }
 
-  /// There is nothing more to come.
+  /// Ends the queue; no jobs follow.
   func end() { wakeupSender.finish() }
 
   // MARK: CallObserver
@@ -128,7 +129,7 @@ final class CheckObserver: CallObserver {
     case .connectionLost(let reason, _):
       put(.disconnected(reason, now))
     case .participantLeft:
-      // Whose way to the server alone broke is still there as long as media comes.
+      // A peer that lost only its connection to the server is still present as long as media arrives.
       break
     }
   }
@@ -147,10 +148,10 @@ final class CheckObserver: CallObserver {
   func leaving(at now: ContinuousClock.Instant, because ending: Call.EndReason) {
     switch ending {
     case .enoughSeen: break
-    case .interrupted: failed("The check was interrupted before it had seen enough.")
-    case .fileEnded: failed("What was played broke off before the check had seen enough.")
-    case .signallingEnded, .timeIsUp: failed("The call ended before the check had seen enough.")
-    case .notAdmitted(let reason): failed("The server did not let us in: \(reason)")
+    case .interrupted: failed("The check was interrupted before it was complete.")
+    case .fileEnded: failed("The input ended before the check was complete.")
+    case .signallingEnded, .timeIsUp: failed("The call ended before the check was complete.")
+    case .notAdmitted(let reason): failed("The server refused the join: \(reason)")
     }
     acts.withLock { $0.isOver = true }
     put(.over(now))
@@ -169,7 +170,7 @@ final class CheckObserver: CallObserver {
       shown(status)
       if let elapsed = status.mediaElapsed {
         hasMedia = true
-        // The last step is as long as it has to be.
+        // The last step is shortened to end exactly at the span.
         let left = limits.span - .seconds(elapsed)
         if left <= .zero { return }
         if left < .milliseconds(1_500) {

@@ -12,7 +12,7 @@ struct CheckOptions: ParsableArguments {
   @Flag(name: .customLong("self"), help: "Check this machine: server, player and checker in one process.")
   var ofItself = false
 
-  // A number below zero is a value with a range, not an option.
+  // `.unconditional`, so that a negative number is read as an out-of-range value and not as an option.
   @Option(parsing: .unconditional, help: ArgumentHelp("How many peers are expected.", valueName: "count"))
   var peers = 1
 
@@ -64,7 +64,7 @@ struct CheckOptions: ParsableArguments {
 
   private static let maximumPeers = 100
 
-  /// The call that the check takes part in.
+  /// The call that the check joins.
   func plan() throws -> CallPlan {
     var plan = CallPlan(reaching.connectionSettings)
     plan.camera =
@@ -79,7 +79,8 @@ struct CheckOptions: ParsableArguments {
     return plan
   }
 
-  /// The rules of the check, with the one that `--peers` is, unless one of them is about it: it is among the program's own.
+  /// The rules of the check, including `--peers` as a rule unless a given rule covers it or the default rules, which
+  /// contain it, apply.
   func allRules() throws -> RuleList {
     var list = try rules.rules()
     if !list.includesOwn, !list.isGiven("peers") { list.given.append(try Rule("peers >= \(peers)")) }
@@ -95,7 +96,7 @@ struct CheckOptions: ParsableArguments {
     }
   }
 
-  /// Whether only something is to be listed.
+  /// Whether the command only prints a list.
   var onlyLists: Bool { acts || rules.measurements }
 
   func validate() throws {
@@ -105,12 +106,12 @@ struct CheckOptions: ParsableArguments {
       throw ValidationError("--peers is 1 to \(Self.maximumPeers), not \(peers).")
     }
     if ofItself, reaching.server != nil || reaching.room != nil {
-      throw ValidationError("--self brings its own server and room, so --server and --room cannot go with it.")
+      throw ValidationError("--self uses its own server and room, so it cannot be combined with --server and --room.")
     }
     if ofItself, rules.content == .returned { throw ValidationError("--self has a player, which returns nothing.") }
     if seed != nil, impair == nil { throw ValidationError("--seed needs --impair.") }
     if ofItself, peers != 1 { throw ValidationError("--self has one peer.") }
-    if wait.milliseconds == 0 { throw ValidationError("--wait 0 would end before anybody can join.") }
+    if wait.milliseconds == 0 { throw ValidationError("--wait 0 would end before anyone can join.") }
     if span.milliseconds < 1_000 { throw ValidationError("--for is at least 1s: less cannot be judged.") }
     if record?.isEmpty == true { throw ValidationError("--record needs the name of a folder.") }
     _ = try impairment()

@@ -4,17 +4,18 @@ import Codecs
 import Media
 import NIOCore
 
-/// What waits for the judge, in order, and no more of it than this machine can bear.
+/// The queue of jobs for the judge, in order, with bounded memory and delay.
 ///
-/// Frames take time to decode. When more wait than the bounds allow, those of a peer that come then are skipped, up to the next
-/// keyframe that finds room again, so that a broken frame is never looked at; how many is told in their place. Audio waits its turn
-/// unless it is more than there was time for. Everything else is small and taken in no time.
+/// Decoding frames takes time. When more frames wait than the bounds allow, the next frames of a peer are skipped, up to
+/// a keyframe for which there is room, so that the judge never decodes an incomplete frame. A job with the number of
+/// skipped frames replaces them. Audio is queued unless it exceeds the peer's audio budget. All other jobs are small and
+/// need little time.
 ///
-///     waiting ──(its frame comes and the queue is full)──► leaving out
+///     waiting ──(a frame arrives and the queue is full)──► skipping
 ///        ▲                                                        │
-///        └──────(its keyframe comes and the queue is half empty)──┘
+///        └──────(a keyframe arrives and the queue is half empty)──┘
 struct JudgeQueue {
-  /// Something for the judge.
+  /// A job for the judge.
   enum Job: Sendable {
     case joined(ContinuousClock.Instant)
     case disconnected(String, ContinuousClock.Instant)
@@ -25,7 +26,7 @@ struct JudgeQueue {
     /// What follows is only our leaving.
     case over(ContinuousClock.Instant)
 
-    /// What it holds of media.
+    /// The size of the job's media.
     fileprivate var bytes: Int {
       switch self {
       case .event(.frame(let frame), _, _), .sent(let frame, _): frame.payload.readableBytes
@@ -34,16 +35,16 @@ struct JudgeQueue {
     }
   }
 
-  /// How much may wait, and how long.
+  /// The maximum size and age of queued media.
   struct Bounds: Sendable {
     var bytes = 64 << 20
     var time = Duration.seconds(2)
   }
 
   private let bounds: Bounds
-  /// What waits, and when each was added.
+  /// The queued jobs, and when each was added.
   private var queue = BoundedFrameQueue<(job: Job, added: ContinuousClock.Instant)>()
-  /// What of each peer's audio there was time for.
+  /// The audio budget of each peer.
   private var audioChunks: [ParticipantID: AudioSamples] = [:]
 
   private struct AudioSamples {
@@ -51,18 +52,18 @@ struct JudgeQueue {
     var last: MediaTime?
   }
 
-  /// How many peers' audio is remembered; when there are more, all of it is forgotten.
+  /// The maximum number of audio budgets; when it is exceeded, all are reset.
   private static let maximumAudio = 1_000
-  /// A longer hole in audio costs at most this: the search for the pattern starts again after it.
+  /// The maximum cost of a gap in audio: after a longer one the search for the pattern starts again.
   private static let maximumHole = Duration.seconds(1)
 
   init(_ bounds: Bounds = Bounds()) {
     self.bounds = bounds
   }
 
-  /// Adds a job, or counts it where it is a frame to be skipped.
+  /// Adds a job, or counts it if it is a frame to skip.
   ///
-  /// - Returns: the peer whose frames are skipped from this one on; nil when nothing new is to be told.
+  /// - Returns: The peer whose frames are skipped from this one on, or nil if nothing changed.
   mutating func add(_ job: Job, now: ContinuousClock.Instant) -> ParticipantID? {
     if case .event(.frame(let frame), let peer, _) = job, frame.codec == .vp8 {
       return add(videoFrame: frame, of: peer, job, now: now)
@@ -73,8 +74,8 @@ struct JudgeQueue {
     return nil
   }
 
-  /// Whether there was time for an audio packet. To decode it takes time by its length, and to search it for the pattern by that
-  /// of the hole before it.
+  /// Whether the peer's budget allows an audio packet. Decoding it takes time in proportion to its duration, and
+  /// searching it for the pattern in proportion to the gap before it.
   private mutating func hasTime(for frame: EncodedFrame, of peer: ParticipantID) -> Bool {
     if audioChunks.count >= Self.maximumAudio { audioChunks.removeAll() }
     var audio = audioChunks[peer, default: AudioSamples()]
@@ -102,7 +103,7 @@ struct JudgeQueue {
     }
   }
 
-  /// Whether not more than the bounds' half, third … waits.
+  /// Whether at most the given share of the bounds is in use: a half for 2, a third for 3.
   private func hasRoom(share: Int, now: ContinuousClock.Instant) -> Bool {
     let age = queue.first.map { now - $0.added } ?? .zero
     return queue.bytes <= bounds.bytes / share && age <= bounds.time / share
@@ -117,20 +118,20 @@ struct JudgeQueue {
     put(.event(.leftOut(videoFrames), peer, now), now: now)
   }
 
-  /// There is nothing more to come: what was skipped until now is told.
+  /// Queues the counts of all skipped frames, because no more frames follow.
   mutating func reportAllSkipped(now: ContinuousClock.Instant) {
     for (track, dropped) in queue.dropper.takeAll().sorted(by: { $0.key.owner.text < $1.key.owner.text }) {
       put(dropped, of: track.owner, now: now)
     }
   }
 
-  /// The next job; nil when none waits.
+  /// Removes and returns the next job, or nil if none waits.
   mutating func next() -> Job? { queue.popFirst()?.element.job }
 
-  /// Bytes of media that wait.
+  /// The size of the queued media.
   var bytes: Int { queue.bytes }
 
-  /// Peers that have to send a keyframe for their frames to be looked at again, now that there is room for them.
+  /// The peers from which a keyframe is needed to decode their frames again, if there is room for it.
   func wantedKeyframes(now: ContinuousClock.Instant) -> [ParticipantID] {
     hasRoom(share: 2, now: now) ? queue.dropper.tracks.map(\.owner).sorted { $0.text < $1.text } : []
   }

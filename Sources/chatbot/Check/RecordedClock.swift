@@ -1,9 +1,9 @@
 import FileSource
 import FoundationEssentials
 
-/// The wall clock of recordings: ISO 8601 in UTC with milliseconds.
+/// The wall clock times of recordings: ISO 8601 in UTC with milliseconds.
 enum RecordedClock {
-  /// Milliseconds since 1970; nil for a text that is no time.
+  /// Parses a text into milliseconds since 1970, or returns nil if it is not a time.
   static func milliseconds(_ text: String) -> Int64? {
     let exact = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
     let whole = Date.ISO8601FormatStyle()
@@ -13,20 +13,20 @@ enum RecordedClock {
     return (0...253_402_300_800_000).contains(milliseconds) ? Int64(milliseconds) : nil
   }
 
-  /// For example `2026-03-01T09:30:00.250Z`.
+  /// Formats milliseconds since 1970, for example as `2026-03-01T09:30:00.250Z`.
   static func text(_ milliseconds: Int64) -> String {
-    // The style cuts digits off, so a little more than the value is given to it.
+    // The style truncates, so the value is increased slightly.
     Date(timeIntervalSince1970: (Double(milliseconds) + 0.1) / 1_000)
       .formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
   }
 }
 
-/// Times of manifests, which come from a file that anybody can have written, in units of `FileTime.rate`.
+/// The times in manifests, in units of `FileTime.rate`. They are untrusted: anyone can have written the file.
 enum RecordedTime {
-  /// A manifest's seconds; nil for what no recording can have.
+  /// Converts a manifest's seconds, or returns nil for a value that no recording can have.
   static func units(_ seconds: Double) -> Int64? {
     guard seconds.isFinite, abs(seconds) <= Double(FileTime.latestHours) * 3_600 else { return nil }
-    // Manifests have milliseconds, which are whole numbers of units.
+    // Manifests have milliseconds, which are multiples of the unit.
     return Int64((seconds * 1_000).rounded()) * Int64(FileTime.rate / 1_000)
   }
 

@@ -1,24 +1,24 @@
-/// What the names of a recording's files tell (docs/recordings.md, Files and Segments).
+/// The names of a recording's files (docs/recordings.md, Files and Segments).
 enum RecordedName {
-  /// The endings of files that can be inspected.
+  /// The extensions of files that can be inspected.
   static let endings = ["webm", "ogg", "ivf"]
 
-  /// Whether a name in a folder is one of a media file.
+  /// Whether the name of a file in a folder is that of a media file.
   static func isMedia(_ name: String) -> Bool {
     !name.hasPrefix(".") && endings.contains { name.lowercased().hasSuffix(".\($0)") }
   }
 
-  /// Whether a manifest may list the name: one that lies beside it and leads nowhere else.
+  /// Whether a manifest may list the name: it must be in the same folder.
   static func isBeside(_ name: String) -> Bool {
     isMedia(name) && !name.contains("/") && !name.utf8.contains(0)
   }
 
-  /// A name without its ending.
+  /// The name without its extension.
   static func stem(_ name: String) -> String {
     name.lastIndex(of: ".").map { String(name[..<$0]) } ?? name
   }
 
-  /// The recording's name and the segment's number, of a file like `anna.0002.webm`; nil for any other.
+  /// The recording's name and the segment's number of a file like `anna.0002.webm`, or nil for any other file.
   static func segment(_ name: String) -> (base: String, number: Int)? {
     let stem = stem(name)
     guard let dot = stem.lastIndex(of: "."), dot != stem.startIndex else { return nil }
@@ -28,7 +28,7 @@ enum RecordedName {
     return (String(stem[..<dot]), number)
   }
 
-  /// A text from outside as it may stand in a sentence on a terminal.
+  /// Makes a text from outside safe to print in a sentence on a terminal.
   static func shown(_ text: String) -> String {
     let visible = text.unicodeScalars.map { scalar -> Character in
       switch scalar.properties.generalCategory {

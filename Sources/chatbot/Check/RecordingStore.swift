@@ -4,16 +4,16 @@ import FoundationEssentials
 import Media
 import Recorder
 
-/// The recordings of a check: kept where they were requested, or made only to be put into the page.
+/// The recordings of a check: kept in the requested folder, or made only to embed them in the page.
 final class RecordingStore {
-  /// Where they are recorded; nil when they are not.
+  /// The folder to record into, or nil for no recording.
   let folder: String?
   private let isKept: Bool
   private var files: [String: [String]] = [:]
 
   /// - Parameters:
-  ///   - kept: the folder to keep them in.
-  ///   - isWanted: whether there is a page to put them into.
+  ///   - kept: The folder to keep them in.
+  ///   - isWanted: Whether there is a page to embed them in.
   init(kept: String?, isWanted: Bool) throws(CallFailure) {
     isKept = kept != nil
     if kept != nil || !isWanted {
@@ -25,27 +25,28 @@ final class RecordingStore {
       try FileManager.default.createDirectory(
         at: scratch, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
     } catch {
-      throw CallFailure(.disk, "\(scratch.path) cannot be made: \(FileReason.sentence(error))")
+      throw CallFailure(.disk, "\(scratch.path) cannot be created: \(FileReason.sentence(error))")
     }
     folder = scratch.path
   }
 
-  /// Takes in what was recorded.
+  /// Adds the files of finished recordings.
   func enter(_ recordings: [RecordingSummary]) {
     for recording in recordings {
-      // The WebM file has both tracks; the Ogg file is of use where there were no frames.
+      // The WebM file has both tracks; the Ogg file is used only if there was no video.
       let media = recording.paths.filter { !$0.hasSuffix(".json") }
       let films = media.filter { $0.hasSuffix(".webm") }
       files[recording.participant.text, default: []] += films.isEmpty ? media : films
     }
   }
 
-  /// Names the files in a report, each with its peer.
+  /// Lists each peer's files in a report.
   func list(in report: inout CheckReport) {
     for index in report.peers.indices { report.peers[index].recordings = files[report.peers[index].id] ?? [] }
   }
 
-  /// A report with its files, for a page at a path: those that are kept and large are linked to, the others are put in.
+  /// Returns the report and its files for a page at a path: large files that are kept are linked, the others are
+  /// embedded.
   func page(
     of report: CheckReport, at path: String
   ) -> (report: CheckReport, recordings: [String: HTMLReport.Recording]) {
@@ -68,14 +69,14 @@ final class RecordingStore {
     return (report, recordings)
   }
 
-  /// Removes what is not to be kept.
+  /// Removes recordings that must not be kept.
   func clear() {
     if !isKept, let folder { try? FileManager.default.removeItem(atPath: folder) }
   }
 
-  /// A file's bytes; nil when there are more than so many.
+  /// The bytes of a file, or nil if it is larger than the limit.
   static func bytes(of file: String, most: Int) -> [UInt8]? {
-    // A number of which type it is depends on what else is linked.
+    // The type of the number depends on which Foundation is linked.
     guard let attribute = (try? FileManager.default.attributesOfItem(atPath: file))?[.size],
       let size = attribute as? Int ?? (attribute as? UInt).flatMap({ Int(exactly: $0) })
         ?? (attribute as? UInt64).flatMap({ Int(exactly: $0) }),
@@ -84,7 +85,7 @@ final class RecordingStore {
     return FileManager.default.contents(atPath: file).map { Array($0) }
   }
 
-  /// A file's path from the folder of a page.
+  /// The path of a file relative to the folder of a page.
   static func path(of file: String, from page: String) -> String {
     let target = URL(fileURLWithPath: file).standardizedFileURL.pathComponents
     let start = URL(fileURLWithPath: page).deletingLastPathComponent().standardizedFileURL.pathComponents

@@ -3,14 +3,14 @@ import Logging
 import Media
 import SkyRTC
 
-/// A server and a player beside a check, all in one process: whether this machine is able at all.
+/// Runs a server and a player beside a check in one process, to find out whether this machine can keep up.
 struct SelfCheck {
   let console: Console
   let log: Logger
 
   static let room = "self"
 
-  /// What runs beside the check.
+  /// The server and the player that run beside the check.
   struct Running {
     let server: String
     fileprivate let embedded: SkyRTCServer

@@ -1,11 +1,44 @@
-/// Why a call ends with another exit code than 0.
+import FoundationEssentials
+import Glibc
+
+/// An error that ends a command with an exit code other than 0.
 struct CallFailure: Error {
-  /// What the user reads.
+  /// The sentence for the user.
   let sentence: String
   let code: ExitCodes
 
   init(_ code: ExitCodes, _ sentence: String) {
     self.code = code
     self.sentence = sentence
+  }
+}
+
+/// Why a file could not be read or written.
+enum FileReason {
+  /// Returns the system's message with a full stop, for example `No such file or directory.`
+  static func sentence(_ error: any Error) -> String {
+    let text =
+      switch error {
+      case let failure as CallFailure: failure.sentence
+      case let error as CocoaError: words(of: error)
+      default: "\(error)"
+      }
+    return text.hasSuffix(".") ? text : text + "."
+  }
+
+  private static func words(of error: CocoaError) -> String {
+    if let system = error.underlying as? POSIXError { return words(of: system.code.rawValue) }
+    return switch error.code {
+    case .fileNoSuchFile, .fileReadNoSuchFile: words(of: ENOENT)
+    case .fileReadNoPermission, .fileWriteNoPermission: words(of: EACCES)
+    case .fileWriteOutOfSpace: words(of: ENOSPC)
+    case .fileWriteFileExists: words(of: EEXIST)
+    case .fileWriteVolumeReadOnly: words(of: EROFS)
+    default: "error \(error.code.rawValue)"
+    }
+  }
+
+  private static func words(of number: Int32) -> String {
+    strerror(number).map { String(cString: $0) } ?? "error \(number)"
   }
 }

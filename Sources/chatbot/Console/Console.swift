@@ -1,25 +1,27 @@
+import ArgumentParser
 import Glibc
 import Logging
 import SkyRTC
 import Synchronization
 
-/// What people read: lines on standard error, with a status line or table below them on a terminal, and results on standard output.
+/// Output for people: lines on standard error, with a status line or table below them on a terminal, and results on
+/// standard output.
 final class Console: Sendable {
   /// Whether standard error is a terminal that can be rewritten.
   let isTerminal: Bool
   let isQuiet: Bool
-  /// Of all loggers together.
+  /// Shared by all loggers.
   let logAllowance = EventLogLimiter()
   private let output: Int32
   private let errors: ErrorOutput
-  /// Why a result did not reach standard output, as a clause.
+  /// Why a result could not be written to standard output, as a clause.
   private let outputFailure = Mutex<String?>(nil)
-  /// Lines of the status that is shown now.
+  /// The number of status lines on the screen.
   private let shownLines = Mutex(0)
 
   /// - Parameters:
-  ///   - output: the file descriptor for results.
-  ///   - errors: the file descriptor for everything else.
+  ///   - output: The file descriptor for results.
+  ///   - errors: The file descriptor for everything else.
   init(isQuiet: Bool, output: Int32 = STDOUT_FILENO, errors: Int32 = STDERR_FILENO) {
     self.isQuiet = isQuiet
     self.output = output
@@ -27,16 +29,16 @@ final class Console: Sendable {
     isTerminal = Terminal.columns(errors) != nil
   }
 
-  /// How wide standard output and standard error are; nil for one that is no terminal.
+  /// The widths of standard output and standard error; nil for one that is not a terminal.
   var outputColumns: Int? { Terminal.columns(output) }
   var errorColumns: Int? { Terminal.columns(errors.descriptor) }
 
-  /// A log line, or a sentence for people. What could move the cursor is shown by its escapes.
+  /// Writes a log line or a sentence. Characters that could move the cursor are escaped.
   func write(line: String) {
     write(styled: Self.harmless(line))
   }
 
-  /// The same with colours, whose text must be harmless already.
+  /// Writes text with colours, which must already be escaped.
   func write(styled line: String) {
     write(styled: line, patience: ErrorOutput.patience)
   }
@@ -48,37 +50,37 @@ final class Console: Sendable {
     }
   }
 
-  /// Text of any origin as it may be shown: a name from the network may hold whatever a terminal obeys.
+  /// Escapes text that may contain terminal control sequences, such as a name from the network.
   private static func harmless(_ text: String) -> String { text.printable(utf8Bytes: .max, keeping: ["\n", "\t"]) }
 
-  /// Something that everyone should know, unless they requested quiet.
+  /// Prints a sentence unless `--quiet` was given.
   func say(_ sentence: String) {
     if !isQuiet { write(line: sentence) }
   }
 
-  /// What went wrong; not to be silenced.
+  /// Prints an error, also with `--quiet`.
   func report(_ sentence: String) {
     write(styled: Self.harmless("chatbot: \(sentence)"), patience: .seconds(1))
   }
 
-  /// A result, for people and programs alike.
+  /// Prints a result, for people and programs alike.
   ///
-  /// - Parameter isWanted: whether it was requested by name, so that quiet does not mean it.
+  /// - Parameter isWanted: Whether an option requested this result, so that it is printed even with `--quiet`.
   func result(_ line: String, isWanted: Bool = false) {
     result(styled: Self.harmless(line), isWanted: isWanted)
   }
 
-  /// The same with colours, whose text must be harmless already.
+  /// Prints a result with colours, which must already be escaped.
   func result(styled line: String, isWanted: Bool = false) {
     if isQuiet && !isWanted { return }
     clearStatus()
     let failure = Self.write(line + "\n", to: output)
-    // Those who have closed the pipe has read what they wanted.
+    // A reader that has closed the pipe has read what it wanted.
     if failure == 0 || failure == EPIPE { return }
     outputFailure.withLock { $0 = $0 ?? String(cString: strerror(failure)) }
   }
 
-  /// Writes all of a text; gives the number of the error that kept it from that, or zero.
+  /// Writes the whole text, and returns the error number if that failed, or zero.
   private static func write(_ text: String, to descriptor: Int32) -> Int32 {
     var left = Array(text.utf8)[...]
     while !left.isEmpty {
@@ -94,21 +96,21 @@ final class Console: Sendable {
     return 0
   }
 
-  /// Throws if a result could not be written in full.
+  /// Throws if a result could not be written completely.
   func checkOutput() throws(CallFailure) {
     if let reason = outputFailure.withLock(\.self) {
       throw CallFailure(.disk, "Standard output cannot be written: \(reason).")
     }
   }
 
-  /// Something for programs that was requested by name: standard output holds it as it is, and nothing else.
+  /// Writes a document that an option requested; standard output contains it unchanged and nothing else.
   func document(_ text: String) throws(CallFailure) {
     clearStatus()
     let failure = Self.write(text, to: output)
     if failure != 0 { throw CallFailure(.disk, String(cString: strerror(failure))) }
   }
 
-  /// Puts the status line at the bottom of the terminal; without a terminal nothing is shown.
+  /// Shows the status line at the bottom of the terminal; without a terminal it shows nothing.
   func show(_ status: StatusLine) {
     guard !isQuiet, let columns = errorColumns else { return }
     shownLines.withLock { shown in
@@ -117,9 +119,9 @@ final class Console: Sendable {
     }
   }
 
-  /// Puts a table at the bottom of the terminal, in the place of the one before it; without a terminal nothing is shown.
+  /// Shows a table at the bottom of the terminal and replaces the previous one; without a terminal it shows nothing.
   ///
-  /// - Parameter lines: without control characters; those that are too long are cut.
+  /// - Parameter lines: Text lines without control characters; lines that are too long are cut.
   func show(lines: [String]) {
     guard !isQuiet, let columns = errorColumns else { return }
     shownLines.withLock { shown in
@@ -136,16 +138,59 @@ final class Console: Sendable {
     }
   }
 
-  /// A logger whose lines go where the status line does not suffer.
+  /// Returns a logger that does not disturb the status line.
   func logger(_ label: String, level: Logger.Level) -> Logger {
     var logger = Logger(label: label) { ConsoleLogHandler(label: $0, console: self) }
     logger.logLevel = level
     return logger
   }
 
-  /// Clears the line that the cursor is on and those above it, as many as are shown.
+  /// The escape sequence that clears the cursor's line and the status lines above it.
   private static func eraser(of lines: Int) -> String {
     guard lines > 0 else { return "" }
     return "\r" + (lines > 1 ? "\u{1B}[\(lines - 1)A" : "") + "\u{1B}[J"
+  }
+}
+
+/// Running a command.
+extension Console {
+  /// Runs a command's work, and turns errors into a sentence and an exit code.
+  func carryOut(_ work: () async throws -> Void) async throws {
+    do {
+      try await work()
+      try checkOutput()
+    } catch let failure as CallFailure {
+      report(failure.sentence)
+      throw failure.code.exitCode
+    } catch let error as ExitCode {
+      throw error
+    } catch let error as ValidationError {
+      throw error
+    } catch {
+      report("\(error)")
+      throw ExitCodes.unexpected.exitCode
+    }
+  }
+}
+
+/// Properties of the terminal.
+enum Terminal {
+  /// The width of the terminal behind a descriptor, or nil if it is not a terminal, to which only plain lines may be
+  /// written.
+  static func columns(_ descriptor: Int32) -> Int? {
+    guard isatty(descriptor) == 1 else { return nil }
+    var size = winsize()
+    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+    return Int(size.ws_col)
+  }
+
+  /// Whether the terminal shows UTF-8: the locale decides (POSIX, Base Definitions 8.2); true if it says nothing.
+  static var isUnicode: Bool {
+    for name in ["LC_ALL", "LC_CTYPE", "LANG"] {
+      guard let value = getenv(name).map({ String(cString: $0) }), !value.isEmpty else { continue }
+      let upper = value.uppercased()
+      return upper.contains("UTF-8") || upper.contains("UTF8")
+    }
+    return true
   }
 }

@@ -4,7 +4,7 @@ import NIOCore
 import SkyRTC
 import Synchronization
 
-/// One line an event: time, level, message, and what belongs to it.
+/// Writes one line for each log event: time, level, message and metadata.
 struct ConsoleLogHandler: LogHandler {
   let label: String
   let console: Console
@@ -32,18 +32,18 @@ struct ConsoleLogHandler: LogHandler {
     console.write(line: "\(Self.time()) \(padded) \(text)")
   }
 
-  /// The most bytes that are shown of a message, and of each value that belongs to it.
+  /// The maximum bytes shown of a message and of each metadata value.
   private static let maximumMessage = 2_000
   private static let maximumValue = 1_000
 
-  /// Text from the network never breaks a line, forges one or moves the cursor.
+  /// Quotes text from the network, so that it cannot break or forge a log line or move the cursor.
   private static func quoted(_ text: String) -> String {
     let shown = text.printable(utf8Bytes: maximumValue)
     let isPlain = !shown.isEmpty && !shown.unicodeScalars.contains { $0 == " " || $0 == "\"" } && shown == text
     return isPlain ? shown : "\"\(shown.replacing("\"", with: "\\\""))\""
   }
 
-  /// The time of day where the program runs, for example `09:30:00.250`.
+  /// The local time of day, for example `09:30:00.250`.
   private static func time() -> String {
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
@@ -58,9 +58,10 @@ struct ConsoleLogHandler: LogHandler {
   }
 }
 
-/// How many lines of ordinary events a log may have: somebody who comes and goes without end must not fill a disk.
+/// Limits the rate of info lines in a log: a user who joins and leaves repeatedly must not fill a disk.
 ///
-/// Warnings and errors have limits where they arise, and who asks for more detail than usual gets all of it.
+/// Warnings and errors are limited where they are logged. With a more detailed log level than the default nothing is
+/// limited.
 final class EventLogLimiter: Sendable {
   static let linesPerSecond = 20
   static let burst = 2_000
@@ -70,9 +71,9 @@ final class EventLogLimiter: Sendable {
     lines = Mutex(LogRateLimiter(perSecond: Self.linesPerSecond, burst: Self.burst, now: now))
   }
 
-  /// Takes a line.
+  /// Takes one line from the allowance.
   ///
-  /// - Returns: how many were skipped before it; nil when it is to be skipped too.
+  /// - Returns: The number of lines skipped before this one, or nil if this one must be skipped too.
   func consume(now: NIODeadline = .now()) -> Int? {
     lines.withLock { $0.consume(now: now) }
   }

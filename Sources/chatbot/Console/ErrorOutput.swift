@@ -1,31 +1,31 @@
 import Glibc
 import Synchronization
 
-/// Standard error, for whose reader no call ever waits.
+/// Standard error, written without ever blocking a call.
 ///
-/// A pipe that nobody empties is full after 64 KiB. What comes then is skipped and counted, and the count is told when there is
-/// room again.
+/// A pipe that is not read is full after 64 KiB. Further texts are skipped and counted, and the count is reported when
+/// there is room again.
 final class ErrorOutput: Sendable {
   private struct State {
-    /// Texts that were skipped since one was written.
+    /// The number of texts skipped since the last one was written.
     var leftOut = 0
   }
 
   let descriptor: Int32
   private let state = Mutex(State())
 
-  /// How long a text waits for room, unless the one before it was skipped.
+  /// How long a text waits for room, unless the previous one was skipped.
   static let patience = Duration.milliseconds(50)
-  /// How much is written to a pipe at once, or not at all (POSIX, PIPE_BUF).
+  /// The size that is written to a pipe atomically (POSIX, PIPE_BUF).
   private static let piece = 4_096
 
   init(descriptor: Int32) {
     self.descriptor = descriptor
   }
 
-  /// Writes a text, or leaves it out.
+  /// Writes a text, or skips it.
   ///
-  /// - Parameter patience: how long it waits for room.
+  /// - Parameter patience: How long it waits for room.
   func write(_ text: String, patience: Duration = ErrorOutput.patience) {
     state.withLock { state in
       guard isReady(within: state.leftOut == 0 || patience > Self.patience ? patience : .zero) else {
@@ -39,7 +39,7 @@ final class ErrorOutput: Sendable {
       }
       var left = Array(whole.utf8)[...]
       while !left.isEmpty {
-        // What has begun to be written is not skipped at once, so that a line is whole.
+        // A text that is partly written waits for room, so that the line is complete.
         guard isReady(within: max(patience, Self.patience)) else {
           state.leftOut += 1
           return
@@ -54,7 +54,7 @@ final class ErrorOutput: Sendable {
     }
   }
 
-  /// Whether a piece can be written without waiting.
+  /// Whether a piece can be written within the given time.
   private func isReady(within patience: Duration) -> Bool {
     let deadline = ContinuousClock.now + patience
     while true {

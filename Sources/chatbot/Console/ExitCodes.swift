@@ -1,32 +1,33 @@
 import ArgumentParser
 
-/// What chatbot exits with. The numbers are those of sysexits.h where one fits, and 1 for a verdict, as of other checkers.
+/// The exit codes of chatbot. The numbers are those of sysexits.h where one fits, and 1 for a failed verdict, as other
+/// checkers use.
 enum ExitCodes: Int32, CaseIterable, Sendable {
-  /// All went well. Also after SIGINT, SIGTERM or the end of `--duration`, when every file was finished.
+  /// Success. Also after SIGINT, SIGTERM or the end of `--duration`, if every file was finished.
   case fine = 0
-  /// `check`, `inspect`: a rule does not hold, or could not be measured.
+  /// `check`, `inspect`: a rule failed or could not be measured.
   case ruleFailed = 1
   /// `check`: no rule failed, but some could not be judged, because this machine could not keep up.
   case inconclusive = 2
-  /// The command line cannot be understood (EX_USAGE). The argument parser's own code.
+  /// The command line is invalid (EX_USAGE). The argument parser uses the same code.
   case usage = 64
-  /// `--record` was given, and at the end there was no recording (EX_DATAERR).
+  /// `--record` was given, and nothing was recorded (EX_DATAERR).
   case nothingRecorded = 65
   /// The file to play is missing or cannot be played (EX_NOINPUT); found before joining.
   case fileNotPlayable = 66
-  /// No server at the address of `--server`, or it speaks no SkyRTC, or did not let us in; or `serve` could not start
-  /// (EX_UNAVAILABLE).
+  /// No server listens at the address of `--server`, or it does not speak SkyRTC, or it refused the join; or `serve`
+  /// could not start (EX_UNAVAILABLE).
   case serverNotReached = 69
   /// Internal error (EX_SOFTWARE).
   case unexpected = 70
-  /// This machine had no time to record all that came (EX_OSERR).
+  /// This machine had no time to record everything that arrived (EX_OSERR).
   case overloaded = 71
-  /// A recording could not be written in full: no folder, no right, no room (EX_CANTCREAT).
+  /// A recording could not be written completely: no folder, no permission or no space (EX_CANTCREAT).
   case disk = 73
-  /// `load`: at the end there were publishers who had been connected to nobody (EX_TEMPFAIL).
+  /// `load`: at the end some publishers had never been connected to anyone (EX_TEMPFAIL).
   case notConnected = 75
 
-  /// To throw out of a command's `run`.
+  /// The value to throw from a command's `run`.
   var exitCode: ExitCode { ExitCode(rawValue) }
 
   /// One line for the help text and the README.
@@ -42,7 +43,7 @@ enum ExitCodes: Int32, CaseIterable, Sendable {
     case .unexpected: "internal error"
     case .overloaded: "call: this machine had no time to record everything"
     case .disk: "disk: a recording or a report could not be written, or a file could not be repaired"
-    case .notConnected: "load: not every publisher was connected to somebody"
+    case .notConnected: "load: not every publisher was connected to someone"
     }
   }
 

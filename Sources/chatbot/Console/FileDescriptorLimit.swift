@@ -1,8 +1,8 @@
 import Glibc
 
-/// Files and sockets that the program may have open.
+/// The limit of open files and sockets.
 enum FileDescriptorLimit {
-  /// As many as the system lets us.
+  /// Raises the limit to the maximum that the system allows.
   static func allowMany() {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }

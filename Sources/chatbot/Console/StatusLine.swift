@@ -1,6 +1,6 @@
 import Media
 
-/// The one line that a terminal shows while a call runs: the room, and what flows to and from each user.
+/// The status line of a call on a terminal: the room, and the media from and to each user.
 ///
 ///     room 100, 2 users: 3f2a91c0 live ↓1.2 Mb/s 30 fps 0.1 % lost, 77b1c0de connecting
 struct StatusLine: Sendable, Hashable {
@@ -9,52 +9,52 @@ struct StatusLine: Sendable, Hashable {
 
   /// A user of the room.
   struct User: Sendable, Hashable {
-    /// The id that the server gave, or a name; shown without what could steer a terminal, and shortened.
+    /// The id that the server assigned, or a name; shown shortened and without control characters.
     var name: String
     var state: State
-    /// What comes from the user; nil when nothing does.
+    /// The media received from the user, or nil if there is none.
     var received: Flow?
-    /// What goes to the user; nil when nothing does.
+    /// The media sent to the user, or nil if there is none.
     var sent: Flow?
   }
 
-  /// How far a call with a user has come.
+  /// The state of the call with a user.
   enum State: String, Sendable, Hashable {
     /// Offer, answer, ICE or DTLS is under way.
     case connecting
-    /// Connected, and no media has come yet.
+    /// Connected, but no media has arrived yet.
     case connected
     /// Media flows.
     case live
-    /// Media has flowed, but not lately.
+    /// Media flowed before, but not recently.
     case stalled
   }
 
   /// Media in one direction.
   struct Flow: Sendable, Hashable {
-    /// Bits a second, audio and video together.
+    /// In bits per second, audio and video together.
     var bitrate: Double
-    /// Frames a second; nil when there are none.
+    /// In frames per second, or nil without video.
     var framesPerSecond: Double?
-    /// Packets lost of all, 0 to 1.
+    /// The fraction of packets lost, 0 to 1.
     var loss: Double
   }
 
-  /// The longest part of a name that is shown.
+  /// The maximum length of a name, in characters.
   static let longestName = 8
   static let maximumRoom = 24
 
-  /// The line for a terminal: it takes the place of the one before it.
+  /// The line with control characters that overwrite the previous one.
   ///
-  /// - Parameter columns: the terminal's width; the line never wraps.
+  /// - Parameter columns: The terminal's width; the line never wraps.
   func onTerminal(columns: Int) -> String {
-    // The last column stays free: some terminals wrap when it is written.
+    // The last column stays empty, because some terminals wrap when it is written.
     "\r\(text(columns: columns - 1))\u{1b}[K"
   }
 
-  /// The line without any control character.
+  /// The line without control characters.
   ///
-  /// - Parameter columns: where there is not room for every user, the last ones are only counted; nil for no limit.
+  /// - Parameter columns: The maximum width, or nil for no limit. Users for whom there is no room are only counted.
   func text(columns: Int? = nil) -> String {
     let people = users.count == 1 ? "1 user" : "\(users.count) users"
     let head = "room \(Self.plain(room, longest: Self.maximumRoom)), \(people)"
@@ -86,5 +86,65 @@ struct StatusLine: Sendable, Hashable {
     if let rate = flow.framesPerSecond { words.append("\(whole(rate)) fps") }
     words.append("\(tenths(flow.loss * 100)) % lost")
     return words.joined(separator: " ")
+  }
+}
+
+/// Formatting of numbers and names for a terminal.
+extension StatusLine {
+  /// Formats a bitrate in at most three figures: `850 b/s`, `64 kb/s`, `1.2 Mb/s`.
+  static func bitrate(_ bits: Double) -> String {
+    switch bits {
+    case 999_500...: "\(tenths(bits / 1_000_000)) Mb/s"
+    case 999.5...: "\(whole(bits / 1000)) kb/s"
+    default: "\(whole(bits)) b/s"
+    }
+  }
+
+  /// Rounds to the nearest whole number; NaN and infinity become 0.
+  static func whole(_ value: Double) -> Int {
+    value.isFinite ? Int(max(0, min(value, 1e15)).rounded()) : 0
+  }
+
+  /// Formats a number with one decimal.
+  static func tenths(_ value: Double) -> String {
+    let tenths = whole(value * 10)
+    return "\(tenths / 10).\(tenths % 10)"
+  }
+
+  /// Removes control and formatting characters from a text from outside and shortens it; `?` if nothing is left.
+  static func plain(_ text: String, longest: Int) -> String {
+    let visible = text.prefix(longest * 4).unicodeScalars.filter { scalar in
+      switch scalar.properties.generalCategory {
+      case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator,
+        .nonspacingMark, .enclosingMark, .spacingMark:
+        false
+      default: true
+      }
+    }
+    let plain = String(String.UnicodeScalarView(visible)).prefix(longest)
+    return plain.isEmpty ? "?" : String(plain)
+  }
+
+  /// The columns that a text occupies on a terminal: two for each character beyond Latin, Greek, Cyrillic and their
+  /// neighbours, because it is better to overestimate.
+  static func width(_ text: String) -> Int {
+    text.unicodeScalars.reduce(0) { $0 + width($1) }
+  }
+
+  /// The beginning of the text that fits into the given number of columns.
+  static func cut(_ text: String, to columns: Int) -> String {
+    var used = 0
+    var kept = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      used += width(scalar)
+      if used > columns { break }
+      kept.append(scalar)
+    }
+    return String(kept)
+  }
+
+  private static func width(_ scalar: Unicode.Scalar) -> Int {
+    // The arrows that the status line itself uses are narrow.
+    scalar.value < 0x1100 || scalar == "↓" || scalar == "↑" ? 1 : 2
   }
 }

@@ -2,20 +2,20 @@ import FileSource
 import Media
 import Recorder
 
-/// The gaps of a track, as its manifest has them, to be found while its frames go by in order.
+/// The gaps of a track in its manifest, looked up while its frames are read in order.
 struct GapIndex {
   private struct Gap {
     var start: Int64
-    /// Where the first frame behind it begins.
+    /// The start of the first frame after the gap.
     var end: Int64
     var reason: MediaGap.Reason
     var entry: RecordingManifest.Gap
   }
 
-  /// Manifests round to milliseconds, and so does WebM.
+  /// Manifests and WebM round to milliseconds.
   private static let tolerance = Int64(FileTime.rate) / 500
 
-  /// By their ends, and by their starts.
+  /// Sorted by end.
   private let byEnd: [Gap]
   private let holes: [Gap]
   private var passed = 0
@@ -26,14 +26,15 @@ struct GapIndex {
       guard let reason = MediaGap.Reason(rawValue: entry.reason), entry.duration >= 0,
         let start = RecordedTime.units(entry.start), let length = RecordedTime.units(entry.duration)
       else { return nil }
-      // What came late lies where it belongs: for how long it was waited for is not in the file.
+      // A packet that was recovered late is at its proper time: the file does not contain the wait.
       return Gap(start: start, end: reason == .recoveredLate ? start : start + length, reason: reason, entry: entry)
     }
     byEnd = gaps.sorted { ($0.end, $0.start) < ($1.end, $1.start) }
     holes = gaps.filter { $0.end > $0.start }.sorted { ($0.start, $0.end) < ($1.start, $1.end) }
   }
 
-  /// What was there before a frame: of several gaps the longest, with what all of them cost. Times only grow.
+  /// Returns the gap before a frame: the longest of several, with the packets and frames of all of them. Times must
+  /// ascend.
   mutating func before(_ time: Int64) -> MediaGap? {
     var worst: Gap?
     var packets = 0
@@ -51,7 +52,7 @@ struct GapIndex {
     }
   }
 
-  /// The gap that a time lies in; nil between gaps. Times only grow.
+  /// Returns the reason of the gap that contains a time, or nil between gaps. Times must ascend.
   mutating func around(_ time: Int64) -> MediaGap.Reason? {
     while hole < holes.count, holes[hole].end <= time + Self.tolerance { hole += 1 }
     guard hole < holes.count, holes[hole].start <= time + Self.tolerance else { return nil }

@@ -2,7 +2,7 @@ import ArgumentParser
 import CallCheck
 import Logging
 
-/// Says of finished recordings what `check` says of a call.
+/// Judges finished recordings as `check` judges a call.
 struct InspectCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
@@ -11,8 +11,8 @@ struct InspectCommand: AsyncParsableCommand {
       chatbot inspect out/ --html report.html
       chatbot inspect interview.webm --expect 'video.freeze.longest <= 1s' --expect 'audio.silence <= 2s'
 
-      A recording of this program is one peer, with all its files: its manifest tells what was lost and why. Any other \
-      WebM (VP8, Opus), Ogg (Opus) or IVF (VP8) file is a peer of its own. Recordings of one call are laid side by side as \
+      A recording of this program is one peer, with all its files: its manifest says what was lost and why. Any other \
+      WebM (VP8, Opus), Ogg (Opus) or IVF (VP8) file is a peer of its own. Recordings of one call are aligned as \
       they were made. Exits with 0 if all rules hold and with 1 if one does not; a rule that cannot be measured does not \
       hold.
       """)
@@ -39,7 +39,7 @@ struct InspectCommand: AsyncParsableCommand {
   func validate() throws {
     if rules.measurements { return }
     if files.isEmpty { throw ValidationError("Name a recording: a file, or a folder.") }
-    if files.contains("") { throw ValidationError("A recording needs a name: one of those that are given is empty.") }
+    if files.contains("") { throw ValidationError("A recording needs a name, but one of the arguments is empty.") }
     if rules.content == .returned {
       throw ValidationError("--content returned is for calls: a recording does not say what was sent to the peer.")
     }

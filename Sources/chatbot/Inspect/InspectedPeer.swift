@@ -3,23 +3,23 @@ import FileSource
 import Media
 import Recorder
 
-/// A recording that is open and ready to be judged as a peer.
+/// An open recording, ready to be judged as a peer.
 struct InspectedPeer {
   let id: ParticipantID
   let recording: FoundRecording
-  /// Video and audio, as far as there are any.
+  /// The video and audio tracks that exist.
   let tracks: [RecordedTrack]
-  /// When its time zero was, in milliseconds since 1970; nil when nobody wrote it down.
+  /// The time of its zero, in milliseconds since 1970; nil if unknown.
   let began: Int64?
-  /// Its place on the inspection's time line, in units of `FileTime.rate`.
+  /// Its offset on the inspection's timeline, in units of `FileTime.rate`.
   var offset: Int64 = 0
 
   var manifest: RecordingManifest? { recording.manifest?.content }
 
-  /// Where it ends on its own time line, in units, as far as is known before it was read.
+  /// The end on its own timeline in units of `FileTime.rate`, as estimated before the recording is read.
   var estimatedEnd: Int64 { tracks.map(\.estimatedEnd).max() ?? 0 }
 
-  /// The media files as a report lists them: those to be watched first.
+  /// The media files as a report lists them: WebM files first, which have both tracks.
   var paths: [String] {
     recording.files.map(\.path).sorted { one, other in
       let isFilm = (one.hasSuffix(".webm"), other.hasSuffix(".webm"))
@@ -27,15 +27,48 @@ struct InspectedPeer {
     }
   }
 
-  /// How it ended.
+  /// How the recording ended.
   var departure: (cause: PeerReport.Departure.Cause, sentence: String) {
     guard let manifest else { return (.closedByUs, "The file ends here.") }
     return switch manifest.left {
     case .left: (.left, "The user left the room.")
-    case .connectionLost: (.connectionLost, "Nothing came from the user any more.")
+    case .connectionLost: (.connectionLost, "The connection to the user was lost.")
     case .failed: (.failed, "The call with the user could not continue.")
     case .stopped: (.closedByUs, "The recording was stopped.")
     case nil: (.closedByUs, "The recording was never finished.")
     }
   }
+}
+
+/// One peer of an inspection: a recording with its manifest, or a media file without one.
+struct FoundRecording: Sendable, Hashable {
+  /// The manifest, or nil for a file without one.
+  var manifest: Manifest?
+  /// The media files, in the order of their segments.
+  var files: [RecordedFile]
+
+  /// A recording's manifest and its path.
+  struct Manifest: Sendable, Hashable {
+    let path: String
+    let content: RecordingManifest
+  }
+
+  /// The name of its manifest or first file, used if nothing better is known.
+  var fileName: String {
+    let path = manifest?.path ?? files.first?.path ?? ""
+    return path.split(separator: "/").last.map(String.init) ?? path
+  }
+}
+
+/// A media file to inspect.
+struct RecordedFile: Sendable, Hashable {
+  /// The path as the user wrote it, or beside the manifest.
+  let path: String
+  /// The manifest's entry; nil without a manifest, and for a file that was begun after the manifest was last written.
+  var entry: RecordingManifest.File?
+  /// The number of its segment, from 1; nil if the recording has only one.
+  var segment: Int?
+
+  /// The name without the folder.
+  var name: String { path.split(separator: "/").last.map(String.init) ?? path }
 }

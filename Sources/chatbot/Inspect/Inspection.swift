@@ -1,40 +1,41 @@
 import CallCheck
+import CallReport
 import FileSource
 import Logging
 import Media
 import Recorder
 
-/// One inspection: finds recordings, has them judged as fast as they can be decoded, and says what was requested.
+/// One inspection: finds recordings, judges them as fast as they can be decoded, and writes the requested reports.
 struct Inspection {
-  /// Recordings that are judged at once: each takes the memory of its decoders.
+  /// The maximum number of recordings judged at once: each needs memory for its decoders.
   static let maximumPeers = 100
 
   let files: [String]
-  /// How many peers are expected; nil for as many as there are.
+  /// The expected number of peers, or nil for as many as are found.
   let peers: Int?
   let rules: RuleOptions
   let console: Console
   let log: Logger
 
-  /// What it came to.
+  /// The result of an inspection.
   struct Outcome {
     var report: CheckReport
-    /// What was named and could not be read, a sentence each.
+    /// Files that were named and could not be read, a sentence each.
     var problems: [String]
-    /// What a user may want to know besides, a sentence each.
+    /// Further remarks for the user, a sentence each.
     var remarks: [String]
   }
 
-  /// - Throws: ``CallFailure`` when there is nothing to judge.
+  /// - Throws: ``CallFailure`` if there is nothing to judge.
   func run() throws -> Outcome {
     try rules.outputs.prepare()
     let baseline = try rules.baselineReport()
-    // Each file stays open to its end.
+    // Each file stays open until the end.
     FileDescriptorLimit.allowMany()
     var (inspected, problems, remarks) = try open()
     let layout = lay(&inspected)
     if layout.calls > 1 {
-      remarks.append("These are recordings of \(layout.calls) calls; each of them is judged from its own beginning.")
+      remarks.append("The recordings are from \(layout.calls) calls; each call is judged from its own start.")
     }
     let judged = try InspectionJudging(
       peers: inspected, room: room(of: inspected), expectation: rules.expectation(peers: peers ?? inspected.count),
@@ -51,9 +52,10 @@ struct Inspection {
     return Outcome(report: report, problems: problems, remarks: remarks)
   }
 
-  /// Says what it came to: the verdict first, so that it has been told whatever cannot be written then.
+  /// Prints the verdict and the remarks and writes the reports; the verdict first, so that it is shown even if a report
+  /// cannot be written.
   ///
-  /// - Throws: ``CallFailure`` when a report could not be written.
+  /// - Throws: ``CallFailure`` if a report could not be written.
   func tell(_ outcome: Outcome) throws(CallFailure) {
     let outputs = rules.outputs
     for remark in outcome.remarks { console.say(remark) }
@@ -63,17 +65,17 @@ struct Inspection {
     try outputs.write(outcome.report, page: page, on: console)
   }
 
-  /// Finds and opens everything.
+  /// Finds and opens all recordings.
   private func open() throws(CallFailure) -> (peers: [InspectedPeer], problems: [String], remarks: [String]) {
     var search = RecordingSearch()
     for file in files { search.add(file) }
     for output in rules.outputs.files where search.holds(output) {
-      throw CallFailure(.usage, "“\(RecordedName.shown(output))” is to be inspected, so nothing is written over it.")
+      throw CallFailure(.usage, "“\(RecordedName.shown(output))” is an inspected file, so it is not overwritten.")
     }
     let found = search.recordings
     guard found.count <= Self.maximumPeers else {
       throw CallFailure(
-        .usage, "These are \(found.count) recordings, and \(Self.maximumPeers) are the most that are inspected at once."
+        .usage, "There are \(found.count) recordings, but at most \(Self.maximumPeers) can be inspected at once."
       )
     }
     var opener = RecordingOpener()
@@ -86,7 +88,7 @@ struct Inspection {
     let problems = search.problems + opener.problems
     if peers.isEmpty {
       let sentence =
-        problems.isEmpty ? "There is no frame in what is to be inspected." : problems.joined(separator: " ")
+        problems.isEmpty ? "The files to inspect contain no frame." : problems.joined(separator: " ")
       throw CallFailure(.fileNotPlayable, sentence)
     }
     for peer in peers {
@@ -96,20 +98,20 @@ struct Inspection {
     return (peers, problems, search.remarks + opener.remarks + missing(of: peers))
   }
 
-  /// What nobody sent, although the rules expect it.
+  /// Returns a remark for each kind of media that the rules expect and no peer sent.
   private func missing(of peers: [InspectedPeer]) -> [String] {
     func has(_ kind: MediaKind) -> Bool { peers.contains { $0.tracks.contains { $0.kind == kind } } }
     var remarks: [String] = []
     if !rules.noVideo, !has(.video) {
-      remarks.append("There are no frames in what is inspected; with --no-video none are expected.")
+      remarks.append("The inspected files contain no video; with --no-video none is expected.")
     }
     if !rules.noAudio, !has(.audio) {
-      remarks.append("There is no audio in what is inspected; with --no-audio none is expected.")
+      remarks.append("The inspected files contain no audio; with --no-audio none is expected.")
     }
     return remarks
   }
 
-  /// Lays the recordings side by side.
+  /// Aligns the recordings on one timeline.
   private func lay(_ peers: inout [InspectedPeer]) -> InspectionLayout {
     let units = Int64(FileTime.rate / 1_000)
     let layout = InspectionLayout(
@@ -118,12 +120,36 @@ struct Inspection {
     return layout
   }
 
-  /// The room of the recordings, or the name of what is inspected.
+  /// The rooms of the recordings, or a name for the inspected files.
   private func room(of peers: [InspectedPeer]) -> String {
     let rooms = peers.compactMap { $0.manifest?.room }
     var names: [String] = []
     for room in rooms where !names.contains(room) { names.append(room) }
     if !names.isEmpty { return names.joined(separator: ", ") }
     return peers.count == 1 ? peers[0].recording.fileName : "\(peers.count) files"
+  }
+}
+
+/// The media files of an inspection for the HTML page: small files are embedded, the others are linked.
+struct InspectionPage {
+  /// The path of the page.
+  let path: String
+
+  func content(of report: CheckReport) -> (report: CheckReport, recordings: [String: HTMLReport.Recording]) {
+    var recordings: [String: HTMLReport.Recording] = [:]
+    var left = HTMLReport.maximumEmbeddedInAll
+    // A WebM file has both tracks, so WebM files go first if there is not room for all.
+    let files = report.peers.flatMap(\.recordings)
+    let films = files.filter { $0.hasSuffix(".webm") }
+    for file in films + files where recordings[file] == nil {
+      let isPlayable = !file.hasSuffix(".ivf")
+      if isPlayable, let bytes = RecordingStore.bytes(of: file, most: min(left, HTMLReport.maximumEmbedded)) {
+        left -= bytes.count
+        recordings[file] = .bytes(bytes)
+      } else {
+        recordings[file] = .file(RecordingStore.path(of: file, from: path))
+      }
+    }
+    return (report, recordings)
   }
 }

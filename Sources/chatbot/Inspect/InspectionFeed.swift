@@ -1,12 +1,12 @@
 import FileSource
 
-/// All frames of all recordings, one after the other in the order of their times; one frame of each track is in memory.
+/// All frames of all recordings in the order of their times; only one frame of each track is in memory.
 struct InspectionFeed {
-  /// A frame and whose it is.
+  /// A frame and the peer that sent it.
   struct Item {
-    /// The peer's place among all.
+    /// The index of the peer.
     var peer: Int
-    /// On the inspection's time line, in units of `FileTime.rate`.
+    /// On the inspection's timeline, in units of `FileTime.rate`.
     var time: Int64
     var frame: RecordedFrame
   }
@@ -35,7 +35,7 @@ struct InspectionFeed {
     }
   }
 
-  /// The next frame; nil at the end. After a failure it continues with the other tracks.
+  /// Returns the next frame, or nil at the end. After an error the other tracks continue.
   mutating func next() throws(Failure) -> Item? {
     for index in lines.indices where lines[index].next == nil && !lines[index].hasEnded {
       do throws(MediaFile.ReadError) {
@@ -46,7 +46,7 @@ struct InspectionFeed {
         throw Failure(peer: lines[index].peer, reason: error)
       }
     }
-    // Of what begins at one time audio goes first: it is decoded faster.
+    // At equal times audio goes first, because it is decoded faster.
     guard let first = lines.indices.filter({ lines[$0].next != nil }).min(by: { lines[$0].time < lines[$1].time }),
       let frame = lines[first].next
     else { return nil }
@@ -54,7 +54,7 @@ struct InspectionFeed {
     return Item(peer: lines[first].peer, time: lines[first].time, frame: frame)
   }
 
-  /// Where what was read of a peer ends, in units; nil when nothing was.
+  /// The end of the peer's frames read so far in units of `FileTime.rate`, or nil if none was read.
   func end(of peer: Int) -> Int64? {
     lines.compactMap { line in line.peer == peer ? line.track.end.map { line.offset + $0 } : nil }.max()
   }

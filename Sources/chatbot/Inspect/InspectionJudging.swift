@@ -4,27 +4,27 @@ import Media
 import NIOCore
 import Recorder
 
-/// Tells the judge what is in recordings, as fast as it takes it.
+/// Feeds the judge with the frames of recordings, as fast as it accepts them.
 struct InspectionJudging {
   let peers: [InspectedPeer]
   let room: String
   let expectation: CheckExpectation
   let rules: RuleList
-  /// Whether it is a rule that so many peers are there as are expected.
+  /// Whether the number of peers is a rule.
   let wantsPeers: Bool
   let console: Console
 
-  /// The report, and what could not be read to its end, a sentence each.
+  /// The report, and the recordings that could not be read to their end, a sentence each.
   typealias Result = (report: CheckReport, problems: [String])
 
-  /// How far a peer's samples have been told.
+  /// The progress of a peer's samples.
   private struct Counting {
     let counts: RecordedCounts
-    /// On the inspection's time line, in units of `FileTime.rate`.
+    /// The time of the next sample on the inspection's timeline, in units of `FileTime.rate`.
     var next: Int64
   }
 
-  /// Counts are told once a second.
+  /// The interval of samples: one second.
   private static let second = Int64(FileTime.rate)
 
   func run() -> Result {
@@ -83,8 +83,8 @@ struct InspectionJudging {
     progress.clear()
     var report = judge.report(at: instant(end))
     if addsPeers, rules.includesOwn, !report.rules.isEmpty {
-      // Where the program's own rules hold it is one of them.
-      report.rules[0].reason = "Those who were expected were there."
+      // Among the default rules it is one of them.
+      report.rules[0].reason = "All expected peers were present."
       report.rulesAreDefault = rules.given.isEmpty
     }
     return (report, problems)

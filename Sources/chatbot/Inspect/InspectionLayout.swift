@@ -1,26 +1,27 @@
 import FileSource
 import Media
 
-/// Lays recordings side by side as they were made.
+/// Aligns recordings on one timeline as they were made.
 ///
-/// Those of one room that were made at one time are one call, and lie where their manifests' wall clocks say. Each other call, and each
-/// file of which nobody knows when it was made, begins at zero: hours in which nothing was recorded would tell nothing.
+/// Recordings of one room that overlap in time are one call and are aligned by the wall clocks of their manifests. Each
+/// other call, and each file with unknown time, begins at zero: hours without a recording would not be informative.
 struct InspectionLayout {
-  /// A recording of the same room that begins so long after the last one has ended is of another call: 10 min.
+  /// A recording of the same room that begins later than this after the end of the last one belongs to another call: 10
+  /// min.
   static let pause: Int64 = 600_000
 
-  /// One recording: its room, when it began and how long it is, in milliseconds.
+  /// One recording: its room, its start and its length, in milliseconds.
   struct Span: Sendable, Hashable {
     var room: String
     var began: Int64?
     var length: Int64
   }
 
-  /// Milliseconds from the inspection's start to each recording's time zero.
+  /// The offset of each recording's time zero from the start of the inspection, in milliseconds.
   let offsets: [Int64]
-  /// How many calls they are; files that belong to none are skipped.
+  /// The number of calls; files that belong to no call are not counted.
   let calls: Int
-  /// When the first call began, in milliseconds since 1970; nil when nobody knows.
+  /// The start of the first call in milliseconds since 1970, or nil if unknown.
   let start: Int64?
 
   init(_ spans: [Span]) {

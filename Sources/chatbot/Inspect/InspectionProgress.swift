@@ -1,6 +1,6 @@
 import FileSource
 
-/// Tells on a terminal how far an inspection is.
+/// Shows the progress of an inspection on a terminal.
 struct InspectionProgress {
   private let recordings: Int
   private let end: Int64
@@ -8,12 +8,12 @@ struct InspectionProgress {
   private var next = ContinuousClock.now
   private var begin = ContinuousClock.now
 
-  /// How often the line is written.
+  /// The interval of updates.
   private static let interval = Duration.milliseconds(200)
 
   /// - Parameters:
-  ///   - recordings: how many are judged.
-  ///   - end: of the longest, in units of `FileTime.rate`.
+  ///   - recordings: The number of recordings.
+  ///   - end: The end of the longest recording, in units of `FileTime.rate`.
   init(recordings: Int, end: Int64, console: Console) {
     self.recordings = recordings
     self.end = max(1, end)
@@ -30,7 +30,7 @@ struct InspectionProgress {
 
   func clear() { console.clearStatus() }
 
-  /// For example `inspect: 2 recordings, 41 %, 0:25 of 1:01, 18x as fast as they were made`.
+  /// The progress line, for example `inspect: 2 recordings, 41 %, 0:25 of 1:01, 18x as fast as it was made`.
   func line(_ time: Int64, elapsed: Duration) -> String {
     let what = recordings == 1 ? "1 recording" : "\(recordings) recordings"
     let done = min(max(0, time), end)
@@ -40,7 +40,7 @@ struct InspectionProgress {
     return "inspect: \(what), \(percent) %, \(Self.clock(done)) of \(Self.clock(end))\(speed)"
   }
 
-  /// Minutes and seconds, with hours where there are any.
+  /// Formats minutes and seconds, and hours if there are any.
   private static func clock(_ units: Int64) -> String {
     let seconds = Int(units / Int64(FileTime.rate))
     func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }

@@ -2,27 +2,27 @@ import CallCheck
 import Media
 import Recorder
 
-/// What had been counted of a recording's connection at a moment of it.
+/// Estimates the counters of a recording's connection at a given time.
 ///
-/// A manifest has the sums of the whole call, and when packets were missing. So what was lost, recovered and requested is
-/// counted at its gaps, and what came evenly over the track; the last sample has the sums alone.
+/// A manifest has the totals of the whole call and the times of the gaps. So lost and recovered packets and keyframe
+/// requests are counted at the gaps, and received packets are spread evenly over the track. The last sample has the exact
+/// totals.
 struct RecordedCounts {
   private struct TrackCounts {
     let kind: MediaKind
     let entry: RecordingManifest.Track
-    /// When packets were given up, when they came late, and when keyframes were requested.
+    /// When packets were lost, when they were recovered late, and when keyframes were requested.
     let lost: Share
     let recovered: Share
     let requests: Share
   }
 
-  /// How much of something had happened by a time, from 0 to 1.
+  /// The fraction of a total that had been counted by a time, from 0 to 1.
   private struct Share {
     private let steps: [(time: Double, sum: Double)]
     private let track: ClosedRange<Double>
 
-    /// - Parameters:
-    ///   - steps: when how much of it happened; none when nobody knows: then it is spread evenly over the track.
+    /// - Parameter steps: When and how much was counted; if empty, the total is spread evenly over the track.
     init(_ steps: [(time: Double, amount: Double)], over track: ClosedRange<Double>) {
       var sum = 0.0
       self.steps = steps.filter { $0.time.isFinite && $0.amount > 0 }.sorted { $0.time < $1.time }.map { step in
@@ -37,7 +37,7 @@ struct RecordedCounts {
         let length = track.upperBound - track.lowerBound
         return length > 0 ? min(1, max(0, (time - track.lowerBound) / length)) : (time >= track.upperBound ? 1 : 0)
       }
-      // They are in order, there can be many, and every second of the recording asks.
+      // Binary search: the steps are sorted, there can be many, and every second of the recording needs a lookup.
       var (below, above) = (0, steps.count)
       while below < above {
         let middle = (below + above) / 2
@@ -47,12 +47,12 @@ struct RecordedCounts {
     }
   }
 
-  /// Larger counts than any call has are treated as this.
+  /// The maximum count, to avoid overflow; no call reaches it.
   private static let most: UInt64 = 1 << 50
 
   private let tracks: [TrackCounts]
 
-  /// - Parameter manifest: nil for a file without one, of which nothing was counted.
+  /// - Parameter manifest: Nil for a file without a manifest, for which there are no counts.
   init(_ manifest: RecordingManifest?) {
     tracks = (manifest?.tracks ?? []).compactMap { entry in
       guard let kind = MediaKind(rawValue: entry.kind), entry.sent > 0 || entry.packets > 0 || entry.lost > 0
@@ -67,10 +67,10 @@ struct RecordedCounts {
     }
   }
 
-  /// Whether there is anything to tell.
+  /// Whether there are no counts.
   var isEmpty: Bool { tracks.isEmpty }
 
-  /// - Parameter time: in seconds from the recording's start; nil for its end.
+  /// - Parameter time: In seconds from the recording's start; nil for its end.
   func sample(at time: Double?) -> ConnectionSample {
     var sample = ConnectionSample()
     for track in tracks { sample.received[track.kind] = statistics(of: track, at: time) }
@@ -94,14 +94,14 @@ struct RecordedCounts {
     statistics.bytesReceived = part(entry.bytes, even)
     statistics.framesDropped = part(entry.dropped, even)
     statistics.keyframeRequests = part(entry.keyframeRequests, track.requests)
-    // Nobody wrote it down: it is not to be treated as none.
+    // Manifests have no jitter, and 0 would be wrong.
     statistics.jitter = .nan
     return statistics
   }
 }
 
 extension RecordingManifest.Track {
-  /// From when to when it lasts, in seconds.
+  /// The start and end of the track, in seconds.
   fileprivate var range: ClosedRange<Double> {
     let begin = start.isFinite ? start : 0
     return begin...(begin + max(0, duration.isFinite ? duration : 0))

@@ -3,43 +3,43 @@ import Media
 import NIOCore
 import Recorder
 
-/// One track of a recording, read frame by frame through all files that hold a part of it.
+/// One track of a recording, read frame by frame through all files that contain a part of it.
 final class RecordedTrack {
-  /// The part of it that one file holds.
+  /// The part of a track in one file.
   struct Piece {
     var file: StoredFile
     var track: StoredTrack
-    /// Where the container's time zero lies on the recording's time line, in units of `FileTime.rate`.
+    /// The container's time zero on the recording's timeline, in units of `FileTime.rate`.
     var zero: Int64
   }
 
-  /// Parts of audio that are so close to each other were cut from one stream: 10 ms. Files round times.
+  /// The maximum distance between audio parts that were cut from one stream: 10 ms. Files round times.
   private static let seam = Int64(FileTime.rate) / 100
-  /// A part that begins so much before the end of the one before it does not lie where it says: 60 ms.
+  /// The maximum overlap of two parts whose times are trusted: 60 ms.
   private static let overlap = Int64(FileTime.rate) * 60 / 1_000
 
-  /// The last frame of a file ends after so long at most: 100 ms.
+  /// The maximum duration of a file's last frame: 100 ms.
   private static let maximumVideoFrame = Int64(FileTime.rate) / 10
 
   let kind: MediaKind
   private let pieces: [Piece]
   private var gaps: GapIndex
-  /// Whether the manifest says which audio the recorder made up in place of lost packets.
+  /// Whether audio that the recorder inserted for lost packets is skipped; only possible if the manifest lists the gaps.
   private let leavesOutRepairs: Bool
   private var nextPiece = 0
   private var reader: TrackReader?
-  /// What is added to a frame's time in its file.
+  /// The offset that is added to a frame's time in its file.
   private var shift: Int64 = 0
-  /// Where the container's time zero lies, of the file that is being read.
+  /// The container's time zero of the file that is being read.
   private var zero: Int64 = 0
-  /// Where the last frame begins.
+  /// The start of the last frame.
   private var last: Int64?
-  /// Where the last frame ends, once its file has been read; before that where it begins. nil before the first.
+  /// The end of the last frame once its file has been read, before that its start; nil before the first frame.
   private(set) var end: Int64?
 
   /// - Parameters:
-  ///   - pieces: in order.
-  ///   - gaps: of the track's entry in the manifest; empty without one.
+  ///   - pieces: The parts in order.
+  ///   - gaps: The gaps in the track's manifest entry; empty without a manifest.
   init(_ kind: MediaKind, pieces: [Piece], gaps: [RecordingManifest.Gap] = []) {
     self.kind = kind
     self.pieces = pieces
@@ -47,13 +47,13 @@ final class RecordedTrack {
     leavesOutRepairs = kind == .audio && !gaps.isEmpty
   }
 
-  /// Whether no file holds any of it.
+  /// Whether no file contains any of it.
   var isEmpty: Bool { pieces.isEmpty }
 
-  /// Where the last frame is going to end, by what was found when the files were opened; as good as a progress needs.
+  /// The end as estimated when the files were opened; good enough to show progress.
   var estimatedEnd: Int64 { pieces.map { $0.zero + $0.track.end }.max() ?? 0 }
 
-  /// The next frame; nil at the end.
+  /// Reads the next frame, or returns nil at the end.
   func next() throws(MediaFile.ReadError) -> RecordedFrame? {
     while true {
       guard let frame = try nextOfPiece() else {
@@ -65,7 +65,7 @@ final class RecordedTrack {
     }
   }
 
-  /// The next frame of the file that is being read, or of the next one; nil when that one has ended.
+  /// Reads the next frame of the present or the next file, or returns nil if that file has ended.
   private func nextOfPiece() throws(MediaFile.ReadError) -> (time: Int64, content: FileFrame)? {
     if let reader {
       guard let frame = try reader.next() else {
@@ -84,7 +84,7 @@ final class RecordedTrack {
     zero = piece.zero
     shift = zero + piece.file.origin
     if let end, let last {
-      // Files of one recording tell their places by milliseconds; one that says nothing of its place continues.
+      // Files of one recording state their start in milliseconds; a file without a start continues the previous one.
       let start = shift + first.time
       let isCut = kind == .audio && abs(start - end) <= Self.seam
       if isCut || (kind == .audio ? start < end - Self.overlap : start <= last) {
@@ -97,7 +97,7 @@ final class RecordedTrack {
 
   private func endPiece() {
     let said = pieces[nextPiece - 1].track.end + zero
-    // For how long a last frame is shown is a guess by the one before it, which can have stood for long.
+    // A file's last frame has an estimated duration, that of the frame before it, which can be long.
     end = kind == .audio ? max(end ?? .min, said) : last.map { min(said, $0 + Self.maximumVideoFrame) }
   }
 
@@ -108,36 +108,36 @@ final class RecordedTrack {
     return (time, frame)
   }
 
-  /// Whether an audio packet is none of the sender's: the recorder filled a gap with it.
+  /// Whether the recorder inserted this audio packet to fill a gap.
   ///
-  /// What is skipped is a hole again, as it was when the packets came, so that it is measured like one in a call.
+  /// A skipped packet is a gap again, as it was in the call, so that it is measured the same way.
   private func isFiller(_ frame: (time: Int64, content: FileFrame)) -> Bool {
     guard kind == .audio else { return false }
     let payload = frame.content.payload
     let bytes = payload.readableBytesView
     let isEmpty = payload.readableBytes <= 2
-    // Frames of no size, as many as a count byte says (RFC 7845, 4.1; RFC 6716, 3.2.5): no encoder sends that.
+    // A code 3 packet that consists of zero-length frames only (RFC 7845, 4.1; RFC 6716, 3.2.5): no encoder sends that.
     if isEmpty, let first = bytes.first, first & 3 == 3, bytes.count == 2 { return true }
     guard leavesOutRepairs, let reason = gaps.around(frame.time) else { return false }
     return isEmpty || reason == .lost
   }
 }
 
-/// A frame of a recording, on the recording's own time line.
+/// A frame on the recording's timeline.
 struct RecordedFrame {
-  /// When it begins to be shown or heard, in units of `FileTime.rate` since the recording's start.
+  /// The presentation time in units of `FileTime.rate` since the recording's start.
   var time: Int64
   var content: FileFrame
-  /// What was missing before it, by the manifest.
+  /// The gap before the frame, from the manifest.
   var gap: MediaGap?
 
-  /// As a peer would have sent it.
+  /// Returns the frame as a peer would have sent it.
   ///
-  /// - Parameter arrival: when it is taken to have come.
+  /// - Parameter arrival: The arrival time to assign.
   func encoded(owner: ParticipantID, arrival: ContinuousClock.Instant) -> EncodedFrame {
     let codec: Codec = content.kind == .video ? .vp8 : .opus
     let unit = FileTime.units(perTickOf: content.kind)
-    // Rounded down, before the start as well as after it.
+    // Rounded down, also for times before the start.
     let ticks = time >= 0 ? time / unit : -((unit - 1 - time) / unit)
     return EncodedFrame(
       owner: owner, codec: codec, time: MediaTime(ticks: ticks, rate: codec.clockRate), payload: content.payload,

@@ -2,20 +2,21 @@ import FileSource
 import Media
 import Recorder
 
-/// Opens what was found: reads each file through once, and chooses which of them report frames and which of audio.
+/// Opens the recordings that were found: scans each file once, and chooses the files to read video and audio from.
 struct RecordingOpener {
-  /// What cannot be read, a sentence each.
+  /// Files that cannot be read, a sentence each.
   private(set) var problems: [String] = []
-  /// What a user may want to know although it can be inspected.
+  /// Further remarks for the user, a sentence each.
   private(set) var remarks: [String] = []
   private var ids: Set<ParticipantID> = []
 
-  /// Audio of a WebM file may be so much shorter than that of the Ogg file beside it and still be all of it: 250 ms.
+  /// How much shorter the audio of a WebM file may be than that of the Ogg file beside it and still count as complete:
+  /// 250 ms.
   private static let audioMargin = Int64(FileTime.rate) / 4
 
   private typealias Opened = (file: RecordedFile, stored: StoredFile)
 
-  /// - Returns: nil when nothing of it can be read.
+  /// - Returns: Nil if none of its files can be read.
   mutating func open(_ recording: FoundRecording) -> InspectedPeer? {
     let files = recording.files.compactMap { file in open(file, of: recording).map { (file, $0) } }
     let videoFrames = RecordedTrack(
@@ -34,7 +35,7 @@ struct RecordingOpener {
     let shown = RecordedName.shown(file.path)
     do throws(MediaFile.ReadError) {
       let stored = try StoredFile(opening: file.path, accepting: StoredCodec.carried)
-      // What was killed is cut off; that is said of the recording as a whole.
+      // Files of an unfinished recording are cut off; one remark about the recording covers them.
       let isKnown = recording.manifest.map { !$0.content.finished } ?? false
       if !isKnown { remarks += stored.remarks.map { "“\(shown)”: \($0)" } }
       return stored
@@ -48,7 +49,7 @@ struct RecordingOpener {
     }
   }
 
-  /// Whether it is the last file of a recorder that was killed when it had just made it.
+  /// Whether the file is the last one of a recorder that was killed just after creating it.
   private func isBegunOnly(_ file: RecordedFile, _ rejection: MediaFile.ReadError) -> Bool {
     guard file.entry.map({ !$0.complete }) ?? false else { return false }
     return switch rejection {
@@ -63,18 +64,19 @@ struct RecordingOpener {
     _ kind: MediaKind, of opened: Opened, in recording: FoundRecording
   ) -> RecordedTrack.Piece? {
     guard let track = opened.stored.track(kind) else { return nil }
-    // By itself a file begins with its first frame.
+    // A file without a manifest begins with its first frame.
     guard recording.manifest != nil else {
       return .init(file: opened.stored, track: track, zero: -opened.stored.origin)
     }
     var zero = opened.file.entry.flatMap { RecordedTime.units($0.start) } ?? 0
-    // A WebM file says when audio is heard, which is its decoder's delay before its packet's place; a call knows the place.
+    // WebM states when audio is heard, which is the decoder's delay before the packet's time; a call uses the packet's
+    // time.
     if opened.stored.format == .webM, kind == .audio { zero += track.preSkip * FileTime.units(perTickOf: .audio) }
     return .init(file: opened.stored, track: track, zero: zero)
   }
 
-  /// The audio of the WebM files, in which gaps are gaps, unless there is more of it in the Ogg files: those hold what was
-  /// heard before there were frames.
+  /// Returns the audio of the WebM files, in which gaps stay gaps, unless the Ogg files have more audio: they also
+  /// contain what was sent before the first video frame.
   private func audioPieces(of files: [Opened], in recording: FoundRecording) -> [RecordedTrack.Piece] {
     func all(_ format: MediaFile.Format) -> (pieces: [RecordedTrack.Piece], length: Int64) {
       let pieces = files.filter { $0.stored.format == format }.compactMap { piece(.audio, of: $0, in: recording) }
@@ -90,26 +92,26 @@ struct RecordingOpener {
     manifest?.content.tracks.first { $0.kind == kind.rawValue }?.gaps ?? []
   }
 
-  // MARK: What is known of it
+  // MARK: Properties
 
   private mutating func remarkUnfinished(_ recording: FoundRecording) {
     guard let manifest = recording.manifest, !manifest.content.finished else { return }
     let path = RecordedName.shown(manifest.path)
     remarks.append(
-      "“\(path)” is not finished: it still grows, or the program was killed. It is judged as far as it goes; "
+      "“\(path)” is not finished: it still grows, or the program was killed. It is judged up to its present end; "
         + "`chatbot repair \(path)` completes one that was not closed.")
   }
 
-  /// When its time zero was, in milliseconds since 1970.
+  /// The time of its zero, in milliseconds since 1970.
   private mutating func began(_ recording: FoundRecording) -> Int64? {
     guard let manifest = recording.manifest else { return nil }
     if let time = RecordedClock.milliseconds(manifest.content.start) { return time }
     remarks.append(
-      "“\(RecordedName.shown(manifest.path))” does not say when it began, so it is not laid beside the others.")
+      "“\(RecordedName.shown(manifest.path))” does not say when it began, so it is not aligned with the others.")
     return nil
   }
 
-  /// The user's id, or the file's name; made different where two are the same, because each is a peer of its own.
+  /// Returns the user's id or the file's name, made unique, because each recording is a peer of its own.
   private mutating func id(of recording: FoundRecording) -> ParticipantID {
     let name = RecordedName.stem(recording.fileName)
     var text = recording.manifest?.content.user ?? recording.fileName

@@ -1,26 +1,27 @@
+import FileSource
 import FoundationEssentials
 import Recorder
 
-/// Finds out what is to be inspected, and which files are one peer.
+/// Finds the files to inspect, and groups those of one recording.
 struct RecordingSearch {
-  /// Files beyond so many are more than one call leaves.
+  /// The maximum number of files read from a manifest; no call leaves more.
   static let maximumFiles = 20_000
 
   private var found: [FoundRecording] = []
-  /// Where a recording stands in `found`, by its manifest's path, or by the file's where there is none.
+  /// The index of each recording in `found`, by the path of its manifest, or of its file if it has none.
   private var positions: [String: Int] = [:]
-  /// The media files that belong to one of them.
+  /// The media files that belong to a recording.
   private var taken: Set<String> = []
   private var manifests: [String: RecordingManifest] = [:]
-  /// Files that are called like a manifest and are none.
+  /// Files that are named like a manifest but are not one.
   private var refused: Set<String> = []
-  /// What was named and is not there, or cannot be read, a sentence each.
+  /// Files that were named and are missing or cannot be read, a sentence each.
   private(set) var problems: [String] = []
-  /// What a user may want to know although it can be inspected.
+  /// Further remarks for the user, a sentence each.
   private(set) var remarks: [String] = []
 
-  /// What was found, in the order in which it was recorded, each recording's files in the order of its segments. Files of which
-  /// nobody knows when they were made come last, as they were named.
+  /// The recordings in the order in which they were made, each with its files in the order of their segments. Files with
+  /// unknown time come last, in the order of the command line.
   var recordings: [FoundRecording] {
     let dated = found.enumerated().map { index, recording in
       (began: recording.manifest.flatMap { RecordedClock.milliseconds($0.content.start) } ?? .max, index: index)
@@ -34,7 +35,7 @@ struct RecordingSearch {
     }
   }
 
-  /// Looks at a file or a folder that a user named.
+  /// Adds a file or a folder that the user named.
   mutating func add(_ path: String) {
     var isFolder = false
     if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder {
@@ -57,7 +58,7 @@ struct RecordingSearch {
     let before = taken.count
     let problemsBefore = problems.count
     for name in names where name.hasSuffix(".json") {
-      // Other JSON files may lie there, too, such as the report of an inspection.
+      // The folder may contain other JSON files, such as the report of an inspection.
       let path = "\(folder)/\(name)"
       if (try? manifest(path)) != nil { addManifest(path) }
     }
@@ -71,7 +72,7 @@ struct RecordingSearch {
     { name in taken.contains(Self.identity("\(folder)/\(name)")) }
   }
 
-  /// A manifest with all its files.
+  /// Adds a manifest and all its files.
   private mutating func addManifest(_ path: String) {
     do {
       let content = try manifest(path)
@@ -80,7 +81,7 @@ struct RecordingSearch {
       for entry in listed {
         guard RecordedName.isBeside(entry.name) else {
           problems.append(
-            "“\(RecordedName.shown(path))” lists “\(RecordedName.shown(entry.name))”, which is no name of a recording "
+            "“\(RecordedName.shown(path))” lists “\(RecordedName.shown(entry.name))”, which is not the name of a recording "
               + "beside it.")
           continue
         }
@@ -88,19 +89,19 @@ struct RecordingSearch {
         if FileManager.default.fileExists(atPath: file) {
           add(RecordedFile(path: file, entry: entry, segment: entry.segment), to: path, content)
         } else {
-          remarks.append("“\(RecordedName.shown(file))”, which belongs to “\(RecordedName.shown(path))”, is not there.")
+          remarks.append("“\(RecordedName.shown(file))”, which belongs to “\(RecordedName.shown(path))”, is missing.")
         }
       }
       for name in begunLater(than: content, at: path) { addFile(folder + name) }
       if positions[Self.identity(path)] == nil {
-        problems.append("“\(RecordedName.shown(path))” cannot be inspected: none of its files is there.")
+        problems.append("“\(RecordedName.shown(path))” cannot be inspected: all of its files are missing.")
       }
     } catch {
       problems.append("“\(RecordedName.shown(path))” \(error.clause).")
     }
   }
 
-  /// A media file, with the manifest that lies beside it.
+  /// Adds a media file, with its manifest if there is one.
   private mutating func addFile(_ path: String) {
     if taken.contains(Self.identity(path)) { return }
     let file = RecordedFile(path: path)
@@ -114,7 +115,7 @@ struct RecordingSearch {
     let entry = content.files.first { $0.name == file.name }
     if entry == nil {
       remarks.append(
-        "“\(RecordedName.shown(path))” was begun after its manifest was last written; it is taken to continue where the file "
+        "“\(RecordedName.shown(path))” was begun after its manifest was last written; it is assumed to continue where the file "
           + "before it ends.")
     }
     let segment = entry?.segment ?? RecordedName.segment(file.name)?.number
@@ -139,7 +140,7 @@ struct RecordingSearch {
     return content
   }
 
-  /// The manifest of a file's name that lists it, or that may have been written before the file was begun.
+  /// The manifest that lists the file, or that may have been written before the file was begun.
   private mutating func manifestBeside(_ file: RecordedFile) -> (path: String, content: RecordingManifest)? {
     let folder = Self.folder(of: file.path)
     let segment = RecordedName.segment(file.name)
@@ -160,7 +161,7 @@ struct RecordingSearch {
     return nil
   }
 
-  /// Files of the recording that its manifest does not list, because the program was killed.
+  /// The files of a recording that its manifest does not list because the program was killed.
   private func begunLater(than content: RecordingManifest, at path: String) -> [String] {
     if content.finished { return [] }
     let folder = Self.folder(of: path)
@@ -171,13 +172,13 @@ struct RecordingSearch {
     return names.filter { isOwn($0, base: base) && !listed.contains($0) }.sorted()
   }
 
-  /// Whether a recorder that was requested the name makes a file of this name.
+  /// Whether a recorder with this base name creates a file of this name.
   private func isOwn(_ name: String, base: String) -> Bool {
     guard name.hasSuffix(".webm") || name.hasSuffix(".ogg") else { return false }
     return RecordedName.stem(name) == base || RecordedName.segment(name)?.base == base
   }
 
-  /// Whether a path is that of something that is to be inspected.
+  /// Whether the path belongs to a file that is inspected.
   func holds(_ path: String) -> Bool {
     let identity = Self.identity(path)
     return taken.contains(identity) || positions[identity] != nil
@@ -185,13 +186,45 @@ struct RecordingSearch {
 
   // MARK: Paths
 
-  /// The folder with its slash; empty for a name alone.
+  /// The folder with a trailing slash; empty for a name alone.
   private static func folder(of path: String) -> String {
     path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
   }
 
-  /// One name for a file, whatever it was called.
+  /// A unique name of the file, with links resolved.
   private static func identity(_ path: String) -> String {
     URL(fileURLWithPath: path).resolvingSymlinksInPath().standardizedFileURL.path
+  }
+}
+
+/// Reads manifests with bounded memory.
+enum ManifestFile {
+  /// No manifest is larger, because its lists are bounded.
+  static let largest = 16 << 20
+
+  /// Why a file is not accepted as a manifest, as a clause that follows its name.
+  struct ReadError: Error {
+    let clause: String
+  }
+
+  static func read(_ path: String) throws(ReadError) -> RecordingManifest {
+    let bytes = try bytes(path)
+    do {
+      return try RecordingManifest(parsing: bytes)
+    } catch {
+      // A missing field does not help the user, but a newer program's version does.
+      let reason = error.reason.hasPrefix("its version") ? ": \(error.reason)" : ""
+      throw ReadError(clause: "is not a recording's manifest\(reason)")
+    }
+  }
+
+  private static func bytes(_ path: String) throws(ReadError) -> [UInt8] {
+    do {
+      let file = try OpenFile(path)
+      if file.size <= UInt64(largest) { return try file.bytes(Int(file.size), from: 0) }
+    } catch {
+      throw ReadError(clause: "cannot be inspected: \(error)")
+    }
+    throw ReadError(clause: "is not a recording's manifest: it is larger than \(largest >> 20) MiB")
   }
 }

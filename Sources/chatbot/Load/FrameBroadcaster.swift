@@ -2,13 +2,13 @@ import BotPeer
 import Media
 import NIOCore
 
-/// Hands each frame of the one source to all publishers, phase by phase; the frame's bytes are shared by all.
+/// Sends each frame of the shared source to all publishers, phase by phase. All publishers share the frame's bytes.
 struct FrameBroadcaster: Sendable {
   private let stagger: StaggerSchedule
   private let parts: [ObjectIdentifier: NIOLoopBound<Part>]
   private let loops: [any EventLoop]
 
-  /// The publishers of one loop, and when they got their frames; touched on that loop only.
+  /// The publishers of one event loop, and the lateness of their frames; used on that loop only.
   private final class Part {
     private let loop: any EventLoop
     private var replay: StaggeredReplay
@@ -34,7 +34,7 @@ struct FrameBroadcaster: Sendable {
       wait(phase)
     }
 
-    /// Comes back when the phase's next frame is due.
+    /// Schedules the next frame of a phase.
     private func wait(_ phase: Int) {
       guard !isWaiting[phase], let deadline = replay.deadline(of: phase) else { return }
       isWaiting[phase] = true
@@ -66,14 +66,14 @@ struct FrameBroadcaster: Sendable {
     self.parts = parts
   }
 
-  /// From now on a publisher gets frames, beginning with the frames since the last keyframe.
+  /// Adds a publisher, which first receives the frames since the last keyframe.
   func add(_ peer: Peer, index: Int, on loop: any EventLoop) {
     guard let part = parts[ObjectIdentifier(loop)] else { return }
     let phase = stagger.phase(of: index)
     loop.execute { part.value.join(peer, phase: phase) }
   }
 
-  /// Gives a frame to each publisher when its time has come there.
+  /// Queues a frame; each publisher sends it when it is due in the publisher's phase.
   func give(_ frame: EncodedFrame) {
     for loop in loops {
       guard let part = parts[ObjectIdentifier(loop)] else { continue }
@@ -81,7 +81,7 @@ struct FrameBroadcaster: Sendable {
     }
   }
 
-  /// How late frames were handed over so far.
+  /// How late frames were sent so far.
   func lateness() async -> Lateness {
     var all = Lateness()
     for loop in loops {
@@ -89,5 +89,37 @@ struct FrameBroadcaster: Sendable {
       if let one = try? await loop.submit({ part.value.lateness }).get() { all.add(one) }
     }
     return all
+  }
+}
+
+/// A histogram of how late frames were handed to publishers, in milliseconds. It shows whether this machine keeps up.
+struct Lateness: Sendable, Hashable {
+  /// One bucket for each millisecond; the last one counts all later frames.
+  private var counts = [Int](repeating: 0, count: 1001)
+  private(set) var count = 0
+
+  /// Above this lateness in milliseconds, the measurements describe this machine more than the server under load.
+  static let tooLate = 50.0
+
+  mutating func add(_ lateness: Duration) {
+    let position = min(max(0, Int(lateness / .milliseconds(1))), counts.count - 1)
+    counts[position] += 1
+    count += 1
+  }
+
+  mutating func add(_ other: Lateness) {
+    for (position, number) in other.counts.enumerated() { counts[position] += number }
+    count += other.count
+  }
+
+  /// The lateness in milliseconds that the given share of all frames does not exceed; nil before the first frame.
+  func quantile(_ share: Double) -> Double? {
+    guard count > 0 else { return nil }
+    var rest = Int((share * Double(count)).rounded(.up))
+    for (position, number) in counts.enumerated() {
+      rest -= number
+      if rest <= 0 { return Double(position + 1) }
+    }
+    return Double(counts.count)
   }
 }

@@ -6,7 +6,7 @@ import NIOCore
 import NIOPosix
 import SkyRTC
 
-/// A room full of publishers, from the first to come until all have left. Wiring only.
+/// A load of a room with publishers, from the first join until all have left. Wiring only.
 struct Load {
   let options: LoadOptions
   let console: Console
@@ -19,7 +19,7 @@ struct Load {
     case allGone
   }
 
-  /// What the tasks of a load share.
+  /// The parts that a load's tasks share.
   private struct Parts: Sendable {
     let publisherGroup: PublisherGroup
     let publisherRegistry: PublisherRegistry
@@ -30,10 +30,10 @@ struct Load {
 
   func run() async throws {
     let interruption = Interruption()
-    // What can be wrong without a network is found before anybody is disturbed.
+    // Find errors that need no network before joining, so that no participant notices them.
     try options.reaching.connectionSettings.check()
     let source = try openSource()
-    // Each publisher has a socket on each address and one to the server.
+    // Each publisher has one socket for each local address and one to the server.
     FileDescriptorLimit.allowMany()
     let loops = Array(
       MultiThreadedEventLoopGroup(
@@ -102,7 +102,7 @@ struct Load {
     }
   }
 
-  // MARK: While it lasts
+  // MARK: Running
 
   private func addTasks(
     to group: inout TaskGroup<EndReason?>, first: LoadPublisher, interruption: Interruption, _ parts: Parts
@@ -141,7 +141,7 @@ struct Load {
     }
   }
 
-  /// Lets one publisher after the other come; ends when all have gone.
+  /// Starts the publishers one after the other; returns when all have left.
   private func publish(_ first: LoadPublisher, _ parts: Parts) async {
     let began = ContinuousClock.now
     await withTaskGroup(of: Void.self) { group in
@@ -167,10 +167,10 @@ struct Load {
   }
 
   private func play(_ parts: Parts) async {
-    // What is played once is for everybody.
+    // A file that is played once waits until all publishers are connected.
     if !options.playing.loops { await parts.publisherGroup.allConnected() }
     for await frame in await parts.publisherGroup.source.frames() { parts.broadcaster.give(frame) }
-    // What was given last is still on its way.
+    // The last frames are still being sent.
     try? await MediaThread.loop.sleep(for: StaggerSchedule.span + .milliseconds(300))
   }
 
@@ -191,7 +191,7 @@ struct Load {
       bytesBefore: steady.bytesBefore, lateness: await parts.broadcaster.lateness())
   }
 
-  /// Prints the report, and throws if it is not what was requested.
+  /// Prints the report, and throws if not all publishers were connected.
   private func judge(_ report: LoadReport, _ source: any FrameSource) async throws {
     if options.json {
       console.result(try report.json, isWanted: true)
@@ -200,13 +200,13 @@ struct Load {
     }
     if let failure = await source.failure { throw CallFailure(.fileNotPlayable, failure) }
     if report.joined == 0 {
-      throw CallFailure(.serverNotReached, report.failures.first?.reason ?? "Nobody came into the room.")
+      throw CallFailure(.serverNotReached, report.failures.first?.reason ?? "No publisher joined the room.")
     }
     if report.isComplete { return }
     let missing = report.started - report.connected
     throw CallFailure(
       .notConnected,
-      "\(missing) of \(report.started) publishers were connected to nobody"
+      "\(missing) of \(report.started) publishers were never connected to anyone"
         + (report.failures.isEmpty ? ": nobody else was in the room, or there was no time." : "."))
   }
 }

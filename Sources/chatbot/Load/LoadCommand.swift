@@ -9,8 +9,8 @@ struct LoadCommand: AsyncParsableCommand {
     discussion: """
       chatbot load --room 100 --publishers 50 --play samples/test.webm --duration 30s
 
-      Each publisher has an id, a socket and a certificate of its own. They call everybody in the room, and \
-      each other with --receive only. With --udp-port they take the ports from that one on. Exits with 0 only if each of them was connected to somebody.
+      Each publisher has an id, a socket and a certificate of its own. They call everyone in the room, and \
+      each other with --receive only. With --udp-port they take the ports from that one on. Exits with 0 only if each of them was connected to someone.
       """)
 
   @OptionGroup var options: LoadOptions
@@ -22,4 +22,68 @@ struct LoadCommand: AsyncParsableCommand {
       try await Load(options: options, console: console, log: log).run()
     }
   }
+}
+
+/// The options of `chatbot load`.
+struct LoadOptions: ParsableArguments {
+  @OptionGroup(title: "Room and network")
+  var reaching: ConnectionOptions
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("How many publishers, 1 to \(Self.maximumPublishers).", valueName: "count"))
+  var publishers: Int
+
+  @Option(
+    help: ArgumentHelp("How fast they join: 10/s, 90/m.", valueName: "rate"), transform: RampRate.parse)
+  var ramp = RampRate(perSecond: 10)
+
+  @OptionGroup(title: "Input")
+  var playing: PlayOptions
+
+  @Flag(help: "Receive what others send, and call each other.")
+  var receive = false
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "Leave this long after the last one joined: 90, 90s, 10m, 1h. (default: stay until a signal)", valueName: "time"),
+    transform: TimeSpan.parse)
+  var duration: TimeSpan?
+
+  @Flag(help: "Print the report as one JSON object.")
+  var json = false
+
+  @OptionGroup(title: "Output")
+  var log: LogOptions
+
+  static let maximumPublishers = 1000
+
+  /// The settings of one publisher. Each has its own UDP port, counted from the requested one.
+  func connectionSettings(of publisher: Int) -> ConnectionSettings {
+    var connectionSettings = reaching.connectionSettings
+    if connectionSettings.udpPort > 0 {
+      connectionSettings.udpPort = UInt16(clamping: Int(connectionSettings.udpPort) + publisher)
+    }
+    return connectionSettings
+  }
+
+  func validate() throws {
+    guard playing.play != nil else { throw ValidationError("Publishers need something to send: --play FILE.") }
+    guard (1...Self.maximumPublishers).contains(publishers) else {
+      throw ValidationError("--publishers is 1 to \(Self.maximumPublishers), not \(publishers).")
+    }
+    let lastPort = Int(reaching.udpPort) + publishers - 1
+    if reaching.udpPort > 0, lastPort > Int(UInt16.max) {
+      throw ValidationError(
+        "\(publishers) publishers take the UDP ports from \(reaching.udpPort) to \(lastPort), but \(UInt16.max) is the last one."
+      )
+    }
+    if duration?.milliseconds == 0 { throw ValidationError("--duration 0 would leave before anyone is connected.") }
+  }
+}
+
+extension RampRate {
+  /// For `transform:`, whose errors ArgumentParser prints as they are.
+  @Sendable static func parse(_ text: String) throws -> RampRate { try RampRate(text) }
 }

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// When the first and the last publisher came, and what had been sent by then: the steady part of a load begins with the last.
+/// The times of the first and the last publisher's start, and the bytes sent until then. The steady part of a load begins
+/// with the last publisher.
 final class LoadMilestones: Sendable {
   private struct State {
     var last: ContinuousClock.Instant?
@@ -17,7 +18,7 @@ final class LoadMilestones: Sendable {
     (arrivals, arrival) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
   }
 
-  /// The last publisher has come.
+  /// Records that the last publisher has started.
   func last(bytesSent: UInt64, now: ContinuousClock.Instant) {
     state.withLock { state in
       state.last = now
@@ -27,12 +28,12 @@ final class LoadMilestones: Sendable {
     arrival.finish()
   }
 
-  /// Waits for the last publisher; for one caller.
+  /// Waits for the last publisher; for one caller only.
   func lastCame() async {
     for await _ in arrivals { return }
   }
 
-  /// How long the steady part has lasted, and what had been sent before it; of all that there was while publishers still come.
+  /// The duration of the steady part, and the bytes sent before it; the whole load while publishers are still starting.
   func steady(now: ContinuousClock.Instant) -> (seconds: Double, bytesBefore: UInt64) {
     state.withLock { state in
       ((now - (state.last ?? begun)) / .seconds(1), state.bytesSent)

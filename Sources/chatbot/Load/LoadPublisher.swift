@@ -4,7 +4,7 @@ import Media
 import Signalling
 import SkyRTC
 
-/// One participant of a load: an id, a socket and a certificate of its own.
+/// One publisher of a load, with its own id, socket and certificate.
 struct LoadPublisher: Sendable {
   let index: Int
   let peer: Peer
@@ -13,7 +13,7 @@ struct LoadPublisher: Sendable {
   let publisherGroup: PublisherGroup
   let log: Logger
 
-  /// Takes part until it is closed, or until the server does not let it in.
+  /// Joins the room and stays until it is closed or the server refuses the join.
   func run() async {
     publisherGroup.note(index) { $0.starts(now: .now) }
     publisherRegistry.begins(index)
@@ -28,13 +28,13 @@ struct LoadPublisher: Sendable {
     await media
   }
 
-  /// Says goodbye to everybody; then `run` returns.
+  /// Closes all connections; then `run` returns.
   func leave() async {
     await peer.close(reason: "The publisher left the room.")
     await client.close()
   }
 
-  /// Notes what the connections have counted by now.
+  /// Updates the counters of the publisher's connections.
   func count() async {
     let statistics = await peer.statistics()
     publisherGroup.note(index) { $0.counted(statistics) }
@@ -46,7 +46,7 @@ struct LoadPublisher: Sendable {
     log.warning("\(sentence)", metadata: ["publisher": "\(index)"])
   }
 
-  // MARK: What happens
+  // MARK: Events
 
   private func followSignalling() async {
     var hasJoined = false
@@ -61,7 +61,7 @@ struct LoadPublisher: Sendable {
         for id in await publisherRegistry.callees(among: others.map(\.text)) {
           let other = ParticipantID(id)
           if isSomeoneElse {
-            peer.disconnect(other, because: CloseReason(.connectionLost, "The server lost us for a while."))
+            peer.disconnect(other, because: CloseReason(.connectionLost, "The connection to the server was lost."))
           } else if !begin(other) {
             continue
           }
@@ -76,7 +76,7 @@ struct LoadPublisher: Sendable {
         if case .offer = message { _ = begin(id) }
         peer.receive(event)
       case .connectionLost(let reason, _) where !hasJoined:
-        giveUp("The server did not let us in: \(reason)")
+        giveUp("The server refused the join: \(reason)")
         return await leave()
       case .connectionLost(let reason, _):
         log.warning("server lost, calls continue", metadata: ["publisher": "\(index)", "reason": "\(reason)"])
@@ -84,7 +84,7 @@ struct LoadPublisher: Sendable {
     }
   }
 
-  /// Notes that a call begins; false if there is one already.
+  /// Registers the start of a call, and returns false if there already is one.
   private func begin(_ participant: ParticipantID) -> Bool {
     publisherGroup.note(index) { $0.calls(participant, now: .now) }
   }

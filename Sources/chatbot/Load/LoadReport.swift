@@ -1,22 +1,22 @@
 import FoundationEssentials
 
-/// What a load came to: the object that `--json` prints. Times are milliseconds, counts are of all publishers together.
+/// The result of a load: the object that `--json` prints. Times are milliseconds, counts are totals of all publishers.
 struct LoadReport: Sendable, Hashable, Encodable {
-  /// What went to receivers.
+  /// Media sent to receivers.
   struct Sent: Sendable, Hashable, Encodable {
     var frames: UInt64
-    /// RTP packets, those sent again included.
+    /// RTP packets, including retransmissions.
     var packets: UInt64
     /// Bytes of RTP payload.
     var bytes: UInt64
-    /// Bits of RTP payload a second on average, all publishers together, over ``seconds``.
+    /// The average bitrate of RTP payload of all publishers together over ``seconds``, in bits per second.
     var bitrate: Double
   }
 
   struct Lost: Sendable, Hashable, Encodable {
-    /// Packets that receivers reported as lost. What came at the second try counts here too.
+    /// Packets that receivers reported as lost, including those that a retransmission recovered.
     var packets: UInt64
-    /// Of all packets sent, 0 to 1.
+    /// The fraction of all packets sent, 0 to 1.
     var fraction: Double
   }
 
@@ -27,52 +27,53 @@ struct LoadReport: Sendable, Hashable, Encodable {
     var bytes: UInt64
   }
 
-  /// What went wrong, and how often.
+  /// An error, and how often it occurred.
   struct Failure: Sendable, Hashable, Encodable {
     var reason: String
     var count: Int
   }
 
-  /// The form of this object; grows only when a field changes its meaning or goes.
+  /// The version of this object; incremented only when a field changes its meaning or is removed.
   let version = 1
   var room: String
   var server: String
-  /// What is played, in one line.
+  /// The input, in one text line.
   var source: String
-  /// How many publishers were requested.
+  /// The number of publishers requested.
   var publishers: Int
-  /// How many of them began; fewer after a signal while they still came.
+  /// The number of publishers started; lower if a signal arrived before all had started.
   var started: Int
-  /// How many the server let into the room.
+  /// The number of publishers that joined the room.
   var joined: Int
-  /// How many were connected to somebody, now or before.
+  /// The number of publishers that were ever connected to someone.
   var connected: Int
-  /// Connections that stood at the end.
+  /// The number of connections at the end.
   var connections: Int
-  /// Seconds from when the last publisher came to the end; from the beginning if some were still to come.
+  /// Seconds from the start of the last publisher to the end; from the beginning if some had not started.
   var seconds: Double
-  /// From the first attempt to reach the server to the room; missing when nobody joined, as the others are
-  /// when there is nothing to tell.
+  /// From the first attempt to connect to the server until the join; like the other distributions, missing if there are
+  /// no values.
   var joinTime: Distribution?
-  /// From joining, or from the other side's offer when that came later, to the end of ICE and DTLS.
+  /// From the join, or from the other side's offer if that arrived later, to the end of ICE and DTLS.
   var connectTime: Distribution?
-  /// The newest of each connection.
+  /// The latest value of each connection.
   var roundTripTime: Distribution?
   var sent: Sent
   var lost: Lost
-  /// Keyframes that receivers requested, each request counted.
+  /// The number of keyframe requests from receivers.
   var keyframeRequests: UInt64
-  /// What came from others in the room. It is counted and thrown away.
+  /// Media received from others in the room. It is counted and discarded.
   var received: Received
-  /// 99 of 100 frames were handed to their publisher no later than this after they were due: whether this machine kept up.
+  /// The lateness that 99 of 100 frames did not exceed when they were handed to their publisher: whether this machine
+  /// kept up.
   var lateness: Double?
-  /// The most frequent first.
+  /// Sorted by count, the most frequent first.
   var failures: [Failure]
 
-  /// Whether each publisher that began was connected to somebody.
+  /// Whether each started publisher was connected to someone.
   var isComplete: Bool { connected == started }
 
-  /// The object in one piece, with the keys in alphabetical order.
+  /// The object as JSON, with the keys in alphabetical order.
   var json: String {
     get throws {
       let encoder = JSONEncoder()
@@ -83,13 +84,13 @@ struct LoadReport: Sendable, Hashable, Encodable {
 }
 
 extension LoadReport {
-  /// What everybody's records come to.
+  /// Computes the report from all publishers' records.
   ///
   /// - Parameters:
-  ///   - records: one a publisher that was started.
-  ///   - publishers: how many were requested.
-  ///   - seconds: since the last one came, or since the beginning if some are still to come.
-  ///   - bytesBefore: what had been sent until then.
+  ///   - records: One for each publisher that was started.
+  ///   - publishers: The number requested.
+  ///   - seconds: Since the last publisher started, or since the beginning if some have not started.
+  ///   - bytesBefore: The bytes sent until then.
   init(
     records: [PublisherRecord], publishers: Int, room: String, server: String, source: String, seconds: Double,
     bytesBefore: UInt64, lateness: Lateness
@@ -120,21 +121,21 @@ extension LoadReport {
   }
 
   private static func milliseconds(_ seconds: [Double]) -> Distribution? {
-    // Tenths are what can be distinguished.
+    // Rounded to tenths, the useful precision.
     Distribution(seconds.map { ($0 * 10_000).rounded() / 10 })
   }
 }
 
-/// How values are spread: what people ask of many measurements of one thing.
+/// The distribution of repeated measurements.
 struct Distribution: Sendable, Hashable, Encodable {
-  /// So many values.
+  /// The number of values.
   let count: Int
   let median: Double
   /// 95 of 100 values are at most this.
   let p95: Double
   let worst: Double
 
-  /// Nil when there are no values. By nearest rank, so that each figure is one of the values.
+  /// Nil if there are no values. Uses the nearest rank, so that each result is one of the values.
   init?(_ values: [Double]) {
     let sorted = values.filter(\.isFinite).sorted()
     guard let worst = sorted.last else { return nil }

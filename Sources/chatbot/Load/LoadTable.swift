@@ -1,4 +1,4 @@
-/// A load's report for people.
+/// A load's report as a table.
 struct LoadTable: Sendable {
   private let report: LoadReport
 
@@ -6,12 +6,12 @@ struct LoadTable: Sendable {
     self.report = report
   }
 
-  /// The lines, without control characters; all but reasons of failures fit into 80 columns.
+  /// The lines without control characters; all except the reasons of errors fit into 80 columns.
   var lines: [String] {
     let people = report.publishers == 1 ? "1 publisher" : "\(report.publishers) publishers"
     let room = StatusLine.plain(report.room, longest: StatusLine.maximumRoom)
     let since =
-      report.started < report.publishers ? "since the first of \(report.started) came" : "since the last one came"
+      report.started < report.publishers ? "since the first of \(report.started) joined" : "since the last one joined"
     var lines = ["\(people) in room \(room), \(Self.decimal(report.seconds)) s \(since)", ""]
     lines.append(Self.row("", ["reached", "median", "95 %", "worst"]))
     lines.append(times("joined", "\(report.joined) of \(report.publishers)", report.joinTime))
@@ -34,7 +34,7 @@ struct LoadTable: Sendable {
             + Self.bytes(report.received.bytes)))
     }
     if let lateness = report.lateness {
-      lines.append(Self.line("late", "99 % of frames were on their way within \(Self.decimal(lateness)) ms"))
+      lines.append(Self.line("late", "99 % of frames were sent within \(Self.decimal(lateness)) ms"))
     }
     for (index, failure) in report.failures.enumerated() {
       let reason = StatusLine.plain(failure.reason, longest: 200)
@@ -58,7 +58,7 @@ struct LoadTable: Sendable {
     "  " + name + String(repeating: " ", count: max(1, 12 - name.count)) + text
   }
 
-  /// With one decimal.
+  /// Formats a number with one decimal.
   static func decimal(_ value: Double) -> String { StatusLine.tenths(value) }
 
   static func percent(_ share: Double) -> String {
@@ -67,7 +67,7 @@ struct LoadTable: Sendable {
     return "\(hundredths / 100).\(fraction < 10 ? "0" : "")\(fraction) %"
   }
 
-  /// With a comma before each three figures: `1,234,567`.
+  /// Formats a number with a comma before each group of three digits: `1,234,567`.
   static func grouped(_ number: UInt64) -> String {
     let digits = Array("\(number)")
     return digits.indices.reduce(into: "") { text, index in
@@ -76,7 +76,7 @@ struct LoadTable: Sendable {
     }
   }
 
-  /// `999 B`, `1.5 kB`, `312.4 MB`, `1.2 GB`.
+  /// Formats a size: `999 B`, `1.5 kB`, `312.4 MB`, `1.2 GB`.
   static func bytes(_ number: UInt64) -> String {
     switch Double(number) {
     case 1e9...: "\(decimal(Double(number) / 1e9)) GB"

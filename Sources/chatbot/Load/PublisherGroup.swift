@@ -1,15 +1,15 @@
 import Media
 import Synchronization
 
-/// The publishers of a load, and what they went through.
+/// The publishers of a load, and their records.
 final class PublisherGroup: Sendable {
-  /// What all of them send.
+  /// The source that all publishers send.
   let source: any FrameSource
 
   private struct State {
     var publishers: [LoadPublisher] = []
     var records: [PublisherRecord]
-    /// What the lines from each publisher take; only for a source that follows them.
+    /// The bandwidth of each publisher's viewers; only for a source that adapts.
     var lines: [Int: ViewerBandwidth] = [:]
     var connected = 0
   }
@@ -30,7 +30,7 @@ final class PublisherGroup: Sendable {
     state.withLock { $0.publishers.append(publisher) }
   }
 
-  /// Notes what happened to a publisher.
+  /// Changes the record of a publisher.
   func note<Answer: Sendable>(_ index: Int, _ change: (inout PublisherRecord) -> Answer) -> Answer {
     state.withLock { change(&$0.records[index]) }
   }
@@ -48,12 +48,12 @@ final class PublisherGroup: Sendable {
     }
   }
 
-  /// Waits until each publisher has been connected to somebody; for one caller.
+  /// Waits until each publisher has been connected to someone; for one caller only.
   func allConnected() async {
     for await _ in everybody { return }
   }
 
-  /// One encoder serves all.
+  /// Adapts the encoder to the viewers' bandwidth. One encoder serves all publishers.
   func follow(_ line: ViewerBandwidth.Line?, of participant: ParticipantID, _ index: Int) {
     guard source.isLive else { return }
     let line = state.withLock { state in
@@ -71,7 +71,7 @@ final class PublisherGroup: Sendable {
     }
   }
 
-  /// What everybody went through, with the newest counts.
+  /// The records of all publishers, with the newest counters.
   func records() async -> [PublisherRecord] {
     await eachPublisher { await $0.count() }
     return state.withLock { $0.records }

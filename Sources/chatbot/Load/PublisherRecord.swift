@@ -1,9 +1,9 @@
 import BotPeer
 import Media
 
-/// What one publisher went through. Pure: it is told what happens and when.
+/// The history of one publisher. Pure: events and times are passed in.
 struct PublisherRecord: Sendable {
-  /// What has been counted of connections.
+  /// The counters of connections.
   struct Totals: Sendable, Hashable {
     var framesSent: UInt64 = 0
     var packetsSent: UInt64 = 0
@@ -42,13 +42,13 @@ struct PublisherRecord: Sendable {
     }
   }
 
-  /// Whether the server let it into the room.
+  /// Whether it has joined the room.
   private(set) var hasJoined = false
-  /// Seconds from the first attempt to reach the server to the room.
+  /// Seconds from the first attempt to connect to the server until the join.
   private(set) var joinTime: Double?
-  /// Seconds from the call's beginning to the connection, one for each that was established.
+  /// Seconds from the start of each call to its connection.
   private(set) var connectTimes: [Double] = []
-  /// What went wrong, a sentence each.
+  /// Its errors, a sentence each.
   private(set) var failures: [String] = []
 
   private var began: ContinuousClock.Instant?
@@ -57,24 +57,24 @@ struct PublisherRecord: Sendable {
   private var running: [ParticipantID: PeerStatistics] = [:]
   private var over = Totals()
 
-  /// Whether its turn to come has come.
+  /// Whether it has started.
   var hasStarted: Bool { began != nil || !failures.isEmpty }
 
-  /// Whether it has been connected to somebody.
+  /// Whether it has ever been connected to someone.
   var hasConnected: Bool { !connectTimes.isEmpty }
 
-  /// Connections that stand now.
+  /// The number of present connections.
   var connections: Int { connected.count }
 
-  /// All connections together, those that are over too.
+  /// The totals of all connections, including closed ones.
   var totals: Totals {
     running.values.reduce(into: over) { $0 += Totals($1) }
   }
 
-  /// The newest round trip times of its connections, in seconds.
+  /// The latest round-trip times of its connections, in seconds.
   var roundTripTimes: [Double] { running.values.compactMap(\.roundTripTime) }
 
-  // MARK: What happens
+  // MARK: Events
 
   mutating func starts(now: ContinuousClock.Instant) { began = now }
 
@@ -83,7 +83,8 @@ struct PublisherRecord: Sendable {
     if let began, joinTime == nil { joinTime = (now - began) / .seconds(1) }
   }
 
-  /// A call begins: with our offer when we came later, else with theirs. False if there is one already.
+  /// Registers the start of a call: with our offer if we joined later, otherwise with theirs. Returns false if there
+  /// already is one.
   mutating func calls(_ participant: ParticipantID, now: ContinuousClock.Instant) -> Bool {
     guard callsBegun[participant] == nil else { return false }
     callsBegun[participant] = now
@@ -91,12 +92,12 @@ struct PublisherRecord: Sendable {
   }
 
   mutating func connected(_ participant: ParticipantID, now: ContinuousClock.Instant) {
-    // A connection that comes back after silence is the same one.
+    // A connection that resumes after silence is the same one.
     guard connected.insert(participant).inserted, let begun = callsBegun[participant] else { return }
     connectTimes.append((now - begun) / .seconds(1))
   }
 
-  /// Takes what the connections have counted by now.
+  /// Stores the newest counters of the connections.
   mutating func counted(_ statistics: [PeerStatistics]) {
     for connection in statistics { running[connection.participant] = connection }
   }

@@ -1,9 +1,10 @@
 import Synchronization
 
-/// The ids of the publishers of this process, who do not call each other unless they are to receive.
+/// The ids of this process's publishers, which do not call each other unless they receive.
 ///
-/// Who joins is told of everybody in the room, maybe before another publisher of ours has learnt its own id. So anyone who sees
-/// somebody unknown waits until those have settled who were joining at that moment; their answer is on its way already.
+/// The server announces a new participant to the whole room, possibly before another publisher of ours has learnt its own
+/// id. So a publisher that sees an unknown id waits for all publishers that were joining at that moment; the server's
+/// answers to them are already being sent.
 final class PublisherRegistry: Sendable {
   private struct State {
     var ids: Set<String> = []
@@ -19,36 +20,36 @@ final class PublisherRegistry: Sendable {
     self.callEachOther = callEachOther
   }
 
-  /// A publisher is about to join.
+  /// Registers that a publisher starts to join.
   func begins(_ publisher: Int) {
     state.withLock { _ = $0.joining.insert(publisher) }
   }
 
-  /// A publisher is in the room under this id.
+  /// Registers that a publisher has joined with the given id.
   func joined(_ publisher: Int, as id: String) {
     settle(publisher) { state in
-      // The id of a lost connection to the server stays ours: others may still speak of it.
+      // The id of a lost connection to the server stays registered, because others may still use it.
       state.ids.insert(id)
       state.newest[publisher] = id
     }
   }
 
-  /// A publisher's own id; empty before it has joined.
+  /// The publisher's present id; empty before it has joined.
   func id(of publisher: Int) -> String {
     state.withLock { $0.newest[publisher] ?? "" }
   }
 
-  /// A publisher will not come.
+  /// Registers that a publisher will not join.
   func gaveUp(_ publisher: Int) {
     settle(publisher) { _ in }
   }
 
-  /// Whether somebody is one of ours whom the others leave alone.
+  /// Whether the id belongs to one of our publishers, which others must not call.
   func leavesAlone(_ id: String) -> Bool {
     !callEachOther && state.withLock { $0.ids.contains(id) }
   }
 
-  /// Those of a room whom one of ours calls.
+  /// Returns the participants of a room that a publisher calls.
   func callees(among others: [String]) async -> [String] {
     if callEachOther { return others }
     await withCheckedContinuation { continuation in

@@ -1,16 +1,16 @@
-/// How fast publishers come, as it is written on the command line: `10/s`, `90/m`, or `10` for as many a second.
+/// The rate at which publishers join, as written on the command line: `10/s`, `90/m`, or `10` for ten a second.
 struct RampRate: Sendable, Hashable, CustomStringConvertible {
-  /// Publishers in a minute; at least 1.
+  /// Publishers per minute; at least 1.
   let perMinute: Int
 
-  /// Joining faster than this is no ramp any more.
+  /// The maximum rate; a faster one would not be a ramp.
   static let fastest = 60_000
 
   init(perSecond: Int) {
     perMinute = min(max(1, perSecond), Self.fastest / 60) * 60
   }
 
-  /// Reads a whole number with `/s`, `/m` or nothing behind it.
+  /// Parses a whole number, followed by `/s`, `/m` or nothing.
   init(_ text: String) throws(ParseError) {
     let digits = text.prefix { $0.isASCII && $0.isNumber }
     let factor: Int
@@ -24,17 +24,17 @@ struct RampRate: Sendable, Hashable, CustomStringConvertible {
     perMinute = number * factor
   }
 
-  /// When the publisher of that index is to come, counted from the first.
+  /// The start time of the publisher with the given index, relative to the first.
   func moment(of index: Int) -> Duration {
     .microseconds(Int64(max(0, index)) * 60_000_000 / Int64(perMinute))
   }
 
-  /// Reading it gives the same rate.
+  /// The rate in a form that can be parsed again.
   var description: String {
     perMinute.isMultiple(of: 60) ? "\(perMinute / 60)/s" : "\(perMinute)/m"
   }
 
-  /// Why a text is no rate.
+  /// Why a text is not a rate.
   enum ParseError: Error, Hashable, CustomStringConvertible {
     case noRate(String)
     case outOfRange

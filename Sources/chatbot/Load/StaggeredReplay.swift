@@ -1,21 +1,21 @@
 import Media
 
-/// The frames of the shared source that some phase has yet to be given, and those that a newcomer begins with. Pure.
+/// The frames of the shared source that some phase has yet to send, and those that a new publisher starts with. Pure.
 ///
-/// Each phase has its own place in the row, and continues frame by frame: none is skipped and none given twice, however late
-/// the caller is.
+/// Each phase has its own position and advances frame by frame: no frame is skipped or repeated, however late the caller
+/// is.
 struct StaggeredReplay: Sendable {
   private let stagger: StaggerSchedule
-  /// Frames in the source's order; the first of them is number `base`.
+  /// Frames in the source's order; the first one has the number `base`.
   private var frames: [EncodedFrame] = []
   private var base = 0
-  /// The number of the frame that comes next in each phase; nil for a phase that nobody is in.
+  /// The number of the next frame of each phase; nil for a phase without publishers.
   private var positions: [Int?]
 
-  /// How many frames are kept.
+  /// The number of frames kept.
   var count: Int { frames.count }
 
-  /// More frames are not kept for newcomers: who comes then waits for the next keyframe.
+  /// The maximum number of frames kept for new publishers; beyond it, they wait for the next keyframe.
   static let maximumKept = 4096
 
   init(_ stagger: StaggerSchedule) {
@@ -23,15 +23,15 @@ struct StaggeredReplay: Sendable {
     positions = Array(repeating: nil, count: stagger.phases)
   }
 
-  /// Takes the source's next frame; its `arrival` says when it is due in the first phase.
+  /// Adds the source's next frame; its `arrival` is the time at which it is due in the first phase.
   mutating func add(_ frame: EncodedFrame, now: ContinuousClock.Instant) {
     frames.append(frame)
     trim(now: now)
   }
 
-  /// Somebody comes into a phase.
+  /// Adds a publisher to a phase.
   ///
-  /// - Returns: the frames since the last keyframe that the phase has been given: what the newcomer begins with.
+  /// - Returns: The frames since the last keyframe that the phase has sent, with which the new publisher starts.
   mutating func join(_ phase: Int, now: ContinuousClock.Instant) -> [EncodedFrame] {
     let delay = stagger.delay(of: phase)
     let position = positions[phase] ?? base + (frames.firstIndex { $0.arrival + delay > now } ?? frames.count)
@@ -41,13 +41,13 @@ struct StaggeredReplay: Sendable {
     return given[first...].filter { $0.codec.kind == .video }.map { delayed($0, by: delay) }
   }
 
-  /// When a phase's next frame is due; nil if there is none.
+  /// When a phase's next frame is due, or nil if there is none.
   func deadline(of phase: Int) -> ContinuousClock.Instant? {
     guard let position = positions[phase], position - base < frames.count else { return nil }
     return frames[position - base].arrival + stagger.delay(of: phase)
   }
 
-  /// The frames that are due in a phase, in order, with `arrival` as it is there.
+  /// Removes and returns the frames that are due in a phase, in order, with `arrival` shifted by the phase's delay.
   mutating func dequeue(_ phase: Int, now: ContinuousClock.Instant) -> [EncodedFrame] {
     guard let position = positions[phase] else { return [] }
     let delay = stagger.delay(of: phase)
@@ -62,7 +62,7 @@ struct StaggeredReplay: Sendable {
     return frame
   }
 
-  /// Forgets what no phase needs any more: all before the keyframe that the last phase shows.
+  /// Discards frames that no phase needs any more: all before the latest keyframe that every phase has sent.
   private mutating func trim(now: ContinuousClock.Instant) {
     guard frames[frames.count - 1].isKeyframe || frames.count > Self.maximumKept else { return }
     let furthest = positions.compactMap(\.self).min() ?? .max
@@ -74,4 +74,31 @@ struct StaggeredReplay: Sendable {
     frames.removeFirst(count)
     base += count
   }
+}
+
+/// The delays with which publishers send the frames of their shared source: each a little later than the previous one, so
+/// that they are no more synchronised than real cameras.
+///
+/// If they were synchronised, all keyframes would be sent at the same moment, which no real receiver experiences.
+/// Publishers of one phase send a frame together, which saves timers. The phases are spread over a second, the usual
+/// keyframe interval of a file.
+struct StaggerSchedule: Sendable, Hashable {
+  /// The number of phases; at least one.
+  let phases: Int
+
+  /// A prime, so that the phases do not coincide with the 20 ms of audio and the 33 ms of video frames.
+  static let maximumPhases = 47
+  static let span: Duration = .seconds(1)
+
+  /// - Parameter isLive: Whether the source is an encoder that answers its viewers' requests; then no publisher is
+  ///   delayed.
+  init(publishers: Int, isLive: Bool) {
+    phases = isLive ? 1 : min(max(1, publishers), Self.maximumPhases)
+  }
+
+  /// The phase of a publisher.
+  func phase(of index: Int) -> Int { index % phases }
+
+  /// The delay of a phase relative to the source.
+  func delay(of phase: Int) -> Duration { Self.span / phases * phase }
 }

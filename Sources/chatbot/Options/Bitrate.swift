@@ -1,17 +1,17 @@
 import Media
 
-/// A bitrate as it is written on the command line: `300k`, `500kbit`, `2M`, `2.5M`, or a plain number of bits a second.
+/// A bitrate as written on the command line: `300k`, `500kbit`, `2M`, `2.5M`, or a plain number of bits per second.
 struct Bitrate: Sendable, Hashable, CustomStringConvertible {
   let bitsPerSecond: Int
 
-  /// What a call can use.
+  /// The range that a call can use.
   static let range = 50_000...50_000_000
 
   init(bitsPerSecond: Int) {
     self.bitsPerSecond = bitsPerSecond
   }
 
-  /// Reads a number with `k`, `M`, `G` or nothing behind it; `bit`, `bit/s`, `b/s` or `bps` may follow.
+  /// Parses a number with `k`, `M`, `G` or nothing behind it; `bit`, `bit/s`, `b/s` or `bps` may follow.
   init(_ text: String) throws(ParseError) {
     guard let quantity = UnitValue(text.lowercased()), text.first?.isNumber == true,
       let value = quantity.value(in: UnitValue.bitrates.merging(["": 1]) { $1 })
@@ -21,24 +21,24 @@ struct Bitrate: Sendable, Hashable, CustomStringConvertible {
     bitsPerSecond = Int(bits)
   }
 
-  /// Reading it gives the same bitrate.
+  /// The bitrate in a form that can be parsed again.
   var description: String {
     if bitsPerSecond.isMultiple(of: 1_000_000) { return "\(bitsPerSecond / 1_000_000)M" }
     if bitsPerSecond.isMultiple(of: 1_000) { return "\(bitsPerSecond / 1_000)k" }
     return "\(bitsPerSecond)"
   }
 
-  /// Why a text is no bitrate.
+  /// Why a text is not a bitrate.
   enum ParseError: Error, Hashable, CustomStringConvertible {
     case noBitrate
     case outOfRange
 
     var description: String {
       switch self {
-      case .noBitrate: "A bitrate is a number of bits a second, like 300k, 2M or 2.5M."
+      case .noBitrate: "A bitrate is a number of bits per second, like 300k, 2M or 2.5M."
       case .outOfRange:
-        "A bitrate is between \(Bitrate(bitsPerSecond: Bitrate.range.lowerBound)) and "
-          + "\(Bitrate(bitsPerSecond: Bitrate.range.upperBound)) here."
+        "The bitrate must be between \(Bitrate(bitsPerSecond: Bitrate.range.lowerBound)) and "
+          + "\(Bitrate(bitsPerSecond: Bitrate.range.upperBound)) ."
       }
     }
   }

@@ -1,14 +1,14 @@
 import FoundationEssentials
 import Glibc
 
-/// Reads files that a user named, and no more of them than can be meant.
+/// Reads files that a user named, up to a maximum size.
 enum BoundedFile {
-  /// Why a file was not read.
+  /// Why a file could not be read.
   struct ReadError: Error {
     let sentence: String
   }
 
-  /// All bytes of a file; it may be a pipe.
+  /// Reads all bytes of a file, which may be a pipe.
   static func read(_ path: String, longest: Int) throws(ReadError) -> Data {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw ReadError(path, errno) }

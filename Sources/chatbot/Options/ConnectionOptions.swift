@@ -1,7 +1,9 @@
 import ArgumentParser
+import FoundationEssentials
+import Glibc
 import SkyRTC
 
-/// Where the room is, and how we are to be reached; the same for every command that takes part in a call.
+/// The options for the room, the server and the network; the same for every command that joins a call.
 struct ConnectionOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The room to join. (default: the server's default room)", valueName: "name"))
   var room: String?
@@ -50,10 +52,10 @@ struct ConnectionOptions: ParsableArguments {
       "Check users' candidates on this machine and in private networks. (default: if the server is there)"))
   var allowLocalCandidates: Bool?
 
-  /// The longest room name that the server takes, in Unicode scalars.
+  /// The maximum length of a room name that the server accepts, in Unicode scalars.
   static let maximumRoom = 128
 
-  /// What they come to.
+  /// The settings that the options describe.
   var connectionSettings: ConnectionSettings {
     var connectionSettings = ConnectionSettings(server: server ?? ConnectionSettings.defaultServer)
     connectionSettings.room = room
@@ -67,7 +69,7 @@ struct ConnectionOptions: ParsableArguments {
     return connectionSettings
   }
 
-  /// Makes sure that there is a port for each thread.
+  /// Checks that there is a port for each thread.
   func validatePorts() throws {
     let mediaThreads = mediaThreads ?? 1
     if udpPort > 0, Int(udpPort) + mediaThreads - 1 > 65_535 {
@@ -95,5 +97,61 @@ struct ConnectionOptions: ParsableArguments {
     }
     for server in iceServer { try AddressCheck.iceServer(server) }
     if let bindAddress { try AddressCheck.address(bindAddress, option: "--bind-address") }
+  }
+}
+
+/// Validates addresses before connecting to them.
+enum AddressCheck {
+  /// Validates `ws://host[:port][/path]` or `wss://…`.
+  static func server(_ text: String) throws(ValidationError) {
+    guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased() else {
+      throw ValidationError(
+        "\"\(text)\" is not a server address; one looks like \(ConnectionSettings.defaultServer).")
+    }
+    guard scheme == "ws" || scheme == "wss" else {
+      throw ValidationError("The URL of a SkyRTC server must start with ws:// or wss://, not \(scheme)://.")
+    }
+    guard let host = parts.host, !host.isEmpty else {
+      throw ValidationError("\"\(text)\" names no host; an address looks like \(ConnectionSettings.defaultServer).")
+    }
+    if let port = parts.port, !(1...65_535).contains(port) {
+      throw ValidationError("A port is 1 to 65535, not \(port).")
+    }
+  }
+
+  /// Validates `stun:host[:port]` (RFC 7064).
+  static func iceServer(_ text: String) throws(ValidationError) {
+    let (scheme, rest) = split(text)
+    switch scheme.lowercased() {
+    case "stun":
+      break
+    case "stuns", "turn", "turns":
+      throw ValidationError("\"\(text)\": only stun: servers are supported, not \(scheme):.")
+    default:
+      throw ValidationError("\"\(text)\" is not an ICE server; one looks like stun:stun.example.org:3478.")
+    }
+    // The host can be an IPv6 address in brackets.
+    guard
+      let parts = URLComponents(string: "stun://\(rest)"), let host = parts.host, !host.isEmpty, parts.path.isEmpty,
+      parts.query == nil
+    else {
+      throw ValidationError("\"\(text)\" names no host; an ICE server looks like stun:stun.example.org:3478.")
+    }
+    if let port = parts.port, !(1...65_535).contains(port) {
+      throw ValidationError("A port is 1 to 65535, not \(port).")
+    }
+  }
+
+  /// Validates a numeric IPv4 or IPv6 address.
+  static func address(_ text: String, option: String) throws(ValidationError) {
+    var space = in6_addr()
+    guard inet_pton(AF_INET, text, &space) == 1 || inet_pton(AF_INET6, text, &space) == 1 else {
+      throw ValidationError("\(option) needs a numeric IP address, like 192.0.2.1 or 2001:db8::1, not \"\(text)\".")
+    }
+  }
+
+  private static func split(_ text: String) -> (scheme: String, rest: Substring) {
+    guard let colon = text.firstIndex(of: ":") else { return ("", text[...]) }
+    return (String(text[..<colon]), text[text.index(after: colon)...])
   }
 }

@@ -1,52 +1,53 @@
 import BotPeer
+import Glibc
 import Logging
 import SkyRTC
 
-/// Where a room is, and how we are to be reached for media.
+/// The settings of the room, the server and the network.
 struct ConnectionSettings: Sendable, Hashable {
   /// The SkyRTC server, `ws://` or `wss://`.
   var server: String
   /// Nil for the server's default room.
   var room: String?
-  /// A PEM file with the authorities that a `wss` server is trusted by; nil for the system's.
+  /// A PEM file with the CA certificates to trust for a `wss` server; nil for the system's.
   var authorities: String?
-  /// STUN servers to learn our public address from.
+  /// STUN servers that report our public address.
   var iceServers: [String] = []
-  /// 0 for any free one.
+  /// 0 for any free port.
   var udpPort: UInt16 = 0
-  /// How many threads do the work of media; each has UDP sockets of its own. Nil for what is usual for the command.
+  /// The number of media threads, each with its own UDP sockets; nil for the command's default.
   var mediaThreads: Int?
-  /// How many others of the room are noted.
+  /// The maximum number of other participants of the room.
   var maximumUsers = SkyRTCClient.Options().maximumParticipants
   /// Nil for every address of the machine.
   var bindAddress: String?
-  /// Whether others of the room may make us check addresses of this machine and of networks without public addresses. Nil for
-  /// what the server's address says: a room that is on such a network has others there.
+  /// Whether candidates of other participants with addresses of this machine or of private networks are checked. Nil to
+  /// decide by the server's address: a server in a private network has participants there.
   var allowsLocalCandidates: Bool?
 
-  /// Where a server is expected when none is named.
+  /// The server used if none is named.
   static let defaultServer = "ws://localhost:3000"
-  /// What the server calls the room that is not named.
+  /// The server's name for the default room.
   private static let defaultRoom = "__default"
-  /// Hosts that are this machine, whatever its names are.
+  /// Host names that always mean this machine.
   private static let loopbackHosts: Set = ["localhost", "127.0.0.1", "::1"]
 
   /// The room's name for people.
   var roomName: String { room ?? Self.defaultRoom }
 
-  /// Whether the server is on this machine, so that others of the room may be, too.
+  /// Whether the server runs on this machine, so that other participants may run there too.
   var isServerHere: Bool {
     guard let url = try? WebSocketURL(server) else { return false }
     return Self.loopbackHosts.contains(url.host)
   }
 
-  /// Whether the server is on this machine or in a network without public addresses.
+  /// Whether the server runs on this machine or in a private network.
   private var isServerLocal: Bool {
     guard let url = try? WebSocketURL(server) else { return false }
     return isServerHere || HostAddresses.of(url.host).contains(where: Peer.Configuration.isLocalAddress)
   }
 
-  /// A peer that can be reached like this.
+  /// The peer configuration for these settings.
   var peerConfiguration: Peer.Configuration {
     var configuration = Peer.Configuration()
     configuration.bindAddresses = bindAddress.map { [$0] } ?? []
@@ -59,7 +60,7 @@ struct ConnectionSettings: Sendable, Hashable {
 
   private var trust: WebSocketTrust { authorities.map { .file($0) } ?? .system }
 
-  /// Finds out what can be wrong without a network: whether there are certificates in the file that is to be trusted.
+  /// Checks what can be checked without a network: whether the file of CA certificates contains certificates.
   func check() throws(CallFailure) {
     do {
       try trust.check()
@@ -68,7 +69,7 @@ struct ConnectionSettings: Sendable, Hashable {
     }
   }
 
-  /// A line to the server that is not connected yet.
+  /// Returns a client for the server that is not connected yet.
   func client(log: Logger) throws(CallFailure) -> SkyRTCClient {
     var options = SkyRTCClient.Options()
     options.trust = trust
@@ -78,5 +79,35 @@ struct ConnectionSettings: Sendable, Hashable {
     } catch {
       throw CallFailure(.usage, error.description)
     }
+  }
+}
+
+/// Resolves host names.
+enum HostAddresses {
+  /// Queries the system's resolver, which may take some seconds if no name server answers.
+  ///
+  /// - Parameter host: A name or an address.
+  /// - Returns: Numeric addresses; empty if the name is unknown.
+  static func of(_ host: String) -> [String] {
+    var hints = addrinfo()
+    hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+    var first: UnsafeMutablePointer<addrinfo>?
+    guard getaddrinfo(host, nil, &hints, &first) == 0 else { return [] }
+    defer { freeaddrinfo(first) }
+    var found: [String] = []
+    var next = first
+    while let entry = next?.pointee {
+      var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+      let result = getnameinfo(
+        entry.ai_addr, entry.ai_addrlen, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST)
+      if result == 0 {
+        found.append(
+          text.withUnsafeBufferPointer {
+            String(decoding: $0.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+          })
+      }
+      next = entry.ai_next
+    }
+    return found
   }
 }

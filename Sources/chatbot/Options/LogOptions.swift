@@ -1,7 +1,7 @@
 public import ArgumentParser
 public import Logging
 
-/// How much is said, the same for every command.
+/// The options for log output; the same for every command.
 struct LogOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The log level. (default: info; check and inspect: warning)", valueName: "level"))
   var logLevel: Logger.Level?
@@ -9,7 +9,7 @@ struct LogOptions: ParsableArguments {
   @Flag(help: "Print errors only; no status line.")
   var quiet = false
 
-  /// The level that follows from both.
+  /// The log level; `--quiet` changes the default.
   var level: Logger.Level { logLevel ?? (quiet ? .warning : .info) }
 }
 

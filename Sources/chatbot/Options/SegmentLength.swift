@@ -1,20 +1,19 @@
-/// After how much a recording's next file begins, as it is written on the command line: a time like `10m`, or a size like
-/// `500MB`.
+/// The length of a recording's segments, as written on the command line: a time like `10m`, or a size like `500MB`.
 enum SegmentLength: Sendable, Hashable, CustomStringConvertible {
   case time(TimeSpan)
   /// In bytes.
   case size(Int64)
 
-  /// Less would be a file for every other keyframe.
+  /// Shorter segments would need a new file at nearly every keyframe.
   static let shortestTime = TimeSpan(milliseconds: 1_000)
   static let smallestSize: Int64 = 100_000
 
-  /// Larger ones first, so that a size is told in the largest unit that it is a whole number of.
+  /// Larger units first, so that a size is printed in the largest unit of which it is a multiple.
   private static let units: [(name: String, bytes: Int64)] = [
     ("GiB", 1 << 30), ("GB", 1_000_000_000), ("MiB", 1 << 20), ("MB", 1_000_000), ("KiB", 1 << 10), ("kB", 1_000),
   ]
 
-  /// Reads a whole number with a unit of time or of size; without one it counts seconds.
+  /// Parses a whole number with a unit of time or size; without a unit it means seconds.
   init(_ text: String) throws(ParseError) {
     let digits = text.prefix { $0.isASCII && $0.isNumber }
     let name = text.dropFirst(digits.count)
@@ -31,7 +30,7 @@ enum SegmentLength: Sendable, Hashable, CustomStringConvertible {
     self = .size(bytes)
   }
 
-  /// Reading it gives the same length.
+  /// The length in a form that can be parsed again.
   var description: String {
     switch self {
     case .time(let time): return "\(time)"
@@ -41,7 +40,7 @@ enum SegmentLength: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Why a text is no length of a segment.
+  /// Why a text is not a segment length.
   enum ParseError: Error, Hashable, CustomStringConvertible {
     case neither(String)
     case tooShort(TimeSpan)
@@ -52,9 +51,9 @@ enum SegmentLength: Sendable, Hashable, CustomStringConvertible {
       switch self {
       case .neither:
         "A segment's length is a time like 90s, 10m or 1h, or a size like 500MB or 2GiB."
-      case .tooShort(let time): "Segments of \(time) are too short; \(SegmentLength.shortestTime) is the least."
+      case .tooShort(let time): "Segments of \(time) are too short; the minimum is \(SegmentLength.shortestTime)."
       case .tooSmall(let bytes):
-        "Segments of \(bytes) bytes are too small; \(SegmentLength.size(SegmentLength.smallestSize)) is the least."
+        "Segments of \(bytes) bytes are too small; the minimum is \(SegmentLength.size(SegmentLength.smallestSize))."
       case .tooLarge(let text): "\"\(text)\" is more than a disk can hold."
       }
     }

@@ -40,7 +40,7 @@ struct ServeOptions: ParsableArguments {
   @OptionGroup(title: "Output")
   var log: LogOptions
 
-  /// Both files, or neither.
+  /// The certificate and key files, or nil if neither is given.
   var tls: (certificate: String, key: String)? {
     guard let tlsCertificate, let tlsKey else { return nil }
     return (tlsCertificate, tlsKey)

@@ -1,11 +1,11 @@
 import Media
 
-/// A length of time as it is written on the command line: `90`, `90s`, `1.5s`, `10min`, `5m30s`, `1h`, `250ms`.
+/// A duration as written on the command line: `90`, `90s`, `1.5s`, `10min`, `5m30s`, `1h`, `250ms`.
 struct TimeSpan: Sendable, Hashable, CustomStringConvertible {
-  /// Never below zero.
+  /// Never negative.
   let milliseconds: Int64
 
-  /// A span is at most so many hours long: more than a hundred years.
+  /// The maximum duration in hours: more than a hundred years.
   static let maximumHours: Int64 = 1_000_000
 
   private static let units: [(name: String, milliseconds: Int64)] = [
@@ -16,7 +16,7 @@ struct TimeSpan: Sendable, Hashable, CustomStringConvertible {
     self.milliseconds = max(0, milliseconds)
   }
 
-  /// Reads numbers with units, h, m or min, s, ms; a bare number counts seconds.
+  /// Parses numbers with the units h, m or min, s and ms; a bare number means seconds.
   init(_ text: String) throws(ParseError) {
     if text.first == "-", text.dropFirst().first?.isNumber == true { throw .belowZero(text) }
     guard let quantity = UnitValue(text), text.first?.isNumber == true else { throw .noNumber(text) }
@@ -29,7 +29,7 @@ struct TimeSpan: Sendable, Hashable, CustomStringConvertible {
 
   var duration: Duration { .milliseconds(milliseconds) }
 
-  /// The span in the largest unit that it is a whole number of; reading it gives the same span.
+  /// The duration in the largest unit of which it is a multiple, in a form that can be parsed again.
   var description: String {
     for unit in Self.units where milliseconds > 0 && milliseconds.isMultiple(of: unit.milliseconds) {
       return "\(milliseconds / unit.milliseconds)\(unit.name)"
@@ -37,7 +37,7 @@ struct TimeSpan: Sendable, Hashable, CustomStringConvertible {
     return "0s"
   }
 
-  /// Why a text is no length of time.
+  /// Why a text is not a duration.
   enum ParseError: Error, Hashable, CustomStringConvertible {
     case noNumber(String)
     case belowZero(String)
@@ -46,11 +46,11 @@ struct TimeSpan: Sendable, Hashable, CustomStringConvertible {
 
     var description: String {
       switch self {
-      case .noNumber: "A length of time is a number with a unit, like 90, 90s, 1.5s, 10m, 5m30s, 1h or 250ms."
-      case .belowZero(let text): "A length of time is not below zero, as \(text) is."
+      case .noNumber: "A duration is a number with a unit, like 90, 90s, 1.5s, 10m, 5m30s, 1h or 250ms."
+      case .belowZero(let text): "A duration must not be negative, but this is \(text)."
       case .unknownUnit(let name):
-        "\"\(name)\" is no unit of time here; there are h, m or min, s and ms, like 10m or 250ms."
-      case .tooLong: "More than \(TimeSpan.maximumHours) hours cannot be waited for."
+        "\"\(name)\" is not a unit of time; use h, m or min, s or ms, like 10m or 250ms."
+      case .tooLong: "A duration is at most \(TimeSpan.maximumHours) hours."
       }
     }
   }

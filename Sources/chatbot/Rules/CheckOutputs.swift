@@ -2,27 +2,27 @@ import CallCheck
 import CallReport
 import FoundationEssentials
 
-/// Where a verdict is written to besides the table: files, and at most one of them standard output.
+/// The outputs of a verdict besides the table: files, and at most one of them standard output.
 struct CheckOutputs: Sendable {
   var json: String?
   var junit: String?
   var html: String?
 
-  /// What stands for standard output in place of a file's name.
+  /// The file name that means standard output.
   static let standardOutput = "-"
 
   private var all: [String] { [json, junit, html].compactMap(\.self) }
 
-  /// Those that are files.
+  /// The outputs that are files.
   var files: [String] { all.filter { $0 != Self.standardOutput } }
 
-  /// Whether standard output belongs to one of them, so that nothing else may be written there.
+  /// Whether an output uses standard output, so that nothing else may be written there.
   var takesStandardOutput: Bool { files.count < all.count }
 
-  /// Whether a path can be written to; files that are there are requested themselves.
+  /// Whether a path is writable; for existing files the file itself is checked.
   var mayWrite: @Sendable (String) -> Bool = { FileManager.default.isWritableFile(atPath: $0) }
 
-  /// Whether each of them can be written; found out before anybody is disturbed.
+  /// Checks that each file can be written, before the call is joined.
   func prepare() throws(CallFailure) {
     for path in files {
       var isFolder = false
@@ -32,18 +32,19 @@ struct CheckOutputs: Sendable {
       }
       if FileManager.default.fileExists(atPath: path) {
         if mayWrite(path) || (Self.isFile(path) && mayWrite(Self.folder(of: path))) { continue }
-        throw CallFailure(.disk, "\(path) cannot be written: there is no right to.")
+        throw CallFailure(.disk, "\(path) cannot be written: permission denied.")
       }
       guard mayWrite(Self.folder(of: path)) else {
-        throw CallFailure(.disk, "\(path) cannot be written: there is no such folder, or no right to write into it.")
+        throw CallFailure(.disk, "\(path) cannot be written: its folder does not exist or is not writable.")
       }
     }
   }
 
-  /// Writes them all, each file as a whole or not at all. One that cannot be written does not keep the others from it.
+  /// Writes all outputs, each file completely or not at all. A file that cannot be written does not prevent the others.
   ///
-  /// - Parameter page: the report with what only the page shows, and its media files by the names that they have there.
-  /// - Throws: what could not be written, and why.
+  /// - Parameter page: The report with the data that only the page shows, and its media files by the names that they have
+  ///   there.
+  /// - Throws: What could not be written, and why.
   func write(
     _ report: CheckReport, page: (report: CheckReport, recordings: [String: HTMLReport.Recording])? = nil,
     on console: Console
@@ -66,15 +67,16 @@ struct CheckOutputs: Sendable {
   }
 
   private func write(_ text: String, to path: String) throws {
-    // A pipe or a device is written to; only a file is replaced as a whole, and only where one can be put beside it.
+    // Pipes and devices are written directly. Only a file is replaced atomically, and only if a temporary file can be
+    // created beside it.
     let isReplaced = !Self.isThere(path) || (Self.isFile(path) && mayWrite(Self.folder(of: path)))
     try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: isReplaced ? .atomic : [])
   }
 
-  /// Whether there is something of that name, be it a link to nowhere.
+  /// Whether the path exists, possibly as a dangling link.
   private static func isThere(_ path: String) -> Bool { kind(of: path) != nil }
 
-  /// Whether it is a file, and not a link, a pipe or a device.
+  /// Whether the path is a regular file, and not a link, a pipe or a device.
   private static func isFile(_ path: String) -> Bool { kind(of: path) == .typeRegular }
 
   private static func kind(of path: String) -> FileAttributeType? {

@@ -2,7 +2,7 @@ import ArgumentParser
 import CallCheck
 import FoundationEssentials
 
-/// What is expected of a call or a recording, and where the verdict goes; the same for `check` and `inspect`.
+/// The options for the rules and the reports; the same for `check` and `inspect`.
 struct RuleOptions: ParsableArguments {
   /// What the peers send.
   enum Content: String, ExpressibleByArgument, CaseIterable {
@@ -55,7 +55,7 @@ struct RuleOptions: ParsableArguments {
   @Flag(help: "List the measurements that rules can use.")
   var measurements = false
 
-  /// The rules that were given, or the program's own.
+  /// The given rules, or the default rules.
   func rules() throws -> RuleList {
     var rules = try given()
     if let expectFile {
@@ -81,7 +81,7 @@ struct RuleOptions: ParsableArguments {
     return rules
   }
 
-  /// The report to compare with; nil when none was given.
+  /// The report to compare with, or nil if none was given.
   func baselineReport() throws -> CheckReport? {
     guard let baseline else { return nil }
     do {
@@ -91,7 +91,7 @@ struct RuleOptions: ParsableArguments {
     }
   }
 
-  /// - Parameter peers: how many are expected.
+  /// - Parameter peers: The number of peers expected.
   func expectation(peers: Int) -> CheckExpectation {
     let pattern: CheckExpectation.Pattern =
       switch content {
@@ -102,7 +102,7 @@ struct RuleOptions: ParsableArguments {
     return CheckExpectation(peers: peers, audio: !noAudio, video: !noVideo, pattern: pattern)
   }
 
-  /// What is to be written, and where.
+  /// The outputs to write.
   var outputs: CheckOutputs { CheckOutputs(json: json, junit: junit, html: html) }
 
   private static let maximumReport = 64 << 20
@@ -115,7 +115,7 @@ struct RuleOptions: ParsableArguments {
       throw ValidationError(error.sentence)
     }
     guard let text = String(bytes: bytes, encoding: .utf8) else {
-      throw ValidationError("\(path) is no text in UTF-8.")
+      throw ValidationError("\(path) is not UTF-8 text.")
     }
     return text
   }
@@ -128,12 +128,12 @@ struct RuleOptions: ParsableArguments {
     }
     let paths = Set(files.map { URL(fileURLWithPath: $0).standardizedFileURL.path })
     if paths.count < files.count { throw ValidationError("Two outputs cannot go into one file.") }
-    // A mistake is told before anybody is disturbed; what stands in files is read once, when all begins.
+    // Reports errors before the call is joined. Rules in files are read once, when the command starts.
     _ = try given()
   }
 }
 
-/// What `--measurements` prints.
+/// The text that `--measurements` prints.
 enum MeasurementList {
   static var text: String {
     let width = Measurement.catalogue.map(\.name.count).max() ?? 0

@@ -7,11 +7,12 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("Parts of the estimate")
+@Suite("Parts of the bandwidth estimator")
 struct EstimatorTests {
   private let start = MonotonicInstant.now
 
-  /// Feeds packets of 1,200 bytes that leave every 10 ms and arrive as told.
+  /// Returns the estimator's state after each packet. Packets of 1,200 bytes are sent every 10 ms; `arrival` returns the
+  /// arrival time of a packet in milliseconds.
   private func usages(_ count: Int, arrival: (Int) -> Double) -> [TrendlineEstimator.Usage] {
     var groups = InterArrivalGroups()
     var trend = TrendlineEstimator()
@@ -25,7 +26,7 @@ struct EstimatorTests {
     return usages
   }
 
-  @Test("an even way is normal, one that becomes longer is overuse within 300 ms, one that becomes shorter is underuse")
+  @Test("a constant delay is normal use, a rising delay is overuse within 300 ms, a falling delay is underuse")
   func trend() {
     #expect(usages(200) { Double($0) * 10 + 30 }.allSatisfy { $0 == .normal })
     let longer = usages(200) { Double($0) * 10 + 30 + max(0, Double($0 - 100)) * 5 }
@@ -43,7 +44,7 @@ struct EstimatorTests {
     #expect(found.count { $0 == .over } < 60)
   }
 
-  @Test("what goes through is known within a tenth after a second, and follows a change")
+  @Test("the acknowledged bitrate is within 10 % of the true one after a second and follows a change")
   func acknowledged() throws {
     var rate = AcknowledgedBitrateEstimator()
     var time: Int64 = 0
@@ -59,7 +60,7 @@ struct EstimatorTests {
     #expect(abs(try #require(rate.bitrate) - 500_000) < 50_000)
   }
 
-  @Test("loss above a tenth lowers the rate, a little leaves it, hardly any raises it")
+  @Test("loss above 10 % lowers the rate, 5 % leaves it unchanged, no loss raises it")
   func loss() {
     func after(_ lost: Int, isCalm: Bool = false) -> Double {
       var bound = LossBasedEstimator(rate: 1_000_000)
@@ -77,7 +78,7 @@ struct EstimatorTests {
     #expect(after(100) >= 50_000)
   }
 
-  @Test("the rate falls to 85 % of what goes through, and rises to one and a half of it at most")
+  @Test("overuse lowers the rate to 85 % of the acknowledged bitrate, and normal use raises it to 150 % at most")
   func rateControl() {
     var control = AimdRateControl(rate: 2_000_000)
     let limits = 50_000.0...5_000_000

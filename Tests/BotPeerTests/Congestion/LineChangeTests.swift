@@ -7,7 +7,7 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("A live source follows the line")
+@Suite("A live source adapts to changes of the link's rate")
 struct LineChangeTests {
   private let verbose = getenv("TRACE") != nil
 
@@ -38,8 +38,8 @@ struct LineChangeTests {
     let ages = line.videoFrames().ages.sorted()
     print(
       "measured: 2 Mb/s, 300 kb/s, 2 Mb/s with a buffer of \(buffer), seed \(seed): down in \(down) s, up in \(up) s,",
-      "worst queue \(queue.worst), above 200 ms for \(queue.above), use of the line \(use),",
-      "frames' age: median \(ages[ages.count / 2]), 99 % \(ages[ages.count * 99 / 100])")
+      "worst queue \(queue.worst), above 200 ms for \(queue.above), link utilisation \(use),",
+      "frame age: median \(ages[ages.count / 2]), 99 % \(ages[ages.count * 99 / 100])")
     #expect(down < 5)
     #expect(up < 15)
     #expect(queue.above <= .seconds(1))

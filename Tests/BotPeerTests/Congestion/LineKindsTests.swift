@@ -8,7 +8,7 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("A live source on lines of all kinds")
+@Suite("A live source on links with loss, jitter, cross traffic and REMB")
 struct LineKindsTests {
   private func line(
     rate: Double, loss: Double = 0, jitter: Duration = .zero, queue: Duration = .milliseconds(500)
@@ -18,7 +18,7 @@ struct LineKindsTests {
     return conditions
   }
 
-  @Test("5 % of random loss on a line of 2 Mb/s leaves more than 1 Mb/s", arguments: [1, 2] as [UInt64])
+  @Test("5 % of random loss on a link of 2 Mb/s leaves more than 1 Mb/s", arguments: [1, 2] as [UInt64])
   func randomLoss(seed: UInt64) throws {
     var shared = SharedPath(seed: seed, line(rate: 2_000_000, loss: 0.05))
     shared.add()
@@ -32,7 +32,7 @@ struct LineKindsTests {
     #expect(lowest > 800_000)
   }
 
-  @Test("jitter of 20 ms leaves more than 1.3 of 2 Mb/s", arguments: [1, 2] as [UInt64])
+  @Test("jitter of 20 ms on a link of 2 Mb/s leaves more than 1.3 Mb/s", arguments: [1, 2] as [UInt64])
   func jitter(seed: UInt64) throws {
     var shared = SharedPath(seed: seed, line(rate: 2_000_000, jitter: .milliseconds(20)))
     shared.add()
@@ -42,7 +42,7 @@ struct LineKindsTests {
     #expect(bitrate > 1_300_000)
   }
 
-  @Test("two flows share a line within two to one, the later one too", arguments: [1, 2, 3, 4] as [UInt64])
+  @Test("two flows share a link within two to one, although one starts later", arguments: [1, 2, 3, 4] as [UInt64])
   func sharing(seed: UInt64) throws {
     var shared = SharedPath(seed: seed, line(rate: 2_000_000))
     shared.add()
@@ -59,7 +59,7 @@ struct LineKindsTests {
     #expect(queue.above <= .seconds(1))
   }
 
-  @Test("where the receiver only names a limit (REMB), its word is followed: 2 Mb/s, 300 kb/s, 2 Mb/s")
+  @Test("without transport-wide feedback, the sender follows the receiver's REMB limit: 2 Mb/s, 300 kb/s, 2 Mb/s")
   func maximumBitrateEstimate() throws {
     var media = Negotiated()
     media.transportWide = false
@@ -80,7 +80,7 @@ struct LineKindsTests {
     #expect(up < 15)
   }
 
-  @Test("a source that uses little of a wide line is rejected to have proved more")
+  @Test("a source that uses little of a fast link does not raise the target far beyond its bitrate")
   func applicationLimited() throws {
     var shared = SharedPath(seed: 4, line(rate: 20_000_000))
     var configuration = MediaSession.Configuration.live
@@ -94,7 +94,7 @@ struct LineKindsTests {
     #expect(target > 600_000)
   }
 
-  @Test("ten requests for a keyframe a second bring two keyframes a second, each within 100 ms, and no queue")
+  @Test("ten keyframe requests a second cause two keyframes a second, each delivered within 100 ms, and no queue")
   func manyRequests() throws {
     var shared = SharedPath(seed: 5, line(rate: 1_000_000))
     shared.add()
@@ -108,7 +108,7 @@ struct LineKindsTests {
     let ages = shared.videoFrames().ages.sorted()
     let queue = shared.queue(from: shared.start + .seconds(3), until: shared.now)
     print(
-      "measured: ten PLI a second at 1 Mb/s: \(keyframes) keyframes in 10 s, frames' age: median",
+      "measured: ten PLI a second at 1 Mb/s: \(keyframes) keyframes in 10 s, frame age: median",
       "\(ages[ages.count / 2]), 99 % \(ages[ages.count * 99 / 100]), worst queue \(queue.worst)")
     #expect((15...21).contains(keyframes))
     #expect(queue.worst < .milliseconds(250))
@@ -116,17 +116,17 @@ struct LineKindsTests {
     #expect(isUnbroken)
   }
 
-  @Test("a viewer who joins late has the first frame within 500 ms", arguments: [300_000, 2_000_000] as [Double])
+  @Test("a viewer who joins late receives the first frame within 500 ms", arguments: [300_000, 2_000_000] as [Double])
   func lateViewer(rate: Double) throws {
     var shared = SharedPath(seed: 6, line(rate: rate, queue: .seconds(1)))
     shared.add()
-    // The camera has been on for long.
+    // The camera has been running for 4 s when the viewer joins.
     let flow = shared.flows[0]
     flow.joins = shared.start + .milliseconds(4_010)
     shared.run(for: .seconds(8))
     let first = try #require(flow.frames.first { $0.frame.codec == .vp8 })
     let wait = first.time - flow.joins
-    print("measured: first frame of a viewer who joins a line of \(Int(rate / 1_000)) kb/s late: after \(wait)")
+    print("measured: first frame of a viewer who joins a link of \(Int(rate / 1_000)) kb/s late: after \(wait)")
     #expect(first.frame.isKeyframe)
     #expect(wait < .milliseconds(500))
   }

@@ -6,18 +6,18 @@ import TestSupport
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-/// A camera with an ideal encoder behind it: 30 frames a second, each of the size that the bitrate allows, keyframes on
+/// A simulated camera with an ideal encoder: 30 frames a second, each of the size that the bitrate allows, keyframes on
 /// request, and audio.
 struct LiveEncoder {
   static let audioBitrate = 32_000
 
-  /// Bits a second for both tracks.
+  /// The bitrate of both tracks together, in bits a second.
   var bitrate = 600_000
-  /// The most that the frames are worth.
+  /// The bitrate above which a higher target does not make the frames larger, in bits a second.
   var wanted = 4_000_000
-  /// How much larger a keyframe is than the frames after it.
+  /// How many times larger a keyframe is than the frames after it.
   var keyframeFactor = 4.0
-  /// Keyframes at this distance besides those that were requested; nil for none.
+  /// The distance of regular keyframes in frames, besides those that were requested; nil for none.
   var keyframeEvery: Int?
   private(set) var keyframes: [ContinuousClock.Instant] = []
   private(set) var videoFrames = 0
@@ -25,7 +25,7 @@ struct LiveEncoder {
   private var generator: SeededGenerator
   private let start: ContinuousClock.Instant
   private var wantsKeyframe = true
-  /// Bytes that a keyframe took in advance; the next frames are the smaller for it.
+  /// The bytes by which keyframes exceeded the bitrate; the next frames are smaller by as much.
   private var debt = 0
 
   init(seed: UInt64, start: ContinuousClock.Instant) {
@@ -38,7 +38,7 @@ struct LiveEncoder {
 
   var deadline: ContinuousClock.Instant { min(nextVideoFrame, nextAudio) }
 
-  /// A viewer wants a keyframe; one that was made a moment ago has to do.
+  /// Requests a keyframe, unless the last one was encoded less than 500 ms ago.
   mutating func requestKeyframe(now: ContinuousClock.Instant) {
     if let last = keyframes.last, now - last < .milliseconds(500) { return }
     wantsKeyframe = true
@@ -61,7 +61,7 @@ struct LiveEncoder {
       debt += Int(bytes * (keyframeFactor - 1))
       bytes *= keyframeFactor
     } else {
-      // An encoder's buffer pays a keyframe back over a second or so.
+      // An encoder's rate control recovers a keyframe's excess over about a second.
       let back = min(Double(debt), bytes / 4)
       debt -= Int(back)
       bytes -= back
@@ -69,7 +69,7 @@ struct LiveEncoder {
     return Self.vp8(number: videoFrames, isKeyframe: isKeyframe, bytes: max(60, Int(bytes)), arrival: now)
   }
 
-  /// A frame with a true header, its number and nothing else.
+  /// Returns a frame with a valid VP8 header, its number and padding.
   private static func vp8(
     number: Int, isKeyframe: Bool, bytes: Int, arrival: ContinuousClock.Instant
   ) -> EncodedFrame {

@@ -6,7 +6,7 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("A recorded source on narrow lines")
+@Suite("A recorded source on narrow links")
 struct RecordedSourceTests {
   private func line(rate: Double?, queue: Duration = .seconds(3)) -> LossyLink.Conditions {
     var conditions = LossyLink.Conditions(delay: .milliseconds(20), rate: rate)
@@ -14,7 +14,7 @@ struct RecordedSourceTests {
     return conditions
   }
 
-  @Test("nothing is skipped where the path carries it", arguments: [1_500_000, 20_000_000] as [Double])
+  @Test("no frame is skipped if the link is fast enough", arguments: [1_500_000, 20_000_000] as [Double])
   func wide(rate: Double) throws {
     var shared = SharedPath(seed: 1, line(rate: rate))
     shared.add(configuration: .init(), file: 1_000_000)
@@ -27,7 +27,7 @@ struct RecordedSourceTests {
     #expect(ages.allSatisfy { $0 < .milliseconds(600) })
   }
 
-  @Test("where the line is too narrow whole groups are skipped, no frame is broken, and no queue stays for seconds")
+  @Test("on a link that is too slow, whole groups are skipped, no frame is broken, and no queue lasts for seconds")
   func narrow() throws {
     var shared = SharedPath(seed: 2, line(rate: 400_000))
     shared.add(configuration: .init(), file: 1_000_000)
@@ -39,7 +39,7 @@ struct RecordedSourceTests {
     let use = shared.bitrate(5..<30) / 400_000
     print(
       "measured: a file of 1 Mb/s on 400 kb/s: \(numbers.count) of 900 frames, the oldest \(oldest) old,",
-      "worst queue \(queue.worst), after 6 s \(later.worst), use of the line \(use)")
+      "worst queue \(queue.worst), after 6 s \(later.worst), link utilisation \(use)")
     let isUnbroken = shared.isUnbroken()
     #expect(isUnbroken)
     #expect(numbers.count > 120)
@@ -47,7 +47,7 @@ struct RecordedSourceTests {
     #expect(later.above < .seconds(1))
   }
 
-  @Test("a group that is sent again on a line of 300 kb/s builds no queue for seconds", arguments: [1, 2] as [UInt64])
+  @Test("replaying a group on a link of 300 kb/s does not build a queue of seconds", arguments: [1, 2] as [UInt64])
   func replay(seed: UInt64) throws {
     var shared = SharedPath(seed: seed, line(rate: 300_000))
     shared.add(configuration: .init(), file: 220_000)

@@ -7,7 +7,7 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("Packets that left, and what is heard of them")
+@Suite("Sent packets and the feedback on them")
 struct SentPacketLogTests {
   private let start = MonotonicInstant.now
 
@@ -19,7 +19,7 @@ struct SentPacketLogTests {
     return builder.build()
   }
 
-  @Test("arrivals are told in their order, and what is missing between them is lost")
+  @Test("arrivals are reported in order of arrival, and packets missing between them count as lost")
   func arrivals() throws {
     var log = SentPacketLog()
     for number in 0..<10 {
@@ -32,11 +32,11 @@ struct SentPacketLogTests {
     #expect(report.expected == 7)
     #expect(report.lost == 2)
     #expect(log.inFlight(now: start + .milliseconds(150)) == 3_000)
-    // What is told twice counts once.
+    // Feedback that is repeated counts once.
     #expect(log.received(packet).arrivals.isEmpty)
   }
 
-  @Test("numbers go round, and receivers' clocks too")
+  @Test("sequence numbers and receivers' clocks wrap around")
   func wrap() throws {
     var log = SentPacketLog()
     for offset in 0..<100 { log.sent(number: UInt16(65_500) &+ UInt16(offset), size: 100, now: start) }
@@ -47,19 +47,19 @@ struct SentPacketLogTests {
     #expect(zip(found, found.dropFirst()).allSatisfy { $1 - $0 == 1_000 })
     var later = try #require(feedback([(100, 0)]).first)
     log.sent(number: 64, size: 100, now: start)
-    // 2²³ units of 64 ms: the signed reference time's end.
+    // The end of the signed 24-bit reference time: 2²³ units of 64 ms.
     later.baseSequenceNumber = 64
     later.referenceTime = -0x80_0000
     let report = log.received(later)
     #expect(report.arrivals.count == 1)
   }
 
-  @Test("a receiver's clock that leaps with every feedback leads nowhere")
+  @Test("a receiver's clock that leaps with every feedback does not overflow")
   func leapingClock() throws {
     var log = SentPacketLog()
     var groups = InterArrivalGroups()
     var packet = try #require(feedback([(0, 50)]).first)
-    // As far as a clock of 32 bits can leap at once: 2³¹ units of 250 µs, less one reference time.
+    // The largest leap of a 32-bit clock: 2³¹ units of 250 µs, less one reference time.
     let leap: Int32 = 0x7F_FFFF
     var time: Int32 = 0
     let count = 3 << 20
@@ -71,10 +71,10 @@ struct SentPacketLogTests {
       packet.referenceTime = (time << 8) >> 8
       for arrival in log.received(packet).arrivals { _ = groups.add(arrival) }
     }
-    print("measured: \(count) leaping feedbacks taken")
+    print("measured: \(count) feedback packets with a leaping clock processed")
   }
 
-  @Test("feedback on packets that never left says nothing, whatever it claims")
+  @Test("feedback on packets that were never sent has no effect")
   func forged() {
     var log = SentPacketLog()
     for packet in feedback([(5, 1), (9, 2)]) { #expect(log.received(packet).arrivals.isEmpty) }
@@ -99,7 +99,7 @@ struct SentPacketLogTests {
     }
   }
 
-  @Test("a packet of which nothing is heard for a second is not on its way any more")
+  @Test("a packet without feedback for a second no longer counts as in flight")
   func age() {
     var log = SentPacketLog()
     for number in 0..<10 { log.sent(number: UInt16(number), size: 1_000, now: start + .milliseconds(number * 100)) }

@@ -5,15 +5,16 @@ import Media
 @testable import PeerEngine
 
 extension SharedPath {
-  /// Seconds since the start.
+  /// Returns the seconds since the start.
   func seconds(_ time: ContinuousClock.Instant) -> Double { (time - start) / .seconds(1) }
 
-  /// The target of a flow at a moment.
+  /// Returns the target bitrate of a flow at a time.
   func target(of position: Int = 0, at time: ContinuousClock.Instant) -> Int {
     flows[position].targets.last { $0.time <= time }?.bitrate ?? 0
   }
 
-  /// How many seconds after a moment a flow's target came to satisfy a condition and, but for `excursions`, continued to.
+  /// Returns how many seconds after `moment` a flow's target first satisfies a condition, or nil if it does not before
+  /// `end`.
   func settled(
     of position: Int = 0, from moment: ContinuousClock.Instant, until end: ContinuousClock.Instant,
     _ holds: (Int) -> Bool
@@ -22,7 +23,7 @@ extension SharedPath {
     return later.first { holds($0.bitrate) }.map { ($0.time - moment) / .seconds(1) }
   }
 
-  /// The longest queue in a span, and the longest time for which it stayed above 200 ms.
+  /// Returns the longest queue in an interval, and the longest time for which the queue stayed above 200 ms.
   func queue(from: ContinuousClock.Instant, until end: ContinuousClock.Instant) -> (worst: Duration, above: Duration) {
     var worst = Duration.zero
     var above = Duration.zero
@@ -39,13 +40,13 @@ extension SharedPath {
     return (worst, above)
   }
 
-  /// Bits a second that arrived of a flow between two seconds since the start.
+  /// Returns the bitrate at which a flow's media arrived in a range of seconds since the start, in bits a second.
   func bitrate(of position: Int = 0, _ seconds: Range<Int>) -> Double {
     let bytes = seconds.reduce(0) { $0 + (flows[position].delivered[$1] ?? 0) }
     return Double(bytes) * 8 / Double(seconds.count)
   }
 
-  /// How long frames took from the source to the receiver's hands, and how many of those given came.
+  /// Returns the delay of each frame from the source to the receiver, and the numbers of the frames that arrived.
   func videoFrames(of position: Int = 0) -> (ages: [Duration], numbers: [Int]) {
     var ages: [Duration] = []
     var numbers: [Int] = []
@@ -57,7 +58,7 @@ extension SharedPath {
     return (ages, numbers)
   }
 
-  /// Whether each frame that came is a keyframe or follows the one before it, or one that was sent again.
+  /// Returns whether each frame that arrived is a keyframe or directly follows the frame before it.
   func isUnbroken(_ position: Int = 0) -> Bool {
     var last: Int?
     for (_, frame) in flows[position].frames where frame.codec == .vp8 {

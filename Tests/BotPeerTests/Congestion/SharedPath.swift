@@ -7,27 +7,28 @@ import TestSupport
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-/// Senders whose media goes to a receiver each over one and the same line, in time that a test moves.
+/// Senders that send media over one shared link, each to its own receiver, in time that the test advances.
 struct SharedPath {
-  /// One sender and its receiver. A class, for a session is large and must not be copied at every turn.
+  /// One sender and its receiver. A class, because a session is large and must not be copied on each access.
   final class Flow {
     var sender: MediaSession
     var receiver: MediaSession
-    /// What the sender plays: an encoder that follows the line, or frames at their own bitrate.
+    /// The source of the sender's frames: an encoder that adapts to the target bitrate, or a file with a bitrate of its
+    /// own.
     var encoder: LiveEncoder?
     var file: LiveEncoder?
     var back: LossyLink
-    /// When its camera begins, and when its receiver joins.
+    /// When the flow's camera starts, and when its receiver joins.
     var start: ContinuousClock.Instant
     var joins: ContinuousClock.Instant
     var targets: [(time: ContinuousClock.Instant, bitrate: Int)] = []
     var frames: [(time: ContinuousClock.Instant, frame: EncodedFrame)] = []
     var keyframeRequests: [ContinuousClock.Instant] = []
-    /// Bytes of media that arrived, each second.
+    /// The bytes of media that arrived in each second since the start.
     var delivered: [Int: Int] = [:]
-    /// The number and time of each frame that was given to the sender.
+    /// The time at which each frame was handed to the sender, by frame number.
     var given: [Int: ContinuousClock.Instant] = [:]
-    /// Sees each RTCP packet on its way back; false loses it.
+    /// A filter for each RTCP packet of the receiver; false drops the packet.
     var carriesFeedback: (RTCPPacket) -> Bool = { _ in true }
 
     init(sender: MediaSession, receiver: MediaSession, back: LossyLink, start: ContinuousClock.Instant) {
@@ -39,7 +40,7 @@ struct SharedPath {
     }
   }
 
-  /// How long a datagram waited before the line.
+  /// The time that a datagram waited in the link's queue.
   struct Wait {
     var time: ContinuousClock.Instant
     var wait: Duration
@@ -62,7 +63,7 @@ struct SharedPath {
     line = LossyLink(conditions, seed: seed)
   }
 
-  /// Adds a sender.
+  /// Adds a sender and its receiver.
   mutating func add(
     after delay: Duration = .zero, media: Negotiated = .init(), configuration: MediaSession.Configuration = .live,
     file: Int? = nil
@@ -86,7 +87,7 @@ struct SharedPath {
     flows.append(flow)
   }
 
-  /// Requests a keyframe as the receiver's page would.
+  /// Sends a picture loss indication, as the receiver's browser would.
   mutating func requestKeyframe(of position: Int = 0) {
     var datagram = ByteBuffer()
     RTCPPacket.write(
@@ -150,7 +151,7 @@ struct SharedPath {
   private mutating func take(_ output: MediaSession.Output, of position: Int) {
     switch output {
     case .rtp(let datagram), .rtcp(let datagram):
-      // 28 bytes of IPv4 and UDP, of which 8 hold whose it is and its serial number.
+      // 28 bytes represent the IPv4 and UDP headers; 8 of them hold the flow's index and the serial number.
       var wrapped = ByteBuffer()
       wrapped.writeMultipleIntegers(UInt32(position), serial)
       wrapped.writeRepeatingByte(0, count: 20)
@@ -205,6 +206,6 @@ struct SharedPath {
 }
 
 extension MediaSession.Configuration {
-  /// For a source that follows the line and makes keyframes.
+  /// The configuration for a source that adapts to the target bitrate and encodes keyframes on request.
   static var live: Self { Self(keyframeAnswer: .source) }
 }

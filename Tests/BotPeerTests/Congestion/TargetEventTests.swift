@@ -6,9 +6,9 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("What is told of the line")
+@Suite("Target bitrate events")
 struct TargetEventTests {
-  @Test("the target is told when it changes by a twentieth, and ten times a second at most unless it falls")
+  @Test("the target is reported when it changes by 5 %, and at most ten times a second unless it falls")
   func rate() throws {
     var conditions = LossyLink.Conditions(delay: .milliseconds(20), rate: 2_000_000)
     conditions.queue = .milliseconds(500)
@@ -29,7 +29,7 @@ struct TargetEventTests {
     #expect(reported.allSatisfy { (50_000...2_500_000).contains($0.bitrate) })
   }
 
-  @Test("the limits of the configuration hold")
+  @Test("the target stays within the configured limits")
   func limits() {
     var conditions = LossyLink.Conditions(delay: .milliseconds(20), rate: 60_000)
     conditions.queue = .milliseconds(500)
@@ -46,7 +46,7 @@ struct TargetEventTests {
     #expect(reported.max() == 400_000)
   }
 
-  @Test("who sends nothing is told nothing")
+  @Test("a session that sends nothing reports no target")
   func listener() {
     var call = SessionCall()
     call.run(for: .seconds(3))

@@ -30,7 +30,7 @@ struct DTLSConnectionTests {
     #expect(client.sending != client.receiving)
   }
 
-  @Test("a peer that offers one protection profile alone gets that one", arguments: SRTPProfile.allCases)
+  @Test("a peer that offers only one protection profile gets that one", arguments: SRTPProfile.allCases)
   func onlyOneProfile(profile: SRTPProfile) throws {
     let handshake = try Handshake(client: alice, server: bob, clientProfiles: [profile])
     handshake.client.start()
@@ -89,7 +89,7 @@ struct DTLSConnectionTests {
     #expect((1...1200).contains(largest))
   }
 
-  @Test("a lost first flight is sent again after about 50 ms")
+  @Test("a lost first flight is retransmitted after about 50 ms")
   func lostFlightIsSentAgain() async throws {
     let handshake = try Handshake(client: alice, server: bob)
     handshake.client.start()
@@ -120,7 +120,7 @@ struct DTLSConnectionTests {
     #expect(answer.first?.getInteger(at: 13, as: UInt8.self) == 2)
   }
 
-  @Test("a peer that closes is seen to have closed")
+  @Test("closing a connection closes the other side")
   func closeIsSeen() throws {
     let handshake = try Handshake(client: alice, server: bob)
     handshake.client.start()
@@ -130,16 +130,16 @@ struct DTLSConnectionTests {
     #expect(handshake.server.state == .closed)
   }
 
-  @Test("a fatal alert ends the association, and what comes after it is not kept")
+  @Test("a fatal alert ends the association, and data after it is not kept")
   func fatalAlert() throws {
     let handshake = try Handshake(client: alice, server: bob)
     handshake.client.start()
     handshake.run()
-    // To the server's refusal the client answers with a fatal alert.
+    // The server refuses the renegotiation, and the client responds with a fatal alert.
     handshake.client.requestRenegotiation(showing: alice)
     handshake.run()
     guard case .failed(.aborted) = handshake.server.state else {
-      Issue.record("the server is \(handshake.server.state)")
+      Issue.record("The server's state is \(handshake.server.state).")
       return
     }
     let record = ByteBuffer(bytes: [23, 0xFE, 0xFD] + [UInt8](repeating: 7, count: 1_200))
@@ -147,7 +147,7 @@ struct DTLSConnectionTests {
     #expect(handshake.server.unreadBytes == 0)
   }
 
-  @Test("a renegotiation is refused by either role, and media's keys stay", arguments: [true, false])
+  @Test("either role refuses a renegotiation, and the media keys stay the same", arguments: [true, false])
   func renegotiation(byClient: Bool) throws {
     let handshake = try Handshake(client: alice, server: bob)
     handshake.client.start()
@@ -161,7 +161,7 @@ struct DTLSConnectionTests {
     #expect(asked.keys == nil || asked.keys == keys[byClient ? 1 : 0])
   }
 
-  @Test("datagrams of noise neither stop a handshake nor spoil an established connection")
+  @Test("datagrams of random bytes neither stop a handshake nor break an established connection")
   func noiseIsIgnored() throws {
     var generator = SeededGenerator(seed: 7)
     let handshake = try Handshake(client: alice, server: bob)

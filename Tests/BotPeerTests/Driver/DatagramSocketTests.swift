@@ -9,11 +9,11 @@ import Testing
 @testable import PeerEngine
 
 extension RealTime {
-  @Suite("A socket for all participants")
+  @Suite("The UDP socket that all participants share")
   struct DatagramSocketTests {
     private static let loopback: [IPAddress] = [.v4(0x7F00_0001), .v6(high: 0, low: 1)]
 
-    /// All that has come, waiting a moment for it.
+    /// Returns the datagrams received, after waiting up to 1 s for `count` of them.
     private func receive(
       _ socket: DatagramSocket, atLeast count: Int
     ) async throws -> [(datagram: ByteBuffer, from: TransportAddress, arrival: ContinuousClock.Instant)] {
@@ -25,7 +25,7 @@ extension RealTime {
       return all
     }
 
-    @Test("carries datagrams with their senders, over IPv4 and IPv6", arguments: loopback)
+    @Test("a socket delivers datagrams with their senders' addresses, over IPv4 and IPv6", arguments: loopback)
     func carries(ip: IPAddress) async throws {
       let one = try DatagramSocket(ip: ip, port: 0)
       let other = try DatagramSocket(ip: ip, port: 0)
@@ -37,13 +37,13 @@ extension RealTime {
       #expect(received.map(\.datagram.readableBytes) == [1, 100, 1_500])
       #expect(received.allSatisfy { $0.from == one.address })
       #expect(received.last?.datagram.readableBytesView.allSatisfy { $0 == 220 } == true)
-      // What is kept has bytes of its own.
+      // Each datagram has storage of its own.
       var first = received[1].datagram
       first.setInteger(UInt8(7), at: first.readerIndex)
       #expect(received[2].datagram.getInteger(at: 0, as: UInt8.self) == 220)
     }
 
-    @Test("each datagram has the time of its own arrival, though they are taken together")
+    @Test("each datagram carries its own arrival time, though several are read together")
     func arrivals() async throws {
       let one = try DatagramSocket(ip: .v4(0x7F00_0001), port: 0)
       let other = try DatagramSocket(ip: .v4(0x7F00_0001), port: 0)
@@ -61,7 +61,7 @@ extension RealTime {
       }
     }
 
-    @Test("no datagram seems to have come before it was sent, however long those before it took to handle")
+    @Test("no datagram appears to arrive before it was sent, however long the handling of earlier datagrams takes")
     func slowHandling() async throws {
       let one = try DatagramSocket(ip: .v4(0x7F00_0001), port: 0)
       let other = try DatagramSocket(ip: .v4(0x7F00_0001), port: 0)
@@ -73,7 +73,7 @@ extension RealTime {
       for _ in 0..<100 where arrivals.count < 201 {
         _ = other.receive { datagram, _, arrival in
           if arrivals.isEmpty {
-            // What is sent meanwhile is taken in the same turn.
+            // A datagram that is sent meanwhile is read by the same call.
             usleep(60_000)
             late = .now
             one.write(ByteBuffer(integer: UInt8(255)), to: other.address)
@@ -89,7 +89,7 @@ extension RealTime {
       #expect(earliest > .milliseconds(-20))
     }
 
-    @Test("what cannot be sent harms nothing: no route, nobody there, too long, another family")
+    @Test("a datagram that cannot be sent affects no other: no route, closed port, too long, other address family")
     func unreachable() async throws {
       let one = try DatagramSocket(ip: .v4(0x7F00_0001), port: 0)
       let other = try DatagramSocket(ip: .v4(0x7F00_0001), port: 0)
@@ -108,19 +108,20 @@ extension RealTime {
       one.write(ByteBuffer(string: "hello"), to: other.address)
       one.flush()
       let received = try await receive(other, atLeast: 6)
-      // One that cannot be sent keeps back none of those behind it; one that is longer than any packet of ours is not sent.
+      // A datagram that cannot be sent does not block those behind it; one that is longer than any packet the peer sends
+      // is not sent.
       let expected = Array(repeating: ByteBuffer(string: "somebody"), count: 5) + [ByteBuffer(string: "hello")]
       #expect(received.map(\.datagram) == expected)
       #expect(one.datagramsDropped == 0)
     }
 
-    @Test("a port that is taken is told in the system's words")
+    @Test("a port that is already bound is reported with the system's error message")
     func taken() throws {
       let one = try DatagramSocket(ip: .v4(0x7F00_0001), port: 0)
       #expect(throws: DatagramSocket.Failure.self) { try DatagramSocket(ip: .v4(0x7F00_0001), port: one.address.port) }
       do {
         _ = try DatagramSocket(ip: .v4(0xCB00_7109), port: 0)
-        Issue.record("An address of another machine was bound.")
+        Issue.record("The socket was bound to an address of another machine.")
       } catch {
         #expect(error.description == "Cannot assign requested address")
       }

@@ -11,9 +11,9 @@ import Testing
 @testable import PeerEngine
 
 extension RealTime {
-  @Suite("The end of a driver")
+  @Suite("Shutdown of a driver")
   struct DriverEndingTests {
-    @Test("of 200 participants and of their driver leaves no engine, no driver and no socket")
+    @Test("closing a driver with 200 participants leaves no engine, no driver and no socket")
     func driverIsGone() async throws {
       let loop = MultiThreadedEventLoopGroup.singleton.next()
       let (port, engines, driver) = try await loop.submit {
@@ -37,7 +37,7 @@ extension RealTime {
       }.get()
       #expect(engines.count == 200)
       #expect(port > 0)
-      // The driver is let go by the loop's next turns.
+      // The event loop releases the driver in its next iterations.
       for _ in 0..<200 where try Self.isBound(port) || driver.driver != nil {
         try await Task.sleep(for: .milliseconds(10))
       }
@@ -46,14 +46,14 @@ extension RealTime {
       #expect(engines.allSatisfy { $0.engine == nil })
     }
 
-    /// Whether this machine has a UDP socket at a port of 127.0.0.1.
+    /// Returns whether this machine has a UDP socket bound to `port` of 127.0.0.1.
     private static func isBound(_ port: UInt16) throws -> Bool {
       let digits = String(port, radix: 16, uppercase: true)
       let entry = "0100007F:" + String(repeating: "0", count: 4 - digits.count) + digits
       return try String(contentsOfFile: "/proc/net/udp", encoding: .utf8).contains(entry)
     }
 
-    /// Set on the loop, looked at for nil alone anywhere else.
+    /// Set on the event loop; elsewhere only compared with nil.
     private struct Weak: @unchecked Sendable {
       weak var engine: PeerConnection?
 

@@ -13,7 +13,7 @@ import Testing
 
 @Suite("The end of a call")
 struct EndingTests {
-  @Test("is known to the other side at once, though much is lost", arguments: [0.1, 0.3])
+  @Test("the other side learns at once that a call ended, despite heavy loss", arguments: [0.1, 0.3])
   func goodbyeUnderLoss(loss: Double) throws {
     var heard = 0
     let calls = 20
@@ -26,11 +26,11 @@ struct EndingTests {
       #expect(pair.alice.ending?.cause == .closedByUs)
       if pair.bob.ending?.cause == .closedByParticipant { heard += 1 }
     }
-    print("measured: at \(loss) loss \(heard) of \(calls) goodbyes are heard")
+    print("measured: at \(loss) loss \(heard) of \(calls) goodbyes arrive")
     #expect(heard >= (loss < 0.2 ? calls : calls - 2))
   }
 
-  @Test("is said in RTCP too, for each source that has sent")
+  @Test("closing a connection also sends an RTCP BYE for each source that has sent")
   func goodbyeInControl() throws {
     var pair = try EnginePair(seed: 3)
     try pair.connect()
@@ -43,7 +43,7 @@ struct EndingTests {
     #expect(pair.bob.engine.state == .closed)
   }
 
-  @Test("leaves nothing behind of those who were connected, however they ended")
+  @Test("nothing remains of connected participants, however they end")
   func nothingIsLeft() throws {
     let call = SwitchboardCall(seed: 91)
     var engines: [Weak] = []
@@ -73,7 +73,7 @@ struct EndingTests {
     #expect(call.demultiplexer.deadline == nil)
   }
 
-  /// Set on the loop, looked at for nil alone anywhere else.
+  /// Set by the test; otherwise only compared with nil.
   private struct Weak: @unchecked Sendable {
     weak var engine: PeerConnection?
 

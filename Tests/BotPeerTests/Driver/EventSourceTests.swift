@@ -24,15 +24,15 @@ struct EventSourceTests {
       time: .now)
   }
 
-  /// The gap before the next frame of a track, once the reader has read all that came before it.
+  /// The events that a source yields to a slow reader.
   private struct Script: Sendable {
-    /// What comes while the reader is behind.
+    /// Events yielded while the reader is behind.
     var late: [ParticipantEvent]
-    /// What comes when it has caught up.
+    /// Events yielded after the reader has caught up.
     var after: [ParticipantEvent]
   }
 
-  /// The frames that come through after the reader was behind.
+  /// Returns the frames that reach a reader that was behind and caught up.
   private func play(_ script: Script) async throws -> [EncodedFrame] {
     let threads = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let loop = threads.next()
@@ -47,7 +47,7 @@ struct EventSourceTests {
     var frames: [EncodedFrame] = []
     var reader = events.makeAsyncIterator()
     while let event = await reader.next() {
-      // The last thing that a source says of what was skipped, once its reader has caught up.
+      // The last event about skipped events; the source yields it once the reader has caught up.
       if case .problem = event.event {
         try await loop.submit {
           for event in script.after { bound.value.yield(event) }
@@ -60,7 +60,8 @@ struct EventSourceTests {
     return frames
   }
 
-  @Test("the first frame of each track after that says how many were skipped, and what was lost among them")
+  @Test(
+    "after skipped events, the first frame of each track reports how many were skipped and what was lost among them")
   func gaps() async throws {
     let lost = MediaGap(.lost, packetsLost: 3, framesDropped: 1)
     let frames = try await play(
@@ -80,7 +81,8 @@ struct EventSourceTests {
       ])
   }
 
-  @Test("media may wait for more of it, anything else takes along what waits")
+  @Test(
+    "media waits until more events can be yielded with it, and any other event is yielded at once with those that wait")
   func patience() async throws {
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let (waits, events) = try await loop.submit { () -> ([Duration?], ParticipantEvents) in
@@ -105,7 +107,7 @@ struct EventSourceTests {
     #expect(count == 4)
   }
 
-  @Test("what was skipped of one participant is no gap of another's, nor of one who came back")
+  @Test("frames skipped of one participant are not reported as a gap of another, nor of one who rejoined")
   func participants() async throws {
     let other = ParticipantID("bert")
     let ended = PeerEvent.ended(CloseReason(.closedByParticipant, "Gone."))
@@ -122,7 +124,7 @@ struct EventSourceTests {
 }
 
 extension EventSource {
-  /// A turn in which only this happens.
+  /// Adds an event and yields at once.
   fileprivate func yield(_ event: ParticipantEvent) {
     add(event)
     _ = yield(now: .now)

@@ -7,7 +7,7 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("How a participant leaves")
+@Suite("Participants who leave")
 struct LeavingTests {
   private func call(playing: Bool = true) throws -> SwitchboardCall {
     let call = SwitchboardCall(seed: 31)
@@ -18,7 +18,7 @@ struct LeavingTests {
     return call
   }
 
-  @Test("one whose way to the server breaks continues being recorded for as long as media comes")
+  @Test("a participant who loses the connection to the server is recorded for as long as media arrives")
   func mediaGoesOn() throws {
     let call = try call()
     call.participantLeft("anna")
@@ -30,7 +30,7 @@ struct LeavingTests {
     #expect(call.endings(of: "anna").isEmpty)
   }
 
-  @Test("of those who have left and continue sending, the ones who left first are given up when there are too many")
+  @Test("when too many participants have left but still send, the connections of those who left first are closed")
   func tooManyGoOn() throws {
     let call = SwitchboardCall(seed: 32) { $0.departedLimit = 2 }
     let names = ["anna", "bert", "carl", "dora"]
@@ -51,7 +51,7 @@ struct LeavingTests {
         == [CloseReason(.closedByParticipant, "The participant left the room, and 2 others left after them.")])
   }
 
-  @Test("nothing but checks goes to somebody who answers none, however often they restart ICE")
+  @Test("a participant who answers no connectivity checks is sent nothing but checks, however often they restart ICE")
   func restartsWithoutAnswers() throws {
     let call = SwitchboardCall(seed: 33, sending: [.audio, .video])
     try call.enter("anna", host: 1)
@@ -70,7 +70,7 @@ struct LeavingTests {
     #expect(engine.path == nil)
   }
 
-  @Test("one who closes the page without a goodbye is gone 2 s after the server said so")
+  @Test("the connection of a participant who closes the page without a goodbye ends 2 s after the server reports it")
   func silentLeave() throws {
     let call = try call()
     call.guests[ParticipantID("anna")]?.speaks = false
@@ -79,13 +79,15 @@ struct LeavingTests {
     call.participantLeft("anna")
     call.run(for: .seconds(5))
     let ending = try #require(call.endings(of: "anna").first)
-    print("measured: a recording ends \(ending.time - left) after its participant has left without a word")
+    print("measured: a recording ends \(ending.time - left) after its participant has left without a goodbye")
     #expect(ending.ending == CloseReason(.closedByParticipant, "The participant left the room."))
     #expect(ending.time - left < .milliseconds(2_500))
     #expect(call.engine(of: "anna") == nil)
   }
 
-  @Test("one who was silent before is gone 2 s after the server said so, though ICE continues")
+  @Test(
+    "the connection of a participant who sent no media ends 2 s after the server reports the departure, though ICE continues"
+  )
   func onlyChecksGoOn() throws {
     let call = try call(playing: false)
     call.participantLeft("anna")
@@ -95,7 +97,8 @@ struct LeavingTests {
     #expect(ending.time - left < .milliseconds(2_500))
   }
 
-  @Test("one who says goodbye is gone as soon as the server says so, or the goodbye comes", arguments: [true, false])
+  @Test(
+    "the connection ends as soon as both the goodbye and the server's report have arrived", arguments: [true, false])
   func goodbye(comesFirst: Bool) throws {
     let call = try call()
     call.guests[ParticipantID("anna")]?.speaks = false
@@ -115,7 +118,7 @@ struct LeavingTests {
     #expect(call.endings(of: "anna").map(\.ending.cause) == [.closedByParticipant])
   }
 
-  @Test("one who is not connected is gone as soon as the server says so")
+  @Test("the connection of a participant who is not connected ends as soon as the server reports the departure")
   func notConnected() throws {
     let call = SwitchboardCall()
     try call.enter("anna", host: 1)
@@ -126,14 +129,14 @@ struct LeavingTests {
     #expect(call.engine(of: "anna") == nil)
   }
 
-  @Test("one who is heard of again by signalling has not left")
+  @Test("a participant whose signalling messages still arrive has not left")
   func comesBack() throws {
     let call = try call()
     call.participantLeft("anna")
     call.run(for: .seconds(1))
     call.guests[ParticipantID("anna")]?.engine.offer(now: call.now)
     call.run(for: .milliseconds(100))
-    // Silence is of no account now, until connections are lost in the ordinary way.
+    // Silence now ends the connection only after the usual timeout.
     call.guests[ParticipantID("anna")]?.speaks = false
     call.run(for: .seconds(6))
     #expect(call.endings(of: "anna").isEmpty)
@@ -142,7 +145,7 @@ struct LeavingTests {
     #expect(call.engine(of: "anna")?.state == .connected)
   }
 
-  @Test("one who was lost for 30 s is let in again under the same name, as a new call")
+  @Test("a participant whose connection was lost for 30 s rejoins under the same id as a new call")
   func rejoinsAfterLoss() throws {
     let call = try call()
     call.guests[ParticipantID("anna")]?.speaks = false

@@ -3,7 +3,8 @@ import Media
 import NIOCore
 import NIOPosix
 
-/// Two peers of this process with real sockets on loopback; each one's signalling is carried to the other.
+/// Two peers of this process with real sockets on the loopback interface; each peer's signalling is delivered to the
+/// other.
 struct LoopbackCall {
   let alice: Peer
   let bob: Peer
@@ -25,7 +26,8 @@ struct LoopbackCall {
     bob = try await Peer.start(Self.configuration(sending: bobSends), on: group.next())
   }
 
-  /// Carries signalling until a side has seen an event that satisfies the condition, then closes both; all events of both.
+  /// Delivers signalling until each side's events satisfy its condition or `limit` has passed. Returns the events of both
+  /// sides.
   func run(
     alice wanted: @escaping @Sendable ([PeerEvent]) -> Bool, bob other: @escaping @Sendable ([PeerEvent]) -> Bool,
     atMost limit: Duration = .seconds(20)

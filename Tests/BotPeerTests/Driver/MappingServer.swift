@@ -2,7 +2,7 @@ import ICE
 import NIOCore
 import NIOPosix
 
-/// A STUN server on loopback that tells everybody the same mapped address.
+/// A STUN server on the loopback interface that returns the same mapped address to every client.
 struct MappingServer {
   let port: Int
   private let channel: any Channel
@@ -35,7 +35,7 @@ struct MappingServer {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
       let request = unwrapInboundIn(data)
       guard let envelope = STUNEnvelope(request.data), envelope.kind == .request else { return }
-      // A success response with XOR-MAPPED-ADDRESS alone (RFC 8489, 14.2).
+      // A success response with only XOR-MAPPED-ADDRESS (RFC 8489, 14.2).
       guard case .v4(let address) = mapped.ip else { return }
       var answer = ByteBuffer()
       answer.writeInteger(UInt16(0x0101))

@@ -6,7 +6,7 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("A participant who begins a new connection under the same name")
+@Suite("A participant who begins a new connection under the same id")
 struct NewConnectionTests {
   private func call(identity: DTLSIdentity? = nil) throws -> SwitchboardCall {
     let call = SwitchboardCall(seed: 41)
@@ -17,7 +17,7 @@ struct NewConnectionTests {
     return call
   }
 
-  /// Expects that what the new connection sends comes out whole.
+  /// Expects that all media sent over the new connection arrives.
   private func expectMedia(_ call: SwitchboardCall) throws {
     try call.connect("anna", within: .seconds(10))
     let before = call.frames(of: "anna").count
@@ -32,7 +32,9 @@ struct NewConnectionTests {
     }
   }
 
-  @Test("is taken on where they were, so that a recording continues", arguments: [5000, 5001] as [UInt16])
+  @Test(
+    "a new connection continues the participant's call, so that a recording continues",
+    arguments: [5000, 5001] as [UInt16])
   func anotherCertificate(port: UInt16) throws {
     let call = try call()
     let engine = call.engine(of: "anna")
@@ -44,14 +46,14 @@ struct NewConnectionTests {
     #expect(call.endings(of: "anna").isEmpty)
     let times = call.guests[ParticipantID("anna")]?.events.filter { $0.event == .stateChanged(.connected) }.map(\.time)
     let connected = try #require(times?.last)
-    print("measured: a participant's new connection stands after \(connected - began)")
-    // Far less than the 30 s after which a connection that says nothing is lost. DTLS has a clock of its own, which a busy
-    // machine can make repeat a flight.
+    print("measured: a participant's new connection is established after \(connected - began)")
+    // Far less than the 30 s after which a silent connection is lost. DTLS timers use the real clock, so a busy machine
+    // may retransmit a flight.
     #expect(connected - began < .seconds(5))
   }
 
   @Test(
-    "and who had left the room is taken on only if the server verifies who comes back; else they get a call of their own",
+    "a participant who rejoins continues the call only if the server verifies the identity; otherwise a new call begins",
     arguments: [true, false])
   func returned(isVerified: Bool) throws {
     let call = try call()
@@ -69,7 +71,8 @@ struct NewConnectionTests {
     #expect(call.endings(of: "anna").allSatisfy { $0.ending.cause == .connectionLost })
   }
 
-  @Test("ends the call and begins another where nothing but the session's id says that it is new")
+  @Test(
+    "a new connection with the same certificate, recognised only by its session id, ends the call and begins another")
   func sameCertificate() throws {
     let identity = try DTLSIdentity()
     let call = try call(identity: identity)
@@ -80,7 +83,7 @@ struct NewConnectionTests {
     #expect(call.endings(of: "anna").map(\.ending.sentence) == ["The participant has begun a new connection."])
   }
 
-  @Test("ends the call and begins another where an offer of ours waits for an answer that nobody will give")
+  @Test("a new connection ends the call and begins another if our own offer is still unanswered")
   func duringOurOffer() throws {
     let call = try call()
     let engine = try #require(call.engine(of: "anna"))
@@ -92,7 +95,7 @@ struct NewConnectionTests {
     #expect(call.endings(of: "anna").map(\.ending.cause) == [.closedByParticipant])
   }
 
-  @Test("is not seen in an ICE restart, nor in a description with another session id")
+  @Test("neither an ICE restart nor a description with another session id counts as a new connection")
   func notNew() throws {
     let call = try call()
     let engine = try #require(call.engine(of: "anna"))
@@ -102,7 +105,7 @@ struct NewConnectionTests {
     #expect(!engine.needsNewEngine(forOffer: restart))
     let again = call.events(of: "anna")
     #expect(!again.contains { if case .ended = $0 { true } else { false } })
-    // aiortc draws another session id for each description.
+    // aiortc uses another session id in each description.
     let renamed = restart.split(separator: "\r\n", omittingEmptySubsequences: false)
       .map { $0.hasPrefix("o=") ? "o=- 4711 4711 IN IP4 0.0.0.0" : String($0) }.joined(separator: "\r\n")
     let plain = guest.localUsernameFragments.first.map { fragment in

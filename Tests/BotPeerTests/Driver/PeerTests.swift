@@ -12,7 +12,7 @@ import Testing
 extension RealTime {
   @Suite("A peer with real sockets", .serialized)
   struct PeerTests {
-    @Test("two peers connect over loopback, and a frame that one sends the other receives unchanged")
+    @Test("two peers connect over loopback, and frames arrive unchanged")
     func framesCrossLoopback() async throws {
       let call = try await LoopbackCall()
       var media = SyntheticMedia(seed: 1, start: .now)
@@ -40,7 +40,7 @@ extension RealTime {
       #expect(events.alice.last == .ended(CloseReason(.closedByParticipant, "The participant closed the connection.")))
     }
 
-    @Test("participants are shared out among the threads of a peer, and each one's frames arrive unchanged")
+    @Test("participants are distributed over the threads of a peer, and each one's frames arrive unchanged")
     func shards() async throws {
       let group = MultiThreadedEventLoopGroup(numberOfThreads: 3)
       let loops = Array(group.makeIterator())
@@ -102,7 +102,7 @@ extension RealTime {
       try await group.shutdownGracefully()
     }
 
-    @Test("a participant stays with a thread until the connection ends, and each thread has as many as the others")
+    @Test("a participant stays on one thread until the connection ends, and threads have equal numbers of participants")
     func assignments() {
       let assignments = ShardAssignments(count: 3)
       let ids = (0..<9).map { ParticipantID("\($0)") }
@@ -113,7 +113,7 @@ extension RealTime {
       let now = ContinuousClock.now
       let ended = ids.filter { assignments.shard(of: $0) == 1 }
       for id in ended { assignments.connectionEnded(id, now: now) }
-      // What is on its way to the shard still finds it there.
+      // Messages that are still in flight to the shard must find it.
       #expect(ended.count { assignments.shard(of: $0) == 1 } == 3)
       let newcomers = (10..<13).map { assignments.assign(ParticipantID("\($0)"), now: now) }
       #expect(newcomers == [1, 1, 1])
@@ -122,10 +122,10 @@ extension RealTime {
       #expect(ids.count { assignments.shard(of: $0) == nil } == 3)
     }
 
-    @Test("a participant that names addresses without a route costs nobody the socket")
+    @Test("a participant's candidates without a route do not break the socket for others")
     func unreachableCandidates() async throws {
       let call = try await LoopbackCall()
-      // The kernel refuses each of these from a loopback address, so nothing leaves the machine.
+      // The kernel refuses to send to each of these from a loopback address, so nothing leaves the machine.
       for address in ["203.0.113.9", "255.255.255.255", "::ffff:203.0.113.9", "2001:db8::9", "0.0.0.0"] {
         call.alice.receive(
           .candidate(
@@ -141,7 +141,7 @@ extension RealTime {
       #expect(events.bob.count { $0 == .stateChanged(.connected) } > 0)
     }
 
-    @Test("a STUN server's answer becomes a server-reflexive candidate for the participant")
+    @Test("a STUN server's response becomes a server-reflexive candidate for the participant")
     func serverReflexiveCandidate() async throws {
       let mapped = TransportAddress(ip: .v4(0xC000_0263), port: 7777)
       let server = try await MappingServer.start(answering: mapped)
@@ -167,7 +167,7 @@ extension RealTime {
       #expect(candidate?.contains("192.0.2.99 7777 typ srflx raddr 127.0.0.1") == true)
     }
 
-    @Test("an address that is none, and a port that is taken, are named in one sentence")
+    @Test("an invalid address and a port that is in use are each reported in one sentence")
     func startErrors() async throws {
       let loop = MultiThreadedEventLoopGroup.singleton.next()
       var configuration = LoopbackCall.configuration(sending: [])

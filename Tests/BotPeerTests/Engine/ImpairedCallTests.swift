@@ -6,12 +6,12 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("A whole call over a bad network")
+@Suite("A whole call over an impaired network")
 struct ImpairedCallTests {
   static let usual = LossyLink.Conditions(delay: .milliseconds(25))
 
   @Test(
-    "connects and carries every frame when 1, 5 or 10 % are lost from the first check on",
+    "a call connects and delivers every frame with 1, 5 or 10 % loss from the first check on",
     arguments: [0.01, 0.05, 0.1], [1, 2] as [UInt64])
   func lossFromTheStart(share: Double, seed: UInt64) throws {
     let line = LossyLink.Conditions(loss: share, delay: .milliseconds(25))
@@ -24,7 +24,7 @@ struct ImpairedCallTests {
     try settle(&pair, allVideoFrames: true)
   }
 
-  @Test("connects and carries every frame when losses come in bursts", arguments: [0.05, 0.1])
+  @Test("a call connects and delivers every frame when losses occur in bursts", arguments: [0.05, 0.1])
   func burstsFromTheStart(share: Double) throws {
     var line = Self.usual
     line.bursts = .init(share: share, meanLength: 4)
@@ -36,7 +36,7 @@ struct ImpairedCallTests {
     try settle(&pair, allVideoFrames: true)
   }
 
-  @Test("connects when 30 % are lost, and in 60 s no frame comes out that could not be decoded")
+  @Test("a call connects with 30 % loss, and in 60 s no undecodable frame is delivered")
   func heavyLoss() throws {
     let line = LossyLink.Conditions(loss: 0.3, delay: .milliseconds(25))
     var pair = try EnginePair(seed: 7, bobSends: [], line: line)
@@ -54,7 +54,7 @@ struct ImpairedCallTests {
   }
 
   @Test(
-    "jitter, reordering and duplicates change nothing in what comes out", arguments: [1, 2] as [UInt64])
+    "jitter, reordering and duplication do not change the delivered frames", arguments: [1, 2] as [UInt64])
   func disorder(seed: UInt64) throws {
     var line = LossyLink.Conditions(
       delay: .milliseconds(25), jitter: .milliseconds(15), reordering: 0.1, duplication: 0.05)
@@ -68,7 +68,7 @@ struct ImpairedCallTests {
     expectSame(pair.bob.frames.payloads(.opus), sent.payloads(.opus))
   }
 
-  /// Ends without loss, and expects that what came out is what was sent.
+  /// Removes the loss, stops sending, and expects that the delivered frames are those that were sent.
   @discardableResult
   private func settle(_ pair: inout EnginePair, allVideoFrames: Bool) throws -> [EncodedFrame] {
     pair.setBandwidth(Self.usual, seed: 99)

@@ -7,9 +7,9 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("A whole call that the line interrupts")
+@Suite("A whole call over a network that fails for a time")
 struct InterruptedCallTests {
-  /// Which ways a line fails.
+  /// The directions of the network path that fail.
   enum Ways: CaseIterable {
     case both
     case toBob
@@ -18,7 +18,7 @@ struct InterruptedCallTests {
 
   static let usual = LossyLink.Conditions(delay: .milliseconds(25))
 
-  /// A call that has gone on for 3 s.
+  /// Returns a call that has been running for 3 s.
   private func call(shape: SyntheticMedia.Shape = .usual) throws -> EnginePair {
     var pair = try EnginePair(seed: 21, line: Self.usual)
     try pair.connect()
@@ -33,7 +33,7 @@ struct InterruptedCallTests {
     if ways != .toBob { change(&pair.toAlice.conditions) }
   }
 
-  @Test("continues within 2 s of an outage of 500 ms, with every frame", arguments: Ways.allCases)
+  @Test("a call continues within 2 s of an outage of 500 ms, with every frame", arguments: Ways.allCases)
   func outage(ways: Ways) throws {
     var pair = try call()
     change(&pair, ways) { $0.loss = 1 }
@@ -49,12 +49,12 @@ struct InterruptedCallTests {
     #expect(pair.bob.stateTimes[.disconnected] == nil)
   }
 
-  @Test("a way of 500 ms carries every frame from the start")
+  @Test("over a path with a delay of 500 ms every frame arrives, from the start")
   func delayFromTheStart() throws {
     var pair = try EnginePair(seed: 22, line: Self.usual)
     pair.toBob.conditions.delay = .milliseconds(500)
     try pair.connect(within: .seconds(10))
-    print("measured: connected after \(pair.now - pair.start) over a way of 500 ms")
+    print("measured: connected after \(pair.now - pair.start) over a path with a delay of 500 ms")
     pair.play()
     pair.run(for: .seconds(5))
     let sent = stop(&pair)
@@ -67,7 +67,7 @@ struct InterruptedCallTests {
   }
 
   @Test(
-    "a way that becomes 500 ms long during the call costs no frame, and is short again when it is",
+    "a delay that rises to 500 ms during the call loses no frame, and frames arrive promptly after it falls",
     arguments: [0, 0.02])
   func delayInMidCall(loss: Double) throws {
     var pair = try call()
@@ -82,14 +82,14 @@ struct InterruptedCallTests {
     let slow = try expectFlow(pair, sent, from: begin, within: .seconds(2))
     let quick = try expectFlow(pair, sent, from: end, within: .seconds(2))
     print(
-      "measured: a way of 500 ms (loss \(loss)): first frame after \(slow), and after \(quick) when it is short again"
+      "measured: delay of 500 ms (loss \(loss)): first frame after \(slow), and after \(quick) when it is short again"
     )
     expectSame(pair.bob.frames.payloads(.vp8), sent.fromAlice.payloads(.vp8))
     let settled = pair.bob.received(.vp8, since: end + .seconds(2), of: sent.fromAlice).map(\.age)
     #expect(settled.allSatisfy { $0 < .milliseconds(200) })
   }
 
-  @Test("a limit of 300 kb/s under a stream of 200 kb/s costs no frame, and within 2 s none is late")
+  @Test("a limit of 300 kb/s on a stream of 200 kb/s loses no frame, and after 2 s none is late")
   func limitAboveTheStream() throws {
     var pair = try call(shape: .slim)
     pair.toBob.conditions.rate = 300_000
@@ -104,7 +104,7 @@ struct InterruptedCallTests {
     #expect(ages.allSatisfy { $0 < .milliseconds(1_000) })
   }
 
-  @Test("a stream that is too large for a limit of 300 kb/s is whole again within 2 s of the limit's end")
+  @Test("a stream that exceeds a limit of 300 kb/s is complete again within 2 s of the limit's end")
   func limitBelowTheStream() throws {
     var pair = try call()
     pair.toBob.conditions.rate = 300_000
@@ -121,7 +121,7 @@ struct InterruptedCallTests {
     #expect(pair.areConnected)
   }
 
-  @Test("10 s of silence do not end a call: what comes after them comes out within 4 s")
+  @Test("10 s of silence do not end a call, and frames continue within 4 s")
   func silence() throws {
     var pair = try call()
     change(&pair, .both) { $0.loss = 1 }
@@ -131,7 +131,7 @@ struct InterruptedCallTests {
     let end = pair.now
     pair.run(for: .seconds(5))
     let sent = stop(&pair)
-    // What is missing is waited for as long as anything is.
+    // Frames wait for missing packets for up to 3 s.
     let wait = try expectFlow(pair, sent, from: end, within: .seconds(4))
     let back = try #require(pair.bob.stateTimes[.connected]) - end
     print("measured: after 10 s of silence frames continue after \(wait), connected again after \(back)")
@@ -141,7 +141,7 @@ struct InterruptedCallTests {
     for codec in Codec.allCases { #expect(gaps(pair.bob, codec, since: end).first?.reason == .reconnect) }
   }
 
-  @Test("10 s in which only media is silent leave the connection as it was, and frames continue within 4 s")
+  @Test("10 s without media but with ICE leave the connection established, and frames continue within 4 s")
   func silenceOfMedia() throws {
     var pair = try call()
     pair.carries = { datagram, _ in
@@ -166,7 +166,7 @@ struct InterruptedCallTests {
     }
   }
 
-  @Test("30 s of silence end the call on both sides, which say why")
+  @Test("30 s of silence end the call on both sides, with the reason")
   func consentIsLost() throws {
     var pair = try call()
     _ = pair.stopPlaying()
@@ -181,21 +181,22 @@ struct InterruptedCallTests {
     }
   }
 
-  /// What was missing before the frames that came out since a moment.
+  /// Returns the gaps before the frames that were delivered since a time.
   private func gaps(_ side: EnginePair.Side, _ codec: Codec, since moment: ContinuousClock.Instant) -> [MediaGap] {
     zip(side.frameTimes, side.frames).filter { $0 >= moment && $1.codec == codec }.compactMap(\.1.gap)
   }
 
-  /// Stops playing, and gives everything time to arrive.
+  /// Stops sending, and lets everything in flight arrive.
   private func stop(_ pair: inout EnginePair) -> (fromAlice: [EncodedFrame], fromBob: [EncodedFrame]) {
     let sent = pair.stopPlaying()
     pair.run(for: .seconds(4))
     return sent
   }
 
-  /// Expects that what was sent after a moment comes out soon, both ways, and that nothing ever came out broken.
+  /// Expects that frames sent after a time are delivered soon in both directions, and that no broken frame was ever
+  /// delivered.
   ///
-  /// - Returns: how long after the moment the first such frame came out.
+  /// - Returns: how long after that time the first of these video frames was delivered, in the slower direction.
   private func expectFlow(
     _ pair: EnginePair, _ sent: (fromAlice: [EncodedFrame], fromBob: [EncodedFrame]),
     from moment: ContinuousClock.Instant, within limit: Duration

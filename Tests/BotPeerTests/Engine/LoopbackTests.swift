@@ -7,9 +7,9 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("Media sent back to whom it came from")
+@Suite("Media sent back to its sender")
 struct LoopbackTests {
-  /// Plays from Alice to Bob, who sends everything back; steps of a millisecond.
+  /// Plays from Alice to Bob, who sends every frame back, in steps of a millisecond.
   private func run(_ pair: inout EnginePair, for span: Duration, from first: inout Int) {
     for _ in 0..<Int(span / .milliseconds(1)) {
       pair.run(for: .milliseconds(1))
@@ -26,7 +26,7 @@ struct LoopbackTests {
     return pair
   }
 
-  @Test("all comes back in order and unaltered, within 20 ms of its arrival")
+  @Test("all media returns in order and unaltered, and the loopback adds less than 33 ms")
   func back() throws {
     var pair = try pair(seed: 1)
     pair.play(kinds: [.audio, .video])
@@ -46,7 +46,7 @@ struct LoopbackTests {
     }
     let there = Dictionary(
       zip(pair.bob.frameTimes, pair.bob.frames).map { ($1.payload, $0) }, uniquingKeysWith: { first, _ in first })
-    // A receiver holds the very first packets for a moment, for they may have overtaken others.
+    // A receiver holds the very first packets for a moment, because they may have overtaken others.
     let settled = pair.bob.frameTimes[0] + .seconds(1)
     let added = zip(pair.alice.frameTimes, pair.alice.frames).filter { $0.0 > settled }.compactMap { time, frame in
       there[frame.payload].map { time - $0 - .milliseconds(10) }
@@ -55,7 +55,7 @@ struct LoopbackTests {
     #expect(added[added.count * 99 / 100] < .milliseconds(33))
   }
 
-  @Test("loss on either way is repaired there, and what comes back can be decoded")
+  @Test("loss in either direction is repaired in that direction, and the returned media can be decoded")
   func loss() throws {
     var pair = try pair(seed: 2, loss: 0.05)
     pair.play()
@@ -70,7 +70,7 @@ struct LoopbackTests {
     #expect(share > 0.99)
   }
 
-  @Test("each track's time has an origin of its own; jumps and pauses move none of the other's")
+  @Test("each track's timestamps have an origin of their own, and jumps and pauses of one do not affect the other")
   func times() {
     let start = MonotonicInstant.now
     var clock = SendClock(epoch: start)
@@ -78,7 +78,7 @@ struct LoopbackTests {
     var audioChunks: [Int64] = []
     for step in 0..<1_000 {
       let now = start + .milliseconds(step * 20)
-      // The frame's source changes at 5 s, and pauses from 10 to 12 s.
+      // The video's source changes at 5 s, and pauses from 10 s to 12 s.
       let origin: Int64 = step < 250 ? 4_000_000_000 : 17
       audioChunks.append(
         clock.ticks(
@@ -95,7 +95,7 @@ struct LoopbackTests {
     #expect(abs(Double(audioChunks[999]) / 48_000 - Double(videoFrames[videoFrames.count - 1]) / 90_000) < 0.001)
   }
 
-  @Test("a track whose first frame came late is set right bit by bit, and never steps back")
+  @Test("a track whose first frame is late is corrected gradually, and its timestamps never go backwards")
   func lateStart() {
     let start = MonotonicInstant.now
     var clock = SendClock(epoch: start)

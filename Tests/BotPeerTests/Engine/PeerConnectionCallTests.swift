@@ -11,7 +11,7 @@ import Testing
 
 @Suite("A call between two engines")
 struct PeerConnectionCallTests {
-  @Test("connects within 60 ms over a line of 1 ms and carries media both ways, unchanged")
+  @Test("a call connects within 60 ms over a path of 1 ms and carries media unchanged in both directions")
   func connectsAndCarriesMedia() throws {
     var pair = try EnginePair()
     pair.call()
@@ -28,10 +28,10 @@ struct PeerConnectionCallTests {
     #expect(pair.bob.engine.statistics.datagramsRefused == 0)
   }
 
-  @Test("connects within 100 ms with a peer that drops checks until it has our answer")
+  @Test("a call connects within 100 ms with a peer that drops checks until it has our answer")
   func firstCheckLost() throws {
     var pair = try EnginePair()
-    // As Pion does, whose first checks come every 20 ms after that.
+    // As Pion does; its first checks then follow every 20 ms.
     pair.signallingDelay = .milliseconds(10)
     var dropped = 0
     let isDropped = { () -> Bool in
@@ -62,7 +62,7 @@ struct PeerConnectionCallTests {
     #expect(frames.first { $0.codec == .vp8 }?.size == VideoSize(width: 640, height: 480))
   }
 
-  @Test("a side that only receives gets media, and sends none")
+  @Test("a side that only receives gets media and sends none")
   func oneWay() throws {
     var pair = try EnginePair(bobSends: [])
     pair.call()
@@ -72,7 +72,7 @@ struct PeerConnectionCallTests {
     #expect(pair.alice.frames.count == 0)
   }
 
-  @Test("a side that takes audio only gets audio only, anyone who offers", arguments: [true, false])
+  @Test("a side that accepts only audio gets only audio, whichever side offers", arguments: [true, false])
   func audioOnly(offersAlice: Bool) throws {
     var pair = try EnginePair(offersAlice: offersAlice, offersBob: !offersAlice, bobReceives: [.audio])
     if offersAlice { pair.call() } else { pair.bob.engine.offer(now: pair.now) }
@@ -80,12 +80,12 @@ struct PeerConnectionCallTests {
     let sent = pair.exchangeMedia(for: .seconds(1))
     #expect(pair.bob.frames.payloads(.opus).count >= sent.fromAlice.payloads(.opus).count - 1)
     #expect(pair.bob.frames.payloads(.vp8).isEmpty)
-    // It sends both, all the same.
+    // It sends both kinds nevertheless.
     #expect(pair.alice.frames.payloads(.opus).count >= sent.fromBob.payloads(.opus).count - 1)
     #expect(!pair.alice.frames.payloads(.vp8).isEmpty)
   }
 
-  @Test("connects when candidates come two seconds late and the SDP names none")
+  @Test("a call connects when candidates arrive two seconds late and the SDP contains none")
   func lateCandidates() throws {
     var pair = try EnginePair()
     var held: [SignallingMessage] = []
@@ -105,7 +105,7 @@ struct PeerConnectionCallTests {
     try pair.run(until: \.areConnected, within: .seconds(1))
   }
 
-  @Test("connects when one side never names an address")
+  @Test("a call connects when one side never sends a candidate")
   func peerReflexiveOnly() throws {
     var pair = try EnginePair()
     pair.relay = { message, toBob in
@@ -119,7 +119,7 @@ struct PeerConnectionCallTests {
     try pair.run(until: \.areConnected, within: .seconds(1))
   }
 
-  @Test("candidates that overtake the offer are kept for it")
+  @Test("candidates that arrive before the offer are kept for it")
   func candidatesBeforeOffer() throws {
     var pair = try EnginePair()
     pair.relay = { message, toBob in
@@ -134,7 +134,7 @@ struct PeerConnectionCallTests {
     try pair.run(until: \.areConnected, within: .seconds(1))
   }
 
-  @Test("when both offer at once, one gives way and the call comes about")
+  @Test("when both sides offer at once, one rolls back and the call connects")
   func glare() throws {
     var pair = try EnginePair(offersBob: true)
     pair.alice.engine.offer(now: pair.now)
@@ -146,7 +146,7 @@ struct PeerConnectionCallTests {
     expectSame(pair.alice.frames.payloads(.vp8), sent.fromBob.payloads(.vp8))
   }
 
-  @Test("two controlling agents settle their conflict and connect")
+  @Test("two controlling agents resolve their role conflict and connect")
   func roleConflict() throws {
     var pair = try EnginePair(offersAlice: true, offersBob: true)
     pair.call()
@@ -173,7 +173,7 @@ struct PeerConnectionCallTests {
     #expect(pair.bob.frames.count > before)
   }
 
-  @Test("a goodbye ends the other side at once")
+  @Test("a goodbye ends the call on the other side at once")
   func goodbye() throws {
     var pair = try EnginePair()
     pair.call()
@@ -185,7 +185,7 @@ struct PeerConnectionCallTests {
     #expect(pair.bob.events.last == .ended(CloseReason(.closedByParticipant, "The participant closed the connection.")))
   }
 
-  @Test("thirty seconds without an answer end the call; ten do not")
+  @Test("thirty seconds without a response end the call; ten do not")
   func consentIsLost() throws {
     var pair = try EnginePair()
     pair.call()

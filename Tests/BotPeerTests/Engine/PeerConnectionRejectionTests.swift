@@ -7,9 +7,11 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("What an engine refuses")
+@Suite("Input that an engine refuses")
 struct PeerConnectionRejectionTests {
-  @Test("a peer whose certificate is not the one in its SDP gets no media through", arguments: [true, false])
+  @Test(
+    "no media is accepted from a peer whose certificate does not match the fingerprint in its SDP",
+    arguments: [true, false])
   func wrongFingerprint(inOffer: Bool) throws {
     var pair = try EnginePair()
     let other = try DTLSIdentity().fingerprint.digest.map(Self.hexadecimal).joined(separator: ":")
@@ -32,7 +34,7 @@ struct PeerConnectionRejectionTests {
     #expect(deceived.frames.count == 0)
   }
 
-  @Test("a ClientHello from an address that no check has validated is ignored")
+  @Test("a ClientHello from an address that no connectivity check has validated is ignored")
   func unvalidatedHandshake() throws {
     var pair = try EnginePair()
     pair.call()
@@ -48,7 +50,7 @@ struct PeerConnectionRejectionTests {
     try pair.run(until: \.areConnected, within: .seconds(1))
   }
 
-  @Test("media from an unvalidated address, and noise of every kind, changes nothing")
+  @Test("media from an unvalidated address and random datagrams of every kind change nothing")
   func noise() throws {
     var pair = try EnginePair()
     pair.call()
@@ -68,7 +70,7 @@ struct PeerConnectionRejectionTests {
     expectSame(pair.bob.frames.payloads(.vp8), sent.fromAlice.payloads(.vp8))
   }
 
-  @Test("an offer that cannot be used is named as a problem, and the next good one is answered")
+  @Test("an unusable offer is reported as a problem, and the next valid one is answered")
   func badOffer() throws {
     var pair = try EnginePair()
     for bad in ["", "hello", "v=0\r\n", String(repeating: "a=x\r\n", count: 100_000)] {
@@ -106,7 +108,7 @@ struct PeerConnectionRejectionTests {
     try pair.run(until: \.areConnected, within: .seconds(1))
   }
 
-  @Test("a call that nobody answers fails after 30 s and says so")
+  @Test("an unanswered call fails after 30 s and reports the reason")
   func nobodyAnswers() throws {
     var pair = try EnginePair()
     pair.relay = { _, _ in [] }
@@ -115,14 +117,14 @@ struct PeerConnectionRejectionTests {
     #expect(pair.alice.events.last == .ended(CloseReason(.failed, "Not connected within 30 s: no answer arrived.")))
   }
 
-  @Test("a call in which no check gets through fails after 30 s and says so")
+  @Test("a call in which no check succeeds fails after 30 s and reports the reason")
   func noPath() throws {
     var pair = try EnginePair()
     pair.carries = { _, _ in false }
     pair.call()
     pair.run(for: .seconds(31))
     guard case .ended(let reason) = pair.alice.events.last else {
-      Issue.record("Alice did not end.")
+      Issue.record("Alice's call did not end.")
       return
     }
     #expect(reason.sentence.contains("no ICE check was answered"))

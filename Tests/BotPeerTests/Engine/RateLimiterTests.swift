@@ -5,9 +5,9 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("How often a participant may make us do something")
+@Suite("Rate limits on a participant's signalling")
 struct RateLimiterTests {
-  @Test("so many at once, then one in each interval, and all of them again after a pause")
+  @Test("a burst is allowed, then one message in each interval, and a whole burst again after a pause")
   func burstAndPace() {
     let start = ContinuousClock.now
     var allowance = RateLimiter(burst: 3, interval: .seconds(1))
@@ -22,7 +22,7 @@ struct RateLimiterTests {
     #expect((0..<4).map { _ in allowance.take(now: later) } == [true, true, true, false])
   }
 
-  @Test("of offers that come too fast the newest is answered, when its time has come")
+  @Test("of offers that arrive too fast, the newest is passed on when the limit allows it")
   func gate() {
     let start = ContinuousClock.now
     var gate = DescriptionRateLimiter()
@@ -36,7 +36,7 @@ struct RateLimiterTests {
     #expect(gate.isIdle(now: start + .seconds(6)))
   }
 
-  @Test("answers have a gate of their own, and candidates that come too fast are dropped")
+  @Test("answers have a limit of their own, and candidates that arrive too fast are dropped")
   func signalling() {
     let start = ContinuousClock.now
     var gate = SignallingRateLimiter()

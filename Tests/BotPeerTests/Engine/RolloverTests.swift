@@ -8,10 +8,10 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("Packet numbers that start again during the call")
+@Suite("Sequence numbers that wrap around during the call")
 struct RolloverTests {
   @Test(
-    "leave no seam, whatever the protection, also where packets are lost and in disorder",
+    "media continues without a gap for every protection profile, also with loss and reordering",
     arguments: SRTPProfile.allCases, [0, 0.1])
   func wrap(profile: SRTPProfile, loss: Double) throws {
     var line = LossyLink.Conditions(loss: loss, delay: .milliseconds(25))
@@ -44,7 +44,7 @@ struct RolloverTests {
     if loss == 0 { expectSame(pair.bob.frames.payloads(.opus), sent.payloads(.opus)) }
   }
 
-  /// Uses up a track's numbers until the next one is `number`.
+  /// Advances a track's sequence numbers until the next one is `number`.
   private static func advance(_ track: inout SendTrack, to number: UInt16) {
     while nextNumber(&track) != number &- 1 {}
   }

@@ -17,7 +17,7 @@ struct FaultTests {
     for fault in Fault.allCases { #expect(Fault(rawValue: fault.rawValue) == fault) }
   }
 
-  @Test("every fault tells in sentences what it does and what a good app does")
+  @Test("every fault describes in sentences what it does and how a good app behaves")
   func texts() {
     for fault in Fault.allCases {
       for text in [fault.title, fault.whatAGoodAppDoes] {
@@ -28,7 +28,7 @@ struct FaultTests {
     #expect(Set(Fault.allCases.map(\.title)).count == Fault.allCases.count)
   }
 
-  @Test("a fault is the engine's or the source's")
+  @Test("a fault belongs either to the engine or to the source")
   func owners() {
     for fault in Fault.allCases { #expect((fault.injector == nil) == fault.isOfSource) }
     #expect(Fault.allCases.filter(\.isOfSource) == [.sizeChange])

@@ -8,7 +8,7 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("A peer that misbehaves on purpose in what it sends")
+@Suite("A peer with a deliberate media fault")
 struct MediaFaultTests {
   private func pair(_ fault: Fault, keyframeAnswer: KeyframeResponse = .replay) throws -> SwitchboardPair {
     let pair = SwitchboardPair {
@@ -20,12 +20,12 @@ struct MediaFaultTests {
     return pair
   }
 
-  /// The headers of all RTP packets that Alice has sent; encryption leaves them as they are.
+  /// Returns the headers of all RTP packets that Alice has sent; SRTP leaves headers unencrypted.
   private func headers(_ pair: SwitchboardPair) -> [(time: ContinuousClock.Instant, packet: RTPPacket)] {
     pair.alice.sent.compactMap { time, datagram in
       guard PacketKind.of(datagram) == .rtp else { return nil }
       var plain = datagram
-      // The padding's count is encrypted, so it cannot be read.
+      // SRTP encrypts the padding length, so the padding bit is cleared to make the packet parse.
       if let first = plain.getInteger(at: plain.readerIndex, as: UInt8.self) {
         plain.setInteger(first & ~0x20, at: plain.readerIndex)
       }
@@ -34,7 +34,7 @@ struct MediaFaultTests {
   }
 
   @Test(
-    "SSRC change: after 3 s all comes from new sources, and the recording continues within a second",
+    "SSRC change: after 3 s all packets have new SSRCs, and frames continue within 1.1 s",
     arguments: [KeyframeResponse.replay, .source])
   func ssrcChange(keyframeAnswer: KeyframeResponse) throws {
     let pair = try pair(.ssrcChange, keyframeAnswer: keyframeAnswer)
@@ -57,18 +57,18 @@ struct MediaFaultTests {
         "measured: after a change of SSRC \(codec) continues after \((resumed.time - change) / .milliseconds(1)) ms")
       #expect(resumed.time - change < .milliseconds(1_100))
       print(
-        "measured: with a change of SSRC \(frames.count) of \(sent.count { $0.codec == codec }) \(codec) frames came out"
+        "measured: with a change of SSRC \(frames.count) of \(sent.count { $0.codec == codec }) \(codec) frames were delivered"
       )
       let came = frames.filter { $0.time > change + .seconds(2) }.map(\.frame.payload)
       #expect(came.count > (codec == .opus ? 140 : 85))
-      // What came then are those that were sent, in order.
+      // The frames delivered from then on are those that were sent, in order.
       let payloads = sent.payloads(codec)
       let first = try #require(came.first.flatMap { payloads.firstIndex(of: $0) })
       expectSame(came, Array(payloads[first...].prefix(came.count)))
     }
   }
 
-  @Test("absurd timestamps: some frames lie an hour off, and the others come out in time and in order")
+  @Test("absurd timestamps: some frames are an hour off, and the others are delivered in time and in order")
   func absurdTimestamps() throws {
     let pair = try pair(.absurdTimestamps)
     pair.run(for: .seconds(14))
@@ -83,19 +83,19 @@ struct MediaFaultTests {
       }
     }
     print("measured: absurd timestamps: \(jumps) jumps of more than 3,000 s in 14 s")
-    // Three times there and back in 6 s, for each kind.
+    // Three jumps in each direction in 6 s, for each kind.
     #expect(jumps >= 12)
     #expect(pair.bob.ending == nil)
     for codec in Codec.allCases {
       let frames = pair.bob.frames.filter { $0.frame.codec == codec }
       let sent = pair.alice.source?.sent.filter { $0.codec == codec } ?? []
-      print("measured: absurd timestamps: \(frames.count) of \(sent.count) \(codec) frames came out")
+      print("measured: absurd timestamps: \(frames.count) of \(sent.count) \(codec) frames were delivered")
       #expect(Double(frames.count) > Double(sent.count) * 0.8)
       let numbers = frames.compactMap(\.frame.madeUpNumber)
       let rises = zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 }
       #expect(rises)
       let late = try #require(frames.last)
-      // Their times are those of the packets: as right between the absurd moments as they were sent.
+      // Frame times follow the packets' timestamps: between the jumps they are correct.
       let times = frames.map { $0.frame.time.duration }
       let leaps = zip(times, times.dropFirst()).count { $1 - $0 > .seconds(1) || $1 <= $0 }
       #expect(leaps >= 6 && leaps <= 14)
@@ -103,7 +103,7 @@ struct MediaFaultTests {
     }
   }
 
-  @Test("padding only: packets come and none is lost, no frame does, and keyframes are requested in moderation")
+  @Test("padding only: packets arrive and none is lost, no frame is delivered, and keyframe requests stay rare")
   func paddingOnly() throws {
     let pair = try pair(.paddingOnly)
     pair.run(for: .seconds(10))
@@ -120,14 +120,14 @@ struct MediaFaultTests {
       #expect((track?.packetsPadding ?? 0) > 250)
     }
     let requests = pair.alice.statistics?.keyframeRequests ?? 0
-    print("measured: padding only: \(padded.count) packets, \(requests) requests for a keyframe in 10 s")
+    print("measured: padding only: \(padded.count) packets, \(requests) keyframe requests in 10 s")
     #expect(requests < 60)
-    // The other way nothing is disturbed.
+    // The other direction is undisturbed.
     let sent = pair.bob.source?.sent ?? []
     #expect(pair.alice.frames.count > sent.count - 5)
   }
 
-  @Test("sudden leave: after 5 s nothing comes any more, and the other side ends the call with a reason")
+  @Test("sudden leave: after 5 s the peer sends nothing more, and the other side ends the call with a reason")
   func suddenLeave() throws {
     let pair = try pair(.suddenLeave)
     let start = pair.now
@@ -136,11 +136,11 @@ struct MediaFaultTests {
     #expect(last.time - start < .milliseconds(5_010) && last.time - start > .milliseconds(4_900))
     let own = try #require(pair.alice.ending)
     #expect(own.ending == CloseReason(.closedByUs, "We stopped sending on purpose, without a goodbye."))
-    // The other side notices, but does not know yet whether it is for good.
+    // The other side notices the silence, but cannot know yet whether it is permanent.
     #expect(pair.bob.engine?.state == .disconnected)
     let goodbyes = pair.bob.events.contains { if case .ended = $0.event { true } else { false } }
     #expect(!goodbyes)
-    // It may call again: nobody is there.
+    // The other side may offer again, but gets no response.
     let count = pair.alice.sent.count
     pair.bob.demultiplexer.offer(to: pair.bob.other, now: pair.now)
     pair.run(for: .seconds(30))
@@ -148,9 +148,9 @@ struct MediaFaultTests {
     #expect(pair.alice.said.allSatisfy { $0.time < own.time })
     let ending = try #require(pair.bob.ending)
     print(
-      "measured: sudden leave is noticed for good after \((ending.time - own.time) / .seconds(1)) s: \(ending.ending)")
+      "measured: after a sudden leave the call ends in \((ending.time - own.time) / .seconds(1)) s: \(ending.ending)")
     #expect(ending.ending.cause == .connectionLost)
-    // Whatever came until then came whole.
+    // All media sent until then was received complete.
     let sent = (pair.alice.source?.sent ?? []).payloads(.opus)
     let came = pair.bob.frames.map(\.frame).payloads(.opus)
     #expect(came.count > 240)

@@ -8,13 +8,13 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("A peer that misbehaves on purpose in what it says")
+@Suite("A peer with a deliberate signalling fault")
 struct SignallingFaultTests {
   private func pair(_ fault: Fault) -> SwitchboardPair {
     SwitchboardPair { $0.faultInjector = fault.injector }
   }
 
-  /// Expects that media goes both ways, complete and in order, for two seconds more.
+  /// Expects that media is delivered in both directions, complete and in order, for another two seconds.
   private func expectMedia(_ pair: SwitchboardPair, sourceLocation: SourceLocation = #_sourceLocation) {
     let before = (pair.alice.frames.count, pair.bob.frames.count)
     pair.play()
@@ -35,7 +35,7 @@ struct SignallingFaultTests {
   }
 
   @Test(
-    "candidate before offer: the candidates come first, the description a second later, and the call comes about",
+    "candidate before offer: the candidates are sent first, the description a second later, and the call connects",
     arguments: [true, false])
   func candidateFirst(aliceOffers: Bool) throws {
     let pair = pair(.candidateBeforeOffer)
@@ -51,7 +51,7 @@ struct SignallingFaultTests {
   }
 
   @Test(
-    "second offer: 3 s after the connection stands it offers again, and nothing is interrupted",
+    "second offer: the peer offers again 3 s after the connection is established, and nothing is interrupted",
     arguments: [true, false])
   func secondOffer(aliceOffers: Bool) throws {
     let pair = pair(.secondOffer)
@@ -69,7 +69,7 @@ struct SignallingFaultTests {
     pair.run(for: .seconds(7))
     #expect(offers().count == (aliceOffers ? 2 : 1))
     #expect(pair.alice.statistics?.faultsInjected == 1)
-    // It was answered, on the same connection, and no frame is missing.
+    // The offer was answered on the same connection, and no frame is missing.
     let answers = pair.bob.said.count { if case .answer = $0.message { true } else { false } }
     #expect(answers == (aliceOffers ? 2 : 1))
     for (heard, source) in [(pair.alice, pair.bob), (pair.bob, pair.alice)] {
@@ -83,7 +83,7 @@ struct SignallingFaultTests {
     }
   }
 
-  @Test("slow answer: for 8 s nothing is said or sent, and then the call comes about")
+  @Test("slow answer: for 8 s the peer signals and sends nothing, and then the call connects")
   func slowAnswer() throws {
     let pair = pair(.slowAnswer)
     pair.call(aliceOffers: false)
@@ -99,7 +99,8 @@ struct SignallingFaultTests {
     expectMedia(pair)
   }
 
-  @Test("slow answer: who makes the offer has nothing to answer, and that can be told")
+  @Test(
+    "slow answer: a peer that makes the offer has nothing to answer, and the statistics show that no fault occurred")
   func slowAnswerOfOfferer() throws {
     let pair = pair(.slowAnswer)
     try pair.connect()
@@ -108,7 +109,8 @@ struct SignallingFaultTests {
   }
 
   @Test(
-    "wrong fingerprint: the other side refuses the certificate, takes no media and says why", arguments: [true, false])
+    "wrong fingerprint: the other side refuses the certificate, accepts no media and reports the reason",
+    arguments: [true, false])
   func wrongFingerprint(aliceOffers: Bool) throws {
     let pair = pair(.wrongFingerprint)
     pair.play()

@@ -17,12 +17,12 @@ struct FloodTests {
     return (try ScriptedPeer(in: call), anna)
   }
 
-  /// An address that nobody is at; another for each number.
+  /// Returns an address at which no participant is, a different one for each number.
   private func elsewhere(_ number: Int) -> TransportAddress {
     TransportAddress(ip: .v4(0xC633_6400 &+ UInt32(number / 50_000)), port: UInt16(1_024 + number % 50_000))
   }
 
-  /// A Binding request as the guest would send it, or with another password.
+  /// Returns a Binding request as the guest would send it, or with another password.
   private func request(to mallory: ScriptedPeer, number: UInt64, isForged: Bool = false) throws -> ByteBuffer {
     var generator = SeededGenerator(seed: number)
     let ours = try #require(mallory.engine?.agent.localCredentials)
@@ -35,7 +35,7 @@ struct FloodTests {
     return request.sealed(key: isForged ? Array("a password of somebody".utf8) : Array(ours.password.utf8))
   }
 
-  @Test("of Binding requests with a wrong password, or for nobody, get no answer at all")
+  @Test("Binding requests with a wrong password or for an unknown user name get no response")
   func forgedRequests() throws {
     let (mallory, anna) = try scene()
     var noise = ByteBuffer(repeating: 0, count: 20)
@@ -53,7 +53,7 @@ struct FloodTests {
     anna.expectUnharmed()
   }
 
-  @Test("of Binding requests with the right password from everywhere are answered once each, and little else leaves")
+  @Test("Binding requests with the right password from many addresses are answered once each, and little else is sent")
   func authenticRequests() throws {
     let (mallory, anna) = try scene()
     var bytes = 0
@@ -65,7 +65,7 @@ struct FloodTests {
     }
     mallory.call.run(for: .seconds(10))
     let stray = mallory.call.stray
-    print("measured: 2,000 authentic checks from elsewhere: \(bytes) bytes came, \(stray.bytes) left")
+    print("measured: 2,000 authentic checks from other addresses: \(bytes) bytes received, \(stray.bytes) sent")
     #expect(stray.bytes < bytes)
     #expect((mallory.engine?.agent.remoteCandidates.count ?? 0) <= 50)
     #expect((mallory.engine?.agent.checkList.pairs.count ?? 0) <= 100)
@@ -73,7 +73,7 @@ struct FloodTests {
     anna.expectUnharmed()
   }
 
-  @Test("that borrow addresses make us send there at most a standard agent would")
+  @Test("Binding requests with spoofed addresses cause no more traffic to them than a standard agent would send")
   func amplification() throws {
     let mallory = try ScriptedPeer(in: SwitchboardCall(seed: 73))
     var bytes = 0
@@ -84,12 +84,13 @@ struct FloodTests {
     }
     mallory.call.run(for: .seconds(60))
     let stray = mallory.call.stray
-    print("measured: 20 authentic checks from borrowed addresses: \(bytes) bytes came, \(stray.bytes) left for them")
-    // An answer, and a check that is sent seven times (RFC 8489, 6.2.1: Rc).
+    print("measured: 20 authentic checks from spoofed addresses: \(bytes) bytes received, \(stray.bytes) sent to them")
+    // A response, and a check that is sent seven times (RFC 8489, 6.2.1: Rc).
     #expect(stray.datagrams <= 20 * 8)
   }
 
-  @Test("of ClientHellos get no answer from elsewhere, and change nothing from the participant's own address")
+  @Test(
+    "ClientHellos from other addresses get no response, and those from the participant's own address change nothing")
   func clientHellos() throws {
     let (mallory, anna) = try scene()
     let hello = try DTLSConnection(role: .client, identity: DTLSIdentity(), expecting: [])
@@ -110,7 +111,7 @@ struct FloodTests {
     anna.expectUnharmed()
   }
 
-  @Test("of candidates are bounded, and a call comes about in the midst of one", arguments: [true, false])
+  @Test("a flood of candidates uses bounded memory, and a call connects during one", arguments: [true, false])
   func candidates(beforeOffer: Bool) throws {
     let call = SwitchboardCall(seed: 72)
     let anna = try HonestParticipant(in: call)
@@ -129,8 +130,8 @@ struct FloodTests {
     let sent = peer.sendVideoFrame(0, isKeyframe: true)
     call.run(for: .seconds(1))
     #expect(peer.videoFrames == [sent])
-    // At most so many checks as there are candidates and repeats.
-    print("measured: 10,000 candidates: \(call.stray.datagrams) datagrams left for them")
+    // At most as many checks as there are candidates times retransmissions.
+    print("measured: 10,000 candidates: \(call.stray.datagrams) datagrams sent to them")
     #expect(call.stray.datagrams < 50 * 26)
     anna.expectUnharmed()
   }

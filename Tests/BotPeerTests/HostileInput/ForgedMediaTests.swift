@@ -10,9 +10,9 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("Media that is not what it seems")
+@Suite("Forged and replayed media")
 struct ForgedMediaTests {
-  /// Packets of each kind; a million in all when there is time for it.
+  /// The number of packets of each kind; 250,000 in a soak test, which makes a million in all.
   static let count = ProcessInfo.processInfo.environment["CHATBOT_SOAK"] == nil ? 25_000 : 250_000
 
   private func scene() throws -> (mallory: ScriptedPeer, anna: HonestParticipant) {
@@ -21,7 +21,7 @@ struct ForgedMediaTests {
     return (try ScriptedPeer(in: call), anna)
   }
 
-  @Test("plain RTP and RTCP is refused, from the participant's own address and from others")
+  @Test("unencrypted RTP and RTCP is refused, from the participant's own address and from others")
   func plain() throws {
     let (mallory, anna) = try scene()
     let stranger = TransportAddress(ip: .v4(0x0A00_0063), port: 6_666)
@@ -47,7 +47,7 @@ struct ForgedMediaTests {
     anna.expectUnharmed()
   }
 
-  @Test("forged and replayed packets in great number give no frame, and harm none of those between them")
+  @Test("forged and replayed packets in great numbers deliver no frame and do not affect the valid ones between them")
   func forgedAndReplayed() throws {
     let (mallory, anna) = try scene()
     let began = ContinuousClock.now
@@ -59,15 +59,15 @@ struct ForgedMediaTests {
     // Between two frames: 1,000 packets of each kind.
     for number in 0..<Self.count / 1_000 {
       for _ in 0..<1_000 {
-        // One that came before.
+        // A replayed packet.
         if let old = newest.randomElement(using: &generator) { mallory.sendRaw(old) }
-        // One that came before, with a bit that is not as it was.
+        // A replayed packet with one bit changed.
         if var changed = newest.randomElement(using: &generator) {
           let index = changed.readerIndex + Int.random(in: 2..<changed.readableBytes, using: &generator)
           changed.setInteger((changed.getInteger(at: index, as: UInt8.self) ?? 0) ^ 0x01, at: index)
           mallory.sendRaw(changed)
         }
-        // Noise that looks like the next packet of the real source, and like one of another.
+        // A forged packet that looks like the next one of the real source, and one with another SSRC.
         var noise = ByteBuffer()
         template.sequenceNumber = .random(in: 0...65_535, using: &generator)
         template.write(into: &noise)

@@ -5,11 +5,11 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-/// A guest who does nothing wrong, while others do.
+/// A guest who behaves correctly while others do not.
 struct HonestParticipant {
   private let call: SwitchboardCall
 
-  /// Lets the guest in, and has them play.
+  /// Lets the guest join and play.
   init(in call: SwitchboardCall) throws {
     self.call = call
     try call.enter("anna", host: 1)
@@ -17,7 +17,7 @@ struct HonestParticipant {
     call.play("anna", seed: 12)
   }
 
-  /// Expects that all that the guest sent came out, byte for byte, and in time.
+  /// Expects that all that the guest sent was delivered unchanged, and in time.
   func expectUnharmed(sourceLocation: SourceLocation = #_sourceLocation) {
     call.run(for: .seconds(1))
     let sent = call.stop("anna")

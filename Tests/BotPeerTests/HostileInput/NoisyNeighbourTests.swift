@@ -9,9 +9,9 @@ import Testing
 @testable import PeerEngine
 
 extension RealTime {
-  @Suite("A bot with real sockets that somebody floods")
+  @Suite("A flooded bot with real sockets")
   struct NoisyNeighbourTests {
-    @Test("receives what another participant sends, all of it")
+    @Test("a flooded bot receives every frame of another participant")
     func flood() async throws {
       let call = try await LoopbackCall()
       let port = try #require(call.bob.localAddresses.first?.split(separator: ":").last.flatMap { Int($0) })

@@ -8,7 +8,7 @@ import TestSupport
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-/// A guest of a ``SwitchboardCall`` with real keys whose RTP and RTCP are made by hand.
+/// A guest of a ``SwitchboardCall`` with real keys whose RTP and RTCP packets the test writes itself.
 final class ScriptedPeer {
   let call: SwitchboardCall
   let name: String
@@ -16,7 +16,7 @@ final class ScriptedPeer {
   private var pictureID: UInt16 = 100
   private var generator = SeededGenerator(seed: 5)
 
-  /// Lets the guest in, and waits for the connection.
+  /// Lets the guest join, and waits for the connection.
   init(_ name: String = "mallory", host: UInt8 = 66, in call: SwitchboardCall) throws {
     self.call = call
     self.name = name
@@ -36,7 +36,7 @@ final class ScriptedPeer {
 
   // MARK: Packets
 
-  /// A packet with the next number of its source.
+  /// Returns a packet with the next sequence number of its source.
   func packet(
     _ kind: MediaKind, _ payload: ByteBuffer, timestamp: UInt32, marker: Bool = true, ssrc: UInt32? = nil,
     payloadType: UInt8? = nil, padding: UInt8 = 0
@@ -50,7 +50,7 @@ final class ScriptedPeer {
       ssrc: ssrc, payload: payload, paddingLength: padding)
   }
 
-  /// The packet as it is on the wire, with the guest's keys.
+  /// Returns the packet protected with the guest's keys.
   func protected(_ packet: RTPPacket) -> ByteBuffer {
     var datagram = ByteBuffer()
     packet.write(into: &datagram)
@@ -63,19 +63,19 @@ final class ScriptedPeer {
       ? datagram : ByteBuffer()
   }
 
-  /// Sends a packet; it arrives at once.
+  /// Sends a packet; it arrives immediately.
   func send(_ packet: RTPPacket) {
     sendRaw(protected(packet))
   }
 
-  /// Sends bytes as they are, from the guest's own address.
+  /// Sends unprotected bytes from the guest's own address.
   func sendRaw(_ bytes: ByteBuffer) {
     call.datagram(bytes, from: address)
   }
 
   // MARK: Media
 
-  /// The packets of a frame of `count` packets; its payload holds its number.
+  /// Returns the packets of a frame of `count` packets; the frame holds its number.
   func videoFrame(
     _ number: Int, isKeyframe: Bool, size: VideoSize = VideoSize(width: 640, height: 480), packets count: Int = 3,
     timestamp: UInt32? = nil, ssrc: UInt32? = nil, payloadType: UInt8? = nil
@@ -100,7 +100,7 @@ final class ScriptedPeer {
     return (frame, packets)
   }
 
-  /// Sends a frame, and lets a thirtieth of a second pass.
+  /// Sends a frame, and lets 33 ms pass.
   @discardableResult
   func sendVideoFrame(
     _ number: Int, isKeyframe: Bool, size: VideoSize = VideoSize(width: 640, height: 480), ssrc: UInt32? = nil,

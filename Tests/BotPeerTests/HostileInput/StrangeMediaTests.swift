@@ -7,7 +7,7 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("A participant whose media is strange")
+@Suite("A participant who sends unusual media")
 struct StrangeMediaTests {
   private func scene() throws -> (mallory: ScriptedPeer, anna: HonestParticipant) {
     let call = SwitchboardCall(seed: 51)
@@ -15,19 +15,19 @@ struct StrangeMediaTests {
     return (try ScriptedPeer(in: call), anna)
   }
 
-  /// Expects that the call continues, and that a keyframe and what follows it still come out, on any source.
+  /// Expects that the call continues, and that a keyframe and the frames after it are still delivered, from any source.
   private func expectUsable(_ mallory: ScriptedPeer, from number: Int, ssrc: UInt32? = nil) {
     var sent: [ByteBuffer] = []
     for position in 0..<5 {
       sent.append(mallory.sendVideoFrame(number + position, isKeyframe: position == 0, ssrc: ssrc))
     }
-    // What is missing before them is waited for first.
+    // The receiver waits for up to 3 s for packets missing before these frames.
     mallory.call.run(for: .seconds(4))
     #expect(mallory.engine?.state == .connected)
     expectSame(Array(mallory.videoFrames.suffix(5)), sent)
   }
 
-  @Test("changes its source again and again: each source's frames come out")
+  @Test("frames of each source are delivered when a participant keeps changing the SSRC")
   func changesSource() throws {
     let (mallory, anna) = try scene()
     var sent: [ByteBuffer] = []
@@ -43,7 +43,7 @@ struct StrangeMediaTests {
     anna.expectUnharmed()
   }
 
-  @Test("sends each packet from a source of its own: nothing comes of it, and nothing is harmed")
+  @Test("packets that each have an SSRC of their own deliver no frame and do no harm")
   func thousandsOfSources() throws {
     let (mallory, anna) = try scene()
     for source in UInt32(0)..<2_000 {
@@ -55,7 +55,7 @@ struct StrangeMediaTests {
     anna.expectUnharmed()
   }
 
-  @Test("changes the size every 2 s: each keyframe tells its own")
+  @Test("each keyframe carries its own size when the size changes every 2 s")
   func changesSize() throws {
     let (mallory, anna) = try scene()
     let sizes = [(320, 240), (640, 480), (160, 120), (1_280, 720), (2, 2), (1, 1)].map {
@@ -71,7 +71,7 @@ struct StrangeMediaTests {
     anna.expectUnharmed()
   }
 
-  @Test("sends nothing but padding: no frame, no loss, and the frames after it come out")
+  @Test("packets that are only padding deliver no frame and count as no loss, and later frames are delivered")
   func onlyPadding() throws {
     let (mallory, anna) = try scene()
     for number in UInt32(0)..<250 {
@@ -86,7 +86,7 @@ struct StrangeMediaTests {
     anna.expectUnharmed()
   }
 
-  @Test("stops in the middle of a frame: the half does not come out, and the next keyframe does")
+  @Test("a frame of which half is missing is not delivered, and the next keyframe is")
   func stopsInMidFrame() throws {
     let (mallory, anna) = try scene()
     let first = mallory.sendVideoFrame(0, isKeyframe: true)
@@ -98,7 +98,7 @@ struct StrangeMediaTests {
     anna.expectUnharmed()
   }
 
-  @Test("sends Opus of 0 bytes, of 2.5 ms and of 120 ms: what is a packet comes out as it is")
+  @Test("of Opus packets of 0 bytes, 2.5 ms and 120 ms, all that are valid are delivered unchanged")
   func strangeAudio() throws {
     let (mallory, anna) = try scene()
     // RFC 6716, 3.1: CELT, fullband; 2.5 ms, then six frames of 20 ms in one packet of equal frames.
@@ -120,7 +120,7 @@ struct StrangeMediaTests {
     anna.expectUnharmed()
   }
 
-  @Test("says that its frame is 16383x16383: none comes out before a keyframe of a size that can be")
+  @Test("frames of 16383x16383 are dropped until a keyframe with a possible size arrives")
   func enormousVideoFrame() throws {
     let (mallory, anna) = try scene()
     let enormous = VideoSize(width: 16_383, height: 16_383)
@@ -132,7 +132,7 @@ struct StrangeMediaTests {
     anna.expectUnharmed()
   }
 
-  @Test("uses payload type 127 and others that nobody agreed to: nothing comes of it")
+  @Test("packets of payload type 127 and others that were not negotiated are ignored")
   func unknownPayloadType() throws {
     let (mallory, anna) = try scene()
     mallory.sendVideoFrame(0, isKeyframe: true)
@@ -144,7 +144,7 @@ struct StrangeMediaTests {
     anna.expectUnharmed()
   }
 
-  @Test("sends RTCP of 1 to 11 bytes, and RTCP that lies of its length, with its keys and without")
+  @Test("RTCP of 1 to 11 bytes and RTCP with a wrong length do no harm, protected or not")
   func shortControl() throws {
     let (mallory, anna) = try scene()
     for type in UInt8(192)...223 {
@@ -152,7 +152,7 @@ struct StrangeMediaTests {
         var bytes = ByteBuffer(bytes: [0x81, type, 0x00, 0x01] + [UInt8](repeating: 0xFF, count: 12))
         bytes = ByteBuffer(bytes: bytes.readableBytesView.prefix(count))
         mallory.sendRaw(bytes)
-        // libsrtp does not protect what has no whole header; the rest it does.
+        // libsrtp protects only packets with a complete header.
         if count >= 8 { mallory.sendRaw(mallory.protected(bytes, isControl: true)) }
       }
       for words in [0, 1, 2, 5, 0xFF, 0xFFFF] as [UInt16] {

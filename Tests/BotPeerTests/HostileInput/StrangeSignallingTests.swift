@@ -7,7 +7,7 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("A participant whose signalling is strange")
+@Suite("A participant who sends unusual signalling")
 struct StrangeSignallingTests {
   private func scene() throws -> (mallory: ScriptedPeer, anna: HonestParticipant) {
     let call = SwitchboardCall(seed: 81)
@@ -30,7 +30,7 @@ struct StrangeSignallingTests {
     expectSame(Array(mallory.videoFrames.dropFirst(before)), sent)
   }
 
-  @Test("sends candidates before the offer: they count once it comes")
+  @Test("candidates sent before the offer are used once it arrives")
   func candidatesFirst() throws {
     let call = SwitchboardCall(seed: 82)
     let anna = try HonestParticipant(in: call)
@@ -49,7 +49,7 @@ struct StrangeSignallingTests {
     anna.expectUnharmed()
   }
 
-  @Test("sends candidates and never an offer: is forgotten after 30 s")
+  @Test("participants who send candidates but no offer are discarded after 30 s")
   func candidatesOnly() throws {
     let call = SwitchboardCall(seed: 83)
     for number in 0..<20 {
@@ -62,7 +62,7 @@ struct StrangeSignallingTests {
     #expect(call.demultiplexer.engines.isEmpty)
   }
 
-  @Test("offers twice, also while the first offer is being answered: each is answered, and the call is one")
+  @Test("repeated offers, also during the answer to the first, are each answered within one call")
   func offersTwice() throws {
     let call = SwitchboardCall(seed: 84)
     let anna = try HonestParticipant(in: call)
@@ -83,7 +83,7 @@ struct StrangeSignallingTests {
     anna.expectUnharmed()
   }
 
-  @Test("sends 10,000 offers: a few are answered, the last one is, and everybody's media continues")
+  @Test("of 10,000 offers a few are answered, including the last, and everybody's media continues")
   func offerFlood() throws {
     let (mallory, anna) = try scene()
     let offer = offer(of: mallory)
@@ -102,7 +102,7 @@ struct StrangeSignallingTests {
     anna.expectUnharmed()
   }
 
-  @Test("sends 10,000 offers that each begin a new connection: few become one, and the others' media continues")
+  @Test("of 10,000 offers that each begin a new connection only a few do, and other participants' media continues")
   func connectionFlood() throws {
     let (mallory, anna) = try scene()
     let template = offer(of: mallory).split(separator: "\r\n", omittingEmptySubsequences: false).map { line in
@@ -113,7 +113,7 @@ struct StrangeSignallingTests {
     let parts = template.split(separator: "NUMBER", omittingEmptySubsequences: false).map(String.init)
     let before = mallory.call.demultiplexer.engines.count
     for number in 0..<10_000 {
-      // Another session and other credentials, but the same certificate: each needs an engine of its own.
+      // Another session id and other credentials, but the same certificate: each offer needs an engine of its own.
       let text = parts.joined(separator: "\(number)")
       mallory.call.signal(.offer(text), from: mallory.name)
       if number % 1_000 == 0 { mallory.call.run(for: .milliseconds(10)) }
@@ -124,7 +124,7 @@ struct StrangeSignallingTests {
     anna.expectUnharmed()
   }
 
-  @Test("says 10,000 things that cannot be used: some are told of, and the number of the others")
+  @Test("of 10,000 unusable messages some are reported, and the others are counted")
   func problemFlood() throws {
     let (mallory, anna) = try scene()
     for number in 0..<10_000 {

@@ -4,7 +4,7 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("One direction of an impaired line")
+@Suite("One direction of an impaired network")
 struct ImpairedDirectionTests {
   private let start = ContinuousClock.now
 
@@ -12,7 +12,7 @@ struct ImpairedDirectionTests {
     ImpairedDirection(try Impairment(parsing: text, seed: 0).send, seed: seed)
   }
 
-  /// The fates of datagrams of 1,000 bytes that come at an even pace.
+  /// Returns the fates of datagrams of 1,000 bytes that are sent at regular intervals.
   private func fates(
     _ link: inout ImpairedDirection, count: Int, every pause: Duration = .milliseconds(5), from: Duration = .zero
   ) -> [ImpairedDirection.Fate] {
@@ -26,7 +26,7 @@ struct ImpairedDirectionTests {
     #expect(sum.queued <= sum.delayed && sum.reordered <= sum.delayed, sourceLocation: sourceLocation)
   }
 
-  @Test("without conditions everything passes at once")
+  @Test("without conditions every datagram passes at once")
   func nothing() throws {
     var link = try link("none")
     let passed = fates(&link, count: 1_000).count { $0 == .passes }
@@ -35,7 +35,7 @@ struct ImpairedDirectionTests {
     expectSums(link)
   }
 
-  @Test("the same seed and the same datagrams give the same fates, another seed gives others")
+  @Test("the same seed gives the same datagrams the same fates, and another seed gives other fates")
   func repeats() throws {
     let text = "loss=5%,burst=3,delay=80ms,jitter=20ms,rate=1Mbit,reorder=2%"
     var (one, same, other) = (try link(text, seed: 4), try link(text, seed: 4), try link(text, seed: 5))
@@ -47,7 +47,7 @@ struct ImpairedDirectionTests {
     expectSums(one)
   }
 
-  @Test("whether a datagram is lost depends on its number alone, not on other settings, sizes or times")
+  @Test("whether a datagram is lost depends only on its number, not on other settings, sizes or times")
   func lossIsIndependent() throws {
     var (plain, full) = (try link("loss=10%,burst=2"), try link("loss=10%,burst=2,delay=50ms,jitter=50ms,reorder=30%"))
     let one = fates(&plain, count: 3_000).map { $0 == .dropped(.loss) }
@@ -56,18 +56,19 @@ struct ImpairedDirectionTests {
     #expect(isSame)
   }
 
-  @Test("single losses come to their share", arguments: [0.01, 0.05, 0.3])
+  @Test("the rate of single losses is the configured one", arguments: [0.01, 0.05, 0.3])
   func singleLoss(share: Double) throws {
     var link = try link("loss=\(share * 100)%", seed: 9)
     let lost = fates(&link, count: 100_000).count { $0 == .dropped(.loss) }
     print("measured: loss of \(share * 100) %: \(Double(lost) / 1_000) %")
-    // Five times what chance alone makes it differ by.
+    // Five standard deviations.
     #expect(abs(Double(lost) / 100_000 - share) < 5 * (share * (1 - share) / 100_000).squareRoot())
     expectSums(link)
   }
 
   @Test(
-    "losses in bursts come to their share and to their mean length", arguments: [(0.05, 3.0), (0.02, 8), (0.2, 1.5)])
+    "the rate and the mean length of loss bursts are the configured ones",
+    arguments: [(0.05, 3.0), (0.02, 8), (0.2, 1.5)])
   func bursts(share: Double, mean: Double) throws {
     var link = try link("loss=\(share * 100)%,burst=\(mean)", seed: 2)
     let lost = fates(&link, count: 300_000).map { $0 == .dropped(.loss) }
@@ -79,14 +80,14 @@ struct ImpairedDirectionTests {
     #expect(abs(length - mean) < mean * 0.05)
   }
 
-  @Test("a loss of 100 % loses everything")
+  @Test("a loss of 100 % drops every datagram")
   func everythingLost() throws {
     var link = try link("loss=100%")
     let lost = fates(&link, count: 1_000).count { $0 == .dropped(.loss) }
     #expect(lost == 1_000)
   }
 
-  @Test("a delay moves every datagram by the same time")
+  @Test("a delay applies to every datagram equally")
   func delay() throws {
     var link = try link("delay=80ms")
     let now = start
@@ -98,7 +99,7 @@ struct ImpairedDirectionTests {
     #expect(link.counts.byKind[.stun]?.delay == .milliseconds(8_000))
   }
 
-  @Test("jitter adds up to its size, evenly where datagrams are far apart, and never changes the order")
+  @Test("jitter is uniformly distributed up to its size for sparse datagrams, and never changes the order")
   func jitter() throws {
     var sparse = try link("delay=80ms,jitter=20ms")
     let delays = fates(&sparse, count: 10_000, every: .milliseconds(50)).enumerated().map { number, fate in
@@ -123,13 +124,13 @@ struct ImpairedDirectionTests {
     if case .held(let instant) = fate { instant } else { start + pause * number }
   }
 
-  @Test("a share is held back, overtaken by those behind it, and counted if it was")
+  @Test("the configured share of datagrams is delayed, overtaken by later ones, and counted if it was")
   func reordering() throws {
     var link = try link("delay=10ms,reorder=2%", seed: 3)
     let arrivals = fates(&link, count: 20_000, every: .milliseconds(2)).enumerated().map { number, fate in
       arrival(fate, of: number, every: .milliseconds(2))
     }
-    // Overtaken is who arrives after one that came later.
+    // A datagram is overtaken if it arrives after one that was sent later.
     var earliestLater = start + .seconds(1_000)
     var overtaken = 0
     for arrival in arrivals.reversed() {
@@ -142,7 +143,8 @@ struct ImpairedDirectionTests {
     expectSums(link)
   }
 
-  @Test("a rate lets through what it says, and what waits longer than the queue is deep is dropped")
+  @Test(
+    "a rate limit passes the configured rate, and datagrams that would wait longer than the queue allows are dropped")
   func rate() throws {
     var link = try link("rate=500kbit,queue=200ms")
     // 1.6 Mb/s for 10 s.
@@ -154,17 +156,17 @@ struct ImpairedDirectionTests {
     let passed = Double(2_000 - dropped) * 8_000 / 10
     print("measured: 1.6 Mb/s over rate=500kbit: \(passed / 1_000) kb/s, at most \(longest ?? .zero) late")
     #expect((490_000...515_000).contains(passed))
-    // The wait in the queue, and then the datagram's own 16 ms.
+    // The wait in the queue, and then the datagram's own transmission time of 16 ms.
     #expect(longest.map { (.milliseconds(200)...(.milliseconds(216))).contains($0) } == true)
     #expect(link.counts.total.droppedByQueue == UInt64(dropped))
     expectSums(link)
-    // What fits is only as late as the line is slow.
+    // A datagram that finds an empty queue is delayed only by its transmission time.
     let fates = fates(&link, count: 100, every: .milliseconds(20), from: .seconds(20))
     #expect(fates.first == .held(until: start + .seconds(20) + .milliseconds(16)))
     #expect(link.counts.total.droppedByQueue == UInt64(dropped))
   }
 
-  @Test("steps begin at their time after the clock's start; what holds at 0 s holds before it, too")
+  @Test("steps begin at their time after the clock's start, and the step at 0 s also holds before the start")
   func script() throws {
     var link = try link("0s: delay=10ms; 10s: delay=30ms; 20s: none")
     func delay(at time: Duration) -> Duration {
@@ -181,7 +183,7 @@ struct ImpairedDirectionTests {
     #expect(delay(at: .seconds(35)) == .zero)
   }
 
-  @Test("a script that begins later leaves the line alone until then, and steps that passed unseen are skipped")
+  @Test("a script that begins later has no effect until then, and steps that passed between two datagrams are skipped")
   func laterScript() throws {
     var link = try link("5s: loss=100%; 6s: delay=1ms; 7s: delay=2ms")
     link.startClock(now: start)
@@ -190,7 +192,7 @@ struct ImpairedDirectionTests {
     #expect(link.fate(bytes: 10, kind: .rtp, now: now) == .held(until: now + .milliseconds(2)))
   }
 
-  @Test("where a line becomes quicker, those that wait are not overtaken")
+  @Test("when the delay falls, waiting datagrams are not overtaken")
   func orderOverSteps() throws {
     var link = try link("0s: delay=500ms; 1s: none")
     link.startClock(now: start)
@@ -200,7 +202,7 @@ struct ImpairedDirectionTests {
     #expect(all.last == start + .milliseconds(1_995))
   }
 
-  @Test("what was done is counted by kind")
+  @Test("datagrams are counted by kind")
   func kinds() throws {
     var link = try link("loss=50%", seed: 8)
     for number in 0..<1_000 {

@@ -7,14 +7,14 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("A peer over an impaired line")
+@Suite("A peer over an impaired network")
 struct ImpairedPeerTests {
   private func pair(_ text: String?, seed: UInt64 = 7) throws -> SwitchboardPair {
     let impairment = try text.map { try Impairment(parsing: $0, seed: seed) }
     return SwitchboardPair { $0.impairment = impairment }
   }
 
-  /// How long audio takes from one side's source to the other side's ear, on average.
+  /// Returns the mean time from one side's source to the delivery of audio at the other side.
   private func age(of heard: SwitchboardPair.Side, from source: SwitchboardPair.Side) -> Duration {
     let sent = source.source?.sent.filter { $0.codec == .opus } ?? []
     let ages = heard.frames.compactMap { time, frame -> Duration? in
@@ -24,7 +24,7 @@ struct ImpairedPeerTests {
     return ages.reduce(.zero, +) / max(1, ages.count)
   }
 
-  @Test("a delay of 100 ms moves what is sent and what is received by 100 ms")
+  @Test("a delay of 100 ms delays both sent and received media by 100 ms")
   func delay() throws {
     var ages: [[Duration]] = []
     for text in [nil, "delay=100ms"] {
@@ -35,12 +35,12 @@ struct ImpairedPeerTests {
       ages.append([age(of: pair.bob, from: pair.alice), age(of: pair.alice, from: pair.bob)])
     }
     for (before, after) in zip(ages[0], ages[1]) {
-      print("measured: delay=100ms moves sound by \((after - before) / .milliseconds(1)) ms")
+      print("measured: delay=100ms delays audio by \((after - before) / .milliseconds(1)) ms")
       #expect(abs((after - before) / .milliseconds(1) - 100) < 2)
     }
   }
 
-  @Test("under loss in bursts, seeded, every frame is made whole again, and all is counted")
+  @Test("loss in bursts is repaired for at least 97 % of frames, and every datagram is counted")
   func loss() throws {
     let pair = try pair("loss=5%,burst=3,delay=30ms,jitter=10ms,reorder=1%")
     try pair.connect(within: .seconds(20))
@@ -60,7 +60,7 @@ struct ImpairedPeerTests {
       #expect(counts.total.datagrams == counts.total.passed + counts.total.lost + counts.total.droppedByQueue)
     }
     let frames = (pair.bob.frames.count, pair.alice.frames.count)
-    print("measured: under that loss \(frames.0) of \(sent.0) and \(frames.1) of \(sent.1) frames came out")
+    print("measured: under that loss \(frames.0) of \(sent.0) and \(frames.1) of \(sent.1) frames were delivered")
     #expect(Double(frames.0) > Double(sent.0) * 0.97 && Double(frames.1) > Double(sent.1) * 0.97)
   }
 
@@ -70,7 +70,8 @@ struct ImpairedPeerTests {
     var frames: [[ByteBuffer]] = []
     for seed in [7, 7, 8] as [UInt64] {
       let pair = try pair("loss=5%,burst=2,delay=10ms", seed: seed)
-      // Each on a connection that stands since the same time: how long a handshake takes depends on the machine.
+      // Each run starts playing at the same time after its start, because the duration of the handshake depends on the
+      // machine.
       try pair.connect(within: .seconds(20))
       pair.run(for: .seconds(20) - (pair.now - pair.start))
       pair.play()
@@ -84,7 +85,7 @@ struct ImpairedPeerTests {
     #expect(isOther)
   }
 
-  @Test("the script's clock starts with the first RTP packet; a low bandwidth drops what its queue cannot hold")
+  @Test("the script's clock starts with the first RTP packet, and a low rate drops what its queue cannot hold")
   func script() throws {
     let pair = try pair("1s: send: rate=150kbit,queue=100ms; 3s: none")
     try pair.connect()
@@ -105,7 +106,7 @@ struct ImpairedPeerTests {
     #expect(after.droppedByQueue - narrow.droppedByQueue < 5)
   }
 
-  @Test("a goodbye still comes over a slow line when the engine that said it has gone")
+  @Test("a goodbye still arrives over a slow path after the engine that sent it was removed")
   func goodbye() throws {
     let pair = try pair("delay=300ms")
     try pair.connect()
@@ -121,7 +122,7 @@ struct ImpairedPeerTests {
     #expect(pair.alice.demultiplexer.deadline == nil)
   }
 
-  @Test("what is held when the peer closes can be taken and sent at once")
+  @Test("datagrams held when the peer closes can be taken and sent at once")
   func closing() throws {
     let pair = try pair("delay=300ms")
     try pair.connect()
@@ -134,7 +135,7 @@ struct ImpairedPeerTests {
     #expect(pair.alice.demultiplexer.takeHeldDatagrams().isEmpty)
   }
 
-  @Test("a path that loses everything lets no connection be established, and the ending says how far it came")
+  @Test("a path that loses everything prevents a connection, and the reason says which step failed")
   func nothingPasses() throws {
     let pair = try pair("receive: loss=100%")
     pair.call()

@@ -9,7 +9,7 @@ import Testing
 extension RealTime {
   @Suite("An impaired peer with real sockets", .serialized)
   struct ImpairedSocketTests {
-    @Test("what the configuration says is done to all datagrams, and the statistics tell it")
+    @Test("the configured impairment applies to all datagrams, and the statistics count it")
     func configured() async throws {
       let group = MultiThreadedEventLoopGroup.singleton
       var configuration = LoopbackCall.configuration(sending: [.audio, .video])
@@ -50,7 +50,7 @@ extension RealTime {
         #expect(sent.delayed == sent.datagrams && sent.delay >= .milliseconds(40) * Int(sent.datagrams))
       }
       #expect(impairment.received.total.delayed > 0)
-      // There and back.
+      // The delay applies in both directions.
       print("measured: delay=40ms makes a round trip of \((statistics.roundTripTime ?? 0) * 1_000) ms on this machine")
       #expect(statistics.roundTripTime.map { $0 > 0.079 && $0 < 0.3 } == true)
     }

@@ -23,14 +23,14 @@ struct ImpairmentParsingTests {
     #expect(read.seed == 7)
   }
 
-  @Test("a direction holds for the settings behind it; those before it are for both")
+  @Test("a direction applies to the settings after it, and settings before it apply to both directions")
   func directions() throws {
     let read = try Impairment(parsing: "delay=20ms, send: loss=5%, burst=3, receive: rate=1.5Mbit/s", seed: 1)
     #expect(read.send.first?.conditions.description == "loss=5%,burst=3,delay=20ms")
     #expect(read.receive.first?.conditions.description == "delay=20ms,rate=1.5Mbit")
   }
 
-  @Test("a step tells all that holds from its time on, in the directions that it names")
+  @Test("a step contains all settings from its time on, for the directions that it names")
   func script() throws {
     let read = try Impairment(
       parsing: "0s: loss=1%, delay=30ms; 10s: rate=150kbit; 12500ms: send: loss=2%; 1m: none", seed: 1)
@@ -39,7 +39,7 @@ struct ImpairmentParsingTests {
     #expect(read.receive.map(\.time) == [.zero, .seconds(10), .seconds(60)])
   }
 
-  @Test("the script can be told in periods, for a report")
+  @Test("a script can be listed as periods for a report")
   func periods() throws {
     let read = try Impairment(parsing: "2s: loss=1%; 10s: none; 20s: send: delay=5ms", seed: 1)
     let reported = read.periods.map {
@@ -48,7 +48,7 @@ struct ImpairmentParsingTests {
     #expect(reported == ["send 2.0-10.0 loss=1%", "send 20.0- delay=5ms", "receive 2.0-10.0 loss=1%"])
   }
 
-  @Test("what is read is written in words that give the same when they are read again")
+  @Test("the description of an impairment parses to the same impairment")
   func roundTrip() throws {
     for (text, canonical) in [
       ("none", "none"), (" loss = 7% ", "loss=7%"), ("delay=1s,jitter=0.5ms", "delay=1s,jitter=0.5ms"),
@@ -68,7 +68,7 @@ struct ImpairmentParsingTests {
   }
 
   @Test(
-    "what cannot be read is refused with a sentence that says why",
+    "invalid text is refused with a sentence that gives the reason",
     arguments: [
       ("", "An impairment has a part without a setting; write it like loss=5%,delay=80ms, or none."),
       ("loss=5%,", "An impairment has a part without a setting; write it like loss=5%,delay=80ms, or none."),

@@ -6,7 +6,7 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("The traffic of peers over impaired lines")
+@Suite("The traffic of peers over impaired networks")
 struct NetworkEmulatorTests {
   private let start = ContinuousClock.now
 
@@ -14,7 +14,7 @@ struct NetworkEmulatorTests {
     NetworkEmulator(try Impairment(parsing: text, seed: seed))
   }
 
-  /// An RTP packet's first bytes, and a number.
+  /// Returns a datagram that begins like an RTP packet and contains a number.
   private func queuedDatagram(
     _ number: Int, of participant: String = "bob", _ direction: Impairment.Direction = .send
   ) -> NetworkEmulator.QueuedDatagram {
@@ -35,7 +35,7 @@ struct NetworkEmulatorTests {
     (0..<500).map { traffic.passes(queuedDatagram($0, of: participant, direction), now: start + .milliseconds($0)) }
   }
 
-  @Test("what is held comes in order, at its time, and not before")
+  @Test("delayed datagrams are released in order, at their time and not before")
   func held() throws {
     var traffic = try traffic("send: delay=50ms")
     let passed = (0..<10).count { traffic.passes(queuedDatagram($0), now: start + .milliseconds($0)) }
@@ -53,7 +53,7 @@ struct NetworkEmulatorTests {
     #expect(traffic.deadline == nil)
   }
 
-  @Test("each participant and each direction has chances of its own, the same in every run")
+  @Test("each participant and each direction has random numbers of its own, the same in every run")
   func streams() throws {
     var runs: [[[Bool]]] = []
     for _ in 0..<2 {
@@ -72,7 +72,7 @@ struct NetworkEmulatorTests {
     #expect(isOther)
   }
 
-  @Test("what goes one way only is impaired one way only")
+  @Test("an impairment of one direction does not affect the other")
   func directions() throws {
     var traffic = try traffic("receive: loss=100%")
     let sent = passed(&traffic).count { $0 }
@@ -83,7 +83,7 @@ struct NetworkEmulatorTests {
     #expect(statistics?.received.total.lost == 500)
   }
 
-  @Test("a flood over a slow way is held up to a bound, and what is beyond it is dropped and counted")
+  @Test("a flood over a slow path is queued up to a limit, and datagrams beyond it are dropped and counted")
   func bounded() throws {
     var traffic = try traffic("delay=10s")
     for number in 0..<20_000 { _ = traffic.passes(queuedDatagram(number), now: start + .microseconds(number)) }
@@ -94,7 +94,7 @@ struct NetworkEmulatorTests {
     #expect(held == NetworkEmulator.capacity)
   }
 
-  @Test("a participant who has gone is forgotten when the last of what was said has come")
+  @Test("the state of a participant who left is discarded after the last queued datagram was released")
   func ended() throws {
     var traffic = try traffic("delay=50ms")
     _ = traffic.passes(queuedDatagram(1), now: start)
@@ -107,7 +107,7 @@ struct NetworkEmulatorTests {
     #expect(traffic.statistics(of: ParticipantID("bob"))?.sent.total.datagrams == 1)
   }
 
-  @Test("those held back are overtaken, and all come once")
+  @Test("reordered datagrams are overtaken, and each is delivered once")
   func reordered() throws {
     var traffic = try traffic("delay=100ms,reorder=10%", seed: 5)
     var came: [NetworkEmulator.QueuedDatagram] = []

@@ -10,17 +10,18 @@ import TestSupport
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-/// Two whole peers but for their sockets, joined by good lines of 1 ms each way, in time that the test moves.
+/// Two whole peers except for their sockets, joined by paths without loss and with a delay of 1 ms, in time that the test
+/// advances.
 final class SwitchboardPair {
-  /// One of the two.
+  /// One of the two peers.
   final class Side {
     let demultiplexer: PeerDemultiplexer
     let address: TransportAddress
-    /// What the other is called here.
+    /// The other peer's id at this side.
     let other: ParticipantID
     var source: SyntheticFrameSource?
     var events: [(time: ContinuousClock.Instant, event: PeerEvent)] = []
-    /// All datagrams that left, and when.
+    /// All datagrams sent, with their times.
     var sent: [(time: ContinuousClock.Instant, datagram: ByteBuffer)] = []
     fileprivate var line: LossyLink
     fileprivate var handshakeTimer: (due: ContinuousClock.Instant, real: ContinuousClock.Instant)?
@@ -35,7 +36,7 @@ final class SwitchboardPair {
       line = LossyLink(.init(delay: .milliseconds(1)), seed: 1)
     }
 
-    /// The other's engine at this side.
+    /// This side's engine for the other peer.
     var engine: PeerConnection? { demultiplexer.engines[other] }
     var statistics: PeerStatistics? { demultiplexer.statistics.first }
 
@@ -60,7 +61,7 @@ final class SwitchboardPair {
   let bob: Side
   private var signals: [(due: ContinuousClock.Instant, toBob: Bool, message: SignallingMessage)] = []
 
-  /// - Parameter configure: changes how Alice is.
+  /// - Parameter configure: changes Alice's configuration.
   init(seed: UInt64 = 1, configure: (inout PeerDemultiplexer.Configuration) -> Void) {
     start = .now
     now = start
@@ -71,13 +72,13 @@ final class SwitchboardPair {
     bob = Side(ordinary, at: EnginePair.bobAddress, other: "alice", seed: seed &+ 1)
   }
 
-  /// Has both play from now on.
+  /// Starts playing on both sides.
   func play(shape: SyntheticMedia.Shape = .usual) {
     alice.source = SyntheticFrameSource(seed: 3, start: now, shape: shape)
     bob.source = SyntheticFrameSource(seed: 4, start: now, shape: shape)
   }
 
-  /// Calls, and waits for the connection.
+  /// Starts a call, and waits for the connection.
   func connect(aliceOffers: Bool = true, within limit: Duration = .seconds(5)) throws {
     call(aliceOffers: aliceOffers)
     let end = now + limit
@@ -114,7 +115,8 @@ final class SwitchboardPair {
     ].compactMap(\.self).min()
   }
 
-  /// OpenSSL's retransmission timer reads the real clock: when we jump to its end, real time has to pass as well.
+  /// OpenSSL's retransmission timer reads the real clock: before simulated time jumps to the timer's end, real time must
+  /// pass.
   private func waitForOpenSSL(until next: ContinuousClock.Instant) {
     for case let timer? in [alice.handshakeTimer, bob.handshakeTimer] where timer.due <= next {
       let left = timer.real - .now

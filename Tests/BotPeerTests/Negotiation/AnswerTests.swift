@@ -11,7 +11,7 @@ struct AnswerTests {
     "firefox153_offer_max_bundle", "firefox153_offer_simulcast", "plan_b_offer",
   ]
 
-  @Test("the answer to Chromium's offer is the expected one, word for word")
+  @Test("the answer to Chromium's offer is the expected text, byte for byte")
   func wholeText() throws {
     var negotiator = Negotiator.seeded()
     let answer = try #require(try negotiator.receivedOffer(try recorded("chromium156_offer"))).answer
@@ -34,7 +34,8 @@ struct AnswerTests {
     }
   }
 
-  @Test("the answer names only what was offered, by the offer's numbers", arguments: offers)
+  @Test(
+    "the answer contains only what was offered, with the offer's payload types and extension ids", arguments: offers)
   func subset(name: String) throws {
     let offer = try SessionDescription(parsing: try recorded(name))
     var negotiator = Negotiator.seeded()
@@ -60,7 +61,7 @@ struct AnswerTests {
   }
 
   @Test(
-    "no description of ours names video-orientation, whatever is offered: a sender that may not use it turns the frame",
+    "no local description contains video-orientation, whatever is offered, so that senders rotate frames themselves",
     arguments: offers)
   func orientation(name: String) throws {
     let offer = try recorded(name)
@@ -70,21 +71,21 @@ struct AnswerTests {
       let answer = try #require(try negotiator.receivedOffer(offer)).answer
       #expect(!answer.contains("orientation"))
       #expect(answer.contains("a=extmap:"))
-      // Nor does it come in with what a later offer of ours takes over.
+      // Nor does a later offer copy it from the remote offer.
       #expect(!negotiator.createOffer().contains("orientation"))
       var caller = Negotiator.seeded(sending: sending)
       #expect(!caller.createOffer().contains("orientation"))
     }
   }
 
-  @Test("the bundle of the answer holds the carried sections alone", arguments: offers)
+  @Test("the bundle of the answer contains only the accepted sections", arguments: offers)
   func bundle(name: String) throws {
     var negotiator = Negotiator.seeded()
     let (answer, session) = try negotiator.answer(to: try recorded(name))
     #expect(answer.bundles == [session.media.compactMap(\.mid)])
   }
 
-  @Test("each carried section has our ICE and DTLS lines, the first one our candidates", arguments: offers)
+  @Test("each accepted section has our ICE and DTLS lines, and the first one has our candidates", arguments: offers)
   func transport(name: String) throws {
     var negotiator = Negotiator.seeded()
     let (answer, session) = try negotiator.answer(to: try recorded(name))
@@ -105,7 +106,7 @@ struct AnswerTests {
     #expect(session.isICERestart == false)
   }
 
-  @Test("Chromium's offer settles Opus and VP8 with all feedback and extensions that we speak")
+  @Test("Chromium's offer negotiates Opus and VP8 with all feedback and header extensions that we support")
   func chromium() throws {
     var negotiator = Negotiator.seeded()
     let (answer, session) = try negotiator.answer(to: try recorded("chromium156_offer"))
@@ -139,7 +140,7 @@ struct AnswerTests {
     #expect(answer.sections[2].attribute("ice-ufrag") == nil)
   }
 
-  @Test("Firefox's offer settles its own payload types and stereo")
+  @Test("Firefox's offer negotiates its own payload types and stereo")
   func firefox() throws {
     var negotiator = Negotiator.seeded()
     let (answer, session) = try negotiator.answer(to: try recorded("firefox153_offer"))
@@ -154,7 +155,7 @@ struct AnswerTests {
     #expect(answer.sections[0].attributes("fmtp") == ["109 minptime=10;useinbandfec=1;stereo=1"])
   }
 
-  @Test("what we send is announced by source, group, stream and name")
+  @Test("sent media is announced with its SSRCs, SSRC group, stream id and CNAME")
   func sources() throws {
     var negotiator = Negotiator.seeded(sending: [.video])
     let (answer, session) = try negotiator.answer(to: try recorded("chromium156_offer"))
@@ -183,7 +184,7 @@ struct AnswerTests {
   }
 
   @Test(
-    "direction is what both sides allow",
+    "the direction is what both sides allow",
     arguments: [
       ("sendrecv", true, "sendrecv"), ("sendrecv", false, "recvonly"), ("sendonly", true, "recvonly"),
       ("sendonly", false, "recvonly"), ("recvonly", true, "sendonly"), ("recvonly", false, "inactive"),
@@ -199,7 +200,7 @@ struct AnswerTests {
     }
   }
 
-  @Test("a page that only receives is sent to")
+  @Test("media is sent to a page that only receives")
   func receivingPage() throws {
     var negotiator = Negotiator.seeded()
     let (_, session) = try negotiator.answer(to: try recorded("chromium156_offer_recvonly_nopermission"))
@@ -207,7 +208,7 @@ struct AnswerTests {
   }
 
   @Test(
-    "anyone who may not choose gets the other DTLS role",
+    "an offer with a fixed DTLS role is answered with the other role",
     arguments: [("actpass", "active"), ("passive", "active"), ("active", "passive")])
   func setup(offered: String, answered: String) throws {
     var negotiator = Negotiator.seeded()
@@ -217,7 +218,7 @@ struct AnswerTests {
     #expect(session.dtlsRole == (answered == "active" ? .client : .server))
   }
 
-  @Test("candidates of component 1 are taken from the section that names the transport, without the others")
+  @Test("candidates of component 1 are read from the section that carries the transport, and others are ignored")
   func candidates() throws {
     var negotiator = Negotiator.seeded()
     let offer = try recorded("firefox153_offer").changing(
@@ -234,7 +235,7 @@ struct AnswerTests {
     #expect(session.remoteCandidates == ["candidate:0 1 UDP 2122252543 10.0.0.1 5000 typ host"])
   }
 
-  @Test("an ICE lite peer is noticed")
+  @Test("an ICE lite peer is recognised")
   func lite() throws {
     var negotiator = Negotiator.seeded()
     let (_, session) = try negotiator.answer(

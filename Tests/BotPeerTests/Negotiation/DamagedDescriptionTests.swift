@@ -6,7 +6,9 @@ import Testing
 
 @Suite("Damaged offers and answers")
 struct DamagedDescriptionTests {
-  @Test("a damaged offer is refused without a trace or answered section by section", arguments: AnswerTests.offers)
+  @Test(
+    "a damaged offer is either refused without a change of state or answered section by section",
+    arguments: AnswerTests.offers)
   func offers(name: String) throws {
     let original = Array(try recorded(name).utf8)
     var generator = SeededGenerator(seed: 7)
@@ -32,7 +34,7 @@ struct DamagedDescriptionTests {
   }
 
   @Test(
-    "a damaged answer is refused without a trace or settles what was offered",
+    "a damaged answer is either refused without a change of state or completes the offer",
     arguments: ["chromium156_answer_to_chatbot", "firefox153_answer_to_chatbot"])
   func answers(name: String) throws {
     let original = Array(try recorded(name).utf8)
@@ -50,7 +52,7 @@ struct DamagedDescriptionTests {
     }
   }
 
-  @Test("a description made to be slow is done with in a second")
+  @Test("a description built to be slow is processed within a second")
   func slow() throws {
     let head = "v=0\r\n" + String(repeating: "a=ssrc:1 x\r\n", count: 9_000)
     let sections = String(repeating: "m=video 9 RTP/SAVPF 96\r\na=rtcp-mux\r\na=rtpmap:96 VP8/90000\r\n", count: 128)
@@ -61,7 +63,7 @@ struct DamagedDescriptionTests {
     for text in [head + sections, "v=0\r\n" + feedback, "v=0\r\n" + bundles + feedback.prefix(60)] {
       var negotiator = Negotiator.seeded()
       let took = ProcessorTime.measure { _ = try? negotiator.receivedOffer(text) }
-      // What this guards against took minutes.
+      // Before the limits existed, these took minutes.
       #expect(took < .seconds(1))
     }
   }

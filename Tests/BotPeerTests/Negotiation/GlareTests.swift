@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Offers from both sides at once")
 struct GlareTests {
-  @Test("the polite side takes its offer back and answers")
+  @Test("the polite side rolls its offer back and answers")
   func polite() throws {
     var negotiator = Negotiator.seeded(isPolite: true)
     _ = negotiator.createOffer()
@@ -16,7 +16,7 @@ struct GlareTests {
     #expect(!negotiator.isAwaitingAnswer && !negotiator.needsOffer)
   }
 
-  @Test("the impolite side ignores the other's offer and gets its answer")
+  @Test("the impolite side ignores the remote offer and receives its answer")
   func impolite() throws {
     var negotiator = Negotiator.seeded(isPolite: false)
     _ = negotiator.createOffer()
@@ -24,11 +24,11 @@ struct GlareTests {
     #expect(try negotiator.receivedOffer("nonsense") == nil)
     #expect(negotiator.isAwaitingAnswer)
     #expect(try negotiator.receivedAnswer(try recorded("chromium156_answer_to_chatbot"))?.media.count == 2)
-    // With nothing in its way the other's offer is answered.
+    // Without a pending offer of ours, the remote offer is answered.
     #expect(try negotiator.receivedOffer(try recorded("chromium156_offer")) != nil)
   }
 
-  @Test("two of us, offering at once, come to one agreement")
+  @Test("two negotiators that offer at once agree on one session")
   func eachOther() throws {
     var polite = Negotiator.seeded(1, isPolite: true)
     var impolite = Negotiator.seeded(2, isPolite: false)
@@ -41,7 +41,7 @@ struct GlareTests {
     #expect(reply.session.remoteUsernameFragment == session.localCredentials.usernameFragment)
   }
 
-  @Test("a peer that gave way as well answers our offer, and that answer counts")
+  @Test("the answer of a peer that rolled back as well still completes our offer")
   func bothGaveWay() throws {
     var negotiator = Negotiator.seeded(isPolite: true)
     _ = negotiator.createOffer()
@@ -62,7 +62,7 @@ struct GlareTests {
     #expect(negotiator.session == session)
   }
 
-  @Test("an offer taken back leaves an established session as it was agreed")
+  @Test("a rolled-back offer leaves an established session unchanged")
   func rollbackToSession() throws {
     var negotiator = Negotiator.seeded(isPolite: true)
     let (_, first) = try negotiator.answer(to: try recorded("chromium156_offer"))
@@ -70,11 +70,11 @@ struct GlareTests {
     _ = negotiator.createOffer()
     let (_, second) = try negotiator.answer(to: try recorded("chromium156_offer"))
     #expect(second == first)
-    // The restart is still to be done.
+    // The ICE restart is still pending.
     #expect(negotiator.needsOffer)
   }
 
-  @Test("an unusable offer does not take ours back")
+  @Test("an unusable offer does not roll ours back")
   func unusableOffer() throws {
     var negotiator = Negotiator.seeded(isPolite: true)
     _ = negotiator.createOffer()

@@ -4,13 +4,13 @@ import SDP
 import TestSupport
 import Testing
 
-/// Descriptions that are made to cost: time to read, or an answer that is larger than they are.
+/// Descriptions that are built to be expensive: slow to parse, or answered with more text than they contain.
 @Suite("Hostile descriptions")
 struct HostileDescriptionTests {
-  /// What a description of any kind may cost until it is answered or refused.
+  /// The CPU time within which any description must be answered or refused.
   private static let limit = Duration.milliseconds(50)
 
-  /// The lines of a video section that is answered, simulcast extensions included.
+  /// The lines of a video section that is accepted, with simulcast extensions.
   private static let video = """
     m=video 9 UDP/TLS/RTP/SAVPF 96 97\r
     a=mid:1\r
@@ -32,7 +32,7 @@ struct HostileDescriptionTests {
 
   private static let attacks: [(name: String, sdp: String)] = [
     (
-      "payload types of rids, for each of many alternatives",
+      "payload types of rids, for thousands of simulcast alternatives",
       video + (0..<26).map { "a=rid:r\($0) send pt=\(payloadTypes)\r\n" }.joined()
         + "a=simulcast:send \((0..<4_000).map { "r\($0 % 26)" }.joined(separator: ","))\r\n"
     ),
@@ -43,37 +43,40 @@ struct HostileDescriptionTests {
           + "a=simulcast:send \((0..<60).map { "r\($0 % 40)" }.joined(separator: ";"))\r\n"
       }.joined()
     ),
-    ("rids without end", video + repeated("a=rid:h send max-width=1\r\n", to: 250_000)),
-    ("candidates without end", video + repeated("a=candidate:1 1 udp 1 192.0.2.1 5000 typ host\r\n", to: 250_000)),
+    ("thousands of rids", video + repeated("a=rid:h send max-width=1\r\n", to: 250_000)),
+    ("thousands of candidates", video + repeated("a=candidate:1 1 udp 1 192.0.2.1 5000 typ host\r\n", to: 250_000)),
     (
-      "sections without end", repeated("m=video 9 RTP/SAVPF 96\r\na=rtcp-mux\r\na=rtpmap:96 VP8/90000\r\n", to: 250_000)
+      "thousands of sections",
+      repeated("m=video 9 RTP/SAVPF 96\r\na=rtcp-mux\r\na=rtpmap:96 VP8/90000\r\n", to: 250_000)
     ),
     ("a long line", "\(video)a=x:\(String(repeating: "x", count: 250_000))\r\n"),
-    ("formats without end", "m=video 9 RTP/SAVPF\(String(repeating: " 96", count: 2_700))\r\n"),
-    ("feedback for all", video + repeated("a=rtcp-fb:* x\r\n", to: 250_000)),
-    ("feedback", video + repeated("a=rtcp-fb:96 nack\r\n", to: 250_000)),
-    ("parameters", video + repeated("a=fmtp:96 \(String(repeating: "a;", count: 4_000))\r\n", to: 250_000)),
-    ("sources", video + repeated("a=ssrc:1 cname:x\r\n", to: 250_000)),
-    ("many sources", video + (0..<12_000).map { "a=ssrc:\($0) cname:x\r\n" }.joined()),
-    ("groups of sources", video + repeated("a=ssrc-group:FID 1 2\r\n", to: 250_000)),
-    ("extensions", video + repeated("a=extmap:9 urn:x\r\n", to: 250_000)),
+    ("thousands of formats", "m=video 9 RTP/SAVPF\(String(repeating: " 96", count: 2_700))\r\n"),
+    ("thousands of feedback lines for all payload types", video + repeated("a=rtcp-fb:* x\r\n", to: 250_000)),
+    ("thousands of feedback lines", video + repeated("a=rtcp-fb:96 nack\r\n", to: 250_000)),
+    ("long format parameters", video + repeated("a=fmtp:96 \(String(repeating: "a;", count: 4_000))\r\n", to: 250_000)),
+    ("thousands of lines of one source", video + repeated("a=ssrc:1 cname:x\r\n", to: 250_000)),
+    ("thousands of sources", video + (0..<12_000).map { "a=ssrc:\($0) cname:x\r\n" }.joined()),
+    ("thousands of source groups", video + repeated("a=ssrc-group:FID 1 2\r\n", to: 250_000)),
+    ("thousands of extensions", video + repeated("a=extmap:9 urn:x\r\n", to: 250_000)),
     (
-      "bundles",
+      "large bundles",
       repeated("a=group:BUNDLE \((0..<2_000).map { "\($0)" }.joined(separator: " "))\r\n", to: 200_000) + video
     ),
-    ("fingerprints", video + repeated("a=fingerprint:sha-256 AB:CD\r\n", to: 250_000)),
+    ("thousands of fingerprints", video + repeated("a=fingerprint:sha-256 AB:CD\r\n", to: 250_000)),
     (
-      "names of marks in the wrong order",
+      "attribute names of combining marks in non-canonical order",
       video
         + repeated(
           "a=\(String(repeating: "\u{301}", count: 2_000))\(String(repeating: "\u{316}", count: 2_000))\r\n",
           to: 250_000)
     ),
-    ("blank lines", video + repeated("\r\n", to: 250_000)),
-    ("short lines", video + repeated("a=x\n", to: 250_000)),
+    ("thousands of blank lines", video + repeated("\r\n", to: 250_000)),
+    ("thousands of short lines", video + repeated("a=x\n", to: 250_000)),
   ]
 
-  @Test("each is answered or refused within 50 ms, as an offer and as an answer", arguments: attacks.map(\.name))
+  @Test(
+    "a hostile description is answered or refused within 50 ms, as an offer and as an answer",
+    arguments: attacks.map(\.name))
   func time(name: String) throws {
     let sdp = "v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\n" + (try #require(Self.attacks.first { $0.name == name }).sdp)
     #expect(sdp.utf8.count < 262_144)
@@ -94,7 +97,7 @@ struct HostileDescriptionTests {
     #expect(problems.allSatisfy { $0.utf8.count < 300 })
   }
 
-  @Test("random descriptions of many sizes take time by their length, and at most 50 ms")
+  @Test("a random description takes at most 50 ms, whatever its size")
   func random() throws {
     var generator = SeededGenerator(seed: 11)
     let pieces = try ["chromium156_offer_simulcast", "firefox153_offer", "chromium156_offer"].flatMap { name in
@@ -150,7 +153,7 @@ struct HostileDescriptionTests {
   }
 
   @Test(
-    "ICE credentials with other characters than the RFC allows are refused",
+    "ICE credentials with characters that the RFC does not allow are refused",
     arguments: ["ab cd", "ab:cd", "abc\u{1B}d", "äbcd"])
   func characters(fragment: String) throws {
     let offer = "v=0\r\n" + (try Self.video.changing("ufrag:abcd", to: "ufrag:\(fragment)"))

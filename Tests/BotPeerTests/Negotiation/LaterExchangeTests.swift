@@ -4,9 +4,9 @@ import Media
 import SDP
 import Testing
 
-@Suite("Later offers")
+@Suite("Later offers and answers")
 struct LaterExchangeTests {
-  @Test("a second offer is answered with a higher version and all else the same")
+  @Test("a second offer is answered with a higher version and otherwise the same text")
   func again() throws {
     var negotiator = Negotiator.seeded()
     let offer = try recorded("chromium156_offer")
@@ -27,7 +27,7 @@ struct LaterExchangeTests {
     #expect(offer.origin.flatMap { Int64($0.sessionID) } ?? -1 >= 0)
   }
 
-  @Test("a section added by a later offer is taken if it is the first of its kind, else refused")
+  @Test("a section added by a later offer is accepted if it is the first of its kind, and refused otherwise")
   func addedSections() throws {
     let offer = try recorded("chromium156_offer")
     let whole = try SessionDescription(parsing: offer)
@@ -53,7 +53,7 @@ struct LaterExchangeTests {
     #expect(answer.bundles == [["0", "1"]])
   }
 
-  @Test("of two sections of a kind the one that is sent to us is taken")
+  @Test("of two sections of one kind, the one in which the peer sends is accepted")
   func sendingSectionWins() throws {
     let text = try recorded("chromium156_offer")
     var offer = try SessionDescription(parsing: try text.changing("BUNDLE 0 1 2", to: "BUNDLE 0 1 2 3"))
@@ -72,7 +72,7 @@ struct LaterExchangeTests {
     #expect(answer.sections.map(\.mediaLine.port) == [9, 0, 0, 9])
   }
 
-  @Test("a section taken away, brought back and recycled under a new mid keeps our sources")
+  @Test("a section that is removed, restored or recycled under a new mid keeps our SSRCs")
   func removedAndBack() throws {
     let offer = try recorded("chromium156_offer")
     var negotiator = Negotiator.seeded()
@@ -106,7 +106,7 @@ struct LaterExchangeTests {
     #expect(session.media.map(\.index) == [0, 2])
   }
 
-  @Test("a change of direction is followed")
+  @Test("a changed direction is applied")
   func direction() throws {
     let offer = try recorded("chromium156_offer")
     var negotiator = Negotiator.seeded()
@@ -117,7 +117,7 @@ struct LaterExchangeTests {
     #expect(back.media.map { $0.sends && $0.receives } == [true, true])
   }
 
-  @Test("our later offer keeps the order of the sections, the refused ones too, and the remote numbers")
+  @Test("our later offer keeps the order of all sections, including refused ones, and the remote payload types and ids")
   func laterOfferOfOurs() throws {
     var negotiator = Negotiator.seeded()
     let (answer, _) = try negotiator.answer(to: try recorded("firefox153_offer"))
@@ -135,7 +135,7 @@ struct LaterExchangeTests {
     }
   }
 
-  @Test("our later offer adds what was never there, with free numbers")
+  @Test("our later offer adds a missing section with unused payload types and ids")
   func addedByUs() throws {
     let text = try recorded("firefox153_offer").changing("BUNDLE 0 1 2", to: "BUNDLE 0")
       .changing("a=extmap:1 ", to: "a=extmap:13 ").changing("109", to: "96")
@@ -158,7 +158,7 @@ struct LaterExchangeTests {
     #expect(maps[1].contains { $0.id == 3 && $0.uri.hasSuffix("sdes:mid") })
   }
 
-  @Test("sending begun and ended shows in the next offer")
+  @Test("starting to send a kind changes the next offer")
   func sending() throws {
     var negotiator = Negotiator.seeded(sending: [])
     _ = try negotiator.answer(to: try recorded("chromium156_offer"))
@@ -170,7 +170,7 @@ struct LaterExchangeTests {
     #expect(offer.sections[0].attribute("ssrc")?.hasPrefix("\(negotiator.local.audio.ssrc) ") == true)
   }
 
-  @Test("a peer that begins again from nothing is answered")
+  @Test("an offer of a new session from the same peer is answered")
   func newPeer() throws {
     var negotiator = Negotiator.seeded()
     _ = try negotiator.answer(to: try recorded("chromium156_offer"))

@@ -5,10 +5,10 @@ import Testing
 
 @Suite("Descriptions that cannot be used")
 struct NegotiationErrorTests {
-  /// Each a change of a good offer, and the sentence that it must give.
+  /// Changes of a valid offer, each with the sentence of the error that it must cause.
   static let cases: [(change: @Sendable (String) throws -> String, sentence: String)] = [
     ({ _ in "" }, "The SDP is empty."),
-    ({ _ in "{\"sdp\":1}" }, "This is no SDP: its first line is not \"v=0\"."),
+    ({ _ in "{\"sdp\":1}" }, "This is not an SDP: its first line is not \"v=0\"."),
     (
       { $0 + "a=" + String(repeating: "x", count: 262_144) },
       "The SDP has 267878 bytes, but at most 262144 are read."
@@ -58,7 +58,7 @@ struct NegotiationErrorTests {
     ),
   ]
 
-  @Test("an unusable offer gives a clear sentence and changes nothing", arguments: cases.indices)
+  @Test("an unusable offer throws an error with a clear sentence and changes nothing", arguments: cases.indices)
   func offer(index: Int) throws {
     let (change, sentence) = Self.cases[index]
     let offer = try change(try recorded("chromium156_offer"))
@@ -73,11 +73,11 @@ struct NegotiationErrorTests {
     }
   }
 
-  @Test("an unusable answer gives a clear sentence, and the right one is still awaited")
+  @Test("an unusable answer throws an error with a clear sentence, and the right answer is still awaited")
   func answer() throws {
     let good = try recorded("chromium156_answer_to_chatbot")
     let cases = [
-      ("nonsense", "This is no SDP: its first line is not \"v=0\"."),
+      ("nonsense", "This is not an SDP: its first line is not \"v=0\"."),
       (
         try good.without("a=fingerprint"),
         "The SDP has no a=fingerprint line, so the other side's certificate could not be checked."
@@ -112,7 +112,7 @@ struct NegotiationErrorTests {
     }
   }
 
-  @Test("a fingerprint by SHA-1 counts only where there is no better one")
+  @Test("a SHA-1 fingerprint is used only if there is no stronger one")
   func weakFingerprint() throws {
     let weak = "a=fingerprint:sha-1 " + Array(repeating: "AB", count: 20).joined(separator: ":") + "\r\n"
     let offer = try recorded("firefox153_offer")

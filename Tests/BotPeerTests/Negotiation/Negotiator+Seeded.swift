@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension Negotiator {
-  /// A negotiator whose every random number comes from a seed.
+  /// Returns a negotiator whose random numbers all come from a seed.
   static func seeded(
     _ seed: UInt64 = 1, sending: Set<MediaKind> = [.audio, .video], receiving: Set<MediaKind> = [.audio, .video],
     isPolite: Bool = true,
@@ -26,16 +26,16 @@ extension Negotiator {
   }
 }
 
-/// A recorded description.
+/// Returns the text of a recorded description.
 func recorded(_ name: String) throws -> String {
   try Fixture.text("sdp/\(name).sdp", in: .module)
 }
 
 extension String {
-  /// The text with every occurrence of `old` replaced, one at least.
+  /// Returns the text with every occurrence of `old` replaced; there must be at least one.
   func changing(_ old: String, to new: String) throws -> String {
     let parts = components(separatedBy: old)
-    try #require(parts.count > 1, "\"\(old)\" is not there")
+    try #require(parts.count > 1, "The text does not contain \"\(old)\".")
     return parts.joined(separator: new)
   }
 
@@ -49,11 +49,11 @@ extension String {
     return parts + [String(rest)]
   }
 
-  /// The text without the lines that begin so; one line at least.
+  /// Returns the text without the lines that begin with one of the prefixes; there must be at least one such line.
   func without(_ prefixes: String...) throws -> String {
     let lines = split(separator: "\r\n", omittingEmptySubsequences: false)
     let kept = lines.filter { line in !prefixes.contains { line.hasPrefix($0) } }
-    try #require(kept.count < lines.count, "No line begins with any of \(prefixes)")
+    try #require(kept.count < lines.count, "No line begins with any of \(prefixes).")
     return kept.joined(separator: "\r\n")
   }
 }

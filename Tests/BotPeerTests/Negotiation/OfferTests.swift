@@ -3,9 +3,9 @@ import Media
 import SDP
 import Testing
 
-@Suite("Our offers and their answers")
+@Suite("Local offers and their answers")
 struct OfferTests {
-  @Test("the first offer has audio and video in one bundle, in Chromium's numbers")
+  @Test("the first offer has audio and video in one bundle, with Chromium's payload types")
   func firstOffer() throws {
     var negotiator = Negotiator.seeded()
     #expect(negotiator.needsOffer)
@@ -29,7 +29,7 @@ struct OfferTests {
     #expect(negotiator.isAwaitingAnswer && !negotiator.needsOffer)
   }
 
-  @Test("in the offer a header extension has one id in all sections")
+  @Test("in the offer, a header extension has the same id in all sections")
   func extensionIDs() throws {
     var negotiator = Negotiator.seeded()
     let offer = try SessionDescription(parsing: negotiator.createOffer())
@@ -40,7 +40,7 @@ struct OfferTests {
     #expect(names.count == 6 && Set(names.values).count == 6)
   }
 
-  @Test("with nothing to send the offer is to receive only and announces no source")
+  @Test("with nothing to send, the offer is receive-only and announces no SSRC")
   func receiveOnly() throws {
     var negotiator = Negotiator.seeded(sending: [])
     let offer = try SessionDescription(parsing: negotiator.createOffer())
@@ -50,7 +50,7 @@ struct OfferTests {
   }
 
   @Test(
-    "the answers of Chromium and Firefox settle both sections, we being the DTLS server",
+    "the answers of Chromium and Firefox accept both sections and make us the DTLS server",
     arguments: ["chromium156_answer_to_chatbot", "firefox153_answer_to_chatbot"])
   func realAnswers(name: String) throws {
     var negotiator = Negotiator.seeded()
@@ -72,7 +72,7 @@ struct OfferTests {
     #expect(negotiator.session == session)
   }
 
-  @Test("an answer that is passive makes us the DTLS client")
+  @Test("a passive answer makes us the DTLS client")
   func passiveAnswer() throws {
     var negotiator = Negotiator.seeded()
     _ = negotiator.createOffer()
@@ -80,14 +80,14 @@ struct OfferTests {
     #expect(try negotiator.receivedAnswer(answer)?.dtlsRole == .client)
   }
 
-  @Test("an answer's port 0 refuses one section and leaves the other")
+  @Test("port 0 in an answer refuses one section and leaves the other")
   func partlyRefused() throws {
     var negotiator = Negotiator.seeded()
     _ = negotiator.createOffer()
     let answer = try recorded("chromium156_answer_to_chatbot")
       .changing("m=video 9", to: "m=video 0").changing("BUNDLE 0 1", to: "BUNDLE 0")
     #expect(try negotiator.receivedAnswer(answer)?.media.map(\.kind) == [.audio])
-    // It is not requested again.
+    // The refused section is not offered again.
     #expect(!negotiator.needsOffer)
     let next = try SessionDescription(parsing: negotiator.createOffer())
     #expect(next.sections.map(\.mediaLine.text) == ["audio 9 UDP/TLS/RTP/SAVPF 111", "video 0 UDP/TLS/RTP/SAVPF 96"])
@@ -95,7 +95,7 @@ struct OfferTests {
     #expect(next.bundles == [["0"]])
   }
 
-  @Test("what the other side refused while we had nothing to send is offered again when we have")
+  @Test("a section that was refused while we had nothing to send is offered again when we have")
   func refusedThenSent() throws {
     var negotiator = Negotiator.seeded(sending: [])
     _ = negotiator.createOffer()
@@ -105,13 +105,13 @@ struct OfferTests {
     negotiator.setSending(true, of: .video)
     #expect(negotiator.needsOffer)
     let next = try SessionDescription(parsing: negotiator.createOffer())
-    // In the same place, under a new name.
+    // At the same index, with a new mid.
     #expect(next.sections.map(\.mid) == ["0", "2"])
     #expect(next.sections[1].mediaLine.port == 9)
     #expect(next.sections[1].direction == .sendAndReceive)
   }
 
-  @Test("an answer that lacks extensions, feedback and RTX leaves them out")
+  @Test("extensions, feedback and RTX that an answer lacks are not negotiated")
   func narrowAnswer() throws {
     var negotiator = Negotiator.seeded()
     _ = negotiator.createOffer()
@@ -124,14 +124,14 @@ struct OfferTests {
     #expect(!video.feedback.nack && !video.feedback.pictureLossIndication && video.feedback.fullIntraRequest)
     #expect(!video.feedback.transportWide && !session.media[0].feedback.transportWide)
     #expect(video.extensions.transportSequenceNumber == nil && video.extensions.streamID == nil)
-    // An answer may not move an extension to another id.
+    // An answer must not change the id of an extension.
     #expect(video.extensions.repairedStreamID == nil)
     let next = try SessionDescription(parsing: negotiator.createOffer())
     #expect(next.sections[1].mediaLine.formats == ["96"])
     #expect(!next.sections[1].hasAttribute("rtcp-rsize"))
   }
 
-  @Test("an answer is ignored unless one is awaited")
+  @Test("an unexpected answer is ignored")
   func unawaited() throws {
     var negotiator = Negotiator.seeded()
     let answer = try recorded("chromium156_answer_to_chatbot")
@@ -142,7 +142,8 @@ struct OfferTests {
     #expect(try negotiator.receivedAnswer(answer) == nil)
   }
 
-  @Test("an answer that is our own offer is refused, an offer of the other side is ignored, and the true one awaited")
+  @Test(
+    "our own offer as an answer is refused, a remote offer as an answer is ignored, and the real answer still counts")
   func echo() throws {
     var negotiator = Negotiator.seeded()
     let offer = negotiator.createOffer()
@@ -152,7 +153,7 @@ struct OfferTests {
     #expect(try negotiator.receivedAnswer(try recorded("chromium156_answer_to_chatbot")) != nil)
   }
 
-  @Test("our own offer that comes back as an offer is refused")
+  @Test("our own offer returned as an offer is refused")
   func echoedOffer() throws {
     var negotiator = Negotiator.seeded()
     let offer = negotiator.createOffer()
@@ -160,7 +161,7 @@ struct OfferTests {
     #expect(negotiator.isAwaitingAnswer)
   }
 
-  @Test("candidates found later stand in the next description, each once and without a prefix")
+  @Test("later candidates appear in the next description, each once and without a prefix")
   func laterCandidates() throws {
     var negotiator = Negotiator.seeded(candidates: [])
     negotiator.addLocalCandidate("candidate:1 1 udp 2130706431 192.0.2.1 5000 typ host")
@@ -177,7 +178,7 @@ struct OfferTests {
     #expect(offer.sections[1].attributes("candidate").isEmpty)
   }
 
-  @Test("two of us come to the same terms")
+  @Test("two negotiators agree on the same session")
   func eachOther() throws {
     var caller = Negotiator.seeded(1, sending: [.audio, .video])
     var callee = Negotiator.seeded(2, sending: [])

@@ -3,9 +3,9 @@ import Media
 import SDP
 import Testing
 
-@Suite("Clients of the Plan B years")
+@Suite("Clients from the time of Plan B")
 struct OldClientTests {
-  @Test("a Plan B offer over RTP/SAVPF with a fingerprint is answered in its own words")
+  @Test("a Plan B offer over RTP/SAVPF with a fingerprint is answered in its own terms")
   func planB() throws {
     var negotiator = Negotiator.seeded()
     let (answer, session) = try negotiator.answer(to: try recorded("plan_b_offer"))
@@ -18,11 +18,11 @@ struct OldClientTests {
     #expect(session.media[1].remoteSources == [.init(ssrc: 2_985_140_672, cname: "Rk2vPz9sLq4XwYb7")])
     #expect(answer.sections[1].attribute("ssrc-group") == nil)
     #expect(answer.sections[1].attributes("rtcp-fb") == ["100 goog-remb", "100 ccm fir", "100 nack", "100 nack pli"])
-    // Without a numbering of packets there is nothing to give transport-wide feedback on.
+    // Without the sequence number extension, transport-wide feedback is impossible.
     #expect(!session.media[1].feedback.transportWide)
   }
 
-  @Test("Plan B's several sources in one section are all known")
+  @Test("all sources of one Plan B section are known")
   func severalSources() throws {
     var negotiator = Negotiator.seeded()
     let offer = try recorded("plan_b_offer").changing(
@@ -33,7 +33,7 @@ struct OldClientTests {
     #expect(session.media[1].remoteSources.map(\.retransmissionSSRC) == [6, nil])
   }
 
-  @Test("an offer without a=setup is answered active")
+  @Test("an offer without a=setup is answered as active")
   func noSetup() throws {
     var negotiator = Negotiator.seeded()
     let (answer, session) = try negotiator.answer(to: try recorded("plan_b_offer").without("a=setup"))
@@ -41,7 +41,7 @@ struct OldClientTests {
     #expect(session.dtlsRole == .client)
   }
 
-  @Test("sections that share no bundle need a transport each: the first is taken, the second refused")
+  @Test("without a bundle, each section needs its own transport: the first section is accepted, the second refused")
   func noBundle() throws {
     var negotiator = Negotiator.seeded()
     let (answer, session) = try negotiator.answer(to: try recorded("plan_b_offer").without("a=group"))
@@ -66,7 +66,7 @@ struct OldClientTests {
     #expect(next.sections.map(\.mid) == [nil, nil])
   }
 
-  @Test("an answer without mids and setup is understood by the order of its sections")
+  @Test("an answer without mids and setup is matched by the order of its sections")
   func answerWithoutMids() throws {
     var negotiator = Negotiator.seeded()
     _ = negotiator.createOffer()
@@ -88,7 +88,7 @@ struct OldClientTests {
     #expect(next.sections.map(\.mediaLine.port) == [9, 0])
   }
 
-  @Test("lines that end in bare line feeds are understood")
+  @Test("lines that end in bare line feeds are accepted")
   func lineFeeds() throws {
     var negotiator = Negotiator.seeded()
     let (_, session) = try negotiator.answer(to: try recorded("plan_b_offer").changing("\r\n", to: "\n"))

@@ -3,10 +3,10 @@ import Media
 import SDP
 import Testing
 
-@Suite("What is received")
+@Suite("Kinds of media that are received")
 struct ReceivingTests {
   @Test(
-    "a kind that is not wanted is offered without being requested",
+    "a kind that is not to be received is offered without a receiving direction",
     arguments: [
       (sent: true, wanted: true, direction: "sendrecv"), (true, false, "sendonly"), (false, true, "recvonly"),
       (false, false, "inactive"),
@@ -14,7 +14,7 @@ struct ReceivingTests {
   func offered(sent: Bool, wanted: Bool, direction: String) throws {
     var negotiator = Negotiator.seeded(
       sending: sent ? [.audio, .video] : [.audio], receiving: wanted ? [.audio, .video] : [.audio])
-    // The first offer, and one that says it again.
+    // The first offer, and one that repeats it.
     for _ in 0..<2 {
       let offer = try SessionDescription(parsing: negotiator.createOffer())
       #expect(offer.sections.map { $0.direction?.rawValue } == ["sendrecv", direction])
@@ -22,7 +22,7 @@ struct ReceivingTests {
   }
 
   @Test(
-    "a kind that is not wanted is answered without being taken",
+    "a kind that is not to be received is answered without a receiving direction",
     arguments: [
       ("sendrecv", true, "sendonly"), ("sendrecv", false, "inactive"), ("sendonly", true, "inactive"),
       ("recvonly", true, "sendonly"), ("inactive", true, "inactive"),
@@ -38,7 +38,7 @@ struct ReceivingTests {
     }
   }
 
-  @Test("a kind that is not wanted stays so in later exchanges, anyone who offers")
+  @Test("a kind that is not to be received is not received after later exchanges either, whichever side offers")
   func later() throws {
     var ours = Negotiator.seeded(1, receiving: [.audio])
     var theirs = Negotiator.seeded(2)
@@ -58,7 +58,7 @@ struct ReceivingTests {
     }
   }
 
-  @Test("of streams that are not wanted none is named")
+  @Test("the answer contains no simulcast streams of a kind that is not to be received")
   func simulcast() throws {
     var negotiator = Negotiator.seeded(receiving: [.audio])
     let (answer, session) = try negotiator.answer(to: try recorded("chromium156_offer_simulcast"))

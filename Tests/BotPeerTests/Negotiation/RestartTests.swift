@@ -6,7 +6,7 @@ import Testing
 
 @Suite("ICE restarts and DTLS roles")
 struct RestartTests {
-  @Test("an ICE restart by the other side gets new credentials of ours, and the same DTLS role")
+  @Test("a remote ICE restart changes our credentials and keeps the DTLS role")
   func remoteRestart() throws {
     let offer = try recorded("chromium156_offer")
     var negotiator = Negotiator.seeded()
@@ -21,7 +21,7 @@ struct RestartTests {
     #expect(!third.isICERestart && third.localCredentials == second.localCredentials)
   }
 
-  @Test("an ICE restart of ours uses new credentials from the offer on, and is done with its answer")
+  @Test("a local ICE restart uses new credentials from the offer on, and ends with the answer")
   func localRestart() throws {
     var negotiator = Negotiator.seeded()
     _ = negotiator.createOffer()
@@ -33,20 +33,20 @@ struct RestartTests {
     let fragment = try #require(offer.sections[0].attribute("ice-ufrag"))
     #expect(fragment != first.localCredentials.usernameFragment)
     #expect(negotiator.currentCredentials.usernameFragment == fragment)
-    // Asked again before the answer, the offer keeps them.
+    // A second offer before the answer has the same credentials.
     #expect(try SessionDescription(parsing: negotiator.createOffer()).sections[0].attribute("ice-ufrag") == fragment)
     let second = try #require(try negotiator.receivedAnswer(try answer.changing("a=ice-ufrag:", to: "a=ice-ufrag:x")))
     #expect(second.isICERestart && second.localCredentials.usernameFragment == fragment)
     #expect(!negotiator.needsOffer)
   }
 
-  @Test("the DTLS role outlives a change of who offers")
+  @Test("the DTLS role stays the same when the other side offers")
   func roleKept() throws {
     var negotiator = Negotiator.seeded()
     _ = negotiator.createOffer()
     let answer = try recorded("chromium156_answer_to_chatbot")
     #expect(try negotiator.receivedAnswer(answer)?.dtlsRole == .server)
-    // The same certificate, now with the one who offers.
+    // The same certificate, now in an offer of the other side.
     let used = try #require(try SessionDescription(parsing: answer).sections[0].attribute("fingerprint"))
     let recordedOffer = try recorded("chromium156_offer")
     let other = try #require(try SessionDescription(parsing: recordedOffer).sections[0].attribute("fingerprint"))
@@ -54,14 +54,14 @@ struct RestartTests {
     let (reply, session) = try negotiator.answer(to: offer)
     #expect(session.dtlsRole == .server)
     #expect(reply.sections[0].attribute("setup") == "passive")
-    // With another certificate the association is another one, and we begin it.
+    // Another certificate means a new association, and we are its client.
     #expect(try negotiator.answer(to: recordedOffer).session.dtlsRole == .client)
   }
 
-  @Test("Firefox's answer after an ICE restart names a role that it does not take; the role stays")
+  @Test("Firefox's answer after an ICE restart states a role that Firefox does not take, and the role stays the same")
   func roleNamedWrongly() throws {
     var negotiator = Negotiator.seeded()
-    // Offer and answer are of two calls; here one certificate makes them one.
+    // The recorded offer and answer are from two calls; here both get the same certificate.
     let used = try #require(
       try SessionDescription(parsing: try recorded("firefox153_answer_to_chatbot")).attribute("fingerprint"))
     let other = try #require(try SessionDescription(parsing: try recorded("firefox153_offer")).attribute("fingerprint"))

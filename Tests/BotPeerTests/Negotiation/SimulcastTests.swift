@@ -5,7 +5,9 @@ import Testing
 
 @Suite("Simulcast")
 struct SimulcastTests {
-  @Test("simulcast is received by name", arguments: ["chromium156_offer_simulcast", "firefox153_offer_simulcast"])
+  @Test(
+    "simulcast streams are received by their rids",
+    arguments: ["chromium156_offer_simulcast", "firefox153_offer_simulcast"])
   func simulcast(name: String) throws {
     var negotiator = Negotiator.seeded(sending: [])
     let (answer, session) = try negotiator.answer(to: try recorded(name))
@@ -15,11 +17,11 @@ struct SimulcastTests {
     let section = answer.sections[video.index]
     #expect(section.attributes("rid") == ["l recv", "m recv", "h recv"])
     #expect(section.attribute("simulcast") == "recv l;m;h")
-    // Chromium names no sources with simulcast, Firefox names all.
+    // Chromium announces no SSRCs with simulcast, Firefox announces all.
     #expect(video.remoteSources.count == (name.hasPrefix("chromium") ? 0 : 3))
   }
 
-  @Test("simulcast of streams that could not be distinguished is skipped")
+  @Test("simulcast without the rid extension, which identifies the streams, is not accepted")
   func simulcastWithoutNames() throws {
     var negotiator = Negotiator.seeded()
     let offer = try recorded("chromium156_offer_simulcast").without("a=extmap:10 ")
@@ -28,7 +30,7 @@ struct SimulcastTests {
     #expect(!answer.sections[1].hasAttribute("simulcast"))
   }
 
-  @Test("a simulcast stream of another codec is skipped, our codec's limit is kept")
+  @Test("a simulcast stream of another codec is not accepted, and restrictions of our codec's stream are kept")
   func simulcastRestrictions() throws {
     var negotiator = Negotiator.seeded()
     let offer = try recorded("chromium156_offer_simulcast")
@@ -39,7 +41,7 @@ struct SimulcastTests {
     #expect(answer.sections[1].attributes("rid") == ["m recv", "h recv pt=96;max-width=1280"])
   }
 
-  @Test("our later offer to a simulcast sender continues receiving its streams")
+  @Test("our later offer to a simulcast sender still receives its streams")
   func simulcastKept() throws {
     var negotiator = Negotiator.seeded()
     _ = try negotiator.answer(to: try recorded("chromium156_offer_simulcast"))

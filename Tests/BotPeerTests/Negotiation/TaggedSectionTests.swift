@@ -7,12 +7,12 @@ import Testing
 /// Bundles whose transport is described in one section only (RFC 9143, 7; RFC 8829, 5.2.1).
 @Suite("The tagged section of a bundle")
 struct TaggedSectionTests {
-  /// What describes a transport, as lines of a section.
+  /// The prefixes of a section's transport lines.
   private static let transportLines = [
     "a=ice-ufrag:", "a=ice-pwd:", "a=ice-options:", "a=fingerprint:", "a=setup:", "a=rtcp-mux\r", "a=candidate:",
   ]
 
-  /// A description without the transport's lines in all sections but the first.
+  /// Returns the description with transport lines only in the first section.
   private static func tagged(_ text: String) -> String {
     var isTagged = true
     var sections = 0
@@ -26,7 +26,7 @@ struct TaggedSectionTests {
   }
 
   @Test(
-    "rtcp-mux and the transport in the first section hold for all",
+    "rtcp-mux and the transport of the first section apply to all sections of the bundle",
     arguments: ["chromium156_offer", "firefox153_offer"])
   func onlyInTheFirst(name: String) throws {
     let offer = Self.tagged(try recorded(name))
@@ -37,7 +37,7 @@ struct TaggedSectionTests {
     #expect(media.count == 2 && media.allSatisfy { $0.mediaLine.port != 0 && $0.hasAttribute("rtcp-mux") })
   }
 
-  @Test("a data channel comes first, and the transport is described only there")
+  @Test("a data channel section may come first and be the only one that describes the transport")
   func dataChannelFirst() throws {
     let offer = """
       v=0\r
@@ -68,7 +68,7 @@ struct TaggedSectionTests {
     #expect(answer.sections[0].mediaLine.port == 0)
   }
 
-  @Test("a section outside the bundle is not multiplexed by what the bundle says")
+  @Test("rtcp-mux of a bundle does not apply to a section outside it")
   func outside() throws {
     let offer = """
       v=0\r
@@ -91,12 +91,12 @@ struct TaggedSectionTests {
     #expect(session.media.map(\.kind) == [.audio])
   }
 
-  @Test("an answer that copies our session id is an answer")
+  @Test("an answer that copies our session id is accepted")
   func copiedSessionID() throws {
     var negotiator = Negotiator.seeded()
     let offer = try SessionDescription(parsing: negotiator.createOffer())
     let ours = try #require(offer.origin)
-    // As GStreamer 1.22 writes it.
+    // GStreamer 1.22 does this.
     let answer =
       try recorded("chromium156_answer_to_chatbot").split(separator: "\r\n").map { line in
         line.hasPrefix("o=") ? "o=\(ours.text)" : String(line)

@@ -9,8 +9,8 @@ import TestSupport
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-/// Several publishers and one peer that receives from all of them, joined by a network without delay and without loss, in time that
-/// the test moves.
+/// Several publishers and one peer that receives from all of them, joined by a network without delay or loss, in time
+/// that the test advances.
 final class MemoryRoom {
   struct NotConnected: Error {}
 
@@ -18,14 +18,14 @@ final class MemoryRoom {
     let id: ParticipantID
     let demultiplexer: PeerDemultiplexer
     var source: SyntheticFrameSource?
-    /// What the receiving peer got of it.
+    /// The frames that the receiving peer got from this publisher.
     var frames: [EncodedFrame] = []
     fileprivate let address: TransportAddress
 
     fileprivate init(_ number: Int) {
       id = ParticipantID("publisher \(number)")
       address = TransportAddress(ip: .v4(0x7F00_0002 + UInt32(number)), port: 5_000)
-      // A sender makes a keyframe when it is requested one.
+      // A polite publisher; its source encodes a keyframe on request.
       var configuration = PeerDemultiplexer.Configuration(sending: [.audio, .video], isPolite: { _ in true })
       configuration.receiving = []
       configuration.makeGenerator = { SeededGenerator(seed: UInt64(number) + 1) }
@@ -46,7 +46,7 @@ final class MemoryRoom {
 
   init(publishers count: Int) {
     var configuration = PeerDemultiplexer.Configuration(isPolite: { _ in false })
-    // Each engine has a user fragment of its own.
+    // Each engine needs an ICE user name fragment of its own, hence another seed.
     let seeds = Mutex<UInt64>(100)
     configuration.makeGenerator = {
       seeds.withLock { seed in
@@ -59,7 +59,7 @@ final class MemoryRoom {
     publishers = (0..<count).map(Publisher.init)
   }
 
-  /// Connects all, who play from then on.
+  /// Connects all publishers and starts their sources.
   func connect() throws {
     for publisher in publishers { publisher.demultiplexer.offer(to: Self.peerID, now: now) }
     let end = now + .seconds(5)
@@ -84,7 +84,7 @@ final class MemoryRoom {
     }
   }
 
-  /// Carries datagrams and signalling until nobody has anything more to say at this time.
+  /// Delivers datagrams and signalling until no side has anything more to send at this time.
   private func exchange() {
     let wallClock = NTPTime(secondsSince1970: 1_700_000_000 + (now - start) / .seconds(1))
     var isQuiet = false

@@ -5,14 +5,14 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("A machine that has no time for all that comes")
+@Suite("A machine without enough CPU time for all received media")
 struct OverloadTests {
   private static func load(dropped: Double, busy: Double) -> MachineLoad {
     MachineLoad(
       datagramsRead: UInt64(1_000 * (1 - dropped)), datagramsDropped: UInt64(1_000 * dropped), busy: busy)
   }
 
-  @Test("a single stall, whose losses are sent again, changes nothing")
+  @Test("a single stall leaves no video unread, because its losses are retransmitted")
   func stall() {
     var control = OverloadController()
     for dropped in [0.5, 0.4, 0, 0, 0, 0.6, 0] { control.update(Self.load(dropped: dropped, busy: 1)) }
@@ -20,7 +20,7 @@ struct OverloadTests {
   }
 
   @Test(
-    "what is left unread grows by what is dropped, stays while there is no time, and ends within 5 s of half the load")
+    "the unread share grows by the dropped share, stays under full load, and ends within 5 s of a lower load")
   func growthAndEnd() {
     var control = OverloadController()
     for _ in 0..<3 { control.update(Self.load(dropped: 0.5, busy: 1)) }
@@ -34,14 +34,14 @@ struct OverloadTests {
     #expect(control.share == 0)
   }
 
-  @Test("somebody's video is read whatever is dropped")
+  @Test("at least 5 % of video is read, whatever share is dropped")
   func bounds() {
     var control = OverloadController()
     for _ in 0..<100 { control.update(Self.load(dropped: 1, busy: 1)) }
     #expect(control.share == 0.95)
   }
 
-  @Test("video that was left unread continues with a keyframe, named so, and audio is whole")
+  @Test("video that was left unread continues with a keyframe and reports the overload, and audio is complete")
   func unreadVideo() throws {
     let room = MemoryRoom(publishers: 2)
     try room.connect()
@@ -50,7 +50,7 @@ struct OverloadTests {
       _ = room.peer.balance(Self.load(dropped: 0.5, busy: 1), now: room.now)
       room.run(for: .milliseconds(500))
     }
-    // The third one has begun it.
+    // The third update starts to leave video unread.
     let (unread, senders) = room.peer.balance(Self.load(dropped: 0, busy: 1), now: room.now)
     #expect(unread == 1 && senders == 2)
     room.run(for: .seconds(2))
@@ -65,7 +65,7 @@ struct OverloadTests {
     for publisher in room.publishers {
       let resumed = publisher.frames.filter { $0.codec == .vp8 && $0.gap != nil }
       #expect(resumed.count { !$0.isKeyframe } == 0)
-      // All audio that was sent has come.
+      // All audio that was sent has arrived.
       let sent = publisher.source?.sent.payloads(.opus) ?? []
       let came = publisher.frames.payloads(.opus)
       #expect(came.count >= sent.count - 3)
@@ -77,12 +77,12 @@ struct OverloadTests {
     for statistics in room.peer.statistics {
       let video = try #require(statistics.received[.video])
       #expect(video.packetsReceived + video.packetsLost + video.packetsPadding == video.packetsExpected)
-      // Of what was left unread the sender is not told that it was lost.
+      // Packets left unread are not reported to the sender as lost.
       #expect(video.packetsLost <= statistics.packetsUnread)
     }
   }
 
-  @Test("the only one who sends video is read whatever is dropped")
+  @Test("the video of an only sender is read, whatever share is dropped")
   func onlyOne() throws {
     let pair = SwitchboardPair { _ in }
     try pair.connect()
@@ -97,7 +97,7 @@ struct OverloadTests {
     #expect(pair.now - last.frame.arrival < .milliseconds(200))
   }
 
-  @Test("with three of four unread each has its turn, and SRTP continues after tens of thousands of packets")
+  @Test("with three of four senders unread, each has its turn, and SRTP continues after tens of thousands of packets")
   func longTime() throws {
     let room = MemoryRoom(publishers: 4)
     try room.connect()
@@ -109,7 +109,7 @@ struct OverloadTests {
     }
     let unread = room.peer.statistics.map(\.packetsUnread)
     let (least, most) = try (#require(unread.min()), #require(unread.max()))
-    print("measured: packets of video that were left unread, three of four at a time: \(unread)")
+    print("measured: video packets left unread, three of four senders at a time: \(unread)")
     #expect(least > 1_000 && Double(most) < 1.3 * Double(least))
     for publisher in room.publishers {
       let resumed = publisher.frames.filter { $0.codec == .vp8 && $0.gap != nil }
@@ -118,7 +118,7 @@ struct OverloadTests {
     #expect(room.peer.statistics.count { $0.datagramsRefused > 0 } == 0)
   }
 
-  @Test("the video of many is left unread in turns: each loses as much as the others, and no audio")
+  @Test("the video of several senders is left unread in turns: each loses about as much as the others, and no audio")
   func turns() throws {
     let room = MemoryRoom(publishers: 6)
     try room.connect()
@@ -134,14 +134,14 @@ struct OverloadTests {
     }
     let unread = room.peer.statistics.map(\.packetsUnread)
     let (least, most) = try (#require(unread.min()), #require(unread.max()))
-    print("measured: packets of video that were left unread: \(unread)")
+    print("measured: video packets left unread: \(unread)")
     #expect(least > 100 && Double(most) < 1.5 * Double(least))
     for publisher in room.publishers {
       let sent = publisher.source?.sent.payloads(.opus) ?? []
       let came = publisher.frames.payloads(.opus)
       #expect(came.count >= sent.count - 3)
       expectSame(came, Array(sent.prefix(came.count)))
-      // What came is whole: whatever follows a gap is a keyframe.
+      // The frames are decodable: the first frame after a gap is a keyframe.
       let video = publisher.frames.filter { $0.codec == .vp8 }
       #expect(video.count { $0.gap != nil && !$0.isKeyframe } == 0)
       #expect(video.count > 300)

@@ -5,9 +5,9 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("Decodability chain")
+@Suite("Decodability tracker")
 struct DecodabilityTrackerTests {
-  /// A frame of the three-layer pattern 0 2 1 2 that browsers send, by its place.
+  /// Returns a frame of the three-layer pattern 0 2 1 2 that browsers send, by its position in the stream.
   private func layered(_ position: Int, lost: Int = 0, isComplete: Bool = true) -> DecodabilityTracker.Frame {
     let layer: UInt8 = [0, 2, 1, 2][position % 4]
     return DecodabilityTracker.Frame(
@@ -27,7 +27,7 @@ struct DecodabilityTrackerTests {
       isKeyframe: isKeyframe, isComplete: isComplete, packetsLostBefore: lost)
   }
 
-  @Test("nothing passes before the first keyframe")
+  @Test("no frame passes before the first keyframe")
   func beginning() {
     var chain = DecodabilityTracker()
     #expect(chain.needsKeyframe)
@@ -36,7 +36,7 @@ struct DecodabilityTrackerTests {
     #expect(!chain.needsKeyframe)
   }
 
-  @Test("after a lost frame nothing passes before the next keyframe")
+  @Test("after a lost frame no frame passes before the next keyframe")
   func lostFrame() {
     var chain = DecodabilityTracker()
     let frames = [
@@ -46,7 +46,7 @@ struct DecodabilityTrackerTests {
     #expect(passed == [true, true, false, false, true, true])
   }
 
-  @Test("a damaged frame breaks the chain, and a damaged keyframe begins none")
+  @Test("a damaged frame stops decoding until a keyframe, and a damaged keyframe does not pass")
   func damaged() {
     var chain = DecodabilityTracker()
     let frames = [
@@ -57,7 +57,7 @@ struct DecodabilityTrackerTests {
     #expect(passed == [true, false, false, false, false, true])
   }
 
-  @Test("lost packets between two consecutive frames were no frame")
+  @Test("packets lost between frames with consecutive picture ids contained no frame")
   func paddingLost() {
     var chain = DecodabilityTracker()
     let passed = [plain(0, isKeyframe: true), plain(1, lost: 3), plain(2)].map { chain.admit($0) }
@@ -66,7 +66,7 @@ struct DecodabilityTrackerTests {
     #expect(chain.admit(plain(0, lost: 1)) == true)
   }
 
-  @Test("without frame ID every loss breaks the chain")
+  @Test("without picture ids every loss stops decoding until a keyframe")
   func noIDs() {
     var chain = DecodabilityTracker()
     let passed = [plain(0, isKeyframe: true, id: false), plain(1, id: false), plain(2, lost: 1, id: false)].map {
@@ -75,7 +75,7 @@ struct DecodabilityTrackerTests {
     #expect(passed == [true, true, false])
   }
 
-  @Test("a lost frame of the highest temporal layer costs only itself")
+  @Test("a lost frame of the highest temporal layer affects only itself")
   func highestLayer() {
     var chain = DecodabilityTracker()
     let passed = [0, 1, 2, 4, 5, 6, 7, 8].map { chain.admit(layered($0, lost: $0 == 4 ? 1 : 0)) }
@@ -83,48 +83,50 @@ struct DecodabilityTrackerTests {
     #expect(!chain.needsKeyframe)
   }
 
-  @Test("a damaged frame of the highest layer costs only itself")
+  @Test("a damaged frame of the highest layer affects only itself")
   func damagedHighestLayer() {
     var chain = DecodabilityTracker()
     let passed = (0...8).map { chain.admit(layered($0, isComplete: $0 != 3)) }
     #expect(passed == [true, true, true, false, true, true, true, true, true])
   }
 
-  @Test("after a lost frame of the middle layer, those that may depend on it are skipped until a synchronizing one")
+  @Test("after a lost frame of the middle layer, frames that may depend on it are skipped until a layer sync frame")
   func middleLayer() {
     var chain = DecodabilityTracker()
-    // 2 is lost; 3 may depend on it. 5 and 6 depend on layer 0 only, so from then on all is well.
+    // Frame 2 is lost, and frame 3 may depend on it. Frames 5 and 6 depend only on layer 0, so everything passes from
+    // then on.
     let passed = [0, 1, 3, 4, 5, 6, 7].map { chain.admit(layered($0, lost: $0 == 3 ? 1 : 0)) }
     #expect(passed == [true, true, false, true, true, true, true])
     #expect(!chain.needsKeyframe)
   }
 
-  @Test("a damaged frame of the middle layer is known to be one, so the highest layer waits for it alone")
+  @Test("a damaged frame of the middle layer only skips frames of the highest layer that may depend on it")
   func damagedMiddleLayer() {
     var chain = DecodabilityTracker()
-    // 6 of the second round is damaged, and 7 may depend on it; 9 depends on layer 0 only, but 11 on 10 too.
+    // Frame 6 of the second round is damaged, and frame 7 may depend on it; frame 9 depends only on layer 0, but frame 11
+    // on frame 10 too.
     let passed = (0...11).map { chain.admit(layered($0, isComplete: $0 != 6)) }
     #expect(passed == (0...11).map { $0 != 6 && $0 != 7 })
   }
 
-  @Test("a lost frame of layer 0 breaks the chain, as the next frame's index shows", arguments: [4, 5, 8])
+  @Test("a lost frame of layer 0 is detected by TL0PICIDX and stops decoding until a keyframe", arguments: [4, 5, 8])
   func baseLayer(next: Int) {
     var chain = DecodabilityTracker()
     for position in 0..<4 { _ = chain.admit(layered(position)) }
-    // Everything from 4 on up to `next` is lost.
+    // All frames from 4 up to `next` are lost.
     let passed = chain.admit(layered(next == 4 ? 8 : next, lost: 3))
     #expect(!passed)
     #expect(chain.needsKeyframe)
   }
 
-  @Test("a damaged frame of layer 0 breaks the chain")
+  @Test("a damaged frame of layer 0 stops decoding until a keyframe")
   func damagedBase() {
     var chain = DecodabilityTracker()
     let passed = (0...6).map { chain.admit(layered($0, isComplete: $0 != 4)) }
     #expect(passed == [true, true, true, true, false, false, false])
   }
 
-  @Test("a loss so long that counters may have gone round proves nothing")
+  @Test("after a loss so long that picture ids and TL0PICIDX may have wrapped, decoding stops until a keyframe")
   func longLoss() {
     var chain = DecodabilityTracker()
     _ = chain.admit(layered(0))

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Keyframe requester")
 struct KeyframeRequesterTests {
-  @Test("it asks at once, then every 500 ms while one is wanted, and never more often")
+  @Test("a request is sent at once and then every 500 ms while a keyframe is needed, and never more often")
   func interval() {
     var requester = KeyframeRequester()
     let start = MonotonicInstant.now
@@ -21,7 +21,7 @@ struct KeyframeRequesterTests {
     #expect(requester.requests == 4)
   }
 
-  @Test("its deadline is when the next request may be sent, and there is none when nothing is wanted")
+  @Test("the deadline is the time at which the next request may be sent, and nil when no keyframe is needed")
   func deadline() {
     var requester = KeyframeRequester()
     let start = MonotonicInstant.now

@@ -18,7 +18,7 @@ struct NackGeneratorTests {
 
   private func at(_ milliseconds: Int) -> MonotonicInstant { start + .milliseconds(milliseconds) }
 
-  @Test("a lost packet is requested after 20 ms, not before")
+  @Test("a lost packet is requested after 20 ms and not before")
   func first() {
     var nack = NackGenerator()
     _ = nack.arrived(1, now: at(0))
@@ -30,7 +30,7 @@ struct NackGeneratorTests {
     #expect(nack.poll(roundTrip: roundTrip, now: at(31)) == [])
   }
 
-  @Test("a packet that was only late is never requested")
+  @Test("a packet that is only late is never requested")
   func reordered() {
     var nack = NackGenerator()
     _ = nack.arrived(1, now: at(0))
@@ -41,7 +41,7 @@ struct NackGeneratorTests {
     #expect(nack.arrived(2, now: at(26)) == .known)
   }
 
-  @Test("it is requested again each round trip, more slowly after six times, and given up after three seconds")
+  @Test("a packet is requested again each round trip, more slowly after six requests, and given up after three seconds")
   func patience() {
     var nack = NackGenerator()
     _ = nack.arrived(1, now: at(0))
@@ -62,7 +62,7 @@ struct NackGeneratorTests {
     #expect(nack.requested == UInt64(times.count))
   }
 
-  @Test("on a line with a round trip of a second, three questions fit into the patience")
+  @Test("with a round-trip time of one second, the timeout allows three requests")
   func longRoundTrip() {
     var slow = RoundTripTime()
     for _ in 0..<50 { slow.measured(.seconds(1)) }
@@ -84,7 +84,7 @@ struct NackGeneratorTests {
     #expect(nack.poll(roundTrip: roundTrip, now: at(29)) == [6])
   }
 
-  @Test("where nobody answers, packets are waited for and never requested")
+  @Test("without NACK support, packets are waited for but never requested")
   func silent() {
     var configuration = NackGenerator.Configuration()
     configuration.asks = false
@@ -99,7 +99,7 @@ struct NackGeneratorTests {
     #expect(!nack.isMissing(2))
   }
 
-  @Test("a run of a thousand missing packets is not requested, and the list stays bounded")
+  @Test("a gap of thousands of packets is not requested, and the list stays bounded")
   func bounds() {
     var nack = NackGenerator()
     _ = nack.arrived(0, now: at(0))
@@ -109,7 +109,7 @@ struct NackGeneratorTests {
     #expect(nack.count == 2_000)
   }
 
-  @Test("packets before the first one can be added when something proves them")
+  @Test("packets before the first one can be added when it becomes known that they were sent")
   func earlier() {
     var nack = NackGenerator()
     _ = nack.arrived(100, now: at(0))
@@ -125,7 +125,8 @@ struct NackGeneratorTests {
     #expect(nack.count == 4)
   }
 
-  /// A list of 300 holes of which none was ever filled, requested until few are at a time.
+  /// Returns a generator with 300 missing packets of which none was ever received, so that it requests only few at a
+  /// time.
   private func starved() -> (nack: NackGenerator, time: Int, last: [Int64]) {
     var nack = NackGenerator()
     _ = nack.arrived(0, now: at(0))
@@ -140,17 +141,17 @@ struct NackGeneratorTests {
     return (nack, time, last)
   }
 
-  @Test("where questions stay without an answer few are asked at a time, the oldest first")
+  @Test("when requests are not answered, only few packets are requested at a time, the oldest first")
   func narrowPath() {
     let (nack, _, last) = starved()
     #expect((1...4).contains(last.count))
     #expect(last.allSatisfy { $0 <= 60 })
-    // Requesting all of them each round trip would have been some 6,000 questions.
+    // Requesting all packets each round trip would have been about 6,000 requests.
     #expect(nack.requested < 800)
     #expect(nack.count == 300)
   }
 
-  @Test("as soon as answers come, all that is missing is requested within half a second")
+  @Test("as soon as retransmissions arrive, all missing packets are requested within half a second")
   func wideAgain() throws {
     var (nack, time, _) = starved()
     let begin = time
@@ -165,11 +166,11 @@ struct NackGeneratorTests {
     }
     #expect(nack.count == 0)
     #expect(asked.count == 300)
-    print("measured: 300 packets that a low bandwidth lacked are there \(time - begin) ms after it became wide")
+    print("measured: 300 missing packets arrive within \(time - begin) ms after the bandwidth has risen")
     #expect(time - begin < 600)
   }
 
-  @Test("a path that loses three datagrams in ten both ways is not treated as a narrow one")
+  @Test("a path with 30 % loss in both directions is not treated as one of low bandwidth")
   func lossyPath() {
     var generator = SeededGenerator(seed: 4)
     var nack = NackGenerator()
@@ -187,7 +188,7 @@ struct NackGeneratorTests {
       }
       worst = max(worst, nack.count)
     }
-    // Some 30 packets a second are missing, each for about 120 ms.
+    // About 30 packets a second are missing, each for about 120 ms.
     #expect(worst < 40)
   }
 }

@@ -5,9 +5,9 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("How many packets are requested at a time")
+@Suite("Number of packets that are requested at a time")
 struct NackWindowTests {
-  /// A window after many questions, of which a share was answered.
+  /// Returns the window's size after many requests, of which a share was answered.
   private func size(answered share: Double, questions: Int = 5_000, from narrow: Bool = false) -> Int {
     var generator = SeededGenerator(seed: 3)
     var window = NackWindow()
@@ -18,22 +18,22 @@ struct NackWindowTests {
     return window.size
   }
 
-  @Test("is all of them at first, and while most questions are answered")
+  @Test("the window is at its maximum at first and while most requests are answered")
   func open() {
     #expect(NackWindow().size == 1_000)
     #expect(size(answered: 1) == 1_000)
-    // 30 % of loss both ways.
+    // 30 % loss in both directions.
     #expect(size(answered: 0.49) > 500)
   }
 
-  @Test("becomes four when one question in ten is answered, and not less")
+  @Test("the window falls towards four when few requests are answered, and no lower")
   func narrow() {
     #expect(size(answered: 0.1) < 20)
     #expect(size(answered: 0) == 4)
     #expect(size(answered: 0, questions: 200) < 10)
   }
 
-  @Test("opens again within some round trips in which all is answered")
+  @Test("the window opens within a few round trips in which all requests are answered")
   func opening() {
     var window = NackWindow()
     for _ in 0..<1_000 { window.wasNotAnswered() }

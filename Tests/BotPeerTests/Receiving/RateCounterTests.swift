@@ -6,9 +6,9 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("Rate meter")
+@Suite("Rate counter")
 struct RateCounterTests {
-  @Test("it shows the last second's rate, and nothing after a pause")
+  @Test("the counter returns the rate of the last second, and zero after a pause")
   func rate() {
     var meter = RateCounter()
     let start = MonotonicInstant.now

@@ -6,9 +6,9 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("Bitrate estimate")
+@Suite("Receiver bitrate estimator")
 struct ReceiverBitrateEstimatorTests {
-  @Test("it starts at its ceiling, falls to what arrives when much is lost, and climbs again")
+  @Test("the estimate starts at its ceiling, falls to the received bitrate under heavy loss, and rises again")
   func course() throws {
     var estimate = ReceiverBitrateEstimator()
     let start = MonotonicInstant.now

@@ -10,7 +10,7 @@ import Testing
 struct ReceptionReporterTests {
   private let start = MonotonicInstant.now
 
-  @Test("losses are counted since the beginning and since the last block")
+  @Test("losses are counted since the beginning and since the last report block")
   func losses() throws {
     var reporter = ReceptionReporter(ssrc: 7, clockRate: 90_000)
     #expect(reporter.block(now: start) == nil)
@@ -28,7 +28,7 @@ struct ReceptionReporterTests {
     #expect(second.cumulativeLost == 1)
   }
 
-  @Test("duplicates can outnumber losses without harm")
+  @Test("more duplicates than losses make the cumulative loss negative and the fraction zero")
   func duplicates() throws {
     var reporter = ReceptionReporter(ssrc: 7, clockRate: 90_000)
     for _ in 0..<5 { reporter.received(sequence: 1, timestamp: 0, arrival: start) }
@@ -37,7 +37,7 @@ struct ReceptionReporterTests {
     #expect(block.fractionLost == 0)
   }
 
-  @Test("jitter is that of the first packets of frames, and jumps of the clock are none")
+  @Test("jitter is measured on the first packets of frames, and jumps of the clock do not count")
   func jitter() {
     var reporter = ReceptionReporter(ssrc: 7, clockRate: 90_000)
     for frame in 0..<300 {
@@ -53,7 +53,7 @@ struct ReceptionReporterTests {
     #expect(reporter.jitterSeconds < 0.01)
   }
 
-  @Test("the last sender report and its age are told")
+  @Test("a report block contains the last sender report and its age")
   func senderReport() throws {
     var reporter = ReceptionReporter(ssrc: 7, clockRate: 90_000)
     reporter.received(sequence: 1, timestamp: 0, arrival: start)

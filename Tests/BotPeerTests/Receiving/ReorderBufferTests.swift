@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Reorder buffer")
 struct ReorderBufferTests {
-  @Test("packets come out in order, whatever order they came in")
+  @Test("packets are returned in order, whatever order they were inserted in")
   func order() {
     var buffer = ReorderBuffer<Int>(first: 10, capacity: 64)
     for sequence in [12, 10, 13, 11] as [Int64] { #expect(buffer.insert(Int(sequence), at: sequence) == .stored) }
@@ -17,7 +17,7 @@ struct ReorderBufferTests {
     #expect(buffer.next == 14)
   }
 
-  @Test("a second packet in the same place is a duplicate, and one whose place has passed is late")
+  @Test("a second packet with the same number is a duplicate, and one before the next expected number is late")
   func duplicates() {
     var buffer = ReorderBuffer<Int>(first: 0, capacity: 64)
     #expect(buffer.insert(1, at: 1) == .stored)
@@ -27,7 +27,7 @@ struct ReorderBufferTests {
     #expect(buffer.insert(0, at: 0) == .late)
   }
 
-  @Test("a hole stops what is behind it until it is skipped")
+  @Test("a gap blocks the packets after it until it is skipped")
   func hole() {
     var buffer = ReorderBuffer<Int>(first: 0, capacity: 64)
     _ = buffer.insert(1, at: 1)
@@ -37,7 +37,7 @@ struct ReorderBufferTests {
     #expect(buffer.popNext() == 1)
   }
 
-  @Test("it grows to its capacity and not beyond")
+  @Test("the buffer grows to its capacity and not beyond")
   func capacity() {
     var buffer = ReorderBuffer<Int>(first: 0, capacity: 256)
     #expect(buffer.insert(255, at: 255) == .stored)
@@ -49,7 +49,7 @@ struct ReorderBufferTests {
     #expect(buffer.makeRoom(for: 1_000) == 745)
   }
 
-  @Test("before anything has gone out an earlier packet can become the first")
+  @Test("before the first packet is returned, an earlier packet can become the first")
   func moveBack() {
     var buffer = ReorderBuffer<Int>(first: 5, capacity: 32)
     _ = buffer.insert(5, at: 5)

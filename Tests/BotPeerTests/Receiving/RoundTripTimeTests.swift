@@ -4,9 +4,9 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("Round trip time")
+@Suite("Round-trip time")
 struct RoundTripTimeTests {
-  @Test("it is guessed first, then follows what is measured, smoothly")
+  @Test("the estimate starts with a default and then follows the measurements smoothly")
   func follows() throws {
     var time = RoundTripTime()
     #expect(time.smoothed == nil)
@@ -21,7 +21,7 @@ struct RoundTripTimeTests {
     #expect(time.retryInterval > .milliseconds(68) && time.retryInterval < .milliseconds(75))
   }
 
-  @Test("errors of measuring are ignored, and the retry interval has bounds")
+  @Test("impossible measurements are ignored, and the retry interval is bounded")
   func bounds() {
     var time = RoundTripTime()
     time.measured(.milliseconds(-1))

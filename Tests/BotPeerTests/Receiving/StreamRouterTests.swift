@@ -15,11 +15,11 @@ struct StreamRouterTests {
     return router
   }
 
-  @Test("an announced source and its repairing source are known at once, and headers are not read")
+  @Test("an announced source and its RTX source are known at once, and header extensions are not read")
   func announced() {
     var router = router()
     let media = router.route(ssrc: Negotiated.aliceVideo, payloadType: 96) {
-      Issue.record("Names were read.")
+      Issue.record("Header extensions were read.")
       return .init()
     }
     #expect(media == .init(media: 1, isRetransmission: false))
@@ -29,7 +29,7 @@ struct StreamRouterTests {
     #expect(router.media(of: Negotiated.aliceRepair) == nil)
   }
 
-  @Test("what a header told is remembered for its source")
+  @Test("identifiers in a header extension are remembered for its source")
   func learned() {
     var router = router { $0.remoteSources = [] }
     #expect(
@@ -41,7 +41,7 @@ struct StreamRouterTests {
         == .init(media: 1, isRetransmission: true, streamID: "h"))
   }
 
-  @Test("a payload type that two sections share says nothing, and a mid that does not fit it neither")
+  @Test("neither a payload type that two sections share nor a mid that does not match it routes a packet")
   func ambiguous() {
     var video = Negotiated().section(.vp8, ofAlice: false)
     video.payloadType = 111
@@ -52,20 +52,20 @@ struct StreamRouterTests {
     #expect(router.route(ssrc: 11, payloadType: 97) { .init(mid: "0") } == nil)
   }
 
-  @Test("an announced source with a foreign payload type is not taken")
+  @Test("an announced source with a foreign payload type is not accepted")
   func foreignPayloadType() {
     var router = router()
     #expect(router.route(ssrc: Negotiated.aliceVideo, payloadType: 127) { .init() } == nil)
     #expect(router.route(ssrc: Negotiated.aliceVideo, payloadType: 96) { .init() } != nil)
   }
 
-  @Test("a section that only sends takes nothing")
+  @Test("a section that only sends accepts no packets")
   func sendOnly() {
     var router = router { $0.receives = false }
     #expect(router.route(ssrc: Negotiated.aliceVideo, payloadType: 96) { .init(mid: "1") } == nil)
   }
 
-  @Test("learned sources outlive a renegotiation while their section does, and are bounded")
+  @Test("learned sources are kept across a renegotiation as long as their section is, and are bounded")
   func renegotiation() {
     var router = router { $0.remoteSources = [] }
     for ssrc in 0..<100 { _ = router.route(ssrc: UInt32(ssrc), payloadType: 96) { .init(mid: "1") } }

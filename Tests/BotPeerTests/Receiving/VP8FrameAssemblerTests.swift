@@ -11,7 +11,7 @@ import Testing
 struct VP8FrameAssemblerTests {
   private let now = MonotonicInstant.now
 
-  /// A packet: the frame's number is timestamp and frame ID.
+  /// Returns a packet; the frame's number is its timestamp and picture id.
   private func packet(_ frame: Int, _ bytes: [UInt8], starts: Bool, ends: Bool) -> ReceivedPacket {
     var payload = ByteBuffer()
     VP8PayloadDescriptor(startsPartition: starts, pictureID: .init(UInt16(frame))).write(into: &payload)
@@ -22,7 +22,7 @@ struct VP8FrameAssemblerTests {
 
   private let keyframe: [UInt8] = [0x10, 0, 0, 0x9D, 0x01, 0x2A, 0x80, 0x02, 0xE0, 0x01]
 
-  @Test("packets between the S bit and the marker bit are one frame")
+  @Test("packets from the S bit to the marker bit form one frame")
   func whole() throws {
     var assembler = VP8FrameAssembler()
     assembler.add(packet(1, keyframe, starts: true, ends: false))
@@ -41,14 +41,15 @@ struct VP8FrameAssemblerTests {
 
   private let delta: [UInt8] = [0x11, 0, 0]
 
-  @Test("a sender without marker bits ends a frame by beginning the next, which for the first one alone has to end too")
+  @Test(
+    "without marker bits a frame ends when the next begins, and the first frame waits until the second has ended too")
   func noMarkers() throws {
     var assembler = VP8FrameAssembler()
     assembler.add(packet(1, keyframe, starts: true, ends: false))
     assembler.add(packet(1, [9], starts: false, ends: false))
     assembler.add(packet(2, delta, starts: true, ends: false))
     #expect(assembler.popFrame() == nil)
-    // Nobody needs to request another one.
+    // No other keyframe needs to be requested.
     #expect(assembler.isGatheringKeyframe)
     assembler.add(packet(3, delta + [8], starts: true, ends: false))
     let frame = try required(assembler.popFrame())
@@ -63,14 +64,14 @@ struct VP8FrameAssemblerTests {
     }
   }
 
-  @Test("a sender with marker bits that begins a frame before it ended one has skipped the end of that")
+  @Test("from a sender with marker bits, a frame that ends without one is incomplete")
   func abandoned() throws {
     var assembler = VP8FrameAssembler()
     assembler.add(packet(1, keyframe, starts: true, ends: true))
     #expect(try required(assembler.popFrame()).link.isComplete)
     assembler.add(packet(2, delta, starts: true, ends: false))
     assembler.add(packet(2, [5], starts: false, ends: false))
-    // No number is missing between them.
+    // No sequence number is missing between them.
     assembler.add(packet(3, keyframe, starts: true, ends: true))
     let abandoned = try required(assembler.popFrame())
     #expect(!abandoned.link.isComplete)
@@ -80,7 +81,7 @@ struct VP8FrameAssemblerTests {
     #expect(assembler.popFrame() == nil)
   }
 
-  @Test("a first frame that was left unfinished is found out by the marker bit of the second")
+  @Test("an unfinished first frame is detected by the marker bit of the second")
   func firstAbandoned() throws {
     var assembler = VP8FrameAssembler()
     assembler.add(packet(1, keyframe, starts: true, ends: false))
@@ -93,7 +94,7 @@ struct VP8FrameAssemblerTests {
     #expect(assembler.popFrame() == nil)
   }
 
-  @Test("a first frame of which nobody can say whether it has its end does not go out")
+  @Test("a first frame that may lack its end is not complete")
   func firstInDoubt() throws {
     var assembler = VP8FrameAssembler()
     assembler.add(packet(1, keyframe, starts: true, ends: false))
@@ -113,7 +114,7 @@ struct VP8FrameAssemblerTests {
     #expect(assembler.popFrame() == nil)
   }
 
-  @Test("what one source does with marker bits says nothing of the next one")
+  @Test("a sender's use of marker bits is not assumed of the next source")
   func otherSource() throws {
     var assembler = VP8FrameAssembler()
     assembler.add(packet(1, keyframe, starts: true, ends: true))
@@ -127,7 +128,7 @@ struct VP8FrameAssemblerTests {
     }
   }
 
-  @Test("a frame with a lost packet in its middle is damaged once, and the next one is whole")
+  @Test("a frame with a lost packet in its middle is damaged, and the next one is complete")
   func middle() throws {
     var assembler = VP8FrameAssembler()
     assembler.add(packet(1, keyframe, starts: true, ends: false))
@@ -143,7 +144,7 @@ struct VP8FrameAssemblerTests {
     #expect(assembler.popFrame() == nil)
   }
 
-  @Test("a frame whose first packet was lost is damaged, and follows a loss")
+  @Test("a frame whose first packet was lost is damaged, and the loss is counted before it")
   func first() throws {
     var assembler = VP8FrameAssembler()
     assembler.addLost(1)
@@ -153,7 +154,7 @@ struct VP8FrameAssemblerTests {
     #expect(damaged.link.packetsLostBefore == 1)
   }
 
-  @Test("a frame whose last packet was lost is damaged, and the loss counts before the next one")
+  @Test("a frame whose last packet was lost is damaged, and the loss is counted before the next one")
   func last() throws {
     var assembler = VP8FrameAssembler()
     assembler.add(packet(1, keyframe, starts: true, ends: false))
@@ -165,7 +166,7 @@ struct VP8FrameAssemblerTests {
     #expect(next.link.packetsLostBefore == 1)
   }
 
-  @Test("empty payloads leave frames as they are")
+  @Test("empty payloads do not change a frame")
   func padding() throws {
     var assembler = VP8FrameAssembler()
     assembler.add(packet(1, keyframe, starts: true, ends: false))
@@ -174,7 +175,7 @@ struct VP8FrameAssemblerTests {
     #expect(try required(assembler.popFrame()).payload.readableBytes == 11)
   }
 
-  @Test("a payload without VP8 data, or a frame without a header, is damage")
+  @Test("a payload without VP8 data and a frame without a header count as damage")
   func broken() throws {
     var assembler = VP8FrameAssembler()
     assembler.add(ReceivedPacket(payload: ByteBuffer(bytes: [0x90]), timestamp: 1, marker: true, arrival: now))
@@ -184,7 +185,7 @@ struct VP8FrameAssemblerTests {
     #expect(frame.link.packetsLostBefore == 1)
   }
 
-  @Test("a frame without end is cut off at 4 MiB and damaged")
+  @Test("an endless frame is cut off at 4 MiB and marked damaged")
   func endless() throws {
     var assembler = VP8FrameAssembler()
     let part = [UInt8](repeating: 0x10, count: 60_000)

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("SRTP")
 struct SRTPSessionTests {
-  /// The two ends of one key exchange, without the exchange.
+  /// Returns two sessions with the keys of one DTLS handshake, without the handshake.
   func pair(_ profile: SRTPProfile) throws -> (SRTPSession, SRTPSession) {
     let count = 2 * (profile.keyLength + profile.saltLength)
     let material = (0..<count).map { UInt8($0) }
@@ -27,7 +27,8 @@ struct SRTPSessionTests {
     return packet
   }
 
-  @Test("what one side protects the other reads, with every profile", arguments: SRTPProfile.allCases)
+  @Test(
+    "a packet that one side protects is unprotected by the other, with every profile", arguments: SRTPProfile.allCases)
   func roundTrip(profile: SRTPProfile) throws {
     let (alice, bob) = try pair(profile)
     for number in UInt16(0)..<50 {
@@ -55,7 +56,7 @@ struct SRTPSessionTests {
     #expect(throws: SRTPError.replayed) { try bob.unprotectRTP(&again) }
   }
 
-  @Test("a forged packet is refused and leaves the session as it was", arguments: SRTPProfile.allCases)
+  @Test("a forged packet is refused and does not change the session", arguments: SRTPProfile.allCases)
   func forgery(profile: SRTPProfile) throws {
     let (alice, bob) = try pair(profile)
     var packet = rtp(sequenceNumber: 1)
@@ -69,7 +70,7 @@ struct SRTPSessionTests {
     #expect(packet == rtp(sequenceNumber: 1))
   }
 
-  @Test("a packet of any length from 0 to 60 bytes of noise is refused without harm", arguments: SRTPProfile.allCases)
+  @Test("invalid packets of 0 to 60 bytes are refused and do not change the session", arguments: SRTPProfile.allCases)
   func shortNoise(profile: SRTPProfile) throws {
     let (alice, bob) = try pair(profile)
     for count in 0...60 {
@@ -83,7 +84,7 @@ struct SRTPSessionTests {
     try bob.unprotectRTP(&packet)
   }
 
-  @Test("a packet 2,000 packets late is still taken")
+  @Test("a packet that is 2,000 packets late is still accepted")
   func lateness() throws {
     let (alice, bob) = try pair(.aes128GCM)
     var first = rtp(sequenceNumber: 0)
@@ -96,11 +97,13 @@ struct SRTPSessionTests {
     try bob.unprotectRTP(&first)
   }
 
-  @Test("numbers may start again again and again, with loss and disorder around it", arguments: SRTPProfile.allCases)
+  @Test(
+    "sequence numbers may wrap around repeatedly, with loss and reordering around each wrap",
+    arguments: SRTPProfile.allCases)
   func rollover(profile: SRTPProfile) throws {
     let (alice, bob) = try pair(profile)
     var generator = SeededGenerator(seed: 17)
-    // Every number around the borders of 65,536, a few of those between them: three turns and a half.
+    // All numbers near multiples of 65,536 and every 200th between them: three and a half cycles.
     var numbers: [Int] = []
     var number = 60_000
     while number < 60_000 + 7 * 32_768 {
@@ -136,7 +139,7 @@ struct SRTPSessionTests {
     #expect(refused == 0)
   }
 
-  @Test("a thousand sources one after another are all read, and the newest continues being read")
+  @Test("packets of a thousand sources one after another are accepted, and the newest source continues")
   func manySources() throws {
     let (alice, bob) = try pair(.aes128GCM)
     for source in UInt32(1)...1_000 {
@@ -151,7 +154,7 @@ struct SRTPSessionTests {
     try bob.unprotectRTP(&next)
   }
 
-  @Test("the same packet sent twice becomes the same bytes")
+  @Test("protecting the same packet twice produces the same bytes")
   func repeatedTransmission() throws {
     let (alice, _) = try pair(.aes128GCM)
     var first = rtp(sequenceNumber: 5)

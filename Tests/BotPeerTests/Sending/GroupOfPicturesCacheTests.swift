@@ -6,7 +6,7 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("Group of frames")
+@Suite("Group of pictures cache")
 struct GroupOfPicturesCacheTests {
   private func frame(_ number: Int, isKeyframe: Bool, bytes: Int = 100) -> EncodedFrame {
     var generator = SeededGenerator(seed: 1)
@@ -14,7 +14,7 @@ struct GroupOfPicturesCacheTests {
       number: number, isKeyframe: isKeyframe, bytes: bytes, time: Int64(number), arrival: .now, using: &generator)
   }
 
-  @Test("it holds the frames since the last keyframe, and nothing before the first")
+  @Test("the cache holds the frames since the last keyframe, and none before the first keyframe")
   func group() {
     var cache = GroupOfPicturesCache()
     cache.add(frame(0, isKeyframe: false))
@@ -23,7 +23,7 @@ struct GroupOfPicturesCacheTests {
     #expect(cache.frames.compactMap(SyntheticSource.number) == [4, 5])
   }
 
-  @Test("a group that has become too long to be sent again is dropped until the next keyframe")
+  @Test("a group that is too long to replay is dropped until the next keyframe")
   func tooLong() {
     var cache = GroupOfPicturesCache()
     for number in 0...GroupOfPicturesCache.maximumFrames { cache.add(frame(number, isKeyframe: number == 0)) }

@@ -18,7 +18,7 @@ struct PacerTests {
       priority: priority, media: media)
   }
 
-  @Test("a burst of 100 packets leaves within the drain time and no faster")
+  @Test("a burst of 100 packets is sent within the drain time and no faster")
   func burst() {
     var pacer = Pacer()
     for number in 0..<100 { pacer.add(entry(.videoFrame, number: UInt16(number)), now: start) }
@@ -37,7 +37,7 @@ struct PacerTests {
     #expect(pacer.isEmpty)
   }
 
-  @Test("audio goes first, then what is sent again, then frames")
+  @Test("audio is sent first, then retransmissions, then video")
   func priorities() {
     var pacer = Pacer()
     for priority in [Pacer.Priority.videoFrame, .retransmission, .audio] { pacer.add(entry(priority), now: start) }
@@ -47,7 +47,7 @@ struct PacerTests {
       ])
   }
 
-  @Test("what waits of a section can be thrown away")
+  @Test("waiting packets of a media section can be removed")
   func remove() {
     var pacer = Pacer()
     for number in 0..<10 { pacer.add(entry(.videoFrame, number: UInt16(number), media: number % 2), now: start) }

@@ -15,7 +15,7 @@ struct PacketHistoryTests {
     RTPPacket(payloadType: 96, sequenceNumber: number, timestamp: UInt32(number), ssrc: 1)
   }
 
-  @Test("a packet can be had again for five seconds, across the wrap of the numbers")
+  @Test("a packet is available for retransmission for five seconds, across a wrap of the sequence numbers")
   func keeps() {
     var history = PacketHistory()
     for count in 0..<1_000 {
@@ -29,7 +29,7 @@ struct PacketHistoryTests {
     #expect(history.packet(65_500, roundTrip: .zero, now: now + .seconds(5)) == nil)
   }
 
-  @Test("a packet that was sent again a moment ago is not sent again for the same reason")
+  @Test("a packet that was just retransmitted is not retransmitted again within the round-trip time")
   func again() {
     var history = PacketHistory()
     history.sent(packet(5), now: start)
@@ -38,7 +38,7 @@ struct PacketHistoryTests {
     #expect(history.packet(5, roundTrip: .milliseconds(100), now: start + .milliseconds(100)) != nil)
   }
 
-  @Test("its memory is bounded however fast packets come")
+  @Test("the history's memory is bounded, however fast packets are sent")
   func bounded() {
     var history = PacketHistory()
     for count in 0..<10_000 { history.sent(packet(UInt16(count)), now: start) }
@@ -47,7 +47,7 @@ struct PacketHistoryTests {
     #expect(history.packet(9_999 - 4_096, roundTrip: .zero, now: start) == nil)
   }
 
-  @Test("a jump in the numbers starts again")
+  @Test("a jump in the sequence numbers clears the history")
   func jump() {
     var history = PacketHistory()
     history.sent(packet(5), now: start)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Retransmission budget")
 struct RetransmissionBudgetTests {
-  @Test("what is sent earns one and a half times as much, and what it does not hold cannot be spent")
+  @Test("sent bytes add one and a half times as many to the budget, and more than the budget cannot be spent")
   func earning() {
     var budget = RetransmissionBudget()
     while budget.spend(1_000) {}
@@ -19,7 +19,7 @@ struct RetransmissionBudgetTests {
     #expect(budget.bytes == rest)
   }
 
-  @Test("it never holds more than an outage of some seconds costs")
+  @Test("the budget is limited to what an outage of a few seconds needs")
   func bound() {
     var budget = RetransmissionBudget()
     for _ in 0..<100_000 { budget.earn(1_200) }

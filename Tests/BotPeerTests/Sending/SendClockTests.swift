@@ -10,7 +10,7 @@ import Testing
 struct SendClockTests {
   private let start = MonotonicInstant.now
 
-  @Test("both tracks lie on one line, and keep their own distances exactly")
+  @Test("both tracks share one timeline, and each keeps its frames' distances exactly")
   func oneLine() {
     var clock = SendClock(epoch: start)
     let due = start + .milliseconds(1_234)
@@ -23,14 +23,14 @@ struct SendClockTests {
     #expect(clock.ticks(at: due, rate: 90_000) == video)
   }
 
-  @Test("a file's milliseconds become ticks")
+  @Test("a file's millisecond timestamps are converted to ticks")
   func otherRate() {
     var clock = SendClock(epoch: start)
     #expect(clock.ticks(of: MediaTime(ticks: 0, rate: 1_000), codec: .vp8, due: start) == 0)
     #expect(clock.ticks(of: MediaTime(ticks: 33, rate: 1_000), codec: .vp8, due: start) == 2_970)
   }
 
-  @Test("a source that starts again continues at the present")
+  @Test("a source that starts again continues at the current time")
   func anew() {
     var clock = SendClock(epoch: start)
     _ = clock.ticks(of: MediaTime(ticks: 90_000 * 60, rate: 90_000), codec: .vp8, due: start + .seconds(1))

@@ -4,9 +4,9 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("Transport sequence")
+@Suite("Transport-wide sequence numbers")
 struct TransportSequenceTests {
-  @Test("numbers go up by one and wrap")
+  @Test("numbers increase by one and wrap around")
   func wrap() {
     var sequence = TransportSequence(first: 65_534)
     #expect((0..<4).map { _ in sequence.take() } == [65_534, 65_535, 0, 1])

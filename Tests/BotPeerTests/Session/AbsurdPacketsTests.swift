@@ -8,9 +8,9 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("Absurd packets, in a session")
+@Suite("Absurd packets in a session")
 struct AbsurdPacketsTests {
-  /// Plays 60 frames and 100 audio packets, and between them whatever a test adds.
+  /// Plays 60 frames and 100 audio packets, calling `disturb` between them.
   private func listen(
     _ media: Negotiated = Negotiated(), disturbing disturb: (inout Listener, Int) -> Void
   ) -> Listener {
@@ -33,7 +33,7 @@ struct AbsurdPacketsTests {
     #expect(listener.gaps(.opus).isEmpty && listener.gaps(.vp8).isEmpty, comment)
   }
 
-  @Test("packets of payload types that nobody agreed to are refused", arguments: [0, 13, 63, 127] as [UInt8])
+  @Test("packets of payload types that were not negotiated are refused", arguments: [0, 13, 63, 127] as [UInt8])
   func unknownPayloadTypes(type: UInt8) {
     let listener = listen { listener, number in
       for ssrc in [Negotiated.aliceVideo, Negotiated.aliceAudio, 0xDEAD] {
@@ -46,7 +46,7 @@ struct AbsurdPacketsTests {
     expectUndisturbed(listener)
   }
 
-  @Test("contributing sources, header extensions and padding are read past")
+  @Test("CSRCs, header extensions and padding do not change the payload")
   func decorated() {
     var listener = Listener()
     var audio = PacketMaker.audio()
@@ -63,7 +63,7 @@ struct AbsurdPacketsTests {
     #expect(listener.gaps(.opus).isEmpty)
   }
 
-  @Test("packets without a payload are padding, and a VP8 payload without a frame is a damaged one")
+  @Test("packets without a payload count as padding, and a VP8 payload without frame data as a damaged frame")
   func emptyPayloads() throws {
     var listener = Listener()
     var audio = PacketMaker.audio()
@@ -81,11 +81,11 @@ struct AbsurdPacketsTests {
     #expect(listener.numbers(.vp8) == Array(0..<10) + Array(15..<30))
   }
 
-  @Test("Opus packets of 2.5 and of 120 ms come out as they are; one that says more is skipped")
+  @Test("Opus packets of 2.5 ms and of 120 ms are delivered unchanged, and a longer one is dropped")
   func opusDurations() {
     var listener = Listener()
     var audio = PacketMaker.audio()
-    // 2.5 ms of CELT; 120 ms as two frames of 60 ms; 48 frames of 20 ms, which no packet may hold.
+    // 2.5 ms of CELT; 120 ms as two frames of 60 ms; 48 frames of 20 ms, which exceed the 120 ms that a packet may hold.
     let shapes: [(bytes: [UInt8], ticks: UInt32)] = [
       ([0xE0, 1, 2, 3], 120), ([0x19, 1, 2, 3, 4], 5_760), ([0x1B, 0x30, 1, 2], 960),
     ]
@@ -100,7 +100,7 @@ struct AbsurdPacketsTests {
     #expect(frames.map(\.gap) == [nil, nil, MediaGap(.lost, framesDropped: 1), nil])
   }
 
-  @Test("a keyframe wider or higher than 4,096 pixels, or of no size, is dropped with all that depends on it")
+  @Test("a keyframe wider or higher than 4,096 pixels, or of size zero, is dropped with all frames that depend on it")
   func largeVideoFrames() {
     let sizes = [(16_383, 16_383), (4_097, 16), (16, 4_097), (0, 480), (640, 0)]
     for (width, height) in sizes {
@@ -113,13 +113,13 @@ struct AbsurdPacketsTests {
       }
       #expect(listener.numbers(.vp8) == Array(0..<20) + Array(40..<60), "\(width)x\(height)")
       #expect(listener.gaps(.vp8).map(\.gap) == [MediaGap(.waitingForKeyframe, framesDropped: 20)])
-      // It does not count for the keyframe that was requested.
+      // The dropped keyframe does not satisfy the request for one.
       #expect(listener.keyframeRequests.count == 2)
       #expect(listener.frames(.vp8).compactMap(\.size).allSatisfy { $0 == VideoSize(width: 4_096, height: 4_096) })
     }
   }
 
-  @Test("a frame that changes its size every 2 s comes out whole")
+  @Test("every frame of a video whose size changes every 2 s is delivered")
   func sizes() {
     var listener = Listener()
     var video = PacketMaker.video()
@@ -135,7 +135,7 @@ struct AbsurdPacketsTests {
   }
 
   @Test(
-    "sequence numbers that jump lose what they skipped and nothing else",
+    "a jump in the sequence numbers loses the skipped packets and nothing else",
     arguments: [100, 1_500, 5_000, 8_000, 40_000])
   func sequenceJumps(jump: Int) {
     var media = Negotiated()
@@ -151,13 +151,14 @@ struct AbsurdPacketsTests {
     #expect(listener.numbers(.opus) == Array(0..<100))
     let gaps = listener.gaps(.opus)
     #expect(gaps.map(\.before) == [50])
-    // So far that it is another beginning.
+    // A jump of more than 8,192 counts as a restart of the stream.
     #expect(gaps.first?.gap.reason == (jump > 8_192 ? .reconnect : .lost))
     #expect(gaps.first?.gap.packetsLost == (jump > 8_192 ? 0 : jump))
   }
 
   @Test(
-    "timestamps of zero, backwards, of an hour later and at random give every frame, in order, and harm no other track")
+    "with timestamps of zero, backwards, an hour later or random, all frames are delivered in order, and audio is unchanged"
+  )
   func timestamps() {
     var generator = SeededGenerator(seed: 4)
     let wrongs: [(Int, UInt32) -> UInt32] = [
@@ -186,13 +187,13 @@ struct AbsurdPacketsTests {
     }
   }
 
-  @Test("control packets of 1 to 11 bytes, and random ones of any length, change nothing")
+  @Test("RTCP packets of 1 to 11 bytes, and random ones of any length, change nothing")
   func controlPackets() {
     var generator = SeededGenerator(seed: 9)
     let listener = listen { listener, number in
       for length in 1...11 {
         listener.receiveControl((0..<length).map { _ in UInt8.random(in: 0...255, using: &generator) })
-        // With a true beginning.
+        // Packets with a valid beginning.
         listener.receiveControl(
           Array(
             ([0x80 | UInt8(number & 0x1F), UInt8(200 + number % 8), 0, UInt8(length / 4)]
@@ -207,7 +208,7 @@ struct AbsurdPacketsTests {
   }
 
   @Test(
-    "random packets of random sources are survived, and the true ones come out", arguments: 1...4 as ClosedRange<UInt64>
+    "random packets of random sources do not break the session", arguments: 1...4 as ClosedRange<UInt64>
   )
   func noise(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
@@ -220,7 +221,8 @@ struct AbsurdPacketsTests {
           ByteBuffer(bytes: [0x80 | UInt8.random(in: 0...31, using: &generator)] + bytes), now: listener.now)
       }
     }
-    // A random payload type hits one of ours once in forty times, and then it is another source of the peer's own making.
+    // A random packet has one of our payload types in about one of forty cases, and is then treated as a new source of
+    // the peer.
     #expect(listener.frames(.vp8).count <= 70)
     #expect(listener.session.deadline.map { $0 > listener.now } ?? true)
   }

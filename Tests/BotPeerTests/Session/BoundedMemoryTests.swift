@@ -8,10 +8,10 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("Memory that a peer can take, in a session")
+@Suite("Bounds on the memory that a peer can occupy in a session")
 struct BoundedMemoryTests {
   @Test(
-    "behind a hole wait at most 8 MiB of video, however large the packets are",
+    "at most 8 MiB of video is buffered behind a gap, however large the packets are",
     arguments: [(1_500, 4_300), (20_000, 500), (60_000, 200)])
   func bytes(size: Int, packets: Int) throws {
     var listener = Listener()
@@ -19,7 +19,7 @@ struct BoundedMemoryTests {
     let payload = ByteBuffer(bytes: [0x10] + [UInt8](repeating: 1, count: size - 1))
     var most = 0
     for count in 0..<packets {
-      // The second packet never comes.
+      // The second packet never arrives.
       if count != 1 {
         listener.receive(
           RTPPacket(
@@ -33,12 +33,12 @@ struct BoundedMemoryTests {
     let limit = ReceiveTrack.Configuration().waitingBytes
     #expect(limit == 8 << 20)
     #expect(most <= limit + size)
-    // The bound is reached where packets are large, and their number stops small ones before.
+    // Large packets reach the limit; small ones are limited by their number before that.
     #expect(size < 2_000 ? most <= 4_097 * size : most > limit - size)
     #expect(try #require(listener.session.receiveStatistics[.video]).packetsLost == 1)
   }
 
-  @Test("holes without end keep at most the same", arguments: [2, 3, 7])
+  @Test("any number of gaps together buffer at most the same", arguments: [2, 3, 7])
   func holes(every: Int) {
     var listener = Listener()
     var sequence: UInt16 = 100
@@ -72,7 +72,7 @@ struct BoundedMemoryTests {
     #expect(frame.map { $0.payload.readableBytes <= (size == 1 ? 8_200 : 4 << 20) } == true)
   }
 
-  @Test("sources without number leave at most eight behind")
+  @Test("any number of sources keep the state of at most eight")
   func sources() {
     var media = Negotiated()
     media.announced = false

@@ -8,7 +8,7 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("Gaps and their names, in a session")
+@Suite("Gaps and their reasons in a session")
 struct GapTests {
   private var silentAboutLoss: Negotiated {
     var media = Negotiated()
@@ -16,7 +16,7 @@ struct GapTests {
     return media
   }
 
-  /// A call of 20 frames, the first of them a keyframe, with one in `keyframes` being one too.
+  /// Plays 20 frames, of which the first and those in `keyframes` are keyframes.
   private func listen(
     _ media: Negotiated, keyframes: Set<Int> = [], describe: (Int, inout VP8PayloadDescriptor) -> Void = { _, _ in },
     losing isLost: (_ videoFrame: Int, _ part: Int) -> Bool,
@@ -30,7 +30,7 @@ struct GapTests {
       }
       let count = packets.count
       change(number, &packets)
-      // What was never sent has no number.
+      // Packets that the sender discarded before sending never had a sequence number.
       video.sequence &-= UInt16(count - packets.count)
       for (part, packet) in packets.enumerated() where !isLost(number, part) { listener.receive(packet) }
       listener.run(for: .microseconds(33_333))
@@ -39,14 +39,14 @@ struct GapTests {
     return listener
   }
 
-  @Test("what follows on has no gap")
+  @Test("a stream without loss has no gap")
   func none() {
     let listener = listen(Negotiated()) { _, _ in false }
     #expect(listener.numbers(.vp8) == Array(0..<20))
     #expect(listener.gaps(.vp8).isEmpty)
   }
 
-  @Test("audio packets that never come are a loss, told with the next that comes")
+  @Test("lost audio packets are reported as a gap of the next packet that arrives")
   func lostAudio() throws {
     var listener = Listener()
     var audio = PacketMaker.audio()
@@ -61,11 +61,11 @@ struct GapTests {
     #expect(gaps.map(\.gap.reason) == [.lost, .lost])
     #expect(gaps.map(\.gap.packetsLost) == [3, 1])
     #expect(gaps.map(\.gap.framesDropped) == [0, 0])
-    // It was waited for 400 ms from when its successor came.
+    // Each was waited for during 400 ms after the arrival of the next packet.
     #expect(gaps.map(\.gap.delay) == [.milliseconds(400), .milliseconds(400)])
   }
 
-  @Test("a frame lost whole before a keyframe is a loss, and so is one of which a part came")
+  @Test("a frame before a keyframe is reported as lost whether all or only some of its packets are missing")
   func lostVideoFrame() {
     var listener = listen(silentAboutLoss, keyframes: [6]) { videoFrame, _ in videoFrame == 5 }
     var gaps = listener.gaps(.vp8)
@@ -79,7 +79,7 @@ struct GapTests {
     #expect(gaps.first?.gap.packetsLost == 1 && gaps.first?.gap.framesDropped == 1)
   }
 
-  @Test("whole frames skipped after a loss were waiting for a keyframe, and the lost packets count with them")
+  @Test("complete frames skipped after a loss are reported as waiting for a keyframe, together with the lost packets")
   func waitingForKeyframe() {
     let listener = listen(silentAboutLoss, keyframes: [12]) { videoFrame, part in videoFrame == 5 && part == 1 }
     #expect(listener.numbers(.vp8) == Array(0..<5) + Array(12..<20))
@@ -88,12 +88,12 @@ struct GapTests {
     #expect(gaps.first?.gap == MediaGap(.waitingForKeyframe, packetsLost: 1, framesDropped: 7))
   }
 
-  @Test("a frame whose rest its sender skipped for a keyframe is a loss of no packet, and counts as dropped")
+  @Test("a frame whose sender discarded its end for a keyframe counts as a dropped frame without lost packets")
   func abandoned() {
     let listener = listen(Negotiated(), keyframes: [8]) { _, _ in
       false
     } changing: { videoFrame, packets in
-      // What libwebrtc's pacer still held of it is never sent, and never had a number.
+      // As libwebrtc's pacer does: packets discarded from its queue were never sent and never had a sequence number.
       guard videoFrame == 7 else { return }
       packets.removeLast()
     }
@@ -103,33 +103,33 @@ struct GapTests {
     let counts = listener.session.receiveStatistics[.video]
     #expect(counts?.framesDropped == 1 && counts?.frames == 19 && counts?.packetsLost == 0)
     #expect(counts?.packetsExpected == 59 && counts?.packetsReceived == 59)
-    // The keyframe was there at once: none had to be requested, and no packet.
+    // The keyframe followed at once, so neither a keyframe nor a packet was requested.
     #expect(counts?.keyframeRequests == 0 && counts?.packetsRequested == 0)
   }
 
   @Test(
-    "a sender that sets no markers loses nothing by that, and its first frame only waits for the second one's end")
+    "without marker bits no frame is lost, and the first frame only waits for the end of the second")
   func withoutMarkers() {
     let listener = listen(Negotiated()) { _, _ in
       false
     } changing: { _, packets in
       for position in packets.indices { packets[position].marker = false }
     }
-    // The last one has no end that could be seen.
+    // The last frame has no visible end.
     #expect(listener.numbers(.vp8) == Array(0..<19))
     #expect(listener.gaps(.vp8).isEmpty)
     #expect(listener.session.receiveStatistics[.video]?.framesDropped == 0)
     #expect(listener.keyframeRequests.isEmpty)
   }
 
-  @Test("a track that begins without a keyframe was waiting for one")
+  @Test("a track that begins without a keyframe is reported as waiting for one")
   func lateBeginning() {
     let listener = listen(silentAboutLoss, keyframes: [4]) { videoFrame, _ in videoFrame == 0 }
     #expect(listener.numbers(.vp8) == Array(4..<20))
     #expect(listener.gaps(.vp8).first?.gap == MediaGap(.waitingForKeyframe, framesDropped: 3))
   }
 
-  @Test("of temporal layers, one lost frame of the highest is a loss and nothing else")
+  @Test("of a stream with temporal layers, one lost frame of the highest layer is reported as lost, and no other")
   func lostLayer() {
     let listener = listen(silentAboutLoss) { number, descriptor in
       descriptor.baseLayerIndex = UInt8(number / 2)
@@ -145,7 +145,7 @@ struct GapTests {
   }
 
   @Test(
-    "a packet that comes 250 ms late or later, having been requested, makes what waited late; a faster one does not",
+    "a packet recovered after 250 ms or more marks the waiting frame as late, and one recovered sooner does not",
     arguments: [240, 260, 900])
   func recoveredLate(milliseconds: Int) throws {
     var listener = Listener()
@@ -176,13 +176,13 @@ struct GapTests {
   }
 
   @Test(
-    "silence that is skipped is DTX, by the packet of two bytes at most on either side of it",
+    "skipped silence next to a packet of at most two bytes, before or after it, is reported as DTX",
     arguments: [true, false])
   func discontinuous(before: Bool) {
     var listener = Listener()
     var audio = PacketMaker.audio()
     for number in 0..<30 {
-      // As Chromium does it: the first silent packet is sent, those after it are not, for 400 ms.
+      // As Chromium does: the first silent packet is sent, and those of the next 400 ms are not.
       let isSilent = number == (before ? 9 : 10)
       listener.receive(isSilent ? audio.audio(payload: ByteBuffer(bytes: [0xF8])) : audio.audio(number))
       listener.run(for: .milliseconds(20))
@@ -196,14 +196,14 @@ struct GapTests {
     #expect(gaps.map(\.1) == [MediaGap(.dtx)])
   }
 
-  @Test("a sender that skips media time without a silent packet or a missing number has paused")
+  @Test("media time skipped without a silent packet or a missing sequence number is reported as a pause of the sender")
   func pausedAudio() {
     var listener = Listener()
     var audio = PacketMaker.audio()
     for number in 0..<30 {
       listener.receive(audio.audio(number))
       listener.run(for: .milliseconds(20))
-      // 40 ms are a clock that is corrected; 5 s are a pause.
+      // A jump of 40 ms is a clock correction; one of 5 s is a pause.
       if number == 5 { audio.timestamp &+= 2 * 960 }
       if number == 9 {
         audio.timestamp &+= 5 * 48_000
@@ -214,7 +214,7 @@ struct GapTests {
     #expect(listener.gaps(.opus).first?.gap == MediaGap(.senderPaused))
   }
 
-  @Test("video has paused when more than a second of media time is skipped", arguments: [0.9, 1.1])
+  @Test("a pause of video is reported when more than a second of media time is skipped", arguments: [0.9, 1.1])
   func pausedVideo(seconds: Double) {
     var listener = Listener()
     var video = PacketMaker.video()
@@ -230,14 +230,14 @@ struct GapTests {
     #expect(listener.gaps(.vp8).allSatisfy { $0.gap == MediaGap(.senderPaused) })
   }
 
-  @Test("a sender whose timestamps stop while it pauses has paused all the same; a path that was full has not")
+  @Test("a sender whose timestamps stop during a pause has paused too, but a congested path is not a pause")
   func standstill() {
     var listener = Listener()
     var video = PacketMaker.video()
     for number in 0..<40 {
       listener.receive(video.videoFrame(number, isKeyframe: number == 0))
       if number == 9 { listener.run(for: .seconds(8)) }
-      // Two seconds of frames queued on their way, and come all at once.
+      // Two seconds of frames were queued in the network and arrive together.
       if number == 19 { listener.run(for: .seconds(2)) }
       if !(20..<39).contains(number) { listener.run(for: .microseconds(33_333)) }
     }
@@ -245,7 +245,7 @@ struct GapTests {
     #expect(listener.gaps(.vp8).first?.gap == MediaGap(.senderPaused))
   }
 
-  @Test("a section that the sender had turned off in between was muted", arguments: Codec.allCases)
+  @Test("a section that was turned off and on again is reported as muted", arguments: Codec.allCases)
   func muted(codec: Codec) {
     var listener = Listener()
     var video = PacketMaker.video()
@@ -268,7 +268,7 @@ struct GapTests {
     #expect(listener.numbers(codec) == Array(0..<20))
   }
 
-  @Test("a new source, and numbers that start again, are a new connection", arguments: [true, false])
+  @Test("a new SSRC and restarted sequence numbers are both reported as a reconnect", arguments: [true, false])
   func newSource(changesSSRC: Bool) {
     var media = Negotiated()
     media.announced = false
@@ -286,7 +286,7 @@ struct GapTests {
     #expect(listener.gaps(.vp8).first?.gap == MediaGap(.reconnect))
   }
 
-  @Test("what is lost while the connection was seen to be broken went with it; the next loss did not")
+  @Test("packets lost during a detected interruption are reported as a reconnect, and the next loss as a loss")
   func brokenConnection() {
     var listener = Listener()
     var audio = PacketMaker.audio()
@@ -302,7 +302,7 @@ struct GapTests {
     #expect(gaps.map(\.gap.packetsLost) == [50, 1])
   }
 
-  @Test("a pause during which the connection was seen to be broken was no pause of the sender's")
+  @Test("a pause during a detected interruption is reported as a reconnect, not as a pause of the sender")
   func brokenWithoutLoss() {
     var listener = Listener()
     var audio = PacketMaker.audio()
@@ -320,7 +320,7 @@ struct GapTests {
     #expect(listener.gaps(.opus).first?.gap == MediaGap(.reconnect))
   }
 
-  @Test("an interruption that cost nothing names no later loss")
+  @Test("an interruption without loss does not change the reason of a later loss")
   func harmlessInterruption() {
     var listener = Listener()
     var audio = PacketMaker.audio()
@@ -334,7 +334,7 @@ struct GapTests {
     #expect(listener.gaps(.opus).first?.gap.reason == .lost)
   }
 
-  @Test("the packets that the gaps report are the packets that the counts report", arguments: [1, 2, 3] as [UInt64])
+  @Test("the packets reported by gaps add up to those in the statistics", arguments: [1, 2, 3] as [UInt64])
   func sum(seed: UInt64) throws {
     var call = SessionCall(
       seed: seed, toBob: .init(loss: 0.05, delay: .milliseconds(25)), media: silentAboutLoss)

@@ -8,7 +8,7 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("Keyframe requests answered, between two sessions")
+@Suite("Responses to keyframe requests, between two sessions")
 struct KeyframeResponseTests {
   private func request(_ call: inout SessionCall, byFullIntraRequest number: UInt8? = nil) {
     var datagram = ByteBuffer()
@@ -26,7 +26,7 @@ struct KeyframeResponseTests {
     call.alice.session.receivedRTCP(datagram, now: call.now)
   }
 
-  @Test("a request gives the viewer the whole group again, squeezed between the last frame and the next")
+  @Test("a request replays the whole group, with timestamps between the last frame and the next")
   func replay() throws {
     var call = SessionCall(toBob: .init(delay: .milliseconds(20)))
     call.run(for: .milliseconds(2_010))
@@ -40,13 +40,13 @@ struct KeyframeResponseTests {
     #expect(Array(numbers[122...]) == Array(61..<call.played.count { $0.codec == .vp8 }))
     let ticks = frames.map(\.time.ticks)
     #expect(zip(ticks, ticks.dropFirst()).allSatisfy { $0 < $1 })
-    // What is live stays where it was on the time line.
+    // The timestamps of live frames do not change.
     #expect(ticks[122] - ticks[60] == 3_000)
     #expect(call.alice.keyframeRequests.count == 1)
     #expect(call.alice.session.sendStatistics.groupsReplayed == 1)
   }
 
-  @Test("ten requests a second are answered twice a second at most")
+  @Test("ten requests a second are answered at most twice a second")
   func limit() {
     var call = SessionCall(toBob: .init(delay: .milliseconds(20)))
     call.run(for: .seconds(1))
@@ -72,7 +72,7 @@ struct KeyframeResponseTests {
     #expect(call.alice.keyframeRequests.count == 2)
   }
 
-  @Test("a live encoder is only told")
+  @Test("a live encoder is only asked for a keyframe, and no group is replayed")
   func liveEncoder() {
     var configuration = MediaSession.Configuration()
     configuration.sending.keyframeAnswer = .source
@@ -84,7 +84,7 @@ struct KeyframeResponseTests {
     #expect(call.alice.session.sendStatistics.groupsReplayed == 0)
   }
 
-  @Test("we ask by full intra request where frame loss indication was not agreed to")
+  @Test("keyframes are requested with FIR if PLI was not negotiated")
   func askedByFullIntraRequest() {
     var media = Negotiated()
     media.pictureLossIndication = false
@@ -101,7 +101,7 @@ struct KeyframeResponseTests {
     #expect(call.bob.frames(.vp8).count(where: \.isKeyframe) == 2)
   }
 
-  @Test("a viewer who comes late begins with the group that others have seen, and nothing before a keyframe is sent")
+  @Test("a late viewer starts with the current group of pictures, and nothing is sent before a keyframe")
   func lateViewer() throws {
     var call = SessionCall(toBob: .init(delay: .milliseconds(20)), isReady: false)
     call.run(for: .milliseconds(1_510))
@@ -119,11 +119,11 @@ struct KeyframeResponseTests {
     #expect(call.bob.frames(.opus).first.flatMap(SyntheticSource.number) == 76)
     let ticks = frames.map(\.time.ticks)
     #expect(zip(ticks, ticks.dropFirst()).allSatisfy { $0 < $1 })
-    // Audio and video stay on one clock: frame 45 and audio 75 are of the same moment.
+    // Audio and video stay on one clock: frame 45 and audio packet 75 have the same media time.
     #expect(ticks[46] - ticks[45] < 3_400)
   }
 
-  @Test("a session can be primed with the group that another viewer's session has gathered")
+  @Test("a session can be primed with the group that another viewer's session has cached")
   func primed() throws {
     var group = GroupOfPicturesCache()
     var generator = SeededGenerator(seed: 1)
@@ -140,7 +140,7 @@ struct KeyframeResponseTests {
     #expect(call.bob.frames(.vp8).compactMap(SyntheticSource.number) == Array(0..<50))
   }
 
-  @Test("without a keyframe no frame of video is sent, but audio is")
+  @Test("without a keyframe no video is sent, but audio is")
   func noKeyframe() {
     var call = SessionCall()
     call.source?.sendsVideo = false

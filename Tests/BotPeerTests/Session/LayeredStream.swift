@@ -1,19 +1,19 @@
 import RTP
 import Testing
 
-/// A made-up encoder's choice of what each frame depends on, and what it says of that in its packets.
+/// How a synthetic encoder predicts its frames from each other, and what its packets state about that.
 enum LayeredStream: String, CaseIterable, CustomTestStringConvertible {
   /// Each frame depends on the one before it.
   case plain
-  /// The same, with frame ID of 7 bits that wrap.
+  /// Like `plain`, with picture ids of 7 bits that wrap.
   case shortIDs
-  /// The same without frame ID: nothing can be known after a loss.
+  /// Like `plain` without picture ids, so that nothing is known after a loss.
   case noIDs
-  /// Two temporal layers, the upper one in chains of four, as browsers do it.
+  /// Two temporal layers, the upper one in chains of four frames, as browsers send them.
   case twoLayers
-  /// Three temporal layers 0 2 1 2; no frame depends on one of the highest.
+  /// Three temporal layers in the pattern 0 2 1 2; no frame depends on one of the highest layer.
   case threeLayers
-  /// The same without frame ID: only the base layer's count tells.
+  /// Like `threeLayers` without picture ids; only TL0PICIDX shows lost frames.
   case threeLayersWithoutIDs
 
   var testDescription: String { rawValue }
@@ -30,7 +30,7 @@ enum LayeredStream: String, CaseIterable, CustomTestStringConvertible {
     }
   }
 
-  /// The frames that this one is predicted from.
+  /// Returns the frames from which this one is predicted.
   func references(of number: Int) -> [Int] {
     if isKeyframe(number) { return [] }
     switch self {
@@ -43,14 +43,14 @@ enum LayeredStream: String, CaseIterable, CustomTestStringConvertible {
     }
   }
 
-  /// All frames that cannot be decoded without this one, itself included, of the first `count`.
+  /// Returns the frames among the first `count` that cannot be decoded without this one, itself included.
   func dependents(of number: Int, count: Int) -> Set<Int> {
     var lost: Set<Int> = [number]
     for later in number..<count where references(of: later).contains(where: lost.contains) { lost.insert(later) }
     return lost
   }
 
-  /// What each of the frame's packets says.
+  /// Writes what the frame's packets state about its dependencies into a descriptor.
   func describe(_ number: Int, _ descriptor: inout VP8PayloadDescriptor) {
     switch self {
     case .plain: break

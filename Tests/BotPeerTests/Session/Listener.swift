@@ -8,17 +8,17 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-/// A session that receives packets made by a test, without any sender behind them, in time that the test moves.
+/// A session that receives packets written by a test, without a sender, in time that the test advances.
 struct Listener {
   let start: ContinuousClock.Instant
   private(set) var now: ContinuousClock.Instant
   var session: MediaSession
   private(set) var events: [MediaEvent] = []
   private(set) var feedback: [(time: ContinuousClock.Instant, packet: RTCPPacket)] = []
-  /// Sees the session after each step.
+  /// Called with the session after each step.
   var check: (MediaSession) -> Void = { _ in }
 
-  /// - Parameter media: what was negotiated; Bob listens.
+  /// - Parameter media: what was negotiated; the session is Bob's.
   init(media: Negotiated = Negotiated(), configuration: MediaSession.Configuration = .init()) {
     start = ContinuousClock.now
     now = start
@@ -27,7 +27,7 @@ struct Listener {
     session.transportBecameReady(now: now)
   }
 
-  /// Hands over a packet, as it would come from the network.
+  /// Delivers a packet to the session, as if it arrived from the network.
   mutating func receive(_ packet: RTPPacket) {
     var datagram = ByteBuffer()
     packet.write(into: &datagram)
@@ -39,22 +39,22 @@ struct Listener {
     for packet in packets { receive(packet) }
   }
 
-  /// Hands over bytes that claim to be RTCP.
+  /// Delivers bytes that claim to be RTCP.
   mutating func receiveControl(_ bytes: [UInt8]) {
     session.receivedRTCP(ByteBuffer(bytes: bytes), now: now)
     work()
   }
 
-  /// Moves time on; what falls due on the way is done.
+  /// Advances time and performs what falls due on the way.
   mutating func run(for span: Duration) { run(until: now + span) }
 
   mutating func run(until end: ContinuousClock.Instant) {
     var idle = 0
     while let next = session.deadline, next <= end {
-      // A deadline that has passed and stays would keep a driver busy for ever.
+      // A deadline that has passed and does not move would keep a driver busy permanently.
       idle = next > now ? 0 : idle + 1
       guard idle < 100 else {
-        Issue.record("The session is due at the same moment again and again.")
+        Issue.record("The session's deadline is in the past and does not move.")
         break
       }
       now = max(now, next)
@@ -63,7 +63,7 @@ struct Listener {
     now = max(now, end)
   }
 
-  /// Ends the session; what it still held comes out.
+  /// Closes the session, which delivers the frames that it still buffers.
   mutating func close() {
     for output in session.close(now: now) { take(output) }
   }
@@ -74,7 +74,7 @@ struct Listener {
     }
   }
 
-  /// The gaps of a track with the numbers of the frames before which they lie.
+  /// Returns the gaps of a track, each with the number of the frame that follows it.
   func gaps(_ codec: Codec) -> [(before: Int, gap: MediaGap)] {
     frames(codec).compactMap { frame in
       guard let gap = frame.gap, let number = SyntheticSource.number(of: frame) else { return nil }

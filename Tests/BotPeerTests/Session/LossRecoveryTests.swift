@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Loss and its repair, between two sessions")
 struct LossRecoveryTests {
-  @Test("without loss every frame comes out byte for byte, in order and at its time")
+  @Test("without loss every frame is delivered unchanged, in order and with its timestamp")
   func clean() throws {
     var call = SessionCall(toBob: .init(delay: .milliseconds(25)))
     call.run(for: .seconds(20))
@@ -36,7 +36,8 @@ struct LossRecoveryTests {
   }
 
   @Test(
-    "random loss at 50 ms round trip costs no video packet", arguments: [0.01, 0.05, 0.1], [true, false])
+    "all video packets are recovered from random loss at a round-trip time of 50 ms", arguments: [0.01, 0.05, 0.1],
+    [true, false])
   func randomLoss(share: Double, retransmission: Bool) throws {
     var media = Negotiated()
     media.retransmission = retransmission
@@ -50,7 +51,8 @@ struct LossRecoveryTests {
     #expect(video.packetsRecovered > 0)
   }
 
-  @Test("loss in bursts at 50 ms round trip costs no video packet", arguments: [0.01, 0.05, 0.1])
+  @Test(
+    "all video packets are recovered from loss in bursts at a round-trip time of 50 ms", arguments: [0.01, 0.05, 0.1])
   func burstLoss(share: Double) throws {
     var line = LossyLink.Conditions(delay: .milliseconds(25))
     line.bursts = .init(share: share, meanLength: 4)
@@ -60,7 +62,9 @@ struct LossRecoveryTests {
     try expectAllVideo(call)
   }
 
-  @Test("reordering to a depth of 30 packets and 5 % of duplicates change nothing", arguments: [1, 2, 3] as [UInt64])
+  @Test(
+    "reordering by up to 30 packets and 5 % of duplicates do not change the delivered frames",
+    arguments: [1, 2, 3] as [UInt64])
   func reordering(seed: UInt64) throws {
     var line = LossyLink.Conditions(delay: .milliseconds(10), reordering: 0.3, duplication: 0.05)
     line.reorderingDelay = .milliseconds(150)
@@ -77,7 +81,7 @@ struct LossRecoveryTests {
     #expect(audio.packetsLost == 0)
   }
 
-  @Test("received and lost packets add up to those sent, when some are lost for good")
+  @Test("received and lost packets add up to those sent, when some are lost permanently")
   func sums() throws {
     var media = Negotiated()
     media.nack = false
@@ -92,7 +96,7 @@ struct LossRecoveryTests {
     }
   }
 
-  @Test("no frame comes out that depends on a missing one", arguments: [1, 2, 3, 4] as [UInt64])
+  @Test("no frame is delivered that depends on a missing one", arguments: [1, 2, 3, 4] as [UInt64])
   func unrecoverable(seed: UInt64) throws {
     var media = Negotiated()
     media.nack = false
@@ -108,7 +112,7 @@ struct LossRecoveryTests {
     expectUnbroken(call)
   }
 
-  @Test("a packet that no repeat can bring is abandoned, and a keyframe is requested before that")
+  @Test("a packet whose retransmissions are all lost is given up, and a keyframe is requested before that")
   func keyframeAfterLoss() throws {
     var call = SessionCall(toBob: .init(delay: .milliseconds(25)))
     call.source?.keyframeEvery = 10_000
@@ -133,16 +137,16 @@ struct LossRecoveryTests {
     let video = try #require(call.bob.session.receiveStatistics[.video])
     #expect(video.packetsLost == 1)
     #expect(video.keyframeRequests == 1)
-    // The group was sent again, so nothing is missing in the end.
+    // The group was replayed, so in the end no frame is missing.
     #expect(
       Set(call.bob.frames(.vp8).compactMap(SyntheticSource.number)).count == call.played.count { $0.codec == .vp8 })
     expectUnbroken(call)
   }
 
-  @Test("a keyframe request that is lost is repeated every 500 ms until the keyframe comes")
+  @Test("a lost keyframe request is repeated every 500 ms until the keyframe arrives")
   func repeatedRequest() throws {
     var call = SessionCall(toBob: .init(delay: .milliseconds(25)))
-    // The only keyframe goes by unseen.
+    // The only keyframe of the source is lost.
     call.source?.keyframeEvery = 10_000
     call.carriesRTP = { _ in false }
     call.run(for: .seconds(1))
@@ -165,7 +169,7 @@ struct LossRecoveryTests {
     #expect(after == 6)
   }
 
-  @Test("an outage of 500 ms and a way of 500 ms lose no frame of the video")
+  @Test("an outage of 500 ms and a delay of 500 ms lose no video frame")
   func outage() throws {
     var call = SessionCall(toBob: .init(delay: .milliseconds(25)))
     call.run(for: .seconds(3))
@@ -180,7 +184,7 @@ struct LossRecoveryTests {
     try expectAllVideo(call)
   }
 
-  @Test("at 30 % loss both ways hardly a frame is missing, and none that comes out depends on one")
+  @Test("at 30 % loss in both directions hardly a frame is missing, and no delivered frame depends on a missing one")
   func heavyLoss() throws {
     var call = SessionCall(
       seed: 13, toBob: .init(loss: 0.3, delay: .milliseconds(25)), toAlice: .init(loss: 0.3, delay: .milliseconds(25)))
@@ -193,7 +197,7 @@ struct LossRecoveryTests {
     #expect(Double(seen.count) > Double(call.played.count { $0.codec == .vp8 }) * 0.9)
   }
 
-  @Test("the first packets may be lost: they are looked for before the first that came")
+  @Test("lost first packets are requested, although they precede the first packet received")
   func lostBeginning() throws {
     var call = SessionCall(toBob: .init(delay: .milliseconds(25)))
     var count = 0
@@ -208,13 +212,13 @@ struct LossRecoveryTests {
     #expect(call.alice.session.sendStatistics.groupsReplayed == 0)
   }
 
-  /// Whether a packet carries a number of Alice's video, itself or as a retransmission.
+  /// Returns whether a packet contains the given packet of Alice's video, itself or as a retransmission.
   static func carries(_ packet: RTPPacket, number: UInt16) -> Bool {
     if packet.ssrc == Negotiated.aliceVideo { return packet.sequenceNumber == number }
     return packet.payload.getInteger(at: packet.payload.readerIndex, as: UInt16.self) == number
   }
 
-  /// Ends without loss: a packet that is lost with none after it leaves no hole that anybody could see.
+  /// Ends without loss, because the receiver cannot detect a lost packet that no other packet follows.
   private func clearUp(_ call: inout SessionCall) {
     call.toBob.conditions.loss = 0
     call.toBob.conditions.bursts = nil
@@ -229,7 +233,7 @@ struct LossRecoveryTests {
     expectSame(call.bob.frames(.vp8).map(\.payload), call.played.filter { $0.codec == .vp8 }.map(\.payload))
   }
 
-  /// Every frame that is not a keyframe follows the one before it.
+  /// Expects that every frame that is not a keyframe directly follows the frame before it.
   private func expectUnbroken(_ call: SessionCall) {
     var last: Int?
     for frame in call.bob.frames(.vp8) {

@@ -6,7 +6,7 @@ import Testing
 struct LossyLinkTests {
   private let start = ContinuousClock.now
 
-  /// Sends numbered datagrams of 1,000 bytes, one a millisecond, and gives what comes with its time.
+  /// Sends numbered datagrams of 1,000 bytes, one a millisecond, and returns those that arrive with their delays.
   private func run(_ link: inout LossyLink, count: Int = 10_000) -> [(number: Int, way: Duration)] {
     var received: [(Int, Duration)] = []
     for number in 0..<count {
@@ -21,7 +21,7 @@ struct LossyLinkTests {
     return received
   }
 
-  @Test("a good line delivers everything after its delay")
+  @Test("a link without loss delivers every datagram after its delay")
   func good() {
     var link = LossyLink(.init(delay: .milliseconds(25)), seed: 1)
     let received = run(&link)
@@ -29,7 +29,8 @@ struct LossyLinkTests {
     expectAll(received) { $0.way == .milliseconds(25) }
   }
 
-  @Test("the shares of loss and duplicates are those that were requested, and the seed decides which")
+  @Test(
+    "the rates of loss and duplication are the configured ones, and the seed determines which datagrams they affect")
   func shares() {
     var link = LossyLink(.init(loss: 0.1, duplication: 0.05), seed: 1)
     var same = LossyLink(.init(loss: 0.1, duplication: 0.05), seed: 1)
@@ -39,7 +40,7 @@ struct LossyLinkTests {
     #expect(received.map(\.number) == run(&same).map(\.number))
   }
 
-  @Test("bursts have the share and the mean length that were requested")
+  @Test("bursts have the configured rate and mean length")
   func bursts() {
     var conditions = LossyLink.Conditions()
     conditions.bursts = .init(share: 0.1, meanLength: 4)
@@ -51,7 +52,7 @@ struct LossyLinkTests {
     #expect(abs(Double(link.counts.lost) / Double(bursts) - 4) < 0.5)
   }
 
-  @Test("jitter keeps the order, reordering does not")
+  @Test("jitter keeps the order, and reordering does not")
   func order() {
     var jittery = LossyLink(.init(delay: .milliseconds(5), jitter: .milliseconds(10)), seed: 1)
     let inOrder = run(&jittery)
@@ -63,9 +64,9 @@ struct LossyLinkTests {
     #expect(mixed.map(\.number).sorted() == Array(0..<10_000))
   }
 
-  @Test("a slow line queues, and loses what would wait too long")
+  @Test("a slow link queues datagrams and drops those that would wait too long")
   func rate() {
-    // 8 Mb/s come in, 4 Mb/s go through.
+    // 8 Mb/s are sent, and 4 Mb/s pass.
     var link = LossyLink(.init(rate: 4_000_000), seed: 1)
     let received = run(&link)
     #expect(abs(link.counts.lost - 5_000) < 150)

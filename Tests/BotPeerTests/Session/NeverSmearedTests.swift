@@ -7,16 +7,16 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("Frames that depend on a missing one, in a session")
+@Suite("Frames that depend on a missing frame, in a session")
 struct NeverSmearedTests {
-  /// Receives frames of which some packets never come and cannot be requested.
+  /// Receives frames of which some packets never arrive and cannot be requested.
   private func listen(
     _ stream: LayeredStream, count: Int, first: Int = 0, losing isLost: (_ videoFrame: Int, _ part: Int) -> Bool
   ) -> Listener {
     var media = Negotiated()
     media.nack = false
     var listener = Listener(media: media)
-    // Every number wraps on the way.
+    // Sequence numbers, timestamps and picture ids wrap during the stream.
     var video = PacketMaker.video(sequence: 65_400, timestamp: .max - 300_000)
     for number in first..<first + count {
       let packets = video.videoFrame(number, isKeyframe: stream.isKeyframe(number), packets: 1 + number % 3) {
@@ -31,7 +31,8 @@ struct NeverSmearedTests {
   }
 
   @Test(
-    "whatever is lost, no frame comes out before those that it is predicted from", arguments: LayeredStream.allCases)
+    "whatever is lost, no frame is delivered before the frames from which it is predicted",
+    arguments: LayeredStream.allCases)
   func safety(stream: LayeredStream) {
     for seed in 1...4 as ClosedRange<UInt64> {
       var generator = SeededGenerator(seed: seed)
@@ -50,7 +51,7 @@ struct NeverSmearedTests {
   }
 
   @Test(
-    "one lost frame costs itself and those that are predicted from it, and no other",
+    "a lost frame drops itself and the frames predicted from it, and no other",
     arguments: [LayeredStream.plain, .shortIDs, .noIDs, .threeLayers, .threeLayersWithoutIDs], [true, false])
   func oneLoss(stream: LayeredStream, isWhole: Bool) {
     var costs: [Int: Set<Int>] = [:]
@@ -62,16 +63,16 @@ struct NeverSmearedTests {
       costs[stream.layer(of: victim), default: []].insert(80 - listener.numbers(.vp8).count)
     }
     guard stream == .threeLayers else { return }
-    // No other is predicted from one of the highest layer.
+    // No frame is predicted from one of the highest layer.
     #expect(costs[2] == [1])
     let text = costs.sorted { $0.key < $1.key }.map { "of layer \($0.key) \($0.value.sorted())" }
     print(
       "measured: in three layers with a keyframe every 32 frames, one lost", isWhole ? "whole" : "in part",
-      "costs so many frames:", text.joined(separator: ", "))
+      "drops this number of frames:", text.joined(separator: ", "))
   }
 
   @Test(
-    "in two layers a lost frame of the base costs all to the next keyframe, one of the upper layer at most its chain")
+    "with two layers, a lost base frame drops all up to the next keyframe, and an upper frame at most its chain")
   func twoLayers() {
     for victim in 40..<56 {
       let stream = LayeredStream.twoLayers
@@ -79,14 +80,14 @@ struct NeverSmearedTests {
       let dependents = stream.dependents(of: victim, count: 80)
       let missing = Set(0..<80).subtracting(listener.numbers(.vp8))
       #expect(missing.isSuperset(of: dependents))
-      // Nobody can say whether the missing one ended its chain.
+      // Whether the missing frame was the last of its chain cannot be known.
       #expect(missing.subtracting(dependents).isEmpty || victim % 8 == 7)
       #expect(victim % 2 == 0 || missing.count <= 4)
       #expect(victim % 2 == 1 || missing == Set(victim..<64))
     }
   }
 
-  @Test("a lost keyframe costs all up to the next one, which is requested every 500 ms at most")
+  @Test("a lost keyframe drops all frames up to the next one, which is requested every 500 ms at most")
   func lostKeyframe() {
     for part in [0, 1, 2, 3] {
       var media = Negotiated()
@@ -105,13 +106,13 @@ struct NeverSmearedTests {
       #expect((4...6).contains(requests.count))
       let pauses = zip(requests, requests.dropFirst()).map { $1 - $0 }
       #expect(pauses.allSatisfy { $0 >= .milliseconds(500) })
-      print("measured: \(requests.count) requests until the keyframe comes, apart by \(pauses)")
+      print("measured: \(requests.count) requests until the keyframe arrives, at intervals of \(pauses)")
       listener.run(for: .seconds(3))
       #expect(listener.keyframeRequests.count == requests.count)
     }
   }
 
-  @Test("a sender that stops in mid-frame and continues as another source leaves no half frame")
+  @Test("a sender that stops in the middle of a frame and continues with another SSRC delivers no partial frame")
   func stoppedInMidFrame() {
     var media = Negotiated()
     media.announced = false

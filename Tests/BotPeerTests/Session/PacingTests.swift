@@ -8,9 +8,9 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("Packets as they leave")
+@Suite("Pacing and headers of sent packets")
 struct PacingTests {
-  @Test("a keyframe's packets are spread out, and audio does not wait behind them")
+  @Test("the packets of a keyframe are spread out, and audio does not wait behind them")
   func keyframe() throws {
     var call = SessionCall()
     call.source?.keyframeBytes = 60_000
@@ -27,7 +27,8 @@ struct PacingTests {
     }
   }
 
-  @Test("no packet is larger than 1,200 bytes, retransmissions included, and each names its section and its number")
+  @Test(
+    "no packet exceeds 1,200 bytes, including retransmissions, and each has a mid and a transport-wide sequence number")
   func packets() throws {
     var call = SessionCall(seed: 3, toBob: .init(loss: 0.1, delay: .milliseconds(20)))
     call.run(for: .seconds(5))
@@ -45,7 +46,7 @@ struct PacingTests {
     #expect(try #require(largest) > 1_150)
   }
 
-  @Test("the time of sending in each packet is the wall clock's")
+  @Test("the absolute send time in each packet is that of the wall clock")
   func sendTimes() throws {
     var call = SessionCall()
     call.run(for: .seconds(3))
@@ -55,7 +56,7 @@ struct PacingTests {
     }
   }
 
-  @Test("frame ID have 15 bits and go up by one with each frame")
+  @Test("picture ids have 15 bits and increase by one with each frame")
   func pictureIDs() throws {
     var call = SessionCall()
     call.run(for: .seconds(3))
@@ -71,7 +72,7 @@ struct PacingTests {
     #expect(zip(ids, ids.dropFirst()).allSatisfy { $1 == ($0 + 1) & 0x7FFF })
   }
 
-  @Test("a source whose time starts again continues where the present is, audio and video together")
+  @Test("audio and video of a source whose timestamps restart continue together at the current time")
   func restartedSource() throws {
     var call = SessionCall()
     call.run(for: .seconds(2))

@@ -7,13 +7,13 @@ import TestSupport
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-/// Makes the packets of a track by hand, so that a test can do to them what no sender of ours does.
+/// Writes the packets of a track one by one, so that a test can change them in ways in which our sender never sends them.
 struct PacketMaker {
   var ssrc: UInt32
   var payloadType: UInt8
-  /// Of the next packet.
+  /// The sequence number of the next packet.
   var sequence: UInt16
-  /// Of the next frame.
+  /// The timestamp of the next frame.
   var timestamp: UInt32
   var generator = SeededGenerator(seed: 77)
 
@@ -25,7 +25,7 @@ struct PacketMaker {
     PacketMaker(ssrc: Negotiated.aliceAudio, payloadType: 111, sequence: sequence, timestamp: timestamp)
   }
 
-  /// A frame in `count` packets; its time is 1/30 s after the one before it.
+  /// Returns the packets of a frame; its timestamp is 1/30 s after that of the frame before it.
   mutating func videoFrame(
     _ number: Int, isKeyframe: Bool = false, size: VideoSize = VideoSize(width: 640, height: 480),
     packets count: Int = 3,
@@ -45,7 +45,7 @@ struct PacketMaker {
     }
   }
 
-  /// A packet of 20 ms of audio.
+  /// Returns a packet of 20 ms of audio.
   mutating func audio(_ number: Int, bytes: Int = 40) -> RTPPacket {
     var payload = ByteBuffer()
     payload.writeInteger(UInt8(0xFC))
@@ -54,13 +54,13 @@ struct PacketMaker {
     return audio(payload: payload)
   }
 
-  /// An audio packet with that payload, which moves time by 20 ms.
+  /// Returns an audio packet with the given payload, and advances the timestamp by 20 ms.
   mutating func audio(payload: ByteBuffer) -> RTPPacket {
     defer { timestamp &+= 960 }
     return packet(payload, marker: false)
   }
 
-  /// A packet of the present time that holds only padding.
+  /// Returns a packet with the current timestamp that contains only padding.
   mutating func padding(_ bytes: UInt8 = 100) -> RTPPacket {
     var padding = packet(ByteBuffer(), marker: false)
     padding.paddingLength = bytes

@@ -8,9 +8,9 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("Sums of packets, in a session")
+@Suite("Sums of packet counts in a session")
 struct PacketSumsTests {
-  /// What goes wrong on the way.
+  /// What the network does to the packets.
   private struct NetworkConditions {
     var generator: SeededGenerator
     var loss: Double
@@ -25,7 +25,7 @@ struct PacketSumsTests {
     mutating func happens(_ share: Double) -> Bool { Double.random(in: 0..<1, using: &generator) < share }
   }
 
-  /// Frames and, now and then, packets that hold only padding.
+  /// Returns the packets of frames and, at random, packets that contain only padding.
   private func tape(
     _ weather: inout NetworkConditions, maker: inout PacketMaker, videoFrames: Range<Int>, from start: Duration
   )
@@ -42,7 +42,7 @@ struct PacketSumsTests {
   }
 
   @Test(
-    "received, padding and lost are what was sent, whatever the line does and however often the source changes",
+    "received, padding and lost packets add up to those sent, whatever the network does and however often the SSRC changes",
     arguments: 1...12 as ClosedRange<UInt64>)
   func sums(seed: UInt64) throws {
     var weather = NetworkConditions(seed: seed)
@@ -50,19 +50,20 @@ struct PacketSumsTests {
     media.announced = false
     media.nack = weather.asks
     var listener = Listener(media: media)
-    // After every step: what is settled and what waits are what came and what was given up.
+    // After every step, the packets counted as received, padding or lost are those that left the reorder buffer and those
+    // still in it.
     listener.check = { session in
       let counts = session.receiving[1].statistics
       let sum = counts.packetsReceived + counts.packetsPadding + counts.packetsLost
       let settled = counts.packetsExpected + UInt64(session.receiving[1].waiting.packets)
-      if sum != settled { Issue.record("\(sum) packets came or were given up, but \(settled) are accounted for.") }
+      if sum != settled { Issue.record("\(sum) packets arrived or were given up, but \(settled) are accounted for.") }
     }
     var expected = 0
     var padding = 0
     var maker = PacketMaker.video(sequence: UInt16(65_536 - Int(seed) * 20), timestamp: .max - 200_000)
     for part in 0..<3 {
       let whole = tape(&weather, maker: &maker, videoFrames: part * 40..<part * 40 + 40, from: .zero)
-      // The first and the last packets arrive, so that both sides know of all that lie between them.
+      // The first and the last packets arrive, so that both sides know of all packets between them.
       let first = whole.entries.first?.packet.sequenceNumber
       let last = whole.entries.last?.packet.sequenceNumber
       let thinned = whole.losing { packet in
@@ -73,7 +74,7 @@ struct PacketSumsTests {
       wild.play(to: &listener)
       expected += whole.entries.count
       padding += thinned.entries.count { $0.packet.payload.readableBytes == 0 }
-      // Another source, or the same one that starts again.
+      // Another SSRC, or the same one with restarted sequence numbers.
       if part == 0 { maker.ssrc &+= 0x1000 } else { maker.sequence &+= 30_000 }
     }
     listener.close()
@@ -85,7 +86,7 @@ struct PacketSumsTests {
     if weather.loss == 0 { #expect(counts.packetsLost == 0) }
   }
 
-  @Test("a packet that comes after it was given up is late, received and not lost")
+  @Test("a packet that arrives after it was given up counts as late and received, not as lost")
   func late() throws {
     var media = Negotiated()
     media.nack = false
@@ -104,20 +105,20 @@ struct PacketSumsTests {
     #expect(counts.packetsLost == 0 && counts.packetsLate == 1 && counts.packetsReceived == 60)
     #expect(counts.packetsExpected == 60 && counts.packetsRecovered == 0)
     #expect(listener.frames(.opus).count == 59)
-    // Once more is a duplicate.
+    // Another copy is a duplicate.
     listener.receive(try #require(withheld))
     counts = try #require(listener.session.receiveStatistics[.audio])
     #expect(counts.packetsLate == 1 && counts.packetsDuplicated == 1 && counts.packetsReceived == 60)
   }
 
-  @Test("packets that hold only padding are counted by themselves, and are neither loss nor gap")
+  @Test("packets that contain only padding are counted separately, and are neither lost nor a gap")
   func padding() throws {
     var listener = Listener()
     var video = PacketMaker.video()
     for number in 0..<60 {
       listener.receive(video.videoFrame(number, isKeyframe: number == 0))
       for _ in 0..<(number % 4) { listener.receive(video.padding()) }
-      // In the repairing source they hold nothing, or the number of a packet that came.
+      // In the RTX stream such packets are empty or contain the number of a packet that was received.
       listener.receive(
         RTPPacket(
           payloadType: 97, sequenceNumber: UInt16(number), timestamp: 1, ssrc: Negotiated.aliceRepair,
@@ -135,7 +136,7 @@ struct PacketSumsTests {
       "\(counts.packetsLost) lost, \(counts.packetsRequested) requested")
   }
 
-  @Test("between two sessions, the receiver's sums are the sender's own counts", arguments: [false, true])
+  @Test("between two sessions, the receiver's sums match the sender's counts", arguments: [false, true])
   func againstSender(asks: Bool) throws {
     var media = Negotiated()
     media.nack = asks
@@ -158,7 +159,7 @@ struct PacketSumsTests {
       print(
         "measured: 8 % loss and 3 % duplicates, \(kind), \(asks ? "requested again" : "not requested"):",
         "\(numbers.count) sent = \(counts.packetsReceived - counts.packetsRecovered) received",
-        "+ \(counts.packetsRecovered) recovered + \(counts.packetsLost) lost; \(counts.packetsDuplicated) doubled")
+        "+ \(counts.packetsRecovered) recovered + \(counts.packetsLost) lost; \(counts.packetsDuplicated) duplicated")
     }
   }
 }

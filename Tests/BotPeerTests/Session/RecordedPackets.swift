@@ -6,21 +6,21 @@ import TestSupport
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-/// The packets of a track and the times at which they reach a listener, to be put out of order, doubled and thinned.
+/// The packets of a track and the times at which they arrive, which a test can reorder, duplicate and drop.
 struct RecordedPackets {
   struct Entry {
     var time: Duration
     var packet: RTPPacket
   }
 
-  /// In order of time.
+  /// The packets in order of time.
   private(set) var entries: [Entry]
 
   init(_ entries: [Entry]) {
     self.entries = entries
   }
 
-  /// Video of 30 frames a second.
+  /// Returns the packets of a video of 30 frames a second.
   static func video(
     _ count: Int, packets: Int, keyframeEvery: Int = 50, maker: PacketMaker = .video()
   ) -> RecordedPackets {
@@ -37,20 +37,20 @@ struct RecordedPackets {
     return RecordedPackets(entries)
   }
 
-  /// Audio in packets of 20 ms.
+  /// Returns audio packets of 20 ms.
   static func audio(_ count: Int, maker: PacketMaker = .audio()) -> RecordedPackets {
     var maker = maker
     return RecordedPackets((0..<count).map { Entry(time: .milliseconds($0 * 20), packet: maker.audio($0)) })
   }
 
-  /// Moves each packet by up to `depth` places; the times stay.
+  /// Returns the packets with each one moved by up to `depth` positions; the arrival times stay in place.
   func reordered(depth: Int, using generator: inout SeededGenerator) -> RecordedPackets {
     let keys = entries.indices.map { ($0, $0 + Int.random(in: 0...depth, using: &generator)) }
     let order = keys.sorted { $0.1 == $1.1 ? $0.0 < $1.0 : $0.1 < $1.1 }
     return RecordedPackets(zip(entries, order).map { Entry(time: $0.time, packet: entries[$1.0].packet) })
   }
 
-  /// Lets a share of the packets come a second time, at most `depth` places later.
+  /// Returns the packets with a share of them duplicated, the copy at most `depth` positions later.
   func doubled(_ share: Double, depth: Int, using generator: inout SeededGenerator) -> RecordedPackets {
     var doubled = entries
     for position in entries.indices where Double.random(in: 0..<1, using: &generator) < share {
@@ -60,12 +60,12 @@ struct RecordedPackets {
     return RecordedPackets(doubled.sorted { $0.time < $1.time })
   }
 
-  /// Loses the packets that the test says.
+  /// Returns the packets without those for which `isLost` returns true.
   func losing(_ isLost: (RTPPacket) -> Bool) -> RecordedPackets {
     RecordedPackets(entries.filter { !isLost($0.packet) })
   }
 
-  /// Plays it to a listener that has no sender behind it, and lets everything run out.
+  /// Delivers the packets to a session that has no sender, and waits 5 s for everything still buffered.
   func play(to listener: inout Listener) {
     let start = listener.now
     for entry in entries {

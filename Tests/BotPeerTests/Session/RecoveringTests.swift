@@ -7,14 +7,14 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("Telling that a track's next frame comes late, in a session")
+@Suite("Notice that a track's next frame is late, in a session")
 struct RecoveringTests {
   private enum Step: Equatable {
     case frame(Int)
     case recovering
   }
 
-  /// The frames and tellings of one track in their order.
+  /// Returns the frames and notices of one track in order.
   private func steps(_ events: [MediaEvent], _ codec: Codec) -> [Step] {
     events.compactMap { event in
       switch event {
@@ -25,12 +25,12 @@ struct RecoveringTests {
     }
   }
 
-  /// Frames in their order, with a telling before some of them.
+  /// Returns frames in order, with a notice before some of them.
   private func frames(_ numbers: Range<Int>, tellingBefore reported: Set<Int> = []) -> [Step] {
     numbers.flatMap { reported.contains($0) ? [.recovering, .frame($0)] : [.frame($0)] }
   }
 
-  /// Hears 40 frames, of which single packets come late, or never.
+  /// Receives 40 frames, of which single packets arrive late or never.
   private func listen(late: [Int: Duration], never: Set<Int> = [], keyframes: Set<Int> = [0]) -> Listener {
     var listener = Listener()
     var video = PacketMaker.video()
@@ -53,15 +53,15 @@ struct RecoveringTests {
   }
 
   @Test(
-    "a hole that is filled in less than 100 ms is not told, an older one is told once and before the frame that ends it",
+    "a gap filled in less than 100 ms is not reported, and a longer one is reported once, before the frame that ends it",
     arguments: [90, 110, 400])
   func once(milliseconds: Int) {
-    // The frame itself shows the hole: its last packet comes at once.
+    // The gap is detected at once, because the frame's last packet arrives.
     let listener = listen(late: [10: .milliseconds(milliseconds)])
     #expect(steps(listener.events, .vp8) == frames(0..<40, tellingBefore: milliseconds < 100 ? [] : [10]))
   }
 
-  @Test("it is told when the hole is 100 ms old, whether anything comes or not")
+  @Test("a gap is reported when it is 100 ms old, whether packets arrive or not")
   func moment() throws {
     var listener = Listener()
     var video = PacketMaker.video()
@@ -81,20 +81,20 @@ struct RecoveringTests {
     #expect(listener.numbers(.vp8) == [0, 1])
   }
 
-  @Test("each hole is given by itself, also one that was there when the one before it was filled")
+  @Test("each gap is reported, also one that already existed when the one before it was filled")
   func each() {
     let listener = listen(
       late: [5: .milliseconds(150), 20: .milliseconds(300), 21: .milliseconds(500), 30: .milliseconds(50)])
     #expect(steps(listener.events, .vp8) == frames(0..<40, tellingBefore: [5, 20, 21]))
   }
 
-  @Test("a hole that is abandoned is told once")
+  @Test("a gap that is given up is reported once")
   func givenUp() {
     let listener = listen(late: [:], never: [10], keyframes: [0, 30])
     #expect(steps(listener.events, .vp8) == frames(0..<10) + frames(30..<40, tellingBefore: [30]))
   }
 
-  @Test("the next hole is told again, though no frame could be used since the one before it was given up")
+  @Test("the next gap is reported again, although no frame was delivered since the last one was given up")
   func next() {
     var listener = Listener()
     var video = PacketMaker.video()
@@ -109,7 +109,7 @@ struct RecoveringTests {
     #expect(steps(listener.events, .vp8) == frames(0..<5) + [.recovering, .recovering])
   }
 
-  @Test("audio that is waited for is told as well, and no other track is")
+  @Test("a gap in audio is reported as well, and only for its own track")
   func audio() {
     var listener = Listener()
     var audio = PacketMaker.audio()
@@ -122,7 +122,7 @@ struct RecoveringTests {
     #expect(!listener.events.contains(.recovering(.video)))
   }
 
-  @Test("over a whole call with loss every late frame was told before, and none that came in time")
+  @Test("over a whole call with loss every late frame is reported before it is delivered, and no gap is reported twice")
   func call() throws {
     var call = SessionCall(
       seed: 9, toBob: .init(loss: 0.1, delay: .milliseconds(25)), toAlice: .init(loss: 0.1, delay: .milliseconds(25)))
@@ -146,7 +146,7 @@ struct RecoveringTests {
       default: break
       }
     }
-    print("measured: 10 % loss both ways for 20 s: \(reported) waits of 100 ms or more told, \(late) of 250 ms or more")
+    print("measured: 10 % loss in both directions for 20 s: \(reported) waits of 100 ms reported, \(late) of 250 ms")
     #expect(reported > 20)
     #expect(late > 0 && untold == 0)
   }

@@ -8,7 +8,7 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("What is recovered at which loss, between two sessions")
+@Suite("Recovery at different loss rates, between two sessions")
 struct RecoveryFiguresTests {
   enum Kind: String, CaseIterable {
     case random
@@ -24,7 +24,7 @@ struct RecoveryFiguresTests {
     return line
   }
 
-  /// Ends without loss: a packet that is lost with none after it leaves no hole that anybody could see.
+  /// Ends without loss, because the receiver cannot detect a lost packet that no other packet follows.
   private func clearUp(_ call: inout SessionCall) {
     call.toBob.conditions = .init(delay: .milliseconds(25))
     call.toAlice.conditions = .init(delay: .milliseconds(25))
@@ -33,7 +33,7 @@ struct RecoveryFiguresTests {
   }
 
   @Test(
-    "at 1, 5 and 10 % of loss both ways and 50 ms round trip every packet of video and audio is recovered",
+    "at 1, 5 and 10 % loss in both directions and a round-trip time of 50 ms, all video and audio packets are recovered",
     arguments: Kind.allCases, [true, false])
   func all(kind: Kind, retransmission: Bool) throws {
     for share in [0.01, 0.05, 0.1] {
@@ -64,13 +64,13 @@ struct RecoveryFiguresTests {
   }
 
   @Test(
-    "at 30 % of loss both ways for 60 s what comes out is whole, in order and as long as what was sent",
+    "at 30 % loss in both directions for 60 s, the delivered media is complete, in order and as long as the sent media",
     arguments: [true, false])
   func heavy(retransmission: Bool) throws {
     var media = Negotiated()
     media.retransmission = retransmission
     media.audioNack = true
-    // As a live encoder's: what is requested besides the packets does not show in the frames.
+    // The source is like a live encoder, so no group is replayed and keyframe requests do not change the frames.
     var configuration = MediaSession.Configuration()
     configuration.sending.keyframeAnswer = .source
     var call = SessionCall(
@@ -93,7 +93,7 @@ struct RecoveryFiguresTests {
       var whole = 0
       for frame in frames {
         let number = try #require(SyntheticSource.number(of: frame))
-        // Byte for byte, and never after one that is missing, except a keyframe.
+        // Frames are unchanged, and only a keyframe may follow a missing frame.
         #expect(sent.indices.contains(number) && frame.payload == sent[number].payload)
         if codec == .vp8, !frame.isKeyframe { #expect(number == last.map { $0 + 1 }) }
         if number == last.map({ $0 + 1 }) ?? 0 { whole += 1 }
@@ -104,7 +104,7 @@ struct RecoveryFiguresTests {
       let duration = end.time.duration(since: first.time)
       let wanted = try #require(sent.last).time.duration(since: try #require(sent.first).time)
       #expect(abs(duration / wanted - 1) < 0.01)
-      // Wherever the line continues without a gap, it continues by exactly one frame.
+      // Without a reported gap, the timestamps advance by exactly one frame.
       for (one, next) in zip(frames, frames.dropFirst()) where next.gap == nil {
         #expect(next.time.ticks - one.time.ticks == (codec == .vp8 ? 3_000 : 960))
       }
@@ -120,7 +120,7 @@ struct RecoveryFiguresTests {
   }
 
   @Test(
-    "after 5 s of 300 kb/s for a stream of 600 kb/s the frame is the present one again within 2 s",
+    "after 5 s at 300 kb/s for a stream of 600 kb/s, the delivered frame is the current one again within 2 s",
     arguments: [true, false], 1...3 as ClosedRange<UInt64>)
   func limit(isLive: Bool, seed: UInt64) throws {
     var configuration = MediaSession.Configuration()
@@ -146,11 +146,11 @@ struct RecoveryFiguresTests {
     }
     let counts = try #require(call.bob.session.receiveStatistics[.video])
     print(
-      "measured: 5 s of 300 kb/s for 600 kb/s, \(isLive ? "live" : "replayed"), seed \(seed): the present frame after",
+      "measured: 5 s of 300 kb/s for 600 kb/s, \(isLive ? "live" : "replayed"), seed \(seed): the current frame after",
       "\(wait.map { "\($0)" } ?? "never"); \(asked) packets requested meanwhile, \(counts.packetsRequested - asked) after"
     )
     #expect(try #require(wait) < .seconds(2))
-    // What the line carries is not used up by repeats: some 40 packets a second of them came through.
+    // Retransmissions do not use up the rate limit: about 40 of them a second pass.
     #expect(asked < 1_000)
   }
 }

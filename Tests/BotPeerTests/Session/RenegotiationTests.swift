@@ -10,7 +10,7 @@ import Testing
 
 @Suite("A session that is configured again")
 struct RenegotiationTests {
-  @Test("a second negotiation that changes nothing leaves no seam")
+  @Test("a second negotiation that changes nothing does not interrupt media")
   func same() {
     var call = SessionCall(seed: 4, toBob: .init(loss: 0.03, delay: .milliseconds(20)))
     call.run(for: .seconds(2))
@@ -23,7 +23,7 @@ struct RenegotiationTests {
     expectSame(call.bob.frames(.vp8).map(\.payload), call.played.filter { $0.codec == .vp8 }.map(\.payload))
   }
 
-  @Test("video that is added later starts with the group that is playing")
+  @Test("video that is added later starts with the current group of pictures")
   func addedVideo() {
     var call = SessionCall()
     let all = Negotiated()
@@ -42,7 +42,7 @@ struct RenegotiationTests {
       call.bob.frames(.vp8).compactMap(SyntheticSource.number) == Array(0..<call.played.count { $0.codec == .vp8 }))
   }
 
-  @Test("a section that is gone ends with its last counts, and the other continues")
+  @Test("a removed section ends, and the other continues")
   func removedVideo() {
     var call = SessionCall()
     call.run(for: .seconds(1))
@@ -58,7 +58,7 @@ struct RenegotiationTests {
     #expect(videoAfter == 0)
   }
 
-  @Test("a direction that is turned off and on again starts with a keyframe")
+  @Test("video that is turned off and on again starts with a keyframe")
   func pausedVideo() {
     var call = SessionCall()
     call.source?.keyframeEvery = 50

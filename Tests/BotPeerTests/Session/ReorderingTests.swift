@@ -7,9 +7,9 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("Packets out of order and doubled, in a session")
+@Suite("Reordered and duplicated packets in a session")
 struct ReorderingTests {
-  /// Everything of a frame but when it came.
+  /// A frame without its arrival time, for comparison.
   private struct Content: Hashable {
     var frame: EncodedFrame
 
@@ -54,30 +54,30 @@ struct ReorderingTests {
     let steps = zip(frames, frames.dropFirst()).map { $1.frame.time.ticks - $0.frame.time.ticks }
     #expect(steps.allSatisfy { $0 == (codec == .vp8 ? 3_000 : 960) })
     print(
-      "measured: \(codec.rawValue) \(depth) packets out of order, seed \(seed): \(mixed.entries.count) packets came for",
-      "\(tape.entries.count), \(counts.packetsRequested) requested in vain, \(frames.count) of \(count) frames the same"
+      "measured: \(codec.rawValue) reordered by up to \(depth) packets, seed \(seed): \(mixed.entries.count) packets received for",
+      "\(tape.entries.count), \(counts.packetsRequested) requested unnecessarily, \(frames.count) of \(count) frames the same"
     )
   }
 
   @Test(
-    "audio 15 packets out of order and 5 % of it doubled comes out as if it were neither",
+    "audio reordered by up to 15 packets and with 5 % duplicates is delivered like the original",
     arguments: 1...8 as ClosedRange<UInt64>)
   func audio(seed: UInt64) throws {
-    // Half of the seeds wrap: number and timestamp in the midst of what is out of order.
+    // For half of the seeds, the sequence number and the timestamp wrap within the reordered packets.
     let maker: PacketMaker = seed % 2 == 0 ? .audio() : .audio(sequence: 65_500, timestamp: .max - 60 * 960)
     try expectNoDifference(
       .audio(150, maker: maker), depth: 15, codec: .opus, media: withoutNack, seed: seed, count: 150)
   }
 
   @Test(
-    "video 30 packets out of order and 5 % of it doubled comes out as if it were neither",
+    "video reordered by up to 30 packets and with 5 % duplicates is delivered like the original",
     arguments: 1...8 as ClosedRange<UInt64>)
   func video(seed: UInt64) throws {
     let maker: PacketMaker = seed % 2 == 0 ? .video() : .video(sequence: 65_300, timestamp: .max - 40 * 3_000)
-    // With ten packets a frame 30 places are 100 ms: those that are missed meanwhile are requested.
+    // With ten packets a frame, 30 positions are 100 ms: packets that are missing meanwhile are requested.
     try expectNoDifference(
       .video(80, packets: 10, maker: maker), depth: 30, codec: .vp8, media: Negotiated(), seed: seed, count: 80)
-    // With three they are a third of a second.
+    // With three packets a frame, they are a third of a second.
     try expectNoDifference(
       .video(80, packets: 3, maker: maker), depth: 30, codec: .vp8, media: withoutNack, seed: seed, count: 80)
   }

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Reports and clocks, between two sessions")
 struct ReportTests {
-  @Test("the first sender report of each track leaves with its first packet, and then one a second")
+  @Test("the first sender report of each track is sent with its first packet, and then one a second")
   func senderReports() throws {
     var call = SessionCall()
     call.run(for: .seconds(10))
@@ -36,7 +36,7 @@ struct ReportTests {
     let clocks = call.bob.clocks
     #expect(clocks.count { $0.codec == .opus } >= 5)
     #expect(clocks.count { $0.codec == .vp8 } >= 5)
-    // Both first frames have media time 0, so their wall clock times agree by every pair of reports.
+    // Both first frames have media time 0, so all sender reports must give the same wall clock time for them.
     func wallClock(of frame: EncodedFrame, by clock: ClockReport) -> Double {
       NTPTime(value: clock.ntp).secondsSince1970 - clock.time.duration(since: frame.time) / .seconds(1)
     }
@@ -46,7 +46,7 @@ struct ReportTests {
     for time in times { #expect(abs(time - 1_700_000_000) < 0.001) }
   }
 
-  @Test("a sender report that overtakes the first packet is kept for it")
+  @Test("a sender report that arrives before the first packet is kept for it")
   func earlyReport() throws {
     var session = MediaSession(owner: ParticipantID("alice"), cname: "bob", seed: 1)
     let now = ContinuousClock.now
@@ -73,7 +73,7 @@ struct ReportTests {
     #expect(events.map(\.arrival) == [now])
   }
 
-  @Test("of a hundred sender reports in a datagram one is told, and of those that continue coming one in 50 ms")
+  @Test("of a hundred sender reports in a datagram one is reported, and of a continuing flood one every 50 ms")
   func floodOfReports() throws {
     var session = MediaSession(owner: ParticipantID("alice"), cname: "bob", seed: 1)
     let start = ContinuousClock.now
@@ -105,7 +105,7 @@ struct ReportTests {
     #expect((5...21).contains(clocks))
   }
 
-  @Test("receiver reports tell the share that was lost, and nothing else does")
+  @Test("receiver reports contain the share of lost packets")
   func loss() throws {
     var media = Negotiated()
     media.nack = false
@@ -123,7 +123,7 @@ struct ReportTests {
     #expect(abs(call.alice.session.sendStatistics.fractionLost - 0.1) < 0.1)
   }
 
-  @Test("both sides learn the round trip: by report blocks, and by reference times where only one sends")
+  @Test("both sides measure the round-trip time: by report blocks, or by RRTR and DLRR if only one side sends")
   func roundTrip() throws {
     var call = SessionCall(toBob: .init(delay: .milliseconds(30)), toAlice: .init(delay: .milliseconds(50)))
     #expect(call.alice.session.roundTripTime == nil)
@@ -132,7 +132,7 @@ struct ReportTests {
     #expect(abs(try #require(call.bob.session.roundTripTime) - 0.08) < 0.002)
   }
 
-  @Test("a round trip that ICE measured is used until RTCP has its own")
+  @Test("a round-trip time measured by ICE is used until RTCP has its own")
   func roundTripFromElsewhere() throws {
     var call = SessionCall(toBob: .init(delay: .milliseconds(30)))
     call.bob.session.roundTripMeasured(.milliseconds(200))
@@ -144,7 +144,7 @@ struct ReportTests {
     #expect(call.bob.session.roundTripTime == before)
   }
 
-  @Test("each compound begins with a report and names us")
+  @Test("each compound packet begins with a report and contains our CNAME")
   func compounds() throws {
     var call = SessionCall()
     call.run(for: .seconds(3))
@@ -160,7 +160,7 @@ struct ReportTests {
     #expect(Set(reports) == [Negotiated.aliceAudio, Negotiated.aliceVideo])
   }
 
-  @Test("a limit is told once a second where no transport-wide feedback is spoken, and it falls with loss")
+  @Test("without transport-wide feedback, a REMB limit is sent once a second, and it falls with loss")
   func maximumBitrate() throws {
     var media = Negotiated()
     media.transportWide = false
@@ -185,7 +185,7 @@ struct ReportTests {
     #expect(try #require(limits(call).last) > 4_900_000)
   }
 
-  @Test("statistics come once a second and at the end")
+  @Test("statistics are reported once a second and at the end")
   func statistics() throws {
     var call = SessionCall()
     call.run(for: .milliseconds(5_500))
@@ -202,7 +202,7 @@ struct ReportTests {
     #expect(counts(call.bob).last == call.bob.session.receiveStatistics[.video])
   }
 
-  @Test("the end is told with a goodbye, and nothing comes after it")
+  @Test("closing a session sends a goodbye and nothing after it")
   func goodbye() throws {
     var call = SessionCall()
     call.run(for: .seconds(1))

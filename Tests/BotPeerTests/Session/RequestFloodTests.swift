@@ -8,9 +8,9 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("Floods of requests, in a session")
+@Suite("Request floods in a session")
 struct RequestFloodTests {
-  @Test("16,000 packets requested again each second are not sent again 16,000 times a second")
+  @Test("NACKs for 16,000 packets a second cause far fewer retransmissions")
   func nackFlood() throws {
     var media = Negotiated()
     media.audioNack = true
@@ -19,7 +19,7 @@ struct RequestFloodTests {
     call.run(for: .seconds(2))
     let (start, sentBefore) = (call.now, call.alice.rtp.count)
     for _ in 0..<300 {
-      // The last 80 packets of each track, once in 10 ms: 16,000 numbers a second.
+      // The last 80 packets of each track, every 10 ms: 16,000 sequence numbers a second.
       for ssrc in [Negotiated.aliceVideo, Negotiated.aliceAudio] {
         guard let last = call.alice.rtp.last(where: { $0.packet.ssrc == ssrc })?.packet.sequenceNumber else { continue }
         var datagram = ByteBuffer()
@@ -39,8 +39,8 @@ struct RequestFloodTests {
     let video = sent.filter { $0.ssrc == Negotiated.aliceVideo }.map(\.byteCount).reduce(0, +)
     let repeats = again.map(\.byteCount).reduce(0, +)
     print(
-      "measured: requested 16,000 packets a second, it sent \(Int(Double(again.count) / seconds)) again a second,",
-      "\(repeats / 1_000) kB in \(Int(seconds)) s beside \(video / 1_000) kB of video")
+      "measured: of 16,000 packets requested a second \(Int(Double(again.count) / seconds)) were retransmitted,",
+      "\(repeats / 1_000) kB in \(Int(seconds)) s besides \(video / 1_000) kB of video")
     #expect(repeats <= video * 3 / 2 + RetransmissionBudget.most)
     var counts: [UInt16: Int] = [:]
     for packet in again {
@@ -48,13 +48,13 @@ struct RequestFloodTests {
       counts[number, default: 0] += 1
     }
     #expect(try #require(counts.values.max()) <= PacketHistory.maximumRepetition)
-    // The peer that floods still gets its audio, each packet at most so often too, and its frames.
+    // The flooding peer still receives all its audio and video.
     call.settle()
     expectSame(call.bob.frames(.opus).map(\.payload), call.played.filter { $0.codec == .opus }.map(\.payload))
     expectSame(call.bob.frames(.vp8).map(\.payload), call.played.filter { $0.codec == .vp8 }.map(\.payload))
   }
 
-  @Test("a thousand requests for a keyframe each second are answered twice a second, within the pacer's rate")
+  @Test("of a thousand keyframe requests a second two are answered, within the pacer's rate")
   func keyframeFlood() {
     var call = SessionCall()
     call.run(for: .seconds(2))
@@ -69,7 +69,7 @@ struct RequestFloodTests {
     }
     let seconds = (call.now - start) / .seconds(1)
     let bits = Double(call.alice.rtp[before...].map(\.packet.byteCount).reduce(0, +)) * 8
-    print("measured: requested 1,000 keyframes a second, it sent \(Int(bits / seconds / 1_000)) kb/s")
+    print("measured: with 1,000 keyframe requests a second it sent \(Int(bits / seconds / 1_000)) kb/s")
     #expect(call.alice.keyframeRequests.count <= 5)
     #expect(bits / seconds < Pacer.Configuration().maximumRate * 1.05)
   }

@@ -8,9 +8,9 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("Finding the track of a packet, between two sessions")
+@Suite("Assigning packets to tracks, between two sessions")
 struct RoutingTests {
-  /// How a sender says what its packets are.
+  /// How a receiver can identify a sender's packets.
   enum Signs: String, CaseIterable {
     case sources, mids, payloadTypes
 
@@ -22,7 +22,7 @@ struct RoutingTests {
     }
   }
 
-  @Test("sources are found by SSRC, by mid alone and by payload type alone", arguments: Signs.allCases)
+  @Test("packets are assigned to tracks by SSRC, by mid alone and by payload type alone", arguments: Signs.allCases)
   func signs(signs: Signs) {
     var call = SessionCall(
       seed: 8, toBob: .init(loss: 0.03, delay: .milliseconds(20)), media: signs.media)
@@ -41,7 +41,7 @@ struct RoutingTests {
     #expect(call.bob.frames(.opus).count > 230)
   }
 
-  @Test("mids are needed only until the source is known")
+  @Test("mids are needed only until the SSRC is known")
   func midsEnd() {
     var call = SessionCall(media: Signs.mids.media)
     var count = 0
@@ -50,7 +50,7 @@ struct RoutingTests {
       guard count > 100 else { return packet }
       var packet = packet
       packet.extensions[4] = nil
-      // Now the payload type alone would lead nowhere.
+      // From here on, the SSRC must identify the packet.
       return packet
     }
     call.run(for: .seconds(5))
@@ -58,7 +58,7 @@ struct RoutingTests {
     #expect(call.bob.frames(.vp8).count == call.played.count { $0.codec == .vp8 })
   }
 
-  @Test("a packet with an unknown payload type, another mid or no RTP header harms nothing")
+  @Test("a packet with an unknown payload type, an unknown mid or an incomplete header does no harm")
   func strangers() throws {
     var call = SessionCall(media: Signs.mids.media)
     call.run(for: .seconds(1))
@@ -89,7 +89,7 @@ struct RoutingTests {
     #expect(call.bob.session.packetsRefused > 10)
   }
 
-  @Test("media that comes before the answer is set is refused, and the rest of the call is whole")
+  @Test("media that arrives before the answer is applied is refused, and the rest of the call is complete")
   func lateConfiguration() {
     var call = SessionCall()
     call.bob.session = MediaSession(owner: ParticipantID("alice"), cname: "bob", seed: 9)
@@ -99,7 +99,7 @@ struct RoutingTests {
     call.run(for: .seconds(3))
     call.settle()
     let numbers = call.bob.frames(.vp8).compactMap(SyntheticSource.number)
-    // Alice was requested a keyframe, and sent the whole group again.
+    // Bob requested a keyframe, and Alice replayed the whole group.
     #expect(numbers.first == 0)
     #expect(
       Array(numbers.suffix(60))

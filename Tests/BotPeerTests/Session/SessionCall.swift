@@ -7,13 +7,14 @@ import TestSupport
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-/// Two media sessions joined by two bad lines, in time that a test moves. Alice plays, Bob listens; both speak RTCP.
+/// Two media sessions joined by two lossy links, in time that the test advances. Alice sends media, Bob receives; both
+/// send RTCP.
 struct SessionCall {
-  /// What one side has seen.
+  /// One side's session and what it has sent and received.
   struct Side {
     var session: MediaSession
     var events: [MediaEvent] = []
-    /// Everything that it sent, as it left.
+    /// All packets that it sent, with their times.
     var rtp: [(time: ContinuousClock.Instant, packet: RTPPacket)] = []
     var rtcp: [(time: ContinuousClock.Instant, packet: RTCPPacket)] = []
     var keyframeRequests: [ContinuousClock.Instant] = []
@@ -41,13 +42,13 @@ struct SessionCall {
   var toBob: LossyLink
   var toAlice: LossyLink
   var source: SyntheticSource?
-  /// Whether the source makes a keyframe when one is requested.
+  /// Whether the source encodes a keyframe when one is requested.
   var sourceMakesKeyframes = false
-  /// The frames that were given to Alice.
+  /// The frames that were handed to Alice's session.
   var played: [EncodedFrame] = []
-  /// Sees each RTP packet on its way to Bob; false loses it.
+  /// A filter for each RTP packet sent to Bob; false drops the packet.
   var carriesRTP: (RTPPacket) -> Bool = { _ in true }
-  /// Sees each RTCP packet on its way to Alice; false loses it.
+  /// A filter for each RTCP packet sent to Alice; false drops the packet.
   var carriesFeedback: (RTCPPacket) -> Bool = { _ in true }
   /// Changes an RTCP packet on its way to Alice.
   var rewriteFeedback: (RTCPPacket) -> RTCPPacket = { $0 }
@@ -77,7 +78,7 @@ struct SessionCall {
     }
   }
 
-  /// Moves time on, carrying everything that falls due on the way.
+  /// Advances time and delivers everything that falls due on the way.
   mutating func run(for span: Duration) {
     let end = now + span
     work()
@@ -92,7 +93,7 @@ struct SessionCall {
     now = end
   }
 
-  /// Stops the source, and gives everything time to arrive.
+  /// Stops the source, and lets everything in flight arrive.
   mutating func settle(for span: Duration = .seconds(5)) {
     source = nil
     run(for: span)
@@ -171,11 +172,11 @@ struct SessionCall {
   }
 }
 
-/// What the two sides of a call agreed to: Opus and VP8, Alice sends, Bob receives.
+/// The media that both sides of a call negotiated: Opus and VP8, sent by Alice and received by Bob.
 struct Negotiated {
   var retransmission = true
   var nack = true
-  /// Whether audio is requested again as well, as between two of us.
+  /// Whether NACK is negotiated for audio as well, as between two peers of this implementation.
   var audioNack = false
   var transportWide = true
   var maximumBitrateEstimate = false

@@ -8,9 +8,9 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("Sources that wrap, change and pad, between two sessions")
+@Suite("Sources that wrap, change and send padding, between two sessions")
 struct SourceChangeTests {
-  /// Moves the video's numbers and times on their way, so that its first packet has those that are wanted.
+  /// Shifts the video's sequence numbers and timestamps in transit, so that its first packet has the given ones.
   private final class Shift {
     private let firstNumber: UInt16
     private let firstTimestamp: UInt32
@@ -47,7 +47,7 @@ struct SourceChangeTests {
     }
   }
 
-  @Test("sequence numbers and timestamps wrap without a seam, lost packets included")
+  @Test("sequence numbers and timestamps wrap without a gap, lost packets included")
   func wrap() throws {
     var call = SessionCall(
       seed: 2, toBob: .init(loss: 0.05, delay: .milliseconds(20)), toAlice: .init(delay: .milliseconds(20)))
@@ -68,10 +68,10 @@ struct SourceChangeTests {
     #expect(counts.packetsRecovered > 0)
     print(
       "measured: across the wrap of numbers and timestamps: \(frames.count) frames, \(counts.packetsRecovered) packets",
-      "recovered, \(counts.packetsLost) lost, no step but 3,000 ticks")
+      "recovered, \(counts.packetsLost) lost, every step 3,000 ticks")
   }
 
-  @Test("a new SSRC is followed at once, and time continues as by the clock", arguments: [true, false])
+  @Test("a new SSRC is accepted at once, and its timeline continues by the clock", arguments: [true, false])
   func newSource(knowsClock: Bool) throws {
     var media = Negotiated()
     media.announced = false
@@ -86,11 +86,11 @@ struct SourceChangeTests {
       packet.timestamp &+= 123_456_789
       return packet
     }
-    // Up to just before a keyframe.
+    // Ends just before a keyframe.
     call.run(for: .milliseconds(2_990))
     isChanged = true
     if knowsClock {
-      // The new source's first report comes before its first packet.
+      // The new source's first sender report arrives before its first packet.
       let (sent, report) = try #require(
         call.alice.rtcp.compactMap { sent -> (ContinuousClock.Instant, SenderReport)? in
           guard case .senderReport(let report) = sent.packet, report.ssrc == Negotiated.aliceVideo else { return nil }
@@ -112,12 +112,12 @@ struct SourceChangeTests {
       "measured: a new SSRC, \(knowsClock ? "with" : "without") reports: \(frames.count) frames, a step of",
       "\(ticks.count > 90 ? ticks[90] - ticks[89] : 0) ticks instead of 3,000")
     for (position, step) in zip(ticks, ticks.dropFirst()).map({ $1 - $0 }).enumerated() {
-      // Only at the border, and only without reports, does the time of arrival decide.
+      // Only at the change, and only without sender reports, the arrival time determines the step.
       #expect(abs(step - 3_000) <= (position == 89 && !knowsClock ? 4_500 : position == 89 ? 2 : 0))
     }
   }
 
-  @Test("a sender that begins its numbers again under the same SSRC is followed")
+  @Test("a sender that restarts its sequence numbers with the same SSRC is accepted")
   func restartedNumbers() {
     var call = SessionCall(toBob: .init(delay: .milliseconds(20)))
     call.source?.keyframeEvery = 60
@@ -139,7 +139,7 @@ struct SourceChangeTests {
     #expect(zip(ticks, ticks.dropFirst()).allSatisfy { $1 > $0 && $1 - $0 < 10_000 })
   }
 
-  @Test("a source that said goodbye gives what it had, and may come back")
+  @Test("the buffered frames of a source are delivered after its BYE, and the source may return")
   func goodbye() {
     var call = SessionCall(toBob: .init(delay: .milliseconds(20)))
     call.run(for: .seconds(1))
@@ -151,7 +151,7 @@ struct SourceChangeTests {
     #expect(call.bob.frames(.vp8).last?.payload == call.played.last { $0.codec == .vp8 }?.payload)
   }
 
-  @Test("packets that hold only padding are no loss, in the media's source and in the repairing one")
+  @Test("packets with only padding are not lost packets, neither in the media stream nor in the RTX stream")
   func padding() throws {
     var call = SessionCall(toBob: .init(delay: .milliseconds(20)))
     var added: UInt16 = 0
@@ -163,8 +163,8 @@ struct SourceChangeTests {
     }
     for _ in 0..<20 {
       call.run(for: .milliseconds(200))
-      // A probe of five packets, as browsers send them: in the media's own source with the last timestamp, and in the
-      // repairing source: all padding, a number and nothing else, and an old packet again.
+      // A probe of five packets, as browsers send them: padding in the media stream with the last timestamp, and in the
+      // RTX stream padding alone, padding with a sequence number, and an old packet.
       call.run(for: .milliseconds(30))
       let old = try #require(call.alice.rtp.last { $0.packet.ssrc == Negotiated.aliceVideo }).packet
       for _ in 0..<5 {
@@ -193,7 +193,7 @@ struct SourceChangeTests {
     #expect(counts.packetsReceived == UInt64(call.alice.rtp.count { $0.packet.ssrc == Negotiated.aliceVideo }))
   }
 
-  @Test("of simulcast streams the largest that flows is taken, and a smaller one when it stops")
+  @Test("of simulcast streams, the largest one that arrives is used, and a smaller one when it stops")
   func simulcast() throws {
     var media = Negotiated()
     media.announced = false
@@ -223,7 +223,7 @@ struct SourceChangeTests {
       }
     }
     for frame in 0..<300 {
-      // All layers begin together; after 5 s the largest one is turned off, as when the line gets worse.
+      // All layers begin together; after 5 s the largest one is turned off, as when the bandwidth falls.
       for layer in layers where layer.2 < 3 || frame < 150 {
         send(layer, frame: frame, isKeyframe: frame == 0 || (frame == 200 && layer.2 == 2))
       }
@@ -237,7 +237,7 @@ struct SourceChangeTests {
     #expect(frames.compactMap(SyntheticSource.number).last == 2_992)
     let ticks = frames.map(\.time.ticks)
     #expect(zip(ticks, ticks.dropFirst()).allSatisfy { $0 < $1 })
-    // 300 frames are 10 s on the time line, whatever each layer's timestamps were.
+    // 300 frames are 10 s on the timeline, whatever each layer's timestamps are.
     #expect(abs(try #require(ticks.last) - (try #require(ticks.first)) - 897_000) < 9_000)
     let asked = call.bob.rtcp.compactMap { sent -> UInt32? in
       if case .pictureLossIndication(let request) = sent.packet { request.mediaSSRC } else { nil }

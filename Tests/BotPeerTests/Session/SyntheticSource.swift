@@ -2,7 +2,7 @@ import Media
 import NIOCore
 import TestSupport
 
-/// A camera and a microphone that do not exist: 30 VP8 frames and 50 Opus packets a second, distinguished by their bytes.
+/// A synthetic camera and microphone: 30 VP8 frames and 50 Opus packets a second, each with different bytes.
 struct SyntheticSource {
   var generator: SeededGenerator
   let start: ContinuousClock.Instant
@@ -12,7 +12,7 @@ struct SyntheticSource {
   var size = VideoSize(width: 640, height: 480)
   var sendsAudio = true
   var sendsVideo = true
-  /// Makes the next frame a keyframe.
+  /// Whether the next frame must be a keyframe.
   var keyframeIsWanted = false
   private(set) var videoFrames = 0
   private(set) var audioFrames = 0
@@ -22,7 +22,7 @@ struct SyntheticSource {
     self.start = start
   }
 
-  /// When the next frame is due.
+  /// The time at which the next frame is due, or nil if nothing is sent.
   var deadline: ContinuousClock.Instant? {
     [sendsVideo ? nextVideo : nil, sendsAudio ? nextAudio : nil].compactMap(\.self).min()
   }
@@ -30,7 +30,7 @@ struct SyntheticSource {
   private var nextVideo: ContinuousClock.Instant { start + .nanoseconds(Int64(videoFrames) * 100_000_000 / 3) }
   private var nextAudio: ContinuousClock.Instant { start + .milliseconds(Int64(audioFrames) * 20) }
 
-  /// The next frame that is due.
+  /// Returns the next frame if one is due.
   mutating func next(now: ContinuousClock.Instant) -> EncodedFrame? {
     if sendsVideo, nextVideo <= now { return video(now: now) }
     if sendsAudio, nextAudio <= now { return audio(now: now) }
@@ -59,7 +59,7 @@ struct SyntheticSource {
       payload: payload, isKeyframe: true, arrival: now)
   }
 
-  /// A frame with a true header and meaningless data, which holds its number.
+  /// Returns a frame with a valid header, its number and random data.
   static func vp8(
     number: Int, isKeyframe: Bool, size: VideoSize = VideoSize(width: 640, height: 480), bytes: Int, time: Int64,
     arrival: ContinuousClock.Instant, using generator: inout SeededGenerator
@@ -77,7 +77,7 @@ struct SyntheticSource {
       isKeyframe: isKeyframe, size: isKeyframe ? size : nil, arrival: arrival)
   }
 
-  /// The number that a frame of this source holds.
+  /// Returns the number that a frame of this source contains.
   static func number(of frame: EncodedFrame) -> Int? {
     let position = frame.codec == .opus ? 1 : frame.isKeyframe ? 10 : 3
     return frame.payload.getInteger(at: frame.payload.readerIndex + position, as: UInt32.self).map(Int.init)

@@ -12,7 +12,7 @@ import Testing
 struct TransportFeedbackTests {
   private struct Told {
     var feedbacks: [(time: ContinuousClock.Instant, packet: TransportFeedback)]
-    /// For each number when it arrived, in units of 250 µs, as often as it was told.
+    /// The arrival times reported for each sequence number, in units of 250 µs.
     var arrivals: [UInt16: [Int64]] = [:]
 
     init(_ side: SessionCall.Side) {
@@ -27,7 +27,7 @@ struct TransportFeedbackTests {
 
   private func number(_ packet: RTPPacket) -> UInt16? { packet.extensions.transportSequenceNumber(3) }
 
-  @Test("all packets of the transport are numbered in the order in which they leave")
+  @Test("all packets of the transport are numbered in the order in which they are sent")
   func numbers() throws {
     var call = SessionCall(seed: 3, toBob: .init(loss: 0.05, delay: .milliseconds(10)))
     call.run(for: .seconds(10))
@@ -36,7 +36,7 @@ struct TransportFeedbackTests {
     #expect(Set(call.alice.rtp.map(\.packet.ssrc)).count == 3)
   }
 
-  @Test("each packet's arrival is told once, to a quarter of a millisecond, and the lost ones never")
+  @Test("each packet's arrival is reported once, in units of 250 µs, and a lost packet's never")
   func arrivals() throws {
     var call = SessionCall(seed: 4, toBob: .init(delay: .milliseconds(20), jitter: .milliseconds(8)))
     var lost: Set<UInt16> = []
@@ -54,7 +54,7 @@ struct TransportFeedbackTests {
     call.run(for: .seconds(10))
     call.settle(for: .seconds(1))
     let reported = Told(call.bob)
-    // What is lost after the last arrival cannot be known, and the first number is where telling begins.
+    // The sets are equal because no packet is lost after the last arrival; the receiver could not know of such a loss.
     #expect(Set(reported.arrivals.keys) == Set(sent).subtracting(lost))
     #expect(reported.arrivals.values.allSatisfy { $0.count == 1 })
     let leaving = Dictionary(call.alice.rtp.map { (number($0.packet) ?? 0, $0.time) }) { first, _ in first }
@@ -62,12 +62,12 @@ struct TransportFeedbackTests {
     let base = (try #require(leaving[origin.key]) - call.start) / .microseconds(250) - Double(origin.value[0])
     for (number, times) in reported.arrivals {
       let left = (try #require(leaving[number]) - call.start) / .microseconds(250) - base
-      // The way takes 20 to 28 ms, so any two ways differ by 8 ms, or 32 units, at most.
+      // The network delay is 20 to 28 ms, so any two delays differ by at most 8 ms, or 32 units.
       #expect(abs(Double(times[0]) - left) <= 34)
     }
   }
 
-  @Test("feedbacks follow each other without a gap, are counted, and come ten times a second")
+  @Test("feedback packets cover all sequence numbers without a gap, are numbered, and are sent ten times a second")
   func order() throws {
     var call = SessionCall(seed: 5, toBob: .init(loss: 0.05, delay: .milliseconds(20)))
     call.run(for: .seconds(10))
@@ -82,7 +82,7 @@ struct TransportFeedbackTests {
     expectAll(reported.feedbacks) { [0xB001, 0xB002].contains($0.packet.senderSSRC) }
   }
 
-  @Test("a packet that comes after it was told as lost is told later, and nothing received is taken back")
+  @Test("a packet that arrives after it was reported lost is reported later, and no received packet is reported lost")
   func late() throws {
     var line = LossyLink.Conditions(delay: .milliseconds(5), reordering: 0.05)
     line.reorderingDelay = .milliseconds(400)
@@ -101,7 +101,7 @@ struct TransportFeedbackTests {
     }
   }
 
-  @Test("padding that belongs to no known source is told too")
+  @Test("padding of an unknown SSRC is reported too")
   func padding() throws {
     var session = MediaSession(owner: ParticipantID("alice"), cname: "bob", seed: 1)
     let now = ContinuousClock.now

@@ -7,7 +7,7 @@ import Testing
 @testable import PeerEngine
 
 extension EnginePair {
-  /// Has both sides play from now on, until ``stopPlaying()``.
+  /// Starts playing on both sides, until ``stopPlaying()``.
   mutating func play(
     seed: UInt64 = 3, shape: SyntheticMedia.Shape = .usual, kinds: Set<MediaKind> = [.audio, .video]
   ) {
@@ -15,7 +15,7 @@ extension EnginePair {
     bob.source = SyntheticFrameSource(seed: seed + 1, start: now, shape: shape, kinds: kinds)
   }
 
-  /// Ends the playing, and says what each side has sent since it began.
+  /// Stops playing, and returns the frames that each side has sent.
   mutating func stopPlaying() -> (fromAlice: [EncodedFrame], fromBob: [EncodedFrame]) {
     defer {
       alice.source = nil
@@ -24,7 +24,7 @@ extension EnginePair {
     return (alice.source?.sent ?? [], bob.source?.sent ?? [])
   }
 
-  /// Has both sides send audio and video in real time; returns what each sent.
+  /// Sends audio and video from both sides for an interval; returns the frames that each side sent.
   mutating func exchangeMedia(for span: Duration, seed: UInt64 = 3) -> (
     fromAlice: [EncodedFrame], fromBob: [EncodedFrame]
   ) {
@@ -36,7 +36,7 @@ extension EnginePair {
 }
 
 extension EnginePair.Side {
-  /// What came out since a moment, with the time that each frame took since it was given to the sender.
+  /// Returns the frames delivered since a time, each with its delay since it was handed to the sender.
   func received(
     _ codec: Codec, since moment: ContinuousClock.Instant, of sent: [EncodedFrame]
   ) -> [(time: ContinuousClock.Instant, frame: EncodedFrame, age: Duration)] {
@@ -48,8 +48,8 @@ extension EnginePair.Side {
     }
   }
 
-  /// Expects that every frame that came out is one that was sent, byte for byte, and that every frame can be decoded: it
-  /// is a keyframe, or the next after the one before it.
+  /// Expects that every delivered frame is a frame that was sent, byte for byte, and can be decoded: it is a keyframe or
+  /// directly follows the frame before it.
   func expectUnbroken(
     _ sent: [EncodedFrame], from first: Int = 0, sourceLocation: SourceLocation = #_sourceLocation
   ) {
@@ -65,10 +65,11 @@ extension EnginePair.Side {
         last = number
       }
       #expect(
-        wrong == 0, "\(wrong) \(codec) frames are not those sent, or do not follow", sourceLocation: sourceLocation)
+        wrong == 0, "\(wrong) \(codec) frames are not those sent, or cannot be decoded.", sourceLocation: sourceLocation
+      )
       let times = frames.dropFirst(first).filter { $0.codec == codec }.map(\.time.ticks)
       #expect(
-        zip(times, times.dropFirst()).allSatisfy { $0 < $1 }, "times of \(codec) do not rise",
+        zip(times, times.dropFirst()).allSatisfy { $0 < $1 }, "The times of \(codec) frames do not increase.",
         sourceLocation: sourceLocation)
     }
   }

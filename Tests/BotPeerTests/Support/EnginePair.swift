@@ -10,26 +10,26 @@ import TestSupport
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-/// Two engines joined in memory by two lines, each as bad as a test wants, in time that the test moves: a whole call without a
-/// socket.
+/// Two engines joined in memory by two links with configurable impairments, in time that the test advances: a whole call
+/// without a socket.
 struct EnginePair {
-  /// What one side has seen and said.
+  /// One side's engine and its events.
   struct Side {
     var engine: PeerConnection
     var address: TransportAddress
     var events: [PeerEvent] = []
     var frames: [EncodedFrame] = []
-    /// When each of the frames came out.
+    /// The time at which each of the frames was delivered.
     var frameTimes: [ContinuousClock.Instant] = []
-    /// When each state was reached last.
+    /// The time at which each state was last reached.
     var stateTimes: [ConnectionState: ContinuousClock.Instant] = [:]
-    /// What it plays by itself.
+    /// The source of the media that this side plays, or nil.
     var source: SyntheticFrameSource?
-    /// What it sends reached the line.
+    /// The number of datagrams that this side has sent.
     var datagramsSent = 0
-    /// When the engine wants to be asked; kept, because it is needed more often than it changes.
+    /// The engine's deadline; cached, because it is read more often than it changes.
     fileprivate var deadline: ContinuousClock.Instant?
-    /// When OpenSSL's timer runs out, in our time and in its own.
+    /// The time at which OpenSSL's timer expires, in simulated and in real time.
     fileprivate var handshakeTimer: (due: ContinuousClock.Instant, real: ContinuousClock.Instant)?
     fileprivate var isTouched = true
 
@@ -51,18 +51,18 @@ struct EnginePair {
   var toBob: LossyLink
   var toAlice: LossyLink
   var signallingDelay: Duration = .milliseconds(1)
-  /// Decides whether a datagram gets through; a test replaces it.
+  /// A filter for each datagram; false drops it.
   var carries: (ByteBuffer, _ toBob: Bool) -> Bool = { _, _ in true }
-  /// Changes a signalling message on its way, or swallows it.
+  /// Changes a signalling message in transit; an empty result drops it.
   var relay: (SignallingMessage, _ toBob: Bool) -> [SignallingMessage] = { message, _ in [message] }
 
   private var signals: [Signal] = []
   private var earlier: (toBob: LossyLink, toAlice: LossyLink)?
 
   /// - Parameters:
-  ///   - offersAlice: whether Alice is made to offer; Bob answers unless `offersBob`.
-  ///   - bobReceives: what Bob takes of what Alice sends.
-  ///   - line: what both ways do to datagrams.
+  ///   - offersAlice: whether Alice offers; Bob only answers unless `offersBob` is true.
+  ///   - bobReceives: the kinds of media that Bob accepts from Alice.
+  ///   - line: the conditions of both directions.
   init(
     seed: UInt64 = 1, offersAlice: Bool = true, offersBob: Bool = false,
     aliceSends: Set<MediaKind> = [.audio, .video], bobSends: Set<MediaKind> = [.audio, .video],
@@ -102,7 +102,7 @@ struct EnginePair {
     return PeerConnection(configuration, offers: offers, generator: SeededGenerator(seed: generator.next()))
   }
 
-  /// The line's time, both ways.
+  /// The delay of each direction.
   var delay: Duration {
     get { toBob.conditions.delay }
     set {
@@ -111,11 +111,11 @@ struct EnginePair {
     }
   }
 
-  /// Makes both ways the same from now on, with fates that depend on the seed alone: how many datagrams a handshake took
-  /// depends on the machine.
+  /// Sets the conditions of both directions. The fates of later datagrams depend only on the seed, although the number of
+  /// datagrams in the handshake depends on the machine.
   mutating func setBandwidth(_ conditions: LossyLink.Conditions, seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
-    // What is on its way stays on its way.
+    // Datagrams in flight remain in flight.
     earlier = (toBob, toAlice)
     toBob = LossyLink(conditions, seed: generator.next())
     toAlice = LossyLink(conditions, seed: generator.next())
@@ -126,7 +126,7 @@ struct EnginePair {
     collect()
   }
 
-  /// Calls, and waits for the connection.
+  /// Starts a call, and waits for the connection.
   mutating func connect(within limit: Duration = .seconds(10)) throws {
     call()
     try run(until: \.areConnected, within: limit)
@@ -134,13 +134,13 @@ struct EnginePair {
 
   // MARK: Time
 
-  /// Moves time on, carrying everything that falls due on the way.
+  /// Advances time and delivers everything that falls due on the way.
   mutating func run(for span: Duration) {
     let end = now + span
     collect()
     while let next = nextEvent, next <= end {
       waitForOpenSSL(until: next)
-      // A few datagrams at one moment cost hardly more than one.
+      // Processing several datagrams at one time costs hardly more than processing one.
       now = max(next, now + .microseconds(100))
       work()
     }
@@ -148,7 +148,7 @@ struct EnginePair {
     collect()
   }
 
-  /// Runs until a condition holds; throws if it never did within the limit.
+  /// Runs until a condition holds.
   mutating func run(until condition: (EnginePair) -> Bool, within limit: Duration = .seconds(10)) throws {
     let end = now + limit
     while now < end {
@@ -158,7 +158,7 @@ struct EnginePair {
     if !condition(self) { throw NeverHappened(within: limit) }
   }
 
-  /// What a test waited for did not be established.
+  /// The condition that a test waited for did not hold in time.
   struct NeverHappened: Error {
     let within: Duration
   }
@@ -173,7 +173,8 @@ struct EnginePair {
     }
   }
 
-  /// OpenSSL's retransmission timer reads the real clock: when we jump to its end, real time has to pass as well.
+  /// OpenSSL's retransmission timer reads the real clock: before simulated time jumps to the timer's end, real time must
+  /// pass.
   private func waitForOpenSSL(until next: ContinuousClock.Instant) {
     for case let timer? in [alice.handshakeTimer, bob.handshakeTimer] where timer.due <= next {
       let left = timer.real - .now
@@ -191,7 +192,7 @@ struct EnginePair {
     collect()
   }
 
-  /// Asks both sides what they want, whether they said that they want anything or not.
+  /// Polls both sides, whether they are due or not.
   mutating func collect() {
     alice.isTouched = true
     bob.isTouched = true

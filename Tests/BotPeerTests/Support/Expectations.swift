@@ -1,8 +1,8 @@
 import Testing
 
-/// Expects two lists to be the same, and says where they part if they are not.
+/// Expects two lists to be equal, and reports the first index at which they differ.
 ///
-/// `#expect` would describe every element of both, which takes minutes when these are thousands of buffers.
+/// `#expect` would describe every element of both, which takes minutes for thousands of buffers.
 func expectSame<Element: Equatable>(
   _ actual: [Element], _ wanted: [Element], _ about: @autoclosure () -> String = "",
   sourceLocation: SourceLocation = #_sourceLocation
@@ -11,15 +11,15 @@ func expectSame<Element: Equatable>(
   let first = zip(actual, wanted).enumerated().first { $0.element.0 != $0.element.1 }?.offset
   let position = first ?? min(actual.count, wanted.count)
   Issue.record(
-    "\(about()) \(actual.count) instead of \(wanted.count) elements; they part at number \(position).",
+    "\(about()) \(actual.count) instead of \(wanted.count) elements; the first difference is at index \(position).",
     sourceLocation: sourceLocation)
 }
 
-/// Expects something of every element of a long list, and says which is the first that breaks it.
+/// Expects a condition of every element of a long list, and reports the first element that violates it.
 func expectAll<Element>(
   _ elements: some Sequence<Element>, sourceLocation: SourceLocation = #_sourceLocation,
   _ holds: (Element) throws -> Bool
 ) rethrows {
   guard let position = try elements.enumerated().first(where: { try !holds($0.element) })?.offset else { return }
-  Issue.record("It does not hold of element number \(position).", sourceLocation: sourceLocation)
+  Issue.record("The condition does not hold for the element at index \(position).", sourceLocation: sourceLocation)
 }

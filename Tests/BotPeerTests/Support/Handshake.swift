@@ -22,7 +22,7 @@ struct Handshake {
       role: .server, identity: serverIdentity, expecting: serverExpects ?? [clientIdentity.fingerprint])
   }
 
-  /// Carries datagrams both ways until neither side has one left.
+  /// Delivers datagrams in both directions until neither side has one left.
   func run(_ carry: ([ByteBuffer]) -> [ByteBuffer] = { $0 }) {
     for _ in 0..<20 {
       let toServer = carry(client.takeDatagrams())
@@ -39,7 +39,7 @@ extension DTLSConnection {
     if case .established(let keys) = state { keys } else { nil }
   }
 
-  /// Begins another handshake within the association, which ours never does by itself.
+  /// Begins another handshake within the association, which our connections never do themselves.
   func requestRenegotiation(showing identity: DTLSIdentity) {
     SSL_clear_options(ssl, UInt64(1) << 30)
     SSL_use_certificate(ssl, identity.certificate)
@@ -48,10 +48,10 @@ extension DTLSConnection {
     SSL_do_handshake(ssl)
   }
 
-  /// Bytes that have come and that OpenSSL has not read.
+  /// The number of received bytes that OpenSSL has not read.
   var unreadBytes: Int { BIO_ctrl_pending(incoming) }
 
-  /// The digest of the certificate that the peer has shown last.
+  /// The digest of the peer's latest certificate.
   var peerDigest: [UInt8]? {
     guard let certificate = SSL_get1_peer_certificate(ssl) else { return nil }
     defer { X509_free(certificate) }

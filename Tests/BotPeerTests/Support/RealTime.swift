@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Tests with real sockets and the real clock, one after the other and apart from those that compute: these block the
-/// threads that all tasks share.
+/// Tests with real sockets and the real clock. They run one after the other and separately from the tests that compute,
+/// because these block the threads that all tasks share.
 @Suite("in real time", .serialized, .realTime)
 enum RealTime {}

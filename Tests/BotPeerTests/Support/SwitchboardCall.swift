@@ -10,29 +10,29 @@ import TestSupport
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-/// The engines of one bot behind their switchboard, and guests who are engines by themselves, in time that a test moves. Any guest
-/// may be made to misbehave, and datagrams may come from anywhere.
+/// The engines of one bot behind their demultiplexer, and guests with an engine each, in time that the test advances. A
+/// guest can be made to misbehave, and datagrams can arrive from any address.
 final class SwitchboardCall {
-  /// One participant, as seen from their own side, and what the bot has had of them.
+  /// One participant's own engine, and the events that the bot reported about it.
   struct Guest {
     var engine: PeerConnection
     var address: TransportAddress
     var toBot: LossyLink
     var toGuest: LossyLink
     var source: SyntheticFrameSource?
-    /// Whether its engine is asked what it wants to send; a scripted guest sends only what the test says.
+    /// Whether the guest's engine is polled for datagrams; a scripted guest sends only what the test sends.
     var speaks = true
-    /// What the bot's switchboard said of it.
+    /// The events that the bot's demultiplexer reported about this guest.
     var events: [(time: ContinuousClock.Instant, event: PeerEvent)] = []
   }
 
-  /// When a handshake sends its flight again, by the test's time and by OpenSSL's.
+  /// The time at which a handshake retransmits its flight, in simulated and in real time.
   private struct HandshakeTimer {
     let due: ContinuousClock.Instant
     let real: ContinuousClock.Instant
   }
 
-  /// What left for addresses that are no guest's.
+  /// Counts of what was sent to addresses that belong to no guest.
   struct Stray {
     var datagrams = 0
     var bytes = 0
@@ -64,7 +64,7 @@ final class SwitchboardCall {
     demultiplexer.localAddresses = [Self.botAddress]
   }
 
-  /// Seeds for one engine after the other.
+  /// A source of seeds, one for each engine.
   private final class SeedSource {
     private var generator: SeededGenerator
 
@@ -75,7 +75,7 @@ final class SwitchboardCall {
 
   // MARK: Guests
 
-  /// Brings a guest, or a guest's new connection, at `10.0.0.host`; it calls the bot.
+  /// Adds a guest, or a guest's new connection, at `10.0.0.host`; the guest calls the bot.
   func enter(
     _ name: String, host: UInt8, port: UInt16 = 5000, identity: DTLSIdentity? = nil,
     sends: Set<MediaKind> = [.audio, .video], line: LossyLink.Conditions = .init(delay: .milliseconds(10))
@@ -106,13 +106,13 @@ final class SwitchboardCall {
     guests[ParticipantID(name)]?.source = SyntheticFrameSource(seed: seed, start: now, shape: shape)
   }
 
-  /// Stops a guest's source; gives what it has sent.
+  /// Stops a guest's source, and returns the frames that it has sent.
   func stop(_ name: String) -> [EncodedFrame] {
     defer { guests[ParticipantID(name)]?.source = nil }
     return guests[ParticipantID(name)]?.source?.sent ?? []
   }
 
-  /// What the bot got of a guest.
+  /// Returns the frames that the bot received from a guest.
   func frames(of name: String) -> [EncodedFrame] {
     guests[ParticipantID(name)]?.events.compactMap {
       if case .media(.frame(let frame)) = $0.event { frame } else { nil }
@@ -121,7 +121,7 @@ final class SwitchboardCall {
 
   func events(of name: String) -> [PeerEvent] { guests[ParticipantID(name)]?.events.map(\.event) ?? [] }
 
-  /// How a guest's calls ended, and when.
+  /// Returns the reasons for which a guest's calls ended, with the times.
   func endings(of name: String) -> [(time: ContinuousClock.Instant, ending: CloseReason)] {
     guests[ParticipantID(name)]?.events.compactMap {
       if case .ended(let ending) = $0.event { ($0.time, ending) } else { nil }
@@ -130,7 +130,7 @@ final class SwitchboardCall {
 
   func engine(of name: String) -> PeerConnection? { demultiplexer.engines[ParticipantID(name)] }
 
-  // MARK: What the bot is given
+  // MARK: Input of the bot
 
   func signal(_ message: SignallingMessage, from name: String) {
     demultiplexer.received(message, from: ParticipantID(name), now: now)
@@ -141,7 +141,7 @@ final class SwitchboardCall {
     work()
   }
 
-  /// A datagram that comes at once, from anywhere.
+  /// Delivers a datagram immediately, from any address.
   func datagram(_ bytes: ByteBuffer, from address: TransportAddress) {
     demultiplexer.received(bytes, from: address, to: Self.botAddress, now: now)
   }
@@ -177,7 +177,8 @@ final class SwitchboardCall {
     return all.compactMap(\.self).min()
   }
 
-  /// OpenSSL's retransmission timer reads the real clock: when we jump to its end, real time has to pass as well.
+  /// OpenSSL's retransmission timer reads the real clock: before simulated time jumps to the timer's end, real time must
+  /// pass.
   private func waitForOpenSSL(until next: ContinuousClock.Instant) {
     for timer in handshakeTimers.values where timer.due <= next {
       let left = timer.real - .now
@@ -196,7 +197,7 @@ final class SwitchboardCall {
     handshakeTimers = Dictionary(timers) { one, _ in one }
   }
 
-  /// Carries all that is due.
+  /// Delivers and polls everything that is due.
   func work() {
     while let first = signals.first, first.due <= now {
       signals.removeFirst()

@@ -1,7 +1,7 @@
 import Media
 import NIOCore
 
-/// Made-up media in real time: gives each frame when it is due, and keeps what it gave.
+/// Synthetic media in real time: returns each frame when it is due, and keeps a copy.
 struct SyntheticFrameSource {
   private var media: SyntheticMedia
   private var videoFrame: EncodedFrame
@@ -19,7 +19,7 @@ struct SyntheticFrameSource {
     self.kinds = kinds
   }
 
-  /// When the next frame is due; nil when there is never one.
+  /// The time at which the next frame is due, or nil if there is none.
   var deadline: ContinuousClock.Instant? {
     switch (kinds.contains(.video), kinds.contains(.audio)) {
     case (true, true): min(videoFrame.arrival, audio.arrival)
@@ -29,7 +29,7 @@ struct SyntheticFrameSource {
     }
   }
 
-  /// The next frame, if one is due.
+  /// Returns the next frame if one is due.
   mutating func next(now: ContinuousClock.Instant) -> EncodedFrame? {
     guard let deadline, deadline <= now else { return nil }
     let frame: EncodedFrame

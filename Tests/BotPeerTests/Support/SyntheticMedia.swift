@@ -2,9 +2,9 @@ import Media
 import NIOCore
 import TestSupport
 
-/// Frames with true headers, their number and random insides: enough for everything that does not decode.
+/// Frames with valid headers, a number and random data: enough for every test that does not decode them.
 struct SyntheticMedia {
-  /// How much there is of it.
+  /// The size and number of frames.
   struct Shape {
     var keyframeEvery: Int64 = 30
     var keyframeBytes = 20_000
@@ -29,7 +29,7 @@ struct SyntheticMedia {
     self.shape = shape
   }
 
-  /// The next frame, 30 a second, the first a keyframe.
+  /// Returns the next of 30 frames a second; the first is a keyframe.
   mutating func videoFrame() -> EncodedFrame {
     let isKeyframe = videoFrames % shape.keyframeEvery == 0
     var payload = ByteBuffer()
@@ -48,7 +48,7 @@ struct SyntheticMedia {
       arrival: start + .nanoseconds(videoFrames * 1_000_000_000 / 30))
   }
 
-  /// The next 20 ms of audio.
+  /// Returns the next 20 ms of audio.
   mutating func audio() -> EncodedFrame {
     // RFC 6716, 3.1: CELT, fullband, 20 ms, mono, one frame.
     var payload = ByteBuffer(bytes: [0xF8])
@@ -60,7 +60,7 @@ struct SyntheticMedia {
       payload: payload, isKeyframe: true, arrival: start + .milliseconds(packets * 20))
   }
 
-  /// Random bytes, cut out of a stock at a random place: far cheaper than drawing each.
+  /// Appends random bytes from a random position of a prepared array, which is far cheaper than generating each byte.
   private mutating func fill(_ payload: inout ByteBuffer, count: Int) {
     let position = Int.random(in: 0...Self.stock.count - count, using: &generator)
     payload.writeBytes(Self.stock[position..<position + count])
@@ -73,7 +73,7 @@ struct SyntheticMedia {
 }
 
 extension EncodedFrame {
-  /// The number that a made-up frame holds.
+  /// The number that a synthetic frame contains.
   var madeUpNumber: Int? {
     let position = codec == .opus ? 1 : isKeyframe ? 10 : 3
     return payload.getInteger(at: payload.readerIndex + position, as: UInt32.self).map(Int.init)

@@ -40,7 +40,7 @@
   };
 
   // Without a writer the frames are only counted, because the track itself is sent back.
-  const handOn = async (track, echo, writer) => {
+  const passOn = async (track, echo, writer) => {
     const read = reader();
     const pictures = new MediaStreamTrackProcessor({ track, maxBufferSize: 60 }).readable.getReader();
     let last = Promise.resolve();
@@ -69,7 +69,7 @@
     }
   };
 
-  const soundAfter = (track) => {
+  const delayedAudio = (track) => {
     // Chromium passes remote audio to Web Audio only while an element plays it too; the observer's element does.
     const audio = new AudioContext({ sampleRate: 48_000 });
     audio.resume();
@@ -80,13 +80,13 @@
   };
 
   const sendBack = (connection, track, echo) => {
-    if (track.kind === 'audio') return connection.addTrack(after > 0 ? soundAfter(track) : track);
+    if (track.kind === 'audio') return connection.addTrack(after > 0 ? delayedAudio(track) : track);
     if (!isByPicture) {
-      handOn(track.clone(), echo, null);
+      passOn(track.clone(), echo, null);
       return connection.addTrack(track);
     }
     const generator = new MediaStreamTrackGenerator({ kind: 'video' });
-    handOn(track.clone(), echo, generator.writable.getWriter());
+    passOn(track.clone(), echo, generator.writable.getWriter());
     return connection.addTrack(generator);
   };
 

@@ -18,7 +18,7 @@
   const fault = window.cameraFault ?? 'none';
   const [width, height] = window.cameraSize ?? [320, 240];
   const distance = fault === 'slow' ? 200 : 1000 / (window.cameraRate ?? 20);
-  const [happensAfter, frozenFor, soundLateBy] = [3000, 2000, 300];
+  const [happensAfter, frozenFor, audioDelay] = [3000, 2000, 300];
 
   const now = () => performance.timeOrigin + performance.now();
   const sleepUntil = (time) => new Promise((resolve) => setTimeout(resolve, time - now()));
@@ -93,7 +93,7 @@
     if (audio.state !== 'running') return null;
     const output = audio.createMediaStreamDestination();
     const late = audio.createDelay(1);
-    late.delayTime.value = fault === 'late-sound' ? soundLateBy / 1000 : 0;
+    late.delayTime.value = fault === 'late-sound' ? audioDelay / 1000 : 0;
     late.connect(output);
     if (fault !== 'silent') {
       hum(audio, late);

@@ -76,8 +76,8 @@
       wasBright = isBright;
     };
     // Chromium provides every frame; other browsers only the frames that are shown.
-    const takesAll = 'MediaStreamTrackProcessor' in window;
-    if (takesAll) takeAll(track.clone(), measure);
+    const readsAllFrames = 'MediaStreamTrackProcessor' in window;
+    if (readsAllFrames) readAllFrames(track.clone(), measure);
     const shown = (_, { presentedFrames }) => {
       const at = now();
       // Includes frames without a callback, because the page was busy.
@@ -86,13 +86,13 @@
       seen.lastShownAt = at;
       const size = `${video.videoWidth}x${video.videoHeight}`;
       if (seen.sizes.at(-1) !== size) seen.sizes.push(size);
-      if (!takesAll) measure(video, video.videoWidth, video.videoHeight);
+      if (!readsAllFrames) measure(video, video.videoWidth, video.videoHeight);
       video.requestVideoFrameCallback(shown);
     };
     video.requestVideoFrameCallback(shown);
   };
 
-  const takeAll = async (track, measure) => {
+  const readAllFrames = async (track, measure) => {
     const reader = new MediaStreamTrackProcessor({ track, maxBufferSize: 10 }).readable.getReader();
     while (true) {
       const { done, value: picture } = await reader.read();

@@ -72,7 +72,7 @@
   };
 
   // Returns the rectangle of a frame without uniform bars around it.
-  const withoutBars = ({ data, width, height }) => {
+  const croppedBox = ({ data, width, height }) => {
     const isEven = (count, at) => {
       const step = Math.max(1, Math.floor(count / 60));
       let lowest = 255;
@@ -104,7 +104,7 @@
     const whole = { left: 0, top: 0, width: image.width, height: image.height };
     const result = readBox(image, whole);
     if (result.error !== 'no pattern') return result;
-    const inner = withoutBars(image);
+    const inner = croppedBox(image);
     const hasBars = inner.width < image.width || inner.height < image.height;
     return hasBars && inner.width >= 2 * COLUMNS && inner.height >= ROWS ? readBox(image, inner) : result;
   };

@@ -5,7 +5,7 @@
 
   const now = () => performance.timeOrigin + performance.now();
   const watches = [];
-  const takesAll = 'MediaStreamTrackProcessor' in window;
+  const readsAllFrames = 'MediaStreamTrackProcessor' in window;
 
   const NativeConnection = window.RTCPeerConnection;
 
@@ -17,7 +17,7 @@
       this.addEventListener('track', ({ track, receiver }) => {
         if (track.kind === 'audio') hear(track, watch);
         else see(track, watch);
-        if (track.kind === 'video' && window.keyframeRequestsEvery) pester(receiver, watch);
+        if (track.kind === 'video' && window.keyframeRequestsEvery) requestKeyframes(receiver, watch);
       });
     }
   };
@@ -36,7 +36,7 @@
 
   // Chromium provides every frame; other browsers only those that are shown, whose number is counted.
   const see = async (track, watch) => {
-    if (takesAll) {
+    if (readsAllFrames) {
       const reader = new MediaStreamTrackProcessor({ track: track.clone(), maxBufferSize: 30 }).readable.getReader();
       while (true) {
         const { done, value: picture } = await reader.read();
@@ -60,7 +60,7 @@
 
   // Only in browsers that provide the samples.
   const hear = async (track, watch) => {
-    if (!takesAll) return;
+    if (!readsAllFrames) return;
     const reader = new MediaStreamTrackProcessor({ track: track.clone(), maxBufferSize: 100 }).readable.getReader();
     const marks = new PatternSoundReader();
     let samples = 0;
@@ -81,7 +81,7 @@
   };
 
   // Sends keyframe requests at a fixed rate, like many newcomers.
-  const pester = (receiver, watch) => {
+  const requestKeyframes = (receiver, watch) => {
     const source = `
       onrtctransform = ({ transformer }) => {
         transformer.readable.pipeTo(transformer.writable);

@@ -1,18 +1,18 @@
 import FuzzTargets
 import Glibc
 
-/// libFuzzer without its `main`, and what is measured of each input besides.
+/// Runs libFuzzer without its `main`, and measures the memory and CPU time of each input.
 enum Driver {
   static let target: FuzzTarget? = getenv("CHATBOT_FUZZ_TARGET").flatMap { FuzzTarget(rawValue: String(cString: $0)) }
 
-  /// Thread CPU time of one input: 50 ms, by the factor that the sanitizer and the coverage make everything slower.
+  /// The maximum thread CPU time of one input: 50 ms, times the slowdown by the sanitizer and the coverage.
   private static let limit = 0.050 * 10
 
   static func list() {
     for target in FuzzTarget.allCases { print(target.rawValue, target.largestInput) }
   }
 
-  /// - Returns: the process's exit code.
+  /// - Returns: The process's exit code.
   static func run() -> Int32 {
     HeapMeter.begin()
     var count = CommandLine.argc
@@ -30,7 +30,7 @@ enum Driver {
     if HeapMeter.peak > HeapMeter.limit {
       stop("takes \(HeapMeter.peak >> 20) MiB of memory; \(HeapMeter.limit >> 20) are allowed.")
     }
-    // A machine that does something else at the moment is no fault of the input.
+    // A busy machine is not the input's fault, so a slow input is measured again.
     for _ in 0..<2 where time > limit { time = min(time, measure(target, input)) }
     if time > limit { stop("takes \(time) s of CPU time; \(limit) are allowed.") }
   }
@@ -40,7 +40,7 @@ enum Driver {
     do {
       try target.run(input)
     } catch {
-      stop("breaks a promise: \(error.description)")
+      stop("violates an invariant: \(error.description)")
     }
     return seconds() - begin
   }

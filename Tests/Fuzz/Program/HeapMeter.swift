@@ -1,10 +1,10 @@
-/// The most memory that is allocated while one input is read, as the address sanitizer's allocator tells it.
+/// The peak of the memory allocated for one input, as counted by the address sanitizer's allocator.
 enum HeapMeter {
-  /// Bytes that one input may take.
+  /// The maximum number of bytes for one input.
   static let limit = 64 << 20
 
-  /// Bytes now, and the most since the input began. The sanitizer's hooks write them, so they lie where nothing is allocated
-  /// to reach them. Threads other than the fuzzer's allocate next to nothing.
+  /// The bytes allocated now, and the peak since the input began. The sanitizer's hooks write them, so they are stored
+  /// where access allocates nothing. Threads other than the fuzzer's allocate next to nothing.
   nonisolated(unsafe) private static var now = 0
   nonisolated(unsafe) private(set) static var peak = 0
 

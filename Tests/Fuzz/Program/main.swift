@@ -1,7 +1,7 @@
 import Glibc
 
-/// Lets libFuzzer drive the target that the environment variable `CHATBOT_FUZZ_TARGET` names. All arguments are libFuzzer's.
-/// Without the variable, all targets are listed, each with the size of its largest input.
+/// Runs libFuzzer on the target that the environment variable `CHATBOT_FUZZ_TARGET` names. All arguments are libFuzzer's.
+/// Without the variable, it lists all targets, each with the size of its largest input.
 guard Driver.target != nil else {
   Driver.list()
   exit(getenv("CHATBOT_FUZZ_TARGET") == nil ? 0 : 2)

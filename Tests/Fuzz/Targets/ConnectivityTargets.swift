@@ -1,14 +1,14 @@
 import ICE
 import NIOCore
 
-/// What finds the way to the other side: STUN, candidates, addresses.
+/// Connectivity: STUN, candidates and addresses.
 enum ConnectivityTargets {
   private static let left = TransportAddress(ip: .v4(0xC000_0201), port: 5_000)
   private static let right = TransportAddress(ip: .v4(0xC000_0202), port: 5_000)
   private static let ours = ICECredentials(usernameFragment: "leftleft", password: "left-password-of-24-chars")
   private static let theirs = ICECredentials(usernameFragment: "rightrig", password: "rightpassword-of-24-chars")
 
-  /// A datagram comes to an agent and to a gatherer, as it is and with a right password.
+  /// Passes a datagram to an agent and to a server-reflexive gatherer, unchanged and with a valid password.
   static func stun(_ input: [UInt8]) throws(BrokenPromise) {
     let datagram = ByteBuffer(bytes: input)
     _ = STUNEnvelope(datagram)
@@ -19,16 +19,16 @@ enum ConnectivityTargets {
     var (agent, question) = calling(now: now)
     _ = agent.received(datagram, from: right, to: left, now: now)
     _ = agent.poll(now: now, pace: CheckPacer())
-    try promise(agent.selectedPair == nil, "A datagram without the password leads to a selected pair.")
+    try promise(agent.selectedPair == nil, "A datagram without the password selects a pair.")
 
     guard let message = try? STUNMessage(parsing: datagram) else { return }
-    try promise(written { message.write(into: &$0) } == datagram, "A STUN message is written back otherwise.")
+    try promise(written { message.write(into: &$0) } == datagram, "A STUN message is not written back unchanged.")
     _ = (message.username, message.xorMappedAddress, message.mappedAddress, message.errorCode)
     _ = (message.unknownAttributes, message.priority, message.iceControlled, message.software)
     authentic(message, to: &agent, question: question, now: now)
   }
 
-  /// The other side knows the password and says what the input says.
+  /// Passes the message to the agent, authenticated with the other side's password.
   private static func authentic(
     _ message: STUNMessage, to agent: inout ICEAgent, question: STUNTransactionID?, now: ContinuousClock.Instant
   ) {
@@ -46,7 +46,7 @@ enum ConnectivityTargets {
     }
   }
 
-  /// An agent that has asked the other side, and the question's number.
+  /// An agent that has sent a check to the other side, and the transaction ID of the check.
   private static func calling(now: ContinuousClock.Instant) -> (agent: ICEAgent, question: STUNTransactionID?) {
     var agent = ICEAgent(role: .controlled, credentials: ours, tieBreaker: 7, generator: FixedGenerator(seed: 7))
     _ = agent.addLocalHost(left)
@@ -63,19 +63,19 @@ enum ConnectivityTargets {
     return (agent, question)
   }
 
-  /// A text is treated as an address, for a server's URL, and for a candidate.
+  /// Parses a text as an address, as a server's URL, and as a candidate.
   static func candidate(_ input: [UInt8]) throws(BrokenPromise) {
     let text = String(decoding: input, as: UTF8.self)
     if let ip = IPAddress(text) {
-      try promise(IPAddress(ip.description) == ip, "The address \(ip) comes back otherwise.")
+      try promise(IPAddress(ip.description) == ip, "The address \(ip) does not round-trip.")
     }
     if let url = try? ICEServerURL(parsing: text) {
-      try promise((try? ICEServerURL(parsing: url.description)) == url, "The URL \(url) comes back otherwise.")
+      try promise((try? ICEServerURL(parsing: url.description)) == url, "The URL \(url) does not round-trip.")
     }
     guard let candidate = try? ICECandidate(parsing: text) else { return }
     try promise(
       (try? ICECandidate(parsing: candidate.attributeValue)) == candidate,
-      "The candidate \(candidate.attributeValue) comes back otherwise.")
+      "The candidate \(candidate.attributeValue) does not round-trip.")
     var (agent, _) = calling(now: .now)
     agent.addRemoteCandidate(candidate, now: .now)
     _ = agent.poll(now: .now, pace: CheckPacer())

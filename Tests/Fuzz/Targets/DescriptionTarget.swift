@@ -2,12 +2,12 @@ import BotPeer
 import Media
 import SDP
 
-/// A session description is read, taken as an offer and answered, and taken as an answer.
+/// Parses a session description, answers it as an offer, and applies it as an answer.
 enum DescriptionTarget {
   static func run(_ input: [UInt8]) throws(BrokenPromise) {
     let text = String(decoding: input, as: UTF8.self)
     if let description = try? SessionDescription(parsing: text) {
-      try promise(description.text.utf8.elementsEqual(text.utf8), "A description is written back otherwise.")
+      try promise(description.text.utf8.elementsEqual(text.utf8), "A description is not written back unchanged.")
       readEverything(of: description)
     }
     try offer(text, to: negotiator(seed: 1))
@@ -29,7 +29,7 @@ enum DescriptionTarget {
     }
   }
 
-  /// An offer is refused without a trace, or answered section by section.
+  /// Checks that an offer is rejected without changing the negotiator, or answered section by section.
   private static func offer(_ text: String, to negotiator: Negotiator) throws(BrokenPromise) {
     var negotiator = negotiator
     var untouched = negotiator
@@ -37,9 +37,9 @@ enum DescriptionTarget {
     do {
       reply = try negotiator.receivedOffer(text)
     } catch {
-      try promise(error.description.utf8.count < 1_000, "A refusal has \(error.description.utf8.count) bytes.")
+      try promise(error.description.utf8.count < 1_000, "An error message has \(error.description.utf8.count) bytes.")
       try promise(
-        negotiator.createOffer() == untouched.createOffer(), "An offer that was refused has left a trace.")
+        negotiator.createOffer() == untouched.createOffer(), "A rejected offer has changed the negotiator.")
       return
     }
     guard let reply else { return }
@@ -47,27 +47,27 @@ enum DescriptionTarget {
     else { throw BrokenPromise("Our answer, or the offer that it answers, cannot be read.") }
     let kinds = theirs.sections.map(\.mediaLine.kind)
     try promise(kinds == ours.sections.map(\.mediaLine.kind), "The answer has other sections than the offer.")
-    try promise((1...2).contains(reply.session.media.count), "\(reply.session.media.count) sections are agreed to.")
+    try promise((1...2).contains(reply.session.media.count), "\(reply.session.media.count) sections are negotiated.")
     try promise(reply.answer.utf8.count < 32_768, "An answer has \(reply.answer.utf8.count) bytes.")
     try promise(
       (try? SessionDescription(parsing: negotiator.createOffer())) != nil, "Our next offer cannot be read.")
   }
 
-  /// An answer settles what was offered, or is refused without a trace.
+  /// Checks that an answer matches the offer, or is rejected without changing the negotiator.
   private static func answer(_ text: String) throws(BrokenPromise) {
     var negotiator = negotiator(seed: 1)
     _ = negotiator.createOffer()
     if let session = try? negotiator.receivedAnswer(text) {
       try promise(
         !session.media.isEmpty && session.media.allSatisfy { $0.index < 2 } && !negotiator.isAwaitingAnswer,
-        "An answer settles something else than was offered.")
+        "An answer negotiates something that was not offered.")
     } else {
       try promise(
-        negotiator.isAwaitingAnswer && negotiator.session == nil, "An answer that was refused has left a trace.")
+        negotiator.isAwaitingAnswer && negotiator.session == nil, "A rejected answer has changed the negotiator.")
     }
   }
 
-  /// One that has answered an offer before.
+  /// A negotiator that has answered an offer before.
   private static let called: Negotiator = {
     var (caller, called) = (negotiator(seed: 2), negotiator(seed: 1))
     _ = try? called.receivedOffer(caller.createOffer())

@@ -6,13 +6,13 @@ import Media
 
 /// Files that can be played.
 enum FileTargets {
-  /// The most frames and ticks of audio that are read of one input: the first show whether reading works.
+  /// The maximum frames and ticks of audio that are read of one input: the first ones show whether reading works.
   private static let maximumVideoFrames = 3
   private static let maximumTicks = 48_000
-  /// Frames with more pixels are not decoded: that costs what their size says, whatever the bytes are.
+  /// Frames with more pixels are not decoded: the cost depends on their size, whatever the bytes are.
   private static let maximumPixels = 320 * 240
 
-  /// WebM, Ogg and IVF. What was found when the file was opened is found again when it is played.
+  /// Opens WebM, Ogg and IVF files, and checks that playing finds the same frames as opening.
   static func container(_ input: [UInt8]) throws(BrokenPromise) {
     let folder = try ScratchFolder()
     let path = try folder.write(input, as: "input")
@@ -35,7 +35,7 @@ enum FileTargets {
         var (frames, last) = (0, Int64(0))
         while let frame = try reader.next() {
           frames += 1
-          try promise(frame.time >= last, "A frame's time is \(frame.time) behind one at \(last).")
+          try promise(frame.time >= last, "A frame's time is \(frame.time) after one at \(last).")
           last = frame.time
         }
         try promise(frames == track.frames, "Of \(track.frames) frames \(frames) are played.")
@@ -44,11 +44,11 @@ enum FileTargets {
     } catch let error as BrokenPromise {
       throw error
     } catch {
-      throw BrokenPromise("A file that was read through cannot be played: \(error)")
+      throw BrokenPromise("A file that was scanned successfully cannot be played: \(error)")
     }
   }
 
-  /// Y4M, and what libsndfile reads.
+  /// Opens Y4M and the formats that libsndfile reads.
   static func plain(_ input: [UInt8]) throws(BrokenPromise) {
     let folder = try ScratchFolder()
     let path = try folder.write(input, as: "input")
@@ -56,25 +56,26 @@ enum FileTargets {
     try decode(path)
   }
 
-  /// A PNG file. The memory for its pixels is taken by its header's word, which is bounded; so only small ones are read.
+  /// Opens a PNG file. The memory for its pixels depends on its header, which is bounded; so only small images are
+  /// decoded.
   static func png(_ input: [UInt8]) throws(BrokenPromise) {
     func number(_ at: Int) -> Int { input[at..<at + 4].reduce(0) { $0 << 8 | Int($1) } }
     if input.count >= 24, number(16) <= 4_096, number(20) <= 4_096, number(16) * number(20) > maximumPixels { return }
     try plain(input)
   }
 
-  /// Checks a file as a live camera does, and reads its first frames and its first audio.
+  /// Opens a file as a live camera does, and reads its first frames and its first audio.
   private static func decode(_ path: String) throws(BrokenPromise) {
     let found: InputFile.Found
     do {
       found = try InputFile.check(path, rate: nil)
     } catch {
-      try promise(error.description.utf8.count < 400, "A refusal has \(error.description.utf8.count) bytes.")
+      try promise(error.description.utf8.count < 400, "An error message has \(error.description.utf8.count) bytes.")
       return
     }
     let clock = CameraClock(wallClock: WallClock(moment: .now, secondsSince1970: 0))
     if let videoFrames = found.videoFrames, let input = try? videoFrames.open(clock) {
-      try promise(videoFrames.interval > 0, "From frame to frame is no time.")
+      try promise(videoFrames.interval > 0, "The frame interval is not positive.")
       for _ in 0..<2 {
         for _ in 0..<maximumVideoFrames {
           guard let time = try? input.peek() else { break }
@@ -90,7 +91,7 @@ enum FileTargets {
         var ticks = 0
         while ticks < maximumTicks, let piece = try? input.read(960) {
           ticks += piece.count
-          try promise(piece.channels == audio.channels, "\(piece.channels) channels come out of \(audio.channels).")
+          try promise(piece.channels == audio.channels, "\(piece.channels) channels are read of \(audio.channels).")
           if piece.count < 960 { break }
         }
         try? input.rewind()

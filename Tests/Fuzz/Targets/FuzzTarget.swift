@@ -1,4 +1,4 @@
-/// A parser, or a family of them, that takes bytes of strangers.
+/// A parser, or a family of parsers, that reads untrusted bytes.
 public enum FuzzTarget: String, CaseIterable, Sendable {
   case stun
   case candidate
@@ -21,9 +21,9 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case rules
   case baseline
 
-  /// Lets the target read an input. Whatever the input is, this must return.
+  /// Runs the target on an input. It must return for any input.
   ///
-  /// - Throws: what the parsers promise of every input and did not keep.
+  /// - Throws: The invariant of the parsers that the input violates.
   public func run(_ input: [UInt8]) throws(BrokenPromise) {
     switch self {
     case .stun: try ConnectivityTargets.stun(input)
@@ -46,7 +46,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     }
   }
 
-  /// Bytes of the largest input that is worth trying.
+  /// The size of the largest useful input, in bytes.
   public var largestInput: Int {
     switch self {
     case .stun, .rtp, .rtcp, .opus: 1_500
@@ -59,7 +59,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   }
 }
 
-/// A promise that a parser makes of every input and did not keep.
+/// A violated invariant of a parser: something that must be true for any input.
 public struct BrokenPromise: Error, Sendable, Hashable, CustomStringConvertible {
   public let description: String
 
@@ -68,7 +68,7 @@ public struct BrokenPromise: Error, Sendable, Hashable, CustomStringConvertible 
   }
 }
 
-/// Holds a parser to a promise.
+/// Throws if an invariant is violated.
 func promise(_ isKept: Bool, _ sentence: @autoclosure () -> String) throws(BrokenPromise) {
   if !isKept { throw BrokenPromise(sentence()) }
 }

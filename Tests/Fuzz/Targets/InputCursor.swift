@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Takes an input that stands for several things apart.
+/// Splits an input into several values.
 struct InputCursor {
   private var rest: ArraySlice<UInt8>
 
@@ -10,26 +10,26 @@ struct InputCursor {
 
   var isAtEnd: Bool { rest.isEmpty }
 
-  /// The next byte; 0 behind the end.
+  /// Removes and returns the next byte; 0 after the end.
   mutating func byte() -> UInt8 { rest.popFirst() ?? 0 }
 
-  /// The next bytes; fewer at the end.
+  /// Removes and returns the next bytes; fewer at the end.
   mutating func bytes(_ count: Int) -> [UInt8] {
     defer { rest = rest.dropFirst(count) }
     return Array(rest.prefix(count))
   }
 
-  /// The next bytes behind their count in one byte.
+  /// Removes and returns bytes that follow their count in one byte.
   mutating func counted() -> ByteBuffer {
     let count = Int(byte())
     return ByteBuffer(bytes: bytes(count))
   }
 
-  /// All that is left.
+  /// Removes and returns all remaining bytes.
   mutating func remainder() -> [UInt8] { bytes(rest.count) }
 }
 
-/// Random numbers that are the same for every input: SplitMix64.
+/// A SplitMix64 generator, so that random numbers are the same for every input.
 struct FixedGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
@@ -46,7 +46,7 @@ struct FixedGenerator: RandomNumberGenerator, Sendable {
   }
 }
 
-/// The bytes that a call writes.
+/// Returns the bytes that a closure writes.
 func written(_ write: (inout ByteBuffer) -> Void) -> ByteBuffer {
   var buffer = ByteBuffer()
   write(&buffer)

@@ -5,11 +5,11 @@ import NIOCore
 
 /// Recordings that were never closed, and their manifests.
 enum RepairTargets {
-  /// A file in memory to be repaired.
+  /// A file in memory to repair.
   private final class MemoryFile: RepairTarget {
     private(set) var bytes: [UInt8]
     let size: Int64
-    /// How often it was read.
+    /// The number of reads.
     private(set) var reads = 0
     private let content: ByteBuffer
 
@@ -42,7 +42,7 @@ enum RepairTargets {
     }
   }
 
-  /// WebM or Ogg. A repair leaves a file alone or makes it whole, and reads it in a bounded number of steps.
+  /// Repairs WebM or Ogg. A repair leaves a file unchanged or completes it, and needs a bounded number of reads.
   static func media(_ input: [UInt8]) throws(BrokenPromise) {
     do {
       let file = MemoryFile(input)
@@ -50,10 +50,10 @@ enum RepairTargets {
       if case .mendable(let plan) = finding { try plan.carryOut(on: file) }
       try promise(file.reads <= 4 * input.count + 50_000, "A file of \(input.count) bytes is read \(file.reads) times.")
       try promise(
-        file.bytes.count <= 3 * input.count + 64, "A repair makes \(file.bytes.count) of \(input.count) bytes.")
-      if case .refused = finding { return try promise(file.bytes == input, "A file that is refused is changed.") }
+        file.bytes.count <= 3 * input.count + 64, "A repair writes \(file.bytes.count) bytes for \(input.count).")
+      if case .refused = finding { return try promise(file.bytes == input, "A rejected file is changed.") }
       guard case .whole = try MemoryFile(file.bytes).examine() else {
-        throw BrokenPromise("A file is not whole behind its repair.")
+        throw BrokenPromise("A file is not complete after its repair.")
       }
       let source = MemoryFile(file.bytes)
       if input.starts(with: Array("OggS".utf8)) {
@@ -68,12 +68,12 @@ enum RepairTargets {
     }
   }
 
-  /// A manifest beside two recordings, one whole and one cut off.
+  /// Repairs a manifest with two recordings, one complete and one cut off.
   static func manifest(_ input: [UInt8]) throws(BrokenPromise) {
     if let manifest = try? RecordingManifest(parsing: input) {
       guard let again = try? manifest.json, let same = try? RecordingManifest(parsing: Array(again.readableBytesView))
-      else { throw BrokenPromise("A manifest that was read cannot be written, or not be read again.") }
-      try promise(same == manifest, "A manifest comes back otherwise.")
+      else { throw BrokenPromise("A manifest that was read cannot be written or parsed again.") }
+      try promise(same == manifest, "A manifest does not round-trip.")
     }
     let folder = try ScratchFolder()
     try folder.write(input, as: "anna.json")
@@ -82,7 +82,7 @@ enum RepairTargets {
     try folder.write(videoFrames, as: "anna.webm")
     for report in RoomRecorder.repair("\(folder.path)/anna.json") { _ = report.description }
     try promise(
-      RoomRecorder.repair(folder.path).allSatisfy { !$0.isWhole || $0.outcome == .whole }, "A repair finds work twice.")
+      RoomRecorder.repair(folder.path).allSatisfy { !$0.isWhole || $0.outcome == .whole }, "A second repair is needed.")
   }
 
   /// A small Ogg file.

@@ -1,15 +1,15 @@
 import CallCheck
 
-/// What a check is given to judge by: rules, files of rules, and an earlier report.
+/// The rules of a check: single rules, rules files, and an earlier report.
 enum RuleTargets {
-  /// The input is treated as a rule and for a file of rules.
+  /// Parses the input as a rule and as a rules file.
   static func rules(_ input: [UInt8]) throws(BrokenPromise) {
     guard let text = String(validating: input, as: UTF8.self) else { return }
     if let rule = try? Rule(text) { try readAgain(rule) }
     switch Result(catching: { () throws(RulesFile.ParseError) in try RulesFile.rules(of: text) }) {
     case .success(let rules):
       for rule in rules.given { try readAgain(rule) }
-      try promise(!rules.isEmpty, "A file without a rule is taken.")
+      try promise(!rules.isEmpty, "A file without a rule is accepted.")
     case .failure(let error):
       _ = error.description
     }
@@ -19,10 +19,10 @@ enum RuleTargets {
     let again = try? Rule(rule.text)
     try promise(
       again?.text == rule.text && again?.limit == rule.limit && again?.comparison == rule.comparison
-        && again?.measurement.name == rule.measurement.name, "The rule \(rule.text) comes back otherwise.")
+        && again?.measurement.name == rule.measurement.name, "The rule \(rule.text) does not round-trip.")
   }
 
-  /// A report, and behind a zero byte the one that it is compared with.
+  /// Parses a report and, after a zero byte, the report to compare it with.
   static func baseline(_ input: [UInt8]) throws(BrokenPromise) {
     let parts = input.split(separator: 0, maxSplits: 1, omittingEmptySubsequences: false)
     guard let first = parts.first, let report = try read(Array(first)) else { return }
@@ -31,7 +31,7 @@ enum RuleTargets {
     other.peers.reverse()
     if parts.count == 2, let second = try read(Array(parts[1])) { other = second }
     for comparison in [report.compared(with: other), other.compared(with: report)] {
-      try promise(!comparison.summary.isEmpty, "A comparison says nothing.")
+      try promise(!comparison.summary.isEmpty, "A comparison has an empty summary.")
     }
   }
 
@@ -42,9 +42,9 @@ enum RuleTargets {
       return nil
     case .success(let report):
       guard let text = try? report.json, let again = try? CheckReport(parsing: Array(text.utf8)) else {
-        throw BrokenPromise("A report that was read cannot be written, or not be read again.")
+        throw BrokenPromise("A report that was read cannot be written or parsed again.")
       }
-      try promise(again == report, "A report comes back otherwise.")
+      try promise(again == report, "A report does not round-trip.")
       return report
     }
   }

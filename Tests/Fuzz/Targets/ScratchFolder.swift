@@ -1,6 +1,6 @@
 import Glibc
 
-/// A folder in memory for what is read by its path. It goes away with the last reference.
+/// A folder in memory for code that reads files by path. It is deleted with the last reference.
 final class ScratchFolder {
   let path: String
   private var names: Set<String> = []
@@ -9,14 +9,14 @@ final class ScratchFolder {
 
   init() throws(BrokenPromise) {
     var template = Array("\(Self.parent)/chatbot-fuzz-XXXXXX".utf8CString)
-    guard let made = mkdtemp(&template) else { throw BrokenPromise("No folder can be made in \(Self.parent).") }
+    guard let made = mkdtemp(&template) else { throw BrokenPromise("No folder can be created in \(Self.parent).") }
     path = String(cString: made)
   }
 
   deinit {
     for name in names { unlink("\(path)/\(name)") }
     if rmdir(path) == 0 { return }
-    // A target has made files of its own.
+    // The target has created files of its own.
     guard let folder = opendir(path) else { return }
     while let entry = readdir(folder) {
       let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
@@ -28,7 +28,7 @@ final class ScratchFolder {
 
   /// Writes a file.
   ///
-  /// - Returns: its path.
+  /// - Returns: Its path.
   @discardableResult
   func write(_ bytes: [UInt8], as name: String) throws(BrokenPromise) -> String {
     let file = "\(path)/\(name)"

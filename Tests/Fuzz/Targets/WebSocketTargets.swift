@@ -6,9 +6,9 @@ import NIOWebSocket
 
 @testable import SkyRTC
 
-/// What comes over TCP: WebSocket frames, and the HTTP before them.
+/// Bytes received over TCP: WebSocket frames, and the HTTP before them.
 ///
-/// An input begins with a byte of choices: the side that takes it, and how many bytes come at once.
+/// An input begins with a byte of choices: the side that receives it, and how many bytes arrive at once.
 enum WebSocketTargets {
   private static let limits: WebSocketLimits = {
     var limits = WebSocketLimits()
@@ -18,14 +18,14 @@ enum WebSocketTargets {
     return limits
   }()
 
-  /// What the owner of a WebSocket was told.
+  /// What the owner of a WebSocket was notified of.
   private final class Diary {
     var endings = 0
     var largest = 0
     var isEarly = false
   }
 
-  /// Frames come to an open WebSocket.
+  /// Passes frames to an open WebSocket.
   static func frames(_ input: [UInt8]) throws(BrokenPromise) {
     var cursor = InputCursor(input)
     let choices = cursor.byte()
@@ -45,16 +45,16 @@ enum WebSocketTargets {
         handler,
       ])
     } catch {
-      throw BrokenPromise("There is no pipeline: \(error)")
+      throw BrokenPromise("The pipeline cannot be built: \(error)")
     }
     feed(cursor.remainder(), to: channel, atOnce: choices >> 1)
     end(channel)
     try promise(diary.endings == 1, "A WebSocket ended \(diary.endings) times.")
-    try promise(!diary.isEarly, "A message came behind the end.")
-    try promise(diary.largest <= limits.maximumMessageBytes, "A message of \(diary.largest) bytes came.")
+    try promise(!diary.isEarly, "A message arrived after the end.")
+    try promise(diary.largest <= limits.maximumMessageBytes, "A message of \(diary.largest) bytes was delivered.")
   }
 
-  /// A request comes to a server, or an answer to a client; frames can follow.
+  /// Passes a request to a server, or a response to a client; frames can follow.
   static func upgrade(_ input: [UInt8]) throws(BrokenPromise) {
     var cursor = InputCursor(input)
     let choices = cursor.byte()
@@ -62,17 +62,17 @@ enum WebSocketTargets {
     do {
       if choices & 1 == 0 { try serve(channel) } else { try call(channel) }
     } catch {
-      throw BrokenPromise("There is no pipeline: \(error)")
+      throw BrokenPromise("The pipeline cannot be built: \(error)")
     }
     feed(cursor.remainder(), to: channel, atOnce: choices >> 1)
     let first = try? channel.readOutbound(as: ByteBuffer.self)
     end(channel)
     guard let first else { return }
     let start = choices & 1 == 0 ? "HTTP/1.1 " : "GET /room HTTP/1.1\r\n"
-    try promise(first.readableBytesView.starts(with: start.utf8), "What is sent first is no HTTP.")
+    try promise(first.readableBytesView.starts(with: start.utf8), "The first bytes sent are not HTTP.")
   }
 
-  /// Lets bytes come until the channel is closed: nothing is read from a socket behind that.
+  /// Delivers bytes until the channel is closed: after that, nothing is read from a socket.
   private static func feed(_ bytes: [UInt8], to channel: EmbeddedChannel, atOnce: UInt8) {
     let isClosed = NIOLoopBoundBox(false, eventLoop: channel.embeddedEventLoop)
     channel.closeFuture.whenComplete { _ in isClosed.value = true }
@@ -84,7 +84,7 @@ enum WebSocketTargets {
     }
   }
 
-  /// Lets all timers run out, and closes the channel.
+  /// Lets all timers expire, and closes the channel.
   private static func end(_ channel: EmbeddedChannel) {
     channel.embeddedEventLoop.advanceTime(by: .seconds(60))
     _ = try? channel.finish(acceptAlreadyClosed: true)
@@ -94,7 +94,7 @@ enum WebSocketTargets {
 
   private static let page = SkyRTCServer.Configuration()
 
-  /// Builds what the server builds for each connection.
+  /// Builds the pipeline that the server builds for each connection.
   private static func serve(_ channel: EmbeddedChannel) throws {
     let (loop, pipeline) = (channel.embeddedEventLoop, channel.pipeline.syncOperations)
     let hub = ConnectionRegistry(
@@ -129,7 +129,7 @@ enum WebSocketTargets {
 
   // MARK: The client's pipeline
 
-  /// Builds what the client builds, with a key that is known.
+  /// Builds the pipeline that the client builds, with a fixed key.
   private static func call(_ channel: EmbeddedChannel) throws {
     let pipeline = channel.pipeline.syncOperations
     let request = WebSocketRequestHandler(url: try WebSocketURL("ws://localhost:3000/room"), headers: []) { error in

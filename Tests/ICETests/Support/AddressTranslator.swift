@@ -1,11 +1,11 @@
 import ICE
 
-/// A NAT: inside addresses get ports of one outside address.
+/// A NAT that maps inside addresses to ports of one outside address.
 struct AddressTranslator {
   let outside: IPAddress
-  /// A port for each destination instead of one for each inside address (RFC 4787, 4.1).
+  /// Whether there is a port for each destination instead of one for each inside address (RFC 4787, 4.1).
   var isSymmetric = false
-  /// Lets in only who was spoken to (RFC 4787, 5).
+  /// Whether only packets from known destinations are let in (RFC 4787, 5).
   var isFiltering = true
   private var nextPort: UInt16 = 40_000
   private var mappings: [(inside: TransportAddress, to: TransportAddress?, port: UInt16)] = []
@@ -17,7 +17,7 @@ struct AddressTranslator {
     self.isFiltering = isFiltering
   }
 
-  /// What a packet's source becomes on its way out.
+  /// Returns the translated source of an outgoing packet.
   mutating func leaving(_ inside: TransportAddress, _ to: TransportAddress) -> TransportAddress {
     let key = isSymmetric ? to : nil
     let port: UInt16
@@ -33,13 +33,13 @@ struct AddressTranslator {
     return source
   }
 
-  /// Who gets a packet that comes from outside.
+  /// Returns the inside address of an incoming packet, or nil when it is dropped.
   func entering(_ to: TransportAddress, from: TransportAddress) -> TransportAddress? {
     guard to.ip == outside, !isFiltering || spokenTo.contains([to, from]) else { return nil }
     return mappings.first { $0.port == to.port }?.inside
   }
 
-  /// Forgets every mapping, as a NAT does that was switched off and on.
+  /// Discards all mappings, like a NAT that was restarted.
   mutating func forget() {
     mappings = []
     spokenTo = []

@@ -2,7 +2,7 @@ import ICE
 import NIOCore
 import TestSupport
 
-/// An address from text that is known to be right; a wrong one gives the unspecified address, which reaches nobody.
+/// Returns an address from valid text; the unspecified address, which is unreachable, for any other text.
 func address(_ ip: String, _ port: UInt16 = 5_000) -> TransportAddress {
   TransportAddress(ip, port: port) ?? TransportAddress(ip: .v4(0), port: 0)
 }
@@ -27,7 +27,7 @@ func agent(
 }
 
 extension ICEAgent {
-  /// The only agent of its program: it keeps the pace by itself.
+  /// Polls the only agent of a process, with a pacer of its own.
   mutating func poll(now: ContinuousClock.Instant) -> [Action] { poll(now: now, pace: CheckPacer()) }
 
   mutating func know(_ credentials: ICECredentials, isLite: Bool = false, now: ContinuousClock.Instant) {
@@ -41,7 +41,7 @@ extension ICEAgent {
 }
 
 extension SimulatedPath where Right == ICEAgent {
-  /// Two agents that know nothing of each other; the left one controls unless told otherwise.
+  /// Creates two agents without each other's credentials and candidates; by default the left one is controlling.
   static func agents(
     left: [TransportAddress] = [Known.left], right: [TransportAddress] = [Known.right],
     roles: (ICEAgent.Role, ICEAgent.Role) = (.controlling, .controlled), tieBreakers: (UInt64?, UInt64?) = (nil, nil),
@@ -68,10 +68,10 @@ extension SimulatedPath where Right == ICEAgent {
     exchangeCandidates()
   }
 
-  /// Both sides have agreed, and on the same pair.
+  /// Whether both sides have agreed on a pair.
   var isComplete: Bool { left.state == .completed && right.state == .completed }
 
-  /// Both sides use the same pair.
+  /// Whether both sides use the same pair.
   var isAgreed: Bool {
     guard let ours = left.selectedPair, let theirs = right.selectedPair else { return false }
     return ours.local == theirs.remote && ours.remote == theirs.local
@@ -79,7 +79,7 @@ extension SimulatedPath where Right == ICEAgent {
 }
 
 extension SimulatedPath {
-  /// The states that one side went through.
+  /// Returns the states that one side has reported, in order.
   func states(of side: Side) -> [ICEAgent.State] {
     events.compactMap { event in
       guard event.side == side, case .state(let state) = event.action else { return nil }
@@ -87,13 +87,13 @@ extension SimulatedPath {
     }
   }
 
-  /// When one side first came into a state.
+  /// Returns the time at which one side first reported a state.
   func time(of state: ICEAgent.State, at side: Side) -> Duration? {
     events.first { $0.side == side && $0.action == .state(state) }?.time
   }
 }
 
-/// Bytes from hexadecimal text; blanks do not count.
+/// Returns the bytes of hexadecimal text; other characters are ignored.
 func bytes(_ hex: String) -> ByteBuffer {
   let digits = hex.compactMap(\.hexDigitValue)
   return ByteBuffer(bytes: stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })

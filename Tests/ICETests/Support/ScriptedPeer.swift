@@ -2,8 +2,8 @@ import ICE
 import NIOCore
 import TestSupport
 
-/// A peer that answers checks by the book and sends only those it was told to: an ICE lite agent when told none, an
-/// aggressively nominating one when told to nominate all.
+/// A peer that answers checks correctly and sends only planned checks: without a plan an ICE lite agent, with
+/// nominations on all pairs an aggressively nominating one.
 struct ScriptedPeer: Node {
   struct PlannedCheck {
     let time: ContinuousClock.Instant
@@ -18,7 +18,7 @@ struct ScriptedPeer: Node {
   var role = ICEAgent.Role.controlled
   var plan: [PlannedCheck] = []
   var answers = true
-  /// What came, by class.
+  /// The received messages, by class.
   private(set) var requests: [STUNMessage] = []
   private(set) var responses: [STUNMessage] = []
   private var actions: [ICEAgent.Action] = []
@@ -59,7 +59,7 @@ struct ScriptedPeer: Node {
     return actions
   }
 
-  /// A check as this peer would send it.
+  /// Returns a check by this peer.
   mutating func request(nominates: Bool = false, priority: UInt32 = 0x6EFF_FFFF) -> ByteBuffer {
     var message = STUNMessage(.request, transactionID: .random(using: &generator))
     message.username = "\(remote.usernameFragment):\(credentials.usernameFragment)"

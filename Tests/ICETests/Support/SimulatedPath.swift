@@ -3,7 +3,7 @@ import NIOCore
 import TestSupport
 import Testing
 
-/// Something that sends and takes datagrams by the manual clock.
+/// A node that sends and receives datagrams by the manual clock.
 protocol Node {
   var hosts: [TransportAddress] { get }
   var deadline: ContinuousClock.Instant? { get }
@@ -29,11 +29,11 @@ enum Side: Sendable {
   var other: Side { self == .left ? .right : .left }
 }
 
-/// An agent on the left and something on the right, joined by a path that delays, loses, reorders and translates
-/// addresses, all by a seed and in manual time.
+/// An agent on the left and a node on the right, connected by a path that delays, loses, reorders and translates
+/// datagrams, with a seed and in manual time.
 struct SimulatedPath<Right: Node> {
   struct Event {
-    /// Since the line was made.
+    /// The time since the creation of the path.
     let time: Duration
     let side: Side
     let action: ICEAgent.Action
@@ -51,11 +51,11 @@ struct SimulatedPath<Right: Node> {
   var right: Right
   private(set) var now: ContinuousClock.Instant
   private let start: ContinuousClock.Instant
-  /// Milliseconds one way; a range reorders.
+  /// The one-way delay in milliseconds; a range causes reordering.
   var delay: ClosedRange<Int64> = 1...1
-  /// The share of datagrams that get lost.
+  /// The fraction of datagrams that are lost.
   var loss = 0.0
-  /// Says which datagrams are swallowed: by their two ends as the sender sees them.
+  /// Whether datagrams from one address to another are dropped, with the addresses as the sender sees them.
   var isBlocked: (TransportAddress, TransportAddress) -> Bool = { _, _ in false }
   var leftNAT: AddressTranslator?
   var rightNAT: AddressTranslator?
@@ -73,9 +73,9 @@ struct SimulatedPath<Right: Node> {
     generator = SeededGenerator(seed: seed)
   }
 
-  /// Lets time pass until something is so.
+  /// Advances time until a condition holds.
   ///
-  /// - Returns: how long it took; nil when the limit came first.
+  /// - Returns: the elapsed time, or nil when the limit was reached first.
   @discardableResult
   mutating func run(_ limit: Duration, until isReached: (Self) -> Bool = { _ in false }) -> Duration? {
     let begin = now
@@ -95,7 +95,7 @@ struct SimulatedPath<Right: Node> {
     return now - begin
   }
 
-  /// Hands a datagram to one side as if it had come over the line.
+  /// Delivers a datagram to one side as if it had arrived on the path.
   mutating func inject(_ datagram: ByteBuffer, from: TransportAddress, to: TransportAddress, side: Side) {
     switch side {
     case .left: left.take(datagram, from: from, to: to, now: now)
@@ -115,7 +115,7 @@ struct SimulatedPath<Right: Node> {
     }
   }
 
-  /// Polls both sides until neither wants to be woken now.
+  /// Polls both sides until neither is due.
   private mutating func settle() {
     for _ in 0..<20 {
       let isLeftDue = left.deadline.map { $0 <= now } ?? false
@@ -124,7 +124,7 @@ struct SimulatedPath<Right: Node> {
       if isLeftDue { carryOut(left.poll(now: now), of: .left) }
       if isRightDue { carryOut(right.poll(now: now), of: .right) }
     }
-    Issue.record("A deadline does not move: polling would spin.")
+    Issue.record("A deadline does not advance, so polling would spin.")
   }
 
   private mutating func carryOut(_ actions: [ICEAgent.Action], of side: Side) {

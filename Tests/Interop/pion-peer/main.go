@@ -29,7 +29,7 @@ type line struct {
 	Index     *uint16 `json:"index,omitempty"`
 }
 
-type tally struct {
+type counter struct {
 	Video uint64 `json:"video"`
 	Audio uint64 `json:"audio"`
 }
@@ -72,7 +72,7 @@ func main() {
 		}()
 	}
 
-	var sent, received tally
+	var sent, received counter
 	connection.OnTrack(func(track *webrtc.TrackRemote, _ *webrtc.RTPReceiver) {
 		for {
 			packet, _, err := track.ReadRTP()
@@ -104,7 +104,7 @@ func main() {
 	})
 	go func() {
 		for range time.Tick(100 * time.Millisecond) {
-			write(map[string]tally{
+			write(map[string]counter{
 				"sent":     {atomic.LoadUint64(&sent.Video), atomic.LoadUint64(&sent.Audio)},
 				"received": {atomic.LoadUint64(&received.Video), atomic.LoadUint64(&received.Audio)},
 			})

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("RTP header extensions")
 struct RTPHeaderExtensionsTests {
-  /// The extension of a packet that has this one and nothing else.
+  /// Returns the extension of a packet that has only this one.
   private func parse(_ hex: String) throws -> RTPHeaderExtensions {
     var datagram = bytes("90 60 0001 00000002 00000003")
     datagram.writeImmutableBuffer(bytes(hex))
@@ -19,7 +19,7 @@ struct RTPHeaderExtensionsTests {
     written { extensions.write(into: &$0) }
   }
 
-  @Test("one-byte headers with padding between them are read as RFC 8285 shows in section 4.2")
+  @Test("one-byte headers with padding in between are parsed as in RFC 8285, 4.2")
   func oneByteExample() throws {
     // ID 1 with 1 byte, ID 2 with 2, two bytes of padding, ID 3 with 4.
     let extensions = try parse("BEDE 0003 10AA 21BBCC 0000 33 DDEEFF11")
@@ -30,7 +30,7 @@ struct RTPHeaderExtensionsTests {
     #expect(extensions[4] == nil)
   }
 
-  @Test("two-byte headers with an empty element are read as RFC 8285 shows in section 4.3")
+  @Test("two-byte headers with an empty element are parsed as in RFC 8285, 4.3")
   func twoByteExample() throws {
     let extensions = try parse("1000 0003 0100 0201BB 00 0304DDEEFF11")
     #expect(extensions.elements.map(\.id) == [1, 2, 3])
@@ -39,7 +39,7 @@ struct RTPHeaderExtensionsTests {
     #expect(extensions[3] == bytes("DDEEFF11"))
   }
 
-  @Test("the application bits of the two-byte profile make no difference and are kept")
+  @Test("the application bits of the two-byte profile are ignored and kept")
   func applicationBits() throws {
     var extensions = try parse("1005 0001 0101AA00")
     #expect(extensions[1] == bytes("AA"))
@@ -53,7 +53,7 @@ struct RTPHeaderExtensionsTests {
     #expect(extensions.elements.map(\.id) == [1])
   }
 
-  @Test("an element that is cut off is not read, but those before it are")
+  @Test("an element that is cut off is ignored, but those before it are parsed")
   func truncated() throws {
     #expect(try parse("BEDE 0001 10AA 27BB").elements.map(\.id) == [1])
     #expect(try parse("1000 0001 0101AA 02").elements.map(\.id) == [1])
@@ -67,7 +67,7 @@ struct RTPHeaderExtensionsTests {
     #expect(extensions[1] == nil)
   }
 
-  @Test("a value of the same length is replaced in its place")
+  @Test("a value of the same length is overwritten")
   func replaceInPlace() throws {
     var extensions = try parse("BEDE 0002 10AA 00 21BBCC 30DD")
     extensions[2] = bytes("1122")
@@ -81,7 +81,7 @@ struct RTPHeaderExtensionsTests {
     #expect(content(extensions) == bytes("BEDE 0002 10AA 30DD 22112233"))
   }
 
-  @Test("a new element is put where the padding was")
+  @Test("a new element replaces the padding")
   func append() throws {
     var extensions = try parse("BEDE 0001 10AA0000")
     extensions[2] = bytes("BB")
@@ -90,7 +90,7 @@ struct RTPHeaderExtensionsTests {
     #expect(content(extensions) == bytes("BEDE 0002 10AA20BB30CC0000"))
   }
 
-  @Test("an element with a high id or a long value turns all headers into two-byte ones")
+  @Test("an element with a high id or a long value converts all headers to two-byte headers")
   func widen() {
     var high = RTPHeaderExtensions()
     high[1] = bytes("AA")
@@ -109,7 +109,7 @@ struct RTPHeaderExtensionsTests {
     #expect(content(empty) == bytes("1000 0001 03000000"))
   }
 
-  @Test("what no element can hold is not stored")
+  @Test("a value that no element can hold is not stored")
   func impossible() {
     var extensions = RTPHeaderExtensions()
     extensions[0] = bytes("AA")
@@ -120,7 +120,7 @@ struct RTPHeaderExtensionsTests {
     #expect(extensions[255]?.readableBytes == 255)
   }
 
-  @Test("setting nil removes an element and leaves the others")
+  @Test("setting nil removes an element and keeps the others")
   func remove() throws {
     var extensions = try parse("BEDE 0002 10AA 21BBCC 30DD 00")
     extensions[2] = nil
@@ -136,7 +136,7 @@ struct RTPHeaderExtensionsTests {
     #expect(content(extensions) == bytes("BEDE 0001 10BB0000"))
   }
 
-  @Test("changing a copy of a packet leaves the original's bytes alone")
+  @Test("changing a copy of a packet does not change the original")
   func copyOnWrite() throws {
     let original = try RTPPacket(parsing: Fixture.bytes("rtp/opus.bin", in: .module))
     var copy = original

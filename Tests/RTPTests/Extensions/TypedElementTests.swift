@@ -4,9 +4,9 @@ import Testing
 
 @testable import RTP
 
-@Suite("Elements of header extensions with a meaning")
+@Suite("Typed elements of header extensions")
 struct TypedElementTests {
-  @Test("Chromium's audio packet tells mid, level, send time and transport-wide number")
+  @Test("an audio packet of Chromium has mid, audio level, send time and transport-wide sequence number")
   func audio() throws {
     let extensions = try RTPPacket(parsing: Fixture.bytes("rtp/opus.bin", in: .module)).extensions
     #expect(extensions.audioLevel(1) == AudioLevel(hasVoice: true, attenuation: 127))
@@ -15,7 +15,7 @@ struct TypedElementTests {
     #expect(extensions.text(4) == "0")
   }
 
-  @Test("Chromium's simulcast packet tells its rid also behind two-byte headers")
+  @Test("a simulcast packet of Chromium has its rid in a two-byte header")
   func simulcast() throws {
     let extensions = try RTPPacket(parsing: Fixture.bytes("rtp/vp8-two-byte-extensions.bin", in: .module)).extensions
     #expect(extensions.text(4) == "1")
@@ -24,7 +24,7 @@ struct TypedElementTests {
     #expect(extensions.absoluteSendTime(2) == 0xF3B026)
   }
 
-  @Test("a retransmission of a simulcast layer tells whom it repairs")
+  @Test("a retransmission of a simulcast layer has the id of the repaired stream")
   func repairedStream() throws {
     let packet = try RTPPacket(parsing: Fixture.bytes("rtp/rtx-two-byte-extensions.bin", in: .module))
     #expect(packet.extensions.absoluteSendTime(2) == 0xF3B786)
@@ -32,7 +32,7 @@ struct TypedElementTests {
     #expect(packet.extensions.elements.map(\.id).contains(11) == (packet.extensions.text(11) != nil))
   }
 
-  @Test("each element is written as its specification draws it")
+  @Test("each element is written as in its specification")
   func writing() {
     var extensions = RTPHeaderExtensions()
     extensions.setText("ab", 4)
@@ -49,7 +49,7 @@ struct TypedElementTests {
     #expect(extensions.text(4) == nil)
   }
 
-  @Test("an element of the wrong size is as good as none")
+  @Test("an element of the wrong size reads as absent")
   func wrongSize() {
     var extensions = RTPHeaderExtensions()
     extensions[1] = bytes("0102030405")
@@ -58,14 +58,14 @@ struct TypedElementTests {
     #expect(extensions.transportSequenceNumber(1) == nil)
   }
 
-  @Test("the second version of the transport-wide number is read too")
+  @Test("version 2 of the transport-wide sequence number is parsed")
   func transportNumberVersion2() {
     var extensions = RTPHeaderExtensions()
     extensions[3] = bytes("ABCD 8001")
     #expect(extensions.transportSequenceNumber(3) == 0xABCD)
   }
 
-  @Test("an extension that was not agreed to reads as absent and stores nothing")
+  @Test("an extension that was not negotiated reads as absent and stores nothing")
   func notNegotiated() {
     var extensions = RTPHeaderExtensions()
     extensions.setText("a", nil)

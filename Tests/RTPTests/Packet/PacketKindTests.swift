@@ -4,9 +4,9 @@ import Testing
 
 @testable import RTP
 
-@Suite("Telling datagrams apart")
+@Suite("Demultiplexing of datagrams")
 struct PacketKindTests {
-  @Test("the first byte's range tells the protocol")
+  @Test("the range of the first byte determines the protocol")
   func firstByte() {
     for byte in UInt8.min...UInt8.max {
       let expected: PacketKind =
@@ -20,7 +20,7 @@ struct PacketKindTests {
     }
   }
 
-  @Test("an RTCP packet type in the second byte tells RTCP from RTP")
+  @Test("an RTCP packet type in the second byte distinguishes RTCP from RTP")
   func secondByte() {
     for byte in UInt8.min...UInt8.max {
       let expected: PacketKind = (192...223).contains(byte) ? .rtcp : .rtp
@@ -28,14 +28,14 @@ struct PacketKindTests {
     }
   }
 
-  @Test("a datagram too short to tell is unknown")
+  @Test("a datagram that is too short is unknown")
   func short() {
     #expect(PacketKind.of(ByteBuffer()) == .unknown)
     #expect(PacketKind.of(bytes("80")) == .unknown)
     #expect(PacketKind.of(bytes("00")) == .stun)
   }
 
-  @Test("Chromium's packets are what they are")
+  @Test("packets of Chromium are recognised")
   func fixtures() throws {
     #expect(PacketKind.of(try Fixture.bytes("rtp/opus.bin", in: .module)) == .rtp)
     #expect(PacketKind.of(try Fixture.bytes("rtp/vp8-frame-end.bin", in: .module)) == .rtp)

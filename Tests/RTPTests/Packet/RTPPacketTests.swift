@@ -20,7 +20,7 @@ struct RTPPacketTests {
     #expect(written { packet.write(into: &$0) } == datagram)
   }
 
-  @Test("the fields of a packet are those that Wireshark reads")
+  @Test("the fields of a packet are those that Wireshark shows")
   func fields() throws {
     let packet = try RTPPacket(parsing: Fixture.bytes("rtp/opus.bin", in: .module))
     #expect(packet.marker)
@@ -42,7 +42,7 @@ struct RTPPacketTests {
     #expect(packet.paddingLength == 255)
   }
 
-  @Test("contributing sources, extension and padding all find their place")
+  @Test("contributing sources, extension and padding are parsed together")
   func everything() throws {
     let datagram = bytes("B2 E0 0001 00000002 00000003  0000000A 0000000B  BEDE 0001 10AA0000  010203  00000004")
     let packet = try RTPPacket(parsing: datagram)
@@ -62,7 +62,7 @@ struct RTPPacketTests {
     #expect(written { packet.write(into: &$0) } == datagram)
   }
 
-  @Test("a payload type above 127 and a sixteenth source do not spill into other fields")
+  @Test("a payload type above 127 and a sixteenth source do not overflow into other fields")
   func overflowingFields() throws {
     let packet = RTPPacket(
       payloadType: 255, sequenceNumber: 1, timestamp: 2, ssrc: 3, contributingSources: Array(0..<20))
@@ -74,7 +74,7 @@ struct RTPPacketTests {
     #expect(datagram.readableBytes == packet.byteCount)
   }
 
-  @Test("a broken packet is refused with a sentence that names the numbers")
+  @Test("an invalid packet is rejected with a sentence that contains the numbers")
   func errors() {
     func failure(_ hex: String) -> String {
       sentence { () throws(ParseError) in _ = try RTPPacket(parsing: bytes(hex)) }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Payloads of recorded packets")
 struct RecordedPayloadTests {
-  @Test("Chromium's first packet of a frame has a keyframe's header, with its size")
+  @Test("the first packet of a keyframe of Chromium has a header with the size")
   func keyframe() throws {
     var packet = try RTPPacket(parsing: Fixture.bytes("rtp/vp8-keyframe-start.bin", in: .module))
     _ = try VP8PayloadDescriptor(parsing: &packet.payload)
@@ -15,12 +15,12 @@ struct RecordedPayloadTests {
     #expect(header.size == .init(width: 640, height: 480, horizontalScale: 0, verticalScale: 0))
   }
 
-  @Test("Chromium sends 20 ms of mono")
+  @Test("an Opus packet of Chromium has 20 ms of mono")
   func chromium() throws {
     let packet = try OpusPacket(parsing: RTPPacket(parsing: Fixture.bytes("rtp/opus.bin", in: .module)).payload)
     #expect(packet.duration == 960)
     #expect(packet.channels == 1)
-    // A mode with both layers, of full band (RFC 6716, table 2).
+    // A hybrid fullband mode (RFC 6716, table 2).
     #expect((14...15).contains(packet.contents.configuration))
   }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Retransmissions")
 struct RetransmissionTests {
-  @Test("Chromium's retransmission gives back the packet that was lost")
+  @Test("a retransmission of Chromium contains the lost packet")
   func chromium() throws {
     let packet = try RTPPacket(parsing: Fixture.bytes("rtp/rtx.bin", in: .module))
     let original = try #require(Retransmission.unwrap(packet, payloadType: 96, ssrc: 0x6303_920E))
@@ -16,11 +16,11 @@ struct RetransmissionTests {
     #expect(original.timestamp == 3_327_425_042)
     #expect(original.marker)
     var payload = original.payload
-    // The last packet of the keyframe whose first two are fixtures too.
+    // The last packet of the keyframe whose first two packets are fixtures too.
     #expect(try VP8PayloadDescriptor(parsing: &payload).pictureID == .init(0x25DC))
   }
 
-  @Test("padding with which a browser probes the line holds no packet")
+  @Test("padding with which a browser probes the bandwidth contains no packet")
   func padding() throws {
     let packet = try RTPPacket(parsing: Fixture.bytes("rtp/rtx-padding-only.bin", in: .module))
     #expect(Retransmission.unwrap(packet, payloadType: 96, ssrc: 1) == nil)
@@ -29,7 +29,7 @@ struct RetransmissionTests {
     #expect(Retransmission.unwrap(single, payloadType: 96, ssrc: 1) == nil)
   }
 
-  @Test("what is wrapped is unwrapped the same")
+  @Test("unwrapping a wrapped packet returns the original")
   func roundTrip() throws {
     let original = try RTPPacket(parsing: Fixture.bytes("rtp/vp8-frame-end.bin", in: .module))
     let wrapped = Retransmission.wrap(original, payloadType: 97, ssrc: 5, sequenceNumber: 1_000)
@@ -42,7 +42,7 @@ struct RetransmissionTests {
     #expect(Retransmission.unwrap(sent, payloadType: 96, ssrc: original.ssrc) == original)
   }
 
-  @Test("the original's padding is not sent again")
+  @Test("the padding of the original is not retransmitted")
   func dropsPadding() throws {
     var original = try RTPPacket(parsing: Fixture.bytes("rtp/opus.bin", in: .module))
     original.paddingLength = 8

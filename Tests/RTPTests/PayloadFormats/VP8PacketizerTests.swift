@@ -9,7 +9,7 @@ struct VP8PacketizerTests {
   private let descriptor = VP8PayloadDescriptor(startsPartition: true, pictureID: .init(77))
 
   @Test(
-    "the payloads put together give the frame, and only the first begins it",
+    "the payloads together are the frame, and only the first begins it",
     arguments: [
       1, 2, 95, 96, 97, 192, 193, 1_000, 9_999, 100_000,
     ])
@@ -37,7 +37,7 @@ struct VP8PacketizerTests {
     #expect(VP8Packetizer(maximumPayloadSize: 100).packetize(frame: ByteBuffer(), descriptor: descriptor).isEmpty)
   }
 
-  @Test("a payload size too small to be true is raised to 16 bytes")
+  @Test("a payload size that is too small is raised to 16 bytes")
   func tiny() {
     let packetizer = VP8Packetizer(maximumPayloadSize: -5)
     #expect(packetizer.maximumPayloadSize == 16)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("VP8 payload descriptor")
 struct VP8PayloadDescriptorTests {
-  /// Reads a descriptor in front of one byte of frame, and checks that it is written back.
+  /// Parses a descriptor before one byte of frame data, and checks that it is written back.
   private func parse(_ hex: String) throws -> VP8PayloadDescriptor {
     let header = bytes(hex)
     var payload = header
@@ -29,16 +29,16 @@ struct VP8PayloadDescriptorTests {
     #expect(try parse("30").isNonReference)
   }
 
-  @Test("the frame ID has 7 or 15 bits")
+  @Test("the picture id has 7 or 15 bits")
   func pictureID() throws {
     #expect(try parse("90 80 11").pictureID == .init(0x11, isLong: false))
     #expect(try parse("90 80 92A7").pictureID == .init(0x12A7))
     #expect(try parse("90 80 FFFF").pictureID?.value == 0x7FFF)
-    // RFC 7741 lets a sender carry a small number in the long form.
+    // RFC 7741 allows a small number in the long form.
     #expect(try parse("90 80 8005").pictureID == .init(5, isLong: true))
   }
 
-  @Test("base layer index, temporal layer and keyframe index are read alone and together")
+  @Test("base layer index, temporal layer and keyframe index are parsed alone and together")
   func extensions() throws {
     #expect(try parse("90 40 1A").baseLayerIndex == 0x1A)
     #expect(try parse("90 20 A0").temporalLayer == .init(index: 2, dependsOnBaseOnly: true))
@@ -50,12 +50,12 @@ struct VP8PayloadDescriptorTests {
     #expect(all.keyframeIndex == 0x14)
   }
 
-  @Test("an announced extension with nothing in it is kept")
+  @Test("an empty extension is kept")
   func emptyExtension() throws {
     #expect(try parse("90 00").pictureID == nil)
   }
 
-  @Test("Chromium's frames begin, continue and end")
+  @Test("descriptors of Chromium mark the start and the continuation of a frame")
   func chromium() throws {
     func read(_ name: String) throws -> (VP8PayloadDescriptor, ByteBuffer) {
       var packet = try RTPPacket(parsing: Fixture.bytes("rtp/\(name).bin", in: .module))
@@ -68,14 +68,14 @@ struct VP8PayloadDescriptorTests {
     let (middle, _) = try read("vp8-keyframe-middle")
     #expect(!middle.startsPartition)
     #expect(middle.pictureID == start.pictureID)
-    // With simulcast and a dependency descriptor there is no frame ID.
+    // With simulcast and a dependency descriptor there is no picture id.
     let (simulcast, small) = try read("vp8-two-byte-extensions")
     #expect(simulcast == VP8PayloadDescriptor(startsPartition: true))
     #expect(try VP8FrameHeader(parsing: small).size?.width == 160)
   }
 
   @Test(
-    "a descriptor that is cut off, or has no frame behind it, is refused",
+    "a descriptor that is cut off, or without frame data after it, is rejected",
     arguments: [
       ("", 0), ("80", 1), ("90 80", 2), ("90 80 92", 3), ("90 F0 8234 56", 5), ("90 F0 8234 56 74", 6), ("10", 1),
     ])
@@ -85,7 +85,7 @@ struct VP8PayloadDescriptorTests {
     #expect(payload.readableBytes == count)
   }
 
-  @Test("fields too large for their bits do not spill over")
+  @Test("fields that are too large do not overflow into others")
   func masking() {
     var descriptor = VP8PayloadDescriptor(
       startsPartition: false, partitionIndex: 0xFF, pictureID: .init(.max, isLong: false),

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Extended reports")
 struct ExtendedReportTests {
-  @Test("Chromium's answer alone says what Wireshark reads in it")
+  @Test("a DLRR block of Chromium has the fields that Wireshark shows")
   func chromium() throws {
     let packet = try onlyPacket(Fixture.bytes("rtcp/extended-report.bin", in: .module))
     guard case .extendedReport(let report) = packet,
@@ -16,7 +16,7 @@ struct ExtendedReportTests {
     #expect(answers.map(\.ssrc) == [1])
   }
 
-  @Test("reference time, answers and blocks of other kinds are read and written back")
+  @Test("reference time, answers and unknown blocks are parsed and written back")
   func blocks() throws {
     let packet = try onlyPacket(
       bytes(
@@ -41,7 +41,7 @@ struct ExtendedReportTests {
             ])))
   }
 
-  @Test("a block of a known type and an impossible length is kept as unknown")
+  @Test("a block of a known type with an invalid length is kept as unknown")
   func oddLengths() throws {
     for hex in ["80CF0003 00000009 04000001 00000064", "80CF0003 00000009 05000001 00000001"] {
       guard case .extendedReport(let report) = try onlyPacket(bytes(hex)),
@@ -50,7 +50,7 @@ struct ExtendedReportTests {
     }
   }
 
-  @Test("an answer tells the round trip")
+  @Test("an answer yields the round-trip time")
   func roundTrip() {
     let answer = ExtendedReport.Answer(ssrc: 1, lastReceiverReport: 2 << 16, delay: 1 << 16)
     #expect(answer.roundTripTime(now: NTPTime(seconds: 3, fraction: 1 << 30)) == .milliseconds(250))

@@ -19,14 +19,14 @@ struct FeedbackTests {
       try onlyPacket(bytes("81CD0005 00000001 00000002 00648005 00750000 00C80000")) == .genericNACK(nack))
   }
 
-  @Test("an entry reaches across the wrap of sequence numbers")
+  @Test("an entry spans the wrap of sequence numbers")
   func nackWraps() {
     let nack = GenericNACK(senderSSRC: 1, mediaSSRC: 2, sequenceNumbers: [65_534, 65_535, 0, 14])
     #expect(nack.entries == [.init(packetID: 65_534, followingLost: 0b1000_0000_0000_0011)])
     #expect(nack.sequenceNumbers == [65_534, 65_535, 0, 14])
   }
 
-  @Test("a number requested twice in a row is in the list once")
+  @Test("a number that is repeated is in the list once")
   func nackDuplicates() {
     let nack = GenericNACK(senderSSRC: 1, mediaSSRC: 2, sequenceNumbers: [7, 7, 8, 8])
     #expect(nack.sequenceNumbers == [7, 8])
@@ -40,7 +40,7 @@ struct FeedbackTests {
     #expect(nack.sequenceNumbers == (0...16).map { 0xFFF8 &+ UInt16($0) })
   }
 
-  @Test("any ascending list of sequence numbers comes back from its entries")
+  @Test("any ascending list of sequence numbers is restored from its entries")
   func nackRandom() {
     var generator = SeededGenerator(seed: 3)
     for _ in 0..<500 {
@@ -54,14 +54,14 @@ struct FeedbackTests {
     }
   }
 
-  @Test("a frame loss indication is two sources and nothing else")
+  @Test("a picture loss indication consists of two SSRCs")
   func pictureLoss() throws {
     #expect(
       try RTCPPacket.parse(compound: Fixture.bytes("rtcp/picture-loss.bin", in: .module))
         == [.pictureLossIndication(PictureLossIndication(senderSSRC: 1, mediaSSRC: 0x6303_920E))])
   }
 
-  @Test("a full intra request names each source with its own count")
+  @Test("a full intra request names each source with its own sequence number")
   func fullIntra() throws {
     let request = FullIntraRequest(
       senderSSRC: 1, entries: [.init(ssrc: 0xAABB_CCDD, sequenceNumber: 7), .init(ssrc: 2, sequenceNumber: 255)])
@@ -70,7 +70,7 @@ struct FeedbackTests {
         == .fullIntraRequest(request))
   }
 
-  @Test("Chromium's estimate is 3,355,216 bits a second for two sources")
+  @Test("an estimate of Chromium is 3,355,216 bits per second for two sources")
   func chromiumEstimate() throws {
     let packets = try RTCPPacket.parse(compound: Fixture.bytes("rtcp/picture-loss-remb.bin", in: .module))
     guard packets.count == 2, case .maximumBitrateEstimate(let estimate) = packets[1] else {
@@ -98,7 +98,7 @@ struct FeedbackTests {
     #expect(packet == .maximumBitrateEstimate(estimate))
   }
 
-  @Test("an estimate in another scale is kept as it came, and one beyond 64 bits counts as the largest")
+  @Test("an estimate with another exponent is kept, and one beyond 64 bits becomes the maximum")
   func unusualScale() throws {
     guard
       case .maximumBitrateEstimate(let odd) = try onlyPacket(bytes("8FCE0004 00000001 00000000 52454D42 002003E8")),

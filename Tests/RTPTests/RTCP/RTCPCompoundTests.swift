@@ -33,7 +33,7 @@ struct RTCPCompoundTests {
     }
   }
 
-  @Test("packets of types that nobody acts on are kept as they came")
+  @Test("packets of unsupported types are kept as received")
   func unknown() throws {
     // APP with subtype 3; feedback of an unknown format; application layer feedback that is not REMB.
     for hex in ["83CC0002 00000001 41424344", "8ACD0002 00000001 00000002", "8FCE0003 00000001 00000002 41424344"] {
@@ -47,7 +47,7 @@ struct RTCPCompoundTests {
     }
   }
 
-  @Test("padding belongs to no packet's body")
+  @Test("padding is not part of a packet's body")
   func padding() throws {
     let packets = try RTCPPacket.parse(compound: bytes("A1CB0002 00000007 00000004"))
     #expect(packets == [.goodbye(Goodbye(sources: [7]))])
@@ -60,7 +60,7 @@ struct RTCPCompoundTests {
         == .pictureLossIndication(PictureLossIndication(senderSSRC: 1, mediaSSRC: 0x6303_920E)))
   }
 
-  @Test("a broken compound packet is refused with a sentence that names the numbers")
+  @Test("an invalid compound packet is rejected with a sentence that contains the numbers")
   func errors() {
     func failure(_ hex: String) -> String {
       sentence { () throws(ParseError) in _ = try RTCPPacket.parse(compound: bytes(hex)) }
@@ -76,7 +76,7 @@ struct RTCPCompoundTests {
     #expect(failure("81C90001 00000001") == "A receiver report of 1 blocks needs 24 bytes, but none arrived.")
     #expect(failure("80C80001 00000001") == "A sender report's body needs 24 bytes, but only 4 arrived.")
     #expect(failure("81CD0001 00000001") == "A NACK's body needs 8 bytes, but only 4 arrived.")
-    #expect(failure("81CE0001 00000001") == "A frame loss indication's body needs 8 bytes, but only 4 arrived.")
+    #expect(failure("81CE0001 00000001") == "A picture loss indication's body needs 8 bytes, but only 4 arrived.")
     #expect(failure("84CE0001 00000001") == "A full intra request's body needs 8 bytes, but only 4 arrived.")
     #expect(failure("80CF0000") == "An extended report's body needs 4 bytes, but none arrived.")
     #expect(
@@ -89,7 +89,7 @@ struct RTCPCompoundTests {
         == "A maximum bitrate estimate for 1 sources needs 20 bytes, but only 16 arrived.")
   }
 
-  @Test("a datagram as large as UDP carries is read whole")
+  @Test("a datagram of the maximum UDP size is parsed whole")
   func largest() throws {
     let packets = Array(
       repeating: RTCPPacket.pictureLossIndication(PictureLossIndication(senderSSRC: 1, mediaSSRC: 2)),
@@ -99,7 +99,7 @@ struct RTCPCompoundTests {
     #expect(try RTCPPacket.parse(compound: datagram) == packets)
   }
 
-  @Test("a packet too long for its length field is skipped, and the others are written")
+  @Test("a packet that is too long for its length field is left out, and the others are written")
   func tooLong() throws {
     let fitting = RTCPPacket.unknown(type: 204, count: 0, body: ByteBuffer(repeating: 1, count: 4 * 65_535))
     let tooLong = RTCPPacket.unknown(type: 204, count: 0, body: ByteBuffer(repeating: 1, count: 4 * 65_535 + 1))
@@ -109,7 +109,7 @@ struct RTCPCompoundTests {
   }
 
   @Test(
-    "a body that is not whole words is padded, and comes back as long as it was",
+    "a body that is not a multiple of four bytes is padded, and parsed with its original length",
     arguments: [
       ("01020304", "81CC0001 01020304"), ("010203", "A1CC0001 01020301"), ("0102", "A1CC0001 01020002"),
       ("01", "A1CC0001 01000003"), ("", "81CC0000"),

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Sender and receiver reports")
 struct ReportTests {
-  @Test("Chromium's sender report says what Wireshark reads in it")
+  @Test("a sender report of Chromium has the fields that Wireshark shows")
   func senderReport() throws {
     let packets = try RTCPPacket.parse(compound: Fixture.bytes("rtcp/sender-report-dlrr.bin", in: .module))
     try #require(packets.count == 3)
@@ -27,7 +27,7 @@ struct ReportTests {
             ])))
   }
 
-  @Test("Chromium's receiver report says what Wireshark reads in it")
+  @Test("a receiver report of Chromium has the fields that Wireshark shows")
   func receiverReport() throws {
     let packets = try RTCPPacket.parse(compound: Fixture.bytes("rtcp/receiver-report-nack-rrtr.bin", in: .module))
     try #require(packets.count == 3)
@@ -59,7 +59,7 @@ struct ReportTests {
     #expect(packet == .senderReport(report))
   }
 
-  @Test("a profile's own bytes after the reports are kept")
+  @Test("profile-specific bytes after the reports are kept")
   func profileExtension() throws {
     let sender = "80C80007 01010101 02020202 03030303 04040404 05050505 06060606 CAFECAFE"
     guard case .senderReport(let report) = try onlyPacket(bytes(sender)) else { return #expect(Bool(false)) }
@@ -71,7 +71,7 @@ struct ReportTests {
   }
 
   @Test(
-    "a cumulative loss beyond 24 bits is held at the largest",
+    "a cumulative loss beyond 24 bits is clamped",
     arguments: [
       (Int32.max, Int32(0x7F_FFFF)), (.min, -0x80_0000), (-1, -1), (0x7F_FFFF, 0x7F_FFFF),
     ])
@@ -94,7 +94,7 @@ struct ReportTests {
       switch packet {
       case .senderReport(let report): read += report.reports
       case .receiverReport(let report): read += report.reports
-      default: Issue.record("\(packet) is no report")
+      default: Issue.record("\(packet) is not a report")
       }
     }
     #expect(packets.count == 3)

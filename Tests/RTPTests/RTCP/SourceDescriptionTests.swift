@@ -23,7 +23,7 @@ struct SourceDescriptionTests {
     #expect(description.chunks[0].cname == name)
   }
 
-  @Test("several chunks with several items, known or not, are read and written back")
+  @Test("several chunks with known and unknown items are parsed and written back")
   func severalChunks() throws {
     let packet = try onlyPacket(
       bytes("83CA000A 00000001 010161 08086262626262626262 000000 00000002 00000000 00000003 08020161 010163 00"))
@@ -36,7 +36,7 @@ struct SourceDescriptionTests {
     #expect(description.chunks[2].cname == "c")
   }
 
-  @Test("a list of items without an end, or an item or chunk that is cut off, is refused")
+  @Test("a list of items without an end, or an item or chunk that is cut off, is rejected")
   func noEnd() {
     func failure(_ hex: String) -> String {
       sentence { () throws(ParseError) in _ = try RTCPPacket.parse(compound: bytes(hex)) }
@@ -53,7 +53,7 @@ struct SourceDescriptionTests {
     #expect(failure("82CA0002 00000001 01016100") == "A source description's chunk needs 4 bytes, but none arrived.")
   }
 
-  @Test("a text longer than 255 bytes is cut, and an item of type 0 is not written")
+  @Test("a text longer than 255 bytes is truncated, and an item of type 0 is not written")
   func limits() throws {
     let description = SourceDescription(chunks: [
       .init(
@@ -92,7 +92,7 @@ struct SourceDescriptionTests {
     #expect(try onlyPacket(bytes(hex)) == .goodbye(expected))
   }
 
-  @Test("a long reason is cut at a whole character")
+  @Test("a long reason is truncated at a character")
   func longReason() throws {
     let goodbye = Goodbye(sources: [1], reason: String(repeating: "é", count: 200))
     #expect(
@@ -100,7 +100,7 @@ struct SourceDescriptionTests {
         == .goodbye(Goodbye(sources: [1], reason: String(repeating: "é", count: 127))))
   }
 
-  @Test("a reason that is not UTF-8 is repaired, and has 255 bytes at most")
+  @Test("an invalid UTF-8 reason is repaired and has at most 255 bytes")
   func brokenReason() throws {
     let raw = ByteBuffer(bytes: [0x80, 203, 0, 64, 255] + [UInt8](repeating: 0xFF, count: 255))
     let goodbye = Goodbye(sources: [], reason: String(repeating: "\u{FFFD}", count: 85))
@@ -108,7 +108,7 @@ struct SourceDescriptionTests {
     #expect(try onlyPacket(written { goodbye.write(into: &$0) }) == .goodbye(goodbye))
   }
 
-  @Test("more than 31 sources say goodbye in several packets, and the last gives the reason")
+  @Test("more than 31 sources need several goodbye packets, and the last contains the reason")
   func manySources() throws {
     let goodbye = Goodbye(sources: Array(0..<32), reason: "end")
     #expect(

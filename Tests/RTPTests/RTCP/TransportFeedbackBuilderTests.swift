@@ -4,13 +4,13 @@ import Testing
 
 @testable import RTP
 
-@Suite("Making transport-wide feedback")
+@Suite("Building of transport-wide feedback")
 struct TransportFeedbackBuilderTests {
   private func builder() -> TransportFeedbackBuilder {
     TransportFeedbackBuilder(senderSSRC: 1, mediaSSRC: 2)
   }
 
-  /// Adds arrivals given in milliseconds since the epoch.
+  /// Adds arrivals at times in milliseconds since the origin.
   private func add(_ arrivals: [(UInt16, Int)], to builder: inout TransportFeedbackBuilder) {
     for (number, time) in arrivals { builder.add(sequenceNumber: number, arrival: .milliseconds(time)) }
   }
@@ -19,7 +19,7 @@ struct TransportFeedbackBuilderTests {
     #expect(try onlyPacket(written { feedback.write(into: &$0) }) == .transportFeedback(feedback))
   }
 
-  @Test("arrivals come out with their times to a quarter of a millisecond")
+  @Test("arrivals are reported with a resolution of a quarter of a millisecond")
   func simple() throws {
     var builder = builder()
     add([(10, 1_000), (11, 1_001), (12, 1_020), (14, 1_500)], to: &builder)
@@ -36,7 +36,7 @@ struct TransportFeedbackBuilderTests {
     #expect(builder.build().isEmpty)
   }
 
-  @Test("a feedback tells the loss between it and the one before")
+  @Test("a feedback reports losses since the previous one")
   func lossBetween() throws {
     var builder = builder()
     add([(65_534, 0)], to: &builder)
@@ -59,7 +59,7 @@ struct TransportFeedbackBuilderTests {
     try roundTrip(feedback)
   }
 
-  @Test("packets that come late are reported by themselves, and the others are not called lost")
+  @Test("late packets are reported separately, without reporting others as lost")
   func late() {
     var builder = builder()
     add([(1, 0), (4, 10), (6, 10)], to: &builder)
@@ -71,7 +71,7 @@ struct TransportFeedbackBuilderTests {
     #expect(feedbacks.map(\.feedbackPacketCount) == [1, 2, 3])
   }
 
-  @Test("a delta of more than 8 s, or more than 480 packets, begins another feedback")
+  @Test("a delta of more than 8 s, or more than 480 packets, starts another feedback")
   func splits() throws {
     var builder = builder()
     add([(1, 0), (2, 10_000)], to: &builder)
@@ -84,7 +84,7 @@ struct TransportFeedbackBuilderTests {
     for feedback in feedbacks { try roundTrip(feedback) }
   }
 
-  @Test("a jump too far to be a loss is a new beginning, forward or back")
+  @Test("a jump that is too large for a loss starts a new range, forward or backward")
   func jumps() {
     var builder = builder()
     add([(100, 0)], to: &builder)
@@ -97,7 +97,7 @@ struct TransportFeedbackBuilderTests {
     #expect(builder.build().map(\.baseSequenceNumber) == [101])
   }
 
-  @Test("any arrivals come back as they were, and no feedback has more than 1,200 bytes")
+  @Test("random arrivals are reported exactly, and no feedback has more than 1,200 bytes")
   func random() throws {
     var generator = SeededGenerator(seed: 11)
     for _ in 0..<200 {

@@ -15,7 +15,7 @@ struct TransportFeedbackTests {
     return feedback
   }
 
-  @Test("Chromium's run of arrivals says what Wireshark reads in it")
+  @Test("a run of Chromium has the arrivals that Wireshark shows")
   func run() throws {
     let packet = try onlyPacket(Fixture.bytes("rtcp/transport-feedback.bin", in: .module))
     guard case .transportFeedback(let feedback) = packet else { return #expect(Bool(false)) }
@@ -32,7 +32,7 @@ struct TransportFeedbackTests {
     #expect(feedback.arrivals.map { $0.time - start } == [88, 90, 91, 94, 168, 248])
   }
 
-  @Test("Chromium's vector with losses and marked padding says what Wireshark reads in it")
+  @Test("a vector of Chromium with losses and marked padding has the arrivals that Wireshark shows")
   func vector() throws {
     let packet = try onlyPacket(Fixture.bytes("rtcp/transport-feedback-vector.bin", in: .module))
     guard case .transportFeedback(let feedback) = packet else { return #expect(Bool(false)) }
@@ -41,7 +41,7 @@ struct TransportFeedbackTests {
     #expect(feedback.deltas == [0xB7, 0x50, 0x13, 0x0D, 0x1E])
   }
 
-  @Test("chunks have the bits that the draft draws in its examples")
+  @Test("chunks have the bits of the examples in the draft")
   func chunkExamples() {
     // 3.1.3: a run of 221 packets not received; a run of 24 with a reserved status is "11".
     #expect(TransportFeedback.StatusChunk(word: 0b0000_0000_1101_1101) == .run(.notReceived, count: 221))
@@ -50,7 +50,7 @@ struct TransportFeedbackTests {
     let oneBit = TransportFeedback.StatusChunk(word: 0b1001_1111_0001_1100)
     #expect(
       (0..<14).map { oneBit.status(at: $0).rawValue } == [0, 1, 1, 1, 1, 1, 0, 0, 0, 1, 1, 1, 0, 0])
-    // 1 lost, 1 with a long delta, 3 received, 2 lost. (The draft's drawing.)
+    // 1 lost, 1 with a large delta, 3 received, 2 lost (from the figure in the draft).
     let twoBit = TransportFeedback.StatusChunk(word: 0b1100_1001_0101_0000)
     #expect((0..<7).map { twoBit.status(at: $0).rawValue } == [0, 2, 1, 1, 1, 0, 0])
     for word in UInt16.min...UInt16.max {
@@ -58,7 +58,7 @@ struct TransportFeedbackTests {
     }
   }
 
-  @Test("small deltas have one byte, and large or negative ones two")
+  @Test("small deltas have one byte, large or negative ones two")
   func deltas() throws {
     // Five packets from 65534: received, lost, +64 ms, −1 ms, received; reference time −1 (24 bits).
     let feedback = try parse("8FCD0006 0000000100000002FFFE0005FFFFFF09D290040100FFFC08")
@@ -69,7 +69,7 @@ struct TransportFeedbackTests {
     #expect(feedback.arrivals.map(\.time) == [-252, 4, 0, 8])
   }
 
-  @Test("zeros at the end are written as they came, marked as padding or not")
+  @Test("zeros at the end are written as received, marked as padding or not")
   func unmarkedPadding() throws {
     let marked = try parse("AFCD0005 0000000100000002000100010000010020010401")
     let unmarked = try parse("8FCD0005 0000000100000002000100010000010020010400")
@@ -78,13 +78,13 @@ struct TransportFeedbackTests {
     #expect(marked.arrivals == unmarked.arrivals)
   }
 
-  @Test("a last chunk may have room for more packets than are reported on")
+  @Test("the last chunk may describe more packets than are reported")
   func roomyChunk() throws {
     let feedback = try parse("8FCD0006 00000001000000020001000300000100BFFF010203000000")
     #expect(feedback.arrivals.map(\.sequenceNumber) == [1, 2, 3])
   }
 
-  @Test("missing chunks, missing deltas and a reserved status are refused")
+  @Test("missing chunks, missing deltas and a reserved status are rejected")
   func errors() {
     func failure(_ hex: String) -> String {
       sentence { () throws(ParseError) in _ = try RTCPPacket.parse(compound: bytes(hex)) }
@@ -101,11 +101,11 @@ struct TransportFeedbackTests {
     #expect(
       failure("8FCD0005 00000001 00000002 00010003 00000100 60030101")
         == "A transport feedback's packet status must be 0, 1 or 2, but it is 3.")
-    // Empty runs cover nothing, however many there are.
+    // Empty runs cover no packets, however many there are.
     #expect(failure("8FCD0005 00000001 00000002 00010003 00000100 00000000").contains("on 3 packets"))
   }
 
-  @Test("runs of thousands of lost packets cost no memory")
+  @Test("runs of thousands of lost packets need no memory")
   func longRuns() throws {
     let feedback = try parse(
       "AFCD000B 00000001000000020001FFFF000001001FFF1FFF1FFF1FFF1FFF1FFF1FFF1FFF200701010101010101000003")

@@ -14,24 +14,24 @@ struct NTPTimeTests {
     #expect(NTPTime(value: 2_208_988_800 << 32).secondsSince1970 == 0)
   }
 
-  @Test("Chromium's sender report was made on 21 November 2026")
+  @Test("a sender report of Chromium has the date 21 November 2026")
   func chromium() throws {
     let time = NTPTime(seconds: 4_004_245_265, fraction: 1_822_208_594)
     #expect(abs(time.secondsSince1970 - 1_795_256_465.424266) < 1e-6)
     #expect(time.description == "4004245265.424265999")
   }
 
-  @Test("the middle 32 bits are the example of RFC 3550, 6.4.1")
+  @Test("the middle 32 bits are those of the example in RFC 3550, 6.4.1")
   func middle() {
     // Figure 2: 10 Nov 1995 11:33:25.125 UTC, NTP 0xb44db705:20000000, LSR 0xb705:2000.
     let sent = NTPTime(seconds: 0xB44D_B705, fraction: 0x2000_0000)
     #expect(sent.middle == 0xB705_2000)
-    // The answer came at 0xb710:8000 with a delay of 0x0005:4000 (5.250 s): a round trip of 6.125 s.
+    // The answer arrived at 0xb710:8000 with a delay of 0x0005:4000 (5.250 s): a round trip of 6.125 s.
     let answered = NTPTime(seconds: 0xB44D_B710, fraction: 0x8000_0000)
     #expect(answered.roundTripTime(lastReport: sent.middle, delay: 0x0005_4000) == .milliseconds(6_125))
   }
 
-  @Test("a report block tells its round trip, or nothing when no report was answered")
+  @Test("a report block yields the round-trip time, or nil when no report was answered")
   func roundTrip() {
     let now = NTPTime(seconds: 100, fraction: 0)
     var block = ReportBlock(
@@ -39,7 +39,7 @@ struct NTPTimeTests {
     #expect(block.roundTripTime(now: now) == .milliseconds(500))
     block.lastSenderReport = 0
     #expect(block.roundTripTime(now: now) == nil)
-    // A delay a hair longer than the whole trip is rounding; a much longer one is a lie.
+    // A delay slightly longer than the round trip is rounding; a much longer one is invalid.
     #expect(now.roundTripTime(lastReport: 99 << 16, delay: 1 << 16 + 3) == .some(.zero))
     #expect(now.roundTripTime(lastReport: 99 << 16, delay: 10 << 16) == nil)
     // The middle bits wrap every 18 hours.
@@ -68,7 +68,7 @@ struct NTPTimeTests {
     }
   }
 
-  @Test("a delay in 2⁻¹⁶ s is held within what fits")
+  @Test("a delay in 2⁻¹⁶ s is clamped to 32 bits")
   func compact() {
     #expect(NTPTime.compact(.milliseconds(5_250)) == 0x0005_4000)
     #expect(NTPTime.compact(.seconds(-1)) == 0)
@@ -87,7 +87,7 @@ struct NTPTimeTests {
   }
 
   @Test(
-    "no time of day, however absurd, traps",
+    "no value causes a trap",
     arguments: [Double.nan, .infinity, -.infinity, .greatestFiniteMagnitude, -1e300, -2_208_988_800, -1e-300, 1e19])
   func absurd(seconds: Double) {
     let time = NTPTime(secondsSince1970: seconds)

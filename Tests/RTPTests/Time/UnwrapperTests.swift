@@ -3,7 +3,7 @@ import Testing
 
 @testable import RTP
 
-@Suite("Continuing numbers beyond their wrap")
+@Suite("Unwrapping of sequence numbers")
 struct UnwrapperTests {
   @Test("a sequence number continues after 65535")
   func sequenceNumberWraps() {
@@ -15,7 +15,7 @@ struct UnwrapperTests {
     #expect(unwrapper.unwrap(2) == 65_538)
   }
 
-  @Test("a number before the first can lie below zero")
+  @Test("a number before the first can be negative")
   func belowZero() {
     var unwrapper = SequenceNumberUnwrapper()
     #expect(unwrapper.unwrap(0) == 0)
@@ -23,7 +23,7 @@ struct UnwrapperTests {
     #expect(unwrapper.unwrap(1) == 1)
   }
 
-  @Test("half way round counts as back, one less as forward")
+  @Test("a distance of half the range counts as backward, one less as forward")
   func halfWay() {
     var unwrapper = SequenceNumberUnwrapper()
     _ = unwrapper.unwrap(0)
@@ -31,7 +31,7 @@ struct UnwrapperTests {
     #expect(unwrapper.position(of: 32_768) == -32_768)
   }
 
-  @Test("requesting a place does not move the point of reference")
+  @Test("position(of:) does not change the reference")
   func placeDoesNotMove() {
     var unwrapper = SequenceNumberUnwrapper()
     _ = unwrapper.unwrap(10)
@@ -40,7 +40,7 @@ struct UnwrapperTests {
     #expect(unwrapper.unwrap(11) == 11)
   }
 
-  @Test("a walk of small random steps is followed through many wraps")
+  @Test("a random walk in small steps is unwrapped through many wraps")
   func randomWalk() {
     var generator = SeededGenerator(seed: 1)
     var sequenceNumbers = SequenceNumberUnwrapper()

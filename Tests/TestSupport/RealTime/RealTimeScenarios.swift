@@ -5,13 +5,13 @@ import NIOPosix
 import Synchronization
 public import Testing
 
-/// Runs each test beside a stall meter, and again when it failed while the machine stalled: see `RetryRule`. The first attempt
-/// may have tests of other suites beside it, all others run alone.
+/// Runs each test beside a stall meter, and again if it failed while the machine stalled: see `RetryRule`. The first
+/// attempt may run concurrently with tests of other suites, all others run alone.
 ///
-/// Failures of an attempt that is repeated are printed and not recorded. What became of each test goes into the journal that
-/// `CHATBOT_JOURNAL` names, if it does.
+/// Failures of an attempt that is repeated are printed and not recorded. If `CHATBOT_JOURNAL` names a file, the result of
+/// each test is appended to it.
 public struct RealTimeScenarios: TestTrait, SuiteTrait, TestScoping {
-  /// Which attempt at the current test this is, from 1.
+  /// The number of the current test's attempt, from 1.
   @TaskLocal public static var attempt = 1
 
   public var isRecursive: Bool { true }
@@ -22,10 +22,10 @@ public struct RealTimeScenarios: TestTrait, SuiteTrait, TestScoping {
   private let turns: ScenarioTurns
 
   /// - Parameters:
-  ///   - journal: the file to which a line is added for each test.
-  ///   - maximumRests: how often 3 s are waited for the machine to be quiet before another attempt.
-  ///   - turns: what tests run beside each other.
-  ///   - start: starts a meter.
+  ///   - journal: The file to which a line is appended for each test.
+  ///   - maximumRests: How often to wait 3 s for a quiet machine before another attempt.
+  ///   - turns: Decides which tests run concurrently.
+  ///   - start: Starts a meter.
   public init(
     journal: URL? = ProcessInfo.processInfo.environment["CHATBOT_JOURNAL"].map { URL(fileURLWithPath: $0) },
     maximumRests: Int = 10, turns: ScenarioTurns = .shared,
@@ -78,7 +78,7 @@ public struct RealTimeScenarios: TestTrait, SuiteTrait, TestScoping {
     }
   }
 
-  /// Waits until the machine is quiet for some seconds, but not for ever: stalls come in bursts.
+  /// Waits until the machine is quiet for some seconds, for a limited time: stalls occur in bursts.
   private func awaitRest() async {
     for _ in 0..<maximumRests {
       guard let meter = start() else { return }
@@ -91,7 +91,7 @@ public struct RealTimeScenarios: TestTrait, SuiteTrait, TestScoping {
 
   private struct Failure: Sendable {
     let text: String
-    /// What tells it from others at the same place.
+    /// The text that distinguishes it from other failures on the same line.
     private let name: String
     let location: SourceLocation?
 
@@ -112,7 +112,7 @@ public struct RealTimeScenarios: TestTrait, SuiteTrait, TestScoping {
 
     var needsQuietMachine: Bool { text.contains(Comment.quietMachine) }
 
-    /// The expectation's place and comment, or the error, without figures: the same in every attempt.
+    /// The expectation's position and comment, or the error, without numbers: the same in every attempt.
     var identity: String {
       let position = location.map { "\($0.fileID):\($0.line):\($0.column) " } ?? ""
       return position + name.replacing(/\d+(\.\d+)?/, with: "#")
@@ -125,7 +125,7 @@ public struct RealTimeScenarios: TestTrait, SuiteTrait, TestScoping {
     let failures = Mutex<[Failure]>([])
     let meter = start()
     let begun = ContinuousClock.now
-    // An issue that is taken away here counts for nothing.
+    // An issue that is removed here is not recorded.
     let collecting = IssueHandlingTrait.compactMapIssues { issue in
       failures.withLock { $0.append(Failure(issue)) }
       return nil
@@ -137,7 +137,7 @@ public struct RealTimeScenarios: TestTrait, SuiteTrait, TestScoping {
         }
       }
     } catch is ExpectationFailedError {
-      // It is among the issues.
+      // The issue itself was collected.
     } catch {
       failures.withLock { $0.append(Failure(error)) }
     }
@@ -152,7 +152,7 @@ public struct RealTimeScenarios: TestTrait, SuiteTrait, TestScoping {
     guard let journal else { return }
     let name = test.displayName ?? test.name
     guard let line = try? ScenarioRecord(name: name, outcome: outcome, attempts: attempts).line else { return }
-    // One write to the end of the file, anyone who else writes there.
+    // A single write with O_APPEND, so that records of other processes are not mixed with it.
     let file = open(journal.path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o644)
     guard file >= 0 else { return }
     let bytes = Array((line + "\n").utf8)
@@ -171,12 +171,12 @@ public struct RealTimeScenarios: TestTrait, SuiteTrait, TestScoping {
 extension Comment {
   fileprivate static let quietMachine = "(on a quiet machine)"
 
-  /// Says of an expectation that it depends on how much processor time others leave, as a browser's frame rate does: see
+  /// Marks an expectation that depends on the CPU time that other programs leave, such as a browser's frame rate: see
   /// `RetryRule`.
   public static func onQuietMachine(_ text: String) -> Comment { Comment(rawValue: "\(text) \(quietMachine)") }
 }
 
 extension Trait where Self == RealTimeScenarios {
-  /// Runs each test beside a stall meter, and again when it failed while the machine stalled.
+  /// Runs each test beside a stall meter, and again if it failed while the machine stalled.
   public static var realTime: Self { RealTimeScenarios() }
 }

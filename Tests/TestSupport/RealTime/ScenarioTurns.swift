@@ -1,8 +1,8 @@
-/// Who may run now: real-time scenarios of several suites beside each other, or one of them alone.
+/// Decides which real-time scenarios may run now: those of several suites concurrently, or one of them alone.
 ///
-/// What failed while others ran beside it is tried again alone, so that no scenario is judged by what another costs.
+/// A scenario that failed while others ran is repeated alone, so that none is judged by the load of another.
 public actor ScenarioTurns {
-  /// Those of this test process.
+  /// The turns of this test process.
   public static let shared = ScenarioTurns()
 
   private var running = 0
@@ -11,12 +11,12 @@ public actor ScenarioTurns {
 
   public init() {}
 
-  /// How many wait for their turn.
+  /// The number of scenarios that wait.
   public var waitingCount: Int { waiting.count }
 
-  /// Runs `body` when it is its turn. Who waits longest is next.
+  /// Runs `body` when it is its turn, in the order of the calls.
   ///
-  /// - Parameter alone: nobody else runs meanwhile.
+  /// - Parameter alone: Whether nothing else may run meanwhile.
   public func run<Result: Sendable>(
     alone: Bool, _ body: @Sendable () async throws -> Result
   ) async rethrows -> Result {

@@ -3,7 +3,7 @@ public import MachineStalls
 
 /// A running stall meter: another process, at normal priority, that measures how late the machine runs it.
 public actor StallMeter {
-  /// The one that runs beside the current test; nil outside a real-time scenario.
+  /// The meter that runs beside the current test; nil outside a real-time scenario.
   @TaskLocal public static var current: StallMeter?
 
   private let process: Process
@@ -11,7 +11,7 @@ public actor StallMeter {
   private let output: FileHandle
   private var unread = Data()
 
-  /// Starts the meter that lies beside the running test program; nil where it cannot be started.
+  /// Starts the meter in the folder of the running test program, or returns nil if it cannot be started.
   public static func start() -> StallMeter? {
     guard let program = Bundle.main.executableURL?.deletingLastPathComponent().appendingPathComponent("stall-meter")
     else { return nil }
@@ -29,7 +29,7 @@ public actor StallMeter {
     self.output = output.fileHandleForReading
   }
 
-  /// The figures since its start; nil if it does not answer.
+  /// Returns the figures since its start, or nil if it does not answer.
   public func figures() -> StallFigures? {
     guard (try? input.write(contentsOf: Data("\n".utf8))) != nil else { return nil }
     while true {
@@ -43,7 +43,7 @@ public actor StallMeter {
     }
   }
 
-  /// The last figures. The meter ends.
+  /// Ends the meter and returns its last figures.
   public func stop() -> StallFigures? {
     let last = figures()
     try? input.close()
@@ -51,8 +51,8 @@ public actor StallMeter {
     return last
   }
 
-  /// What the machine has kept a program waiting at the longest, in seconds, since the current attempt began. A time that a
-  /// scenario measured may be longer by so much through no fault of the program's.
+  /// The longest time in seconds that the machine has kept a program waiting since the current attempt began. A time that
+  /// a scenario measures may be longer by this through no fault of the program.
   public static func longestStall() async -> Double {
     await current?.figures()?.longestStall ?? 0
   }

@@ -4,9 +4,9 @@ import Testing
 @testable import Recorder
 @testable import chatbot
 
-@Suite("what a call remembers")
+@Suite("the participant registry of a call")
 struct ParticipantRegistryTests {
-  @Test("of ten thousand recordings the last thousand are kept, and the others are counted")
+  @Test("of 10,000 recordings the last 1,000 are kept, and the others are counted")
   func manyRecordings() {
     let participantRegistry = ParticipantRegistry()
     for number in 0..<10_000 {
@@ -24,7 +24,7 @@ struct ParticipantRegistryTests {
     #expect(kept.count + participantRegistry.recordingsForgotten == 10_000)
   }
 
-  @Test("who waits for a call under our new id is called once the old call has ended, and only once")
+  @Test("a participant who is to be called under our new id is called once, after the old call has ended")
   func calledAgain() {
     let participantRegistry = ParticipantRegistry()
     let anna = ParticipantID("anna")

@@ -5,7 +5,7 @@ import Testing
 @testable import Recorder
 @testable import chatbot
 
-/// Output of a recording when it is closed.
+/// The text that is printed when a recording is closed.
 @Suite struct RecordingReportTests {
   private func text(unwritten: Double, obstacle: Int32?) -> String {
     var manifest = RecordingManifest(room: "100", user: "anna", name: nil, start: "2026-03-01T09:30:00.250Z")

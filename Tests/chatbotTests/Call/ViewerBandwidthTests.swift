@@ -3,12 +3,12 @@ import Testing
 
 @testable import chatbot
 
-@Suite("the lines to viewers")
+@Suite("the bandwidth of viewers")
 struct ViewerBandwidthTests {
   private let anna = ParticipantID("anna")
   private let bert = ParticipantID("bert")
 
-  @Test("the encoder follows the only viewer's line, whatever it is, and nobody's when nobody is there")
+  @Test("with one viewer its bandwidth is used as it is, and without a viewer there is none")
   func single() {
     var lines = ViewerBandwidth()
     #expect(lines.common == nil)
@@ -18,7 +18,7 @@ struct ViewerBandwidthTests {
     #expect(lines.common == nil)
   }
 
-  @Test("of several it follows the lowest bandwidth and the most loss")
+  @Test("with several viewers the lowest bandwidth and the highest loss are used")
   func narrowest() {
     var lines = ViewerBandwidth()
     lines.set(.init(bitrate: 2_000_000, fractionLost: 0.02), of: anna)
@@ -28,7 +28,7 @@ struct ViewerBandwidthTests {
     #expect(lines.common == .init(bitrate: 2_000_000, fractionLost: 0.02))
   }
 
-  @Test("one viewer who says that their line takes nothing costs the others half the bitrate at most", arguments: 1...9)
+  @Test("a viewer that reports no bandwidth costs the others at most half the bitrate", arguments: 1...9)
   func falseWord(others: Int) {
     var lines = ViewerBandwidth()
     for number in 0..<others {

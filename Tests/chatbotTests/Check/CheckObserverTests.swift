@@ -10,9 +10,9 @@ import Testing
 
 @testable import chatbot
 
-@Suite("anyone who looks on in a call and has it judged")
+@Suite("the observer of a checked call")
 struct CheckObserverTests {
-  @Test("leaves frames out where more wait than may, and tells so in the log and in the report")
+  @Test("skips frames when the queue is full, and says so in the log and in the report")
   func leavesOut() async throws {
     let screen = try Screen()
     var limits = CheckObserver.Durations(wait: .seconds(1), span: .seconds(1))
@@ -20,7 +20,7 @@ struct CheckObserverTests {
     let checkObserver = CheckObserver(limits, log: screen.console().logger("check", level: .warning)) { _ in }
     let start = ContinuousClock.now
     let peer = ParticipantID("peer-1")
-    // Nobody takes anything yet.
+    // The judge does not run yet.
     let sizes = try send(60, of: peer, to: checkObserver, from: start)
     let taken = sizes.indices.first { sizes[...$0].reduce(0, +) > limits.queue.bytes }.map { $0 + 1 } ?? 0
     #expect(taken > 0 && taken < 60)
@@ -36,7 +36,7 @@ struct CheckObserverTests {
     #expect(log.split(separator: "\n").count == 2)
   }
 
-  @Test("leaves nothing out where there is room")
+  @Test("skips nothing while there is room")
   func keeps() async throws {
     let screen = try Screen()
     let limits = CheckObserver.Durations(wait: .seconds(1), span: .seconds(1))
@@ -51,7 +51,7 @@ struct CheckObserverTests {
     #expect(screen.errors == "")
   }
 
-  @Test("counts whom we fell silent towards, but not those whom we leave at the end")
+  @Test("counts the calls that a fault ended, but not those that we end by leaving")
   func silences() throws {
     let checkObserver = CheckObserver(
       .init(wait: .seconds(1), span: .seconds(1)), log: try Screen().console().logger("check", level: .warning)
@@ -70,13 +70,13 @@ struct CheckObserverTests {
     #expect(checkObserver.timesPerformed(.sizeChange) == nil)
   }
 
-  @Test("says so in the verdict whenever judging ended before its time, however well all rules hold")
+  @Test("a check that ends early has failed and gives the reason, even if all rules hold")
   func cutShort() async throws {
     let endings: [(Call.EndReason, String?)] = [
-      (.enoughSeen, nil), (.interrupted, "The check was interrupted before it had seen enough."),
-      (.fileEnded, "What was played broke off before the check had seen enough."),
-      (.signallingEnded, "The call ended before the check had seen enough."),
-      (.timeIsUp, "The call ended before the check had seen enough."),
+      (.enoughSeen, nil), (.interrupted, "The check was interrupted before it was complete."),
+      (.fileEnded, "The input ended before the check was complete."),
+      (.signallingEnded, "The call ended before the check was complete."),
+      (.timeIsUp, "The call ended before the check was complete."),
     ]
     for (ending, sentence) in endings {
       let report = try await report { checkObserver, start in
@@ -87,7 +87,7 @@ struct CheckObserverTests {
     }
   }
 
-  @Test("says when the server was lost, and that it came back")
+  @Test("reports when the connection to the server was lost and regained")
   func serverLost() async throws {
     let report = try await report { checkObserver, start in
       checkObserver.heard(.connectionLost(reason: "Gone.", retryAfter: .seconds(1)), at: start + .seconds(1))
@@ -98,7 +98,7 @@ struct CheckObserverTests {
     #expect(report.verdict == .held)
   }
 
-  /// The report of a check whose only rule holds.
+  /// Runs a check whose only rule holds, and returns its report.
   private func report(_ happen: (CheckObserver, ContinuousClock.Instant) -> Void) async throws -> CheckReport {
     let limits = CheckObserver.Durations(wait: .seconds(1), span: .seconds(1))
     let checkObserver = CheckObserver(limits, log: try Screen().console().logger("check", level: .error)) { _ in }
@@ -112,9 +112,9 @@ struct CheckObserverTests {
     return await checkObserver.judge(options)
   }
 
-  /// Tells the desk of frames, 30 a second, of which only the first is a keyframe.
+  /// Passes frames to the observer, 30 a second, of which only the first is a keyframe.
   ///
-  /// - Returns: their sizes in bytes.
+  /// - Returns: Their sizes in bytes.
   private func send(
     _ count: Int, of peer: ParticipantID, to checkObserver: CheckObserver, from start: ContinuousClock.Instant
   ) throws -> [Int] {

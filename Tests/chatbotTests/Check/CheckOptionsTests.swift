@@ -18,7 +18,7 @@ struct CheckOptionsTests {
     }
   }
 
-  @Test("without any it sends the pattern and waits for one peer, with rules of its own")
+  @Test("by default a check sends the pattern, waits for one peer and uses the default rules")
   func defaults() throws {
     let options = try CheckOptions.parse([])
     let plan = try options.plan()
@@ -33,7 +33,7 @@ struct CheckOptionsTests {
     #expect(options.rules.expectation(peers: 2) == CheckExpectation(peers: 2))
   }
 
-  @Test("rules, impairment and act are understood before anything begins")
+  @Test("rules, impairment and fault are parsed before anything begins")
   func understood() throws {
     let options = try CheckOptions.parse([
       "--expect", "video.fps >= 24", "--expect", "peers == 2", "--impair", "send: loss=5%", "--seed", "7", "--act",
@@ -47,7 +47,7 @@ struct CheckOptionsTests {
     #expect(options.rules.expectation(peers: 1) == CheckExpectation(audio: false, pattern: .returned))
   }
 
-  @Test("--peers holds beside given rules, unless one of them is about it")
+  @Test("--peers is a rule beside the given ones, unless one of them is about peers")
   func peers() throws {
     func rules(_ arguments: String...) throws -> [String] {
       try CheckOptions.parse(arguments).allRules().given.map(\.text)
@@ -57,7 +57,7 @@ struct CheckOptionsTests {
     #expect(try rules("--peers", "2", "--expect", "peers == 3") == ["peers == 3"])
   }
 
-  @Test("given rules hold alone, unless one of them is “default”: then the program's own hold, too")
+  @Test("given rules replace the default rules, unless one of them is “default”")
   func besides() throws {
     #expect(try !CheckOptions.parse(["--expect", "loss <= 2%"]).allRules().includesOwn)
     let both = try CheckOptions.parse(["--expect", "loss <= 2%", "--expect", "default", "--peers", "2"]).allRules()
@@ -67,7 +67,7 @@ struct CheckOptionsTests {
     #expect(help.contains("unless one of them is “default”"))
   }
 
-  @Test("a change of size is the camera's to do")
+  @Test("the camera performs the size change, not the peer")
   func sizeChange() throws {
     let plan = try CheckOptions.parse(["--act", "size-change"]).plan()
     #expect(plan.fault == nil)
@@ -81,7 +81,7 @@ struct CheckOptionsTests {
     #expect(rejection("--impair", "los=5%")?.contains("loss") == true)
     #expect(rejection("--act", "nonsense")?.contains("second-offer") == true)
     #expect(rejection("--for", "100ms")?.contains("at least 1s") == true)
-    #expect(rejection("--self", "--room", "x")?.contains("--self brings") == true)
+    #expect(rejection("--self", "--room", "x")?.contains("--self uses") == true)
     #expect(rejection("--peers", "0")?.contains("1 to 100") == true)
     #expect(rejection("--no-audio", "--no-video")?.contains("nothing to judge") == true)
     #expect(rejection("--json", "a", "--html", "a")?.contains("one file") == true)
@@ -97,7 +97,7 @@ struct CheckOptionsTests {
     }
   }
 
-  @Test("rules come from a file, too, and a mistake in it is told with its line")
+  @Test("rules are also read from a file, and an error in it is reported with its line number")
   func rulesFile() throws {
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("rules-\(UUID().uuidString).yml")
     defer { try? FileManager.default.removeItem(at: file) }
@@ -122,21 +122,21 @@ struct CheckOptionsTests {
     #expect(try rejection("/dev/zero")?.hasPrefix("/dev/zero cannot be read: it has more than ") == true)
   }
 
-  @Test("numbers below zero are told their range, and are not treated as options")
+  @Test("a negative number is rejected with the valid range and not treated as an option")
   func belowZero() {
     #expect(rejection("--peers", "-1") == "--peers is 1 to 100, not -1.")
     for option in ["--for", "--wait"] {
-      #expect(rejection(option, "-1")?.contains("A length of time is not below zero, as -1 is.") == true)
+      #expect(rejection(option, "-1")?.contains("A duration must not be negative, but this is -1.") == true)
     }
     #expect(
       chatbotTests.rejection(of: InspectCommand.self, "a.webm", "--peers", "-1") == "--peers is 1 to 100, not -1.")
     let duration = chatbotTests.rejection(of: CallOptions.self, "--record", "o", "--duration", "-1s")
-    #expect(duration?.contains("A length of time is not below zero, as -1s is.") == true)
+    #expect(duration?.contains("A duration must not be negative, but this is -1s.") == true)
     let publishers = chatbotTests.rejection(of: LoadOptions.self, "--play", "pattern", "--publishers", "-1")
     #expect(publishers == "--publishers is 1 to \(LoadOptions.maximumPublishers), not -1.")
   }
 
-  @Test("a mistake that is found only when the command runs is told with the command's own usage")
+  @Test("an error that is found only when the command runs is reported with the command's usage")
   func usage() async throws {
     let screen = try Screen()
     let code = await #expect(throws: ExitCode.self) {
@@ -149,7 +149,7 @@ struct CheckOptionsTests {
     #expect(lines.last == "  See 'chatbot check --help' for more information.")
   }
 
-  @Test("every way to misbehave is listed with what a good app does")
+  @Test("every fault is listed with what a good app does")
   func acts() {
     for act in Fault.allCases { #expect(FaultList.text.contains("\(act.rawValue)\n    \(act.title)")) }
     #expect(MeasurementList.text.contains("video.freeze.longest"))

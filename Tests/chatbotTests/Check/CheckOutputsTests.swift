@@ -6,9 +6,9 @@ import Testing
 
 @testable import chatbot
 
-@Suite("where a verdict goes")
+@Suite("the outputs of a verdict")
 struct CheckOutputsTests {
-  /// The report of a call to which nobody came.
+  /// The report of a call that no peer joined.
   private var report: CheckReport {
     let start = ContinuousClock.now
     let judge = CallJudge(.init(start: start, room: "100"))
@@ -19,7 +19,7 @@ struct CheckOutputsTests {
   private func outputs(_ arguments: String...) throws -> CheckOutputs { try RuleOptions.parse(arguments).outputs }
 
   @Test(
-    "a report on standard output is alone there, and the table goes to standard error",
+    "a report on standard output is the only output there, and the table goes to standard error",
     arguments: ["--json", "--junit", "--html"])
   func standardOutput(_ option: String) throws {
     let screen = try Screen()
@@ -38,7 +38,7 @@ struct CheckOutputsTests {
   }
 
   @Test(
-    "with --quiet there is no table beside it; without a report there, the table is on standard output if a rule failed"
+    "with --quiet the table is printed only if a rule failed and standard output has no report"
   )
   func quiet() throws {
     let aside = try Screen()
@@ -48,7 +48,7 @@ struct CheckOutputsTests {
     var good = report
     good.verdict = .held
     held.console(isQuiet: true).verdict(good, outputs: try outputs())
-    #expect(held.output == "" && held.errors == "", "nothing went wrong")
+    #expect(held.output == "" && held.errors == "", "no rule failed")
     held.console().verdict(good, outputs: try outputs())
     #expect(held.output != "")
     let usual = try Screen()
@@ -56,7 +56,7 @@ struct CheckOutputsTests {
     #expect(usual.output.contains("no peer was seen") && usual.errors == "")
   }
 
-  @Test("a file that is there is requested its own right, not for its folder's; a new one for its folder's")
+  @Test("an existing file needs write permission for itself or its folder, a new one for its folder")
   func rights() throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("rights-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
@@ -69,14 +69,14 @@ struct CheckOutputsTests {
       outputs.mayWrite = { writable.contains($0) }
       return outputs
     }
-    // Nothing can be put beside it, so it is written in its place.
+    // No temporary file can be created beside it, so it is overwritten in place.
     let inPlace = try outputs(file, writable: [file])
     try inPlace.prepare()
     let report = report
     try inPlace.write(report, on: try Screen().console())
     #expect(try String(contentsOfFile: file, encoding: .utf8) == report.json)
     #expect(try FileManager.default.attributesOfItem(atPath: file)[.systemFileNumber] as? Int == before)
-    // It may be replaced where only the folder lets us.
+    // A file may be replaced if only its folder is writable.
     #expect(throws: Never.self) { try outputs(file, writable: [folder.path]).prepare() }
     #expect(throws: Never.self) { try outputs("/dev/null", writable: ["/dev/null"]).prepare() }
     #expect(throws: Never.self) { try outputs(folder.path + "/new", writable: [folder.path]).prepare() }
@@ -93,7 +93,7 @@ struct CheckOutputsTests {
     #expect(throws: Never.self) { try CheckOptions.parse(["--json", "-", "--html", "a.html"]) }
   }
 
-  @Test("one that cannot be written is told of, and does not keep the others from being written")
+  @Test("an output that cannot be written is reported and does not prevent the others")
   func unwritable() throws {
     let full = try Screen(output: "/dev/full")
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).xml")

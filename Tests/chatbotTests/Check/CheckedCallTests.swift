@@ -10,9 +10,9 @@ import Testing
 @testable import chatbot
 
 extension RealTime {
-  @Suite("a call that somebody looks on at")
+  @Suite("a call with an observer")
   struct CheckedCallTests {
-    /// Looks on for a while, and notes how it ended.
+    /// An observer that ends the call after a while, and stores the reason of the end.
     private final class RecordingObserver: CallObserver {
       let time: Duration
       let ending = Mutex<String?>(nil)
@@ -29,7 +29,7 @@ extension RealTime {
       func watch(_ peer: Peer) async { try? await Task.sleep(for: time) }
     }
 
-    @Test("continues to its end although the file that it plays once has ended", .timeLimit(.minutes(1)))
+    @Test("continues until the observer ends it, although the file has ended", .timeLimit(.minutes(1)))
     func fileEnds() async throws {
       let screen = try Screen()
       let console = screen.console(isQuiet: true)

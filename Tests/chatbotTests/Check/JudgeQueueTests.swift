@@ -6,7 +6,7 @@ import Testing
 
 @testable import chatbot
 
-@Suite("what waits for the judge")
+@Suite("the queue of the judge")
 struct JudgeQueueTests {
   private static let start = ContinuousClock.now
   private static let (anna, bert) = (ParticipantID("anna"), ParticipantID("bert"))
@@ -15,7 +15,7 @@ struct JudgeQueueTests {
     Self.start + .milliseconds(Int64(seconds * 1_000))
   }
 
-  /// A frame of 100 bytes whose time is its number.
+  /// A frame of 100 bytes whose timestamp is its number.
   private func videoFrame(
     _ number: Int, of peer: ParticipantID = anna, isKeyframe: Bool = false, at seconds: Double = 0
   ) -> JudgeQueue.Job {
@@ -25,7 +25,7 @@ struct JudgeQueueTests {
     return .event(.frame(frame), peer, instant(seconds))
   }
 
-  /// The number of a frame, `-n` for n that were skipped, nil for anything else.
+  /// The number of a frame, `-n` for n skipped frames, nil for any other job.
   private func number(_ job: JudgeQueue.Job?) -> Int? {
     switch job {
     case .event(.frame(let frame), _, _): Int(frame.time.ticks)
@@ -42,7 +42,7 @@ struct JudgeQueueTests {
     return numbers
   }
 
-  @Test("all that has room is taken whole and in order")
+  @Test("frames that fit are delivered completely and in order")
   func order() {
     var queue = JudgeQueue(.init(bytes: 1_000_000, time: .seconds(2)))
     for number in 0..<3_000 { #expect(queue.add(videoFrame(number, isKeyframe: number == 0), now: instant(0)) == nil) }
@@ -52,7 +52,7 @@ struct JudgeQueueTests {
     #expect(queue.bytes == 0)
   }
 
-  /// A packet of 20 ms without audio.
+  /// A 20 ms packet of silence.
   private func audio(_ number: Int, ticks: Int64, at seconds: Double) -> JudgeQueue.Job {
     let frame = EncodedFrame(
       owner: Self.anna, codec: .opus, time: MediaTime(ticks: Int64(number) * ticks, rate: 48_000),
@@ -60,31 +60,31 @@ struct JudgeQueueTests {
     return .event(.frame(frame), Self.anna, instant(seconds))
   }
 
-  @Test("audio in time is taken whole, and of audio that is more than time has passed only what there was time for")
+  @Test("audio at real-time speed is queued completely, and faster audio only as far as its budget allows")
   func audioInTime() {
     var queue = JudgeQueue()
     for number in 0..<3_000 { _ = queue.add(audio(number, ticks: 960, at: Double(number) / 50), now: instant(0)) }
     #expect(numbers(&queue).count == 3_000)
-    // Ten times as many as there is time for, and others whose timestamps leave holes of a second.
+    // Ten times as many packets as real time allows, and others whose timestamps leave gaps of a second.
     for ticks in [960, 48_000] as [Int64] {
       var flooded = JudgeQueue()
       for number in 0..<5_000 {
         _ = flooded.add(audio(number, ticks: ticks, at: Double(number) / 500), now: instant(0))
       }
       let taken = numbers(&flooded).count
-      print("measured: of 5,000 packets in 10 s, \(ticks) ticks apart, \(taken) are taken")
+      print("measured: of 5,000 packets in 10 s, \(ticks) ticks apart, \(taken) are queued")
       #expect(taken < 16 * 48_000 / Int(ticks) + 10)
     }
   }
 
-  @Test("when too many bytes wait, frames are skipped up to the keyframe that finds the queue half empty")
+  @Test("when too many bytes wait, frames are skipped up to a keyframe that finds the queue half empty")
   func bytes() {
     var queue = JudgeQueue(.init(bytes: 400, time: .seconds(1_000)))
-    // The fifth makes it fuller than it is to be, so the sixth is the first that is skipped, and only that is told.
+    // The fifth frame exceeds the bound, so the sixth is the first that is skipped; only that one is reported.
     let reported = (0..<8).map { queue.add(videoFrame($0, isKeyframe: $0 == 0), now: instant(0)) }
     #expect(reported == [nil, nil, nil, nil, nil, Self.anna, nil, nil])
     #expect(queue.bytes == 500)
-    // A keyframe that finds it full is skipped, too, and so is any other frame when there is room.
+    // A keyframe is skipped while the queue is full, and so is a delta frame when there is room.
     _ = queue.add(videoFrame(8, isKeyframe: true), now: instant(0))
     #expect((0..<3).map { _ in number(queue.next()) } == [0, 1, 2])
     _ = queue.add(videoFrame(9), now: instant(0))
@@ -94,20 +94,20 @@ struct JudgeQueueTests {
     #expect(taken == [3, 4, -5, 10, 11])
   }
 
-  @Test("when the first has waited too long, frames are skipped, however few wait")
+  @Test("when the first frame has waited too long, frames are skipped, however few wait")
   func time() {
     var queue = JudgeQueue(.init(bytes: 1_000_000, time: .seconds(2)))
     _ = queue.add(videoFrame(0, isKeyframe: true), now: instant(0))
     _ = queue.add(videoFrame(1), now: instant(2))
     _ = queue.add(videoFrame(2, at: 2.1), now: instant(2.1))
     #expect(number(queue.next()) == 0)
-    // What waits now has waited for half as long as it may.
+    // The first queued frame has now waited for half of the permitted time.
     _ = queue.add(videoFrame(3, isKeyframe: true, at: 3.2), now: instant(3.2))
     #expect(number(queue.next()) == 1)
     #expect(queue.wantedKeyframes(now: instant(3.3)) == [Self.anna])
     _ = queue.add(videoFrame(4, isKeyframe: true, at: 3.3), now: instant(3.3))
     guard case .event(.leftOut(let videoFrames), Self.anna, _)? = queue.next() else {
-      Issue.record("Nothing is told of what was skipped.")
+      Issue.record("The skipped frames are not reported.")
       return
     }
     #expect(videoFrames.count == 2 && videoFrames.keyframes == 1 && videoFrames.bytes == 200)
@@ -116,7 +116,7 @@ struct JudgeQueueTests {
     #expect(queue.wantedKeyframes(now: instant(3.3)).isEmpty)
   }
 
-  @Test("one peer's frames are skipped by themselves, audio never, and what was skipped at the end is told then")
+  @Test("frames are skipped for each peer separately, audio is not, and skipped frames are reported at the end")
   func others() {
     var queue = JudgeQueue(.init(bytes: 200, time: .seconds(2)))
     for number in 0..<3 { _ = queue.add(videoFrame(number, isKeyframe: number == 0), now: instant(0)) }
@@ -127,14 +127,14 @@ struct JudgeQueueTests {
     _ = queue.add(.event(.frame(audio), Self.anna, instant(0)), now: instant(0))
     #expect(queue.bytes == 400)
     for _ in 0..<3 { _ = queue.next() }
-    // There is room again: who was not skipped continues at once.
+    // There is room again: a peer of which nothing was skipped continues at once.
     _ = queue.add(videoFrame(70, of: Self.bert), now: instant(0))
     _ = queue.add(.over(instant(1)), now: instant(1))
     var jobs: [JudgeQueue.Job] = []
     while let job = queue.next() { jobs.append(job) }
     #expect(jobs.count == 4)
     guard case .event(.frame(let first), _, _)? = jobs.first, case .over? = jobs.last else {
-      Issue.record("Audio comes first, and the end last.")
+      Issue.record("The first job must be audio and the last one the end.")
       return
     }
     #expect(first.codec == .opus)
@@ -142,7 +142,7 @@ struct JudgeQueueTests {
   }
 
   @Test(
-    "whatever comes and however fast it is taken, no frame is taken without the one before it, and none is forgotten")
+    "with any input and any speed, no frame is delivered without the one before it, and each one is counted")
   func neverBroken() {
     var random = SeededGenerator(seed: 7)
     for _ in 0..<50 {
@@ -164,7 +164,7 @@ struct JudgeQueueTests {
         }
       }
       for number in 0..<600 {
-        // Frames of two peers in turn, so that the one before it has the number before the last.
+        // Frames of two peers in turn, so a frame's predecessor has its number minus two.
         let peer = number.isMultiple(of: 2) ? Self.anna : Self.bert
         let isKeyframe = number < 2 || Int.random(in: 0..<12, using: &random) == 0
         if isKeyframe { keyframes.insert(number) }

@@ -3,16 +3,16 @@ import Testing
 
 @testable import chatbot
 
-@Suite("recordings of a check")
+@Suite("the recordings of a check")
 struct RecordingStoreTests {
-  @Test("are linked to from where the page lies")
+  @Test("links are relative to the folder of the page")
   func paths() {
     #expect(RecordingStore.path(of: "/a/b/out/x.webm", from: "/a/b/report.html") == "out/x.webm")
     #expect(RecordingStore.path(of: "/a/out/x.webm", from: "/a/b/report.html") == "../out/x.webm")
     #expect(RecordingStore.path(of: "/a/b/../out/x.webm", from: "/a/b/report.html") == "../out/x.webm")
   }
 
-  @Test("that are made only for the page are removed")
+  @Test("recordings that are made only for the page are removed")
   func scratch() throws {
     let recordingStore = try RecordingStore(kept: nil, isWanted: true)
     let folder = try #require(recordingStore.folder)
@@ -22,7 +22,7 @@ struct RecordingStoreTests {
     #expect(try RecordingStore(kept: nil, isWanted: false).folder == nil)
   }
 
-  @Test("that were requested stay")
+  @Test("requested recordings are kept")
   func kept() throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("kept-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

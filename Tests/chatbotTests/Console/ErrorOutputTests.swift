@@ -4,9 +4,9 @@ import Testing
 
 @testable import chatbot
 
-@Suite("standard error that nobody reads")
+@Suite("standard error that is not read")
 struct ErrorOutputTests {
-  /// What can be read from a pipe without waiting.
+  /// Reads all that can be read from a pipe without waiting.
   private func drained(_ descriptor: Int32) -> String {
     var text = Data()
     var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -20,7 +20,7 @@ struct ErrorOutputTests {
     return String(decoding: text, as: UTF8.self)
   }
 
-  @Test("costs a wait of 50 ms once, and the lines that are skipped are counted when there is room again")
+  @Test("a full pipe delays the writer by 50 ms once, and skipped lines are counted when there is room again")
   func blockedPipe() throws {
     let pipe = Pipe()
     let output = ErrorOutput(descriptor: pipe.fileHandleForWriting.fileDescriptor)
@@ -36,7 +36,7 @@ struct ErrorOutputTests {
     #expect(second.contains("\(10_000 - lines.count) lines were skipped.\nthe next line\n"), "\(second)")
   }
 
-  @Test("does not stop several threads that write lines")
+  @Test("a full pipe does not block several threads that write lines")
   func severalThreads() async throws {
     let pipe = Pipe()
     let console = Console(isQuiet: false, errors: pipe.fileHandleForWriting.fileDescriptor)

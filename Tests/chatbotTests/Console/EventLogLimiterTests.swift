@@ -3,9 +3,9 @@ import Testing
 
 @testable import chatbot
 
-@Suite("a log of too many ordinary events")
+@Suite("the limit of info lines in a log")
 struct EventLogLimiterTests {
-  @Test("has 2,000 lines at once and then 20 a second, and says how many were skipped")
+  @Test("a log accepts 2,000 lines at once and then 20 a second, and counts the skipped lines")
   func limit() {
     let start = NIODeadline.uptimeNanoseconds(1_000_000_000)
     let allowance = EventLogLimiter(now: start)

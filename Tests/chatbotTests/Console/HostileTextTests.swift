@@ -4,9 +4,9 @@ import Testing
 
 @testable import chatbot
 
-/// Text that users choose, in names, candidates and descriptions, on its way to a terminal or a log.
-@Suite("Text that would steer a terminal") struct HostileTextTests {
-  /// Named by their places, so that they do not steer the terminal that the tests run in.
+/// Text that users choose, in names, candidates and descriptions, and that is printed to a terminal or a log.
+@Suite("terminal control sequences in text from the network") struct HostileTextTests {
+  /// Tests refer to the texts by index, so that they do not control the terminal in which the tests run.
   private static let attacks = [
     "\u{1B}]0;owned\u{7}", "\u{1B}[2J\u{1B}[31m", "name\n12:00:00.000 ERROR   forged",
     "name\r12:00:00.000 ERROR   forged",
@@ -14,7 +14,7 @@ import Testing
     "\u{85}",
   ]
 
-  /// What a console has written, to standard error and to standard output.
+  /// The texts that a console writes to standard error and to standard output.
   private static func written(_ body: (Console) -> Void) throws -> [String] {
     let pipes = (errors: Pipe(), output: Pipe())
     body(
@@ -49,7 +49,7 @@ import Testing
     #expect(written[0].contains("The candidate ") && written[0].contains("cannot be used reason="))
   }
 
-  @Test("sentences, results and failures are shown by their escapes", arguments: attacks.indices)
+  @Test("sentences, results and errors are escaped", arguments: attacks.indices)
   func sentences(index: Int) throws {
     let attack = Self.attacks[index]
     let written = try Self.written { console in
@@ -61,7 +61,7 @@ import Testing
     #expect(written[1].contains("peer "))
   }
 
-  @Test("ordinary text of any language is shown as it is")
+  @Test("ordinary text of any language is shown unchanged")
   func ordinary() throws {
     let text = "Grüße aus 東京, Привет, שלום"
     let written = try Self.written { console in
@@ -72,7 +72,7 @@ import Testing
     #expect(written[1] == text + "\n")
   }
 
-  @Test("a message without end is cut")
+  @Test("a very long message is cut")
   func long() throws {
     let written = try Self.written { console in
       console.logger("test", level: .info).info("x", metadata: ["user": "\(String(repeating: "y", count: 1 << 20))"])

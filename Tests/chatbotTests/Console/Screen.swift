@@ -2,7 +2,7 @@ import Foundation
 
 @testable import chatbot
 
-/// What a program writes to standard output and standard error, caught in two files that go with it.
+/// Captures standard output and standard error in two files that are deleted with it.
 final class Screen {
   private let folder: URL
   private let outputFile: URL
@@ -10,7 +10,7 @@ final class Screen {
   private let outputHandle: FileHandle
   private let errorHandle: FileHandle
 
-  /// - Parameter output: a file to take for standard output, such as `/dev/full`; nil for one of its own.
+  /// - Parameter output: A file to use as standard output, such as `/dev/full`; nil for a temporary file.
   init(output: String? = nil) throws {
     folder = FileManager.default.temporaryDirectory.appendingPathComponent("screen-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
@@ -32,7 +32,7 @@ final class Screen {
     Console(isQuiet: isQuiet, output: outputHandle.fileDescriptor, errors: errorHandle.fileDescriptor)
   }
 
-  /// What was written until now.
+  /// What was written so far.
   var output: String { Self.text(of: outputFile) }
   var errors: String { Self.text(of: errorFile) }
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import chatbot
 
-/// Recordings that are not as they should be: what can be read is judged, the rest is named, and nothing traps.
+/// Damaged recordings: what can be read is judged, the rest is reported, and nothing traps.
 @Suite struct DamagedRecordingTests {
   private func failure(_ inspect: () throws -> Inspection.Outcome) -> CallFailure? {
     do {
@@ -58,7 +58,7 @@ import Testing
   @Test func anUnfinishedRecordingIsJudgedAsFarAsItGoes() async throws {
     let folder = try RecordedFolder()
     try await folder.record(SyntheticPeer(seconds: 4))
-    // As a killed program leaves it: no end, no duration, and a manifest that was not brought up to date.
+    // As a killed program leaves it: no cues, no duration, and an outdated manifest.
     let film = try folder.bytes("anna.webm")
     try folder.store(Array(film.prefix(film.count * 3 / 4)), as: "anna.webm")
     try folder.edit("anna.json") {
@@ -74,14 +74,14 @@ import Testing
     #expect(outcome.problems.isEmpty)
     #expect(outcome.remarks.count == 1)
     #expect(outcome.remarks.first?.contains("chatbot repair \(folder.file("anna.json"))") == true)
-    // Frames ended before the audio did, and that is a freeze.
+    // The video ended before the audio, which is a freeze.
     #expect(peer.video?.freezes.worst?.reason == "untilEnd")
   }
 
   @Test func whatADiskDidNotTakeAtTheEndIsAFreezeAndAHoleInTheAudio() async throws {
     let folder = try RecordedFolder()
     try await folder.record(SyntheticPeer(seconds: 6))
-    // The files end after half of the call, and the manifest says how long it continued.
+    // The files end after half of the call, and the manifest says how long the call continued.
     for name in ["anna.webm", "anna.ogg"] {
       let whole = try folder.bytes(name)
       try folder.store(Array(whole.prefix(whole.count / 2)), as: name)
@@ -131,7 +131,8 @@ import Testing
     }
     let failure = failure { try folder.inspect([folder.file("sub")]) }
     #expect(failure?.code == .fileNotPlayable)
-    #expect(failure?.sentence.contains("lists “../secret.webm”, which is no name of a recording beside it") == true)
+    #expect(
+      failure?.sentence.contains("lists “../secret.webm”, which is not the name of a recording beside it") == true)
   }
 
   @Test func absurdManifestsAndFilesNeverTrap() async throws {
@@ -171,7 +172,7 @@ import Testing
         #expect(failure.sentence.hasSuffix("."))
       }
     }
-    // The audio is there in any case.
+    // The audio can be read in any case.
     #expect(read == 40)
   }
 }

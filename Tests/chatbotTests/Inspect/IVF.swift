@@ -1,7 +1,7 @@
 import Media
 import NIOCore
 
-/// Makes the simplest of all video files, as libvpx's tools write it.
+/// Writes IVF, the simplest video file format, as libvpx's tools do.
 enum IVF {
   static func bytes(of peer: SyntheticPeer) throws -> [UInt8] {
     var file = ByteBuffer(string: "DKIF")

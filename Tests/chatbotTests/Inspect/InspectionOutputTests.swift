@@ -9,7 +9,7 @@ import Testing
 
 @testable import chatbot
 
-/// What is written about recordings, and what the command line requests.
+/// The outputs and the command line of an inspection.
 @Suite struct InspectionOutputTests {
   @Test func everyOutputIsWrittenAndThePagePlaysTheRecording() async throws {
     let folder = try RecordedFolder()
@@ -38,12 +38,12 @@ import Testing
     report.peers[0].recordings.append(folder.file("long.webm"))
     let page = InspectionPage(path: folder.file("pages/r.html")).content(of: report)
     guard case .file(let link)? = page.recordings[folder.file("long.webm")] else {
-      Issue.record("The large file is not linked to.")
+      Issue.record("The large file is not linked.")
       return
     }
     #expect(link == "../long.webm")
     guard case .bytes? = page.recordings[folder.file("short.webm")] else {
-      Issue.record("The small file is not in the page.")
+      Issue.record("The small file is not embedded in the page.")
       return
     }
   }
@@ -68,7 +68,7 @@ import Testing
     #expect(one.failedRules == [])
     #expect(two.failedRules == ["peers >= 2"])
     #expect(two.rulesAreDefault)
-    #expect(two.rules.first?.reason == "Those who were expected were there.")
+    #expect(two.rules.first?.reason == "All expected peers were present.")
     let hasReasons = two.rules.allSatisfy { $0.reason != nil }
     #expect(hasReasons)
     #expect(two.expected.peers == 2)
@@ -84,10 +84,10 @@ import Testing
       let before = try folder.bytes(name)
       do {
         _ = try folder.inspect(nil, option, folder.file(name))
-        Issue.record("\(name) was treated as an output.")
+        Issue.record("\(name) was accepted as an output.")
       } catch let failure as CallFailure {
         #expect(failure.code == .usage)
-        #expect(failure.sentence == "“\(folder.file(name))” is to be inspected, so nothing is written over it.")
+        #expect(failure.sentence == "“\(folder.file(name))” is an inspected file, so it is not overwritten.")
       }
       let isSame = try folder.bytes(name) == before
       #expect(isSame)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import chatbot
 
-/// The parts of an inspection that need no file.
+/// The parts of an inspection that need no files.
 @Suite struct InspectionPartsTests {
   // MARK: Layout
 

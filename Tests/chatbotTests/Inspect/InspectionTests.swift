@@ -6,7 +6,7 @@ import Testing
 
 @testable import chatbot
 
-/// What is found in recordings, from the files to the report.
+/// Inspections of recordings, from the files to the report.
 @Suite struct InspectionTests {
   @Test func aFileOfAnotherProgramIsAPeerWithItsOwnFigures() throws {
     let folder = try RecordedFolder()
@@ -22,7 +22,7 @@ import Testing
     #expect(peer.video?.freezes.count == 0)
     #expect(peer.recordings == [RecordedFolder.sample])
     #expect(report.start == nil)
-    // Nobody counted packets.
+    // Such a file has no packet counts.
     #expect(report.failedRules == ["loss <= 5%"])
     #expect(report.result("loss <= 5%")?.outcome == .notMeasured)
     #expect(report.result("loss <= 5%")?.sentence == "Loss could not be measured: no packets were counted.")
@@ -58,11 +58,11 @@ import Testing
     #expect(abs(freeze.start - 1.967) < 0.02)
     #expect(freeze.reason == "lost")
     #expect(report.results.first { !$0.holds }?.sentence.contains("because packets were lost") == true)
-    // A file of a recording that is named alone is judged with what its manifest knows.
+    // A single file of a recording is judged with its manifest.
     let alone = try folder.inspect([folder.file("anna.webm")]).report
     #expect(alone.peers.map(\.id) == ["anna"])
     #expect(alone.peers.first?.video?.freezes.worst?.reason == "lost")
-    // What another program made of it knows no reason.
+    // Without the manifest the reason of the gap is unknown.
     try folder.remove("anna.json")
     let foreign = try folder.inspect([folder.file("anna.webm")]).report
     #expect(foreign.peers.map(\.id) == ["anna.webm"])
@@ -90,7 +90,7 @@ import Testing
       #expect(abs(gap.duration - 0.8) < 0.01, "\(files)")
       #expect(gap.reason == "lost")
       #expect(report.failedRules == ["audio.gap <= 500ms"])
-      // As a player would.
+      // As a player would conceal it.
       #expect(abs((report.peers.first?.audio?.concealed ?? 0) - 0.2) < 0.03, "\(files)")
     }
   }
@@ -115,13 +115,13 @@ import Testing
     #expect(report.result("loss <= 5%")?.value == 0.05)
     #expect(report.result("loss <= 5%")?.holds == true)
     #expect(report.result("loss.final <= 4%")?.value == 0.04)
-    // Nobody wrote these down, so nobody can say that they hold.
+    // The manifest does not have these values, so the rules cannot be measured.
     #expect(report.result("jitter.p95 <= 30ms")?.outcome == .notMeasured)
     #expect(report.result("firstPacket <= 2s")?.outcome == .notMeasured)
-    // The line of loss rises where packets were missing.
+    // The timeline of loss rises at the gaps.
     let loss = try #require(report.peers.first?.timeline.loss)
     let lossy = loss.indices.filter { (loss[$0] ?? 0) > 0.05 }
-    // What is lost and lies in no gap between frames was lost behind the last one.
+    // Loss that is in no gap between frames is attributed to the end.
     #expect(lossy == [15, 30])
   }
 
@@ -156,7 +156,7 @@ import Testing
       #expect(peer.audio?.silence.count == 0)
       #expect(peer.audio?.concealed == 0)
     }
-    // One of them alone is judged from where it lies.
+    // A single segment is judged at its own position.
     let second = try folder.inspect([folder.file(segments[1])]).report
     #expect(abs((second.peers.first?.video?.start ?? 0) - 2) < 0.1)
   }
@@ -187,7 +187,7 @@ import Testing
     #expect(report.result("audio.silence <= 2s", of: "ben")?.holds == false)
     #expect(abs((report.peer("ben")?.video?.start ?? 0) - 2) < 0.02)
     #expect(abs(report.duration - 6) < 0.01)
-    // The same whether the files are named or the folder.
+    // Naming the files or the folder gives the same report.
     let named = try folder.inspect(
       folder.names.map(folder.file), "--expect", "peers == 2", "--expect", "audio.silence <= 2s")
     #expect(try named.report.json == report.json)
@@ -199,10 +199,10 @@ import Testing
     try await folder.record(SyntheticPeer(seconds: 2), wallClock: RecordedFolder.wallClock + 86_400)
     let outcome = try folder.inspect()
     #expect(outcome.report.peers.map(\.id) == ["anna", "anna (anna-2)"])
-    // A night without a call is not part of either.
+    // The time between two calls is part of neither.
     #expect(abs(outcome.report.duration - 2) < 0.01)
     #expect(outcome.report.start == nil)
-    #expect(outcome.remarks == ["These are recordings of 2 calls; each of them is judged from its own beginning."])
+    #expect(outcome.remarks == ["The recordings are from 2 calls; each call is judged from its own start."])
   }
 
   @Test func filesWithoutAManifestArePeersOfTheirOwn() async throws {
@@ -232,7 +232,7 @@ import Testing
     #expect(outcome.report.peer("film.ivf")?.video?.frames == 60)
     let withAudio = try folder.inspect()
     #expect(withAudio.report.verdict == .failed)
-    #expect(withAudio.remarks == ["There is no audio in what is inspected; with --no-audio none is expected."])
+    #expect(withAudio.remarks == ["The inspected files contain no audio; with --no-audio none is expected."])
   }
 
   @Test func theSameRecordingGivesTheSameReportByteForByte() async throws {

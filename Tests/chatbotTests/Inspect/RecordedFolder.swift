@@ -7,9 +7,9 @@ import Recorder
 
 @testable import chatbot
 
-/// A folder with recordings, gone with the test.
+/// A temporary folder with recordings, deleted with the object.
 final class RecordedFolder {
-  /// Seconds since 1970 at the beginning of every call: 2026-03-01 09:30:00.250 UTC.
+  /// The start of every call: 2026-03-01 09:30:00.250 UTC, in seconds since 1970.
   static let wallClock = 1_772_357_400.25
 
   let path: String
@@ -30,9 +30,9 @@ final class RecordedFolder {
 
   // MARK: Recording
 
-  /// Records a call, as fast as it can be.
+  /// Records a call, faster than real time.
   ///
-  /// - Parameter counts: what the line is said to have counted, by track; the same of every peer.
+  /// - Parameter counts: The statistics of each track, the same for every peer.
   func record(
     _ peers: SyntheticPeer..., room: String = "100", segment: SegmentLimit? = nil, reason: RecordingEndReason = .left,
     counts: [MediaKind: TrackStatistics] = [:], wallClock: Double = RecordedFolder.wallClock
@@ -82,18 +82,18 @@ final class RecordedFolder {
     try FileManager.default.copyItem(atPath: path, toPath: file(name))
   }
 
-  /// Changes a manifest's text.
+  /// Edits the text of a manifest.
   func edit(_ name: String, _ change: (String) -> String) throws {
     try store(Array(change(String(decoding: try bytes(name), as: UTF8.self)).utf8), as: name)
   }
 
   // MARK: Inspecting
 
-  /// Inspects as the command does.
+  /// Inspects files as the command does.
   ///
   /// - Parameters:
-  ///   - files: nil for the whole folder.
-  ///   - options: as they stand on the command line.
+  ///   - files: The files to inspect, or nil for the whole folder.
+  ///   - options: Options as on the command line.
   func inspect(_ files: [String]? = nil, _ options: String..., peers: Int? = nil) throws -> Inspection.Outcome {
     let screen = try Screen()
     let inspection = Inspection(
@@ -107,7 +107,7 @@ final class RecordedFolder {
 }
 
 extension CheckReport {
-  /// The rules that did not hold.
+  /// The rules that failed.
   var failedRules: [String] { results.filter { !$0.holds }.map(\.rule) }
 
   func result(_ rule: String, of peer: String? = nil) -> RuleResult? {

@@ -4,27 +4,27 @@ import Media
 import NIOCore
 import Recorder
 
-/// What somebody sends in a call: moving frames and a tone, each with what is wrong with it. Without, it is a good peer.
+/// The media that a participant sends in a call: moving frames and a tone, optionally with defects.
 struct SyntheticPeer {
   static let size = VideoSize(width: 64, height: 48)
 
   var id = "anna"
   var seconds = 6.0
-  /// When the first frame and the first audio are made, in seconds of the call.
+  /// When video and audio begin, in seconds of the call.
   var videoFramesFrom = 0.0
   var audioFrom = 0.0
-  /// In which seconds of the call packets are lost for good, what is shown is black, and what is heard is nothing.
+  /// The intervals of the call, in seconds, in which packets are lost permanently, frames are black, and audio is silent.
   var lostVideoFrames: Range<Double>?
   var lostAudio: Range<Double>?
   var black: Range<Double>?
   var silent: Range<Double>?
-  /// Where a keyframe is made, every so many frames.
+  /// The keyframe interval, in frames.
   var keyframeDistance = 30
 
-  /// Something that came, and when.
+  /// A media event and its arrival time in seconds of the call.
   typealias Arrival = (at: Double, event: MediaEvent)
 
-  /// Any will do; no test reads the clock.
+  /// Any instant works, because no test reads the clock.
   static let beginning = ContinuousClock.now
 
   static func instant(_ seconds: Double) -> ContinuousClock.Instant {
@@ -106,7 +106,7 @@ struct SyntheticPeer {
     return arrivals
   }
 
-  /// The sender's clock of each track, so that nothing is held for long.
+  /// A sender report for each track, so that the recorder need not buffer for long.
   private var reports: [Arrival] {
     [(Codec.vp8, videoFramesFrom), (Codec.opus, audioFrom)].filter { $0.1 < seconds }.map { codec, begin in
       let time = begin + 0.3

@@ -2,9 +2,9 @@ import Testing
 
 @testable import chatbot
 
-@Suite("how values are spread")
+@Suite("the distribution of measurements")
 struct DistributionTests {
-  @Test("of one hundred values the 50th, the 95th and the last are told, in whatever order they came")
+  @Test("of 100 values in any order the 50th, the 95th and the last are reported")
   func hundred() throws {
     let spread = try #require(Distribution((1...100).map(Double.init).shuffled()))
     #expect(spread.count == 100)
@@ -13,19 +13,19 @@ struct DistributionTests {
     #expect(spread.worst == 100)
   }
 
-  @Test("one value is all three")
+  @Test("a single value is the median, the 95th percentile and the worst")
   func one() throws {
     let spread = try #require(Distribution([7]))
     #expect([spread.median, spread.p95, spread.worst] == [7, 7, 7])
   }
 
-  @Test("of a few values the worst is also the 95th")
+  @Test("of a few values the worst is also the 95th percentile")
   func few() throws {
     let spread = try #require(Distribution([3, 1, 2]))
     #expect([spread.median, spread.p95, spread.worst] == [2, 3, 3])
   }
 
-  @Test("no values, and none that are numbers, have no distribution")
+  @Test("without finite values there is no distribution")
   func none() {
     #expect(Distribution([]) == nil)
     #expect(Distribution([.nan, .infinity]) == nil)

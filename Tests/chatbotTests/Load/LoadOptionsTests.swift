@@ -23,7 +23,7 @@ struct LoadOptionsTests {
     #expect(options.playing.play == "a.webm")
   }
 
-  @Test("without more than it needs, ten come a second and stay, to the default server")
+  @Test("by default ten publishers a second join the default server and stay")
   func defaults() throws {
     let options = try read("--publishers 1 --play pattern")
     #expect(options.ramp.description == "10/s")
@@ -33,7 +33,7 @@ struct LoadOptionsTests {
   }
 
   @Test(
-    "what cannot be meant is refused before anybody is called",
+    "invalid options are rejected before any call begins",
     arguments: [
       "--publishers 50", "--play a.webm", "--publishers 0 --play a.webm", "--publishers 1001 --play a.webm",
       "--publishers 1 --play a.webm --ramp 0/s", "--publishers 1 --play a.webm --duration 0",

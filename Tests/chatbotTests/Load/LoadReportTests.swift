@@ -10,7 +10,7 @@ struct LoadReportTests {
   private let start = ContinuousClock.now
   private let recorder = ParticipantID("recorder")
 
-  /// A publisher that joined after 5 ms and was connected `delay` ms later.
+  /// A publisher that joined after 5 ms and was connected `delay` ms after that.
   private func connected(after delay: Int, packets: UInt64 = 0, lost: Int64 = 0) -> PublisherRecord {
     var record = PublisherRecord()
     record.starts(now: start)
@@ -39,7 +39,7 @@ struct LoadReportTests {
       seconds: seconds, bytesBefore: bytesBefore, lateness: Lateness())
   }
 
-  @Test("times are told in milliseconds, from joining to the connection")
+  @Test("times are in milliseconds, from the join to the connection")
   func times() throws {
     let report = report([connected(after: 80), connected(after: 100), connected(after: 300)])
     #expect(report.joined == 3)
@@ -52,7 +52,7 @@ struct LoadReportTests {
     #expect(report.roundTripTime?.median == 2)
   }
 
-  @Test("counts are summed up, and the bitrate is that since the last one came")
+  @Test("counts are added up, and the bitrate is the average since the last publisher joined")
   func sums() {
     let report = report(
       [connected(after: 1, packets: 1000, lost: 20), connected(after: 1, packets: 3000)], bytesBefore: 1_500_000)
@@ -61,13 +61,13 @@ struct LoadReportTests {
     #expect(report.keyframeRequests == 2)
   }
 
-  @Test("after a signal while they still come, only those who began count")
+  @Test("after a signal during the ramp, only publishers that were started count")
   func interrupted() {
     let waiting = Array(repeating: PublisherRecord(), count: 3)
     let early = report([connected(after: 1), connected(after: 1)] + waiting)
     #expect(early.started == 2 && early.publishers == 5)
     #expect(early.isComplete)
-    #expect(LoadTable(early).lines[0] == "5 publishers in room 100, 10.0 s since the first of 2 came")
+    #expect(LoadTable(early).lines[0] == "5 publishers in room 100, 10.0 s since the first of 2 joined")
     var lonely = PublisherRecord()
     lonely.starts(now: start)
     var refused = PublisherRecord()
@@ -76,7 +76,7 @@ struct LoadReportTests {
     #expect(report([connected(after: 1), refused] + waiting).started == 2)
   }
 
-  @Test("the steady part begins when the last one came; before, all counts")
+  @Test("the steady part begins when the last publisher has started; before that, everything counts")
   func milestones() {
     let milestones = LoadMilestones(now: start)
     let before = milestones.steady(now: start + .seconds(3))
@@ -86,7 +86,7 @@ struct LoadReportTests {
     #expect(after == (2, 1_000))
   }
 
-  @Test("what an ended connection had sent stays counted, and a new one counts again")
+  @Test("the counts of an ended connection are kept, and those of a new one are added")
   func reconnected() {
     var record = connected(after: 10, packets: 100)
     record.ended(recorder, CloseReason(.connectionLost, "Nothing was heard for 30 s."))
@@ -101,14 +101,14 @@ struct LoadReportTests {
     #expect(record.failures == ["Nothing was heard for 30 s."])
   }
 
-  @Test("a connection that comes back after silence is counted once")
+  @Test("a connection that resumes after silence is counted once")
   func comesBack() {
     var record = connected(after: 10)
     record.connected(recorder, now: start + .seconds(9))
     #expect(record.connectTimes.count == 1)
   }
 
-  @Test("who leaves in order has not failed")
+  @Test("a participant that leaves regularly is not a failure")
   func orderly() {
     var record = connected(after: 10)
     record.ended(recorder, CloseReason(.closedByParticipant, "The participant left."))
@@ -116,12 +116,12 @@ struct LoadReportTests {
     #expect(record.hasConnected)
   }
 
-  @Test("a receiver's negative count of lost packets is none")
+  @Test("a receiver's negative count of lost packets is 0")
   func duplicates() {
     #expect(report([connected(after: 1, packets: 10, lost: -3)]).lost == .init(packets: 0, fraction: 0))
   }
 
-  @Test("failures are counted by their reason, the most frequent first")
+  @Test("failures are grouped by reason, the most frequent first")
   func failures() {
     var one = PublisherRecord()
     one.failed("The room is full.")
@@ -133,7 +133,7 @@ struct LoadReportTests {
     #expect(report.connectTime == nil)
   }
 
-  @Test("the JSON object is read back with the same figures by another reader")
+  @Test("another JSON parser reads the same values")
   func json() throws {
     let text = try report([connected(after: 80, packets: 1000, lost: 20)]).json
     let object = try #require(JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
@@ -146,7 +146,7 @@ struct LoadReportTests {
     #expect(object["lateness"] == nil)
   }
 
-  @Test("the table says the same to people")
+  @Test("the table shows the same values")
   func table() {
     var failed = PublisherRecord()
     failed.failed("No answer.\u{1B}[2J")
@@ -154,7 +154,7 @@ struct LoadReportTests {
     let lines = LoadTable(report(records)).lines
     #expect(
       lines == [
-        "3 publishers in room 100, 10.0 s since the last one came",
+        "3 publishers in room 100, 10.0 s since the last one joined",
         "",
         "                   reached        median          95 %         worst",
         "  joined            2 of 3        5.0 ms        5.0 ms        5.0 ms",
@@ -168,12 +168,12 @@ struct LoadReportTests {
       ])
   }
 
-  @Test("with nobody connected there are dashes instead of times")
+  @Test("without a connection the table has dashes instead of times")
   func nobody() {
     var lonely = PublisherRecord()
     lonely.starts(now: start)
     let lines = LoadTable(report([lonely])).lines
-    #expect(lines[0] == "1 publisher in room 100, 10.0 s since the last one came")
+    #expect(lines[0] == "1 publisher in room 100, 10.0 s since the last one joined")
     #expect(lines[4] == "  connected         0 of 1             -             -             -")
   }
 }

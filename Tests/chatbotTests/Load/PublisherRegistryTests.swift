@@ -2,9 +2,9 @@ import Testing
 
 @testable import chatbot
 
-@Suite("publishers of one process call each other only if they are to receive")
+@Suite("the registry of a load's publishers")
 struct PublisherRegistryTests {
-  @Test("those whose ids are known are no strangers")
+  @Test("publishers with known ids are not called")
   func known() async {
     let publisherRegistry = PublisherRegistry(callEachOther: false)
     publisherRegistry.begins(0)
@@ -16,7 +16,7 @@ struct PublisherRegistryTests {
     #expect(publisherRegistry.id(of: 1) == "")
   }
 
-  @Test("one who is just joining is waited for, and turns out to be ours")
+  @Test("an unknown id is held until a joining publisher of ours knows its own")
   func joining() async {
     let publisherRegistry = PublisherRegistry(callEachOther: false)
     publisherRegistry.begins(0)
@@ -28,7 +28,7 @@ struct PublisherRegistryTests {
     #expect(await callees == ["recorder"])
   }
 
-  @Test("one who gives up is waited for no longer")
+  @Test("a publisher that gives up is not waited for")
   func givingUp() async {
     let publisherRegistry = PublisherRegistry(callEachOther: false)
     publisherRegistry.begins(0)
@@ -38,7 +38,7 @@ struct PublisherRegistryTests {
     #expect(await callees == ["recorder"])
   }
 
-  @Test("who has another id after a lost connection to the server keeps the former one too")
+  @Test("a publisher with a new id after a lost connection also keeps the former one")
   func again() async {
     let publisherRegistry = PublisherRegistry(callEachOther: false)
     publisherRegistry.begins(0)
@@ -48,7 +48,7 @@ struct PublisherRegistryTests {
     #expect(await publisherRegistry.callees(among: ["old", "new"]).isEmpty)
   }
 
-  @Test("those who are to receive call everybody, at once")
+  @Test("publishers that receive call everyone, without waiting")
   func receiving() async {
     let publisherRegistry = PublisherRegistry(callEachOther: true)
     publisherRegistry.begins(0)

@@ -2,16 +2,16 @@ import Testing
 
 @testable import chatbot
 
-@Suite("publishers of one source are out of sync")
+@Suite("the stagger of publishers with one source")
 struct StaggerScheduleTests {
-  @Test("each of a few has a phase of its own, spread over a second")
+  @Test("a few publishers each have a phase of their own, spread over a second")
   func few() {
     let stagger = StaggerSchedule(publishers: 4, isLive: false)
     #expect((0..<4).map(stagger.phase) == [0, 1, 2, 3])
     #expect((0..<4).map(stagger.delay) == [.zero, .milliseconds(250), .milliseconds(500), .milliseconds(750)])
   }
 
-  @Test("many share phases evenly")
+  @Test("many publishers share the phases evenly")
   func many() {
     let stagger = StaggerSchedule(publishers: 120, isLive: false)
     let sizes = Dictionary(grouping: 0..<120, by: stagger.phase).mapValues(\.count)
@@ -20,14 +20,14 @@ struct StaggerScheduleTests {
     #expect(stagger.delay(of: StaggerSchedule.maximumPhases - 1) < StaggerSchedule.span)
   }
 
-  @Test("an encoder's frames wait for nobody")
+  @Test("frames of an encoder are not delayed")
   func live() {
     let stagger = StaggerSchedule(publishers: 120, isLive: true)
     #expect(stagger.phases == 1)
     #expect(stagger.delay(of: stagger.phase(of: 119)) == .zero)
   }
 
-  @Test("lateness is given by the millisecond, and what is beyond a second is not lost")
+  @Test("lateness has a resolution of 1 ms, and values above a second are still counted")
   func lateness() {
     var lateness = Lateness()
     #expect(lateness.quantile(0.99) == nil)

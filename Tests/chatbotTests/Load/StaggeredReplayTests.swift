@@ -4,12 +4,12 @@ import Testing
 
 @testable import chatbot
 
-@Suite("the frames of one source, in phases")
+@Suite("the staggered replay of one source")
 struct StaggeredReplayTests {
   private let start = ContinuousClock.now
   private let stagger = StaggerSchedule(publishers: 4, isLive: false)
 
-  /// Frames of 25 a second with a keyframe each second, by their numbers.
+  /// A frame by its number, at 25 frames a second with a keyframe each second.
   private func frame(_ number: Int) -> EncodedFrame {
     EncodedFrame(
       owner: ParticipantID("camera"), codec: .vp8, time: MediaTime(ticks: Int64(number) * 3600, rate: 90_000),
@@ -20,7 +20,7 @@ struct StaggeredReplayTests {
 
   private func numbers(_ frames: [EncodedFrame]) -> [Int] { frames.map { Int($0.time.ticks / 3600) } }
 
-  @Test("every phase is given every frame once, each at its own time")
+  @Test("every phase sends every frame once, with its own delay")
   func phases() {
     var replay = StaggeredReplay(stagger)
     for phase in 0..<4 { _ = replay.join(phase, now: start) }
@@ -30,17 +30,17 @@ struct StaggeredReplayTests {
       for phase in 0..<4 { given[phase] += numbers(replay.dequeue(phase, now: moment(number))) }
     }
     #expect(given[0] == Array(0..<200))
-    // 250 ms are six frames and a quarter.
+    // 250 ms are 6.25 frames.
     #expect(given[1] == Array(0..<193))
     #expect(given[3] == Array(0..<181))
   }
 
-  @Test("one who comes in the middle begins with the last keyframe of its phase, and continues without a hole")
+  @Test("a late publisher begins with the last keyframe of its phase and continues without a gap")
   func newcomer() {
     var replay = StaggeredReplay(stagger)
     for number in 0..<60 { replay.add(frame(number), now: moment(number)) }
     var seen = numbers(replay.join(2, now: moment(59)))
-    // The phase is half a second late: 12 frames and a half behind the 60th.
+    // The phase is half a second late, 12.5 frames behind the 60th.
     #expect(seen == Array(25...46))
     for number in 60..<80 {
       replay.add(frame(number), now: moment(number))
@@ -50,7 +50,7 @@ struct StaggeredReplayTests {
     #expect(replay.deadline(of: 2) == moment(67) + .milliseconds(500))
   }
 
-  @Test("one who comes into a phase that is late itself is given nothing twice")
+  @Test("a publisher that joins a phase with a late timer receives no frame twice")
   func lateTimer() {
     var replay = StaggeredReplay(stagger)
     _ = replay.join(0, now: start)
@@ -61,7 +61,7 @@ struct StaggeredReplayTests {
     #expect(numbers(replay.dequeue(0, now: moment(19))) == Array(10..<20))
   }
 
-  @Test("nobody in a phase means nothing is due there")
+  @Test("a phase without publishers has no due frames")
   func empty() {
     var replay = StaggeredReplay(stagger)
     replay.add(frame(0), now: start)
@@ -69,7 +69,7 @@ struct StaggeredReplayTests {
     #expect(replay.dequeue(1, now: start + .seconds(9)).isEmpty)
   }
 
-  @Test("a source without keyframes is not kept for ever")
+  @Test("a source without keyframes is not kept indefinitely")
   func bounded() {
     var replay = StaggeredReplay(stagger)
     _ = replay.join(0, now: start)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import chatbot
 
-/// What a user reads when a command line is refused; nil when it is not.
+/// Returns the message for a rejected command line, or nil if it is accepted.
 func rejection<Options: ParsableArguments>(of type: Options.Type, _ arguments: String...) -> String? {
   do {
     _ = try type.parse(arguments)
@@ -16,7 +16,7 @@ func rejection<Options: ParsableArguments>(of type: Options.Type, _ arguments: S
 
 @Suite("the options of a call")
 struct CallOptionsTests {
-  @Test("with one option all others have their documented values")
+  @Test("all options have their documented defaults")
   func defaults() throws {
     let options = try CallOptions.parse(["--record", "out/"])
     #expect(options.reaching.room == nil)
@@ -34,7 +34,7 @@ struct CallOptionsTests {
     #expect(!options.log.quiet)
   }
 
-  @Test("each option is read")
+  @Test("each option is parsed")
   func everything() throws {
     let options = try CallOptions.parse([
       "--room", "100", "--play", "a.webm", "--record", "out/", "--loop", "--duration", "60", "--server",
@@ -61,7 +61,7 @@ struct CallOptionsTests {
     #expect(rejection(of: CallOptions.self, "--play", "a.webm", "--once", "--loop") != nil)
   }
 
-  @Test("quiet means warnings and errors, unless a level is given")
+  @Test("--quiet means warnings and errors, unless a level is given")
   func quiet() throws {
     #expect(try "\(LogOptions.parse(["--quiet"]).level)" == "warning")
     #expect(try "\(LogOptions.parse(["--quiet", "--log-level", "trace"]).level)" == "trace")
@@ -69,7 +69,7 @@ struct CallOptionsTests {
   }
 
   @Test(
-    "what makes no sense is refused with a sentence",
+    "invalid combinations are rejected with a sentence",
     arguments: [
       ([], "There is nothing to do: give --record FOLDER, --play FILE or --loopback."),
       (["--room", "100"], "There is nothing to do: give --record FOLDER, --play FILE or --loopback."),
@@ -85,17 +85,20 @@ struct CallOptionsTests {
       (["--record", "o", "--delay", "1s"], "--delay needs --loopback."),
       (["--loopback", "--delay", "11s"], "--delay is 10s at most."),
       (["--record", "o", "--duration", "0"], "--duration 0 would leave before joining."),
-      (["--record", "o", "--server", "http://a"], "A SkyRTC server is spoken to by ws:// or wss://, not by http://."),
+      (
+        ["--record", "o", "--server", "http://a"],
+        "The URL of a SkyRTC server must start with ws:// or wss://, not http://."
+      ),
       (
         ["--record", "o", "--server", "localhost"],
-        "\"localhost\" is no address of a server; one looks like ws://localhost:3000."
+        "\"localhost\" is not a server address; one looks like ws://localhost:3000."
       ),
       (["--record", "o", "--server", "ws://"], "\"ws://\" names no host; an address looks like ws://localhost:3000."),
       (["--record", "o", "--server", "ws://a:99999"], "A port is 1 to 65535, not 99999."),
-      (["--record", "o", "--ice-server", "turn:a"], "\"turn:a\": only stun: servers are spoken to, not turn:."),
+      (["--record", "o", "--ice-server", "turn:a"], "\"turn:a\": only stun: servers are supported, not turn:."),
       (
         ["--record", "o", "--ice-server", "a.example"],
-        "\"a.example\" is no ICE server; one looks like stun:stun.example.org:3478."
+        "\"a.example\" is not an ICE server; one looks like stun:stun.example.org:3478."
       ),
       (
         ["--record", "o", "--ice-server", "stun:"],
@@ -104,13 +107,13 @@ struct CallOptionsTests {
       (["--record", "o", "--ice-server", "stun:a:0"], "A port is 1 to 65535, not 0."),
       (
         ["--record", "o", "--bind-address", "localhost"],
-        "--bind-address needs an IP address in figures, like 192.0.2.1 or 2001:db8::1, not \"localhost\"."
+        "--bind-address needs a numeric IP address, like 192.0.2.1 or 2001:db8::1, not \"localhost\"."
       ),
     ] as [([String], String)])
   func refused(_ arguments: [String], _ sentence: String) {
     do {
       _ = try CallOptions.parse(arguments)
-      Issue.record("\(arguments) was taken")
+      Issue.record("\(arguments) was accepted")
     } catch {
       #expect(CallOptions.message(for: error) == sentence)
       #expect(CallOptions.exitCode(for: error).rawValue == ExitCodes.usage.rawValue)
@@ -118,7 +121,7 @@ struct CallOptionsTests {
   }
 
   @Test(
-    "a subcommand that is written wrongly is told the one that was meant, whatever options follow",
+    "a misspelt subcommand is rejected with the one that was meant, whatever options follow",
     arguments: [
       ("chek", "There is no subcommand “chek”; did you mean check?"),
       ("inspct", "There is no subcommand “inspct”; did you mean inspect?"),
@@ -133,11 +136,11 @@ struct CallOptionsTests {
     #expect(rejection(of: CallOptions.self, "--record", "o", word) == sentence)
   }
 
-  @Test("a wrong length of time is refused with its own sentence")
+  @Test("an invalid duration is rejected with a sentence about it")
   func wrongDuration() {
     let sentence = rejection(of: CallOptions.self, "--record", "o", "--duration", "5x")
     #expect(
-      sentence?.contains("\"x\" is no unit of time here; there are h, m or min, s and ms, like 10m or 250ms.") == true)
+      sentence?.contains("\"x\" is not a unit of time; use h, m or min, s or ms, like 10m or 250ms.") == true)
   }
 
   @Test("wrong ports, switches and unknown options are refused")
@@ -160,7 +163,7 @@ struct CallOptionsTests {
   }
 }
 
-@Suite("the options of the server")
+@Suite("the options of the room server")
 struct ServeOptionsTests {
   @Test("by default it listens on loopback at port 3000 without TLS")
   func defaults() throws {
@@ -170,7 +173,7 @@ struct ServeOptionsTests {
     #expect(options.tls == nil)
   }
 
-  @Test("certificate and key come together")
+  @Test("certificate and key must be given together")
   func tls() throws {
     let options = try ServeOptions.parse([
       "--host", "::", "--port", "8443", "--tls-certificate", "c.pem", "--tls-key", "k.pem",
@@ -185,7 +188,7 @@ struct ServeOptionsTests {
 
 @Suite("exit codes")
 struct ExitCodesTests {
-  @Test("each has a number of its own, none of them 2, 1 is a verdict's, and bad usage is the parser's own")
+  @Test("exit codes are unique, 1 and 2 are for verdicts, and invalid usage has the parser's code")
   func numbers() {
     #expect(Set(ExitCodes.allCases.map(\.rawValue)).count == 11)
     #expect(ExitCodes.inconclusive.rawValue == 2)
@@ -194,7 +197,7 @@ struct ExitCodesTests {
     #expect(ExitCodes.fine.exitCode == ExitCode.success)
   }
 
-  @Test("the table has a line for each")
+  @Test("the table has a line for each exit code")
   func table() {
     #expect(ExitCodes.table.split(separator: "\n").count == 13)
     #expect(ExitCodes.table.contains("  69  the server was not reached"))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import chatbot
 
-@Suite("the options for a room and for being reached")
+@Suite("the options for room, server and network")
 struct ConnectionOptionsTests {
   private static let given = [
     "--room", "100", "--server", "wss://calls.example:8443", "--ice-server", "stun:one.example", "--udp-port", "40000",
@@ -13,7 +13,7 @@ struct ConnectionOptionsTests {
     "--media-threads", "2",
   ]
 
-  @Test("are read alike by every command that takes part in a call")
+  @Test("every command that joins a call parses them in the same way")
   func alike() throws {
     var wanted = ConnectionSettings(server: "wss://calls.example:8443")
     wanted.room = "100"
@@ -31,7 +31,7 @@ struct ConnectionOptionsTests {
     #expect(load.connectionSettings(of: 0) == wanted)
   }
 
-  @Test("have the same words in the help of each of them, under a heading of their own")
+  @Test("the help of each command describes them with the same words under their own heading")
   func help() {
     func section(_ help: String) -> Substring? {
       help.components(separatedBy: "\n\n").lazy.map { $0[...] }.first { $0.hasPrefix("ROOM AND NETWORK:\n") }
@@ -42,7 +42,7 @@ struct ConnectionOptionsTests {
     #expect(section(LoadOptions.helpMessage()) == ofCall)
   }
 
-  @Test("local candidates are checked where the server is local, or as is said")
+  @Test("local candidates are checked if the server is local, or as the option says")
   func localCandidates() {
     func allows(_ server: String, _ said: Bool? = nil) -> Bool {
       var connectionSettings = ConnectionSettings(server: server)
@@ -62,7 +62,7 @@ struct ConnectionOptionsTests {
     }
   }
 
-  @Test("a wrong one is refused by each of them with the same sentence")
+  @Test("each command rejects an invalid value with the same sentence")
   func refused() {
     let port = "A port is 1 to 65535, not 99999."
     #expect(rejection(of: CallOptions.self, "--play", "pattern", "--server", "ws://a:99999") == port)
@@ -71,7 +71,7 @@ struct ConnectionOptionsTests {
       rejection(of: LoadOptions.self, "--play", "pattern", "--publishers", "1", "--server", "ws://a:99999") == port)
   }
 
-  @Test("an authority of one's own goes with wss, and a file without one is refused with a sentence")
+  @Test("a CA certificate needs wss, and a file without one is rejected with a sentence")
   func authority() {
     let sentence = "--ca-certificate needs --server wss://…; with ws:// there is no certificate."
     #expect(rejection(of: CheckOptions.self, "--ca-certificate", "ca.pem") == sentence)
@@ -91,7 +91,7 @@ struct ConnectionOptionsTests {
     }
   }
 
-  @Test("a server on this machine means that its users may be here, too, whatever it is called")
+  @Test("loopback addresses are used if the server runs on this machine, whatever its host name")
   func here() {
     for server in ["ws://localhost:3000", "wss://127.0.0.1:1", "ws://[::1]:3000/room"] {
       #expect(ConnectionSettings(server: server).isServerHere)
@@ -103,7 +103,7 @@ struct ConnectionOptionsTests {
     }
   }
 
-  @Test("publishers of a load take one port behind the other, and there must be enough of them")
+  @Test("publishers of a load use consecutive UDP ports, of which there must be enough")
   func ports() throws {
     let load = try LoadOptions.parse(["--play", "pattern", "--publishers", "3", "--udp-port", "65533"])
     #expect((0..<3).map { load.connectionSettings(of: $0).udpPort } == [65_533, 65_534, 65_535])

@@ -19,7 +19,7 @@ struct PlayOptionsTests {
     #expect(try PlayOptions.parse(["--play", "-", "--size", "640x480"]).camera?.input == .standardInput)
   }
 
-  @Test("each option is read")
+  @Test("each option is parsed")
   func everything() throws {
     let camera = try #require(
       try PlayOptions.parse([
@@ -45,14 +45,14 @@ struct PlayOptionsTests {
     #expect(PlayOptions.message(for: try #require(refused)) == "\(name) needs --play.")
   }
 
-  @Test("standard input may tell its own size, so none has to be given")
+  @Test("standard input may state its own size, so --size is not required")
   func standardInput() throws {
     let camera = try #require(try PlayOptions.parse(["--play", "-"]).camera)
     #expect(camera.input == .standardInput && camera.size == nil)
   }
 
   @Test(
-    "sizes are read, and others refused with a sentence",
+    "valid sizes are parsed, and others are rejected",
     arguments: [
       ("640x480", true), ("16x16", true), ("4096X4096", true), ("8x8", false), ("7680x4320", false), ("640", false),
       ("640x", false), ("x480", false), ("640x480x2", false), ("-640x480", false), ("99999999999999999999x2", false),
@@ -63,7 +63,7 @@ struct PlayOptionsTests {
   }
 
   @Test(
-    "frame rates are read, and others refused with a sentence",
+    "valid frame rates are parsed, and others are rejected",
     arguments: [
       ("30", 30), ("29.97", 29.97), ("30000/1001", 30_000.0 / 1_001), ("0.5", 0.5), ("0", nil), ("30/0", nil),
       ("-1", nil),
@@ -74,7 +74,7 @@ struct PlayOptionsTests {
   }
 
   @Test(
-    "bitrates are read, and others refused with a sentence",
+    "valid bitrates are parsed, and others are rejected",
     arguments: [
       ("300k", 300_000), ("2M", 2_000_000), ("2.5m", 2_500_000), ("800000", 800_000), ("1Mbit/s", 1_000_000),
       ("500kbps", 500_000), ("50M", 50_000_000), ("49k", nil), ("51M", nil), ("", nil), ("k", nil), ("-2M", nil),
@@ -85,7 +85,7 @@ struct PlayOptionsTests {
     #expect((try? Bitrate(text))?.bitsPerSecond == bits)
   }
 
-  @Test("what a bitrate is told as is read as the same")
+  @Test("a printed bitrate can be parsed again")
   func roundTrip() throws {
     for bits in [50_000, 300_000, 2_500_000, 2_000_000, 1_234_567] {
       let bitrate = Bitrate(bitsPerSecond: bits)

@@ -14,7 +14,7 @@ struct StatusLineTests {
       StatusLine.User(name: "77b1c0de", state: .connecting),
     ])
 
-  @Test("it shows the room, the users, and of each the state, bitrate, frame rate and loss")
+  @Test("it shows the room, the users, and the state, bitrate, frame rate and loss of each")
   func whole() {
     #expect(
       line.text()
@@ -22,14 +22,14 @@ struct StatusLineTests {
     #expect(StatusLine(room: "100", users: []).text() == "room 100, 0 users")
   }
 
-  @Test("on a terminal it takes the place of the line before, and nowhere else has it a control character")
+  @Test("on a terminal it overwrites the previous one, and elsewhere it has no control characters")
   func terminal() {
     let shown = line.onTerminal(columns: 200)
     #expect(shown == "\r\(line.text())\u{1b}[K")
     #expect(!line.text().unicodeScalars.contains { $0.properties.generalCategory == .control })
   }
 
-  @Test("it fits any width, and counts the users that there is no room for")
+  @Test("it fits any width, and counts the users for whom there is no room")
   func widths() {
     for columns in 0...120 {
       let text = line.text(columns: columns)
@@ -43,7 +43,7 @@ struct StatusLineTests {
     #expect(line.onTerminal(columns: 0) == "\r\u{1b}[K")
   }
 
-  @Test("names from outside cannot steer the terminal")
+  @Test("names from the network cannot control the terminal")
   func names() {
     let nasty = StatusLine(
       room: "a\u{1b}[2Jb\nc\r\u{202e}", users: [.init(name: "\u{0}\u{7}\u{9b}", state: .stalled)])
@@ -62,7 +62,7 @@ struct StatusLineTests {
     #expect(StatusLine.bitrate(bits) == text)
   }
 
-  @Test("a descriptor that is no terminal has no width")
+  @Test("a descriptor that is not a terminal has no width")
   func noTerminal() {
     #expect(Terminal.columns(-1) == nil)
   }

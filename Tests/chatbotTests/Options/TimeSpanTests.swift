@@ -2,10 +2,10 @@ import Testing
 
 @testable import chatbot
 
-@Suite("a length of time on the command line")
+@Suite("a duration on the command line")
 struct TimeSpanTests {
   @Test(
-    "numbers with units, or one without a unit for seconds",
+    "a duration has numbers with units, or one number of seconds",
     arguments: [
       ("90", 90_000), ("90s", 90_000), ("10m", 600_000), ("1h", 3_600_000), ("250ms", 250), ("0", 0), ("007s", 7000),
       ("1000000h", 3_600_000_000_000), ("1.5s", 1500), ("1.5h", 5_400_000), ("5min", 300_000), ("5 s", 5000),
@@ -17,7 +17,7 @@ struct TimeSpanTests {
   }
 
   @Test(
-    "it prints itself in the largest unit that fits, and reads what it printed",
+    "it is printed in the largest unit that fits, and can be parsed again",
     arguments: [
       (90_000, "90s"), (600_000, "10m"), (3_600_000, "1h"), (250, "250ms"), (0, "0s"), (1500, "1500ms"),
       (7_200_000, "2h"),
@@ -29,26 +29,26 @@ struct TimeSpanTests {
   }
 
   @Test(
-    "a text without a number says what a length of time looks like",
+    "a text without a number is rejected with an example",
     arguments: ["", "s", "-s", "+5", " 5", "½h", "٣", "1.", ".5s", "1.2.3s", "30s5m", "5m30", "1s1s", "1h1m1s1ms1ms"])
   func noNumber(_ text: String) {
     #expect(throws: TimeSpan.ParseError.noNumber(text)) { try TimeSpan(text) }
   }
 
-  @Test("what is below zero is said to be", arguments: ["-5", "-5s", "-1h"])
+  @Test("a negative duration is rejected", arguments: ["-5", "-5s", "-1h"])
   func belowZero(_ text: String) {
     #expect(throws: TimeSpan.ParseError.belowZero(text)) { try TimeSpan(text) }
   }
 
   @Test(
-    "a unit that there is not is named",
+    "an unknown unit is named",
     arguments: [("5x", "x"), ("5S", "S"), ("1h5x", "x"), ("5 minutes", "minutes")])
   func unknownUnit(_ text: String, _ name: String) {
     #expect(throws: TimeSpan.ParseError.unknownUnit(name)) { try TimeSpan(text) }
   }
 
   @Test(
-    "what is longer than a million hours is refused without overflow",
+    "a duration of more than a million hours is rejected without overflow",
     arguments: ["1000001h", "99999999999999999999", "9223372036854775807h", "9223372036854775807ms"])
   func tooLong(_ text: String) {
     #expect(throws: TimeSpan.ParseError.tooLong(text)) { try TimeSpan(text) }

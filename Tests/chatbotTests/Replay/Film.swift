@@ -3,9 +3,9 @@ import Media
 import NIOCore
 import Pattern
 
-/// The test pattern, encoded once and played in many calls: what a camera of ours gives, with a keyframe each second.
+/// The test pattern, encoded once and played in many calls as our camera would send it, with a keyframe each second.
 struct Film: Sendable {
-  /// A frame, and when a camera would hand it out, counted from the film's start.
+  /// A frame, and the time at which a camera would send it, relative to the film's start.
   struct Shot: Sendable {
     let due: Duration
     let frame: EncodedFrame
@@ -14,16 +14,16 @@ struct Film: Sendable {
   static let size = VideoSize(width: 320, height: 240)
   static let framesPerSecond = 25
   static let owner = ParticipantID("camera")
-  /// What the sender's clock reads at the film's start, in milliseconds since 1970.
+  /// The sender's wall clock at the film's start, in milliseconds since 1970.
   static let begin: Int64 = 1_795_280_400_040
 
-  /// In the order in which they are handed out.
+  /// In the order of their times.
   let shots: [Shot]
 
-  /// Seven seconds with each number once.
+  /// Seven seconds in which each number appears once.
   static let pattern = Result { try Film(numbers: Array(0..<UInt32(7 * framesPerSecond)), seconds: 7, streamID: 7) }
 
-  /// Two seconds of it in which the encoder was given 20 twice, 31 before 30, and 40 not at all.
+  /// Two seconds in which 20 appears twice, 31 before 30, and 40 not at all.
   static let muddled = Result {
     var numbers = Array(0..<UInt32(2 * framesPerSecond))
     numbers.insert(20, at: 21)
@@ -33,8 +33,8 @@ struct Film: Sendable {
   }
 
   /// - Parameters:
-  ///   - numbers: the frame's, one after the other; each is painted with the time that belongs to its number.
-  ///   - seconds: of audio.
+  ///   - numbers: The frame numbers in order; each is painted with the time that belongs to its number.
+  ///   - seconds: The duration of the audio.
   private init(numbers: [UInt32], seconds: Int, streamID: UInt16) throws {
     let shots = try Self.videoFrames(numbers, streamID) + Self.audio(seconds: seconds)
     self.shots = shots.enumerated().sorted { ($0.element.due, $0.offset) < ($1.element.due, $1.offset) }.map(\.element)
@@ -67,10 +67,10 @@ struct Film: Sendable {
     let encoder = try OpusEncoder(settings)
     let pattern = PatternAudio()
     return try (0..<seconds * 50).map { number in
-      // The encoder's own delay is made good for, as a camera of ours does.
+      // Compensates for the encoder's delay, as our camera does.
       let first = begin * 48 + Int64(number * 960 + encoder.lookahead)
       let payload = try encoder.encode(pattern.audio(from: first, count: 960))
-      // A packet can be handed out when its last sample was made.
+      // A packet can be sent when its last sample exists.
       return shot(
         .opus, ticks: Int64(number * 960), payload, isKeyframe: true, due: .milliseconds(number * 20 + 20))
     }

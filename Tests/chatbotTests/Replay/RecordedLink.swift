@@ -6,21 +6,21 @@ import RTP
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-/// What became of the app's packets on their way to the checker, read from their headers, which encryption leaves as they are. The
-/// checker's impairment is asked beside it: the same seed and the same packets give the same fates.
+/// Tracks the fate of the app's packets on their way to the checker by their headers, which are not encrypted. A copy of
+/// the checker's impairment is evaluated beside it: the same seed and the same packets give the same fates.
 struct RecordedLink {
-  /// One track's packets.
+  /// The packets of one track.
   struct Track {
-    /// A packet, sent once or more often.
+    /// A packet, possibly sent more than once.
     struct Packet {
       let sequenceNumber: UInt16
       let timestamp: UInt32
-      /// Whether it came when it was sent first; nil when that never reached the checker's socket.
+      /// Whether it arrived when it was first sent; nil if it never reached the checker's socket.
       var cameAtFirst: Bool?
       var came = false
     }
 
-    /// In the order in which they were sent first.
+    /// In the order of their first transmission.
     fileprivate(set) var packets: [Packet] = []
     private var positions: [UInt16: Int] = [:]
 
@@ -36,13 +36,13 @@ struct RecordedLink {
       if passes { packets[position].came = true }
     }
 
-    /// Packets before the last one that came which did not come when they were sent first.
+    /// The number of packets before the last arrived one whose first transmission was lost.
     var lostAtFirst: Int {
       guard let last = packets.lastIndex(where: \.came) else { return 0 }
       return packets[...last].count { $0.cameAtFirst != true }
     }
 
-    /// Of each frame, in the order in which they were sent, whether all its packets came.
+    /// Whether all packets of each frame arrived, in sending order.
     var wholeFrames: [Bool] {
       var frames: [(timestamp: UInt32, isWhole: Bool)] = []
       for packet in packets {
@@ -54,7 +54,7 @@ struct RecordedLink {
   }
 
   private(set) var tracks: [MediaKind: Track] = [.audio: Track(), .video: Track()]
-  /// RTP packets of all sources that the impairment lost.
+  /// The RTP packets of all SSRCs that the impairment dropped.
   private(set) var lost: UInt64 = 0
   private var kinds: [UInt32: MediaKind] = [:]
   private var shadow: ImpairedDirection?
@@ -63,16 +63,16 @@ struct RecordedLink {
     shadow = impairment.map { DelayedDirection($0, .receive, number: 0).link }
   }
 
-  /// The app sends a datagram.
+  /// Records a datagram that the app sends.
   mutating func sends(_ datagram: ByteBuffer, _ engine: PeerConnection?) {
     guard let packet = Self.packet(datagram) else { return }
     for track in engine?.media.sending ?? [] { kinds[track.ssrc] = track.media.kind }
     if let kind = kinds[packet.ssrc] { tracks[kind]?.sends(packet) }
   }
 
-  /// A datagram has come to the checker's socket, and the checker has taken it.
+  /// Records a datagram that the checker's socket received and the checker processed.
   ///
-  /// - Parameter script: when the clock of the impairment's script was started.
+  /// - Parameter script: When the clock of the impairment's script started.
   mutating func came(_ datagram: ByteBuffer, script: ContinuousClock.Instant?, now: ContinuousClock.Instant) {
     let kind = Impairment.DatagramKind(PacketKind.of(datagram))
     guard kind == .rtp || kind == .rtcp else { return }
@@ -84,7 +84,7 @@ struct RecordedLink {
     if let kind = kinds[packet.ssrc] { tracks[kind]?.came(packet, passes: passes) }
   }
 
-  /// Whether a datagram is a packet of a track itself, and not one that repairs it.
+  /// Whether a datagram is an original packet of a track, and not a retransmission.
   func isOriginal(_ datagram: ByteBuffer) -> Bool { Self.packet(datagram).map { kinds[$0.ssrc] != nil } ?? false }
 
   subscript(kind: MediaKind) -> Track { tracks[kind] ?? Track() }
@@ -92,7 +92,7 @@ struct RecordedLink {
   private static func packet(_ datagram: ByteBuffer) -> RTPPacket? {
     guard PacketKind.of(datagram) == .rtp else { return nil }
     var plain = datagram
-    // The padding's count is encrypted, so it cannot be read.
+    // The padding length is encrypted, so the padding bit is cleared.
     if let first = plain.getInteger(at: plain.readerIndex, as: UInt8.self) {
       plain.setInteger(first & ~0x20, at: plain.readerIndex)
     }

@@ -7,9 +7,10 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("An app that misbehaves, as a check sees it")
+@Suite("the check of an app with a fault")
 struct ReplayActTests {
-  /// - Parameter duration: of the check; without, it ends so shortly behind the film that nothing is frozen or silent.
+  /// - Parameter duration: The duration of the check; nil to end it so soon after the film that nothing is frozen or
+  ///   silent.
   private func report(
     _ act: Fault, duration: Duration? = nil, _ change: (inout ReplayCall.Plan) -> Void = { _ in }
   ) throws -> (report: CheckReport, peer: PeerReport) {
@@ -35,7 +36,7 @@ struct ReplayActTests {
     #expect(found.peer.departure == nil, sourceLocation: sourceLocation)
   }
 
-  @Test("each act of an engine's is tried here")
+  @Test("every fault of the engine is tested here")
   func allActs() {
     let tried: [Fault] = [
       .candidateBeforeOffer, .secondOffer, .ssrcChange, .absurdTimestamps, .paddingOnly, .suddenLeave, .slowAnswer,
@@ -44,7 +45,7 @@ struct ReplayActTests {
     #expect(Fault.allCases.filter { !$0.isOfSource } == tried)
   }
 
-  @Test("candidate before offer: the candidate is told of a second before the offer, and the call is whole")
+  @Test("candidate before offer: the candidate is reported a second before the offer, and the call is complete")
   func candidateBeforeOffer() throws {
     let found = try report(.candidateBeforeOffer) { $0.filmStart = .milliseconds(1_200) }
     let candidate = try #require(found.peer.steps.firstRemoteCandidate)
@@ -53,7 +54,7 @@ struct ReplayActTests {
     expectWhole(found, videoFrames: 50)
   }
 
-  @Test("second offer: it is told of, and nothing is interrupted")
+  @Test("second offer: it is reported, and nothing is interrupted")
   func secondOffer() throws {
     let found = try report(.secondOffer) {
       $0.checkerOffers = true
@@ -66,18 +67,18 @@ struct ReplayActTests {
     #expect(found.peer.pattern?.doubled == 0)
   }
 
-  @Test("SSRC change: the pattern continues, and only the frames since the last keyframe come once more")
+  @Test("SSRC change: the pattern continues, and only the frames since the last keyframe are repeated")
   func ssrcChange() throws {
     let found = try report(.ssrcChange) { $0.filmLength = .seconds(4) }
     expectWhole(found, videoFrames: 100)
     let doubled = try #require(found.peer.pattern?.doubled)
-    print("measured: after a change of SSRC \(doubled) frames came once more")
+    print("measured: after a change of SSRC \(doubled) frames were repeated")
     #expect((1...Film.framesPerSecond).contains(doubled))
-    // Both sources' packets are counted.
+    // The packets of both SSRCs are counted.
     #expect((found.peer.connection.video?.sent ?? 0) > 200)
   }
 
-  @Test("absurd timestamps: no frame is missing, no hour is waited for and none is filled with silence")
+  @Test("absurd timestamps: no frame is missing, and no long gap is waited for or filled with silence")
   func absurdTimestamps() throws {
     let found = try report(.absurdTimestamps) { $0.filmLength = .seconds(5) }
     expectWhole(found, videoFrames: 125)
@@ -85,7 +86,7 @@ struct ReplayActTests {
     #expect((found.peer.audio?.packets ?? 0) >= 245)
   }
 
-  @Test("padding only: packets came, but no audio and no frame, and none was lost")
+  @Test("padding only: packets arrive, but no audio and no frame, and no loss is reported")
   func paddingOnly() throws {
     let (report, peer) = try report(.paddingOnly)
     #expect(peer.reached == .packets)
@@ -94,21 +95,21 @@ struct ReplayActTests {
     #expect(report.results.first { $0.measurement == "video.firstFrame" }?.outcome == .notMeasured)
   }
 
-  @Test("sudden leave: it counts as away from its last frame on, and the connection as lost once that is known")
+  @Test("sudden leave: the peer is absent from its last frame on, and the connection is lost when the timeout is over")
   func suddenLeave() throws {
     let (report, peer) = try report(.suddenLeave, duration: .seconds(36)) { $0.filmLength = .seconds(7) }
     #expect(peer.departure?.cause == .connectionLost)
-    // Silent 5 s after the connection stood.
+    // Silent from 5 s after the connection was established.
     let connected = try #require(peer.steps.dtlsConnected)
     print("measured: away for \(peer.absent) of 36 s, known at \(peer.departure?.time ?? 0) s")
     #expect(abs(peer.absent - (36 - connected - 5)) < 0.05)
-    // Known 30 s after the last answer to a check, of which there is one every 6 s at least.
+    // Detected 30 s after the last answer to a consent check, which is sent at least every 6 s.
     let known = try #require(peer.departure?.time) - connected
     #expect((5 + 30 - 6...5 + 30).contains(known))
     #expect(report.results.filter { $0.outcome != .held }.map(\.measurement) == ["absent"])
   }
 
-  @Test("slow answer: the first frame and the first audio are late, by as much as the answer was")
+  @Test("slow answer: the first frame and the first audio are as late as the answer")
   func slowAnswer() throws {
     let (report, peer) = try report(.slowAnswer) {
       $0.checkerOffers = true
@@ -120,7 +121,7 @@ struct ReplayActTests {
       report.results.filter { $0.outcome != .held }.map(\.measurement) == ["video.firstFrame", "audio.firstSound"])
   }
 
-  @Test("wrong fingerprint: never connected, and the certificate is named as the reason", arguments: [true, false])
+  @Test("wrong fingerprint: the peer is never connected, and the certificate is the reason", arguments: [true, false])
   func wrongFingerprint(checkerOffers: Bool) throws {
     let (report, peer) = try report(.wrongFingerprint) { $0.checkerOffers = checkerOffers }
     #expect(peer.reached == .iceConnected)

@@ -13,18 +13,18 @@ import TestSupport
 @testable import PeerEngine
 @testable import chatbot
 
-/// A call between a checker and an app, as `chatbot check` takes part in one, but for the sockets and the clock: in memory, in time
-/// that the call itself moves. The same plan gives the same call.
+/// A call between a checker and an app, as `chatbot check` runs it, but without sockets and clocks: in memory, with
+/// simulated time. The same plan gives the same call.
 final class ReplayCall {
-  /// What kind of call it is.
+  /// The configuration of a call.
   struct Plan {
     var seed: UInt64 = 1
-    /// What the checker does to its own datagrams.
+    /// The impairment of the checker's datagrams.
     var impairment: String?
-    /// What the app does on purpose.
+    /// The fault that the app injects.
     var act: Fault?
     var checkerOffers = false
-    /// What the checker plays, and what the app does; an app without a film gives back what it gets.
+    /// The films that the checker and the app play; an app without a film returns the media that it receives.
     var checkersFilm: Result<Film, any Error>?
     var film: Result<Film, any Error>? = Film.pattern
     var appsKeyframeAnswer = KeyframeResponse.replay
@@ -32,13 +32,13 @@ final class ReplayCall {
     var filmStart = Duration.milliseconds(500)
     var filmLength = Duration.seconds(3)
     var duration = Duration.seconds(4)
-    /// The way between the two, each direction.
+    /// The network path in each direction.
     var line = LossyLink.Conditions(delay: .milliseconds(10))
-    /// Real time that the machine takes for each step until the connection stands.
+    /// Real time that each step takes until the connection is established.
     var handshakePause: Duration = .zero
-    /// Whether an app that gives back what it gets gives keyframes back twice.
+    /// Whether an app that returns media sends each keyframe twice.
     var givesKeyframesBackTwice = false
-    /// Whether what the app sends again gets through.
+    /// Whether the app's retransmissions are delivered.
     var carriesRepairs = true
   }
 
@@ -46,10 +46,10 @@ final class ReplayCall {
   final class Side {
     let demultiplexer: PeerDemultiplexer
     let address: TransportAddress
-    /// What the other is called here.
+    /// The id of the other side.
     let other: ParticipantID
     var projector: Projector?
-    /// What comes out of its own line.
+    /// The datagrams that this side sends.
     fileprivate var line: LossyLink
     fileprivate var handshakeTimer: (due: ContinuousClock.Instant, real: ContinuousClock.Instant)?
 
@@ -66,7 +66,7 @@ final class ReplayCall {
       self.line = LossyLink(line, seed: seed)
     }
 
-    /// The other's engine at this side.
+    /// The connection to the other side.
     var engine: PeerConnection? { demultiplexer.engines[other] }
   }
 
@@ -75,9 +75,9 @@ final class ReplayCall {
   private(set) var now: ContinuousClock.Instant
   let checker: Side
   let app: Side
-  /// Frames that came out of the checker's engine, in order.
+  /// Frames that the checker's engine delivered, in order.
   private(set) var received: [EncodedFrame] = []
-  /// What became of the app's packets.
+  /// The fate of the app's packets.
   private(set) var tape: RecordedLink
   private let judge: CallJudge
   private let impairment: Impairment?
@@ -115,7 +115,7 @@ final class ReplayCall {
     app.projector = try projector(plan.film)
   }
 
-  /// The whole call, and what the checker says of it.
+  /// Runs the whole call, and returns the checker's report.
   func report() throws -> CheckReport {
     judge.joined(at: now)
     see(.step(.seen))
@@ -156,7 +156,8 @@ final class ReplayCall {
     return all.compactMap(\.self).min()
   }
 
-  /// OpenSSL's retransmission timer reads the real clock: when we jump to its end, real time has to pass as well.
+  /// OpenSSL's retransmission timer reads the real clock: when simulated time jumps to its deadline, real time must pass
+  /// as well.
   private func waitForOpenSSL(until next: ContinuousClock.Instant) {
     for case let timer? in [checker.handshakeTimer, app.handshakeTimer] where timer.due <= next {
       let left = timer.real - .now
@@ -197,7 +198,7 @@ final class ReplayCall {
     }
   }
 
-  /// What the server brings, as a check hears it.
+  /// Reports a signalling message to the judge, as a check does.
   private func hear(_ message: SignallingMessage) {
     func candidates(_ sdp: String) { for kind in CandidateKind.all(in: sdp) { see(.step(.remoteCandidate(kind))) } }
     switch message {
@@ -238,7 +239,7 @@ final class ReplayCall {
     }
   }
 
-  /// What an app that returns our media does.
+  /// Handles an event in an app that returns our media.
   private func giveBack(_ event: PeerEvent) {
     switch event {
     case .media(.frame(var frame)):

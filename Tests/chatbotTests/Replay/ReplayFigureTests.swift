@@ -7,7 +7,7 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("Figures of a whole call")
+@Suite("the measurements of a whole call")
 struct ReplayFigureTests {
   private func call(
     _ impairment: String?, comesBack: Bool = false, change: (inout ReplayCall.Plan) -> Void = { _ in }
@@ -26,7 +26,7 @@ struct ReplayFigureTests {
 
   // MARK: Delay
 
-  /// By how many milliseconds the middle delays rise when 100 ms are added in some directions of a line.
+  /// By how many milliseconds the median delays increase when 100 ms are added in some directions of the path.
   private func rise(_ directions: [String], loss: String, comesBack: Bool = false) throws -> [String: Double] {
     func delays(_ delay: String) throws -> [String: Double] {
       let script = "20ms: " + directions.map { "\($0)\(loss)delay=\(delay)" }.joined(separator: ",")
@@ -36,34 +36,34 @@ struct ReplayFigureTests {
       }.peer
       if comesBack { return ["round trip": try milliseconds(peer.returned?.roundTrip?.p50)] }
       return [
-        "pictures": try milliseconds(peer.pattern?.videoDelay?.p50),
-        "sound": try milliseconds(peer.pattern?.audioDelay?.p50),
+        "video": try milliseconds(peer.pattern?.videoDelay?.p50),
+        "audio": try milliseconds(peer.pattern?.audioDelay?.p50),
       ]
     }
     let before = try delays("0ms")
     let after = try delays("100ms")
     print("measured: \(directions) \(loss) delay \(before), with 100 ms more \(after)")
-    // A good line takes 10 ms one way, and an audio packet can leave when its 20 ms are over.
-    if loss.isEmpty, !comesBack { #expect(before == ["pictures": 10, "sound": 30]) }
+    // A path without impairment takes 10 ms one way, and an audio packet can be sent when its 20 ms are over.
+    if loss.isEmpty, !comesBack { #expect(before == ["video": 10, "audio": 30]) }
     return after.merging(before, uniquingKeysWith: -)
   }
 
-  @Test("100 ms more on the way to us are 100 ms more of end-to-end delay", arguments: ["", "loss=5%,"])
+  @Test("100 ms more on the path to us increase the end-to-end delay by 100 ms", arguments: ["", "loss=5%,"])
   func delayTowardsUs(loss: String) throws {
     let rise = try rise(["receive:"], loss: loss)
-    #expect(abs((rise["pictures"] ?? 0) - 100) <= 5)
-    #expect(abs((rise["sound"] ?? 0) - 100) <= 5)
+    #expect(abs((rise["video"] ?? 0) - 100) <= 5)
+    #expect(abs((rise["audio"] ?? 0) - 100) <= 5)
   }
 
-  @Test("100 ms more on the way from us are no end-to-end delay of what comes")
+  @Test("100 ms more on the path from us do not change the end-to-end delay of received media")
   func delayAwayFromUs() throws {
     let rise = try rise(["send:"], loss: "loss=5%,")
-    #expect(abs(rise["pictures"] ?? 100) <= 5)
-    #expect(abs(rise["sound"] ?? 100) <= 5)
+    #expect(abs(rise["video"] ?? 100) <= 5)
+    #expect(abs(rise["audio"] ?? 100) <= 5)
   }
 
   @Test(
-    "what comes back has the delay of both ways, each by itself and together",
+    "returned media has the delay of each direction and of both together",
     arguments: [(["send:"], "loss=5%,"), (["receive:"], "loss=5%,"), (["send:", "receive:"], "")])
   func roundTrip(directions: [String], loss: String) throws {
     let rise = try rise(directions, loss: loss, comesBack: true)
@@ -72,13 +72,13 @@ struct ReplayFigureTests {
 
   // MARK: Numbers
 
-  @Test("loss figures are those of the line, and what was sent again makes up for it")
+  @Test("the measured loss is that of the path, and retransmissions repair it")
   func loss() throws {
     let (call, peer) = try call("20ms: loss=5%")
     let counts = try #require(call.checker.demultiplexer.impaired?.statistics(of: call.checker.other)?.received)
     let lost = counts.byKind[.rtp]?.lost ?? 0
     #expect(lost > 0)
-    // The tape asked an impairment of its own.
+    // The recorded link evaluates an impairment of its own.
     #expect(call.tape.lost == lost)
     // Handshakes are not counted in the report.
     let handshake = try #require(counts.byKind[.dtls])
@@ -97,7 +97,7 @@ struct ReplayFigureTests {
     #expect(pattern.missing == 0 && pattern.doubled == 0 && pattern.reordered == 0 && pattern.restarts == 0)
   }
 
-  @Test("frames that nothing makes up for are missing by number, with all that build on them", arguments: [5, 6])
+  @Test("frames that are not retransmitted are missing by number, with all that depend on them", arguments: [5, 6])
   func lostForGood(seed: UInt64) throws {
     let (call, peer) = try call("20ms: loss=4%") {
       $0.seed = seed
@@ -126,7 +126,7 @@ struct ReplayFigureTests {
   }
 
   @Test(
-    "what the sender doubles, swaps and skips is given by number, with loss and without",
+    "frames that the sender doubles, swaps and skips are reported, with loss and without",
     arguments: [nil, "20ms: loss=5%"])
   func muddled(impairment: String?) throws {
     let (_, peer) = try call(impairment) { $0.film = Film.muddled }
@@ -138,20 +138,20 @@ struct ReplayFigureTests {
     #expect(pattern.restarts == 0)
   }
 
-  /// A line on which what comes back has to come.
+  /// A network path for returned media.
   struct WayBack: Sendable, CustomTestStringConvertible {
     var impairment: String?
     var carriesRepairs = true
     var doubles = false
 
     var testDescription: String {
-      (impairment ?? "a good line") + (carriesRepairs ? "" : ", nothing is sent again")
-        + (doubles ? ", keyframes come twice" : "")
+      (impairment ?? "no impairment") + (carriesRepairs ? "" : ", no retransmissions")
+        + (doubles ? ", keyframes sent twice" : "")
     }
   }
 
   @Test(
-    "what comes back is accounted for to the frame",
+    "every returned frame is accounted for",
     arguments: [
       WayBack(), WayBack(impairment: "20ms: loss=5%"), WayBack(impairment: "20ms: loss=20%,burst=3"),
       WayBack(impairment: "20ms: loss=4%", carriesRepairs: false),
@@ -173,8 +173,8 @@ struct ReplayFigureTests {
     }
     let account = try #require(peer.returned)
     print(
-      "measured: \(way.testDescription): \(account.returned) of \(account.sent) came back, \(account.missing) did not, "
-        + "\(account.doubled) once more, \(account.reordered) out of order")
+      "measured: \(way.testDescription): \(account.returned) of \(account.sent) returned, \(account.missing) missing, "
+        + "\(account.doubled) doubled, \(account.reordered) out of order")
     #expect(sent.count == 50)
     #expect(account.sent == sent.count - first)
     #expect(account.returned == seen.count)

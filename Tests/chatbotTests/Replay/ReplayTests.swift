@@ -6,9 +6,9 @@ import Testing
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-@Suite("The same call twice")
+@Suite("repeated calls with the same seed")
 struct ReplayTests {
-  /// A path that does all that an impairment can do, both ways, from when the connection stands.
+  /// A path with every kind of impairment in both directions, from when the connection is established.
   private static let badPath =
     "20ms: loss=5%,burst=2,delay=40ms,jitter=20ms,reorder=2%; 1200ms: loss=2%,rate=600kbit; 2s: receive: loss=8%,delay=60ms"
 
@@ -20,13 +20,13 @@ struct ReplayTests {
     return try ReplayCall(plan).report().json
   }
 
-  /// The first line in which two texts differ.
+  /// The first text line in which two texts differ.
   private func difference(_ one: String, _ other: String) -> String {
     let pairs = zip(one.split(separator: "\n"), other.split(separator: "\n"))
     return pairs.first { $0 != $1 }.map { "'\($0)' against '\($1)'" } ?? "one is longer"
   }
 
-  @Test("the same seed gives the same report, byte for byte, anyone who offers and whatever comes back")
+  @Test("the same seed gives the same report, byte for byte, whichever side offers and whatever is returned")
   func sameSeed() throws {
     for comesBack in [false, true] {
       let change = { (plan: inout ReplayCall.Plan) in
@@ -39,11 +39,11 @@ struct ReplayTests {
       let isSame = first == second
       #expect(isSame, "\(difference(first, second))")
       let digest = first.utf8.reduce(UInt64(14_695_981_039_346_656_037)) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 }
-      print("measured: a report of \(first.utf8.count) bytes came twice, digest \(digest)")
+      print("measured: a report of \(first.utf8.count) bytes is identical twice, digest \(digest)")
     }
   }
 
-  @Test("a machine that is slow during the handshake, so that DTLS sends it again, gives the same report")
+  @Test("a machine so slow during the handshake that DTLS retransmits gives the same report")
   func slowMachine() throws {
     var plan = ReplayCall.Plan(seed: 11, impairment: Self.badPath)
     plan.film = Film.muddled
@@ -57,13 +57,13 @@ struct ReplayTests {
     let handshakes = [quick, slow].map { call in
       call.checker.demultiplexer.impaired?.statistics(of: call.checker.other)?.received.byKind[.dtls]?.datagrams ?? 0
     }
-    print("measured: datagrams of handshakes on a quick and on a slow machine: \(handshakes)")
+    print("measured: handshake datagrams on a quick and on a slow machine: \(handshakes)")
     #expect(handshakes[0] < handshakes[1])
     let isSame = one == other
     #expect(isSame, "\(difference(one, other))")
   }
 
-  @Test("no step comes before one that it needs, anyone who offers", arguments: [1, 2, 3, 4, 5, 6])
+  @Test("no step precedes one that it requires, whichever side offers", arguments: [1, 2, 3, 4, 5, 6])
   func order(seed: UInt64) throws {
     var plan = ReplayCall.Plan(seed: seed, impairment: Self.badPath, checkerOffers: seed.isMultiple(of: 2))
     plan.filmStart = .milliseconds(100)

@@ -1,6 +1,6 @@
 import TestSupport
 import Testing
 
-/// Tests in real time, one after the other, when the others have been run.
+/// Tests that need real time. They run one after the other, after all other tests.
 @Suite("in real time", .serialized, .realTime)
 enum RealTime {}
