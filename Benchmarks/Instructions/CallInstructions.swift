@@ -42,7 +42,7 @@ struct CallInstructions {
     defer { try? FileManager.default.removeItem(at: folder) }
     var configuration = RoomRecorder.Configuration(folder: folder.path, room: "instructions")
     configuration.verifies = false
-    configuration.looksAtClock = false
+    configuration.usesSystemClock = false
     let room = MemoryRoom(publishers: 4, recorder: try RoomRecorder(configuration))
     try room.connect()
     try await room.play(for: .seconds(seconds))

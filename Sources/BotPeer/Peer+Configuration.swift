@@ -27,7 +27,7 @@ extension Peer {
     /// The kinds of media to receive; any other is offered and answered as `sendonly` or `inactive`.
     public var receiving: Set<MediaKind> = [.audio, .video]
     /// The response to a participant's keyframe request, in addition to ``PeerEvent/keyframeRequested``.
-    public var keyframeAnswer = KeyframeResponse.replay
+    public var keyframeResponse = KeyframeResponse.replay
     /// The minimum and maximum of the estimated bandwidth to a participant, in bits per second; the limits of
     /// ``PeerEvent/targetBitrate(_:fractionLost:)``. Frames are sent whatever their bitrate, as long as the network
     /// path carries them.

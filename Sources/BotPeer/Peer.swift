@@ -57,8 +57,8 @@ public final class Peer: Sendable {
       assignments: ShardAssignments(count: 1 + others.count), departedLimit: max(1, 256 / (1 + others.count)), log: log)
     let (first, source, events) = try await loop.submit {
       // A peer that sends no media need not react to media quickly, so its events may wait.
-      let patience: Duration = configuration.sending.isEmpty ? .milliseconds(40) : .zero
-      let (source, events) = EventSource.make(on: loop, patience: patience)
+      let deliveryInterval: Duration = configuration.sending.isEmpty ? .milliseconds(40) : .zero
+      let (source, events) = EventSource.make(on: loop, deliveryInterval: deliveryInterval)
       let shard = try MediaShard(
         plan, index: 0, on: loop, emit: { source.add($0) }, turnEnded: { source.yield(now: $0) })
       return (shard, NIOLoopBound(source, eventLoop: loop), events)
@@ -99,8 +99,8 @@ public final class Peer: Sendable {
     switch event {
     case .joined(_, let others): for other in others { offer(to: other) }
     case .message(let message, let participant): receive(message, from: participant)
-    case .participantLeft(let participant, let isReturnVerified):
-      participantLeft(participant, returnIsVerified: isReturnVerified)
+    case .participantLeft(let participant, let isRejoinVerified):
+      participantLeft(participant, isRejoinVerified: isRejoinVerified)
     case .participantJoined, .connectionLost: break
     }
   }
@@ -119,10 +119,10 @@ public final class Peer: Sendable {
   /// stops, because only the participant's connection to the server may be broken. If the participant returns,
   /// everything continues as before.
   ///
-  /// - Parameter returnIsVerified: whether the server guarantees that no other participant gets the id. If not, an
+  /// - Parameter isRejoinVerified: whether the server guarantees that no other participant gets the id. If not, an
   ///   offer with another certificate under the same id belongs to a new connection.
-  public func participantLeft(_ participant: ParticipantID, returnIsVerified: Bool = true) {
-    onShard(of: participant) { $0.participantLeft(participant, returnIsVerified: returnIsVerified) }
+  public func participantLeft(_ participant: ParticipantID, isRejoinVerified: Bool = true) {
+    onShard(of: participant) { $0.participantLeft(participant, isRejoinVerified: isRejoinVerified) }
   }
 
   /// Sends a frame to all participants; its time is the media time since the source began, on one clock for audio and

@@ -42,7 +42,7 @@ public enum Fault: String, Sendable, Hashable, CaseIterable {
   }
 
   /// What the app on the other side is expected to do, in one or two sentences.
-  public var whatAGoodAppDoes: String {
+  public var expectedBehavior: String {
     switch self {
     case .candidateBeforeOffer:
       "Keeps candidates until it has a description to add them to (addIceCandidate throws before that), and connects as "
@@ -76,7 +76,7 @@ public enum Fault: String, Sendable, Hashable, CaseIterable {
   }
 
   /// Whether the source of the frames injects the fault, not the peer: then the source must be configured with it.
-  public var isOfSource: Bool { self == .sizeChange }
+  public var isInjectedBySource: Bool { self == .sizeChange }
 
   /// The injector of the fault for one participant's engine; nil if the fault is not injected by the engine.
   package var injector: (any FaultInjector)? {
@@ -87,7 +87,7 @@ public enum Fault: String, Sendable, Hashable, CaseIterable {
     case .sizeChange: nil
     case .absurdTimestamps: TimedFault(.alterPackets(AbsurdTimestamps()), after: .zero)
     case .paddingOnly: TimedFault(.alterPackets(PaddingOnly()), after: .zero)
-    case .suddenLeave: TimedFault(.fallSilent, after: .seconds(5))
+    case .suddenLeave: TimedFault(.stopSending, after: .seconds(5))
     case .slowAnswer: SlowAnswer()
     case .wrongFingerprint: WrongFingerprint()
     }

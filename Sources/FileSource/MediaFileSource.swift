@@ -36,7 +36,7 @@ public actor MediaFileSource: FrameSource {
 
   public nonisolated var summary: String { file.summary }
 
-  public nonisolated var remarks: [String] { file.remarks }
+  public nonisolated var notes: [String] { file.notes }
 
   /// Opens a file and reads it through; see ``MediaFile``. Blocks while it reads.
   ///

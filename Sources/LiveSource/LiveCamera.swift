@@ -16,7 +16,7 @@ public final class LiveCamera: FrameSource {
   private let state = Mutex(State())
 
   public let summary: String
-  public let remarks: [String]
+  public let notes: [String]
 
   private struct State {
     var failure: String?
@@ -24,16 +24,16 @@ public final class LiveCamera: FrameSource {
     var number = 0
   }
 
-  init(_ plan: CameraPlan, summary: String, remarks: [String], logger: Logger) {
+  init(_ plan: CameraPlan, summary: String, notes: [String], logger: Logger) {
     self.plan = plan
     self.summary = summary
-    self.remarks = remarks
+    self.notes = notes
     self.logger = logger
   }
 
   public var kinds: Set<MediaKind> {
     var kinds: Set<MediaKind> = []
-    if plan.videoFrames != nil { kinds.insert(.video) }
+    if plan.video != nil { kinds.insert(.video) }
     if plan.audio != nil { kinds.insert(.audio) }
     return kinds
   }
@@ -78,8 +78,8 @@ public final class LiveCamera: FrameSource {
   }
 
   public func adapt(toBitrate bitrate: Int, fractionLost: Double) {
-    let line = CameraRequests.Line(bitrate: max(0, bitrate), fractionLost: min(1, max(0, fractionLost)))
-    for run in runs { run.follow(line) }
+    let estimate = CameraRequests.PathEstimate(bitrate: max(0, bitrate), fractionLost: min(1, max(0, fractionLost)))
+    for run in runs { run.follow(estimate) }
   }
 
   public func reset() {
@@ -103,14 +103,14 @@ extension LiveCamera {
   public static func open(
     _ options: Options, logger: Logger = Logger(label: "camera")
   ) throws(OpeningError) -> any FrameSource {
-    if case .file(let path) = options.input, let file = try carried(path, options) {
+    if case .file(let path) = options.input, let file = try fileIfPlayableAsStored(path, options) {
       return MediaFileSource(file, loops: options.loops, owner: options.owner, logger: logger)
     }
     return try LiveCamera(opening: options, logger: logger)
   }
 
   /// Returns the file if it can be played as stored and no option requires encoding.
-  private static func carried(_ path: String, _ options: Options) throws(OpeningError) -> MediaFile? {
+  private static func fileIfPlayableAsStored(_ path: String, _ options: Options) throws(OpeningError) -> MediaFile? {
     guard !options.live, options.size == nil, options.fps == nil, options.audio == nil, options.sizeChange == nil else {
       return nil
     }
@@ -118,7 +118,7 @@ extension LiveCamera {
       return try MediaFile(opening: path)
     } catch {
       switch error.reason {
-      case .otherFormat, .otherCodec: return nil
+      case .unsupportedFormat, .unsupportedCodec: return nil
       default: throw OpeningError(error.description)
       }
     }
@@ -138,6 +138,6 @@ extension LiveCamera {
     opening options: Options, standardInput: Int32, logger: Logger = Logger(label: "camera")
   ) throws(OpeningError) {
     let checked = try CameraInputs(options, standardInput: standardInput, logger: logger)
-    self.init(checked.plan, summary: checked.summary, remarks: checked.remarks, logger: logger)
+    self.init(checked.plan, summary: checked.summary, notes: checked.notes, logger: logger)
   }
 }

@@ -7,7 +7,7 @@ public protocol FrameSource: Sendable {
   /// A description in one text line.
   var summary: String { get }
   /// What a user may want to know although it can be played, each as a sentence.
-  var remarks: [String] { get }
+  var notes: [String] { get }
   /// Why playback ended early, as a sentence; set before the stream of frames ends.
   var failure: String? { get async }
 

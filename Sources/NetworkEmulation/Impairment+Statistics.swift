@@ -9,7 +9,7 @@ extension Impairment {
   }
 
   /// The counts of what happened to datagrams. Each datagram was passed, lost or dropped.
-  public struct Tally: Sendable, Hashable {
+  public struct DatagramCounts: Sendable, Hashable {
     /// All datagrams that entered the path.
     public var datagrams: UInt64 = 0
     /// The datagrams that were passed on, at once or later; some of them may still be in flight.
@@ -29,7 +29,7 @@ extension Impairment {
 
     public init() {}
 
-    public static func + (one: Tally, other: Tally) -> Tally {
+    public static func + (one: DatagramCounts, other: DatagramCounts) -> DatagramCounts {
       var sum = one
       sum.datagrams += other.datagrams
       sum.passed += other.passed
@@ -45,16 +45,16 @@ extension Impairment {
 
   /// The counts of one direction, by kind; a kind without datagrams is missing.
   public struct Counts: Sendable, Hashable {
-    public var byKind: [DatagramKind: Tally] = [:]
+    public var byKind: [DatagramKind: DatagramCounts] = [:]
 
     public init() {}
 
     /// The counts of all kinds together.
-    public var total: Tally { byKind.values.reduce(Tally(), +) }
+    public var total: DatagramCounts { byKind.values.reduce(DatagramCounts(), +) }
 
-    subscript(kind: DatagramKind) -> Tally {
-      get { byKind[kind] ?? Tally() }
-      _modify { yield &byKind[kind, default: Tally()] }
+    subscript(kind: DatagramKind) -> DatagramCounts {
+      get { byKind[kind] ?? DatagramCounts() }
+      _modify { yield &byKind[kind, default: DatagramCounts()] }
     }
   }
 

@@ -101,10 +101,10 @@ extension Impairment {
     public internal(set) var rate: Double?
     /// How long a datagram may wait in the queue, as in a router with a buffer of this length: one that would wait longer
     /// is dropped.
-    public internal(set) var queue: Duration = Self.usualQueue
+    public internal(set) var queue: Duration = Self.defaultQueue
 
     /// 200 ms: a common buffer size of a home router's uplink.
-    public static let usualQueue: Duration = .milliseconds(200)
+    public static let defaultQueue: Duration = .milliseconds(200)
     /// How long a datagram is delayed so that others overtake it, uniformly at random.
     public static let heldBack: ClosedRange<Duration> = .milliseconds(5)...(.milliseconds(30))
 
@@ -146,7 +146,7 @@ extension Impairment.Conditions: CustomStringConvertible {
     if delay > .zero { settings.append("delay=\(ImpairmentFormat.text(delay))") }
     if jitter > .zero { settings.append("jitter=\(ImpairmentFormat.text(jitter))") }
     if let rate { settings.append("rate=\(ImpairmentFormat.bitrate(rate))") }
-    if queue != Self.usualQueue { settings.append("queue=\(ImpairmentFormat.text(queue))") }
+    if queue != Self.defaultQueue { settings.append("queue=\(ImpairmentFormat.text(queue))") }
     if reorder > 0 { settings.append("reorder=\(ImpairmentFormat.percent(reorder))") }
     return settings.isEmpty ? "none" : settings.joined(separator: ",")
   }

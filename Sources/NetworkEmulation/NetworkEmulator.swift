@@ -29,8 +29,8 @@ package struct NetworkEmulator {
   static let capacity = 16_384
 
   private let impairment: Impairment
-  private var lines: [ParticipantID: Line] = [:]
-  private var linesMade: UInt64 = 0
+  private var paths: [ParticipantID: EmulatedPath] = [:]
+  private var pathCount: UInt64 = 0
 
   package init(_ impairment: Impairment) {
     self.impairment = impairment
@@ -40,46 +40,46 @@ package struct NetworkEmulator {
   ///
   /// - Returns: Whether it continues at once; otherwise it is lost, or ``next(now:)`` returns it later.
   package mutating func passes(_ queuedDatagram: QueuedDatagram, now: ContinuousClock.Instant) -> Bool {
-    if lines[queuedDatagram.participant] == nil {
-      lines[queuedDatagram.participant] = Line(impairment, number: linesMade)
-      linesMade += 1
+    if paths[queuedDatagram.participant] == nil {
+      paths[queuedDatagram.participant] = EmulatedPath(impairment, number: pathCount)
+      pathCount += 1
     }
-    return lines[queuedDatagram.participant]?.passes(queuedDatagram, now: now) ?? true
+    return paths[queuedDatagram.participant]?.passes(queuedDatagram, now: now) ?? true
   }
 
   /// Removes and returns the next datagram that has reached the end of its path by now.
   package mutating func next(now: ContinuousClock.Instant) -> QueuedDatagram? {
     guard let deadline, deadline <= now else { return nil }
-    let due = lines.min { Self.isEarlier($0.value.deadline, $1.value.deadline) }
-    guard let participant = due?.key, let queuedDatagram = lines[participant]?.next(now: now) else { return nil }
-    if lines[participant]?.isSpent == true { lines[participant] = nil }
+    let due = paths.min { Self.isEarlier($0.value.deadline, $1.value.deadline) }
+    guard let participant = due?.key, let queuedDatagram = paths[participant]?.next(now: now) else { return nil }
+    if paths[participant]?.isSpent == true { paths[participant] = nil }
     return queuedDatagram
   }
 
   /// When ``next(now:)`` returns the next datagram; nil when none is in flight.
   package var deadline: ContinuousClock.Instant? {
-    lines.values.lazy.compactMap(\.deadline).min()
+    paths.values.lazy.compactMap(\.deadline).min()
   }
 
   /// Notes that the participant's engine has ended; its last datagrams are still in flight.
   package mutating func ended(_ participant: ParticipantID) {
-    lines[participant]?.hasEnded = true
-    if lines[participant]?.isSpent == true { lines[participant] = nil }
+    paths[participant]?.hasEnded = true
+    if paths[participant]?.isSpent == true { paths[participant] = nil }
   }
 
   /// Removes and returns all sent datagrams in flight, in order, for a shutdown after which no timer will release them.
   package mutating func takeSent() -> [QueuedDatagram] {
-    defer { lines.removeAll() }
+    defer { paths.removeAll() }
     var queuedDatagrams: [QueuedDatagram] = []
-    for participant in lines.keys {
-      while let queuedDatagram = lines[participant]?.send.takeFirst() { queuedDatagrams.append(queuedDatagram) }
+    for participant in paths.keys {
+      while let queuedDatagram = paths[participant]?.send.takeFirst() { queuedDatagrams.append(queuedDatagram) }
     }
     return queuedDatagrams
   }
 
   /// Returns the counts of a participant's datagrams, or nil when there were none.
   package func statistics(of participant: ParticipantID) -> Impairment.Statistics? {
-    lines[participant]?.statistics
+    paths[participant]?.statistics
   }
 
   private static func isEarlier(_ one: ContinuousClock.Instant?, _ other: ContinuousClock.Instant?) -> Bool {
@@ -88,7 +88,7 @@ package struct NetworkEmulator {
   }
 
   /// Both directions of one participant's network path.
-  private struct Line {
+  private struct EmulatedPath {
     var send: DelayedDirection
     var receive: DelayedDirection
     var hasEnded = false

@@ -63,8 +63,8 @@ struct MatchedFilter: Sendable {
 struct PatternFilter: Sendable {
   static let factor = 6
   static let rate = 8_000
-  /// The number of samples needed before and after the filtered one.
-  static let connectionSettings = 120
+  /// The number of samples needed before the filtered one, and after it.
+  static let halfLength = 120
 
   /// The weights of a windowed band-pass, which removes the hum below the marks and everything above them.
   private let weights: [Float]
@@ -72,14 +72,14 @@ struct PatternFilter: Sendable {
   init() {
     let (low, high) = (570.0 / 48_000, 3_030.0 / 48_000)
     func sinc(_ value: Double) -> Double { value == 0 ? 1 : sin(.pi * value) / (.pi * value) }
-    weights = (-Self.connectionSettings...Self.connectionSettings).map { index in
+    weights = (-Self.halfLength...Self.halfLength).map { index in
       let position = Double(index)
       let band = 2 * high * sinc(2 * high * position) - 2 * low * sinc(2 * low * position)
-      return Float(band * (0.54 + 0.46 * cos(.pi * position / Double(Self.connectionSettings))))
+      return Float(band * (0.54 + 0.46 * cos(.pi * position / Double(Self.halfLength))))
     }
   }
 
-  /// Returns the filtered sample in the middle of `2 * connectionSettings + 1` samples that begin at `start`.
+  /// Returns the filtered sample in the middle of `2 * halfLength + 1` samples that begin at `start`.
   func sample(_ start: UnsafePointer<Float>) -> Float {
     weights.withUnsafeBufferPointer { weights in
       var sum: Float = 0

@@ -28,8 +28,8 @@ package struct PatternAudioReader: Sendable {
   private static let secondChirp = PatternMark.secondChirp / PatternFilter.factor
 
   private let filter = PatternFilter()
-  /// Audio at 48 kHz that is not filtered yet; its first sample is `PatternFilter.connectionSettings` samples before
-  /// the next one to be filtered.
+  /// Audio at 48 kHz that is not filtered yet; its first sample is `PatternFilter.halfLength` samples before the
+  /// next one to be filtered.
   private var raw: [Float] = []
   /// The expected time of the next input sample; nil before the first.
   private var expected: Int64?
@@ -56,7 +56,7 @@ package struct PatternAudioReader: Sendable {
       if time > expected { raw.append(contentsOf: repeatElement(0, count: Int(time - expected))) }
       self.expected = max(time, expected) + Int64(mono.count)
     } else {
-      raw = [Float](repeating: 0, count: PatternFilter.connectionSettings)
+      raw = [Float](repeating: 0, count: PatternFilter.halfLength)
       samples = []
       start = time
       next = 0
@@ -75,7 +75,7 @@ package struct PatternAudioReader: Sendable {
 
   /// Filters the audio received so far.
   private mutating func reduce() {
-    let window = 2 * PatternFilter.connectionSettings + 1
+    let window = 2 * PatternFilter.halfLength + 1
     var used = 0
     raw.withUnsafeBufferPointer { raw in
       guard let first = raw.baseAddress else { return }

@@ -11,7 +11,7 @@ public struct RecordingSummary: Sendable, Hashable {
   /// The content of the manifest.
   public let manifest: RecordingManifest
   /// The disk's error, if the recording was left unfinished because of it; nil otherwise.
-  public let obstacle: RoomRecorder.StorageError?
+  public let storageError: RoomRecorder.StorageError?
 
   /// The paths of the media files, followed by that of the manifest.
   public var paths: [String] {
@@ -21,7 +21,7 @@ public struct RecordingSummary: Sendable, Hashable {
 
   /// The reason, as a clause, why the end of a track is in no file (`RecordingManifest.Track.unwritten`).
   public var unwrittenReason: String {
-    switch obstacle?.code {
+    switch storageError?.code {
     case nil: isOverloaded ? "this machine did not keep up" : "the disk did not keep up"
     case ENOSPC, EDQUOT: "the disk is full"
     case let code?: "the disk failed (\(strerror(code).map { String(cString: $0) } ?? "unknown error"))"

@@ -14,17 +14,17 @@ extension RoomRecorder {
     /// The size at which a recording continues in new files; nil for one file of each kind.
     public var segment: SegmentLimit?
     /// How long a track's first frames wait for the sender reports that align audio and video.
-    public var hold = Duration.seconds(3)
+    public var alignmentDelay = Duration.seconds(3)
     /// The maximum bytes of frames that wait for a slow disk, of all participants together. When this is full, video
     /// frames are dropped, and audio if that is not enough.
     public var memoryLimit = 32 << 20
     /// Whether the recorder reads the clock itself. Tests that control the time set it to false.
-    package var looksAtClock = true
+    package var usesSystemClock = true
     /// The number of recorders that share this machine; see ``RecorderGroup``.
     package var recorders = 1
     /// The number of verification threads: as many as processors, shared by all recorders. If the caller controls the
-    /// time (`looksAtClock` is false), there are none, and frames are verified immediately.
-    var verificationThreads: Int { looksAtClock ? max(1, min(System.coreCount, 8) / recorders) : 0 }
+    /// time (`usesSystemClock` is false), there are none, and frames are verified immediately.
+    var verificationThreads: Int { usesSystemClock ? max(1, min(System.coreCount, 8) / recorders) : 0 }
 
     public init(folder: String, room: String) {
       self.folder = folder

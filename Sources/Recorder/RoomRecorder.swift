@@ -29,7 +29,7 @@ public actor RoomRecorder: MediaSink {
   private nonisolated let inbox: RecordingQueue
   private nonisolated let monitor: DiskMonitor
   private nonisolated let newestStatus = Mutex<[RecordingStatus]>([])
-  private nonisolated let looksAtClock: Bool
+  private nonisolated let usesSystemClock: Bool
 
   private let environment: ParticipantRecording.Environment
   /// The maximum bytes of frames, of all participants together, that may wait for their positions.
@@ -58,8 +58,8 @@ public actor RoomRecorder: MediaSink {
     let inbox = RecordingQueue(limit: configuration.memoryLimit, disk: monitor)
     let folder = try RecordingDirectory(
       path: configuration.folder,
-      disk: MonitoredFileSystem(disk: disk, monitor: monitor) { [looksAtClock = configuration.looksAtClock] in
-        looksAtClock ? .now : inbox.newest ?? .now
+      disk: MonitoredFileSystem(disk: disk, monitor: monitor) { [usesSystemClock = configuration.usesSystemClock] in
+        usesSystemClock ? .now : inbox.newest ?? .now
       })
     let (problems, problemInput) = AsyncStream.makeStream(of: Problem.self, bufferingPolicy: .bufferingNewest(100))
     let (requests, requestInput) = AsyncStream.makeStream(
@@ -70,10 +70,10 @@ public actor RoomRecorder: MediaSink {
     self.inbox = inbox
     self.monitor = monitor
     unsortedLimit = configuration.memoryLimit / 4
-    looksAtClock = configuration.looksAtClock
+    usesSystemClock = configuration.usesSystemClock
     let report: (Problem) -> Void = { problemInput.yield($0) }
     environment = ParticipantRecording.Environment(
-      folder: folder, room: configuration.room, hold: configuration.hold,
+      folder: folder, room: configuration.room, alignmentDelay: configuration.alignmentDelay,
       verification: configuration.verifies
         ? VerificationPool(
           threads: configuration.verificationThreads, bounds: .init(share: configuration.recorders)) : nil,
@@ -85,7 +85,7 @@ public actor RoomRecorder: MediaSink {
     let loop = threads.next()
     self.loop = loop
     executor = loop.executor
-    if configuration.looksAtClock {
+    if configuration.usesSystemClock {
       let tick = TimeAmount(Self.tick)
       loop.scheduleRepeatedTask(initialDelay: tick, delay: tick) { [weak self] task in
         guard let self else { return task.cancel() }
@@ -189,7 +189,7 @@ public actor RoomRecorder: MediaSink {
 
   // MARK: On the recorder's thread
 
-  /// Processes the queue and writes what has waited long enough. The recorder calls this itself if `looksAtClock` is
+  /// Processes the queue and writes what has waited long enough. The recorder calls this itself if `usesSystemClock` is
   /// set.
   package func advance(now: MonotonicInstant) {
     drain()
@@ -204,7 +204,7 @@ public actor RoomRecorder: MediaSink {
     }
     settle()
     let isDue = statusTime.map { now - $0 >= Self.statusInterval } ?? true
-    guard isDue || !looksAtClock || ending != nil else { return }
+    guard isDue || !usesSystemClock || ending != nil else { return }
     statusTime = now
     let status = (Array(recordings.values) + closing).map(\.status).sorted { $0.participant.text < $1.participant.text }
     newestStatus.withLock { $0 = status }
@@ -219,8 +219,8 @@ public actor RoomRecorder: MediaSink {
     settle()
   }
 
-  /// Ends the hold of the participants whose waiting frames use the most memory, if all waiting frames use too much. A
-  /// participant who sends media without sender reports must not use up the memory of the others.
+  /// Assigns positions to the frames of the participants whose waiting frames use the most memory, if all waiting frames
+  /// use too much. A participant who sends media without sender reports must not use up the memory of the others.
   private func placeSurplus(now: MonotonicInstant) {
     var unsorted = recordings.values.reduce(0) { $0 + $1.unsortedBytes }
     if unsorted <= unsortedLimit { return }
@@ -242,17 +242,17 @@ public actor RoomRecorder: MediaSink {
       guard recordings[entry.participant] == nil, ending == nil else { return }
       recordings[entry.participant] = ParticipantRecording(
         entry.participant, name: name, clock: clock, environment: environment)
-    case .receive(let event, let leftOut):
-      recordings[entry.participant]?.receive(event, leftOut: leftOut, now: entry.now)
-    case .end(let reason, let leftOut):
+    case .receive(let event, let dropped):
+      recordings[entry.participant]?.receive(event, dropped: dropped, now: entry.now)
+    case .end(let reason, let dropped):
       guard let recording = recordings.removeValue(forKey: entry.participant) else { return }
-      recording.end(reason, leftOut: leftOut, now: entry.now)
+      recording.end(reason, dropped: dropped, now: entry.now)
       closing.append(recording)
-    case .finish(let ending, let leftOut):
+    case .finish(let ending, let dropped):
       self.ending = ending
       for participant in recordings.keys.sorted(by: { $0.text < $1.text }) {
         guard let recording = recordings.removeValue(forKey: participant) else { continue }
-        recording.end(ending.reason, leftOut: leftOut[participant] ?? [:], now: entry.now)
+        recording.end(ending.reason, dropped: dropped[participant] ?? [:], now: entry.now)
         closing.append(recording)
       }
     }
@@ -266,8 +266,10 @@ public actor RoomRecorder: MediaSink {
       if ending != nil { endingSummaries.append(summary) }
     }
     closing.removeAll(where: \.isClosed)
-    let held = recordings.values.reduce(0) { $0 + $1.heldBytes } + closing.reduce(0) { $0 + $1.heldBytes }
-    if let hang = inbox.settle(elsewhere: held) { resume(after: hang) }
+    var held: [ParticipantID: Int] = [:]
+    for recording in recordings.values { held[recording.participant] = recording.heldBytes }
+    for recording in closing { held[recording.participant, default: 0] += recording.heldBytes }
+    if let stall = inbox.finishBatch(downstream: held) { resume(after: stall) }
     guard let ending, closing.isEmpty else { return }
     hasFinished = true
     self.ending = nil
@@ -277,13 +279,13 @@ public actor RoomRecorder: MediaSink {
   }
 
   /// Records and reports the end of an interval in which nothing was processed and of which the user was notified.
-  private func resume(after hang: RecordingQueue.Hang) {
+  private func resume(after stall: RecordingQueue.Stall) {
     let all = Array(recordings.values) + closing
-    if hang.isOfDisk { for recording in all { recording.noteHang(from: hang.start, until: hang.end) } }
+    if stall.isOfDisk { for recording in all { recording.recordStall(from: stall.start, until: stall.end) } }
     guard let first = all.map(\.participant).min(by: { $0.text < $1.text }) else { return }
-    let seconds = max(1, (hang.end - hang.start).milliseconds / 1_000)
+    let seconds = max(1, (stall.end - stall.start).milliseconds / 1_000)
     let sentence =
-      (hang.isOfDisk ? "The disk responds again" : "This machine has time to record again")
+      (stall.isOfDisk ? "The disk responds again" : "This machine has time to record again")
       + " after \(seconds) s; recording continues."
     problemInput.yield(Problem(kind: .resumed, participant: first, sentence: sentence))
   }
@@ -291,7 +293,7 @@ public actor RoomRecorder: MediaSink {
   private nonisolated func carryOut(_ outcome: RecordingQueue.Outcome, for participant: ParticipantID) {
     if let problem = outcome.problem { problemInput.yield(problem) }
     if outcome.wantsKeyframe { requestInput.yield(participant) }
-    if outcome.wakes, looksAtClock { wake() }
+    if outcome.wakes, usesSystemClock { wake() }
   }
 
   private nonisolated func wake() {

@@ -98,9 +98,9 @@ package enum SetupRole: String, Sendable, Hashable {
   /// The other side starts.
   case passive
   /// The side that the answer chooses; in offers only.
-  case either = "actpass"
+  case actpass
   /// Neither side for now.
-  case hold = "holdconn"
+  case holdconn
 }
 
 /// `a=ssrc`: an attribute of one RTP source (RFC 5576, 4.1).

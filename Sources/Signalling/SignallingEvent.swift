@@ -12,9 +12,9 @@ public enum SignallingEvent: Sendable, Hashable {
   case participantJoined(ParticipantID)
   /// A participant's connection to the server ended.
   ///
-  /// - Parameter isReturnVerified: whether the server assigns this id only to the same participant again. If it does
+  /// - Parameter isRejoinVerified: whether the server assigns this id only to the same participant again. If it does
   ///   not, an offer with this id and another DTLS certificate belongs to a new connection.
-  case participantLeft(ParticipantID, isReturnVerified: Bool)
+  case participantLeft(ParticipantID, isRejoinVerified: Bool)
   /// A participant sent a message.
   case message(SignallingMessage, from: ParticipantID)
   /// The connection to the server is lost; the next attempt follows after `retryAfter`. Reported once for each failed

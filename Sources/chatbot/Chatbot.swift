@@ -18,7 +18,7 @@ struct Chatbot: AsyncParsableCommand {
       chatbot repair out/                       complete recordings after a crash
       chatbot serve                             run a room server with its call page
 
-      \(ExitCodes.table)
+      \(ExitStatus.table)
       """,
     version: Version.text,
     subcommands: [

@@ -23,22 +23,22 @@ struct RepairCommand: ParsableCommand {
 
   func run() throws {
     let console = Console(isQuiet: quiet)
-    var code = ExitCodes.fine
+    var code = ExitStatus.success
     for file in files {
       let reports = RoomRecorder.repair(file)
       if reports.isEmpty { console.say("“\(file)” holds no unfinished recording.") }
       for report in reports {
         switch report.outcome {
-        case .mended, .whole: console.result(report.description)
+        case .repaired, .intact: console.result(report.description)
         case .refused, .missing:
           console.report(report.description)
-          if code == .fine { code = .fileNotPlayable }
+          if code == .success { code = .fileNotPlayable }
         case .failed:
           console.report(report.description)
           code = .disk
         }
       }
     }
-    if code != .fine { throw code.exitCode }
+    if code != .success { throw code.exitCode }
   }
 }

@@ -27,8 +27,8 @@ struct ServeCommand: AsyncParsableCommand {
     } catch {
       console.report(error.description)
       switch error {
-      case .unusableCertificate, .unusableKey, .wrongPort: throw ExitCodes.usage.exitCode
-      case .portTaken, .cannotListen, .alreadyStarted: throw ExitCodes.serverNotReached.exitCode
+      case .unusableCertificate, .unusableKey, .wrongPort: throw ExitStatus.usage.exitCode
+      case .portTaken, .cannotListen, .alreadyStarted: throw ExitStatus.serverNotReached.exitCode
       }
     }
     interruption.beginOrderly()

@@ -18,21 +18,45 @@ enum UsageErrors {
           Usage: \(Chatbot.usageString(for: command))
             See 'chatbot \(name) --help' for more information.
           """)
-      throw ExitCodes.usage.exitCode
+      throw ExitStatus.usage.exitCode
     }
   }
 }
 
-/// Detects misspelt subcommands: a plain call takes no positional arguments, so a word can only be meant as a subcommand.
+/// Explains words that belong to no option: a plain call takes no positional arguments, so such a word is the value of an
+/// unknown option, or a misspelt subcommand.
 enum Subcommands {
   static var names: [String] { Chatbot.configuration.subcommands.compactMap { $0.configuration.commandName } }
 
   /// The error message for an unknown word.
-  static func rejection(of word: String) -> String {
+  ///
+  /// - Parameter arguments: all arguments of the program.
+  static func rejection(of word: String, in arguments: [String] = CommandLine.arguments) -> String {
+    if let index = arguments.dropFirst().firstIndex(of: word), index > 1,
+      let sentence = unknownOption(arguments[index - 1])
+    {
+      return sentence
+    }
     let shown = StatusLine.plain(word, longest: 40)
     if let near = near(word) { return "There is no subcommand “\(shown)”; did you mean \(near)?" }
-    return
-      "There is no subcommand “\(shown)”; there are \(names.dropLast().joined(separator: ", ")) and \(names.last ?? "")."
+    return "There is no subcommand “\(shown)”; there are \(list(names))."
+  }
+
+  /// The error message for an option that a plain call does not have; nil if it has it, or if the text is no option.
+  private static func unknownOption(_ text: String) -> String? {
+    guard text.hasPrefix("--"), text.count > 2, !has(CallCommand.self, text) else { return nil }
+    let others = Chatbot.configuration.subcommands.filter { has($0, text) }.compactMap { $0.configuration.commandName }
+    let shown = StatusLine.plain(text, longest: 40)
+    if others.isEmpty { return "There is no option \(shown)." }
+    return "A call has no option \(shown); \(list(others)) \(others.count == 1 ? "has" : "have") it."
+  }
+
+  private static func has(_ command: any ParsableCommand.Type, _ option: String) -> Bool {
+    Chatbot.helpMessage(for: command, includeHidden: true).split { " ,\n".contains($0) }.contains(Substring(option))
+  }
+
+  private static func list(_ names: [String]) -> String {
+    names.count < 2 ? names.first ?? "" : names.dropLast().joined(separator: ", ") + " and " + (names.last ?? "")
   }
 
   /// The subcommand that was probably meant, if one is similar enough.

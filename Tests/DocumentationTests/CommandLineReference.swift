@@ -43,8 +43,8 @@ struct CommandLineReference {
     var text = """
       # The command line
 
-      Every command, option and exit code of `chatbot`. This document is made from the program's own parser:
-      `make reference` writes it, and a test compares it.
+      This document answers which commands, options and exit codes `chatbot` has. It is made from the program's own
+      parser: `make reference` writes it, and a test compares it.
 
 
       """
@@ -68,8 +68,12 @@ struct CommandLineReference {
     // One table for each group of options, in the order in which the program shows them.
     var titles: [String?] = []
     for argument in arguments where !titles.contains(argument.sectionTitle) { titles.append(argument.sectionTitle) }
-    for title in titles {
-      if let title { text += "\n### \(command.commandName): \(title)\n\n" }
+    for (index, title) in titles.enumerated() {
+      // A single table needs no heading besides that of the command.
+      if titles != [nil] {
+        let heading = title ?? (index == 0 ? "Options" : "Other options")
+        text += "\(index == 0 ? "" : "\n")### \(command.commandName): \(heading)\n\n"
+      }
       text += "| option | meaning |\n|---|---|\n"
       for argument in arguments where argument.sectionTitle == title { text += row(of: argument) }
     }

@@ -4,9 +4,10 @@ import Testing
 
 @Suite("The public interfaces")
 struct PublicInterfaceTests {
-  /// The modules of the library products, as Package.swift names them.
+  /// The modules of the library products, and those that they export.
   static let modules = [
-    "BotPeer", "CallCheck", "CallReport", "FileSource", "LiveSource", "Media", "Recorder", "Signalling", "SkyRTC",
+    "BotPeer", "CallCheck", "CallReport", "FaultInjection", "FileSource", "LiveSource", "Media", "NetworkEmulation",
+    "PeerEngine", "Recorder", "Signalling", "SkyRTC",
   ]
 
   @Test("are those of Tests/DocumentationTests/Interfaces; `make reference` writes them after a decision to change one")

@@ -24,8 +24,8 @@ struct CheckPacerTests {
     while now < start + during {
       for index in agents.indices where agents[index].deadline.map({ $0 <= now }) == true {
         for action in agents[index].poll(now: now, pace: pace) {
-          guard case .send(let datagram, _, _) = action, let envelope = STUNEnvelope(datagram) else { continue }
-          if seen.insert(envelope.transactionID).inserted { found.append((index, now - start)) }
+          guard case .send(let datagram, _, _) = action, let routing = STUNRouting(datagram) else { continue }
+          if seen.insert(routing.transactionID).inserted { found.append((index, now - start)) }
         }
       }
       now += .milliseconds(1)

@@ -117,7 +117,7 @@ struct ConnectingTests {
   }
 
   @Test("without any response the agent fails after 40 s and sends nothing more")
-  func failsAfterPatience() throws {
+  func failsAfterTimeout() throws {
     var line = SimulatedPath.agents()
     line.isBlocked = { _, _ in true }
     line.exchangeAll()

@@ -114,7 +114,7 @@ struct ConsentTests {
   @Test("a Binding indication is accepted as a keepalive on a validated path only")
   func indication() throws {
     var line = try completeLine()
-    let keepalive = STUNMessage(.indication, transactionID: .init(high: 1, low: 2)).sealed(key: nil)
+    let keepalive = STUNMessage(.indication, transactionID: .init(high: 1, low: 2)).encoded(integrityKey: nil)
     let isTaken = line.left.received(keepalive, from: Known.right, to: Known.left, now: line.now)
     #expect(isTaken)
     let isTakenElsewhere = line.left.received(keepalive, from: address("192.0.2.5"), to: Known.left, now: line.now)

@@ -24,7 +24,7 @@ struct FuzzTests {
       let datagram = Self.damage(seeds, using: &generator)
       // Two changes can cancel each other.
       if seeds.contains(datagram) { continue }
-      _ = STUNEnvelope(datagram)
+      _ = STUNRouting(datagram)
       if let message = try? STUNMessage(parsing: datagram) {
         parsed += 1
         var written = ByteBuffer()
@@ -99,7 +99,8 @@ struct FuzzTests {
       }
       let source = address("192.0.2.2", .random(in: 0...99, using: &generator))
       line.inject(
-        message.sealed(key: Array(Known.leftCredentials.password.utf8)), from: source, to: Known.left, side: .left)
+        message.encoded(integrityKey: Array(Known.leftCredentials.password.utf8)), from: source, to: Known.left,
+        side: .left)
       if round % 20 == 0 { line.run(.milliseconds(40)) }
     }
     #expect(line.left.statistics.requestsReceived == 3_000)
@@ -146,12 +147,13 @@ struct FuzzTests {
     var peer = ScriptedPeer(hosts: [], credentials: Known.rightCredentials, remote: Known.leftCredentials)
     var response = STUNMessage(.success, transactionID: .init(high: 1, low: 2))
     response.xorMappedAddress = Known.left
-    var rejection = STUNMessage(.failure, transactionID: .init(high: 1, low: 2))
+    var rejection = STUNMessage(.errorResponse, transactionID: .init(high: 1, low: 2))
     rejection.errorCode = .unknownAttribute
     rejection.unknownAttributes = [.init(rawValue: 0x7001)]
     rejection.software = "somebody"
     return [
-      peer.request(), peer.request(nominates: true), response.sealed(key: [1]), rejection.sealed(key: [1]),
+      peer.request(), peer.request(nominates: true), response.encoded(integrityKey: [1]),
+      rejection.encoded(integrityKey: [1]),
     ]
   }()
 

@@ -24,7 +24,7 @@ struct GatheringTests {
   private func answer(_ request: STUNMessage, _ mapped: TransportAddress) -> ByteBuffer {
     var response = STUNMessage(.success, transactionID: request.transactionID)
     response.xorMappedAddress = mapped
-    return response.sealed(key: nil)
+    return response.encoded(integrityKey: nil)
   }
 
   @Test("a response reports the mapped address once, and the server is queried again after 15 s")
@@ -84,7 +84,7 @@ struct GatheringTests {
     var damaged = answer(request, mapped)
     damaged.setInteger(0 as UInt32, at: damaged.writerIndex - 4)
     _ = gatherer.received(damaged, from: server, now: start)
-    let other = STUNMessage(.success, transactionID: .init(high: 1, low: 1)).sealed(key: nil)
+    let other = STUNMessage(.success, transactionID: .init(high: 1, low: 1)).encoded(integrityKey: nil)
     let isTaken = gatherer.received(other, from: server, now: start)
     #expect(!isTaken)
     let actions = gatherer.poll(now: start)
@@ -107,9 +107,9 @@ struct GatheringTests {
   @Test("an error response fails the server until the next query")
   func errorAnswer() throws {
     var gatherer = gatherer([server])
-    var response = STUNMessage(.failure, transactionID: try request(in: gatherer.poll(now: start)).transactionID)
+    var response = STUNMessage(.errorResponse, transactionID: try request(in: gatherer.poll(now: start)).transactionID)
     response.errorCode = STUNErrorCode(500, "Server Error")
-    _ = gatherer.received(response.sealed(key: nil), from: server, now: start)
+    _ = gatherer.received(response.encoded(integrityKey: nil), from: server, now: start)
     let actions = gatherer.poll(now: start)
     #expect(actions == [.failed(server: server)])
     #expect(gatherer.deadline == start + .seconds(15))

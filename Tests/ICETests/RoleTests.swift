@@ -45,11 +45,11 @@ struct RoleTests {
     line.exchangeAll()
     line.run(.seconds(1))
     let rejections = line.sent[.left, default: []].compactMap { try? STUNMessage(parsing: $0) }
-      .filter { $0.kind == .failure }
+      .filter { $0.kind == .errorResponse }
     let rejection = try #require(rejections.first)
     #expect(rejection.errorCode == .roleConflict)
     #expect(rejection.isAuthentic(key: Array(Known.leftCredentials.password.utf8)))
-    #expect(rejection.hasRightFingerprint == true)
+    #expect(rejection.hasValidFingerprint == true)
   }
 
   @Test(

@@ -16,8 +16,9 @@ struct STUNMessageTests {
   @Test("class and method share the type field as in figure 3 of RFC 8489")
   func types() throws {
     for (type, kind, method) in [
-      (0x0001, STUNMessage.Kind.request, 1), (0x0011, .indication, 1), (0x0101, .success, 1), (0x0111, .failure, 1),
-      (0x0003, .request, 3), (0x0113, .failure, 3), (0x3EEF, .request, 0xFFF), (0x3FFF, .failure, 0xFFF),
+      (0x0001, STUNMessage.Kind.request, 1), (0x0011, .indication, 1), (0x0101, .success, 1),
+      (0x0111, .errorResponse, 1),
+      (0x0003, .request, 3), (0x0113, .errorResponse, 3), (0x3EEF, .request, 0xFFF), (0x3FFF, .errorResponse, 0xFFF),
     ] as [(UInt16, STUNMessage.Kind, UInt16)] {
       let datagram = header(type, length: 0)
       let message = try STUNMessage(parsing: datagram)
@@ -65,7 +66,7 @@ struct STUNMessageTests {
 
   @Test("every typed attribute is parsed as it was set")
   func attributes() throws {
-    var message = STUNMessage(.failure, transactionID: id)
+    var message = STUNMessage(.errorResponse, transactionID: id)
     message.username = "ours:theirs"
     message.software = "chatbot"
     message.priority = 0x7E00_00FF
@@ -76,7 +77,7 @@ struct STUNMessageTests {
     message.unknownAttributes = [.init(rawValue: 0x7001), .init(rawValue: 0x7002)]
     message.mappedAddress = address("10.0.0.1", 1)
     message.xorMappedAddress = address("2001:db8::5", 65_535)
-    let read = try STUNMessage(parsing: message.sealed(key: [1, 2, 3]))
+    let read = try STUNMessage(parsing: message.encoded(integrityKey: [1, 2, 3]))
     #expect(read.username == "ours:theirs")
     #expect(read.software == "chatbot")
     #expect(read.priority == 0x7E00_00FF)
@@ -100,7 +101,7 @@ struct STUNMessageTests {
     var message = STUNMessage(.request, transactionID: id)
     message.set(.init(rawValue: 0xC057), ByteBuffer(bytes: [0, 1, 2, 3, 4]))
     message.set(.init(rawValue: 0x7ABC), ByteBuffer())
-    let datagram = message.sealed(key: nil)
+    let datagram = message.encoded(integrityKey: nil)
     let read = try STUNMessage(parsing: datagram)
     #expect(read.attributesNotUnderstood.map(\.rawValue) == [0x7ABC])
     var written = ByteBuffer()
@@ -141,40 +142,40 @@ struct STUNMessageTests {
     var message = STUNMessage(.request, transactionID: id)
     message.username = "me:you"
     var buffer = ByteBuffer(string: "junk!")
-    buffer.writeImmutableBuffer(message.sealed(key: [7]))
+    buffer.writeImmutableBuffer(message.encoded(integrityKey: [7]))
     buffer.moveReaderIndex(forwardBy: 5)
     let read = try STUNMessage(parsing: buffer)
     #expect(read.username == "me:you")
     #expect(read.isAuthentic(key: [7]))
-    #expect(STUNEnvelope(buffer)?.recipient == "me")
+    #expect(STUNRouting(buffer)?.localUsernameFragment == "me")
   }
 
-  @Test("class, transaction id and recipient are read without parsing the whole message")
-  func envelope() throws {
+  @Test("class, transaction id and username fragment are read without parsing the whole message")
+  func routing() throws {
     var message = STUNMessage(.request, transactionID: id)
     message.software = "before it"
     message.username = "AbC+/123:them:more"
-    let envelope = try #require(STUNEnvelope(message.sealed(key: [1])))
-    #expect(envelope.kind == .request)
-    #expect(envelope.method == .binding)
-    #expect(envelope.transactionID == id)
-    #expect(envelope.recipient == "AbC+/123")
+    let routing = try #require(STUNRouting(message.encoded(integrityKey: [1])))
+    #expect(routing.kind == .request)
+    #expect(routing.method == .binding)
+    #expect(routing.transactionID == id)
+    #expect(routing.localUsernameFragment == "AbC+/123")
     #expect(id.description == "0102030405060708090a0b0c")
   }
 
-  @Test("a request without a valid username fragment has no recipient")
+  @Test("a request without a valid username fragment selects no recipient")
   func envelopeWithoutRecipient() {
     for name in ["", "nocolon", ":them", "sp ace:them", String(repeating: "a", count: 257) + ":them"] {
       var message = STUNMessage(.request, transactionID: id)
       message.username = name
-      #expect(STUNEnvelope(message.sealed(key: nil))?.recipient == nil)
+      #expect(STUNRouting(message.encoded(integrityKey: nil))?.localUsernameFragment == nil)
     }
     var longest = STUNMessage(.request, transactionID: id)
     longest.username = String(repeating: "a", count: 256) + ":them"
-    #expect(STUNEnvelope(longest.sealed(key: nil))?.recipient?.count == 256)
-    let response = STUNMessage(.success, transactionID: id).sealed(key: nil)
-    #expect(STUNEnvelope(response)?.kind == .success)
-    #expect(STUNEnvelope(response)?.recipient == nil)
-    #expect(STUNEnvelope(ByteBuffer(string: "not STUN, but longer than twenty bytes")) == nil)
+    #expect(STUNRouting(longest.encoded(integrityKey: nil))?.localUsernameFragment?.count == 256)
+    let response = STUNMessage(.success, transactionID: id).encoded(integrityKey: nil)
+    #expect(STUNRouting(response)?.kind == .success)
+    #expect(STUNRouting(response)?.localUsernameFragment == nil)
+    #expect(STUNRouting(ByteBuffer(string: "not STUN, but longer than twenty bytes")) == nil)
   }
 }

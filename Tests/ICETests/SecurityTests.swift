@@ -46,8 +46,10 @@ struct SecurityTests {
     var behind = STUNMessage(.request, transactionID: .init(high: 1, low: 1))
     behind.appendIntegrity(key: key)
     behind.attributes += message.attributes
-    for datagram in [message.sealed(key: nil), message.sealed(key: Array("wrong".utf8)), bare, behind.sealed(key: nil)]
-    {
+    for datagram in [
+      message.encoded(integrityKey: nil), message.encoded(integrityKey: Array("wrong".utf8)), bare,
+      behind.encoded(integrityKey: nil),
+    ] {
       var line = base
       line.inject(datagram, from: stranger, to: Known.left, side: .left)
       line.run(.seconds(1))
@@ -55,7 +57,7 @@ struct SecurityTests {
       #expect(!line.left.isValidated(local: Known.left, remote: stranger))
     }
     var line = base
-    line.inject(message.sealed(key: key), from: stranger, to: Known.left, side: .left)
+    line.inject(message.encoded(integrityKey: key), from: stranger, to: Known.left, side: .left)
     #expect(line.left.isValidated(local: Known.left, remote: stranger))
   }
 
@@ -128,15 +130,15 @@ struct SecurityTests {
     response.xorMappedAddress = Known.left
     let key = Array(Known.rightCredentials.password.utf8)
     for (source, target) in [(stranger, Known.left), (Known.right, address("192.0.2.200"))] {
-      line.inject(response.sealed(key: key), from: source, to: target, side: .left)
+      line.inject(response.encoded(integrityKey: key), from: source, to: target, side: .left)
       #expect(line.left.selectedPair == nil)
       #expect(!line.left.isValidated(local: Known.left, remote: source))
     }
-    line.inject(response.sealed(key: Array("wrong".utf8)), from: Known.right, to: Known.left, side: .left)
-    line.inject(response.sealed(key: nil), from: Known.right, to: Known.left, side: .left)
+    line.inject(response.encoded(integrityKey: Array("wrong".utf8)), from: Known.right, to: Known.left, side: .left)
+    line.inject(response.encoded(integrityKey: nil), from: Known.right, to: Known.left, side: .left)
     #expect(line.left.selectedPair == nil)
     #expect(line.left.statistics.responsesRejected == 4)
-    line.inject(response.sealed(key: key), from: Known.right, to: Known.left, side: .left)
+    line.inject(response.encoded(integrityKey: key), from: Known.right, to: Known.left, side: .left)
     #expect(line.left.selectedPair?.remote == Known.right)
   }
 
@@ -147,9 +149,9 @@ struct SecurityTests {
     line.left.know(agent(.controlled, Known.rightCredentials, hosts: [Known.right]).localCandidates, now: line.now)
     line.run(.milliseconds(10))
     let request = try STUNMessage(parsing: try #require(line.sent[.left]?.first))
-    var rejection = STUNMessage(.failure, transactionID: request.transactionID)
+    var rejection = STUNMessage(.errorResponse, transactionID: request.transactionID)
     rejection.errorCode = .roleConflict
-    line.inject(rejection.sealed(key: nil), from: Known.right, to: Known.left, side: .left)
+    line.inject(rejection.encoded(integrityKey: nil), from: Known.right, to: Known.left, side: .left)
     #expect(line.left.role == .controlling)
     line.right.answers = true
     line.run(.seconds(1))
@@ -163,7 +165,8 @@ struct SecurityTests {
     message.username = "leftleft:rightrig"
     message.set(STUNAttributeType(rawValue: 0x7ABC), ByteBuffer(string: "what"))
     line.inject(
-      message.sealed(key: Array(Known.leftCredentials.password.utf8)), from: Known.right, to: Known.left, side: .left)
+      message.encoded(integrityKey: Array(Known.leftCredentials.password.utf8)), from: Known.right, to: Known.left,
+      side: .left)
     let answer = try STUNMessage(parsing: try #require(line.sent[.left]?.first))
     #expect(answer.errorCode == .unknownAttribute)
     #expect(answer.unknownAttributes == [STUNAttributeType(rawValue: 0x7ABC)])
@@ -230,10 +233,11 @@ struct SecurityTests {
     forAnother.username = "somebody:rightrig"
     let datagrams = [
       ByteBuffer(), ByteBuffer(string: "hello"), ByteBuffer(repeating: 0, count: 20),
-      forAnother.sealed(key: Array(Known.leftCredentials.password.utf8)),
-      STUNMessage(.success, transactionID: .init(high: 1, low: 1)).sealed(key: nil),
-      STUNMessage(.request, transactionID: .init(high: 1, low: 1)).sealed(key: nil),
-      STUNMessage(.request, method: .init(rawValue: 3), transactionID: .init(high: 1, low: 1)).sealed(key: nil),
+      forAnother.encoded(integrityKey: Array(Known.leftCredentials.password.utf8)),
+      STUNMessage(.success, transactionID: .init(high: 1, low: 1)).encoded(integrityKey: nil),
+      STUNMessage(.request, transactionID: .init(high: 1, low: 1)).encoded(integrityKey: nil),
+      STUNMessage(.request, method: .init(rawValue: 3), transactionID: .init(high: 1, low: 1))
+        .encoded(integrityKey: nil),
     ]
     for datagram in datagrams {
       let isTaken = agent.received(datagram, from: Known.right, to: Known.left, now: now)

@@ -18,9 +18,9 @@ struct FrameDropperTests {
 
   /// Returns how many frames were dropped before a frame; nil if it is dropped itself.
   private func droppedBefore(
-    _ frame: EncodedFrame, _ dropper: inout FrameDropper, _ room: FrameDropper.Room
+    _ frame: EncodedFrame, _ dropper: inout FrameDropper, _ capacity: FrameDropper.Capacity
   ) -> Int? {
-    switch dropper.admit(frame, of: .init(of: frame), room: { room }) {
+    switch dropper.admit(frame, of: .init(of: frame), capacity: { capacity }) {
     case .admitted(let dropped): dropped?.count ?? 0
     case .dropped: nil
     }
@@ -29,41 +29,41 @@ struct FrameDropperTests {
   @Test("a dropped video track resumes with a keyframe that finds ample room")
   func resumption() {
     var dropper = FrameDropper()
-    #expect(droppedBefore(frame(0, isKeyframe: true), &dropper, .some) == 0)
-    #expect(droppedBefore(frame(1), &dropper, .none) == nil)
+    #expect(droppedBefore(frame(0, isKeyframe: true), &dropper, .low) == 0)
+    #expect(droppedBefore(frame(1), &dropper, .full) == nil)
     #expect(droppedBefore(frame(2), &dropper, .ample) == nil)
-    #expect(droppedBefore(frame(3, isKeyframe: true), &dropper, .some) == nil)
+    #expect(droppedBefore(frame(3, isKeyframe: true), &dropper, .low) == nil)
     #expect(dropper.isDropping(.init(Self.anna, .video)))
     #expect(droppedBefore(frame(4, isKeyframe: true), &dropper, .ample) == 3)
-    #expect(droppedBefore(frame(5), &dropper, .some) == 0)
+    #expect(droppedBefore(frame(5), &dropper, .low) == 0)
     #expect(dropper.tracks.isEmpty)
   }
 
   @Test("audio is dropped frame by frame, and each track separately")
   func tracks() {
     var dropper = FrameDropper()
-    #expect(droppedBefore(frame(0, .opus), &dropper, .none) == nil)
-    #expect(droppedBefore(frame(1, .opus), &dropper, .some) == 1)
-    #expect(droppedBefore(frame(2), &dropper, .none) == nil)
-    #expect(droppedBefore(frame(3, .opus), &dropper, .some) == 0)
-    #expect(droppedBefore(frame(4, of: Self.bert), &dropper, .some) == 0)
+    #expect(droppedBefore(frame(0, .opus), &dropper, .full) == nil)
+    #expect(droppedBefore(frame(1, .opus), &dropper, .low) == 1)
+    #expect(droppedBefore(frame(2), &dropper, .full) == nil)
+    #expect(droppedBefore(frame(3, .opus), &dropper, .low) == 0)
+    #expect(droppedBefore(frame(4, of: Self.bert), &dropper, .low) == 0)
     #expect(dropper.takeDropped(of: .init(Self.anna, .video))?.count == 1)
-    #expect(droppedBefore(frame(5), &dropper, .some) == 0)
+    #expect(droppedBefore(frame(5), &dropper, .low) == 0)
   }
 
-  @Test("room is not checked for a frame that is dropped in any case, and once for any other")
+  @Test("capacity is not checked for a frame that is dropped in any case, and once for any other")
   func askedOnce() {
     var dropper = FrameDropper()
     var asked = 0
-    func admit(_ frame: EncodedFrame, _ room: FrameDropper.Room) {
+    func admit(_ frame: EncodedFrame, _ capacity: FrameDropper.Capacity) {
       _ = dropper.admit(frame, of: .init(of: frame)) {
         asked += 1
-        return room
+        return capacity
       }
     }
     admit(frame(0), .ample)
     #expect(asked == 1)
-    admit(frame(1), .none)
+    admit(frame(1), .full)
     #expect(asked == 2)
     admit(frame(2), .ample)
     #expect(asked == 2)

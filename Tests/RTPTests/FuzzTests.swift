@@ -101,7 +101,7 @@ struct FuzzTests {
       switch packet {
       case .genericNACK(let nack): expect(nack.sequenceNumbers.count <= 17 * nack.entries.count, of: datagram)
       case .transportFeedback(let feedback): expect(feedback.arrivals.count == feedback.deltas.count, of: datagram)
-      case .maximumBitrateEstimate(let estimate): _ = estimate.bitrate
+      case .receiverEstimatedMaximumBitrate(let estimate): _ = estimate.bitrate
       case .senderReport(let report): _ = report.reports.map { $0.roundTripTime(now: report.ntpTime) }
       default: break
       }
@@ -136,9 +136,9 @@ struct FuzzTests {
     var copy = original
     for _ in 0..<Int.random(in: 1...4, using: &generator) {
       // Headers are at the front, so half of the changes are made there.
-      let connectionSettings = Bool.random(using: &generator) ? min(40, copy.readableBytes) : copy.readableBytes
+      let mutableLength = Bool.random(using: &generator) ? min(40, copy.readableBytes) : copy.readableBytes
       copy.setInteger(
-        UInt8(truncatingIfNeeded: generator.next()), at: Int.random(in: 0..<connectionSettings, using: &generator))
+        UInt8(truncatingIfNeeded: generator.next()), at: Int.random(in: 0..<mutableLength, using: &generator))
     }
     switch Int.random(in: 0..<4, using: &generator) {
     case 0: copy.moveWriterIndex(to: Int.random(in: 0...copy.readableBytes, using: &generator))

@@ -23,7 +23,7 @@ final class DatagramSocket {
   /// The address that peers see when there is no address translation.
   let address: TransportAddress
   /// Whether the kernel's receive buffer is large enough that datagrams need not be read immediately.
-  let hasRoom: Bool
+  let hasLargeBuffer: Bool
   /// Datagrams that were dropped because too many were queued for sending.
   private(set) var datagramsDropped: UInt64 = 0
   /// Datagrams that were received and read.
@@ -38,12 +38,12 @@ final class DatagramSocket {
   private var isClosed = false
 
   /// The number of batches that are read before other sockets have their turn.
-  static let turns = 8
+  static let maximumBatches = 8
   /// The sizes of the kernel's buffers: the receive buffer holds one second of 100 peers at 1 Mb/s, each packet of
   /// which takes twice its size. The kernel may grant less.
   private static let receiveBuffer: Int32 = 16 << 20
   /// A receive buffer of this size need not be read immediately.
-  private static let roomyBuffer: Int32 = 4 << 20
+  private static let largeBufferThreshold: Int32 = 4 << 20
   private static let sendBuffer: Int32 = 1 << 20
   private static let maximumWait = 256
 
@@ -61,7 +61,7 @@ final class DatagramSocket {
       Self.set(descriptor, SOL_SOCKET, SO_RCVBUF, to: Self.receiveBuffer)
     }
     // The kernel reports twice the requested size, half of it for its own bookkeeping (socket(7)).
-    hasRoom = Self.get(descriptor, SOL_SOCKET, SO_RCVBUF) >= Self.roomyBuffer
+    hasLargeBuffer = Self.get(descriptor, SOL_SOCKET, SO_RCVBUF) >= Self.largeBufferThreshold
     Self.set(descriptor, SOL_SOCKET, SO_SNDBUF, to: Self.sendBuffer)
     Self.set(descriptor, SOL_SOCKET, ReceiveBatch.timestampOption, to: 1)
     if family == AF_INET6 { Self.set(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, to: 1) }
@@ -95,7 +95,7 @@ final class DatagramSocket {
   func receive(_ take: (inout ByteBuffer, TransportAddress, MonotonicInstant) -> Void) -> Bool {
     // The buffer is reused for all datagrams that are not kept.
     var datagram = ByteBuffer()
-    for _ in 0..<Self.turns where !isClosed {
+    for _ in 0..<Self.maximumBatches where !isClosed {
       // Both clocks are read together, immediately before the datagrams: any delay between the two would make all
       // datagrams appear to have arrived earlier than they did.
       var wallClock = timespec()
@@ -116,7 +116,7 @@ final class DatagramSocket {
 
   /// `SO_MEMINFO` of Linux, which Swift does not import, and the index of the dropped datagrams in it.
   private static let memoryOption: Int32 = 55
-  private static let droppedPlace = 8
+  private static let dropCounterIndex = 8
 
   /// The number of datagrams that the kernel has dropped because they were not read in time, modulo 2³²
   /// (`SK_MEMINFO_DROPS`); 0 if the kernel does not report it.
@@ -124,7 +124,7 @@ final class DatagramSocket {
     var values = [UInt32](repeating: 0, count: 16)
     var length = socklen_t(values.count * MemoryLayout<UInt32>.size)
     guard getsockopt(descriptor, SOL_SOCKET, Self.memoryOption, &values, &length) == 0 else { return 0 }
-    return values[Self.droppedPlace]
+    return values[Self.dropCounterIndex]
   }
 
   // MARK: Sending
@@ -132,14 +132,14 @@ final class DatagramSocket {
   /// Queues a datagram for the next ``flush()``, or sends earlier when the batch is full. One system call sends the
   /// whole batch.
   ///
-  /// - Parameter isVital: whether the datagram is kept when the kernel's buffer is full: checks and handshakes are,
-  ///   media is not.
-  func write(_ datagram: ByteBuffer, to remote: TransportAddress, isVital: Bool = true) {
+  /// - Parameter isEssential: whether the datagram is kept when the kernel's buffer is full: checks and handshakes
+  ///   are, media is not.
+  func write(_ datagram: ByteBuffer, to remote: TransportAddress, isEssential: Bool = true) {
     guard !isClosed, remote.family == address.family, datagram.readableBytes <= SendBatch.maximumDatagramBytes else {
       return
     }
     if outbox.isFull { flush() }
-    outbox.add(datagram, to: remote, isVital: isVital)
+    outbox.add(datagram, to: remote, isEssential: isEssential)
   }
 
   /// Sends the queued datagrams, first those that could not be sent before.
@@ -152,10 +152,10 @@ final class DatagramSocket {
     if outbox.send(from: descriptor) == .full { keepOutbox() }
   }
 
-  /// Keeps the vital datagrams of the batch because the kernel's buffer is full, and drops the others.
+  /// Keeps the essential datagrams of the batch because the kernel's buffer is full, and drops the others.
   private func keepOutbox() {
-    outbox.takeAll { datagram, remote, isVital in
-      if isVital, waiting.count < Self.maximumWait {
+    outbox.takeAll { datagram, remote, isEssential in
+      if isEssential, waiting.count < Self.maximumWait {
         waiting.append((datagram, remote))
       } else {
         datagramsDropped &+= 1

@@ -12,30 +12,30 @@ final class EventSource {
   private var isBehind = false
   private var dropper = FrameDropper()
   /// Frames dropped since the reader fell behind.
-  private var framesLeftOut: [ParticipantID: Int] = [:]
+  private var framesDropped: [ParticipantID: Int] = [:]
   /// Events that are not passed on yet.
   private var pending: [ParticipantEvent] = []
   /// The time of the oldest pending event.
   private var pendingSince: MonotonicInstant?
   /// Whether a pending event is not media.
   private var isUrgent = false
-  private let patience: Duration
+  private let deliveryInterval: Duration
   private var source: ParticipantEvents.Producer.Source?
 
   static let highWatermark = 4096
   static let lowWatermark = 1024
 
-  private init(patience: Duration) {
-    self.patience = patience
+  private init(deliveryInterval: Duration) {
+    self.deliveryInterval = deliveryInterval
   }
 
-  /// - Parameter patience: how long media may wait for further events: passing on events may wake the reader, and
-  ///   waking a task costs more than a frame.
-  static func make(on loop: any EventLoop, patience: Duration = .zero) -> (EventSource, ParticipantEvents) {
-    let source = EventSource(patience: patience)
+  /// - Parameter deliveryInterval: how long media may wait for further events. Passing on events may wake the reader,
+  ///   and waking a task costs more than a frame.
+  static func make(on loop: any EventLoop, deliveryInterval: Duration = .zero) -> (EventSource, ParticipantEvents) {
+    let source = EventSource(deliveryInterval: deliveryInterval)
     let bound = NIOLoopBound(source, eventLoop: loop)
     let flowControl = ParticipantEvents.FlowControl {
-      loop.execute { bound.value.caughtUp() }
+      loop.execute { bound.value.consumerCaughtUp() }
     }
     let made = ParticipantEvents.Producer.makeSequence(
       backPressureStrategy: .init(lowWatermark: lowWatermark, highWatermark: highWatermark),
@@ -48,9 +48,9 @@ final class EventSource {
   func add(_ event: ParticipantEvent) {
     var event = event
     if case .media(.frame(var frame)) = event.event {
-      switch dropper.admit(frame, of: .init(of: frame), room: { isBehind ? .none : .ample }) {
+      switch dropper.admit(frame, of: .init(of: frame), capacity: { isBehind ? .full : .ample }) {
       case .dropped:
-        framesLeftOut[frame.owner, default: 0] += 1
+        framesDropped[frame.owner, default: 0] += 1
         return
       case .admitted(let dropped?):
         frame.gap = dropped.gap(before: frame.gap)
@@ -60,7 +60,7 @@ final class EventSource {
       }
     }
     if case .ended = event.event {
-      framesLeftOut[event.participant] = nil
+      framesDropped[event.participant] = nil
       for kind in MediaKind.allCases { _ = dropper.takeDropped(of: .init(event.participant, kind)) }
     }
     if case .media = event.event {} else { isUrgent = true }
@@ -73,7 +73,7 @@ final class EventSource {
   func yield(now: ContinuousClock.Instant) -> MonotonicInstant? {
     if pending.isEmpty { return nil }
     let now = MonotonicInstant(now)
-    let due = (pendingSince ?? now) + patience
+    let due = (pendingSince ?? now) + deliveryInterval
     if !isUrgent, due > now {
       pendingSince = pendingSince ?? now
       return due
@@ -98,11 +98,11 @@ final class EventSource {
     source = nil
   }
 
-  private func caughtUp() {
+  private func consumerCaughtUp() {
     isBehind = false
-    let leftOut = framesLeftOut
-    framesLeftOut.removeAll()
-    for (participant, count) in leftOut {
+    let dropped = framesDropped
+    framesDropped.removeAll()
+    for (participant, count) in dropped {
       let sentence = "\(count) frames were dropped, because they were not read in time."
       add(ParticipantEvent(participant: participant, event: .problem(sentence), time: .now))
     }

@@ -6,14 +6,14 @@ internal import Synchronization
 ///
 /// A SwiftNIO event loop cannot wait for a socket that it does not read itself.
 final class IdleWaiter: Sendable {
-  private struct Orders {
+  private struct State {
     var descriptors: [Int32] = []
-    var isDismissed = false
+    var isStopped = false
   }
 
-  private let orders = Mutex(Orders())
-  /// A pipe that signals new orders.
-  private let wakeup: (end: Int32, button: Int32)
+  private let state = Mutex(State())
+  /// A pipe that signals a change of the state.
+  private let wakeup: (readEnd: Int32, writeEnd: Int32)
   private let found: @Sendable () -> Void
 
   /// - Parameter found: called on the thread when data arrives, once for each ``wait(for:)``.
@@ -32,30 +32,30 @@ final class IdleWaiter: Sendable {
   }
 
   deinit {
-    if wakeup.end >= 0 { close(wakeup.end) }
-    if wakeup.button >= 0 { close(wakeup.button) }
+    if wakeup.readEnd >= 0 { close(wakeup.readEnd) }
+    if wakeup.writeEnd >= 0 { close(wakeup.writeEnd) }
   }
 
   /// Replaces the sockets to wait for; none if `descriptors` is empty.
   func wait(for descriptors: [Int32]) {
-    orders.withLock { $0.descriptors = descriptors }
-    rouse()
+    state.withLock { $0.descriptors = descriptors }
+    wake()
   }
 
   /// Ends the thread.
-  func dismiss() {
-    orders.withLock { $0.isDismissed = true }
-    rouse()
+  func stop() {
+    state.withLock { $0.isStopped = true }
+    wake()
   }
 
-  private func rouse() {
+  private func wake() {
     // A full pipe signals already.
     var byte: UInt8 = 1
-    _ = write(wakeup.button, &byte, 1)
+    _ = write(wakeup.writeEnd, &byte, 1)
   }
 
   private func work() {
-    var watched = [pollfd(fd: wakeup.end, events: Int16(POLLIN), revents: 0)]
+    var watched = [pollfd(fd: wakeup.readEnd, events: Int16(POLLIN), revents: 0)]
     while true {
       let count = poll(&watched, nfds_t(watched.count), -1)
       if count < 0 {
@@ -68,10 +68,10 @@ final class IdleWaiter: Sendable {
       }
       if watched[0].revents != 0 {
         var bytes: UInt64 = 0
-        while read(wakeup.end, &bytes, MemoryLayout.size(ofValue: bytes)) > 0 {}
-        let orders = orders.withLock { $0 }
-        if orders.isDismissed { return }
-        watched[1...] = orders.descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }[...]
+        while read(wakeup.readEnd, &bytes, MemoryLayout.size(ofValue: bytes)) > 0 {}
+        let state = state.withLock { $0 }
+        if state.isStopped { return }
+        watched[1...] = state.descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }[...]
       } else if count > 0 {
         watched.removeSubrange(1...)
         found()

@@ -32,9 +32,9 @@ public struct ParticipantEvents: AsyncSequence, Sendable {
 
   /// Notifies the event loop that the reader has caught up.
   struct FlowControl: NIOAsyncSequenceProducerDelegate {
-    let caughtUp: @Sendable () -> Void
+    let consumerCaughtUp: @Sendable () -> Void
 
-    func produceMore() { caughtUp() }
+    func produceMore() { consumerCaughtUp() }
     func didTerminate() {}
   }
 }

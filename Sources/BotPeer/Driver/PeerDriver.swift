@@ -28,8 +28,8 @@ final class PeerDriver {
   private var poller: SocketPoller?
   /// The counters of all sockets at the last ``threadWasBusy(_:now:)``.
   private var counted: (read: UInt64, dropped: UInt32) = (0, 0)
-  /// The time at which unread video was logged; nil when video is read.
-  private var unreadReported: ContinuousClock.Instant?
+  /// The time at which the suspension of video was logged; nil while no video is suspended.
+  private var suspensionReported: ContinuousClock.Instant?
 
   /// How long received datagrams may wait until they are read. A peer that only receives can wait longer, because
   /// nothing waits for a response to its media.
@@ -37,7 +37,7 @@ final class PeerDriver {
   /// More datagrams are then read together, which costs less: with few users the polls cost more than the packets. The
   /// driver does not wait if the kernel cannot buffer that long, nor while a participant is being connected: a
   /// connection takes about ten messages, each the response to another.
-  var patience: Duration {
+  var pollInterval: Duration {
     if isConnecting { return SocketPoller.shortestInterval }
     if isUrgent || !isListener { return SocketPoller.interval }
     return SocketPoller.interval * (newlyRead < Self.fewDatagrams ? 8 : 4)
@@ -53,12 +53,12 @@ final class PeerDriver {
   /// The number of datagrams in the last poll that returned any.
   private var newlyRead = 0
   /// The number of datagrams that are read from a socket before other sockets have their turn.
-  private static let fewDatagrams = DatagramSocket.turns * ReceiveBatch.capacity
+  private static let fewDatagrams = DatagramSocket.maximumBatches * ReceiveBatch.capacity
 
   /// Whether the peer sends no media and the kernel's buffers are large.
   private var isListener = false
   /// Whether something has arrived since ``carryOutAll(now:)``.
-  private(set) var hasNews = false
+  private(set) var hasNewData = false
   /// The time at which ``carryOutAll(now:)`` is needed next even if nothing arrives.
   private(set) var deadline: ContinuousClock.Instant?
   /// Whether the deadline must not be exceeded by some milliseconds.
@@ -87,7 +87,7 @@ final class PeerDriver {
     settings.allowsLocalCandidates = configuration.allowsLocalCandidates
     settings.impairment = configuration.impairment
     settings.faultInjector = configuration.fault?.injector
-    settings.media = MediaSession.Configuration(keyframeAnswer: configuration.keyframeAnswer)
+    settings.media = MediaSession.Configuration(keyframeResponse: configuration.keyframeResponse)
     settings.media.congestion.minimumBitrate = Double(configuration.minimumSendBitrate)
     settings.media.congestion.maximumBitrate = Double(configuration.maximumSendBitrate)
     settings.checkPace = checkPace
@@ -112,7 +112,7 @@ final class PeerDriver {
     guard !sockets.isEmpty else { throw .noSocket(port: port, problems: problems) }
     for problem in problems { log.debug("no UDP socket", metadata: ["reason": "\(problem)"]) }
     demultiplexer.localAddresses = Array(sockets.keys)
-    isListener = configuration.sending.isEmpty && sockets.values.allSatisfy(\.hasRoom)
+    isListener = configuration.sending.isEmpty && sockets.values.allSatisfy(\.hasLargeBuffer)
     let poller = SocketPoller.of(loop)
     self.poller = poller
     poller.join(self, descriptors: bySocket.keys)
@@ -136,8 +136,8 @@ final class PeerDriver {
   /// - Returns: whether more datagrams may be queued.
   func receive(at descriptor: Int32) -> Bool {
     guard let socket = bySocket[descriptor] else { return false }
-    if !hasNews { newlyRead = 0 }
-    hasNews = true
+    if !hasNewData { newlyRead = 0 }
+    hasNewData = true
     return socket.receive { datagram, remote, arrival in
       newlyRead &+= 1
       received(&datagram, from: remote, to: socket.address, now: arrival)
@@ -153,20 +153,20 @@ final class PeerDriver {
     let load = MachineLoad(
       datagramsRead: read &- counted.read, datagramsDropped: UInt64(dropped &- counted.dropped), busy: share)
     counted = (read, dropped)
-    let (unread, senders) = demultiplexer.balance(load, now: now)
-    if unread > 0 || unreadReported != nil { hasNews = true }
-    tell(unread: unread, of: senders, now: now)
+    let (suspended, senders) = demultiplexer.updateOverload(load, now: now)
+    if suspended > 0 || suspensionReported != nil { hasNewData = true }
+    logSuspension(suspended: suspended, of: senders, now: now)
   }
 
-  private func tell(unread: Int, of senders: Int, now: ContinuousClock.Instant) {
-    if unread > 0, unreadReported == nil {
-      unreadReported = now
+  private func logSuspension(suspended: Int, of senders: Int, now: ContinuousClock.Instant) {
+    if suspended > 0, suspensionReported == nil {
+      suspensionReported = now
       log.warning(
-        "This machine cannot process all packets: the video of some users is left unread, in turns.",
-        metadata: ["unread": "\(unread)", "users": "\(senders)"])
-    } else if unread == 0, let reported = unreadReported {
-      unreadReported = nil
-      log.notice("This machine can process all video again.", metadata: ["after": "\(now - reported)"])
+        "This machine cannot process all packets: the video of some users is suspended, in turns.",
+        metadata: ["suspended": "\(suspended)", "users": "\(senders)"])
+    } else if suspended == 0, let reported = suspensionReported {
+      suspensionReported = nil
+      log.notice("This machine can process all video again.", metadata: ["suspendedFor": "\(now - reported)"])
     }
   }
 
@@ -178,7 +178,7 @@ final class PeerDriver {
     _ datagram: inout ByteBuffer, from remote: TransportAddress, to local: TransportAddress, now: MonotonicInstant
   ) {
     if !gatherers.isEmpty, gatherers[local] != nil, PacketKind.of(datagram) == .stun,
-      let envelope = STUNEnvelope(datagram), gatherers[local]?.owns(transactionID: envelope.transactionID) == true
+      let routing = STUNRouting(datagram), gatherers[local]?.owns(transactionID: routing.transactionID) == true
     {
       _ = gatherers[local]?.received(datagram, from: remote, now: now.instant)
     } else {
@@ -198,8 +198,8 @@ final class PeerDriver {
     turn { $0.received(message, from: participant, now: $1) }
   }
 
-  func participantLeft(_ participant: ParticipantID, returnIsVerified: Bool) {
-    turn { $0.participantLeft(participant, returnIsVerified: returnIsVerified, now: $1) }
+  func participantLeft(_ participant: ParticipantID, isRejoinVerified: Bool) {
+    turn { $0.participantLeft(participant, isRejoinVerified: isRejoinVerified, now: $1) }
   }
 
   func send(_ frame: EncodedFrame) {
@@ -259,14 +259,14 @@ final class PeerDriver {
       switch action {
       case .transmit(let datagram, let local, let remote):
         let isMedia = (datagram.getInteger(at: datagram.readerIndex, as: UInt8.self) ?? 0) >= 128
-        sockets[local]?.write(datagram, to: remote, isVital: !isMedia)
+        sockets[local]?.write(datagram, to: remote, isEssential: !isMedia)
       case .event(let event):
         emit(ParticipantEvent(participant: participant, event: event, time: now))
         if case .ended = event { ended.append(participant) }
       }
     }
     for socket in sockets.values { socket.flush() }
-    hasNews = false
+    hasNewData = false
     deadline = demultiplexer.deadline
     for due in gatherers.values.map(\.deadline) + [turnEnded(now)?.instant] {
       if let due { deadline = deadline.map { min($0, due) } ?? due }

@@ -3,7 +3,8 @@ internal import Glibc
 internal import ICE
 internal import NIOCore
 
-/// Datagrams that are sent with one system call (`sendmmsg`, sendmmsg(2)): bytes, addresses, and whether each is vital.
+/// Datagrams that are sent with one system call (`sendmmsg`, sendmmsg(2)): bytes, addresses, and whether each is
+/// essential.
 ///
 /// Not Sendable: it belongs to one socket on one event loop.
 final class SendBatch {
@@ -24,12 +25,12 @@ final class SendBatch {
   private let names = UnsafeMutablePointer<SocketAddressStorage>.allocate(capacity: capacity)
   private let parts = UnsafeMutablePointer<iovec>.allocate(capacity: capacity)
   private let messages = UnsafeMutablePointer<cdatagrams_message>.allocate(capacity: capacity)
-  private var isVital: [Bool] = []
+  private var isEssential: [Bool] = []
   /// The number of datagrams that were sent or failed permanently.
   private var sent = 0
 
   init() {
-    isVital.reserveCapacity(Self.capacity)
+    isEssential.reserveCapacity(Self.capacity)
     names.initialize(repeating: SocketAddressStorage(), count: Self.capacity)
     messages.initialize(repeating: cdatagrams_message(), count: Self.capacity)
     for position in 0..<Self.capacity {
@@ -48,15 +49,15 @@ final class SendBatch {
   }
 
   /// The number of datagrams that wait for ``send(from:)``.
-  var count: Int { isVital.count - sent }
+  var count: Int { isEssential.count - sent }
 
-  var isFull: Bool { isVital.count == Self.capacity }
+  var isFull: Bool { isEssential.count == Self.capacity }
 
   /// Adds a datagram of at most ``maximumDatagramBytes`` bytes; the batch must not be full.
   ///
-  /// - Parameter isVital: see ``DatagramSocket/write(_:to:isVital:)``.
-  func add(_ datagram: ByteBuffer, to remote: TransportAddress, isVital: Bool) {
-    let position = self.isVital.count
+  /// - Parameter isEssential: see ``DatagramSocket/write(_:to:isEssential:)``.
+  func add(_ datagram: ByteBuffer, to remote: TransportAddress, isEssential: Bool) {
+    let position = self.isEssential.count
     guard position < Self.capacity, datagram.readableBytes <= Self.maximumDatagramBytes else { return }
     datagram.withUnsafeReadableBytes { from in
       if let base = from.baseAddress {
@@ -66,7 +67,7 @@ final class SendBatch {
     parts[position].iov_len = datagram.readableBytes
     names[position] = SocketAddressStorage(remote)
     messages[position].header.msg_namelen = names[position].length
-    self.isVital.append(isVital)
+    self.isEssential.append(isEssential)
   }
 
   /// Sends the waiting datagrams, in order. A datagram that can never be sent, for example because there is no route,
@@ -88,18 +89,18 @@ final class SendBatch {
   }
 
   /// Removes the waiting datagrams and passes each to `take`.
-  func takeAll(_ take: (ByteBuffer, SocketAddressStorage, _ isVital: Bool) -> Void) {
-    for position in sent..<isVital.count {
+  func takeAll(_ take: (ByteBuffer, SocketAddressStorage, _ isEssential: Bool) -> Void) {
+    for position in sent..<isEssential.count {
       let start = bytes + position * Self.maximumDatagramBytes
       take(
         ByteBuffer(bytes: UnsafeRawBufferPointer(start: start, count: parts[position].iov_len)), names[position],
-        isVital[position])
+        isEssential[position])
     }
     removeAll()
   }
 
   private func removeAll() {
-    isVital.removeAll(keepingCapacity: true)
+    isEssential.removeAll(keepingCapacity: true)
     sent = 0
   }
 }

@@ -10,7 +10,7 @@ internal import NIOPosix
 ///
 /// ```
 ///               20 empty polls
-///      polling ─────────────────────────► resting
+///      polling ─────────────────────────► idle
 ///         ▲                                  │
 ///         └─────────── a datagram ───────────┘
 /// ```
@@ -24,7 +24,7 @@ final class SocketPoller {
   /// everything else. Such work is paced packets, which then leave in bursts of 5 ms as in libwebrtc.
   private static let fewDrivers = 4
   /// The number of consecutive empty polls before polling stops.
-  private static let patience = 20
+  private static let emptyPollLimit = 20
 
   private let loop: any EventLoop
   private var drivers: [PeerDriver] = []
@@ -34,11 +34,11 @@ final class SocketPoller {
   private let idleWaiter: IdleWaiter?
   private var idleWaiterIsWaiting = false
   /// The number of consecutive empty polls.
-  private var emptyLooks = patience
-  private var isInLook = false
+  private var emptyPolls = emptyPollLimit
+  private var isPolling = false
   /// The start of the current measuring interval, and the time that polls took in it.
   private var measuring: (since: ContinuousClock.Instant, processorTime: Duration, busy: Duration)?
-  private var next: (look: Scheduled<Void>, time: ContinuousClock.Instant)?
+  private var next: (task: Scheduled<Void>, time: ContinuousClock.Instant)?
 
   // MARK: One poller for each event loop
 
@@ -65,7 +65,7 @@ final class SocketPoller {
   }
 
   deinit {
-    idleWaiter?.dismiss()
+    idleWaiter?.stop()
   }
 
   /// Adds a driver and its sockets until it leaves.
@@ -91,15 +91,15 @@ final class SocketPoller {
   private func socketsChanged() {
     idleWaiterIsWaiting = false
     idleWaiter?.wait(for: [])
-    plan(now: .now)
+    scheduleNextPoll(now: .now)
   }
 
   // MARK: Polling
 
   /// Schedules the next poll after a driver has done work, because its deadline may have changed.
   func changed(_ driver: PeerDriver, now: ContinuousClock.Instant) {
-    guard !isInLook, isResting || driver.isUrgent, let deadline = driver.deadline else { return }
-    look(at: max(deadline, now + leastInterval), now: now)
+    guard !isPolling, isIdle || driver.isUrgent, let deadline = driver.deadline else { return }
+    schedulePoll(at: max(deadline, now + leastInterval), now: now)
   }
 
   /// The shortest time until the next poll.
@@ -108,29 +108,29 @@ final class SocketPoller {
     return Self.interval
   }
 
-  private var isResting: Bool { emptyLooks >= Self.patience && idleWaiter != nil }
+  private var isIdle: Bool { emptyPolls >= Self.emptyPollLimit && idleWaiter != nil }
 
   private func idleWaiterFound() {
     idleWaiterIsWaiting = false
-    if isResting { look() }
+    if isIdle { pollOnce() }
   }
 
-  private func look() {
-    next?.look.cancel()
+  private func pollOnce() {
+    next?.task.cancel()
     next = nil
-    isInLook = true
+    isPolling = true
     let begin = ContinuousClock.now
-    let isNews = poll(&sockets, nfds_t(sockets.count), 0) > 0
-    emptyLooks = isNews ? 0 : min(emptyLooks + 1, Self.patience)
-    var isMore = false
-    for position in sockets.indices where isNews && sockets[position].revents != 0 {
-      if owners[position].receive(at: sockets[position].fd) { isMore = true }
+    let hasNewData = poll(&sockets, nfds_t(sockets.count), 0) > 0
+    emptyPolls = hasNewData ? 0 : min(emptyPolls + 1, Self.emptyPollLimit)
+    var hasMore = false
+    for position in sockets.indices where hasNewData && sockets[position].revents != 0 {
+      if owners[position].receive(at: sockets[position].fd) { hasMore = true }
     }
     let now = ContinuousClock.now
-    for driver in drivers where driver.hasNews || driver.isDue(now: now) { driver.carryOutAll(now: now) }
-    isInLook = false
+    for driver in drivers where driver.hasNewData || driver.isDue(now: now) { driver.carryOutAll(now: now) }
+    isPolling = false
     measure(from: begin)
-    plan(now: now, isMore: isMore)
+    scheduleNextPoll(now: now, hasMore: hasMore)
   }
 
   /// Reports to the drivers how busy the thread is, while datagrams arrive.
@@ -155,33 +155,33 @@ final class SocketPoller {
   }
 
   /// Schedules the next poll.
-  private func plan(now: ContinuousClock.Instant, isMore: Bool = false) {
+  private func scheduleNextPoll(now: ContinuousClock.Instant, hasMore: Bool = false) {
     guard !drivers.isEmpty else {
-      next?.look.cancel()
+      next?.task.cancel()
       next = nil
       return
     }
     // Other work of the loop runs in between.
-    if isMore { return look(at: now, now: now) }
-    if isResting, !idleWaiterIsWaiting {
+    if hasMore { return schedulePoll(at: now, now: now) }
+    if isIdle, !idleWaiterIsWaiting {
       idleWaiterIsWaiting = true
       idleWaiter?.wait(for: sockets.map(\.fd))
     }
-    var time = isResting ? nil : now + (drivers.lazy.map(\.patience).min() ?? Self.interval)
-    for driver in drivers where isResting || driver.isUrgent {
+    var time = isIdle ? nil : now + (drivers.lazy.map(\.pollInterval).min() ?? Self.interval)
+    for driver in drivers where isIdle || driver.isUrgent {
       if let deadline = driver.deadline { time = time.map { min($0, deadline) } ?? deadline }
     }
-    if let time { look(at: max(time, now + leastInterval), now: now) }
+    if let time { schedulePoll(at: max(time, now + leastInterval), now: now) }
   }
 
   /// Schedules a poll, unless an earlier one is scheduled.
-  private func look(at time: ContinuousClock.Instant, now: ContinuousClock.Instant) {
+  private func schedulePoll(at time: ContinuousClock.Instant, now: ContinuousClock.Instant) {
     if let next, next.time <= time { return }
-    next?.look.cancel()
-    let look = loop.assumeIsolated().scheduleTask(in: TimeAmount(max(.zero, time - now))) { [weak self] in
-      self?.look()
+    next?.task.cancel()
+    let task = loop.assumeIsolated().scheduleTask(in: TimeAmount(max(.zero, time - now))) { [weak self] in
+      self?.pollOnce()
       return
     }
-    next = (look, time)
+    next = (task, time)
   }
 }

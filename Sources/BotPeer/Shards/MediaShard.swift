@@ -91,7 +91,7 @@ final class EventForwarder {
   private let loop: any EventLoop
   private var pending: [ParticipantEvent] = []
   private var dropper = FrameDropper()
-  private let onTheirWay = Counter()
+  private let inFlight = Counter()
 
   /// The number of events that the source's loop has not received yet.
   private final class Counter: Sendable {
@@ -107,9 +107,9 @@ final class EventForwarder {
   func add(_ event: ParticipantEvent) {
     var event = event
     if case .media(.frame(var frame)) = event.event {
-      let isFull = pending.count + onTheirWay.value.load(ordering: .relaxed) >= EventSource.highWatermark
-      guard case .admitted(let dropped) = dropper.admit(frame, of: .init(of: frame), room: { isFull ? .none : .ample })
-      else { return }
+      let isFull = pending.count + inFlight.value.load(ordering: .relaxed) >= EventSource.highWatermark
+      let admission = dropper.admit(frame, of: .init(of: frame), capacity: { isFull ? .full : .ample })
+      guard case .admitted(let dropped) = admission else { return }
       if let dropped {
         frame.gap = dropped.gap(before: frame.gap)
         event.event = .media(.frame(frame))
@@ -125,10 +125,10 @@ final class EventForwarder {
     if pending.isEmpty { return }
     let events = pending
     pending = []
-    onTheirWay.value.wrappingAdd(events.count, ordering: .relaxed)
+    inFlight.value.wrappingAdd(events.count, ordering: .relaxed)
     let needsKeyframe = dropper.tracks.contains { $0.kind == .video }
-    loop.execute { [source, onTheirWay] in
-      onTheirWay.value.wrappingSubtract(events.count, ordering: .relaxed)
+    loop.execute { [source, inFlight] in
+      inFlight.value.wrappingSubtract(events.count, ordering: .relaxed)
       for event in events { source.value.add(event) }
       source.value.yield()
       if needsKeyframe { source.value.keyframeNeeded() }

@@ -3,8 +3,8 @@
 
 #include <stddef.h>
 
-_Static_assert(sizeof(struct cdatagrams_message) == sizeof(struct mmsghdr), "as the system has it");
-_Static_assert(offsetof(struct cdatagrams_message, length) == offsetof(struct mmsghdr, msg_len), "as the system has it");
+_Static_assert(sizeof(struct cdatagrams_message) == sizeof(struct mmsghdr), "layout of struct mmsghdr");
+_Static_assert(offsetof(struct cdatagrams_message, length) == offsetof(struct mmsghdr, msg_len), "layout of struct mmsghdr");
 
 int cdatagrams_receive(int socket, struct cdatagrams_message *messages, unsigned int count) {
   return recvmmsg(socket, (struct mmsghdr *)messages, count, MSG_DONTWAIT, NULL);

@@ -1,4 +1,4 @@
-// OpenSSL 3.0 for Swift: what it offers as macros or variadics, as functions.
+// OpenSSL 3.0 for Swift: functions for what the library offers only as macros or variadic functions.
 #ifndef COPENSSL_SHIM_H
 #define COPENSSL_SHIM_H
 
@@ -22,7 +22,7 @@ static inline int chatbot_SSL_CTX_set_max_proto_version(SSL_CTX *context, int ve
 
 static inline void chatbot_SSL_set_mtu(SSL *ssl, long mtu) { SSL_set_mtu(ssl, mtu); }
 
-// Microseconds until the retransmission timer runs out, or -1 if it does not run.
+// Returns the microseconds until the retransmission timer expires, or -1 if it is not running.
 static inline long long chatbot_DTLSv1_get_timeout(SSL *ssl) {
   struct timeval left;
   return DTLSv1_get_timeout(ssl, &left) == 1 ? left.tv_sec * 1000000LL + left.tv_usec : -1;

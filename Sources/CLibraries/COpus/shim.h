@@ -1,4 +1,4 @@
-// libopus for Swift: the settings that it takes through variadic macros, as functions.
+// libopus for Swift: functions for settings that the library offers only as macros with variadic functions.
 #ifndef COPUS_SHIM_H
 #define COPUS_SHIM_H
 

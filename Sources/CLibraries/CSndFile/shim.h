@@ -1,17 +1,17 @@
-// libsndfile for Swift: its constants are enums of no name, which Swift knows only by their numbers.
+// libsndfile for Swift: functions that use constants of unnamed enums, which Swift imports without a type.
 #ifndef CSNDFILE_SHIM_H
 #define CSNDFILE_SHIM_H
 
 #include <sndfile.h>
 #include <string.h>
 
-// Opens a file for reading through the caller's functions; null when it is none.
+// Opens a file for reading through the caller's functions. Returns null if its format is unknown.
 static inline SNDFILE *chatbot_sndfile_open(SF_VIRTUAL_IO *functions, SF_INFO *info, void *context) {
   memset(info, 0, sizeof *info);
   return sf_open_virtual(functions, SFM_READ, info, context);
 }
 
-// The container: WAV in its four shapes, FLAC, Ogg or something else.
+// The container: WAV in one of its four forms, FLAC, Ogg or another one.
 typedef enum chatbot_sndfile_container {
   CHATBOT_SNDFILE_WAV,
   CHATBOT_SNDFILE_FLAC,
@@ -35,7 +35,7 @@ static inline chatbot_sndfile_container chatbot_sndfile_container_of(const SF_IN
   }
 }
 
-// How samples are stored, for people: "16 bit", "float", ...; empty for what has no short name.
+// Returns the sample format as a text: "16 bit", "float", ...; empty if it has no short name.
 static inline const char *chatbot_sndfile_samples_of(const SF_INFO *info) {
   switch (info->format & SF_FORMAT_SUBMASK) {
     case SF_FORMAT_PCM_S8:

@@ -1,4 +1,4 @@
-// libvpx for Swift: what it offers as macros or variadics, as functions.
+// libvpx for Swift: functions for what the library offers only as macros or variadic functions.
 #ifndef CVPX_SHIM_H
 #define CVPX_SHIM_H
 
@@ -19,12 +19,12 @@ static inline vpx_codec_err_t chatbot_vp9_decoder_init(vpx_codec_ctx_t *context,
   return vpx_codec_dec_init(context, vpx_codec_vp9_dx(), settings, 0);
 }
 
-// Whether the last decoded frame, or one that it was built from, was damaged.
+// Gets whether the last decoded frame, or a frame that it refers to, is corrupted.
 static inline vpx_codec_err_t chatbot_vp8_decoder_get_corrupted(vpx_codec_ctx_t *context, int *corrupted) {
   return vpx_codec_control(context, VP8D_GET_FRAME_CORRUPTED, corrupted);
 }
 
-// Width and height of the last decoded VP9 frame, also of one that is not shown.
+// Gets the width and height of the last decoded VP9 frame, also of one that is not shown.
 static inline vpx_codec_err_t chatbot_vp9_decoder_get_size(vpx_codec_ctx_t *context, int size[2]) {
   return vpx_codec_control(context, VP9D_GET_FRAME_SIZE, size);
 }
@@ -37,17 +37,17 @@ static inline vpx_codec_err_t chatbot_vp8_encoder_set_static_threshold(vpx_codec
   return vpx_codec_control(context, VP8E_SET_STATIC_THRESHOLD, threshold);
 }
 
-// The largest keyframe, in per cent of the bits of one frame at the target bitrate.
+// Sets the maximum size of a keyframe, in percent of the bits of one frame at the target bitrate.
 static inline vpx_codec_err_t chatbot_vp8_encoder_set_largest_keyframe(vpx_codec_ctx_t *context, unsigned percent) {
   return vpx_codec_control(context, VP8E_SET_MAX_INTRA_BITRATE_PCT, percent);
 }
 
-// How coarsely the last frame was quantized, 0 to 63.
+// Gets the quantizer of the last frame, 0 to 63.
 static inline vpx_codec_err_t chatbot_vp8_encoder_get_quantizer(vpx_codec_ctx_t *context, int *quantizer) {
   return vpx_codec_control(context, VP8E_GET_LAST_QUANTIZER_64, quantizer);
 }
 
-// The bytes of a packet that holds a frame; a null pointer for every other kind of packet.
+// Returns the bytes of a packet that contains a frame; null for every other kind of packet.
 static inline const void *chatbot_vpx_frame_bytes(const vpx_codec_cx_pkt_t *packet) {
   return packet->kind == VPX_CODEC_CX_FRAME_PKT ? packet->data.frame.buf : 0;
 }

@@ -1,5 +1,5 @@
-// libvorbis for Swift: a decoder whose parts, which point at each other, lie in one place, fed with bytes instead of
-// libogg's packets.
+// libvorbis for Swift: one structure for the parts of a decoder, which point to each other and so must not be moved.
+// Its input is bytes instead of libogg's packets.
 #ifndef CVORBIS_SHIM_H
 #define CVORBIS_SHIM_H
 
@@ -39,7 +39,7 @@ static inline ogg_packet chatbot_vorbis_packet(const void *bytes, long size, int
   return packet;
 }
 
-// Takes one of the three header packets, in order. 1 when it is one.
+// Parses the next of the three header packets. Returns 1 on success.
 static inline int chatbot_vorbis_header(chatbot_vorbis *decoder, const void *bytes, long size) {
   ogg_packet packet = chatbot_vorbis_packet(bytes, size, decoder->headers == 0);
   if (vorbis_synthesis_headerin(&decoder->info, &decoder->comment, &packet) != 0) return 0;
@@ -47,7 +47,7 @@ static inline int chatbot_vorbis_header(chatbot_vorbis *decoder, const void *byt
   return 1;
 }
 
-// Gets ready for audio, behind the three headers. 1 on success.
+// Initializes the decoder after the three header packets. Returns 1 on success.
 static inline int chatbot_vorbis_ready(chatbot_vorbis *decoder) {
   if (decoder->headers != 3 || vorbis_synthesis_init(&decoder->state, &decoder->info) != 0) return 0;
   vorbis_block_init(&decoder->state, &decoder->block);
@@ -55,19 +55,19 @@ static inline int chatbot_vorbis_ready(chatbot_vorbis *decoder) {
   return 1;
 }
 
-// Decodes a packet. 1 on success.
+// Decodes a packet. Returns 1 on success.
 static inline int chatbot_vorbis_decode(chatbot_vorbis *decoder, const void *bytes, long size) {
   ogg_packet packet = chatbot_vorbis_packet(bytes, size, 0);
   if (vorbis_synthesis(&decoder->block, &packet) != 0) return 0;
   return vorbis_synthesis_blockin(&decoder->state, &decoder->block) == 0;
 }
 
-// How many samples of each channel wait.
+// Returns the number of decoded samples of each channel.
 static inline int chatbot_vorbis_waiting(chatbot_vorbis *decoder) {
   return vorbis_synthesis_pcmout(&decoder->state, NULL);
 }
 
-// Takes all waiting samples, one of each channel in turn.
+// Removes all decoded samples and writes them to `target`, interleaved.
 static inline void chatbot_vorbis_take(chatbot_vorbis *decoder, float *target) {
   float **planes;
   const int channels = decoder->info.channels;

@@ -15,7 +15,7 @@ struct cwebm_reader {
   cwebm::DescriptorReader source;
   cwebm::Listener listener;
   webm::WebmParser parser;
-  /// Once the file has ended or was refused, every later call says so again.
+  /// Whether the file has ended or was rejected; then every later call returns the same event.
   bool is_over = false;
   cwebm_event last = CWEBM_EVENT_END;
   cwebm_problem problem = {CWEBM_PROBLEM_NONE, 0, 0};
@@ -36,7 +36,7 @@ cwebm_event cwebm_reader::Next() {
       case webm::Status::kOkCompleted:
         return Finish(CWEBM_EVENT_END);
       case webm::Status::kOkPartial:
-        continue;  // Cannot happen, as the source gives all or nothing; harmless if it does.
+        continue;  // Does not occur, because the source never reads a part; harmless if it does.
       case webm::Status::kEndOfFile:
         return Finish(CWEBM_EVENT_TRUNCATED);
       case cwebm::Listener::kRefused:

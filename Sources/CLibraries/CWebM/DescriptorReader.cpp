@@ -30,7 +30,7 @@ Status DescriptorReader::Read(std::size_t count, std::uint8_t *target, std::uint
       std::memcpy(target + copied, buffer_.data() + offset, part);
       copied += part;
     } else if (count - copied >= kBufferSize) {
-      // A large frame goes straight to its place.
+      // A large read bypasses the buffer.
       const Status status = Fill(target + copied, count - copied, from);
       if (!status.completed_ok()) return status;
       copied = count;

@@ -9,10 +9,10 @@
 
 namespace cwebm {
 
-/// Gives libwebm the bytes of an open file through one buffer.
+/// Provides libwebm with the bytes of an open file, through one buffer.
 ///
-/// Every read and skip is whole or not at all. libwebm allows short reads, but Debian builds it with assertions, and a
-/// short read at the end of a truncated file trips one of them.
+/// Every read and skip is complete or fails. libwebm allows short reads, but Debian builds it with assertions, and a
+/// short read at the end of a truncated file violates one of them.
 class DescriptorReader : public webm::Reader {
  public:
   DescriptorReader(int descriptor, std::uint64_t size);
@@ -21,10 +21,10 @@ class DescriptorReader : public webm::Reader {
   webm::Status Skip(std::uint64_t count, std::uint64_t *done) override;
   std::uint64_t Position() const override { return position_; }
 
-  /// errno of a read that failed; 0 as long as none has.
+  /// errno of the read that failed; 0 if none has.
   int error() const { return error_; }
 
-  /// The status of a read that failed for another reason than the file's end.
+  /// The status of a read that failed for another reason than the end of the file.
   static constexpr std::int32_t kFailed = 2;
 
  private:

@@ -13,10 +13,10 @@ constexpr std::uint64_t kLatestClusterTime = std::uint64_t{1} << 53;
 
 Status Completed() { return Status(Status::kOkCompleted); }
 
-/// Whether an element's size may be unknown in Matroska: what a live recorder cannot know (RFC 9559, 26.3.1 and 26.3.2).
+/// Returns whether Matroska allows an unknown size of an element, for live recorders (RFC 9559, 26.3.1 and 26.3.2).
 bool MayHaveUnknownSize(Id id) { return id == Id::kSegment || id == Id::kCluster; }
 
-/// Whether nothing here needs an element's contents.
+/// Returns whether the contents of an element are not needed.
 bool IsNotNeeded(Id id) {
   switch (id) {
     case Id::kVoid:
@@ -33,8 +33,8 @@ bool IsNotNeeded(Id id) {
   }
 }
 
-/// The largest size at which an element is still read. Blocks have a limit of their own, and elements that libwebm
-/// hands on piece by piece need none.
+/// Returns the maximum size of an element that is read. Blocks have another limit, and elements that libwebm passes on in
+/// parts need none.
 std::uint64_t LargestSize(Id id) {
   switch (id) {
     case Id::kSegment:
@@ -50,7 +50,7 @@ std::uint64_t LargestSize(Id id) {
   }
 }
 
-/// Whether libwebm knows an element; what it does not know it jumps over by itself.
+/// Returns whether libwebm supports an element; it skips those that it does not support.
 bool IsKnown(Id id) {
   switch (static_cast<std::uint32_t>(id)) {
     case 0x1941A469:  // Attachments
@@ -68,7 +68,7 @@ Status Listener::Refuse(cwebm_problem_kind kind, std::int64_t detail, std::uint6
   return Status(kRefused);
 }
 
-/// Stops the parser once. libwebm calls the same callback again when it is fed on, and then it may pass.
+/// Stops the parser. When parsing resumes, libwebm repeats the callback, which then continues.
 Status Listener::Stop(cwebm_event event, bool *told) {
   if (*told) return Completed();
   *told = true;
@@ -129,10 +129,10 @@ Status Listener::OnClusterBegin(const ElementMetadata &metadata, const webm::Clu
 }
 
 Status Listener::BeginBlock(const ElementMetadata &metadata, const webm::Block &block, Action *action) {
-  // libwebm remembers every block's header until its cluster ends.
+  // libwebm stores the header of every block until the end of the cluster.
   if (++blocks_in_cluster_ > CWEBM_MOST_BLOCKS) return Refuse(CWEBM_PROBLEM_MANY_BLOCKS, 0, metadata.position);
 
-  // A block header that is longer than its block would make libwebm jump by nearly 2^64 bytes.
+  // A block header that is longer than its block would make libwebm skip nearly 2^64 bytes.
   const std::uint64_t header = reader_.Position() - metadata.position - metadata.header_size;
   if (header >= metadata.size) return Refuse(CWEBM_PROBLEM_MALFORMED, Status::kInvalidElementSize, metadata.position);
 
@@ -182,7 +182,7 @@ Status Listener::OnSimpleBlockEnd(const ElementMetadata &, const webm::SimpleBlo
 }
 
 Status Listener::OnBlockGroupEnd(const ElementMetadata &metadata, const webm::BlockGroup &group) {
-  // A group without a block of its own must not tell the block before it a second time.
+  // A group without a block must not return the block before it again.
   if (ends_.empty() || block_.position < metadata.position) return Completed();
   if (group.duration.is_present() && group.duration.value() <= INT32_MAX) {
     block_.duration = static_cast<std::int64_t>(group.duration.value());

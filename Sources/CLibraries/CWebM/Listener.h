@@ -12,23 +12,23 @@
 
 namespace cwebm {
 
-/// Takes libwebm's parsing events: keeps the tracks and the current frame, stops the parser when there is something to
-/// tell, and refuses what would cost memory without bound.
+/// Receives libwebm's callbacks: stores the tracks and the current frame, stops the parser at each event, and rejects
+/// elements that would need unbounded memory.
 class Listener : public webm::Callback {
  public:
   explicit Listener(const DescriptorReader &reader) : reader_(reader) {}
 
-  /// Statuses that stop the parser; a stop that is not an error is lifted by feeding the parser again.
+  /// The statuses that stop the parser. After `kStopped`, parsing can resume.
   static constexpr std::int32_t kStopped = 1;
   static constexpr std::int32_t kRefused = 3;
 
-  /// What the parser was stopped for; set whenever it returns `kStopped`.
+  /// The event at which the parser was stopped; set whenever it returns `kStopped`.
   cwebm_event event() const { return event_; }
   const cwebm_problem &problem() const { return problem_; }
   const std::vector<webm::TrackEntry> &tracks() const { return tracks_; }
   std::uint64_t time_unit() const { return time_unit_; }
   cwebm_frame frame() const;
-  /// Continues to the next frame of a laced block; false when there is none.
+  /// Continues with the next frame of a laced block. Returns false if there is none.
   bool NextLace();
   void select(std::uint64_t track) { selected_ = track; }
 
@@ -65,7 +65,7 @@ class Listener : public webm::Callback {
   std::int64_t cluster_time_ = 0;
   std::uint32_t blocks_in_cluster_ = 0;
 
-  /// The current block: what all its frames share, their bytes one behind the other, and where each ends.
+  /// The current block: the properties that its frames share, their bytes in sequence, and the end of each frame.
   cwebm_frame block_ = {};
   bool block_told_ = false;
   std::vector<std::uint8_t> bytes_;

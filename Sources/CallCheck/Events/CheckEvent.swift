@@ -9,13 +9,13 @@ public enum CheckEvent: Sendable, Hashable {
   case clock(ClockReport)
   case sample(ConnectionSample)
   /// Frames of the peer that arrived before the next reported frame and will not be reported.
-  case leftOut(SkippedFrames)
+  case skipped(SkippedFrames)
 }
 
 /// A step in setting up a call, or its end.
 public enum CallStep: Sendable, Hashable {
   /// The peer was seen in the room, or the call began with its offer.
-  case seen
+  case appeared
   case offerSent
   case offerReceived
   case answerSent
@@ -33,7 +33,7 @@ public enum CallStep: Sendable, Hashable {
   /// The first media packet arrived.
   case firstPacket
   /// The peer is gone; the text is one sentence about the reason.
-  case gone(PeerReport.Departure.Cause, String)
+  case departed(PeerReport.Departure.Cause, String)
 }
 
 /// The counters of the connection to one peer at one moment. Counters only grow; the receiver detects a restart.

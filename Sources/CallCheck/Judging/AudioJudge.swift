@@ -27,7 +27,7 @@ struct AudioJudge {
   /// The longest part of a gap that is concealed, in ticks. Players do not conceal more, either.
   private static let maximumConcealment = 9_600
   /// A longer gap is a jump of the sender's timestamps.
-  private static let maximumHole: Int64 = 480_000
+  private static let maximumGap: Int64 = 480_000
   /// Audio that is later than this, in seconds, has caused a gap in any player.
   private static let latest = 0.2
 
@@ -98,14 +98,14 @@ struct AudioJudge {
     from last: Packet, to frame: EncodedFrame, shape: OpusPacket, heard: Double, with decoder: OpusDecoder
   ) -> [(ticks: Int64, audio: AudioSamples)] {
     let wait = heard - last.heardEnd
-    let (hole, overflow) = frame.time.ticks.subtractingReportingOverflow(last.end)
-    guard !overflow, hole >= 0, hole <= Self.maximumHole else {
+    let (gapTicks, overflow) = frame.time.ticks.subtractingReportingOverflow(last.end)
+    guard !overflow, gapTicks >= 0, gapTicks <= Self.maximumGap else {
       // The timestamps restarted: only the arrivals say how long nothing was heard.
       if wait > AudioLevelMeter.shortestSilence { meter.addNothing(for: wait, at: last.heardEnd) }
       return []
     }
-    let missing = Double(hole) / Double(AudioSamples.rate)
-    if hole < Int64(AudioSamples.rate / 400) {
+    let missing = Double(gapTicks) / Double(AudioSamples.rate)
+    if gapTicks < Int64(AudioSamples.rate / 400) {
       if wait > Self.latest {
         if frame.gap.map({ Self.isSilence($0.reason) }) == true {
           // The sender stops its clock while it sends nothing.
@@ -116,7 +116,7 @@ struct AudioJudge {
       }
       return []
     }
-    let lost = lostTicks(of: hole, packet: last.length, gap: frame.gap)
+    let lost = lostTicks(of: gapTicks, packet: last.length, gap: frame.gap)
     guard lost > 0 else {
       meter.addNothing(for: missing, at: last.heardEnd)
       return []
@@ -139,11 +139,11 @@ struct AudioJudge {
   }
 
   /// Returns how many ticks of a gap were sent and lost, rather than never sent.
-  private func lostTicks(of hole: Int64, packet: Int, gap: MediaGap?) -> Int64 {
-    if hasUndecodable { return hole }
+  private func lostTicks(of gapTicks: Int64, packet: Int, gap: MediaGap?) -> Int64 {
+    if hasUndecodable { return gapTicks }
     guard let gap else { return 0 }
-    if gap.packetsLost > 0 { return min(hole, Int64(clamping: gap.packetsLost) &* Int64(packet)) }
-    return [.lost, .diskStalled, .overloaded].contains(gap.reason) ? hole : 0
+    if gap.packetsLost > 0 { return min(gapTicks, Int64(clamping: gap.packetsLost) &* Int64(packet)) }
+    return [.lost, .diskStalled, .overloaded].contains(gap.reason) ? gapTicks : 0
   }
 
   private static func isSilence(_ reason: MediaGap.Reason) -> Bool {
@@ -188,7 +188,7 @@ struct AudioJudge {
   }
 
   /// Records that audio continued until a time although none of it is available.
-  mutating func miss(until time: Double) {
+  mutating func markMissing(until time: Double) {
     guard let heardEnd, time > heardEnd else { return }
     gaps.add(start: heardEnd, duration: time - heardEnd, reason: AudioGapReason.lost.rawValue)
   }

@@ -16,7 +16,7 @@ public final class CallJudge {
     public var room: String
     public var subject = CheckSubject.call
     public var expected = CheckExpectation()
-    public var rules = RuleList.own
+    public var rules = RuleList.defaults
     /// The step of the timeline.
     public var step = Duration.milliseconds(200)
     /// The number of thumbnails of each peer.
@@ -54,7 +54,7 @@ public final class CallJudge {
   /// Records that the server admitted us to the room, for the first time or again.
   public func joined(at now: ContinuousClock.Instant) {
     joinedAt = joinedAt ?? seconds(now)
-    signalling.regained(at: seconds(now))
+    signalling.restored(at: seconds(now))
   }
 
   /// Records that the connection to the server was lost or could not be restored. Calls continue without it.
@@ -76,36 +76,36 @@ public final class CallJudge {
     case .frame(let frame): receive(frame, from: peer, at: now)
     case .clock(let report): clock(report, of: peer)
     case .sample(let sample): self.sample(sample, of: peer, at: now)
-    case .leftOut(let videoFrames): leaveOut(videoFrames, of: peer)
+    case .skipped(let videoFrames): skip(videoFrames, of: peer)
     }
   }
 
   public func step(_ step: CallStep, of peer: ParticipantID, at now: ContinuousClock.Instant) {
     let time = seconds(now)
     change(peer) { $0.step(step, at: time) }
-    if case .gone = step { unjudgedPeers[peer]?.went(at: time) }
+    if case .departed = step { unjudgedPeers[peer]?.departed(at: time) }
   }
 
   /// Processes a frame of a peer, in decoding order within its track. Its `arrival` is the time of arrival.
   public func receive(_ frame: EncodedFrame, from peer: ParticipantID, at now: ContinuousClock.Instant) {
     let arrived = seconds(frame.arrival)
     change(peer) { $0.receive(frame, arrived: arrived, sent: ours) }
-    unjudgedPeers[peer]?.came(at: arrived)
+    unjudgedPeers[peer]?.appeared(at: arrived)
     if mediaFrom == nil, hasAllMedia { mediaFrom = max(seconds(now), arrived) }
   }
 
   /// Records frames of a peer that arrived but were not decoded in time; the next frame is a keyframe. Rules about
   /// their content become inconclusive.
-  public func leaveOut(_ videoFrames: SkippedFrames, of peer: ParticipantID) {
+  public func skip(_ videoFrames: SkippedFrames, of peer: ParticipantID) {
     let (first, last) = (seconds(videoFrames.first), seconds(videoFrames.last))
     change(peer) { $0.receive(videoFrames, first: first, last: last) }
-    unjudgedPeers[peer]?.came(at: first)
+    unjudgedPeers[peer]?.appeared(at: first)
   }
 
   /// Records that a peer's media of one kind continued until a time although it is no longer available.
-  package func wentOn(_ kind: MediaKind, of peer: ParticipantID, until time: ContinuousClock.Instant) {
+  package func mediaContinued(_ kind: MediaKind, of peer: ParticipantID, until time: ContinuousClock.Instant) {
     let end = seconds(time)
-    change(peer) { $0.wentOn(kind, until: end) }
+    change(peer) { $0.mediaContinued(kind, until: end) }
   }
 
   /// Records the peer's clock at a media time.
@@ -169,22 +169,22 @@ public final class CallJudge {
   /// Returns the current state of the check.
   public func status(at now: ContinuousClock.Instant) -> CheckStatus {
     let time = seconds(now)
-    var awaited: [String] = []
-    if joinedAt == nil, options.subject == .call, peers.isEmpty { awaited.append("the room") }
+    var pending: [String] = []
+    if joinedAt == nil, options.subject == .call, peers.isEmpty { pending.append("the room") }
     let missing = options.expected.peers - peers.count { $0.notes.departure == nil }
-    if missing > 0 { awaited.append(missing == 1 ? "1 more peer" : "\(missing) more peers") }
+    if missing > 0 { pending.append(missing == 1 ? "1 more peer" : "\(missing) more peers") }
     for peer in peers where peer.notes.departure == nil && !hasExpectedMedia(peer) {
       let progress = Diagnosis.progress(peer.notes.steps)
       if progress < .dtlsConnected {
-        awaited.append("a connection to \(peer.id)")
+        pending.append("a connection to \(peer.id)")
       } else {
-        if options.expected.video, peer.notes.steps.firstFrame == nil { awaited.append("video of \(peer.id)") }
-        if options.expected.audio, peer.notes.steps.firstSound == nil { awaited.append("audio of \(peer.id)") }
+        if options.expected.video, peer.notes.steps.firstFrame == nil { pending.append("video of \(peer.id)") }
+        if options.expected.audio, peer.notes.steps.firstSound == nil { pending.append("audio of \(peer.id)") }
       }
     }
     return CheckStatus(
       elapsed: time, mediaElapsed: mediaFrom.map { max(0, time - $0) }, peers: peers.map { $0.status(at: time) },
-      awaited: awaited)
+      pending: pending)
   }
 
   /// Returns the report as if the check ended now. The check can continue afterwards.
@@ -202,7 +202,7 @@ public final class CallJudge {
     var diagnosis = Diagnosis.ofCall(
       joined: joinedAt != nil || options.subject == .recording, failure: failure, peers: peers.map(\.notes))
     let rules = options.rules.all(for: options.expected, subject: options.subject)
-    let judged = reports.filter { $0.cameLate == nil }
+    let judged = reports.filter { $0.timeLeftAfterLateJoin == nil }
     let judgement = RuleJudgement(room: room, peers: judged, diagnosis: diagnosis)
     let results = rules.flatMap { judgement.results(of: $0.rule) }
     let (verdict, summary) = RuleJudgement.verdict(
@@ -213,7 +213,7 @@ public final class CallJudge {
       start: nil, subject: options.subject, room: options.room, expected: options.expected,
       duration: roundedForReport(end),
       mediaFrom: mediaFrom.map(roundedForReport), verdict: verdict, summary: summary, diagnosis: diagnosis,
-      rulesAreDefault: options.rules.given.isEmpty && options.rules.includesOwn,
+      rulesAreDefault: options.rules.given.isEmpty && options.rules.includesDefaults,
       rules: rules.map { .init(rule: $0.rule.text, reason: $0.reason) },
       results: results, roomReport: room, peers: reports, comparison: nil)
     report.failure = failure
@@ -230,18 +230,18 @@ public final class CallJudge {
 /// A peer that is not judged because there are too many: only its presence is recorded.
 struct UnjudgedPeer: Sendable {
   private var first: Double?
-  private var gone: Double?
+  private var departure: Double?
 
   /// Records that media arrived.
-  mutating func came(at time: Double) {
+  mutating func appeared(at time: Double) {
     first = min(first ?? time, time)
-    gone = nil
+    departure = nil
   }
 
-  mutating func went(at time: Double) { gone = gone ?? time }
+  mutating func departed(at time: Double) { departure = departure ?? time }
 
   /// Returns the interval in which media arrived; nil if none did.
   func presence(until end: Double) -> ClosedRange<Double>? {
-    first.map { $0...max($0, gone ?? end) }
+    first.map { $0...max($0, departure ?? end) }
   }
 }

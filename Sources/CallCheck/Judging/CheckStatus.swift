@@ -6,7 +6,7 @@ public struct CheckStatus: Sendable, Hashable {
   public var mediaElapsed: Double?
   public var peers: [Peer]
   /// What the check still waits for, each as a clause: "1 more peer", "audio of …".
-  public var awaited: [String]
+  public var pending: [String]
 
   /// The state of one peer.
   public struct Peer: Sendable, Hashable {

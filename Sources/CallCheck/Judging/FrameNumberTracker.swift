@@ -6,7 +6,7 @@ struct FrameNumberTracker: Sendable {
   static let memory = 4_096
 
   /// The relation of a number to the earlier ones.
-  enum Place: Sendable, Hashable {
+  enum Classification: Sendable, Hashable {
     case next
     case doubled
     case reordered
@@ -42,7 +42,7 @@ struct FrameNumberTracker: Sendable {
   private(set) var reordered = 0
   private(set) var restarts = 0
 
-  mutating func add(_ reading: PatternReading) -> Place {
+  mutating func add(_ reading: PatternReading) -> Classification {
     let number = Int64(reading.frameNumber)
     guard var current = run, reading.streamID == streamID else { return begin(reading) }
     // Numbers and times increase together; if only one of them decreases, this is another run.
@@ -80,7 +80,7 @@ struct FrameNumberTracker: Sendable {
     return .reordered
   }
 
-  private mutating func begin(_ reading: PatternReading) -> Place {
+  private mutating func begin(_ reading: PatternReading) -> Classification {
     let isFirst = run == nil
     painted = numbersPainted
     unique = numbersSeen

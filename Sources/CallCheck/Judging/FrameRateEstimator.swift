@@ -4,7 +4,8 @@ import Media
 ///
 /// A peer that joins is often sent all frames since the last keyframe at once, either with their original timestamps or
 /// squeezed into one moment. All of them arrive, but no viewer sees so many frames a second. Frames with their original
-/// timestamps extend the time that the count is divided by (``past``); squeezed frames are not counted (``surplus``).
+/// timestamps extend the time that the count is divided by (``preJoinDuration``); squeezed frames are not counted
+/// (``surplus``).
 ///
 /// Frames are counted in slots of half a second of the sender's time. If a slot has more frames than a neighbouring
 /// one, the excess is removed from its frames that follow the previous one by less than 10 ms (more than 100 frames a
@@ -18,7 +19,7 @@ struct FrameRateEstimator: Sendable {
 
   private static let slotLength = 0.5
   /// Frames further apart than this, in seconds, are never squeezed.
-  private static let wide = 0.01
+  private static let minimumInterval = 0.01
   /// The sender's clock jumped if its step exceeds the time between arrivals by this many seconds.
   private static let jump = 10.0
   /// Older frames arrive within this many seconds of the first one.
@@ -30,7 +31,7 @@ struct FrameRateEstimator: Sendable {
     var videoFrames = 0.0
     var bytes = 0.0
     /// The frames that are not close to the previous one.
-    var wide = 0.0
+    var unsqueezed = 0.0
   }
 
   private var first: Double?
@@ -39,25 +40,25 @@ struct FrameRateEstimator: Sendable {
   private var lead = 0.0
   /// The frame count of the slot before the last two, the slot before the newest one, and the newest one.
   private var before: Double?
-  private var settling: Slot?
+  private var previousSlot: Slot?
   private var newest: Slot?
   private var settled = Surplus()
   private var fullest = 0.0
   /// Seconds of video that was produced before the first frame arrived.
-  private(set) var past = 0.0
+  private(set) var preJoinDuration = 0.0
 
   /// Counts a decoded frame.
   mutating func videoFrame(_ media: MediaTime, arrived: Double, bytes: Int) {
-    var isWide = true
+    var isUnsqueezed = true
     if let last {
       let step = media.duration(since: last.media).seconds
       let ahead = step - (arrived - last.arrived)
       if step < 0 || ahead > Self.jump {
         beginAnew(at: media)
       } else {
-        isWide = step >= Self.wide
+        isUnsqueezed = step >= Self.minimumInterval
         lead += ahead
-        if let first, arrived - first <= Self.catchingUp { past = max(past, lead) }
+        if let first, arrived - first <= Self.catchingUp { preJoinDuration = max(preJoinDuration, lead) }
       }
     } else {
       first = arrived
@@ -69,21 +70,21 @@ struct FrameRateEstimator: Sendable {
     if newest.map({ $0.number != number }) ?? true { begin(slot: number) }
     newest?.videoFrames += 1
     newest?.bytes += Double(bytes)
-    if isWide { newest?.wide += 1 }
+    if isUnsqueezed { newest?.unsqueezed += 1 }
   }
 
   /// The squeezed frames so far.
   var surplus: Surplus {
-    var pace = self
-    pace.settle()
-    return pace.settled
+    var estimator = self
+    estimator.settle()
+    return estimator.settled
   }
 
   /// The sender's highest frame rate in any slot; nil before it is known.
   var fastest: Double? {
-    var pace = self
-    pace.settle()
-    return pace.fullest > 0 ? pace.fullest / Self.slotLength : nil
+    var estimator = self
+    estimator.settle()
+    return estimator.fullest > 0 ? estimator.fullest / Self.slotLength : nil
   }
 
   /// Starts again after a jump of the sender's clock, because earlier slots say nothing about later ones.
@@ -93,11 +94,11 @@ struct FrameRateEstimator: Sendable {
   }
 
   private mutating func settle() {
-    let (one, other) = (settling, newest)
+    let (one, other) = (previousSlot, newest)
     // The newest slot is not complete, so it limits the slot before it only if no other neighbour does.
     if let one { close(one, beside: before, before == nil ? other.map { neighbour(of: one, $0) } : nil) }
     if let other { close(other, beside: one.map { neighbour(of: other, $0) }, nil) }
-    settling = nil
+    previousSlot = nil
     newest = nil
     before = nil
   }
@@ -105,9 +106,9 @@ struct FrameRateEstimator: Sendable {
   private mutating func begin(slot number: Int64) {
     let next = Slot(number: number)
     if let one = newest {
-      if let earlier = settling { close(earlier, beside: before, neighbour(of: earlier, one)) }
-      before = settling.map { neighbour(of: one, $0) }
-      settling = one
+      if let earlier = previousSlot { close(earlier, beside: before, neighbour(of: earlier, one)) }
+      before = previousSlot.map { neighbour(of: one, $0) }
+      previousSlot = one
     }
     newest = next
   }
@@ -120,7 +121,7 @@ struct FrameRateEstimator: Sendable {
   private mutating func close(_ slot: Slot, beside one: Double?, _ other: Double?) {
     var counted = slot.videoFrames
     // A slot without neighbours has no usual count to compare with.
-    if let usual = [one, other].compactMap(\.self).min() { counted = min(counted, max(slot.wide, usual + 1)) }
+    if let usual = [one, other].compactMap(\.self).min() { counted = min(counted, max(slot.unsqueezed, usual + 1)) }
     settled.videoFrames += slot.videoFrames - counted
     settled.bytes += slot.bytes * (1 - counted / slot.videoFrames)
     fullest = max(fullest, counted)

@@ -13,10 +13,10 @@ struct FreezeDetector: Sendable {
   private static let gain = 0.1
   private static let maximumDistance = 0.5
 
-  private struct Stillness {
+  private struct FreezeCandidate {
     let start: Double
-    var holes = 0.0
-    var maximumHole = 0.0
+    var gaps = 0.0
+    var longestGap = 0.0
     var reason = FreezeReason.senderPaused
     var repeats = 0
   }
@@ -25,7 +25,7 @@ struct FreezeDetector: Sendable {
   private(set) var frozen = IntervalLog(shortest: shortestFrozen)
   private var last: Double?
   private var distance: Double?
-  private var stillness: Stillness?
+  private var candidate: FreezeCandidate?
 
   /// An interval that was a freeze.
   struct Freeze: Sendable {
@@ -41,51 +41,51 @@ struct FreezeDetector: Sendable {
   ///   - reason: the cause of a gap before it.
   /// - Returns: a freeze that the frame ended.
   mutating func videoFrame(at time: Double, isSame: Bool, reason: FreezeReason) -> Freeze? {
-    guard let last, var still = stillness else {
+    guard let last, var current = candidate else {
       self.last = time
-      stillness = Stillness(start: time)
+      candidate = FreezeCandidate(start: time)
       return nil
     }
-    let hole = max(0, time - last)
-    note(hole: hole, reason: reason, in: &still)
-    let counted = min(hole, Self.maximumDistance)
+    let gap = max(0, time - last)
+    note(gap: gap, reason: reason, in: &current)
+    let counted = min(gap, Self.maximumDistance)
     distance = distance.map { $0 + Self.gain * (counted - $0) } ?? counted
     self.last = time
     if isSame {
-      still.repeats += 1
-      stillness = still
+      current.repeats += 1
+      candidate = current
       return nil
     }
-    stillness = Stillness(start: time)
-    return settle(still, at: time)
+    candidate = FreezeCandidate(start: time)
+    return settle(current, at: time)
   }
 
   /// Accounts for the end of the peer's media.
   mutating func end(at time: Double) -> Freeze? {
-    guard let last, var still = stillness else { return nil }
-    note(hole: max(0, time - last), reason: .untilEnd, in: &still)
-    stillness = nil
-    return settle(still, at: time)
+    guard let last, var current = candidate else { return nil }
+    note(gap: max(0, time - last), reason: .untilEnd, in: &current)
+    candidate = nil
+    return settle(current, at: time)
   }
 
-  private func note(hole: Double, reason: FreezeReason, in still: inout Stillness) {
+  private func note(gap: Double, reason: FreezeReason, in current: inout FreezeCandidate) {
     // The usual interval is unknown for the first two frames.
     let usual = distance ?? 0.1
-    guard hole > max(Self.factor * usual, usual + Self.margin) else { return }
-    still.holes += hole
-    if hole > still.maximumHole {
-      still.maximumHole = hole
-      still.reason = reason
+    guard gap > max(Self.factor * usual, usual + Self.margin) else { return }
+    current.gaps += gap
+    if gap > current.longestGap {
+      current.longestGap = gap
+      current.reason = reason
     }
   }
 
-  private mutating func settle(_ still: Stillness, at time: Double) -> Freeze? {
-    let duration = time - still.start
-    if still.holes > 0, still.holes * 2 >= duration {
-      freezes.add(start: still.start, duration: duration, reason: still.reason.rawValue)
-      return Freeze(start: still.start, duration: duration)
+  private mutating func settle(_ current: FreezeCandidate, at time: Double) -> Freeze? {
+    let duration = time - current.start
+    if current.gaps > 0, current.gaps * 2 >= duration {
+      freezes.add(start: current.start, duration: duration, reason: current.reason.rawValue)
+      return Freeze(start: current.start, duration: duration)
     }
-    if still.repeats > 0 { frozen.add(start: still.start, duration: duration) }
+    if current.repeats > 0 { frozen.add(start: current.start, duration: duration) }
     return nil
   }
 }

@@ -16,18 +16,18 @@ struct LateJoiners {
     let late = reports.indices.filter { isLate(reports[$0], end: end) }
     let missing = max(0, expected.peers - (reports.count - late.count))
     for index in late.dropFirst(missing) {
-      reports[index].cameLate = roundedForReport(max(0, end - came(reports[index])))
+      reports[index].timeLeftAfterLateJoin = roundedForReport(max(0, end - joinTime(of: reports[index])))
     }
   }
 
   private func isLate(_ peer: PeerReport, end: Double) -> Bool {
-    guard let mediaFrom, came(peer) > mediaFrom else { return false }
-    let left = end - came(peer)
+    guard let mediaFrom, joinTime(of: peer) > mediaFrom else { return false }
+    let left = end - joinTime(of: peer)
     let hasAll =
       (peer.steps.firstFrame != nil || !expected.video) && (peer.steps.firstSound != nil || !expected.audio)
     // A peer that has left is no longer connecting.
     return left < Self.tooShort || (left < Self.settling && !hasAll && peer.departure == nil)
   }
 
-  private func came(_ peer: PeerReport) -> Double { peer.steps.seen ?? peer.steps.firstPacket ?? 0 }
+  private func joinTime(of peer: PeerReport) -> Double { peer.steps.seen ?? peer.steps.firstPacket ?? 0 }
 }

@@ -8,10 +8,11 @@ extension PeerJudge {
     let recent = (1...max(1, Int(1 / buckets.step))).map { buckets[max(0, time - Double($0) * buckets.step)] }
     let length = Double(recent.count) * buckets.step
     let energy = recent.reduce(into: BucketedTimeline.Mean()) { $0 += $1.energy }
+    let fps = Double(recent.reduce(0) { $0 + $1.frames }) / length
     return CheckStatus.Peer(
       id: id.text, reached: Diagnosis.progress(notes.steps), progress: Diagnosis.sentence(notes),
       isGone: notes.departure != nil,
-      fps: roundedForReport(min(Double(recent.reduce(0) { $0 + $1.frames }) / length, video.pace.fastest ?? .infinity)),
+      fps: roundedForReport(min(fps, video.frameRateEstimator.fastest ?? .infinity)),
       bitrate: roundedForReport(Double(recent.reduce(0) { $0 + $1.videoBytes + $1.audioBytes } * 8) / length),
       level: energy.value.map { roundedForReport(decibels(amplitude: $0.squareRoot())) })
   }
@@ -27,7 +28,7 @@ extension PeerJudge {
   private func end(until end: Double) -> Double {
     guard let departure = notes.departure else { return end }
     let reported = [lastShown[.video], audio.heardEnd ?? lastShown[.audio]].compactMap { $0 }
-    let last = (reported + untoldUntil.values).max()
+    let last = (reported + unavailableMediaEnd.values).max()
     return min(end, departure.time, last ?? departure.time)
   }
 
@@ -40,7 +41,7 @@ extension PeerJudge {
   private mutating func finish(until checkEnd: Double) -> PeerReport {
     let end = end(until: checkEnd)
     if let freeze = video.end(at: end) { buckets.addFrozen(start: freeze.start, duration: freeze.duration) }
-    if let untold = untoldUntil[.audio] { audio.miss(until: min(end, untold)) }
+    if let unavailableEnd = unavailableMediaEnd[.audio] { audio.markMissing(until: min(end, unavailableEnd)) }
     for mark in audio.end(at: end) { note(mark) }
     for skew in skew.finish() { buckets[skew.time].skew.add(skew.skew) }
     let steps = notes.steps
@@ -54,8 +55,8 @@ extension PeerJudge {
       video: seen.map(videoReport), audio: heard.map(audioReport), undecoded: undecoded, skew: skew.report,
       pattern: patternReport,
       returned: returns.report(end: end),
-      timeline: buckets.timeline(end: checkEnd, video: seen, audio: heard, fastest: video.pace.fastest),
-      leftOut: leftOut,
+      timeline: buckets.timeline(end: checkEnd, video: seen, audio: heard, fastest: video.frameRateEstimator.fastest),
+      skippedFrames: skippedFrames,
       thumbnails: video.thumbnails.chosen)
   }
 
@@ -63,23 +64,23 @@ extension PeerJudge {
   private var undecoded: [String]? {
     var kinds: [MediaKind] = []
     if audioBytes > 0, notes.steps.firstSound == nil { kinds.append(.audio) }
-    if videoBytes > 0, notes.steps.firstFrame == nil, leftOut == nil { kinds.append(.video) }
+    if videoBytes > 0, notes.steps.firstFrame == nil, skippedFrames == nil { kinds.append(.video) }
     return kinds.isEmpty ? nil : kinds.map(\.rawValue)
   }
 
   private func videoReport(_ range: ClosedRange<Double>) -> VideoReport {
     let duration = range.upperBound - range.lowerBound
     // Rates refer to the time in which the frames were produced, which may have begun before the first one arrived.
-    let (made, surplus) = (duration + video.pace.past, video.pace.surplus)
+    let (made, surplus) = (duration + video.frameRateEstimator.preJoinDuration, video.frameRateEstimator.surplus)
     func rate(_ count: Double) -> Double { made > 0 ? roundedForReport(max(0, count) / made) : 0 }
     return VideoReport(
       start: roundedForReport(range.lowerBound), duration: roundedForReport(duration), frames: video.decoded,
       fps: rate(Double(video.decoded) - surplus.videoFrames),
-      fpsMinimum: buckets.fewestFrames(in: range, most: video.pace.fastest),
+      fpsMinimum: buckets.fewestFrames(in: range, most: video.frameRateEstimator.fastest),
       bitrate: rate(8 * (Double(videoBytes) - surplus.bytes)), keyframes: video.keyframes,
       decodeErrors: video.decodeErrors, framesBeforeKeyframe: video.beforeKeyframe, sizes: video.sizes,
       sizeChanges: video.sizeChanges, brightness: roundedForReport(video.meanBrightness),
-      freezes: video.freezes.intervals(of: duration), black: video.blackStretches.intervals(of: duration),
+      freezes: video.freezes.intervals(of: duration), black: video.blackIntervals.intervals(of: duration),
       frozen: video.frozen.intervals(of: duration))
   }
 

@@ -19,13 +19,13 @@ struct PeerJudge {
   var skew = SkewEstimator()
   var videoDelays = Samples()
   var audioDelays = Samples()
-  private(set) var leftOut: SkippedFramesReport?
+  private(set) var skippedFrames: SkippedFramesReport?
   var videoBytes = 0
   var audioBytes = 0
   /// When the last frame of each track could be seen or heard: a frame waits for earlier ones.
   var lastShown: [MediaKind: Double] = [:]
   /// Until when media continued that is no longer available.
-  var untoldUntil: [MediaKind: Double] = [:]
+  var unavailableMediaEnd: [MediaKind: Double] = [:]
   /// The newest timestamp of the pattern's frames, in seconds, and when it was read.
   private var lastContent: (content: Double, at: Double)?
 
@@ -50,13 +50,13 @@ struct PeerJudge {
     func first(_ position: WritableKeyPath<CallSteps, Double?>) {
       notes.steps[keyPath: position] = notes.steps[keyPath: position] ?? roundedForReport(time)
     }
-    if case .gone(let cause, let sentence) = step {
+    if case .departed(let cause, let sentence) = step {
       notes.departure = notes.departure ?? .init(time: roundedForReport(time), cause: cause, sentence: sentence)
       video.release()
       return
     }
     switch step {
-    case .seen:
+    case .appeared:
       // A peer that rejoins is present again.
       notes.departure = nil
     case .offerSent: first(\.offerSent)
@@ -76,7 +76,7 @@ struct PeerJudge {
       first(\.iceConnected)
       first(\.dtlsConnected)
     case .firstPacket: first(\.firstPacket)
-    case .gone: break
+    case .departed: break
     }
     // Whichever step happens first, the call had begun by then.
     first(\.seen)
@@ -123,8 +123,8 @@ struct PeerJudge {
   }
 
   /// Records that media of a kind continued until a time although it is no longer available.
-  mutating func wentOn(_ kind: MediaKind, until time: Double) {
-    untoldUntil[kind] = max(time, untoldUntil[kind] ?? time)
+  mutating func mediaContinued(_ kind: MediaKind, until time: Double) {
+    unavailableMediaEnd[kind] = max(time, unavailableMediaEnd[kind] ?? time)
   }
 
   /// Records skipped frames. Measurements that need no decoding still count them.
@@ -135,9 +135,9 @@ struct PeerJudge {
     videoBytes += videoFrames.bytes
     buckets.addVideo(bytes: videoFrames.bytes, from: first, to: last)
     buckets[last].keyframes += videoFrames.keyframes
-    video.leaveOut(keyframes: videoFrames.keyframes)
-    let before = leftOut
-    leftOut = SkippedFramesReport(
+    video.skip(keyframes: videoFrames.keyframes)
+    let before = skippedFrames
+    skippedFrames = SkippedFramesReport(
       videoFrames: (before?.videoFrames ?? 0) + videoFrames.count,
       first: min(before?.first ?? .infinity, roundedForReport(first)),
       last: max(before?.last ?? 0, roundedForReport(last)))
@@ -163,9 +163,9 @@ struct PeerJudge {
   ///   no delay.
   private mutating func note(_ reading: PatternReading, at time: Double, sent: SentFrames) -> Double? {
     picturesRead += 1
-    let position = numbers.add(reading)
-    returns.came(reading, at: time, sent: sent)
-    if position == .doubled { return nil }
+    let classification = numbers.add(reading)
+    returns.received(reading, at: time, sent: sent)
+    if classification == .doubled { return nil }
     let content = Double(reading.time) / 1_000
     lastContent = (content, time)
     if let delay = delay(of: content, at: time) {

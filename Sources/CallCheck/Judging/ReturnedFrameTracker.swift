@@ -3,7 +3,7 @@ import Pattern
 /// Tracks which of the frames that we sent return from one peer.
 struct ReturnedFrameTracker: Sendable {
   /// How long a frame may take to return, in seconds, before it counts as missing although no later one has returned.
-  static let patience = 2.0
+  static let returnTimeout = 2.0
   /// After this many seconds, a frame's outcome is final.
   static let memory = 30.0
 
@@ -34,7 +34,7 @@ struct ReturnedFrameTracker: Sendable {
   /// Records a frame that arrived.
   ///
   /// - Parameter sent: the recently sent frames.
-  mutating func came(_ reading: PatternReading, at time: Double, sent: SentFrames) {
+  mutating func received(_ reading: PatternReading, at time: Double, sent: SentFrames) {
     if !hasBegun {
       let ours = sent.from(reading)
       if ours.isEmpty { return }
@@ -82,7 +82,7 @@ struct ReturnedFrameTracker: Sendable {
       if entry.isReturned {
         sent += 1
         returned += 1
-      } else if settled + index < furthest || end - entry.videoFrame.time >= Self.patience {
+      } else if settled + index < furthest || end - entry.videoFrame.time >= Self.returnTimeout {
         sent += 1
       }
     }

@@ -10,21 +10,21 @@ struct SignallingLossDetector: Sendable {
   mutating func lost(at time: Double, because reason: String) {
     if isLost || losses.count == Self.most { return }
     isLost = true
-    losses.append(SignallingLoss(start: roundedForReport(time), duration: 0, regained: false, reason: reason))
+    losses.append(SignallingLoss(start: roundedForReport(time), duration: 0, restored: false, reason: reason))
   }
 
-  mutating func regained(at time: Double) {
+  mutating func restored(at time: Double) {
     guard isLost, let last = losses.indices.last else { return }
     isLost = false
     losses[last].duration = roundedForReport(max(0, time - losses[last].start))
-    losses[last].regained = true
+    losses[last].restored = true
   }
 
   /// Returns all losses; one that is not over lasts until `end`.
   func losses(until end: Double) -> [SignallingLoss] {
     losses.map { loss in
       var loss = loss
-      if !loss.regained { loss.duration = roundedForReport(max(0, end - loss.start)) }
+      if !loss.restored { loss.duration = roundedForReport(max(0, end - loss.start)) }
       return loss
     }
   }

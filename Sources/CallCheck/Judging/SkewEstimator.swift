@@ -6,7 +6,7 @@ import Media
 /// reports say when the media that arrives was captured, and the audio of each second is compared with its frames.
 struct SkewEstimator: Sendable {
   /// An audio packet, a mark in it, or a frame.
-  struct MonotonicInstant: Sendable {
+  struct Observation: Sendable {
     /// When the media could be heard or seen.
     let heard: Double
     /// When its last packet arrived.
@@ -18,13 +18,13 @@ struct SkewEstimator: Sendable {
   }
 
   /// How far around a mark, in seconds, frames are compared with it.
-  private static let connectionSettings = 0.5
+  private static let matchWindow = 0.5
   /// The minimum number of remembered observations of a track.
   private static let memory = 512
 
-  private var videoFrames: [MonotonicInstant] = []
-  private var audioChunks: [MonotonicInstant] = []
-  private var marks: [MonotonicInstant] = []
+  private var videoFrames: [Observation] = []
+  private var audioPackets: [Observation] = []
+  private var marks: [Observation] = []
   private var nextSecond: Double?
 
   private var exact = Parts()
@@ -36,49 +36,49 @@ struct SkewEstimator: Sendable {
     var network = Samples()
     var receiver = Samples()
 
-    mutating func add(_ audio: MonotonicInstant, against videoFrames: [MonotonicInstant], total: Double) {
+    mutating func add(_ audio: Observation, against videoFrames: [Observation], total: Double) {
       self.total.add(total)
-      func difference(_ value: (MonotonicInstant) -> Double?) -> Double? {
+      func difference(_ value: (Observation) -> Double?) -> Double? {
         guard let ofAudio = value(audio), let ofVideoFrames = median(videoFrames.compactMap(value)) else { return nil }
         return ofAudio - ofVideoFrames
       }
-      difference { moment in moment.stamped.flatMap { stamped in moment.content.map { stamped - $0 } } }
+      difference { observation in observation.stamped.flatMap { stamped in observation.content.map { stamped - $0 } } }
         .map { sender.add($0) }
-      difference { moment in moment.stamped.map { moment.arrived - $0 } }.map { network.add($0) }
+      difference { observation in observation.stamped.map { observation.arrived - $0 } }.map { network.add($0) }
       difference { $0.heard - $0.arrived }.map { receiver.add($0) }
     }
   }
 
-  mutating func videoFrame(_ moment: MonotonicInstant) -> [(time: Double, skew: Double)] {
-    Self.keep(moment, in: &videoFrames)
-    return settle(until: moment.heard)
+  mutating func videoFrame(_ observation: Observation) -> [(time: Double, skew: Double)] {
+    Self.keep(observation, in: &videoFrames)
+    return settle(until: observation.heard)
   }
 
-  mutating func audio(_ moment: MonotonicInstant) -> [(time: Double, skew: Double)] {
-    Self.keep(moment, in: &audioChunks)
-    return estimate(until: moment.heard)
+  mutating func audio(_ observation: Observation) -> [(time: Double, skew: Double)] {
+    Self.keep(observation, in: &audioPackets)
+    return estimate(until: observation.heard)
   }
 
-  mutating func mark(_ moment: MonotonicInstant) {
-    Self.keep(moment, in: &marks)
+  mutating func mark(_ observation: Observation) {
+    Self.keep(observation, in: &marks)
   }
 
   /// Compares the remaining marks, for which no later frame will arrive.
   mutating func finish() -> [(time: Double, skew: Double)] { settle(until: .infinity) }
 
-  private static func keep(_ moment: MonotonicInstant, in moments: inout [MonotonicInstant]) {
-    if moments.count == 2 * memory { moments.removeFirst(memory) }
-    moments.append(moment)
+  private static func keep(_ observation: Observation, in observations: inout [Observation]) {
+    if observations.count == 2 * memory { observations.removeFirst(memory) }
+    observations.append(observation)
   }
 
   /// Compares each mark for which all surrounding frames have arrived.
   private mutating func settle(until time: Double) -> [(time: Double, skew: Double)] {
     var found: [(time: Double, skew: Double)] = []
-    while let mark = marks.first, time - mark.heard >= Self.connectionSettings {
+    while let mark = marks.first, time - mark.heard >= Self.matchWindow {
       marks.removeFirst()
-      let around = videoFrames.filter { abs($0.heard - mark.heard) <= Self.connectionSettings && $0.content != nil }
+      let around = videoFrames.filter { abs($0.heard - mark.heard) <= Self.matchWindow && $0.content != nil }
       guard let content = mark.content,
-        let delay = median(around.compactMap { moment in moment.content.map { moment.heard - $0 } })
+        let delay = median(around.compactMap { observation in observation.content.map { observation.heard - $0 } })
       else { continue }
       let skew = mark.heard - content - delay
       exact.add(mark, against: around, total: skew)
@@ -96,22 +96,22 @@ struct SkewEstimator: Sendable {
     guard time >= end else { return [] }
     nextSecond = time + 1
     let range = (end - 1)..<end
-    let heard = audioChunks.filter { range.contains($0.heard) && $0.stamped != nil }
+    let heard = audioPackets.filter { range.contains($0.heard) && $0.stamped != nil }
     let seen = videoFrames.filter { range.contains($0.heard) && $0.stamped != nil }
-    func transit(_ moments: [MonotonicInstant], _ value: (MonotonicInstant) -> Double) -> Double? {
-      median(moments.compactMap { moment in moment.stamped.map { value(moment) - $0 } })
+    func transit(_ observations: [Observation], _ value: (Observation) -> Double) -> Double? {
+      median(observations.compactMap { observation in observation.stamped.map { value(observation) - $0 } })
     }
-    guard let audio = transit(heard, \.heard), let videoFrame = transit(seen, \.heard) else { return [] }
-    estimated.total.add(audio - videoFrame)
-    if let audio = transit(heard, \.arrived), let videoFrame = transit(seen, \.arrived) {
-      estimated.network.add(audio - videoFrame)
+    guard let audioTransit = transit(heard, \.heard), let videoTransit = transit(seen, \.heard) else { return [] }
+    estimated.total.add(audioTransit - videoTransit)
+    if let audioTransit = transit(heard, \.arrived), let videoTransit = transit(seen, \.arrived) {
+      estimated.network.add(audioTransit - videoTransit)
     }
-    if let audio = median(heard.map { $0.heard - $0.arrived }),
-      let videoFrame = median(seen.map { $0.heard - $0.arrived })
+    if let audioWait = median(heard.map { $0.heard - $0.arrived }),
+      let videoWait = median(seen.map { $0.heard - $0.arrived })
     {
-      estimated.receiver.add(audio - videoFrame)
+      estimated.receiver.add(audioWait - videoWait)
     }
-    return exact.total.count > 0 ? [] : [(end, audio - videoFrame)]
+    return exact.total.count > 0 ? [] : [(end, audioTransit - videoTransit)]
   }
 
   /// The result of all comparisons; nil if there was none.

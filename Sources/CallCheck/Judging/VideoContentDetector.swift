@@ -6,7 +6,7 @@ import Media
 /// At most about 160x120 pixels of a frame are inspected.
 struct VideoContentDetector: Sendable {
   /// The result for one frame.
-  struct Look: Sendable, Hashable {
+  struct Analysis: Sendable, Hashable {
     /// The mean luma.
     let brightness: Double
     let isBlack: Bool
@@ -32,7 +32,7 @@ struct VideoContentDetector: Sendable {
   private var before: [UInt8] = []
   private var first: [UInt8] = []
 
-  mutating func look(at view: VideoFrameView) -> Look {
+  mutating func analyze(_ view: VideoFrameView) -> Analysis {
     let plane = view.luma
     let step = max(1, max(plane.width, plane.height) / Self.points)
     let (columns, rows) = ((plane.width + step - 1) / step, (plane.height + step - 1) / step)
@@ -69,7 +69,7 @@ struct VideoContentDetector: Sendable {
     size = view.size
     if !isSame { first = now }
     before = now
-    return Look(
+    return Analysis(
       brightness: Double(sum) / Double(count), isBlack: bright * Self.brighter <= count, isSame: isSame)
   }
 

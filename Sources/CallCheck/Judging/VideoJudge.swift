@@ -29,13 +29,13 @@ struct VideoJudge {
   private var likeness = SSIMEstimator()
   private let reader = PatternReader()
   private var watch = FreezeDetector()
-  private(set) var pace = FrameRateEstimator()
+  private(set) var frameRateEstimator = FrameRateEstimator()
   private var black = IntervalDetector()
   private var lastTime: MediaTime?
   private var lastSeen: Double?
   private var nextComparison = 0.0
   private var hasUndecodable = false
-  private var hasLeftOut = false
+  private var hasSkipped = false
   private var brightness = 0.0
   private(set) var hasPattern = false
   private(set) var thumbnails: ThumbnailStrip
@@ -65,7 +65,7 @@ struct VideoJudge {
       let decoder = try self.decoder ?? VP8Decoder()
       self.decoder = decoder
       // A frame that is not shown is not an error.
-      return try decoder.decode(frame.payload) { view in look(at: view, of: frame, at: time) } ?? Outcome()
+      return try decoder.decode(frame.payload) { view in analyze(view, of: frame, at: time) } ?? Outcome()
     } catch {
       decodeErrors += 1
       hasUndecodable = true
@@ -80,25 +80,25 @@ struct VideoJudge {
   }
 
   /// Records skipped frames; the next frame is a keyframe.
-  mutating func leaveOut(keyframes: Int) {
-    hasLeftOut = true
+  mutating func skip(keyframes: Int) {
+    hasSkipped = true
     self.keyframes += keyframes
   }
 
-  private mutating func look(at view: VideoFrameView, of frame: EncodedFrame, at time: Double) -> Outcome {
+  private mutating func analyze(_ view: VideoFrameView, of frame: EncodedFrame, at time: Double) -> Outcome {
     var outcome = Outcome(isSeen: true)
     decoded += 1
     note(view.size, at: time)
-    let look = contentDetector.look(at: view)
-    brightness += look.brightness
-    black.set(look.isBlack, at: time)
+    let analysis = contentDetector.analyze(view)
+    brightness += analysis.brightness
+    black.set(analysis.isBlack, at: time)
     outcome.reading = read(view, at: time)
     if thumbnails.wants(at: time) { thumbnails.add(view, at: time) }
     outcome.freeze = watch.videoFrame(
-      at: time, isSame: look.isSame && !look.isBlack, reason: reason(of: frame, at: time))
-    pace.videoFrame(frame.time, arrived: time, bytes: frame.payload.readableBytes)
+      at: time, isSame: analysis.isSame && !analysis.isBlack, reason: reason(of: frame, at: time))
+    frameRateEstimator.videoFrame(frame.time, arrived: time, bytes: frame.payload.readableBytes)
     hasUndecodable = false
-    hasLeftOut = false
+    hasSkipped = false
     lastTime = frame.time
     lastSeen = time
     return outcome
@@ -133,7 +133,7 @@ struct VideoJudge {
 
   /// Returns the cause of a gap before a frame.
   private func reason(of frame: EncodedFrame, at time: Double) -> FreezeReason {
-    if hasLeftOut { return .receiverStalled }
+    if hasSkipped { return .receiverStalled }
     if hasUndecodable { return .undecodable }
     if let gap = frame.gap {
       return switch gap.reason {
@@ -160,7 +160,7 @@ struct VideoJudge {
 
   var freezes: IntervalLog { watch.freezes }
   var frozen: IntervalLog { watch.frozen }
-  var blackStretches: IntervalLog { black.log }
+  var blackIntervals: IntervalLog { black.log }
   var quality: PatternReport.FrameQuality? { likeness.quality }
   var meanBrightness: Double { brightness / Double(max(1, decoded)) }
 }

@@ -10,9 +10,15 @@ public struct CheckComparison: Sendable, Hashable, Codable {
   /// Rules that held in the earlier report and fail now.
   public var newFailures: [Failure]
   /// Rules that did not hold in the earlier report and hold now.
-  public var mended: [Failure]
+  public var resolvedFailures: [Failure]
   /// What could not be compared, one sentence each.
   public var remarks: [String]
+
+  private enum CodingKeys: String, CodingKey {
+    case baselineStart, summary, worse, better, newFailures
+    case resolvedFailures = "mended"
+    case remarks
+  }
 
   /// One measurement that changed.
   public struct Change: Sendable, Hashable, Codable {

@@ -41,7 +41,7 @@ public struct CheckReport: Sendable, Hashable, Codable {
   /// The network impairments that the check applied, and when. The caller sets them.
   public var impairment: [ImpairmentNote] = []
   /// The fault that the check injected; nil for none. The caller sets it.
-  public var act: FaultNote?
+  public var fault: FaultNote?
   /// The comparison with an earlier report; nil if there was none.
   public var comparison: CheckComparison?
 
@@ -49,7 +49,9 @@ public struct CheckReport: Sendable, Hashable, Codable {
     case version, writer, start, subject, room, expected, duration, mediaFrom, verdict, summary, diagnosis
     case failure, rulesAreDefault, rules, results
     case roomReport = "roomMeasured"
-    case peers, impairment, act, comparison
+    case peers, impairment
+    case fault = "act"
+    case comparison
   }
 
   /// The overall outcome of a check.
@@ -91,18 +93,23 @@ public struct CheckReport: Sendable, Hashable, Codable {
     public var name: String
     /// How often the fault was injected, for all peers together; 0 if there was no opportunity, nil if it is not
     /// counted.
-    public var performed: UInt64?
+    public var injectionCount: UInt64?
 
-    public init(name: String, performed: UInt64?) {
+    private enum CodingKeys: String, CodingKey {
+      case name
+      case injectionCount = "performed"
+    }
+
+    public init(name: String, injectionCount: UInt64?) {
       self.name = name
-      self.performed = performed
+      self.injectionCount = injectionCount
     }
 
     /// The fault for people: "ssrc-change, injected once".
     public var text: String {
-      switch performed {
+      switch injectionCount {
       case nil: name
-      case 0: "\(name), which had no opportunity"
+      case 0: "\(name), not injected because no opportunity arose"
       case 1: "\(name), injected once"
       case let times?: "\(name), injected \(times) times"
       }
@@ -111,14 +118,14 @@ public struct CheckReport: Sendable, Hashable, Codable {
 
   /// Limits of the check that the verdict does not state, one sentence each: what was not decoded or judged, and when
   /// the room server was missing.
-  public var shortcomings: [String] {
+  public var limitations: [String] {
     var sentences = [signallingSentence].compactMap(\.self)
-    let leftOut = peers.compactMap(\.leftOut)
-    if !leftOut.isEmpty {
-      let videoFrames = leftOut.reduce(0) { $0 + $1.videoFrames }
+    let skippedFrames = peers.compactMap(\.skippedFrames)
+    if !skippedFrames.isEmpty {
+      let videoFrames = skippedFrames.reduce(0) { $0 + $1.videoFrames }
       sentences.append(
         "This machine could not decode everything that arrived: \(videoFrames) \(videoFrames == 1 ? "frame" : "frames")"
-          + (leftOut.count == peers.count ? "" : " of \(leftOut.count) of \(peers.count) peers")
+          + (skippedFrames.count == peers.count ? "" : " of \(skippedFrames.count) of \(peers.count) peers")
           + " \(videoFrames == 1 ? "was" : "were") skipped.")
     }
     if let others = roomReport.peersNotJudged, others > 0 {
@@ -126,7 +133,7 @@ public struct CheckReport: Sendable, Hashable, Codable {
         "\(others) more \(others == 1 ? "peer was" : "peers were") present but not judged, because at most \(peers.count) "
           + "peers are judged.")
     }
-    let late = peers.compactMap(\.cameLate)
+    let late = peers.compactMap(\.timeLeftAfterLateJoin)
     if let longest = late.max() {
       sentences.append(
         late.count == 1
@@ -146,7 +153,7 @@ public struct CheckReport: Sendable, Hashable, Codable {
       let total = losses.reduce(0) { $0 + $1.duration }
       what =
         "was lost \(losses.count) times, first at \(from) (\(reason)), for \(MeasurementUnit.time.text(total)) in all"
-    } else if first.regained {
+    } else if first.restored {
       what = "was lost at \(from) for \(MeasurementUnit.time.text(first.duration)) (\(reason))"
     } else {
       what = "was lost at \(from) and not restored (\(reason))"
@@ -155,17 +162,17 @@ public struct CheckReport: Sendable, Hashable, Codable {
   }
 
   /// The peers that joined early enough to be judged.
-  package var judgedPeers: [PeerReport] { peers.filter { $0.cameLate == nil } }
+  package var judgedPeers: [PeerReport] { peers.filter { $0.timeLeftAfterLateJoin == nil } }
 
   /// The default rules among the rules.
-  package var ownRules: [RuleNote] { rulesAreDefault ? rules : rules.filter { $0.reason != nil } }
+  package var defaultRules: [RuleNote] { rulesAreDefault ? rules : rules.filter { $0.reason != nil } }
 
   /// A sentence that says which rules are default rules; nil if all were given.
-  package var ownRulesSentence: String? {
-    if ownRules.isEmpty { return nil }
-    if rulesAreDefault { return "No rule was given: these are the default rules." }
-    let verb = ownRules.count == 1 ? "is a default rule" : "are default rules"
-    return "\(ownRules.count) of these \(rules.count) rules \(verb)."
+  package var defaultRulesSentence: String? {
+    if defaultRules.isEmpty { return nil }
+    if rulesAreDefault { return "All of these rules are default rules." }
+    let verb = defaultRules.count == 1 ? "is a default rule" : "are default rules"
+    return "\(defaultRules.count) of these \(rules.count) rules \(verb)."
   }
 
   /// The measurements of the room as a whole.

@@ -87,14 +87,20 @@ public struct SignallingLoss: Sendable, Hashable, Codable {
   public var start: Double
   public var duration: Double
   /// Whether the connection was restored; otherwise it was lost to the end.
-  public var regained: Bool
+  public var restored: Bool
   /// The reported reason.
   public var reason: String
 
-  public init(start: Double, duration: Double, regained: Bool, reason: String) {
+  private enum CodingKeys: String, CodingKey {
+    case start, duration
+    case restored = "regained"
+    case reason
+  }
+
+  public init(start: Double, duration: Double, restored: Bool, reason: String) {
     self.start = start
     self.duration = duration
-    self.regained = regained
+    self.restored = restored
     self.reason = reason
   }
 }

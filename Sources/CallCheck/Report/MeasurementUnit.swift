@@ -5,11 +5,11 @@ public enum MeasurementUnit: Sendable, Hashable, CaseIterable {
   /// Seconds.
   case time
   /// 0 to 1.
-  case share
+  case ratio
   /// Bits per second.
   case bitrate
   /// Frames per second.
-  case videoRate
+  case frameRate
   /// dB relative to full scale: an audio level of at most 0.
   case level
   /// dB: the similarity of frames (PSNR).
@@ -25,10 +25,10 @@ public enum MeasurementUnit: Sendable, Hashable, CaseIterable {
     switch self {
     case .time: "s"
     case .bitrate: "bit/s"
-    case .videoRate: "fps"
+    case .frameRate: "fps"
     case .level, .decibels: "dB"
     case .pixels: "px"
-    case .share, .count, .score: ""
+    case .ratio, .count, .score: ""
     }
   }
 
@@ -36,9 +36,9 @@ public enum MeasurementUnit: Sendable, Hashable, CaseIterable {
   public var example: String {
     switch self {
     case .time: "500ms or 2s"
-    case .share: "2% or 0.02"
+    case .ratio: "2% or 0.02"
     case .bitrate: "300kbit or 2Mbit"
-    case .videoRate: "24 or 24fps"
+    case .frameRate: "24 or 24fps"
     case .level: "-30dB"
     case .decibels: "30dB"
     case .count: "2"
@@ -52,9 +52,9 @@ public enum MeasurementUnit: Sendable, Hashable, CaseIterable {
   var factors: [String: Double] {
     switch self {
     case .time: UnitValue.times
-    case .share: ["%": 0.01, "": 1]
+    case .ratio: ["%": 0.01, "": 1]
     case .bitrate: UnitValue.bitrates
-    case .videoRate: ["": 1, "fps": 1]
+    case .frameRate: ["": 1, "fps": 1]
     case .level, .decibels: ["db": 1, "dbfs": 1]
     case .count, .score: ["": 1]
     case .pixels: ["": 1, "px": 1]
@@ -89,10 +89,10 @@ public enum MeasurementUnit: Sendable, Hashable, CaseIterable {
     return switch self {
     case .time where size < 1: (1_000, size < 0.01 ? 1 : 0, " ms")
     case .time: (1, 2, " s")
-    case .share: (100, size < 0.1 ? 2 : 1, " %")
+    case .ratio: (100, size < 0.1 ? 2 : 1, " %")
     case .bitrate where size < 1e6: (1e-3, size < 1e4 ? 1 : 0, " kbit/s")
     case .bitrate: (1e-6, 2, " Mbit/s")
-    case .videoRate: (1, 1, " fps")
+    case .frameRate: (1, 1, " fps")
     case .level, .decibels: (1, 1, " dB")
     case .count: (1, 0, "")
     case .pixels: (1, 0, " px")

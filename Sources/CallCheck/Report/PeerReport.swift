@@ -27,15 +27,23 @@ public struct PeerReport: Sendable, Hashable, Codable {
   /// The frames of our pattern that the peer returned; nil if it returned none.
   public var returned: ReturnReport?
   /// How long before the check's end the peer joined, if that was too late for it to be judged; nil if it was judged.
-  public var cameLate: Double?
+  public var timeLeftAfterLateJoin: Double?
   /// The call in steps of time.
   public var timeline: CheckTimeline
   /// Frames that arrived and were not decoded; nil if all were.
-  public var leftOut: SkippedFramesReport?
+  public var skippedFrames: SkippedFramesReport?
   /// A few frames, evenly distributed over the call.
   public var thumbnails: [Thumbnail]
   /// The paths of the peer's media files, for a report that plays them. The caller sets them.
   public var recordings: [String] = []
+
+  private enum CodingKeys: String, CodingKey {
+    case id, reached, progress, steps, departure, absent, connection, video, audio, undecoded, skew, pattern, returned
+    case timeLeftAfterLateJoin = "cameLate"
+    case timeline
+    case skippedFrames = "leftOut"
+    case thumbnails, recordings
+  }
 
   /// How a peer left.
   public struct Departure: Sendable, Hashable, Codable {

@@ -2,7 +2,7 @@
 package enum ReportText {
   /// Returns one line without control characters, cut to `limit` Unicode scalars.
   ///
-  /// Harmful scalars are shown as U+FFFD.
+  /// Scalars that are not printable are shown as U+FFFD.
   package static func line(_ text: String, limit: Int = 120) -> String {
     var scalars = String.UnicodeScalarView()
     var count = 0
@@ -11,15 +11,16 @@ package enum ReportText {
         scalars.append("\u{2026}")
         break
       }
-      scalars.append(isHarmless(scalar) ? scalar : "\u{FFFD}")
+      scalars.append(isPrintable(scalar) ? scalar : "\u{FFFD}")
       count += 1
     }
     return String(scalars)
   }
 
-  /// Whether a scalar is harmless: not a control character, line separator or format character. Some format characters
-  /// reverse the direction of the following text. The two joiners, which join letters or keep them apart, are allowed.
-  package static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
+  /// Whether a scalar can be printed as it is: it is no control character, line separator or format character. Some
+  /// format characters reverse the direction of the following text. The two joiners, which join letters or keep them
+  /// apart, are allowed.
+  package static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
     if scalar == "\u{200C}" || scalar == "\u{200D}" { return true }
     return switch scalar.properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned: false

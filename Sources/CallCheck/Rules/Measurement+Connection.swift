@@ -50,7 +50,7 @@ extension Measurement {
         $0.bitrate.map { .value($0) } ?? .missing("the sent bytes were sampled only once")
       },
       sent(
-        "sent.loss", .share, "Loss of sent packets", better: .lower, noise: 0.01,
+        "sent.loss", .ratio, "Loss of sent packets", better: .lower, noise: 0.01,
         meaning:
           "Packets that the peer reported as lost, as a share of those that we sent. Packets that a retransmission replaced count, too."
       ) { .value($0.loss, detail: " (\($0.packetsLost) of \($0.packets))") },
@@ -65,7 +65,7 @@ extension Measurement {
     first: Bool
   ) -> Measurement {
     counted(
-      name, .share, title, better: .lower, noise: 0.01,
+      name, .ratio, title, better: .lower, noise: 0.01,
       meaning: first
         ? "Packets \(whose) that did not arrive at the first attempt, as a share of the packets sent: the loss of the network path."
         : "Packets \(whose) that never arrived, as a share of the packets sent: the loss that remains after retransmission."
@@ -75,7 +75,8 @@ extension Measurement {
   }
 
   private static func counted(
-    _ name: String, _ unit: MeasurementUnit, _ title: String, better: Better?, noise: Double, meaning: String,
+    _ name: String, _ unit: MeasurementUnit, _ title: String, better: PreferredDirection?, noise: Double,
+    meaning: String,
     _ value: @escaping @Sendable (ConnectionReport) -> Figure
   ) -> Measurement {
     peer(name, unit, title, better: better, noise: noise, meaning: meaning) { peer in
@@ -84,7 +85,8 @@ extension Measurement {
   }
 
   private static func sent(
-    _ name: String, _ unit: MeasurementUnit, _ title: String, better: Better?, noise: Double = 0, meaning: String,
+    _ name: String, _ unit: MeasurementUnit, _ title: String, better: PreferredDirection?, noise: Double = 0,
+    meaning: String,
     _ value: @escaping @Sendable (ConnectionReport.Sent) -> Figure
   ) -> Measurement {
     peer(name, unit, title, better: better, noise: noise, meaning: meaning) { peer in

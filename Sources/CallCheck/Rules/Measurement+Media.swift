@@ -5,13 +5,13 @@ extension Measurement {
         .value($0.frames)
       },
       video(
-        "video.fps", .videoRate, "Frame rate", better: .higher, noise: 1,
+        "video.fps", .frameRate, "Frame rate", better: .higher, noise: 1,
         meaning:
           "Decoded frames, divided by the time from the first frame to the peer's end. The time follows the sender's timestamps: "
           + "a burst of older frames, sent to a peer that has just joined, does not raise the rate."
       ) { .value($0.fps) },
       video(
-        "video.fps.min", .videoRate, "Lowest frame rate", better: .higher, noise: 2,
+        "video.fps.min", .frameRate, "Lowest frame rate", better: .higher, noise: 2,
         meaning: "The fewest frames in any window of 1 s."
       ) { $0.fpsMinimum.map { .value($0) } ?? .missing("video arrived for less than a second") },
       video(
@@ -107,7 +107,8 @@ extension Measurement {
     ]
 
   private static func video(
-    _ name: String, _ unit: MeasurementUnit, _ title: String, better: Better?, noise: Double = 0, meaning: String,
+    _ name: String, _ unit: MeasurementUnit, _ title: String, better: PreferredDirection?, noise: Double = 0,
+    meaning: String,
     none: Double? = nil, _ value: @escaping @Sendable (VideoReport) -> Figure
   ) -> Measurement {
     peer(name, unit, title, better: better, noise: noise, meaning: meaning) { peer in
@@ -116,7 +117,8 @@ extension Measurement {
   }
 
   private static func audio(
-    _ name: String, _ unit: MeasurementUnit, _ title: String, better: Better?, noise: Double = 0, meaning: String,
+    _ name: String, _ unit: MeasurementUnit, _ title: String, better: PreferredDirection?, noise: Double = 0,
+    meaning: String,
     none: Double? = nil, _ value: @escaping @Sendable (AudioReport) -> Figure
   ) -> Measurement {
     peer(name, unit, title, better: better, noise: noise, meaning: meaning) { peer in

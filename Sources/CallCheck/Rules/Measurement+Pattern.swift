@@ -44,7 +44,7 @@ extension Measurement {
       "av.skew.\(part)", .time, "Audio/video skew (\(part))", better: .lower, noise: 0.02, aliases: aliases,
       meaning:
         "Absolute time difference between audio and video on arrival, once a second: exact with the pattern, otherwise "
-        + "an estimate from the sender reports (see below). \(which)"
+        + "an estimate from the sender reports. \(which)"
     ) { peer in
       guard let skew = peer.skew else {
         return .missing("there was neither the pattern nor a sender report of each track")
@@ -93,7 +93,7 @@ extension Measurement {
         $0.ssimWorst
       },
       returned(
-        "returned.ratio", .share, "Share of returned frames", better: .higher, noise: 0.01,
+        "returned.ratio", .ratio, "Share of returned frames", better: .higher, noise: 0.01,
         meaning: "Share of our pattern frames that the peer returned, counted from the first returned frame."
       ) { .value($0.ratio, detail: " (\($0.returned) of \($0.sent))") },
       returned(
@@ -118,7 +118,8 @@ extension Measurement {
   private static let nothingReturned = "the peer returned no frame of our pattern"
 
   private static func pattern(
-    _ name: String, _ unit: MeasurementUnit, _ title: String, better: Better, noise: Double, meaning: String,
+    _ name: String, _ unit: MeasurementUnit, _ title: String, better: PreferredDirection, noise: Double,
+    meaning: String,
     _ value: @escaping @Sendable (PatternReport) -> Figure
   ) -> Measurement {
     peer(name, unit, title, better: better, noise: noise, meaning: meaning) { peer in
@@ -141,7 +142,8 @@ extension Measurement {
   }
 
   private static func returned(
-    _ name: String, _ unit: MeasurementUnit, _ title: String, better: Better, noise: Double, meaning: String,
+    _ name: String, _ unit: MeasurementUnit, _ title: String, better: PreferredDirection, noise: Double,
+    meaning: String,
     _ value: @escaping @Sendable (ReturnReport) -> Figure
   ) -> Measurement {
     peer(name, unit, title, better: better, noise: noise, meaning: meaning) { peer in

@@ -13,7 +13,7 @@ public struct Measurement: Sendable {
   /// The definition: what exactly is measured, and how.
   public let meaning: String
   /// The better direction; nil if neither is better.
-  public let better: Better?
+  public let better: PreferredDirection?
   /// The largest change that counts as noise, in the measurement's own unit. A change of up to a tenth of the value is
   /// noise as well.
   let noise: Double
@@ -27,7 +27,7 @@ public struct Measurement: Sendable {
     case peer
   }
 
-  public enum Better: String, Sendable, Hashable {
+  public enum PreferredDirection: String, Sendable, Hashable {
     case higher
     case lower
   }
@@ -59,7 +59,7 @@ public struct Measurement: Sendable {
 extension Measurement {
   /// Makes a measurement of each peer.
   static func peer(
-    _ name: String, _ unit: MeasurementUnit, _ title: String, better: Better? = nil, noise: Double = 0,
+    _ name: String, _ unit: MeasurementUnit, _ title: String, better: PreferredDirection? = nil, noise: Double = 0,
     aliases: [String] = [], meaning: String, value: @escaping @Sendable (PeerReport) -> Figure
   ) -> Measurement {
     Measurement(
@@ -69,7 +69,7 @@ extension Measurement {
 
   /// Makes a measurement of the room.
   static func room(
-    _ name: String, _ unit: MeasurementUnit, _ title: String, better: Better? = nil, noise: Double = 0,
+    _ name: String, _ unit: MeasurementUnit, _ title: String, better: PreferredDirection? = nil, noise: Double = 0,
     meaning: String, value: @escaping @Sendable (CheckReport.RoomReport) -> Figure
   ) -> Measurement {
     Measurement(
@@ -156,10 +156,10 @@ extension Measurement {
   /// Returns why a peer's value must not be judged although it exists: this machine skipped frames, and blaming the
   /// peer for that would be wrong. Nil if the value is reliable.
   func absence(of peer: PeerReport) -> String? {
-    guard let leftOut = peer.leftOut else { return nil }
+    guard let skippedFrames = peer.skippedFrames else { return nil }
     let isVideo = Self.ofVideoFrames.contains { name == $0 || name.hasPrefix($0 + ".") }
     // A first frame that was decoded before any frame was skipped is reliable.
-    let isFirst = name == "video.firstFrame" && (peer.steps.firstFrame.map { leftOut.first < $0 } ?? true)
-    return isVideo || isFirst ? leftOut.clause : nil
+    let isFirst = name == "video.firstFrame" && (peer.steps.firstFrame.map { skippedFrames.first < $0 } ?? true)
+    return isVideo || isFirst ? skippedFrames.clause : nil
   }
 }

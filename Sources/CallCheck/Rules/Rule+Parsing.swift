@@ -84,7 +84,7 @@ extension Rule {
       throw .noNumber(text, of: measurement.name)
     }
     if kind == .level, limit > 0 { throw .aboveFullScale(text, of: measurement.name) }
-    if kind == .share || kind == .score, !(0...1).contains(limit) { throw .noShare(text, of: measurement.name) }
+    if kind == .ratio || kind == .score, !(0...1).contains(limit) { throw .noShare(text, of: measurement.name) }
     return limit
   }
 }

@@ -3,26 +3,26 @@ public struct RuleList: Sendable {
   /// The given rules, in order.
   public var given: [Rule]
   /// Whether the default rules apply as well. A given rule replaces the default rules about the same measurement.
-  public var includesOwn: Bool
+  public var includesDefaults: Bool
 
   /// The keyword for the default rules, allowed wherever a rule is.
-  public static let ownName = "default"
+  public static let defaultKeyword = "default"
 
   /// Only the default rules: what applies if no rule is given.
-  public static let own = RuleList([], includesOwn: true)
+  public static let defaults = RuleList([], includesDefaults: true)
 
-  public init(_ given: [Rule] = [], includesOwn: Bool = false) {
+  public init(_ given: [Rule] = [], includesDefaults: Bool = false) {
     self.given = given
-    self.includesOwn = includesOwn
+    self.includesDefaults = includesDefaults
   }
 
   /// Whether the list contains no rule and no default rules.
-  public var isEmpty: Bool { given.isEmpty && !includesOwn }
+  public var isEmpty: Bool { given.isEmpty && !includesDefaults }
 
   /// Parses and adds a rule or the keyword `default`.
   public mutating func add(_ text: String) throws(Rule.ParseError) {
-    if text.trimmed == Self.ownName {
-      includesOwn = true
+    if text.trimmed == Self.defaultKeyword {
+      includesDefaults = true
     } else {
       given.append(try Rule(text))
     }
@@ -30,7 +30,7 @@ public struct RuleList: Sendable {
 
   public mutating func add(_ other: RuleList) {
     given += other.given
-    includesOwn = includesOwn || other.includesOwn
+    includesDefaults = includesDefaults || other.includesDefaults
   }
 
   /// Whether a rule about this measurement was given.
@@ -38,9 +38,9 @@ public struct RuleList: Sendable {
 
   /// Returns all rules that apply with these expectations: the given rules, then the default rules with their reasons.
   func all(for expected: CheckExpectation, subject: CheckSubject) -> [(rule: Rule, reason: String?)] {
-    let own = includesOwn ? DefaultRules.rules(for: expected, subject: subject) : []
+    let defaults = includesDefaults ? DefaultRules.rules(for: expected, subject: subject) : []
     return given.map { ($0, nil) }
-      + own.filter { !isGiven($0.rule.measurement.name) }.map { ($0.rule, Optional($0.reason)) }
+      + defaults.filter { !isGiven($0.rule.measurement.name) }.map { ($0.rule, Optional($0.reason)) }
   }
 }
 
@@ -55,7 +55,10 @@ public enum DefaultRules {
       texts.append(("absent <= 1s", "No peer left before the end."))
     }
     if expected.video {
-      if isCall { texts.append(("video.firstFrame <= 5s", "Users doubt the call if a tile stays empty for longer.")) }
+      if isCall {
+        texts.append(
+          ("video.firstFrame <= 5s", "Users assume that the call has failed if a tile stays empty for longer."))
+      }
       texts += [
         ("video.fps >= 15", "Below that, movement is visibly jerky."),
         ("video.freeze.longest <= 1s", "Users tolerate a shorter freeze."),
@@ -64,11 +67,14 @@ public enum DefaultRules {
       ]
     }
     if expected.audio {
-      if isCall { texts.append(("audio.firstSound <= 5s", "Users doubt the call if they hear nothing for longer.")) }
+      if isCall {
+        texts.append(
+          ("audio.firstSound <= 5s", "Users assume that the call has failed if they hear nothing for longer."))
+      }
       texts += [
         ("audio.silence.longest <= 2s", "Pauses in speech are shorter, and a real room is never silent."),
         ("audio.clipped.ratio <= 10%", "Audio that is clipped more often sounds distorted throughout."),
-        ("audio.gap.longest <= 500ms", "A longer gap swallows a word."),
+        ("audio.gap.longest <= 500ms", "A longer gap can hide a whole word."),
       ]
     }
     if isCall { texts.append(("loss <= 5%", "If a network path loses more, examine it first.")) }

@@ -5,7 +5,7 @@ extension CheckReport {
   /// A change counts if it exceeds both the noise of its measurement and a tenth of the earlier value.
   public func compared(with baseline: CheckReport) -> CheckComparison {
     var comparison = CheckComparison(
-      baselineStart: baseline.start, summary: "", worse: [], better: [], newFailures: [], mended: [],
+      baselineStart: baseline.start, summary: "", worse: [], better: [], newFailures: [], resolvedFailures: [],
       remarks: remarks(on: baseline))
     let pairs = zip(judgedPeers, baseline.judgedPeers)
     for measurement in Measurement.catalogue {
@@ -38,7 +38,7 @@ extension CheckReport {
           + "the first \(compared) of both were compared.")
     }
     for (report, name) in [(baseline, "In the baseline"), (self, "In this check")]
-    where report.peers.contains(where: { $0.leftOut != nil }) {
+    where report.peers.contains(where: { $0.skippedFrames != nil }) {
       remarks.append("\(name), not all frames were decoded, so their content is not compared.")
     }
     if duration < baseline.duration / 2 || duration > baseline.duration * 2 {
@@ -64,7 +64,7 @@ extension CheckReport {
         continue
       }
       let change = CheckComparison.Failure(rule: result.rule, peer: result.peer)
-      if result.holds { comparison.mended.append(change) } else { comparison.newFailures.append(change) }
+      if result.holds { comparison.resolvedFailures.append(change) } else { comparison.newFailures.append(change) }
     }
   }
 }
@@ -91,7 +91,10 @@ extension CheckComparison {
     if !newFailures.isEmpty {
       clauses.append(newFailures.count == 1 ? "1 rule newly fails" : "\(newFailures.count) rules newly fail")
     }
-    if !mended.isEmpty { clauses.append(mended.count == 1 ? "1 rule holds again" : "\(mended.count) rules hold again") }
+    if !resolvedFailures.isEmpty {
+      clauses.append(
+        resolvedFailures.count == 1 ? "1 rule holds again" : "\(resolvedFailures.count) rules hold again")
+    }
     if !worse.isEmpty { clauses.append("\(figures(worse.count)) got worse") }
     if !better.isEmpty { clauses.append("\(figures(better.count)) got better") }
     summary =

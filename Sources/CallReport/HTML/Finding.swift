@@ -5,7 +5,7 @@ struct Finding {
   /// The intervals in which the rule failed, in order; empty if the failure is not tied to a time.
   var positions: [Interval]
   /// What else happened during the longest interval, one clause each.
-  var meanwhile: [String]
+  var concurrentEvents: [String]
 
   /// The longest interval.
   var worst: Interval? { positions.max { ($0.duration, $1.start) < ($1.duration, $0.start) } }
@@ -15,15 +15,15 @@ struct Finding {
 
   init(of result: RuleResult, peer: PeerReport, impairment: [CheckReport.ImpairmentNote]) {
     positions = result.outcome == .failed ? Array(Self.positions(of: result, peer).prefix(Self.limit)) : []
-    meanwhile = []
+    concurrentEvents = []
     guard let worst else { return }
     let window = (start: worst.start, end: worst.start + worst.duration)
     // An interval that covers most of the call is not explained by single events.
-    if worst.duration < peer.timeline.length / 2 { meanwhile = Self.meanwhile(result, peer, worst) }
+    if worst.duration < peer.timeline.length / 2 { concurrentEvents = Self.concurrentEvents(result, peer, worst) }
     for note in impairment.prefix(TimelineBands.limit) where note.text != "none" {
       guard note.start < window.end, (note.end ?? .infinity) > window.start else { continue }
       let direction = note.direction.map { ReportText.line($0, limit: 20) + ": " } ?? ""
-      meanwhile.append("this check impaired the network on purpose (\(direction)\(ReportText.line(note.text)))")
+      concurrentEvents.append("this check impaired the network on purpose (\(direction)\(ReportText.line(note.text)))")
       break
     }
   }
@@ -53,7 +53,7 @@ struct Finding {
     return []
   }
 
-  private static func meanwhile(_ result: RuleResult, _ peer: PeerReport, _ worst: Interval) -> [String] {
+  private static func concurrentEvents(_ result: RuleResult, _ peer: PeerReport, _ worst: Interval) -> [String] {
     var facts: [String] = []
     let timeline = peer.timeline
     let window = (start: worst.start, end: worst.start + worst.duration)
@@ -64,7 +64,7 @@ struct Finding {
     if !result.measurement.contains("loss"), let loss = during(timeline.loss, before: 1, after: 1) {
       let isBlamed = worst.reason.map { ["lost", "recoveredLate", "waitingForKeyframe"].contains($0) } ?? false
       if loss.high >= 0.01 {
-        facts.append("loss rose to \(ReportFigure.share(loss.high))")
+        facts.append("loss rose to \(NumberFormatting.share(loss.high))")
       } else if loss.high == 0, !isBlamed {
         facts.append("no packet was lost")
       }
@@ -72,13 +72,13 @@ struct Finding {
     if let bitrate = during(timeline.videoBitrate),
       let median = LaneSeries(step: timeline.step, values: timeline.videoBitrate).median, bitrate.low < median / 2
     {
-      let least = bitrate.low > 0 ? "video fell to \(ReportFigure.bitrate(bitrate.low))" : "no video arrived"
-      facts.append("\(least) (median \(ReportFigure.bitrate(median)))")
+      let least = bitrate.low > 0 ? "video fell to \(NumberFormatting.bitrate(bitrate.low))" : "no video arrived"
+      facts.append("\(least) (median \(NumberFormatting.bitrate(median)))")
     }
     let asked = LaneSeries(step: timeline.step, values: timeline.keyframeRequests)
       .sum(from: window.start, to: window.end + 0.5)
     if asked >= 1 {
-      facts.append("\(ReportFigure.plural(Int(min(asked, 1e6)), "keyframe was", "keyframes were")) requested")
+      facts.append("\(NumberFormatting.plural(Int(min(asked, 1e6)), "keyframe was", "keyframes were")) requested")
     }
     let others: [(String, String, IntervalSummary?)] = [
       ("video.freeze", "the video froze", peer.video?.freezes),

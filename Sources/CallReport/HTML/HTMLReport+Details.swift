@@ -32,25 +32,28 @@ extension HTMLReport {
       (row.name, row.values.dropLast() + [connection.sent.flatMap { sent in value.map { $0(sent) } } ?? ""])
     }
     let rows: [Row] = [
-      with(received("Packets") { ReportFigure.count($0.received) }, sent: { ReportFigure.count($0.packets) }),
-      with(received("Bytes") { ReportFigure.count($0.bytes) }, sent: { ReportFigure.count($0.bytes) }),
+      with(received("Packets") { NumberFormatting.count($0.received) }, sent: { NumberFormatting.count($0.packets) }),
+      with(received("Bytes") { NumberFormatting.count($0.bytes) }, sent: { NumberFormatting.count($0.bytes) }),
       with(
-        received("Lost before retransmission") { ReportFigure.share($0.loss) }, sent: { ReportFigure.share($0.loss) }),
+        received("Lost before retransmission") { NumberFormatting.share($0.loss) },
+        sent: { NumberFormatting.share($0.loss) }),
       with(
-        received("Recovered") { ReportFigure.count($0.recovered) }, sent: nil),
+        received("Recovered") { NumberFormatting.count($0.recovered) }, sent: nil),
       with(
-        received("Lost after retransmission") { "\(ReportFigure.count($0.lost)), \(ReportFigure.share($0.finalLoss))" },
+        received("Lost after retransmission") {
+          "\(NumberFormatting.count($0.lost)), \(NumberFormatting.share($0.finalLoss))"
+        },
         sent: nil),
-      received("Duplicates") { ReportFigure.count($0.duplicated) },
-      received("Frames dropped") { ReportFigure.count($0.framesDropped) },
+      received("Duplicates") { NumberFormatting.count($0.duplicated) },
+      received("Frames dropped") { NumberFormatting.count($0.framesDropped) },
       received("Jitter") { $0.jitter.map(Self.spread) ?? "" },
       with(
-        received("Keyframes requested") { ReportFigure.count($0.keyframeRequests) },
-        sent: { ReportFigure.count($0.keyframeRequests) }),
-      with(("Bitrate", ["", "", ""]), sent: { $0.bitrate.map(ReportFigure.bitrate) ?? "" }),
+        received("Keyframes requested") { NumberFormatting.count($0.keyframeRequests) },
+        sent: { NumberFormatting.count($0.keyframeRequests) }),
+      with(("Bitrate", ["", "", ""]), sent: { $0.bitrate.map(NumberFormatting.bitrate) ?? "" }),
       with(
         ("Target bitrate", ["", "", ""]),
-        sent: { $0.targetBitrate.map { ReportFigure.bitrate(Double($0)) } ?? "" }),
+        sent: { $0.targetBitrate.map { NumberFormatting.bitrate(Double($0)) } ?? "" }),
     ]
     page.element("h4", text: "Connection, both directions")
     page.element("div", ["class": "scroll"]) { page in
@@ -87,20 +90,20 @@ extension HTMLReport {
   private func media(_ peer: PeerReport) -> [(name: String, value: String)] {
     var facts: [(String, String)] = []
     if let video = peer.video {
-      facts.append(("Frames decoded", ReportFigure.count(UInt64(max(0, video.frames)))))
+      facts.append(("Frames decoded", NumberFormatting.count(UInt64(max(0, video.frames)))))
       facts.append(("Keyframes", "\(video.keyframes)"))
       facts.append(
         ("Video decode errors", "\(video.decodeErrors), and \(video.framesBeforeKeyframe) before the first keyframe"))
-      if let least = video.fpsMinimum { facts.append(("Lowest frame rate", ReportFigure.digits(least))) }
-      let sizes = video.sizes.prefix(8).map { "\($0.width)\u{D7}\($0.height) from \(ReportFigure.time($0.time))" }
+      if let least = video.fpsMinimum { facts.append(("Lowest frame rate", NumberFormatting.digits(least))) }
+      let sizes = video.sizes.prefix(8).map { "\($0.width)\u{D7}\($0.height) from \(NumberFormatting.time($0.time))" }
       facts.append(("Sizes", sizes.joined(separator: "; ") + (video.sizes.count > 8 ? "; \u{2026}" : "")))
-      facts.append(("Mean luma", ReportFigure.fixed(video.brightness, 0)))
+      facts.append(("Mean luma", NumberFormatting.fixed(video.brightness, 0)))
     }
     if let audio = peer.audio {
-      facts.append(("Audio packets decoded", ReportFigure.count(UInt64(max(0, audio.packets)))))
+      facts.append(("Audio packets decoded", NumberFormatting.count(UInt64(max(0, audio.packets)))))
       facts.append(("Channels", "\(audio.channels)"))
-      facts.append(("Loudest sample", "\(ReportFigure.fixed(audio.peak, 1)) dB"))
-      facts.append(("Concealed audio", ReportFigure.seconds(audio.concealed)))
+      facts.append(("Loudest sample", "\(NumberFormatting.fixed(audio.peak, 1)) dB"))
+      facts.append(("Concealed audio", NumberFormatting.seconds(audio.concealed)))
       facts.append(("Audio decode errors", "\(audio.decodeErrors)"))
     }
     return facts
@@ -118,10 +121,10 @@ extension HTMLReport {
     if let delay = pattern.videoDelay { facts.append(("Video delay", Self.spread(delay))) }
     if let delay = pattern.audioDelay { facts.append(("Audio delay", Self.spread(delay))) }
     if let quality = pattern.quality {
-      let (mean, worst) = (ReportFigure.fixed(quality.psnr, 1), ReportFigure.fixed(quality.psnrWorst, 1))
+      let (mean, worst) = (NumberFormatting.fixed(quality.psnr, 1), NumberFormatting.fixed(quality.psnrWorst, 1))
       facts.append(("PSNR", "\(mean) dB, worst \(worst) dB"))
       facts.append(
-        ("SSIM", "\(ReportFigure.fixed(quality.ssim, 3)), worst \(ReportFigure.fixed(quality.ssimWorst, 3))"))
+        ("SSIM", "\(NumberFormatting.fixed(quality.ssim, 3)), worst \(NumberFormatting.fixed(quality.ssimWorst, 3))"))
     }
     return facts
   }
@@ -134,14 +137,14 @@ extension HTMLReport {
     for (name, value) in [
       ("From the sender", skew.sender), ("From the network", skew.network), ("From the receiver", skew.receiver),
     ] {
-      if let value { facts.append((name, ReportFigure.seconds(value))) }
+      if let value { facts.append((name, NumberFormatting.seconds(value))) }
     }
     return facts
   }
 
   private func returned(_ returned: ReturnReport) -> [(name: String, value: String)] {
     var facts = [
-      ("Sent", "\(returned.sent)"), ("Returned", "\(returned.returned), \(ReportFigure.share(returned.ratio))"),
+      ("Sent", "\(returned.sent)"), ("Returned", "\(returned.returned), \(NumberFormatting.share(returned.ratio))"),
       ("Missing", "\(returned.missing)"), ("Duplicates", "\(returned.doubled)"),
       ("Out of order", "\(returned.reordered)"),
     ]
@@ -150,13 +153,13 @@ extension HTMLReport {
   }
 
   private static func spread(_ spread: Spread) -> String {
-    let figures = [spread.p50, spread.p95, spread.worst].map(ReportFigure.seconds)
+    let figures = [spread.p50, spread.p95, spread.worst].map(NumberFormatting.seconds)
     return "median \(figures[0]), 95th percentile \(figures[1]), worst \(figures[2])"
   }
 
   private static func counts(_ counts: [String: UInt64]) -> String {
     let parts = counts.sorted { $0.key < $1.key }.map {
-      "\(ReportText.line($0.key, limit: 30)) \(ReportFigure.count($0.value))"
+      "\(ReportText.line($0.key, limit: 30)) \(NumberFormatting.count($0.value))"
     }
     return parts.isEmpty ? "nothing" : parts.joined(separator: ", ")
   }

@@ -5,10 +5,10 @@ extension HTMLReport {
   private static let maximumFailures = 12
 
   /// Writes what failed, by how much, when, and what else happened at that time.
-  func failures(of parties: [ReportParty], into page: inout Markup) {
-    let failed = parties.flatMap { party in party.results.filter { $0.outcome == .failed }.map { (party, $0) } }
+  func failures(of sections: [ReportSection], into page: inout Markup) {
+    let failed = sections.flatMap { section in section.results.filter { $0.outcome == .failed }.map { (section, $0) } }
     let without = { (outcome: RuleResult.Outcome) in
-      parties.map { ($0, $0.results.filter { $0.outcome == outcome }) }.filter { !$0.1.isEmpty }
+      sections.map { ($0, $0.results.filter { $0.outcome == outcome }) }.filter { !$0.1.isEmpty }
     }
     let (unmeasured, inconclusive) = (without(.notMeasured), without(.inconclusive))
     if failed.isEmpty && unmeasured.isEmpty && inconclusive.isEmpty { return }
@@ -16,43 +16,43 @@ extension HTMLReport {
       !failed.isEmpty ? "What failed" : unmeasured.isEmpty ? "What could not be judged" : "What could not be measured"
     page.element("section", ["class": "failures", "aria-labelledby": "failures"]) { page in
       page.element("h2", ["id": "failures"], text: title)
-      for (party, result) in failed.prefix(Self.maximumFailures) { failure(result, of: party, into: &page) }
+      for (section, result) in failed.prefix(Self.maximumFailures) { failure(result, of: section, into: &page) }
       if failed.count > Self.maximumFailures {
         page.element(
           "p", ["class": "soft"], text: "And \(failed.count - Self.maximumFailures) more: see the tables below.")
       }
-      for (outcome, parties) in [(RuleResult.Outcome.notMeasured, unmeasured), (.inconclusive, inconclusive)] {
-        for (party, results) in parties.prefix(Self.maximumFailures) {
-          self.unmeasured(results, as: outcome, of: party, into: &page)
+      for (outcome, sections) in [(RuleResult.Outcome.notMeasured, unmeasured), (.inconclusive, inconclusive)] {
+        for (section, results) in sections.prefix(Self.maximumFailures) {
+          self.unmeasured(results, as: outcome, of: section, into: &page)
         }
       }
     }
     page.newLine()
   }
 
-  private func failure(_ result: RuleResult, of party: ReportParty, into page: inout Markup) {
-    let finding = party.peer.map { Finding(of: result, peer: $0, impairment: report.impairment) }
+  private func failure(_ result: RuleResult, of section: ReportSection, into page: inout Markup) {
+    let finding = section.peer.map { Finding(of: result, peer: $0, impairment: report.impairment) }
     page.newLine()
     page.element("article", ["class": "failure"]) { page in
       page.element("div", ["class": "headline"]) { page in
         Self.badge(.failed, into: &page)
         page.element("code", ["class": "rule"], text: ReportText.line(result.rule))
         page.element("strong", ["class": "figure"], text: ReportText.line(result.figure ?? "\u{2013}", limit: 60))
-        contentDetector(result, into: &page)
-        page.element("a", ["class": "who", "href": "#" + Self.anchor(party)], text: party.name)
+        limitGauge(result, into: &page)
+        page.element("a", ["class": "who", "href": "#" + Self.anchor(section)], text: section.name)
       }
       page.element("p", text: ReportText.line(result.sentence, limit: 1000))
-      if let finding, let worst = finding.worst { moment(finding, worst, into: &page) }
+      if let finding, let worst = finding.worst { failureTimeline(finding, worst, into: &page) }
     }
   }
 
   /// Writes when the rule failed: a strip of the whole call with marked intervals, and what else happened during the
   /// longest of them.
-  private func moment(_ finding: Finding, _ worst: Interval, into page: inout Markup) {
+  private func failureTimeline(_ finding: Finding, _ worst: Interval, into page: inout Markup) {
     let axis = axis
     page.element("div", ["class": "moment"]) { page in
-      let when =
-        "\(ReportFigure.time(worst.start)) \u{2013} \(ReportFigure.time(min(worst.start + worst.duration, axis.duration)))"
+      let end = min(worst.start + worst.duration, axis.duration)
+      let when = "\(NumberFormatting.time(worst.start)) \u{2013} \(NumberFormatting.time(end))"
       let more = finding.positions.count > 1 ? ", the longest of \(finding.positions.count)" : ""
       page.element(
         "svg",
@@ -73,8 +73,8 @@ extension HTMLReport {
       }
       page.element("p", ["class": "meanwhile"]) { page in
         page.element("span", ["class": "when"], text: when + more)
-        if !finding.meanwhile.isEmpty {
-          page.write(". At the same time: \(finding.meanwhile.joined(separator: "; ")).")
+        if !finding.concurrentEvents.isEmpty {
+          page.write(". At the same time: \(finding.concurrentEvents.joined(separator: "; ")).")
         }
       }
     }
@@ -82,14 +82,14 @@ extension HTMLReport {
 
   /// Writes how far the value is from the limit, as a bar and in words. Values and limits of 0 or less, such as audio
   /// levels, have no length and are not drawn.
-  private func contentDetector(_ result: RuleResult, into page: inout Markup) {
+  private func limitGauge(_ result: RuleResult, into page: inout Markup) {
     guard let value = result.value, value.isFinite, result.limit.isFinite, value > 0, result.limit > 0 else { return }
     let ratio = value / result.limit
     let words =
       switch ratio {
       case ..<1: "\(Self.percent(1 - ratio)) below the limit"
       case ..<2: "\(Self.percent(ratio - 1)) above the limit"
-      default: "\(ReportFigure.digits(ratio)) times the limit"
+      default: "\(NumberFormatting.digits(ratio)) times the limit"
       }
     let most = max(value, result.limit) * 1.04
     let (found, limit) = (value / most, result.limit / most)
@@ -115,11 +115,11 @@ extension HTMLReport {
   /// Returns a share in percent, with enough decimals that it is not shown as 0.
   private static func percent(_ share: Double) -> String {
     let positions = share >= 0.01 ? 0 : share >= 0.001 ? 1 : 3
-    return "\(ReportFigure.short(share * 100, positions)) %"
+    return "\(NumberFormatting.short(share * 100, positions)) %"
   }
 
   private func unmeasured(
-    _ results: [RuleResult], as outcome: RuleResult.Outcome, of party: ReportParty, into page: inout Markup
+    _ results: [RuleResult], as outcome: RuleResult.Outcome, of section: ReportSection, into page: inout Markup
   ) {
     let what =
       outcome == .inconclusive
@@ -128,8 +128,8 @@ extension HTMLReport {
     page.element("article", ["class": "failure unmeasured"]) { page in
       page.element("div", ["class": "headline"]) { page in
         Self.badge(outcome, into: &page)
-        page.element("span", text: "\(ReportFigure.plural(results.count, "rule", "rules")) \(what)")
-        page.element("a", ["class": "who", "href": "#" + Self.anchor(party)], text: party.name)
+        page.element("span", text: "\(NumberFormatting.plural(results.count, "rule", "rules")) \(what)")
+        page.element("a", ["class": "who", "href": "#" + Self.anchor(section)], text: section.name)
       }
       page.element("ul") { page in
         for result in results.prefix(20) {
@@ -151,7 +151,7 @@ extension HTMLReport {
       let anchor = index == 0 ? "start" : fraction > 0.96 ? "end" : "middle"
       page.element(
         "text", ["x": TimeAxis.percent(fraction), "y": baseline, "text-anchor": anchor],
-        text: index == 0 ? "0 s" : ReportFigure.time(tick))
+        text: index == 0 ? "0 s" : NumberFormatting.time(tick))
     }
   }
 }

@@ -21,7 +21,7 @@ extension HTMLReport {
     page.newLine()
     page.element("div", ["class": "strip-of-pictures"]) { page in
       for (thumbnail, image) in shown {
-        let time = ReportFigure.time(thumbnail.time)
+        let time = NumberFormatting.time(thumbnail.time)
         page.element("figure") { page in
           page.empty(
             "img",
@@ -56,14 +56,14 @@ extension HTMLReport {
       let player: StaticString = type.hasPrefix("video") ? "video" : "audio"
       page.element(
         player, ["controls": "controls", "preload": "metadata", "src": source, "aria-label": shown], text: "")
-      page.element("figcaption", text: "\(shown), \(ReportFigure.bytes(bytes.count))")
+      page.element("figcaption", text: "\(shown), \(NumberFormatting.bytes(bytes.count))")
       return
     }
     var link = name
     var note = ""
     switch recordings[name] {
     case .file(let path): link = path
-    case .bytes(let bytes): note = ", \(ReportFigure.bytes(bytes.count)): too large to embed in this page"
+    case .bytes(let bytes): note = ", \(NumberFormatting.bytes(bytes.count)): too large to embed in this page"
     case nil: break
     }
     page.element("figcaption") { page in
@@ -74,7 +74,7 @@ extension HTMLReport {
 
   /// The files that are embedded in the page: in order, as long as there is room.
   private var embedded: Set<String> {
-    var left = Self.maximumEmbeddedInAll
+    var left = Self.maximumTotalEmbedded
     var chosen: Set<String> = []
     for name in report.peers.flatMap(\.recordings) {
       guard case .bytes(let bytes) = recordings[name], bytes.count <= min(left, Self.maximumEmbedded) else { continue }

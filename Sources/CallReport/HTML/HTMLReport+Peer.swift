@@ -2,28 +2,29 @@ import CallCheck
 
 extension HTMLReport {
   /// Writes the section of one peer.
-  func peer(_ party: ReportParty, into page: inout Markup) {
-    let anchor = Self.anchor(party)
+  func peer(_ section: ReportSection, into page: inout Markup) {
+    let anchor = Self.anchor(section)
     page.newLine()
     page.element("section", ["class": "peer", "id": anchor, "aria-labelledby": anchor + "-title"]) { page in
       page.element("h2", ["id": anchor + "-title"]) { page in
-        page.write(party.name.prefix(1).uppercased() + party.name.dropFirst())
-        if let id = party.id { page.element("bdi", ["class": "id"], text: id) }
+        page.write(section.name.prefix(1).uppercased() + section.name.dropFirst())
+        if let id = section.id { page.element("bdi", ["class": "id"], text: id) }
       }
-      if let peer = party.peer {
+      if let peer = section.peer {
         page.element("p", ["class": "lead"], text: ReportText.line(peer.progress, limit: 600))
         if let departure = peer.departure {
           page.element(
-            "p", text: "At \(ReportFigure.time(departure.time)): " + ReportText.line(departure.sentence, limit: 400))
+            "p",
+            text: "At \(NumberFormatting.time(departure.time)): " + ReportText.line(departure.sentence, limit: 400))
         }
-        Self.facts(glance(peer), into: &page)
+        Self.facts(overview(peer), into: &page)
       }
-      guard let peer = party.peer else { return rules(of: party, into: &page) }
+      guard let peer = section.peer else { return rules(of: section, into: &page) }
       // For a call that was not established, the step at which it stopped comes first.
       if peer.reached < .media { setUp(peer, into: &page) }
-      rules(of: party, into: &page)
+      rules(of: section, into: &page)
       if peer.reached >= .media { setUp(peer, into: &page) }
-      timeline(peer, of: party, into: &page)
+      timeline(peer, of: section, into: &page)
       videoFrames(peer, into: &page)
       recordings(peer, into: &page)
       details(peer, into: &page)
@@ -32,26 +33,29 @@ extension HTMLReport {
   }
 
   /// Returns the most important measurements.
-  private func glance(_ peer: PeerReport) -> [(name: String, value: String)] {
+  private func overview(_ peer: PeerReport) -> [(name: String, value: String)] {
     var facts: [(String, String)] = []
     if let video = peer.video {
       let size = video.sizes.last.map { "\($0.width)\u{D7}\($0.height), " } ?? ""
-      facts.append(("Video", "\(size)\(ReportFigure.digits(video.fps)) fps"))
-      facts.append(("Video bitrate", ReportFigure.bitrate(video.bitrate)))
+      facts.append(("Video", "\(size)\(NumberFormatting.digits(video.fps)) fps"))
+      facts.append(("Video bitrate", NumberFormatting.bitrate(video.bitrate)))
     } else {
       facts.append(("Video", "none"))
     }
-    if let leftOut = peer.leftOut { facts.append(("Not decoded", "\(leftOut.videoFrames) frames")) }
+    if let skippedFrames = peer.skippedFrames { facts.append(("Not decoded", "\(skippedFrames.videoFrames) frames")) }
     if let audio = peer.audio {
-      facts.append(("Audio", "\(ReportFigure.fixed(audio.level, 0)) dB, \(ReportFigure.bitrate(audio.bitrate))"))
+      facts.append(
+        ("Audio", "\(NumberFormatting.fixed(audio.level, 0)) dB, \(NumberFormatting.bitrate(audio.bitrate))"))
     } else {
       facts.append(("Audio", "none"))
     }
     // The same value as in the result of a rule about it.
-    if let loss = peer.connection.loss { facts.append(("Loss", MeasurementUnit.share.text(loss))) }
-    if let trip = peer.connection.roundTripTime { facts.append(("Round-trip time", ReportFigure.seconds(trip.p50))) }
-    if let skew = peer.skew { facts.append(("Skew", "\(ReportFigure.seconds(skew.total.p50)) median")) }
-    if let delay = peer.pattern?.videoDelay { facts.append(("Delay", "\(ReportFigure.seconds(delay.p50)) median")) }
+    if let loss = peer.connection.loss { facts.append(("Loss", MeasurementUnit.ratio.text(loss))) }
+    if let trip = peer.connection.roundTripTime {
+      facts.append(("Round-trip time", NumberFormatting.seconds(trip.p50)))
+    }
+    if let skew = peer.skew { facts.append(("Skew", "\(NumberFormatting.seconds(skew.total.p50)) median")) }
+    if let delay = peer.pattern?.videoDelay { facts.append(("Delay", "\(NumberFormatting.seconds(delay.p50)) median")) }
     return facts
   }
 
@@ -60,7 +64,7 @@ extension HTMLReport {
     let steps = SetUpSteps(peer, joined: report.roomReport.joined, expected: report.expected)
     guard let last = steps.taken.last?.time, report.subject == .call else { return }
     let axis = TimeAxis(duration: last)
-    let waited = ReportFigure.seconds(max(0, report.duration - last))
+    let waited = NumberFormatting.seconds(max(0, report.duration - last))
     page.element("h3", text: "How the call was established")
     page.element("table", ["class": "waterfall"]) { page in
       page.element("thead") { page in
@@ -87,8 +91,8 @@ extension HTMLReport {
                 page.empty("circle", ["cx": TimeAxis.percent(0.004 + end * 0.992), "cy": "7", "r": "3.5"])
               }
             }
-            page.element("td", ["class": "number"], text: "\(ReportFigure.fixed(time, 2)) s")
-            page.element("td", ["class": "number soft"], text: "+\(ReportFigure.fixed(took * 1000, 0)) ms")
+            page.element("td", ["class": "number"], text: "\(NumberFormatting.fixed(time, 2)) s")
+            page.element("td", ["class": "number soft"], text: "+\(NumberFormatting.fixed(took * 1000, 0)) ms")
           }
         }
         for (index, step) in steps.missing.enumerated() {
@@ -133,7 +137,7 @@ struct SetUpSteps {
   init(_ peer: PeerReport, joined: Double?, expected: CheckExpectation) {
     let steps = peer.steps
     let all: [(String, Double?)] = [
-      ("Signalling joined", joined), ("Peer seen", steps.seen),
+      ("Room joined", joined), ("Peer seen", steps.seen),
       ("Offer sent", steps.offerSent), ("Offer received", steps.offerReceived),
       ("Answer sent", steps.answerSent), ("Answer received", steps.answerReceived),
       ("Our first candidate", steps.firstLocalCandidate), ("Peer\u{2019}s first candidate", steps.firstRemoteCandidate),

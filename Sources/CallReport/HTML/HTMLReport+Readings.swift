@@ -14,7 +14,8 @@ extension HTMLReport {
   /// between series; `-` means no value.
   func readings(_ lane: TimelineLane) -> String {
     lane.series.map { series in
-      series.held.buckets(limit: Self.mostReadings).map { Self.text($0, lane.unit) ?? "-" }.joined(separator: " ")
+      series.sampleAndHold.buckets(limit: Self.mostReadings).map { Self.text($0, lane.unit) ?? "-" }
+        .joined(separator: " ")
     }.joined(separator: "|")
   }
 
@@ -41,7 +42,7 @@ extension HTMLReport {
             for row in 0..<rows {
               page.newLine()
               page.element("tr") { page in
-                page.element("th", ["scope": "row"], text: ReportFigure.time(Double(row) * length))
+                page.element("th", ["scope": "row"], text: NumberFormatting.time(Double(row) * length))
                 for (lane, _, values) in columns {
                   let value = row < values.count ? Self.text(values[row], lane.unit) : nil
                   page.element("td", text: value ?? "")

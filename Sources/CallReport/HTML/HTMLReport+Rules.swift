@@ -5,13 +5,13 @@ extension HTMLReport {
   private static let maximumColumns = 12
 
   /// Writes the outcomes of all rules for all peers, if there are several.
-  func matrix(of parties: [ReportParty], into page: inout Markup) {
-    let peers = parties.filter { $0.index != nil && !$0.results.isEmpty }.prefix(Self.maximumColumns)
+  func matrix(of sections: [ReportSection], into page: inout Markup) {
+    let peers = sections.filter { $0.index != nil && !$0.results.isEmpty }.prefix(Self.maximumColumns)
     guard peers.count > 1 else { return }
     var rules: [String] = []
     var seen: Set<String> = []
-    for party in peers {
-      for result in party.results where seen.insert(result.rule).inserted { rules.append(result.rule) }
+    for section in peers {
+      for result in section.results where seen.insert(result.rule).inserted { rules.append(result.rule) }
     }
     page.element("section", ["aria-labelledby": "matrix"]) { page in
       page.element("h2", ["id": "matrix"], text: "All rules by peer")
@@ -20,9 +20,9 @@ extension HTMLReport {
           page.element("thead") { page in
             page.element("tr") { page in
               page.element("th", ["scope": "col"], text: "Rule")
-              for party in peers {
+              for section in peers {
                 page.element("th", ["scope": "col"]) {
-                  $0.element("a", ["href": "#" + Self.anchor(party)], text: party.name)
+                  $0.element("a", ["href": "#" + Self.anchor(section)], text: section.name)
                 }
               }
             }
@@ -32,7 +32,7 @@ extension HTMLReport {
               page.newLine()
               page.element("tr") { page in
                 page.element("th", ["scope": "row"]) { $0.element("code", text: ReportText.line(rule)) }
-                for party in peers { cell(party.results.first { $0.rule == rule }, into: &page) }
+                for section in peers { cell(section.results.first { $0.rule == rule }, into: &page) }
               }
             }
           }
@@ -51,8 +51,8 @@ extension HTMLReport {
   }
 
   /// Writes the results of the room or of one peer.
-  func rules(of party: ReportParty, into page: inout Markup) {
-    if party.results.isEmpty { return }
+  func rules(of section: ReportSection, into page: inout Markup) {
+    if section.results.isEmpty { return }
     page.element("table", ["class": "rules"]) { page in
       page.element("thead") { page in
         page.element("tr") { page in
@@ -62,7 +62,7 @@ extension HTMLReport {
         }
       }
       page.element("tbody") { page in
-        for result in party.results {
+        for result in section.results {
           page.newLine()
           page.element("tr", ["class": result.outcome.rawValue]) { page in
             page.element("td", ["class": "mark"]) { page in
@@ -80,11 +80,11 @@ extension HTMLReport {
   }
 
   /// Writes the rules about the room as a whole.
-  func room(_ party: ReportParty, into page: inout Markup) {
-    if party.results.isEmpty { return }
+  func room(_ section: ReportSection, into page: inout Markup) {
+    if section.results.isEmpty { return }
     page.element("section", ["id": "room", "aria-labelledby": "room-title"]) { page in
       page.element("h2", ["id": "room-title"], text: report.subject == .call ? "The room" : "The recording")
-      rules(of: party, into: &page)
+      rules(of: section, into: &page)
     }
     page.newLine()
   }
@@ -99,7 +99,7 @@ extension HTMLReport {
       changes("New failures", "worse", comparison.newFailures.map { ($0.peer, $0.rule, nil) }, into: &page)
       changes("Got worse", "worse", comparison.worse.map { ($0.peer, $0.measurement, $0.sentence) }, into: &page)
       changes("Got better", "better", comparison.better.map { ($0.peer, $0.measurement, $0.sentence) }, into: &page)
-      changes("Holds again", "better", comparison.mended.map { ($0.peer, $0.rule, nil) }, into: &page)
+      changes("Holds again", "better", comparison.resolvedFailures.map { ($0.peer, $0.rule, nil) }, into: &page)
       for remark in comparison.remarks.prefix(20) {
         page.element("p", ["class": "soft"], text: ReportText.line(remark, limit: 400))
       }
@@ -112,9 +112,9 @@ extension HTMLReport {
   /// The maximum number of changes of one kind that are shown at once; the others can be expanded.
   private static let maximumChanges = 10
 
-  private func changes(_ title: String, _ look: String, _ rows: [Row], into page: inout Markup) {
+  private func changes(_ title: String, _ style: String, _ rows: [Row], into page: inout Markup) {
     if rows.isEmpty { return }
-    page.element("h3", ["class": look], text: "\(title) (\(rows.count))")
+    page.element("h3", ["class": style], text: "\(title) (\(rows.count))")
     table(rows.prefix(Self.maximumChanges), into: &page)
     let more = rows.dropFirst(Self.maximumChanges).prefix(200)
     if more.isEmpty { return }

@@ -24,7 +24,7 @@ extension HTMLReport {
           page.write(ReportText.line(diagnosis, limit: 1000))
         }
       }
-      for sentence in report.shortcomings { page.element("p", ["class": "soft"], text: sentence) }
+      for sentence in report.limitations { page.element("p", ["class": "soft"], text: sentence) }
       page.newLine()
       facts(into: &page)
     }
@@ -35,12 +35,12 @@ extension HTMLReport {
     let room = report.roomReport
     var facts: [(String, String)] = []
     if let start = report.start { facts.append(("Started", Self.wallClock(start))) }
-    facts.append(("Duration", ReportFigure.seconds(report.duration)))
+    facts.append(("Duration", NumberFormatting.seconds(report.duration)))
     if report.subject == .call {
-      facts.append(("Media from", report.mediaFrom.map(ReportFigure.time) ?? "never"))
-      facts.append(("Peers", "\(room.peersAtOnce) at once, \(report.expected.peers) expected"))
+      facts.append(("All media arrived at", report.mediaFrom.map(NumberFormatting.time) ?? "never"))
+      facts.append(("Peers", "\(room.peersAtOnce) at the same time, \(report.expected.peers) expected"))
     }
-    if let act = report.act { facts.append(("Injected fault", act.text)) }
+    if let fault = report.fault { facts.append(("Injected fault", fault.text)) }
     let held = report.results.count { $0.holds }
     facts.append(("Rules held", "\(held) of \(report.results.count)"))
     Self.facts(facts, into: &page)
@@ -86,11 +86,11 @@ extension HTMLReport {
   func footer(into page: inout Markup) {
     page.newLine()
     page.element("footer") { page in
-      if let sentence = report.ownRulesSentence {
+      if let sentence = report.defaultRulesSentence {
         page.element("details") { page in
-          page.element("summary", text: sentence.dropLast().replacing("'", with: "\u{2019}") + ", and why")
+          page.element("summary", text: "\(sentence) Their reasons:")
           page.element("ul") { page in
-            for note in report.ownRules {
+            for note in report.defaultRules {
               page.element("li") { page in
                 page.element("code", text: ReportText.line(note.rule))
                 page.write(" " + ReportText.line(note.reason ?? "", limit: 300))

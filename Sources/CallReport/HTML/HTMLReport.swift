@@ -22,7 +22,7 @@ public struct HTMLReport: Sendable {
   /// The maximum size of an embedded media file, in bytes; the page links to larger ones.
   public static let maximumEmbedded = 12 << 20
   /// The maximum size of all embedded files together.
-  public static let maximumEmbeddedInAll = 48 << 20
+  public static let maximumTotalEmbedded = 48 << 20
 
   /// Creates the page of a report.
   ///
@@ -67,13 +67,13 @@ public struct HTMLReport: Sendable {
   }
 
   private func body(into page: inout Markup) {
-    let parties = report.parties
+    let sections = report.sections
     verdict(into: &page)
-    failures(of: parties, into: &page)
+    failures(of: sections, into: &page)
     comparison(into: &page)
-    matrix(of: parties, into: &page)
-    for party in parties {
-      if party.index == nil { room(party, into: &page) } else { peer(party, into: &page) }
+    matrix(of: sections, into: &page)
+    for section in sections {
+      if section.index == nil { room(section, into: &page) } else { peer(section, into: &page) }
     }
   }
 
@@ -92,7 +92,7 @@ public struct HTMLReport: Sendable {
   }
 
   /// Returns the HTML id of the section of the room or of a peer.
-  static func anchor(_ party: ReportParty) -> String { party.index.map { "peer-\($0)" } ?? "room" }
+  static func anchor(_ section: ReportSection) -> String { section.index.map { "peer-\($0)" } ?? "room" }
 }
 
 /// The parts common to all pages: style, script and security policy.

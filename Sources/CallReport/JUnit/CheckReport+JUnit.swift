@@ -8,7 +8,7 @@ extension CheckReport {
   /// from call to call, so that a rule's history can be followed: the room and ids are properties, and an expected peer
   /// that never joined has the cases that it would have had.
   public var junit: String {
-    let suites = (judgedParties + absentParties).map(suite).filter { !$0.cases.isEmpty }
+    let suites = (judgedSections + absentSections).map(suite).filter { !$0.cases.isEmpty }
     var markup = Markup()
     markup.write(trusted: "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n")
     let cases = suites.flatMap(\.cases)
@@ -26,7 +26,7 @@ extension CheckReport {
     return markup.text
   }
 
-  private var seconds: String { duration.isFinite ? ReportFigure.fixed(max(0, duration), 3) : "0.000" }
+  private var seconds: String { duration.isFinite ? NumberFormatting.fixed(max(0, duration), 3) : "0.000" }
 
   /// The start without fraction and time zone, as the schema of Jenkins requires; nil if it is not a time.
   private var timestamp: String? {
@@ -37,25 +37,25 @@ extension CheckReport {
     return fits ? String(start) : nil
   }
 
-  private func suite(_ party: ReportParty) -> JUnitSuite {
+  private func suite(_ section: ReportSection) -> JUnitSuite {
     // A dot separates packages from classes.
-    var suite = JUnitSuite(name: party.name, className: "\(subject.rawValue).\(party.name)")
+    var suite = JUnitSuite(name: section.name, className: "\(subject.rawValue).\(section.name)")
     suite.properties.append(("room", ReportText.line(self.room)))
-    if let id = party.id { suite.properties.append(("peer", id)) }
-    if party.index == nil {
-      if let act { suite.properties.append(("misbehaved", act.text)) }
+    if let id = section.id { suite.properties.append(("peer", id)) }
+    if section.index == nil {
+      if let fault { suite.properties.append(("injectedFault", fault.text)) }
       suite.cases += wholeCall
     }
 
     var seen: [String: Int] = [:]
-    for result in party.results {
+    for result in section.results {
       seen[result.rule, default: 0] += 1
       let turn = seen[result.rule] ?? 1
       let rule = ReportText.line(result.rule)
       var found = JUnitSuite.Case(name: turn == 1 ? rule : "\(rule) (\(turn))")
       let text = JUnitSuite.table([
         ("rule", rule), ("measured", result.figure ?? "nothing"),
-        ("of", party.id.map { "\(party.name), \($0)" } ?? party.name),
+        ("of", section.id.map { "\(section.name), \($0)" } ?? section.name),
       ])
       switch result.outcome {
       case .held: found.output = "\(result.sentence)\n\(text)"
@@ -67,23 +67,23 @@ extension CheckReport {
       suite.cases.append(found)
     }
     suite.output =
-      party.peer.map { [$0.progress, $0.departure?.sentence].compactMap { $0 }.joined(separator: "\n") }
-      ?? (party.index == nil ? ([summary] + shortcomings).joined(separator: "\n") : Self.neverCame(party.name))
+      section.peer.map { [$0.progress, $0.departure?.sentence].compactMap { $0 }.joined(separator: "\n") }
+      ?? (section.index == nil ? ([summary] + limitations).joined(separator: "\n") : Self.neverJoined(section.name))
     return suite
   }
 
-  private static func neverCame(_ name: String) -> String {
+  private static func neverJoined(_ name: String) -> String {
     "\(name.prefix(1).uppercased() + name.dropFirst()) never joined."
   }
 
   /// The room and the peers that joined, each with its results. If no peer joined, results about peers do not belong to
   /// the room.
-  private var judgedParties: [ReportParty] {
-    guard peers.isEmpty else { return parties }
-    return parties.map { party in
-      var party = party
-      if party.index == nil { party.results.removeAll(where: Self.isOfPeers) }
-      return party
+  private var judgedSections: [ReportSection] {
+    guard peers.isEmpty else { return sections }
+    return sections.map { section in
+      var section = section
+      if section.index == nil { section.results.removeAll(where: Self.isOfPeers) }
+      return section
     }
   }
 
@@ -92,13 +92,13 @@ extension CheckReport {
   }
 
   /// The expected peers that never joined: nothing could be measured for them.
-  private var absentParties: [ReportParty] {
+  private var absentSections: [ReportSection] {
     guard verdict == .failed, peers.count < expected.peers else { return [] }
     let missing = results.filter { $0.peer == nil && Self.isOfPeers($0) }
     return (peers.count..<expected.peers).prefix(Self.maximumAbsent).map { index in
       let name = "peer \(index + 1)"
-      let results = peers.isEmpty ? missing : unmeasured(Self.neverCame(name))
-      return ReportParty(index: index, name: name, results: results)
+      let results = peers.isEmpty ? missing : unmeasured(Self.neverJoined(name))
+      return ReportSection(index: index, name: name, results: results)
     }
   }
 
@@ -135,8 +135,8 @@ extension CheckReport {
     peers.isEmpty
       ? "No peer was seen in the room."
       : JUnitSuite.table(
-        parties.compactMap { party in
-          party.peer.map { (party.name, $0.progress) }
+        sections.compactMap { section in
+          section.peer.map { (section.name, $0.progress) }
         })
   }
 }

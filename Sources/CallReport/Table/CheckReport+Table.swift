@@ -25,17 +25,17 @@ private struct VerdictTable {
 
   var lines: [String] {
     var lines = verdict
-    let parties = report.parties.filter { !$0.results.isEmpty }
-    let results = parties.flatMap(\.results)
+    let sections = report.sections.filter { !$0.results.isEmpty }
+    let results = sections.flatMap(\.results)
     let ruleColumns = min(width / 2, results.map { TerminalText.width(text.line($0.rule)) }.max() ?? 0)
-    for party in parties {
+    for section in sections {
       lines.append("")
-      let heading = [party.name, party.id].compactMap { $0 }.joined(separator: "  ")
+      let heading = [section.name, section.id].compactMap { $0 }.joined(separator: "  ")
       lines.append(styled(text.line(heading, columns: width), .bold))
-      for result in party.results { lines += self.lines(of: result, ruleColumns: ruleColumns) }
+      for result in section.results { lines += self.lines(of: result, ruleColumns: ruleColumns) }
     }
     if let comparison = report.comparison { lines += [""] + self.lines(of: comparison) }
-    if !results.isEmpty, let sentence = report.ownRulesSentence {
+    if !results.isEmpty, let sentence = report.defaultRulesSentence {
       lines += [""] + text.lines(sentence, columns: width)
     }
     return lines
@@ -49,9 +49,9 @@ private struct VerdictTable {
     if let diagnosis = report.diagnosis, diagnosis != report.summary {
       lines += text.lines(diagnosis, columns: width - indent)
     }
-    for sentence in report.shortcomings { lines += text.lines(sentence, columns: width - indent) }
-    if let act = report.act {
-      lines += text.lines("Injected fault: \(act.text).", columns: width - indent)
+    for sentence in report.limitations { lines += text.lines(sentence, columns: width - indent) }
+    if let fault = report.fault {
+      lines += text.lines("Injected fault: \(fault.text).", columns: width - indent)
     }
     return lines.enumerated().map { index, line in
       (index == 0 ? mark.shown + " " : String(repeating: " ", count: indent)) + line
@@ -88,7 +88,7 @@ private struct VerdictTable {
         lines.append("  and \(changes.count - Self.maximumChanges) more that got \(sign)")
       }
     }
-    for failure in comparison.mended { item("fixed", failure.peer, "\(failure.rule) holds again.") }
+    for failure in comparison.resolvedFailures { item("fixed", failure.peer, "\(failure.rule) holds again.") }
     for remark in comparison.remarks { lines += text.lines(remark, columns: width - 2).map { "  " + $0 } }
     return lines
   }

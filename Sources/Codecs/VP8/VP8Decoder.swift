@@ -45,10 +45,10 @@ package final class VP8Decoder {
     return VideoSize(width: Int(about.w), height: Int(about.h))
   }
 
-  /// Decodes one whole frame and passes the image to `look`.
+  /// Decodes one whole frame and passes the image to `body`.
   ///
-  /// - Returns: what `look` returns; nil if the frame is not meant to be shown.
-  package func decode<Seen>(_ frame: ByteBuffer, _ look: (VideoFrameView) -> Seen) throws(CodecError) -> Seen? {
+  /// - Returns: what `body` returns; nil if the frame is not meant to be shown.
+  package func decode<Result>(_ frame: ByteBuffer, _ body: (VideoFrameView) -> Result) throws(CodecError) -> Result? {
     let action = "decode a VP8 frame of \(frame.readableBytes) bytes"
     if frame.readableBytes == 0 { throw CodecError(action, "it is empty") }
     _ = try Self.keyframeSize(of: frame)
@@ -65,7 +65,7 @@ package final class VP8Decoder {
     guard let image = vpx_codec_get_frame(context, &position), let view = VideoFrameView(image.pointee) else {
       return nil
     }
-    return look(view)
+    return body(view)
   }
 
   /// Decodes one whole frame and returns its size only.

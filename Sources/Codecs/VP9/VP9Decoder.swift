@@ -5,7 +5,7 @@ package import NIOCore
 package final class VP9Decoder {
   private let context: UnsafeMutablePointer<vpx_codec_ctx_t>
   /// Whether a frame was too large: later frames could depend on it, up to the next keyframe.
-  private var isSpoilt = false
+  private var isBroken = false
 
   package init() throws(CodecError) {
     context = .allocate(capacity: 1)
@@ -28,18 +28,18 @@ package final class VP9Decoder {
     context.deallocate()
   }
 
-  /// Decodes one whole frame, or a superframe of several, and passes the last image to `look`.
+  /// Decodes one whole frame, or a superframe of several, and passes the last image to `body`.
   ///
-  /// - Returns: what `look` returns; nil if the frame is not meant to be shown.
-  package func decode<Seen>(_ frame: ByteBuffer, _ look: (VideoFrameView) -> Seen) throws(CodecError) -> Seen? {
+  /// - Returns: what `body` returns; nil if the frame is not meant to be shown.
+  package func decode<Result>(_ frame: ByteBuffer, _ body: (VideoFrameView) -> Result) throws(CodecError) -> Result? {
     let action = "decode a VP9 frame of \(frame.readableBytes) bytes"
     if frame.readableBytes == 0 { throw CodecError(action, "it is empty") }
     let isKeyframe = try checkSize(of: frame, action)
-    if isSpoilt {
+    if isBroken {
       guard isKeyframe else { throw CodecError(action, "an earlier frame was too large") }
       vpx_codec_destroy(context)
       try start()
-      isSpoilt = false
+      isBroken = false
     }
     let code = frame.withUnsafeReadableBytes { bytes in
       vpx_codec_decode(
@@ -52,7 +52,7 @@ package final class VP9Decoder {
     guard let view = VideoFrameView(image.pointee) else {
       throw CodecError(action, "it is not of profile 0: 8 bits, and colours at half the width and height")
     }
-    return look(view)
+    return body(view)
   }
 
   /// Refuses a keyframe that is too large before anything is allocated for it.
@@ -77,7 +77,7 @@ package final class VP9Decoder {
     do {
       try check(width: UInt32(clamping: size[0]), height: UInt32(clamping: size[1]), action)
     } catch {
-      isSpoilt = true
+      isBroken = true
       throw error
     }
   }

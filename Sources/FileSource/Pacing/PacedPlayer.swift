@@ -21,7 +21,7 @@ package struct PacedPlayer: Sendable {
 
   private let owner: ParticipantID
   private let loops: Bool
-  /// The duration of one round, in units of `FileTime.rate`; a multiple of `FileTime.commonSpan`.
+  /// The duration of one round, in units of `MediaTimebase.rate`; a multiple of `MediaTimebase.commonSpan`.
   private let period: Int64
   private var tracks: [MediaKind: Track]
   /// When time zero was, once playback has begun.
@@ -41,12 +41,13 @@ package struct PacedPlayer: Sendable {
 
   /// - Parameters:
   ///   - kinds: the kinds of the file's tracks.
-  ///   - period: the duration of one round in units of `FileTime.rate`; rounded up to a multiple of `FileTime.commonSpan`.
+  ///   - period: the duration of one round in units of `MediaTimebase.rate`; rounded up to a multiple of
+  ///     `MediaTimebase.commonSpan`.
   ///   - owner: the participant that the frames belong to.
   package init(kinds: [MediaKind], period: Int64, loops: Bool, owner: ParticipantID) {
     self.owner = owner
     self.loops = loops
-    self.period = FileTime.roundedUp(max(FileTime.commonSpan, period))
+    self.period = MediaTimebase.roundedUp(max(MediaTimebase.commonSpan, period))
     tracks = Dictionary(kinds.map { ($0, Track()) }, uniquingKeysWith: { first, _ in first })
   }
 
@@ -56,7 +57,7 @@ package struct PacedPlayer: Sendable {
   package func wants(_ kind: MediaKind) -> Bool {
     guard let track = tracks[kind], !track.hasEnded else { return false }
     guard let last = track.queue.last else { return true }
-    return last.time < now + FileTime.units(Self.lookAhead) && track.queue.bytes < Self.maximumQueue
+    return last.time < now + MediaTimebase.units(Self.lookAhead) && track.queue.bytes < Self.maximumQueue
   }
 
   /// Appends a track's next frames, in the file's order.
@@ -88,7 +89,7 @@ package struct PacedPlayer: Sendable {
   package mutating func poll(now instant: ContinuousClock.Instant) -> [EncodedFrame] {
     guard let began else { return [] }
     pauseIfTooLate(instant)
-    now = max(now, FileTime.units(instant - began) - pauses)
+    now = max(now, MediaTimebase.units(instant - began) - pauses)
 
     var due: [EncodedFrame] = []
     while let (kind, head) = nextFrame, instant >= self.instant(of: head.time, began) {
@@ -130,16 +131,16 @@ package struct PacedPlayer: Sendable {
     guard let began, let head = nextFrame?.frame else { return }
     let lateness = instant - self.instant(of: head.time, began)
     guard lateness > Self.maximumCatchUp else { return }
-    pauses &+= FileTime.units(lateness) / FileTime.commonSpan * FileTime.commonSpan
+    pauses &+= MediaTimebase.units(lateness) / MediaTimebase.commonSpan * MediaTimebase.commonSpan
   }
 
   private func instant(of time: Int64, _ began: ContinuousClock.Instant) -> ContinuousClock.Instant {
-    began + FileTime.duration(time &+ pauses)
+    began + MediaTimebase.duration(time &+ pauses)
   }
 
   private func encoded(_ frame: FileFrame, _ began: ContinuousClock.Instant) -> EncodedFrame {
     let codec: Codec = frame.kind == .video ? .vp8 : .opus
-    let unit = FileTime.units(perTickOf: frame.kind)
+    let unit = MediaTimebase.units(perTickOf: frame.kind)
     return EncodedFrame(
       owner: owner, codec: codec,
       time: MediaTime(ticks: (frame.time &+ pauses &+ unit / 2) / unit, rate: codec.clockRate),

@@ -2,8 +2,8 @@ import NIOCore
 
 /// A frame as stored in a container.
 struct ContainerFrame: Hashable {
-  /// The presentation time, in units of `FileTime.rate` from the container's zero, with the codec delay subtracted. nil
-  /// for a frame that follows another in the same block: then it begins where that one ends.
+  /// The presentation time, in units of `MediaTimebase.rate` from the container's zero, with the codec delay subtracted.
+  /// nil for a frame that follows another in the same block: then it begins where that one ends.
   var time: Int64?
   /// The duration in units, if the container states it.
   var length: Int64?

@@ -33,8 +33,8 @@ final class IVFReader: ContainerReader {
     switch String(decoding: fourCC, as: UTF8.self) {
     case "VP80": codec = .vp8
     case "VP90": codec = .vp9
-    case "AV01": throw .otherCodec(.video, "AV1")
-    case "H264": throw .otherCodec(.video, "H.264")
+    case "AV01": throw .unsupportedCodec(.video, "AV1")
+    case "H264": throw .unsupportedCodec(.video, "H.264")
     default: throw .unsupported("its IVF header names neither VP8 nor VP9")
     }
     guard rate > 0, scale > 0 else {
@@ -65,7 +65,7 @@ final class IVFReader: ContainerReader {
       throw .damaged(position: start, "a frame claims \(size) bytes, and \(Self.maximumFrameBytes) are the maximum")
     }
     guard let units = units(time) else {
-      throw .damaged(position: start, "a frame's time is beyond \(FileTime.latestHours) h")
+      throw .damaged(position: start, "a frame's time is beyond \(MediaTimebase.latestHours) h")
     }
     let payload = try file.bytes(Int(size), from: start + UInt64(Self.frameHeaderSize))
     guard payload.count == Int(size) else {
@@ -77,12 +77,12 @@ final class IVFReader: ContainerReader {
     return ContainerFrame(time: units, payload: ByteBuffer(bytes: payload), position: start)
   }
 
-  /// Converts a frame's time to the nearest unit of `FileTime.rate`; nil beyond the latest time.
+  /// Converts a frame's time to the nearest unit of `MediaTimebase.rate`; nil beyond the latest time.
   private func units(_ time: Int64) -> Int64? {
-    let wide = time.multipliedFullWidth(by: numerator * Int64(FileTime.rate))
+    let wide = time.multipliedFullWidth(by: numerator * Int64(MediaTimebase.rate))
     guard wide.high == (wide.low > UInt64(Int64.max) ? -1 : 0) else { return nil }
     let product = Int64(truncatingIfNeeded: wide.low)
-    guard abs(product / denominator) <= FileTime.latest else { return nil }
+    guard abs(product / denominator) <= MediaTimebase.latest else { return nil }
     let (whole, rest) = product.quotientAndRemainder(dividingBy: denominator)
     return whole + (rest >= denominator - rest ? 1 : 0)
   }

@@ -9,14 +9,14 @@ extension MediaFile {
     /// A directory, a pipe or a device: playing in a loop needs a file that can be read again.
     case notARegularFile
     case empty
-    /// Neither WebM, IVF nor Ogg; `looksLike` names the format if its first bytes are known.
-    case otherFormat(looksLike: String?)
+    /// Neither WebM, IVF nor Ogg; `detected` names the format if its first bytes are known.
+    case unsupportedFormat(detected: String?)
     /// A track of the right kind, but in another codec.
-    case otherCodec(MediaKind, String)
+    case unsupportedCodec(MediaKind, String)
     /// No video and no audio; `found` lists the codecs of the tracks that exist.
     case noTrack(found: [String])
     /// Tracks, but no frame that can be played.
-    case nothingInside
+    case noMedia
     /// Bytes that the format does not allow.
     case damaged(position: UInt64, String)
     /// Something that the format allows, but a call or this program does not support.
@@ -33,19 +33,19 @@ extension MediaFile {
         "it is a directory, a pipe or a device, not a file"
       case .empty:
         "it is empty"
-      case .otherFormat(let name?):
+      case .unsupportedFormat(let name?):
         "it is \(name), and only WebM (VP8, Opus), IVF (VP8) and Ogg (Opus) are played as stored"
-      case .otherFormat(nil):
+      case .unsupportedFormat(nil):
         "it is neither WebM nor IVF nor Ogg"
-      case .otherCodec(.video, let name):
+      case .unsupportedCodec(.video, let name):
         "its video is \(name), and only VP8 is played"
-      case .otherCodec(.audio, let name):
+      case .unsupportedCodec(.audio, let name):
         "its audio is \(name), and only Opus is played"
       case .noTrack(let found) where found.isEmpty:
         "it has no video and no audio"
       case .noTrack(let found):
         "it has no video and no audio, only \(found.joined(separator: ", "))"
-      case .nothingInside:
+      case .noMedia:
         "no frame of its tracks can be played"
       case .damaged(let position, let what):
         "at byte \(position) \(what)"

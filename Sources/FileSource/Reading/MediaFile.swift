@@ -20,8 +20,8 @@ public struct MediaFile: Sendable {
   public let tracks: [Track]
   /// What a user may want to know although the file can be played, each as a sentence: it is truncated, frames are
   /// skipped.
-  public var remarks: [String] { stored.remarks }
-  /// The time after which the file restarts when it is played in a loop, in units of `FileTime.rate`.
+  public var notes: [String] { stored.notes }
+  /// The time after which the file restarts when it is played in a loop, in units of `MediaTimebase.rate`.
   var period: Int64 { stored.period }
   private let stored: StoredFile
 
@@ -30,7 +30,7 @@ public struct MediaFile: Sendable {
   /// - Throws: why the file cannot be played, as a sentence.
   public init(opening path: String) throws(OpeningError) {
     do {
-      stored = try StoredFile(opening: path, accepting: StoredCodec.carried)
+      stored = try StoredFile(opening: path, accepting: StoredCodec.callCodecs)
       try stored.refuseWhatIsTooShort()
     } catch {
       throw OpeningError(path: path, reason: error)
@@ -39,7 +39,7 @@ public struct MediaFile: Sendable {
   }
 
   /// The duration of one round.
-  public var duration: Duration { FileTime.duration(period) }
+  public var duration: Duration { MediaTimebase.duration(period) }
 
   /// Returns the track of a kind, if there is one.
   public func track(_ kind: MediaKind) -> Track? {
@@ -63,7 +63,7 @@ extension MediaFile {
 
     /// nil for a codec that a call does not carry.
     init?(_ stored: StoredTrack) {
-      guard let codec = stored.codec.carried else { return nil }
+      guard let codec = stored.codec.callCodec else { return nil }
       self.codec = codec
       self.stored = stored
     }
@@ -77,7 +77,7 @@ extension MediaFile {
     /// 1 or 2; nil for video.
     public var channels: Int? { stored.channels }
     /// The time from the start of the first frame to the end of the last one.
-    public var duration: Duration { FileTime.duration(stored.end - stored.start) }
+    public var duration: Duration { MediaTimebase.duration(stored.end - stored.start) }
     /// The number of frames in the file that are skipped, because they cannot be decoded or overlap earlier ones.
     public var skippedFrames: Int { stored.skippedFrames }
 

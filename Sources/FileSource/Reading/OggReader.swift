@@ -73,14 +73,14 @@ final class OggReader: ContainerReader {
       throw .damaged(position: 0, "the first Ogg page holds no packet")
     }
     guard let head = OpusHead(parsing: identification.readableBytesView) else {
-      throw Self.otherCodec(identification)
+      throw Self.codecError(identification)
     }
     try head.refuseMoreThanStereo()
     self.head = head
 
     while true {
       let position = pagePosition
-      guard var page = try nextPage() else { throw .nothingInside }
+      guard var page = try nextPage() else { throw .noMedia }
       try take(&page, at: position)
       guard let tags = try nextPacket(at: position) else { continue }
       guard tags.readableBytesView.starts(with: "OpusTags".utf8) else {
@@ -93,17 +93,17 @@ final class OggReader: ContainerReader {
     }
   }
 
-  private static func otherCodec(_ identification: ByteBuffer) -> MediaFile.ReadError {
+  private static func codecError(_ identification: ByteBuffer) -> MediaFile.ReadError {
     let known: [(start: String, rejection: MediaFile.ReadError)] = [
-      ("\u{1}vorbis", .otherCodec(.audio, "Vorbis")),
-      ("\u{7f}FLAC", .otherCodec(.audio, "FLAC")),
-      ("Speex   ", .otherCodec(.audio, "Speex")),
+      ("\u{1}vorbis", .unsupportedCodec(.audio, "Vorbis")),
+      ("\u{7f}FLAC", .unsupportedCodec(.audio, "FLAC")),
+      ("Speex   ", .unsupportedCodec(.audio, "Speex")),
       ("OpusHead", .unsupported("its Opus header cannot be read")),
       ("OVP80", .unsupported("it is VP8 in Ogg, and video is played from WebM and IVF only")),
     ]
     for (start, rejection) in known where identification.readableBytesView.starts(with: start.utf8) { return rejection }
     if identification.getBytes(at: identification.readerIndex, length: 7) == [0x80] + Array("theora".utf8) {
-      return .otherCodec(.video, "Theora")
+      return .unsupportedCodec(.video, "Theora")
     }
     if identification.readableBytesView.starts(with: "fishead".utf8) {
       return .unsupported("it has several Ogg streams side by side, and one Opus stream is played")
@@ -196,9 +196,9 @@ final class OggReader: ContainerReader {
     }
     nextGranule = granule + sum
 
-    let unit = FileTime.units(perTickOf: .audio)
-    guard abs(granule - firstGranule + sum) <= FileTime.latest / unit else {
-      throw .damaged(position: position, "a packet's time is beyond \(FileTime.latestHours) h")
+    let unit = MediaTimebase.units(perTickOf: .audio)
+    guard abs(granule - firstGranule + sum) <= MediaTimebase.latest / unit else {
+      throw .damaged(position: position, "a packet's time is beyond \(MediaTimebase.latestHours) h")
     }
     var time = granule - firstGranule
     return packets.map { packet in

@@ -11,8 +11,8 @@ package struct StoredFile: Sendable {
   /// One or two tracks: video, audio or both.
   package let tracks: [StoredTrack]
   /// What a user may want to know although the file can be played, each as a sentence.
-  package let remarks: [String]
-  /// The time after which the file restarts when it is played in a loop, in units of `FileTime.rate`.
+  package let notes: [String]
+  /// The time after which the file restarts when it is played in a loop, in units of `MediaTimebase.rate`.
   package let period: Int64
   /// The first frame's time in the container, in units.
   package let origin: Int64
@@ -27,27 +27,27 @@ package struct StoredFile: Sendable {
     let format = try FormatDetector.format(file.beginning(FormatDetector.length))
     var survey = StoredFileScan(file: file, format: format, codecs: codecs)
     tracks = try survey.run()
-    guard let origin = tracks.map(\.start).min() else { throw .nothingInside }
+    guard let origin = tracks.map(\.start).min() else { throw .noMedia }
     self.path = path
     self.format = format
     self.file = file
     self.origin = origin
-    remarks = survey.remarks
+    notes = survey.notes
     period = Self.period(of: tracks.map { $0.start..<$0.end })
   }
 
   /// Refuses a file whose rounds are so short, or whose frame rate is so high, that nothing else could be done.
   package func refuseWhatIsTooShort() throws(MediaFile.ReadError) {
     guard period >= Self.shortestPeriod else {
-      throw .unsupported("it lasts \(FileTime.text(period)) s, and 0.01 s is the minimum")
+      throw .unsupported("it lasts \(MediaTimebase.text(period)) s, and 0.01 s is the minimum")
     }
-    for track in tracks where Int64(track.frames) > period / (Int64(FileTime.rate) / 1000) {
+    for track in tracks where Int64(track.frames) > period / (Int64(MediaTimebase.rate) / 1000) {
       throw .unsupported("its \(track.codec.kind) has more than 1000 frames a second")
     }
   }
 
   /// The minimum period: 10 ms, in units. A shorter file would restart all the time.
-  private static let shortestPeriod = Int64(FileTime.rate) / 100
+  private static let shortestPeriod = Int64(MediaTimebase.rate) / 100
 
   /// Returns the track of a kind, if there is one.
   package func track(_ kind: MediaKind) -> StoredTrack? {
@@ -56,7 +56,7 @@ package struct StoredFile: Sendable {
 
   /// For example `samples/test.webm: 10.00 s, VP8 640x480, 300 frames in 10.00 s; Opus mono, 500 packets in 10.00 s`.
   package var summary: String {
-    "\(path): \(FileTime.text(period)) s, \(tracks.map(\.description).joined(separator: "; "))"
+    "\(path): \(MediaTimebase.text(period)) s, \(tracks.map(\.description).joined(separator: "; "))"
   }
 
   /// Returns a reader of one of the tracks, at its start.
@@ -67,7 +67,7 @@ package struct StoredFile: Sendable {
 
   /// Tracks that begin within this interval are taken to begin together, apart from an encoder's delay: 50 ms, in
   /// units.
-  private static let togetherLimit = Int64(FileTime.rate) / 20
+  private static let togetherLimit = Int64(MediaTimebase.rate) / 20
 
   /// Returns the time after which the file restarts: when its longer track ends.
   ///
@@ -79,7 +79,7 @@ package struct StoredFile: Sendable {
     let lastStart = tracks.map(\.lowerBound).max() ?? 0
     let lastEnd = tracks.map(\.upperBound).max() ?? 0
     let longest = tracks.map { $0.upperBound - $0.lowerBound }.max() ?? 0
-    return FileTime.roundedUp(lastStart - firstStart <= togetherLimit ? longest : lastEnd - firstStart)
+    return MediaTimebase.roundedUp(lastStart - firstStart <= togetherLimit ? longest : lastEnd - firstStart)
   }
 }
 
@@ -90,12 +90,12 @@ package enum FormatDetector {
 
   /// Returns the format to read a file as.
   ///
-  /// - Throws: `otherFormat` with the name of the format, if it is known.
+  /// - Throws: `unsupportedFormat` with the name of the format, if it is known.
   static func format(_ beginning: [UInt8]) throws(MediaFile.ReadError) -> MediaFile.Format {
     if beginning.starts(with: [0x1a, 0x45, 0xdf, 0xa3]) { return .webM }
     if beginning.starts(with: Array("OggS".utf8)) { return .ogg }
     if beginning.starts(with: Array("DKIF".utf8)) { return .ivf }
-    throw .otherFormat(looksLike: name(beginning))
+    throw .unsupportedFormat(detected: name(beginning))
   }
 
   /// Returns the name of a file's format with an article; nil if its first bytes are not known.

@@ -6,7 +6,7 @@ struct StoredFileScan {
   let format: MediaFile.Format
   /// The codecs that can be played.
   let codecs: Set<StoredCodec>
-  private(set) var remarks: [String] = []
+  private(set) var notes: [String] = []
 
   init(file: OpenFile, format: MediaFile.Format, codecs: Set<StoredCodec>) {
     self.file = file
@@ -38,7 +38,7 @@ struct StoredFileScan {
       if let surveyed = try survey(codec, number: track.number, traits) { tracks.append(surveyed) }
     }
     let others = all.count - chosen.count
-    if others > 0 { remarks.append("\(others) more \(others == 1 ? "track is" : "tracks are") skipped.") }
+    if others > 0 { notes.append("\(others) more \(others == 1 ? "track is" : "tracks are") skipped.") }
     return tracks
   }
 
@@ -50,7 +50,7 @@ struct StoredFileScan {
 
   private mutating func ivf() throws(MediaFile.ReadError) -> [StoredTrack] {
     let codec = try IVFReader(file).codec
-    guard codecs.contains(codec) else { throw .otherCodec(.video, codec.name) }
+    guard codecs.contains(codec) else { throw .unsupportedCodec(.video, codec.name) }
     return try [survey(codec, number: 0, Traits())].compactMap(\.self)
   }
 
@@ -60,7 +60,7 @@ struct StoredFileScan {
     let playable = candidates.first { track in track.codec.map { $0.kind == kind && codecs.contains($0) } ?? false }
     if let playable { return playable }
     guard let other = candidates.first else { return nil }
-    throw .otherCodec(kind, other.codecName)
+    throw .unsupportedCodec(kind, other.codecName)
   }
 
   /// What a container's header says about a track's audio.
@@ -77,13 +77,13 @@ struct StoredFileScan {
     let reader = try TrackReader(TrackReader.Source(file: file, format: format, codec: codec, number: number))
     let survey = try TrackScan.run(reader)
     let name = codec.kind == .video ? "video" : "audio"
-    if reader.isTruncated, !remarks.contains(Self.cutOff) { remarks.append(Self.cutOff) }
+    if reader.isTruncated, !notes.contains(Self.cutOff) { notes.append(Self.cutOff) }
     guard let start = survey.start else {
-      remarks.append("Its \(name) track has no frame that can be played.")
+      notes.append("Its \(name) track has no frame that can be played.")
       return nil
     }
     if reader.skippedFrames > 0 {
-      remarks.append("\(reader.skippedFrames) of \(reader.skippedFrames + survey.frames) \(name) frames are skipped.")
+      notes.append("\(reader.skippedFrames) of \(reader.skippedFrames + survey.frames) \(name) frames are skipped.")
     }
     guard reader.skippedFrames <= survey.frames else {
       throw .unsupported(
@@ -110,9 +110,9 @@ struct TrackScan {
 
   /// More than a thousand frames a second, over this many frames, is not a plausible recording.
   static let window = 256
-  static let shortestWindow = Int64(FileTime.rate) * Int64(window) / 1000
+  static let shortestWindow = Int64(MediaTimebase.rate) * Int64(window) / 1000
   /// The maximum gap between two frames: an hour. A recording with a longer one is not plausible.
-  static let maximumGap = 3600 * Int64(FileTime.rate)
+  static let maximumGap = 3600 * Int64(MediaTimebase.rate)
 
   /// Reads a track to its end.
   static func run(_ reader: TrackReader) throws(MediaFile.ReadError) -> TrackScan {
@@ -141,7 +141,7 @@ struct TrackScan {
 
   private func check(gap: Int64) throws(MediaFile.ReadError) {
     guard gap <= Self.maximumGap else {
-      throw .unsupported("it has a gap of \(FileTime.text(gap)) s, and an hour is the maximum")
+      throw .unsupported("it has a gap of \(MediaTimebase.text(gap)) s, and an hour is the maximum")
     }
   }
 }

@@ -13,7 +13,8 @@ package struct StoredTrack: Sendable, Hashable, CustomStringConvertible {
   package let channels: Int?
   /// The number of frames in the file that are skipped, because they cannot be decoded or overlap earlier ones.
   package let skippedFrames: Int
-  /// The start of the first frame and the end of the last one, in units of `FileTime.rate` from the container's zero.
+  /// The start of the first frame and the end of the last one, in units of `MediaTimebase.rate` from the container's
+  /// zero.
   package let start: Int64
   package let end: Int64
   /// WebM's track number, which identifies the track when the file is played.
@@ -25,7 +26,7 @@ package struct StoredTrack: Sendable, Hashable, CustomStringConvertible {
 
   /// For example `VP8 640x480, 300 frames in 10.00 s` or `Opus mono, 500 packets in 10.00 s`.
   package var description: String {
-    let length = FileTime.text(end - start)
+    let length = MediaTimebase.text(end - start)
     return switch codec.kind {
     case .video: "\(codec.name) \(size.map(\.description) ?? "of unknown size"), \(frames) frames in \(length) s"
     case .audio: "\(codec.name) \(channels == 2 ? "stereo" : "mono"), \(frames) packets in \(length) s"
@@ -41,7 +42,7 @@ package enum StoredCodec: Sendable, Hashable, CaseIterable {
   case vorbis
 
   /// The codecs that a call carries, so that their frames can be played as stored.
-  package static let carried: Set<StoredCodec> = [.vp8, .opus]
+  package static let callCodecs: Set<StoredCodec> = [.vp8, .opus]
 
   package var kind: MediaKind {
     switch self {
@@ -51,7 +52,7 @@ package enum StoredCodec: Sendable, Hashable, CaseIterable {
   }
 
   /// The codec of a call; nil if a call does not carry it.
-  package var carried: Codec? {
+  package var callCodec: Codec? {
     switch self {
     case .vp8: .vp8
     case .opus: .opus

@@ -21,24 +21,24 @@ package final class TrackReader {
   private let origin: Int64
   private var container: any ContainerReader
   private var audio = AudioTimeline()
-  private var videoFrames: VideoTimeline
+  private var videoTimeline: VideoTimeline
   private let timing: ContainerTiming
   private var hasKeyframe = false
 
   /// The number of frames skipped so far in this round.
   private(set) var skippedFrames = 0
-  /// The end of the last frame, in units of `FileTime.rate`.
+  /// The end of the last frame, in units of `MediaTimebase.rate`.
   private(set) var end: Int64 = 0
   private var lastStart: Int64?
 
   /// The duration of a frame if the file does not state one: a thirtieth of a second.
-  private static let usualInterval = Int64(FileTime.rate) / 30
+  private static let usualInterval = Int64(MediaTimebase.rate) / 30
 
   init(_ source: Source, origin: Int64 = 0) throws(MediaFile.ReadError) {
     self.source = source
     self.origin = origin
     (container, timing) = try Self.open(source)
-    videoFrames = VideoTimeline(timing: timing)
+    videoTimeline = VideoTimeline(timing: timing)
   }
 
   /// Whether the file ended in the middle of an element.
@@ -48,7 +48,7 @@ package final class TrackReader {
   package func rewind() throws(MediaFile.ReadError) {
     (container, _) = try Self.open(source)
     audio = AudioTimeline()
-    videoFrames = VideoTimeline(timing: timing)
+    videoTimeline = VideoTimeline(timing: timing)
     hasKeyframe = false
     skippedFrames = 0
     end = 0
@@ -92,7 +92,7 @@ package final class TrackReader {
       throw .damaged(
         position: frame.position, "a packet of \(frame.payload.readableBytes) bytes is not Opus")
     }
-    let unit = FileTime.units(perTickOf: .audio)
+    let unit = MediaTimebase.units(perTickOf: .audio)
     let ticks = frame.time.map { ($0 + ($0 < 0 ? -unit / 2 : unit / 2)) / unit }
     guard let start = audio.position(ticks, length: length) else { return nil }
     end = (start + length) * unit
@@ -121,7 +121,7 @@ package final class TrackReader {
     guard let time = frame.time else {
       throw .unsupported("at byte \(frame.position) one block has several frames (lacing)")
     }
-    guard let start = videoFrames.position(time) else {
+    guard let start = videoTimeline.position(time) else {
       throw .damaged(position: frame.position, "a frame's time is before that of the previous one")
     }
     let shownFor = timing.interval ?? frame.length ?? lastStart.map { start - $0 } ?? Self.usualInterval
@@ -148,7 +148,7 @@ package final class TrackReader {
 /// A frame as stored in a file, with its time on the file's timeline.
 package struct FileFrame: Sendable, Hashable {
   package var kind: MediaKind
-  /// The presentation time, in units of `FileTime.rate` since the file's first frame.
+  /// The presentation time, in units of `MediaTimebase.rate` since the file's first frame.
   package var time: Int64
   package var payload: ByteBuffer
   package var isKeyframe: Bool

@@ -14,11 +14,11 @@ struct VideoTimeline {
   }
 
   /// Frames are at least one tick of the 90 kHz clock apart: the RTP timestamp identifies a frame.
-  static let smallestStep: Int64 = FileTime.units(perTickOf: .video)
+  static let smallestStep: Int64 = MediaTimebase.units(perTickOf: .video)
 
   /// Returns the time of a frame.
   ///
-  /// - Parameter time: its time in the container, in units of `FileTime.rate`.
+  /// - Parameter time: its time in the container, in units of `MediaTimebase.rate`.
   /// - Returns: the time in units; nil if it would be before the previous frame.
   mutating func position(_ time: Int64) -> Int64? {
     guard let last else {

@@ -45,8 +45,8 @@ final class WebMReader: ContainerReader {
 
   /// Returns how exact the times of a track are.
   func timing(of track: WebMTrack) -> ContainerTiming {
-    let rounding = FileTime.units(count: 1, ofNanoseconds: cwebm_time_unit(handle)) ?? 0
-    let interval = FileTime.units(count: 1, ofNanoseconds: track.frameInterval)
+    let rounding = MediaTimebase.units(count: 1, ofNanoseconds: cwebm_time_unit(handle)) ?? 0
+    let interval = MediaTimebase.units(count: 1, ofNanoseconds: track.frameInterval)
     return ContainerTiming(
       rounding: max(1, rounding), interval: interval.flatMap { $0 < VideoTimeline.smallestStep ? nil : $0 })
   }
@@ -73,14 +73,14 @@ final class WebMReader: ContainerReader {
     let unit = cwebm_time_unit(handle)
     guard
       unit > 0,
-      let time = FileTime.units(count: raw.time, ofNanoseconds: unit),
-      let delay = FileTime.units(count: 1, ofNanoseconds: codecDelay)
+      let time = MediaTimebase.units(count: raw.time, ofNanoseconds: unit),
+      let delay = MediaTimebase.units(count: 1, ofNanoseconds: codecDelay)
     else {
-      throw .damaged(position: raw.position, "a frame's time is beyond \(FileTime.latestHours) h")
+      throw .damaged(position: raw.position, "a frame's time is beyond \(MediaTimebase.latestHours) h")
     }
     return ContainerFrame(
       time: raw.lace == 0 ? time - delay : nil,
-      length: raw.duration < 0 ? nil : FileTime.units(count: raw.duration, ofNanoseconds: unit),
+      length: raw.duration < 0 ? nil : MediaTimebase.units(count: raw.duration, ofNanoseconds: unit),
       payload: ByteBuffer(bytes: UnsafeRawBufferPointer(start: raw.bytes, count: raw.size)),
       position: raw.position)
   }
@@ -96,7 +96,7 @@ extension MediaFile.ReadError {
     let detail = problem.detail
     switch problem.kind {
     case CWEBM_PROBLEM_NOT_WEBM:
-      self = .otherFormat(looksLike: "an EBML file of another kind")
+      self = .unsupportedFormat(detected: "an EBML file of another kind")
     case CWEBM_PROBLEM_READING:
       self = .unreadable(errno: Int32(clamping: detail))
     case CWEBM_PROBLEM_SECOND_SEGMENT:

@@ -48,7 +48,7 @@ struct CandidatePair: Sendable {
   var isRevoked = false
   /// Bytes of authenticated requests received on this pair, and bytes of responses and checks sent on it before a check
   /// was answered.
-  var bytesHeard = 0
+  var bytesReceived = 0
   var bytesSentUnanswered = 0
   /// The time of the last response to a check by this agent.
   var lastAnswer: ContinuousClock.Instant?
@@ -75,7 +75,7 @@ struct CandidatePair: Sendable {
   /// agent sends it at most three times the bytes that were received from there: the sender of a request may have
   /// spoofed its address (RFC 9000, 8 has the same rule).
   func allowsCheck(ofBytes size: Int) -> Bool {
-    lastAnswer != nil || remote.type != .peerReflexive || bytesSentUnanswered + size <= 3 * bytesHeard
+    lastAnswer != nil || remote.type != .peerReflexive || bytesSentUnanswered + size <= 3 * bytesReceived
   }
 
   /// Whether packets on this pair are trusted to come from the remote peer.
@@ -84,11 +84,11 @@ struct CandidatePair: Sendable {
   /// Whether the last response is recent enough to use the pair immediately.
   func isFresh(at now: ContinuousClock.Instant) -> Bool {
     guard isValid, let lastAnswer else { return false }
-    return lastAnswer + ICETiming.silence > now
+    return lastAnswer + ICETiming.disconnectedTimeout > now
   }
 
   /// Whether the candidates of both pairs have the same foundations.
-  func isAlike(_ other: CandidatePair) -> Bool {
+  func hasSameFoundation(_ other: CandidatePair) -> Bool {
     localFoundation == other.localFoundation && remote.foundation == other.remote.foundation
   }
 

@@ -37,7 +37,7 @@ struct CheckList: Sendable {
       remove(at: victim)
     }
     // One pair of each foundation is checked first; the others stay frozen until it has a result (RFC 8445, 6.1.2.6).
-    let alike = pairs.filter(pair.isAlike)
+    let alike = pairs.filter(pair.hasSameFoundation)
     let isHeldBack = alike.contains { $0.state == .waiting || $0.state == .inProgress }
     pair.state = isHeldBack && !alike.contains { $0.state == .succeeded } ? .frozen : .waiting
     nextID += 1
@@ -91,7 +91,7 @@ struct CheckList: Sendable {
   private var nextOrdinary: Int? {
     if let waiting = highest(where: { $0.state == .waiting }) { return waiting }
     let busy = pairs.filter { $0.state == .inProgress }
-    return highest { pair in pair.state == .frozen && !busy.contains(where: pair.isAlike) }
+    return highest { pair in pair.state == .frozen && !busy.contains(where: pair.hasSameFoundation) }
   }
 
   private func highest(where isWanted: (CandidatePair) -> Bool) -> Int? {
@@ -101,7 +101,7 @@ struct CheckList: Sendable {
 
   /// Unfreezes the pairs with the same foundations as a pair that has succeeded (RFC 8445, 7.2.5.3.3).
   mutating func unfreezePairs(like pair: CandidatePair) {
-    for index in pairs.indices where pairs[index].state == .frozen && pairs[index].isAlike(pair) {
+    for index in pairs.indices where pairs[index].state == .frozen && pairs[index].hasSameFoundation(pair) {
       pairs[index].state = .waiting
     }
   }

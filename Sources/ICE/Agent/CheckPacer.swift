@@ -10,16 +10,16 @@ package final class CheckPacer: Sendable {
   static let interval = Duration.milliseconds(5)
 
   /// The first time slot that is not reserved.
-  private let free = Mutex<ContinuousClock.Instant?>(nil)
+  private let nextFreeSlot = Mutex<ContinuousClock.Instant?>(nil)
 
   package init() {}
 
   /// Reserves the next time slot, in which no other agent sends a new check.
-  func book(now: ContinuousClock.Instant) -> ContinuousClock.Instant {
-    free.withLock { free in
-      let moment = max(free ?? now, now)
-      free = moment + Self.interval
-      return moment
+  func reserveSlot(now: ContinuousClock.Instant) -> ContinuousClock.Instant {
+    nextFreeSlot.withLock { nextFree in
+      let slot = max(nextFree ?? now, now)
+      nextFree = slot + Self.interval
+      return slot
     }
   }
 }

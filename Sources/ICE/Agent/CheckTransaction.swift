@@ -55,8 +55,8 @@ struct CheckTransaction: Sendable {
   }
 
   /// Shortens the wait for the next retransmission, because the remote peer has just shown that the path works.
-  mutating func hurry() {
+  mutating func retransmitSoon() {
     guard let next = nextTransmission else { return }
-    nextTransmission = min(next, lastSent + ICETiming.hurriedTimeout)
+    nextTransmission = min(next, lastSent + ICETiming.triggeredRetransmissionDelay)
   }
 }

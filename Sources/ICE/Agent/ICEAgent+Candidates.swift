@@ -109,7 +109,9 @@ extension ICEAgent {
       return true
     }
     if remoteCandidates.count >= Self.maximumRemoteCandidates {
-      guard let useless = remoteCandidates.firstIndex(where: isUseless) ?? (isProven ? leastUnheardCandidate : nil)
+      guard
+        let useless = remoteCandidates.firstIndex(where: isUseless)
+          ?? (isProven ? lowestPriorityUnresponsiveCandidate : nil)
       else {
         statistics.ignoredCandidates += 1
         return false
@@ -146,13 +148,13 @@ extension ICEAgent {
   }
 
   /// The candidate of lowest priority among those from which nothing was ever received.
-  private var leastUnheardCandidate: Int? {
-    let heard = Set(
+  private var lowestPriorityUnresponsiveCandidate: Int? {
+    let responsive = Set(
       checkList.pairs.filter {
         $0.hasAuthenticRequest || $0.state == .succeeded || $0.isRevoked || $0.id == selection?.pair
       }
       .map(\.path.remote))
-    return remoteCandidates.indices.filter { !heard.contains(remoteCandidates[$0].address) }
+    return remoteCandidates.indices.filter { !responsive.contains(remoteCandidates[$0].address) }
       .min { remoteCandidates[$0].priority < remoteCandidates[$1].priority }
   }
 
@@ -177,17 +179,17 @@ extension ICEAgent {
     beginSession(with: credentials, now: now)
   }
 
-  /// Retires the current session if it works, and resets the state.
+  /// Keeps the current session as the previous one if it works, and resets the state.
   mutating func beginSession(with credentials: ICECredentials, now: ContinuousClock.Instant) {
     if let selection, let index = checkList.index(of: selection.pair), let lastAnswer = checkList[index].lastAnswer {
-      retired = Retired(
+      previousSession = PreviousSession(
         credentials: local, selected: describe(checkList[index]),
         open: Set(checkList.pairs.filter(\.isOpen).map(\.path)), expiry: lastAnswer + ICETiming.consentExpiry)
     }
     local = credentials
     remote = nil
     started = nil
-    hasBookedCheck = false
+    hasReservedSlot = false
     remoteCandidates = []
     checkList = CheckList()
     transactions = []
@@ -199,7 +201,7 @@ extension ICEAgent {
   }
 
   /// Discards the old session when it has expired.
-  mutating func expireRetired(now: ContinuousClock.Instant) {
-    if let retired, retired.expiry <= now { self.retired = nil }
+  mutating func expirePreviousSession(now: ContinuousClock.Instant) {
+    if let previousSession, previousSession.expiry <= now { self.previousSession = nil }
   }
 }

@@ -7,8 +7,8 @@ extension ICEAgent {
     if let wake { return wake }
     let check = checkList.hasNext(onlyTriggered: isConcluded) && remote != nil ? nextCheck : nil
     return [
-      transactions.lazy.map(\.deadline).min(), check, consentDeadline, nominationDeadline, patienceDeadline,
-      retired?.expiry,
+      transactions.lazy.map(\.deadline).min(), check, consentDeadline, nominationDeadline, pacDeadline,
+      previousSession?.expiry,
     ].compactMap { $0 }.min()
   }
 
@@ -16,7 +16,7 @@ extension ICEAgent {
   ///
   /// - Parameter pace: the pacer that all agents of the process share.
   package mutating func poll(now: ContinuousClock.Instant, pace: CheckPacer) -> [Action] {
-    expireRetired(now: now)
+    expirePreviousSession(now: now)
     serviceTransactions(now: now)
     updateConsent(now: now)
     updateSelection(now: now)
@@ -60,15 +60,15 @@ extension ICEAgent {
 
   private mutating func startCheck(now: ContinuousClock.Instant, pace: CheckPacer) {
     guard remote != nil, let due = nextCheck, due <= now, checkList.hasNext(onlyTriggered: isConcluded) else { return }
-    if !hasBookedCheck {
-      let moment = pace.book(now: now)
+    if !hasReservedSlot {
+      let moment = pace.reserveSlot(now: now)
       guard moment <= now else {
         nextCheck = moment
-        hasBookedCheck = true
+        hasReservedSlot = true
         return
       }
     }
-    hasBookedCheck = false
+    hasReservedSlot = false
     guard let index = checkList.takeNext(onlyTriggered: isConcluded) else { return }
     sendCheck(index, isConsent: false, now: now)
     nextCheck = now + ICETiming.checkInterval
@@ -95,12 +95,12 @@ extension ICEAgent {
     }
     // Repeated in every consent check, because the remote peer may know this agent by a new address by now.
     request.usesCandidate = nominates || role == .controlling && pair.isNominated
-    let datagram = request.sealed(key: remote.key)
+    let datagram = request.encoded(integrityKey: remote.key)
     transactions.append(
       CheckTransaction(
         id: request.transactionID, pair: pair.id, path: pair.path, role: role, nominates: nominates,
         isConsent: isConsent, datagram: datagram, timeout: timeoutOfNewCheck,
-        maximumTimeout: pair.id == selection?.pair ? ICETiming.maximumDoubtTimeout : ICETiming.maximumTimeout,
+        maximumTimeout: pair.id == selection?.pair ? ICETiming.maximumSelectedPairRTO : ICETiming.maximumTimeout,
         lifetime: lifetime(ofCheckOf: pair.id, isConsent: isConsent), now: now))
     transmitCheck(datagram, pair.path, now: now)
   }
@@ -111,8 +111,8 @@ extension ICEAgent {
   /// again at the next request. The short lifetime keeps an attacker with a spoofed address from making the agent send
   /// there for long.
   private func lifetime(ofCheckOf pair: Int, isConsent: Bool) -> Duration {
-    if isConsent { return ICETiming.silence }
-    return isConcluded && pair != selection?.pair ? ICETiming.besidesLifetime : ICETiming.checkLifetime
+    if isConsent { return ICETiming.disconnectedTimeout }
+    return isConcluded && pair != selection?.pair ? ICETiming.nonNominatedLifetime : ICETiming.checkLifetime
   }
 
   /// The timeout grows with the number of active pairs, so that retransmissions keep the pace too (RFC 8445, 14.3).
@@ -141,8 +141,8 @@ extension ICEAgent {
   }
 
   /// Retransmits a pair's check in progress soon.
-  mutating func hurry(_ id: Int) {
-    for index in transactions.indices where transactions[index].pair == id { transactions[index].hurry() }
+  mutating func retransmitSoon(_ id: Int) {
+    for index in transactions.indices where transactions[index].pair == id { transactions[index].retransmitSoon() }
   }
 
   /// Whether a check of the pair other than a consent check is in progress.

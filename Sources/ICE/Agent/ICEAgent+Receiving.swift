@@ -12,20 +12,20 @@ extension ICEAgent {
   package mutating func received(
     _ datagram: ByteBuffer, from source: TransportAddress, to local: TransportAddress, now: ContinuousClock.Instant
   ) -> Bool {
-    guard let envelope = STUNEnvelope(datagram), envelope.method == .binding else { return false }
+    guard let routing = STUNRouting(datagram), routing.method == .binding else { return false }
     let path = Path(local: local, remote: source)
-    switch envelope.kind {
+    switch routing.kind {
     case .request:
-      guard let recipient = envelope.recipient else { return false }
+      guard let recipient = routing.localUsernameFragment else { return false }
       if recipient == self.local.usernameFragment {
         receivedRequest(datagram, path, now: now)
-      } else if let retired, recipient == retired.credentials.usernameFragment {
-        receivedRequest(datagram, path, ofRetired: retired, now: now)
+      } else if let previousSession, recipient == previousSession.credentials.usernameFragment {
+        receivedRequest(datagram, path, of: previousSession, now: now)
       } else {
         return false
       }
-    case .success, .failure:
-      guard let index = transactions.firstIndex(where: { $0.id == envelope.transactionID }) else { return false }
+    case .success, .errorResponse:
+      guard let index = transactions.firstIndex(where: { $0.id == routing.transactionID }) else { return false }
       receivedResponse(datagram, path, to: index, now: now)
     case .indication:
       // A keepalive (RFC 8445, 11) needs no response.
@@ -68,20 +68,20 @@ extension ICEAgent {
 
   /// Answers a check of the session before the restart, so that the old path works until the new one does.
   private mutating func receivedRequest(
-    _ datagram: ByteBuffer, _ path: Path, ofRetired retired: Retired, now: ContinuousClock.Instant
+    _ datagram: ByteBuffer, _ path: Path, of previousSession: PreviousSession, now: ContinuousClock.Instant
   ) {
     statistics.requestsReceived += 1
-    guard let message = authenticRequest(datagram, path, key: retired.credentials.key) else {
+    guard let message = authenticRequest(datagram, path, key: previousSession.credentials.key) else {
       statistics.requestsRejected += 1
       return
     }
     wake = wake ?? now
-    _ = accept(message, path, key: retired.credentials.key)
+    _ = accept(message, path, key: previousSession.credentials.key)
   }
 
   private func authenticRequest(_ datagram: ByteBuffer, _ path: Path, key: [UInt8]) -> STUNMessage? {
     guard bases.contains(where: { $0.address == path.local }), path.remote.isReachable,
-      let message = try? STUNMessage(parsing: datagram), message.hasRightFingerprint == true,
+      let message = try? STUNMessage(parsing: datagram), message.hasValidFingerprint == true,
       message.isAuthentic(key: key)
     else { return nil }
     return message
@@ -91,16 +91,16 @@ extension ICEAgent {
   private mutating func accept(_ request: STUNMessage, _ path: Path, key: [UInt8]) -> Int {
     var response = STUNMessage(.success, transactionID: request.transactionID)
     response.xorMappedAddress = path.remote
-    let datagram = response.sealed(key: key)
+    let datagram = response.encoded(integrityKey: key)
     send(datagram, path)
     return datagram.readableBytes
   }
 
   private mutating func refuse(_ request: STUNMessage, _ error: STUNErrorCode, _ path: Path, key: [UInt8]) {
-    var response = STUNMessage(.failure, transactionID: request.transactionID)
+    var response = STUNMessage(.errorResponse, transactionID: request.transactionID)
     response.errorCode = error
     if error == .unknownAttribute { response.unknownAttributes = request.attributesNotUnderstood }
-    send(response.sealed(key: key), path)
+    send(response.encoded(integrityKey: key), path)
   }
 
   /// Stores a check whose sender's credentials have not arrived yet, one entry for each path.
@@ -130,14 +130,14 @@ extension ICEAgent {
       return
     }
     checkList[index].hasAuthenticRequest = true
-    checkList[index].bytesHeard += check.size
+    checkList[index].bytesReceived += check.size
     checkList[index].bytesSentUnanswered += check.answered
     switch checkList[index].state {
     case .frozen, .waiting, .failed:
       checkList[index].state = .waiting
       checkList.trigger(checkList[index].id)
     case .inProgress, .succeeded:
-      hurry(checkList[index].id)
+      retransmitSoon(checkList[index].id)
     }
     if check.usesCandidate, role == .controlled { nominatedByRemote(index, now: now) }
   }
@@ -150,7 +150,7 @@ extension ICEAgent {
     let transaction = transactions[index]
     // The addresses of the response must mirror those of the request (RFC 8445, 7.2.5.2.1).
     guard let remote, path == transaction.path, let message = try? STUNMessage(parsing: datagram),
-      message.hasRightFingerprint == true, message.isAuthentic(key: remote.key),
+      message.hasValidFingerprint == true, message.isAuthentic(key: remote.key),
       message.attributesNotUnderstood.isEmpty
     else {
       statistics.responsesRejected += 1

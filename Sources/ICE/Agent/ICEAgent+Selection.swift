@@ -32,7 +32,9 @@ extension ICEAgent {
     selection = Selection(pair: checkList[index].id, consentDue: nextConsent(after: lastAnswer))
     hasLostConsent = false
     if nominated != checkList[index].id { nominated = nil }
-    if let expiry = retired?.expiry { retired?.expiry = min(expiry, now + ICETiming.retirement) }
+    if let expiry = previousSession?.expiry {
+      previousSession?.expiry = min(expiry, now + ICETiming.oldSessionLifetime)
+    }
     if checkList[index].isNominated { conclude() }
   }
 
@@ -67,13 +69,13 @@ extension ICEAgent {
     if hasLostConsent { return .failed }
     guard let started else { return .new }
     let isBusy = checkList.hasNext(onlyTriggered: false) || !transactions.isEmpty
-    return now >= started + ICETiming.patience && !isBusy ? .failed : .checking
+    return now >= started + ICETiming.pacTimeout && !isBusy ? .failed : .checking
   }
 
   /// The time at which the agent fails if it has found no pair.
-  var patienceDeadline: ContinuousClock.Instant? {
+  var pacDeadline: ContinuousClock.Instant? {
     guard selection == nil, !hasLostConsent, let started else { return nil }
-    let end = started + ICETiming.patience
+    let end = started + ICETiming.pacTimeout
     return lastPoll.map { $0 >= end } == true ? nil : end
   }
 }
@@ -90,19 +92,19 @@ extension ICEAgent {
     }
     if selection.consentDue <= now {
       sendCheck(index, isConsent: true, now: now)
-      selection.consentAsked = now
+      selection.lastConsentCheck = now
       selection.consentDue = nextConsent(after: now)
-      selection.doubtDue = selection.doubtDue ?? now + ICETiming.consentDoubt
+      selection.consentResponseDue = selection.consentResponseDue ?? now + ICETiming.consentResponseTimeout
     }
-    if let doubtDue = selection.doubtDue, doubtDue <= now {
-      selection.doubtDue = nil
-      if let asked = selection.consentAsked, lastAnswer < asked, !isBeingChecked(selection.pair) {
+    if let consentResponseDue = selection.consentResponseDue, consentResponseDue <= now {
+      selection.consentResponseDue = nil
+      if let lastCheck = selection.lastConsentCheck, lastAnswer < lastCheck, !isBeingChecked(selection.pair) {
         checkList.trigger(selection.pair)
       }
     }
     if let since = selection.disconnectedSince {
       if lastAnswer > since { selection.disconnectedSince = nil }
-    } else if lastAnswer + ICETiming.silence <= now {
+    } else if lastAnswer + ICETiming.disconnectedTimeout <= now {
       selection.disconnectedSince = now
       checkList.wakeAll()
     }
@@ -113,9 +115,10 @@ extension ICEAgent {
     guard let selection, let index = checkList.index(of: selection.pair),
       let lastAnswer = checkList[index].lastAnswer
     else { return nil }
-    let silence = selection.disconnectedSince == nil ? lastAnswer + ICETiming.silence : nil
-    return [selection.consentDue, selection.doubtDue, silence, lastAnswer + ICETiming.consentExpiry]
-      .compactMap { $0 }.min()
+    let disconnectedDeadline = selection.disconnectedSince == nil ? lastAnswer + ICETiming.disconnectedTimeout : nil
+    return [
+      selection.consentDue, selection.consentResponseDue, disconnectedDeadline, lastAnswer + ICETiming.consentExpiry,
+    ].compactMap { $0 }.min()
   }
 
   /// Returns a time 4 to 6 s later, randomized so that many peers do not send their checks at once.

@@ -95,15 +95,15 @@ package struct ICEAgent: Sendable {
     /// The time of the next consent check.
     var consentDue: ContinuousClock.Instant
     /// The time of the last consent check.
-    var consentAsked: ContinuousClock.Instant?
+    var lastConsentCheck: ContinuousClock.Instant?
     /// The time at which an unanswered consent check is followed by an ordinary check.
-    var doubtDue: ContinuousClock.Instant?
+    var consentResponseDue: ContinuousClock.Instant?
     /// The time since which the pair counts as disconnected.
     var disconnectedSince: ContinuousClock.Instant?
   }
 
   /// The state that survives a restart until the new session works (RFC 8445, 9).
-  struct Retired: Sendable {
+  struct PreviousSession: Sendable {
     let credentials: ICECredentials
     let selected: SelectedPair?
     let open: Set<Path>
@@ -153,13 +153,13 @@ package struct ICEAgent: Sendable {
   var firstValid: ContinuousClock.Instant?
   var hasLostConsent = false
 
-  var retired: Retired?
+  var previousSession: PreviousSession?
   /// Candidates that arrived before the credentials of their session.
   var waitingCandidates: [ICECandidate] = []
   /// The earliest time of the next new check.
   var nextCheck: ContinuousClock.Instant?
   /// Whether `nextCheck` is a time slot that the shared pacer has reserved for this agent.
-  var hasBookedCheck = false
+  var hasReservedSlot = false
   var actions: [Action] = []
   /// The time of the first input since the last poll, or nil.
   var wake: ContinuousClock.Instant?
@@ -188,12 +188,12 @@ package struct ICEAgent: Sendable {
   /// The username fragments of requests for this agent: that of the current session and, for a while after a restart,
   /// the previous one.
   package var localUsernameFragments: [String] {
-    [local.usernameFragment] + (retired.map { [$0.credentials.usernameFragment] } ?? [])
+    [local.usernameFragment] + (previousSession.map { [$0.credentials.usernameFragment] } ?? [])
   }
 
   /// The pair on which media is sent; after a restart the old one until a new one works.
   package var selectedPair: SelectedPair? {
-    guard let selection, let index = checkList.index(of: selection.pair) else { return retired?.selected }
+    guard let selection, let index = checkList.index(of: selection.pair) else { return previousSession?.selected }
     return describe(checkList[index])
   }
 
@@ -208,14 +208,14 @@ package struct ICEAgent: Sendable {
       if checkList[index].isOpen { return true }
       if checkList[index].isRevoked { return false }
     }
-    return retired?.open.contains(path) == true || earlyChecks.contains { $0.path == path }
+    return previousSession?.open.contains(path) == true || earlyChecks.contains { $0.path == path }
   }
 
   /// Whether a check by this agent was answered on this path: only then may it send anything but checks (RFC 7675, 5).
   package func hasAnswered(local: TransportAddress, remote: TransportAddress) -> Bool {
     let path = Path(local: local, remote: remote)
     if let index = checkList.index(of: path), checkList[index].isValid { return true }
-    return retired?.selected.map { $0.local == local && $0.remote == remote } ?? false
+    return previousSession?.selected.map { $0.local == local && $0.remote == remote } ?? false
   }
 
   /// Whether a response with this transaction id answers a check by this agent.

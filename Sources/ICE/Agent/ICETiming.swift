@@ -13,13 +13,13 @@ enum ICETiming {
   static let checkLifetime = Duration.milliseconds(39_500)
   /// The lifetime of a check on another pair than the nominated one: six transmissions, where RFC 8489, 6.2.1 has
   /// seven.
-  static let besidesLifetime = Duration.seconds(5)
+  static let nonNominatedLifetime = Duration.seconds(5)
 
   /// The retransmission delay of a check after the remote peer has just shown that the path works.
   ///
   /// If the remote peer dropped the check because it had no SDP answer yet, nothing else triggers a retransmission
   /// soon.
-  static let hurriedTimeout = Duration.milliseconds(20)
+  static let triggeredRetransmissionDelay = Duration.milliseconds(20)
 
   /// How long the controlling side waits for a better pair once it has a valid one: this number of the valid pair's
   /// round trips, within these bounds. A better pair that works usually has a similar round-trip time and has answered
@@ -32,18 +32,18 @@ enum ICETiming {
   /// The random interval between two consent checks, in milliseconds (RFC 7675, 5.1).
   static let consentMilliseconds: ClosedRange<Int64> = 4_000...6_000
   /// The delay after which an unanswered consent check is followed by an ordinary check with retransmissions.
-  static let consentDoubt = Duration.milliseconds(500)
+  static let consentResponseTimeout = Duration.milliseconds(500)
   /// The longest retransmission timeout on the selected pair: with 30 % loss a pair that works answers long before it
   /// counts as disconnected.
-  static let maximumDoubtTimeout = Duration.milliseconds(400)
+  static let maximumSelectedPairRTO = Duration.milliseconds(400)
   /// The time without a response after which the pair counts as disconnected and all others are tried.
-  static let silence = Duration.seconds(8)
+  static let disconnectedTimeout = Duration.seconds(8)
   /// The time without a response after which nothing may be sent any more (RFC 7675, 5.1).
   static let consentExpiry = Duration.seconds(30)
 
   /// How long the agent waits for a valid pair before it fails, whatever the checks say (RFC 8863).
-  static let patience = Duration.seconds(40)
+  static let pacTimeout = Duration.seconds(40)
 
   /// How long the paths from before a restart stay open once the new session has a pair.
-  static let retirement = Duration.seconds(10)
+  static let oldSessionLifetime = Duration.seconds(10)
 }

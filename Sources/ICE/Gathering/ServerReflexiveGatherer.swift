@@ -19,14 +19,14 @@ package struct ServerReflexiveGatherer: Sendable {
 
   private enum State {
     /// No request is in progress; the next one is sent at the deadline.
-    case resting
+    case idle
     /// A request is in progress; at the deadline it is retransmitted or given up.
-    case asking(STUNTransactionID, datagram: ByteBuffer, transmissions: Int)
+    case awaitingResponse(STUNTransactionID, datagram: ByteBuffer, transmissions: Int)
   }
 
   private struct Server {
     let address: TransportAddress
-    var state = State.resting
+    var state = State.idle
     var deadline: ContinuousClock.Instant
     var mapped: TransportAddress?
   }
@@ -64,7 +64,7 @@ package struct ServerReflexiveGatherer: Sendable {
 
   /// Whether a response with this transaction id answers a request of this gatherer.
   package func owns(transactionID: STUNTransactionID) -> Bool {
-    server(asking: transactionID) != nil
+    server(awaiting: transactionID) != nil
   }
 
   /// Processes a datagram that arrived at the base.
@@ -73,11 +73,11 @@ package struct ServerReflexiveGatherer: Sendable {
   package mutating func received(
     _ datagram: ByteBuffer, from source: TransportAddress, now: ContinuousClock.Instant
   ) -> Bool {
-    guard let envelope = STUNEnvelope(datagram), envelope.kind == .success || envelope.kind == .failure,
-      let index = server(asking: envelope.transactionID)
+    guard let routing = STUNRouting(datagram), routing.kind == .success || routing.kind == .errorResponse,
+      let index = server(awaiting: routing.transactionID)
     else { return false }
     guard source == servers[index].address, let message = try? STUNMessage(parsing: datagram),
-      message.hasRightFingerprint ?? true, message.attributesNotUnderstood.isEmpty
+      message.hasValidFingerprint ?? true, message.attributesNotUnderstood.isEmpty
     else { return true }
     if message.kind == .success, let mapped = message.xorMappedAddress ?? message.mappedAddress, mapped.isReachable,
       mapped.family == base.family
@@ -87,7 +87,7 @@ package struct ServerReflexiveGatherer: Sendable {
     } else {
       actions.append(.failed(server: source))
     }
-    servers[index].state = .resting
+    servers[index].state = .idle
     servers[index].deadline = now + Self.keepalive
     if !actions.isEmpty { actionsSince = now }
     return true
@@ -106,27 +106,27 @@ package struct ServerReflexiveGatherer: Sendable {
   private mutating func wake(_ index: Int, now: ContinuousClock.Instant) {
     let server = servers[index].address
     switch servers[index].state {
-    case .resting:
+    case .idle:
       let id = STUNTransactionID.random(using: &generator)
-      let datagram = STUNMessage(.request, transactionID: id).sealed(key: nil)
-      servers[index].state = .asking(id, datagram: datagram, transmissions: 1)
+      let datagram = STUNMessage(.request, transactionID: id).encoded(integrityKey: nil)
+      servers[index].state = .awaitingResponse(id, datagram: datagram, transmissions: 1)
       servers[index].deadline = now + Self.firstTimeout
       actions.append(.send(datagram, to: server))
-    case .asking(let id, let datagram, let transmissions) where transmissions < Self.maximumTransmissions:
-      servers[index].state = .asking(id, datagram: datagram, transmissions: transmissions + 1)
+    case .awaitingResponse(let id, let datagram, let transmissions) where transmissions < Self.maximumTransmissions:
+      servers[index].state = .awaitingResponse(id, datagram: datagram, transmissions: transmissions + 1)
       let isLast = transmissions + 1 == Self.maximumTransmissions
       servers[index].deadline = now + (isLast ? Self.lastTimeout : Self.firstTimeout * (1 << transmissions))
       actions.append(.send(datagram, to: server))
-    case .asking:
-      servers[index].state = .resting
+    case .awaitingResponse:
+      servers[index].state = .idle
       servers[index].deadline = now + Self.keepalive
       actions.append(.failed(server: server))
     }
   }
 
-  private func server(asking transactionID: STUNTransactionID) -> Int? {
+  private func server(awaiting transactionID: STUNTransactionID) -> Int? {
     servers.firstIndex {
-      if case .asking(transactionID, _, _) = $0.state { true } else { false }
+      if case .awaitingResponse(transactionID, _, _) = $0.state { true } else { false }
     }
   }
 }

@@ -11,10 +11,10 @@ extension STUNMessage {
 
   /// Returns the finished datagram: the message, MESSAGE-INTEGRITY unless the key is nil, and FINGERPRINT.
   ///
-  /// - Parameter key: the bytes of the short-term password (RFC 8489, 9.1.1).
-  package func sealed(key: [UInt8]?) -> ByteBuffer {
+  /// - Parameter integrityKey: the bytes of the short-term password (RFC 8489, 9.1.1).
+  package func encoded(integrityKey: [UInt8]?) -> ByteBuffer {
     var message = self
-    if let key { message.appendIntegrity(key: key) }
+    if let integrityKey { message.appendIntegrity(key: integrityKey) }
     message.appendFingerprint()
     var datagram = ByteBuffer()
     message.write(into: &datagram)
@@ -37,7 +37,7 @@ extension STUNMessage {
   }
 
   /// Whether the message ends with a valid FINGERPRINT; nil when it does not end with one.
-  package var hasRightFingerprint: Bool? {
+  package var hasValidFingerprint: Bool? {
     guard let last = attributes.last, last.type == .fingerprint else { return nil }
     let value = last.value
     guard value.readableBytes == 4, let found = value.getInteger(at: value.readerIndex, as: UInt32.self) else {

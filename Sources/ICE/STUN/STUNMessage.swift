@@ -10,7 +10,7 @@ package struct STUNMessage: Sendable, Hashable {
     case request = 0
     case indication = 1
     case success = 2
-    case failure = 3
+    case errorResponse = 3
   }
 
   /// The message's method, 12 bits.
@@ -180,12 +180,12 @@ package struct STUNTransactionID: Sendable, Hashable, CustomStringConvertible {
 ///
 /// Many peers share one socket. A request is for the peer whose username fragment comes first in USERNAME; a response
 /// is for the peer that sent a request with this transaction id. Nothing is verified here.
-package struct STUNEnvelope: Sendable, Hashable {
+package struct STUNRouting: Sendable, Hashable {
   package let kind: STUNMessage.Kind
   package let method: STUNMessage.Method
   package let transactionID: STUNTransactionID
   /// The first half of USERNAME: the receiver's username fragment. Nil when it is missing or invalid.
-  package let recipient: String?
+  package let localUsernameFragment: String?
 
   /// Reads the header of a datagram and searches for USERNAME; nil when the datagram is not a STUN message.
   package init?(_ datagram: ByteBuffer) {
@@ -193,10 +193,10 @@ package struct STUNEnvelope: Sendable, Hashable {
     kind = header.kind
     method = header.method
     transactionID = header.transactionID
-    recipient = header.kind == .request ? Self.recipient(in: datagram) : nil
+    localUsernameFragment = header.kind == .request ? Self.localUsernameFragment(in: datagram) : nil
   }
 
-  private static func recipient(in datagram: ByteBuffer) -> String? {
+  private static func localUsernameFragment(in datagram: ByteBuffer) -> String? {
     var index = datagram.readerIndex + STUNMessage.headerLength
     for _ in 0..<STUNMessage.maximumAttributes {
       guard let (type, length) = datagram.getMultipleIntegers(at: index, as: (UInt16, UInt16).self) else { return nil }

@@ -2,12 +2,12 @@ import Codecs
 import FileSource
 import Media
 
-/// The continuous audio of an input, round after round, in pieces of 20 ms.
+/// The continuous audio of an input, round after round, in chunks of 20 ms.
 ///
 /// Rounds join without a gap, exact to the sample. If an input is shorter than the round, silence follows.
 struct AudioInputTimeline {
-  /// The length of a piece in ticks of 48 kHz.
-  static let piece = 960
+  /// The length of a chunk in ticks of 48 kHz.
+  static let chunkTicks = 960
 
   private let input: any AudioInput
   private let channels: Int
@@ -21,7 +21,7 @@ struct AudioInputTimeline {
   private var isOver = false
 
   init(_ input: any AudioInput, channels: Int, extent: Extent, rounds: LoopSchedule) {
-    let unit = FileTime.units(perTickOf: .audio)
+    let unit = MediaTimebase.units(perTickOf: .audio)
     self.input = input
     self.channels = channels
     let silence: Int64
@@ -41,15 +41,15 @@ struct AudioInputTimeline {
   /// The packets that could not be decoded so far.
   var undecodable: Undecodable { input.undecodable }
 
-  /// Returns the next piece; nil at the end. The last one is padded with silence.
+  /// Returns the next chunk; nil at the end. The last one is padded with silence.
   mutating func next() throws(InputError) -> AudioSamples? {
     if let end, position >= end { return nil }
     var samples: [Float] = []
-    samples.reserveCapacity(Self.piece * channels)
-    while samples.count < Self.piece * channels {
-      try fill(&samples, Self.piece - samples.count / channels)
+    samples.reserveCapacity(Self.chunkTicks * channels)
+    while samples.count < Self.chunkTicks * channels {
+      try fill(&samples, Self.chunkTicks - samples.count / channels)
     }
-    position += Int64(Self.piece)
+    position += Int64(Self.chunkTicks)
     return AudioSamples(samples: samples, channels: channels)
   }
 

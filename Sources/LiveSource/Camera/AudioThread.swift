@@ -16,7 +16,7 @@ struct AudioThread {
     track = AudioTrack(
       AudioInputTimeline(try audio.open(run.clock), channels: audio.channels, extent: audio.extent, rounds: plan.rounds)
     )
-    let hasVideo = plan.videoFrames != nil
+    let hasVideo = plan.video != nil
     split = { BitrateAllocation(total: min($0, plan.maximumBitrate), hasAudio: true, hasVideo: hasVideo).audio }
     let bitrate = split(plan.maximumBitrate)
     encoder = try coding { () throws(CodecError) in
@@ -38,9 +38,9 @@ struct AudioThread {
   ///
   /// - Returns: false at the end.
   private mutating func step() throws(InputError) -> Bool {
-    notice.look(at: track.undecodable)
-    let (time, now) = run.look(awaited: track.deadline)
-    if let change = run.takeTimeline(for: .audio) { try follow(change, now: now) }
+    notice.report(track.undecodable)
+    let (time, now) = run.update(expectedWakeup: track.deadline)
+    if let change = run.takeChange(for: .audio) { try follow(change, now: now) }
     while let due = try track.take(now: time) { try give(due, now: now) }
     try track.prepare()
     if track.isFinished(now: time) { return false }
@@ -50,16 +50,16 @@ struct AudioThread {
   }
 
   private func follow(_ change: CameraRequests.Change, now: ContinuousClock.Instant) throws(InputError) {
-    var line = CameraRequests.Line(bitrate: .max, fractionLost: 0)
-    if case .follow(let one) = change { line = one }
-    let (encoder, bitrate, lost) = (encoder, split(line.bitrate), line.fractionLost)
+    var estimate = CameraRequests.PathEstimate(bitrate: .max, fractionLost: 0)
+    if case .follow(let one) = change { estimate = one }
+    let (encoder, bitrate, lost) = (encoder, split(estimate.bitrate), estimate.fractionLost)
     try coding { () throws(CodecError) in
       try encoder.adapt(toBitrate: bitrate, fractionLost: lost, now: now)
     }
   }
 
   private mutating func give(_ due: AudioTrack.Due, now: ContinuousClock.Instant) throws(InputError) {
-    let ticks = run.clock.shown(due.time) / FileTime.units(perTickOf: .audio)
+    let ticks = run.clock.shown(due.time) / MediaTimebase.units(perTickOf: .audio)
     let encoder = encoder
     let frames = try coding { () throws(CodecError) in
       try encoder.encode(due.audio, time: ticks, now: now)

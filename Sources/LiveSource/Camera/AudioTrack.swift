@@ -2,43 +2,43 @@ import Codecs
 import FileSource
 import Media
 
-/// Schedules pieces of audio. It reads no clock.
+/// Schedules chunks of audio. It reads no clock.
 ///
 /// Audio has no gaps: after a late wakeup, `take` returns everything that has become due, except what is older than
 /// `CameraTime.maximumCatchUp`.
 struct AudioTrack {
-  /// A piece of audio and its start, in units of `FileTime.rate` without pauses.
+  /// A chunk of audio and its start, in units of `MediaTimebase.rate` without pauses.
   struct Due: Sendable {
     var time: Int64
     var audio: AudioSamples
   }
 
-  private var line: AudioInputTimeline
+  private var timeline: AudioInputTimeline
   private var prepared: AudioSamples?
   private var number: Int64 = 0
   private var isOver = false
-  /// The number of pieces dropped because they were too old.
-  private(set) var leftOut = 0
+  /// The number of chunks dropped because they were too old.
+  private(set) var dropped = 0
 
-  private static let length = Int64(AudioInputTimeline.piece) * FileTime.units(perTickOf: .audio)
+  private static let length = Int64(AudioInputTimeline.chunkTicks) * MediaTimebase.units(perTickOf: .audio)
 
-  init(_ line: AudioInputTimeline) {
-    self.line = line
+  init(_ timeline: AudioInputTimeline) {
+    self.timeline = timeline
   }
 
-  /// Reads the next piece, unless one is ready.
+  /// Reads the next chunk, unless one is ready.
   mutating func prepare() throws(InputError) {
     guard prepared == nil, !isOver else { return }
-    prepared = try line.next()
+    prepared = try timeline.next()
     isOver = prepared == nil
   }
 
-  /// When the next piece is due, or, after the last one, when that one ends.
+  /// When the next chunk is due, or, after the last one, when that one ends.
   var deadline: Int64 { number * Self.length }
 
-  /// Returns the next piece that is due; nil if none is. Call it until it returns nil.
+  /// Returns the next chunk that is due; nil if none is. Call it until it returns nil.
   mutating func take(now: Int64) throws(InputError) -> Due? {
-    let oldest = now - FileTime.units(CameraTime.maximumCatchUp)
+    let oldest = now - MediaTimebase.units(CameraTime.maximumCatchUp)
     while deadline <= now {
       try prepare()
       guard let audio = prepared else { return nil }
@@ -46,15 +46,15 @@ struct AudioTrack {
       let due = Due(time: deadline, audio: audio)
       number += 1
       if due.time >= oldest { return due }
-      leftOut += 1
+      dropped += 1
     }
     return nil
   }
 
   /// The packets that could not be decoded so far.
-  var undecodable: Undecodable { line.undecodable }
+  var undecodable: Undecodable { timeline.undecodable }
 
-  /// Whether the last piece has been returned and has ended.
+  /// Whether the last chunk has been returned and has ended.
   func isFinished(now: Int64) -> Bool {
     isOver && prepared == nil && now >= deadline
   }

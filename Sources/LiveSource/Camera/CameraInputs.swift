@@ -6,7 +6,7 @@ import Media
 struct CameraInputs {
   let plan: CameraPlan
   let summary: String
-  let remarks: [String]
+  let notes: [String]
 
   /// The frame rates that `fps` accepts.
   static let rates = 0.1...120.0
@@ -29,41 +29,41 @@ struct CameraInputs {
         try InputFile.check(path, rate: rate)
       case .standardInput:
         InputFile.Found(
-          videoFrames: try PipedVideo.check(standardInput, size: options.size, rate: rate, logger: logger), audio: nil)
+          video: try PipedVideo.check(standardInput, size: options.size, rate: rate, logger: logger), audio: nil)
       case .pattern:
         InputFile.Found(
-          videoFrames: try PatternVideo.check(size: options.size, rate: rate), audio: PatternAudioInput.check())
+          video: try PatternVideo.check(size: options.size, rate: rate), audio: PatternAudioInput.check())
       }
     }
     var parts = [Self.name(options.input)]
-    var remarks = main.remarks + (main.videoFrames?.remarks ?? [])
+    var notes = main.notes + (main.video?.notes ?? [])
     if let path = options.audio {
       main.audio = try Self.audio(path, rate: rate, behind: main)
       parts.append(path)
     }
-    remarks += main.audio?.remarks ?? []
+    notes += main.audio?.notes ?? []
 
-    let fit = main.videoFrames.map { VideoScaling($0.size, wanted: options.size) }
+    let fit = main.video.map { VideoScaling($0.size, wanted: options.size) }
     var evenRate = rate
-    if let videoFrames = main.videoFrames, rate == nil, videoFrames.interval < Int64(FileTime.rate) / Self.fastest {
-      evenRate = VideoRate(videoFrames: Self.fastest)
-      remarks.append("Its frame rate is capped at \(Self.fastest) fps.")
+    if let video = main.video, rate == nil, video.interval < Int64(MediaTimebase.rate) / Self.fastest {
+      evenRate = VideoRate(frames: Self.fastest)
+      notes.append("Its frame rate is capped at \(Self.fastest) fps.")
     }
-    if options.size == nil, let remark = fit?.remark { remarks.append(remark) }
-    if main.videoFrames == nil, options.size != nil || options.fps != nil {
-      remarks.append("It has no video, so a size or a frame rate has no effect.")
+    if options.size == nil, let note = fit?.note { notes.append(note) }
+    if main.video == nil, options.size != nil || options.fps != nil {
+      notes.append("It has no video, so a size or a frame rate has no effect.")
     }
     let files: [MediaKind: String] = [.video: parts[0], .audio: parts[parts.count - 1]]
     plan = CameraPlan(
-      name: parts.joined(separator: " with "), files: files, videoFrames: main.videoFrames, audio: main.audio,
+      name: parts.joined(separator: " with "), files: files, video: main.video, audio: main.audio,
       rounds: LoopSchedule(
-        period: CameraPlan.period(main.videoFrames?.extent, main.audio?.extent), loops: options.loops),
+        period: CameraPlan.period(main.video?.extent, main.audio?.extent), loops: options.loops),
       fit: fit, rate: evenRate, maximumBitrate: options.maximumBitrate, sizeChange: options.sizeChange,
       owner: options.owner)
-    let found = [main.videoFrames?.summary, main.audio?.summary].compactMap(\.self)
+    let found = [main.video?.summary, main.audio?.summary].compactMap(\.self)
     let shown = fit.map { $0.target == $0.source ? "" : ", as \($0.target)" } ?? ""
     summary = "\(plan.name): \(found.joined(separator: "; "))\(shown), encoded live"
-    self.remarks = remarks
+    self.notes = notes
   }
 
   private static func rate(_ options: LiveCamera.Options) throws(LiveCamera.OpeningError) -> VideoRate? {
@@ -84,7 +84,7 @@ struct CameraInputs {
   private static func audio(
     _ path: String, rate: VideoRate?, behind main: InputFile.Found
   ) throws(LiveCamera.OpeningError) -> CheckedAudio {
-    guard main.videoFrames != nil else {
+    guard main.video != nil else {
       throw LiveCamera.OpeningError("\(path) cannot be combined with the input: the input has no video.")
     }
     let found = try named(.file(path)) { () throws(InputError) in try InputFile.check(path, rate: rate) }
@@ -93,7 +93,7 @@ struct CameraInputs {
     }
     // Combined inputs begin together, wherever each of them begins in its own file.
     if case .range(let range) = audio.extent { audio.extent = .range(0..<range.count64) }
-    audio.remarks = found.remarks.filter { !$0.contains("video") } + audio.remarks
+    audio.notes = found.notes.filter { !$0.contains("video") } + audio.notes
     return audio
   }
 

@@ -7,7 +7,7 @@ struct CameraPlan: Sendable {
   var name: String
   /// The file of each track, for messages.
   var files: [MediaKind: String] = [:]
-  var videoFrames: CheckedVideo?
+  var video: CheckedVideo?
   var audio: CheckedAudio?
   var rounds: LoopSchedule
   var fit: VideoScaling?
@@ -18,20 +18,20 @@ struct CameraPlan: Sendable {
   var sizeChange: Duration?
   var owner: ParticipantID
 
-  var tracks: Int { (videoFrames == nil ? 0 : 1) + (audio == nil ? 0 : 1) }
+  var tracks: Int { (video == nil ? 0 : 1) + (audio == nil ? 0 : 1) }
 
   /// Whether playback ends when the video does.
-  var endsWithVideoFrames: Bool { videoFrames?.extent == .unknown }
+  var endsWithVideo: Bool { video?.extent == .unknown }
 
   /// Returns the duration of a round: that of the longest input whose duration is known.
-  static func period(_ videoFrames: Extent?, _ audio: Extent?) -> Int64? {
+  static func period(_ video: Extent?, _ audio: Extent?) -> Int64? {
     var ranges: [Range<Int64>] = []
-    for case .range(let range)? in [videoFrames, audio] { ranges.append(range) }
-    return ranges.isEmpty ? nil : max(FileTime.commonSpan, StoredFile.period(of: ranges))
+    for case .range(let range)? in [video, audio] { ranges.append(range) }
+    return ranges.isEmpty ? nil : max(MediaTimebase.commonSpan, StoredFile.period(of: ranges))
   }
 }
 
-/// The schedule of a loop, in units of `FileTime.rate`.
+/// The schedule of a loop, in units of `MediaTimebase.rate`.
 struct LoopSchedule: Sendable, Hashable {
   /// The time after which the inputs restart; nil if none of them has a known duration.
   var period: Int64?

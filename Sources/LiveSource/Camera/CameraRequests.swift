@@ -2,14 +2,14 @@
 struct CameraRequests: Sendable {
   /// The bandwidth of a network path for all tracks together, in bits a second, and the fraction of packets that it
   /// loses.
-  struct Line: Sendable, Hashable {
+  struct PathEstimate: Sendable, Hashable {
     var bitrate: Int
     var fractionLost: Double
   }
 
   /// A change of the viewers' network paths.
   enum Change: Sendable, Hashable {
-    case follow(Line)
+    case follow(PathEstimate)
     /// No viewer is left.
     case reset
   }
@@ -18,8 +18,8 @@ struct CameraRequests: Sendable {
   /// Why playback ended early.
   private(set) var failure: String?
   private var wantsKeyframe = false
-  private var timelineForVideo: Change?
-  private var timelineForAudio: Change?
+  private var pendingVideoChange: Change?
+  private var pendingAudioChange: Change?
   /// The number of tracks that have not ended.
   private var openTracks: Int
 
@@ -40,14 +40,14 @@ struct CameraRequests: Sendable {
 
   mutating func requestKeyframe() { wantsKeyframe = true }
 
-  mutating func follow(_ line: Line) {
-    timelineForVideo = .follow(line)
-    timelineForAudio = .follow(line)
+  mutating func follow(_ estimate: PathEstimate) {
+    pendingVideoChange = .follow(estimate)
+    pendingAudioChange = .follow(estimate)
   }
 
   mutating func reset() {
-    timelineForVideo = .reset
-    timelineForAudio = .reset
+    pendingVideoChange = .reset
+    pendingAudioChange = .reset
   }
 
   mutating func takeKeyframeRequest() -> Bool {
@@ -55,13 +55,13 @@ struct CameraRequests: Sendable {
     return wantsKeyframe
   }
 
-  mutating func takeTimelineForVideo() -> Change? {
-    defer { timelineForVideo = nil }
-    return timelineForVideo
+  mutating func takeVideoChange() -> Change? {
+    defer { pendingVideoChange = nil }
+    return pendingVideoChange
   }
 
-  mutating func takeTimelineForAudio() -> Change? {
-    defer { timelineForAudio = nil }
-    return timelineForAudio
+  mutating func takeAudioChange() -> Change? {
+    defer { pendingAudioChange = nil }
+    return pendingAudioChange
   }
 }

@@ -34,9 +34,9 @@ final class CameraRun: Sendable {
   }
 
   func start() {
-    if let videoFrames = plan.videoFrames {
+    if let video = plan.video {
       spawn(.video) { run throws(InputError) in
-        var thread = try VideoThread(run: run, plan: run.plan, videoFrames: videoFrames)
+        var thread = try VideoThread(run: run, plan: run.plan, video: video)
         try thread.play()
       }
     }
@@ -52,11 +52,11 @@ final class CameraRun: Sendable {
 
   func requestKeyframe() {
     requests.withLock { $0.requestKeyframe() }
-    videoWakeup.ring()
+    videoWakeup.signal()
   }
 
-  func follow(_ line: CameraRequests.Line) {
-    requests.withLock { $0.follow(line) }
+  func follow(_ estimate: CameraRequests.PathEstimate) {
+    requests.withLock { $0.follow(estimate) }
   }
 
   func reset() {
@@ -65,8 +65,8 @@ final class CameraRun: Sendable {
 
   func stop() {
     requests.withLock { $0.end() }
-    videoWakeup.ring()
-    audioWakeup.ring()
+    videoWakeup.signal()
+    audioWakeup.signal()
   }
 
   // MARK: Called by the camera's threads
@@ -75,8 +75,8 @@ final class CameraRun: Sendable {
 
   func takeKeyframeRequest() -> Bool { requests.withLock { $0.takeKeyframeRequest() } }
 
-  func takeTimeline(for kind: MediaKind) -> CameraRequests.Change? {
-    requests.withLock { kind == .video ? $0.takeTimelineForVideo() : $0.takeTimelineForAudio() }
+  func takeChange(for kind: MediaKind) -> CameraRequests.Change? {
+    requests.withLock { kind == .video ? $0.takeVideoChange() : $0.takeAudioChange() }
   }
 
   func sleep(_ kind: MediaKind, until deadline: ContinuousClock.Instant) {
@@ -90,9 +90,9 @@ final class CameraRun: Sendable {
   func frameWriter() -> FrameStreamWriter { FrameStreamWriter(continuation) }
 
   /// Returns the camera's time and the current instant.
-  func look(awaited: Int64) -> (time: Int64, now: ContinuousClock.Instant) {
+  func update(expectedWakeup: Int64) -> (time: Int64, now: ContinuousClock.Instant) {
     let now = ContinuousClock.now
-    return (clock.look(now: now, awaited: awaited), now)
+    return (clock.update(now: now, expectedWakeup: expectedWakeup), now)
   }
 
   /// The same as for the media thread, which sends the frames.
@@ -115,7 +115,7 @@ final class CameraRun: Sendable {
   private func ended(_ kind: MediaKind) {
     let isLast = requests.withLock { $0.trackEnded() }
     // The end of a pipe ends the camera, even if there is more audio.
-    if isLast || (kind == .video && plan.endsWithVideoFrames) { stop() }
+    if isLast || (kind == .video && plan.endsWithVideo) { stop() }
     if isLast { continuation.finish() }
   }
 
@@ -151,8 +151,8 @@ struct UndecodableReport {
   private var noun: String { kind == .video ? "frame" : "audio packet" }
 
   /// Logs the first failure.
-  mutating func look(at leftOut: Undecodable) {
-    guard !hasReported, let first = leftOut.first else { return }
+  mutating func report(_ undecodable: Undecodable) {
+    guard !hasReported, let first = undecodable.first else { return }
     hasReported = true
     let instead = kind == .video ? "the previous frame is repeated" : "it is replaced by silence"
     logger.warning(
@@ -163,16 +163,16 @@ struct UndecodableReport {
   }
 
   /// Logs the total.
-  func end(with leftOut: Undecodable) {
-    guard leftOut.count > 1 else { return }
+  func end(with undecodable: Undecodable) {
+    guard undecodable.count > 1 else { return }
     let nouns = kind == .video ? "frames" : "audio packets"
     logger.warning(
-      "\(leftOut.count) \(nouns) could not be decoded and were skipped.", metadata: ["file": "\(file)"])
+      "\(undecodable.count) \(nouns) could not be decoded and were skipped.", metadata: ["file": "\(file)"])
   }
 
   /// Formats seconds with three decimals.
   private static func seconds(_ time: Int64) -> String {
-    let milliseconds = time / (Int64(FileTime.rate) / 1_000)
+    let milliseconds = time / (Int64(MediaTimebase.rate) / 1_000)
     let rest = "\(milliseconds % 1_000)"
     return "\(milliseconds / 1_000).\(String(repeating: "0", count: 3 - rest.count))\(rest)"
   }

@@ -39,7 +39,7 @@ struct VideoInputTimeline {
     guard let rate else { return try step()?.time }
     let step = try step()
     if tick == nil, let first = step?.time {
-      let newest = rate.videoFrame(at: first)
+      let newest = rate.frameNumber(at: first)
       tick = rate.time(of: newest) < first ? newest + 1 : newest
     }
     guard let tick else { return nil }
@@ -72,11 +72,11 @@ struct VideoInputTimeline {
     /// The input's next frame.
     case videoFrame(Int64)
     /// A repetition of its last frame.
-    case standing(Int64)
+    case repetition(Int64)
 
     var time: Int64 {
       switch self {
-      case .videoFrame(let time), .standing(let time): time
+      case .videoFrame(let time), .repetition(let time): time
       }
     }
   }
@@ -91,7 +91,7 @@ struct VideoInputTimeline {
       let roundEnd = base + range.lowerBound + period
       if let time = try input.peek(), base + time < roundEnd { return .videoFrame(base + time) }
       // A repetition that would be shown for less than half an interval is left out.
-      if let last, last + interval + interval / 2 <= roundEnd { return .standing(last + interval) }
+      if let last, last + interval + interval / 2 <= roundEnd { return .repetition(last + interval) }
       guard rounds.loops else { return nil }
       guard roundHasVideoFrame else { throw .changed }
       try input.rewind()

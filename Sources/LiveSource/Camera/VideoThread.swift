@@ -13,14 +13,14 @@ struct VideoThread {
   /// The time of the last frame, including pauses, in ticks of 90 kHz.
   private var lastTime: Int64 = -1
 
-  init(run: CameraRun, plan: CameraPlan, videoFrames: CheckedVideo) throws(InputError) {
+  init(run: CameraRun, plan: CameraPlan, video: CheckedVideo) throws(InputError) {
     self.run = run
-    let fit = plan.fit ?? VideoScaling(videoFrames.size, wanted: nil)
-    let line = VideoInputTimeline(
-      try videoFrames.open(run.clock), interval: videoFrames.interval, extent: videoFrames.extent, rounds: plan.rounds,
+    let fit = plan.fit ?? VideoScaling(video.size, wanted: nil)
+    let timeline = VideoInputTimeline(
+      try video.open(run.clock), interval: video.interval, extent: video.extent, rounds: plan.rounds,
       rate: plan.rate)
-    track = VideoTrack(line, fit: fit)
-    let perSecond = plan.rate?.perSecond ?? Double(FileTime.rate) / Double(videoFrames.interval)
+    track = VideoTrack(timeline, fit: fit)
+    let perSecond = plan.rate?.perSecond ?? Double(MediaTimebase.rate) / Double(video.interval)
     let hasAudio = plan.audio != nil
     split = { BitrateAllocation(total: min($0, plan.maximumBitrate), hasAudio: hasAudio, hasVideo: true).video }
     var settings = LiveVideoEncoder.Settings(size: fit.target, framesPerSecond: perSecond, owner: plan.owner)
@@ -45,18 +45,18 @@ struct VideoThread {
   ///
   /// - Returns: false at the end.
   private mutating func step() throws(InputError) -> Bool {
-    notice.look(at: track.undecodable)
-    guard let awaited = track.deadline else { return false }
-    var (time, now) = run.look(awaited: awaited)
-    switch run.takeTimeline(for: .video) {
-    case .follow(let line): encoder.adapt(toBitrate: split(line.bitrate), now: now)
+    notice.report(track.undecodable)
+    guard let expectedWakeup = track.deadline else { return false }
+    var (time, now) = run.update(expectedWakeup: expectedWakeup)
+    switch run.takeChange(for: .video) {
+    case .follow(let estimate): encoder.adapt(toBitrate: split(estimate.bitrate), now: now)
     case .reset: encoder.reset(now: now)
     case nil: break
     }
     if run.takeKeyframeRequest() { encoder.requestKeyframe(now: now) }
     if let due = try track.take(now: time) {
       try give(due, now: now)
-      (time, now) = run.look(awaited: time)
+      (time, now) = run.update(expectedWakeup: time)
       try track.prepare(now: time)
     } else if let again = encoder.deadline, again <= now {
       try giveAgain(at: time, now: now)
@@ -99,7 +99,7 @@ struct VideoThread {
 
   /// Converts a time to ticks of 90 kHz, always greater than the previous result.
   private mutating func ticks(_ time: Int64) -> Int64 {
-    let unit = FileTime.units(perTickOf: .video)
+    let unit = MediaTimebase.units(perTickOf: .video)
     lastTime = max(lastTime + 1, (time + unit / 2) / unit)
     return lastTime
   }

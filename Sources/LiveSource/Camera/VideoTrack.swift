@@ -5,21 +5,21 @@ import FileSource
 ///
 /// Late frames are not caught up: if several frames have become due, only the newest is returned.
 struct VideoTrack {
-  /// A frame and its presentation time, in units of `FileTime.rate` without pauses.
+  /// A frame and its presentation time, in units of `MediaTimebase.rate` without pauses.
   struct Due: Sendable {
     var time: Int64
     var videoFrame: VideoFrame
   }
 
-  private var line: VideoInputTimeline
+  private var timeline: VideoInputTimeline
   private let fit: VideoScaling
   private var prepared: Due?
   private var isOver = false
   /// The number of frames dropped because the next one was due as well.
-  private(set) var leftOut = 0
+  private(set) var dropped = 0
 
-  init(_ line: VideoInputTimeline, fit: VideoScaling) {
-    self.line = line
+  init(_ timeline: VideoInputTimeline, fit: VideoScaling) {
+    self.timeline = timeline
     self.fit = fit
   }
 
@@ -28,30 +28,30 @@ struct VideoTrack {
   /// - Parameter now: the camera's time. Of the frames that are due by then, only the newest is decoded.
   mutating func prepare(now: Int64) throws(InputError) {
     guard prepared == nil, !isOver else { return }
-    guard var time = try line.peek() else {
+    guard var time = try timeline.peek() else {
       isOver = true
       return
     }
-    try line.advance()
-    while let next = try line.peek(), next <= now {
-      try line.advance()
+    try timeline.advance()
+    while let next = try timeline.peek(), next <= now {
+      try timeline.advance()
       time = next
-      leftOut += 1
+      dropped += 1
     }
-    prepared = Due(time: time, videoFrame: try fit.fit(line.current.videoFrame()))
+    prepared = Due(time: time, videoFrame: try fit.fit(timeline.current.videoFrame()))
   }
 
   /// When to call `take` next: the frame's time, or, after the last frame, the end. nil when playback is over.
   var deadline: Int64? {
     if let prepared { return prepared.time }
-    return isOver ? line.end : nil
+    return isOver ? timeline.end : nil
   }
 
   /// Returns the frame that is due; nil if none is.
   mutating func take(now: Int64) throws(InputError) -> Due? {
     guard let first = prepared, first.time <= now else { return nil }
-    if let next = try line.peek(), next <= now {
-      leftOut += 1
+    if let next = try timeline.peek(), next <= now {
+      dropped += 1
       prepared = nil
       try prepare(now: now)
     }
@@ -60,13 +60,13 @@ struct VideoTrack {
   }
 
   /// Informs the input that the last returned frame has been sent. Call it before the next frame is prepared.
-  func wasSent() { line.current.videoFrameWasSent() }
+  func wasSent() { timeline.current.videoFrameWasSent() }
 
   /// The frames that could not be decoded so far.
-  var undecodable: Undecodable { line.current.undecodable }
+  var undecodable: Undecodable { timeline.current.undecodable }
 
   /// Whether the last frame has been returned and its duration has passed.
   func isFinished(now: Int64) -> Bool {
-    isOver && prepared == nil && now >= (line.end ?? 0)
+    isOver && prepared == nil && now >= (timeline.end ?? 0)
   }
 }

@@ -8,7 +8,7 @@ final class WakeupSignal: @unchecked Sendable {
   // Sendable: the members are only accessed under `mutex`, and their addresses do not move.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-  private var isRung = false
+  private var isSignalled = false
 
   init() {
     mutex.initialize(to: pthread_mutex_t())
@@ -28,9 +28,9 @@ final class WakeupSignal: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  func ring() {
+  func signal() {
     pthread_mutex_lock(mutex)
-    isRung = true
+    isSignalled = true
     pthread_cond_signal(condition)
     pthread_mutex_unlock(mutex)
   }
@@ -40,7 +40,7 @@ final class WakeupSignal: @unchecked Sendable {
     // `ContinuousClock` also counts the time that the machine is suspended, CLOCK_MONOTONIC does not, so the remaining
     // time is converted for each sleep.
     let (seconds, attoseconds) = (deadline - .now).components
-    guard seconds > 0 || attoseconds > 0 else { return answer() }
+    guard seconds > 0 || attoseconds > 0 else { return consume() }
     var end = timespec()
     clock_gettime(CLOCK_MONOTONIC, &end)
     end.tv_sec += Int(clamping: min(seconds, 86_400))
@@ -50,16 +50,16 @@ final class WakeupSignal: @unchecked Sendable {
       end.tv_sec += 1
     }
     pthread_mutex_lock(mutex)
-    while !isRung {
+    while !isSignalled {
       if pthread_cond_timedwait(condition, mutex, &end) == ETIMEDOUT { break }
     }
-    isRung = false
+    isSignalled = false
     pthread_mutex_unlock(mutex)
   }
 
-  private func answer() {
+  private func consume() {
     pthread_mutex_lock(mutex)
-    isRung = false
+    isSignalled = false
     pthread_mutex_unlock(mutex)
   }
 }

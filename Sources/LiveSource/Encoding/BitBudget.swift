@@ -11,10 +11,10 @@ struct BitBudget: Sendable {
   /// How long unused bitrate is credited, in seconds.
   private static let credit = 0.1
   /// The part of a keyframe that does not fill the bucket, in seconds at the bitrate.
-  private static let keyframeLoan = 0.12
+  private static let keyframeAllowance = 0.12
   /// The maximum time, in seconds at the new bitrate, for which frames are skipped because of bits sent before the
   /// bitrate fell.
-  private static let maximumDebt = 0.3
+  private static let maximumDeficit = 0.3
 
   /// The fraction of the bitrate at which a second is full and frames are skipped; the rest is for keyframes.
   private static let full = 0.99
@@ -29,10 +29,10 @@ struct BitBudget: Sendable {
 
   /// - Parameter bitrate: bits a second, above zero.
   init(bitrate: Int) {
-    self.bitrate = Self.held(bitrate)
+    self.bitrate = Self.clamped(bitrate)
   }
 
-  private static func held(_ bitrate: Int) -> Int {
+  private static func clamped(_ bitrate: Int) -> Int {
     min(max(bitrates.lowerBound, bitrate), bitrates.upperBound)
   }
 
@@ -40,10 +40,10 @@ struct BitBudget: Sendable {
   mutating func adapt(toBitrate bitrate: Int, now: ContinuousClock.Instant) {
     settle(now: now)
     let falls = bitrate < self.bitrate
-    self.bitrate = Self.held(bitrate)
+    self.bitrate = Self.clamped(bitrate)
     if !falls { return }
     let rate = Double(self.bitrate)
-    filling = min(max(filling, -Self.credit * rate), Self.maximumDebt * rate)
+    filling = min(max(filling, -Self.credit * rate), Self.maximumDeficit * rate)
     recent.removeAll(keepingCapacity: true)
   }
 
@@ -51,8 +51,8 @@ struct BitBudget: Sendable {
   mutating func spend(bits: Int, isKeyframe: Bool = false, now: ContinuousClock.Instant) {
     settle(now: now)
     let hasRoom = lastSecond(now: now) + Double(bits) <= Double(bitrate)
-    let loan = isKeyframe && hasRoom ? Self.keyframeLoan * Double(bitrate) : 0
-    filling += max(0, Double(bits) - loan)
+    let allowance = isKeyframe && hasRoom ? Self.keyframeAllowance * Double(bitrate) : 0
+    filling += max(0, Double(bits) - allowance)
     recent.removeAll { now - $0.time >= .seconds(1) }
     recent.append((now, bits))
   }

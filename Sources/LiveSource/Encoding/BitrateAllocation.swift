@@ -19,15 +19,15 @@ package struct BitrateAllocation: Sendable, Hashable {
 
   /// The minimum available bitrate for each audio bitrate, in bits a second.
   private static let steps = [
-    (line: 200_000, audio: 48_000), (line: 110_000, audio: 32_000), (line: 60_000, audio: 24_000),
-    (line: 0, audio: 16_000),
+    (available: 200_000, audio: 48_000), (available: 110_000, audio: 32_000), (available: 60_000, audio: 24_000),
+    (available: 0, audio: 16_000),
   ]
 
   /// - Parameter total: the available bitrate including packet overhead, in bits a second.
   package init(total: Int, hasAudio: Bool, hasVideo: Bool) {
     let total = min(max(0, total), 1 << 40)
     let audioHeaders = Self.audioPackets * Self.headerBits
-    let step = Self.steps.first { total >= $0.line } ?? (line: 0, audio: Self.leastAudio)
+    let step = Self.steps.first { total >= $0.available } ?? (available: 0, audio: Self.leastAudio)
     let audio = hasAudio ? max(Self.leastAudio, min(step.audio, total - audioHeaders)) : 0
     let rest = total - (hasAudio ? audio + audioHeaders : 0) - Self.shortPackets * Self.headerBits
     self.audio = audio

@@ -7,7 +7,7 @@ struct KeyframeRequests: Sendable {
   static let distance = Duration.milliseconds(500)
   /// The maximum delay of a keyframe after a request, or after the minimum interval; the rest of the promised 100 ms is
   /// for encoding and sending it.
-  static let patience = Duration.milliseconds(80)
+  static let maximumDelay = Duration.milliseconds(80)
 
   private var asked: ContinuousClock.Instant?
   private var last: ContinuousClock.Instant?
@@ -41,5 +41,5 @@ struct KeyframeRequests: Sendable {
   }
 
   /// The latest time for a requested keyframe; nil if none is requested.
-  var deadline: ContinuousClock.Instant? { earliest.map { $0 + Self.patience } }
+  var deadline: ContinuousClock.Instant? { earliest.map { $0 + Self.maximumDelay } }
 }

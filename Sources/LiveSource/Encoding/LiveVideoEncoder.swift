@@ -40,7 +40,7 @@ package final class LiveVideoEncoder {
   private var encoderTime: Int64 = 0
   private var encoderBitrate: Int
   private var sinceEncoded = 0
-  private var standing: VideoFrame?
+  private var lastFrame: VideoFrame?
   private var firstVideoFrame: ContinuousClock.Instant?
 
   /// The fraction of the bitrate that the encoder is set to; the rest is for keyframes.
@@ -70,7 +70,7 @@ package final class LiveVideoEncoder {
 
   /// When to call `encodeAgain` for a requested keyframe, unless a frame is encoded before; nil if none is requested.
   package var deadline: ContinuousClock.Instant? {
-    standing == nil ? nil : requests.deadline
+    lastFrame == nil ? nil : requests.deadline
   }
 
   /// Changes the available bitrate from now on.
@@ -97,13 +97,13 @@ package final class LiveVideoEncoder {
   package func encode(
     _ videoFrame: VideoFrame, time: Int64, now: ContinuousClock.Instant
   ) throws(CodecError) -> EncodedFrame? {
-    standing = videoFrame
+    lastFrame = videoFrame
     let isDue = requests.isDue(now: now)
     sinceEncoded += 1
     if !isDue {
       if sinceEncoded < ladder.qualityLevel.divisor { return nil }
       if !budget.allows(now: now) {
-        ladder.leftOut(bitrate: budget.bitrate, now: now)
+        ladder.skipped(bitrate: budget.bitrate, now: now)
         return nil
       }
     }
@@ -115,8 +115,8 @@ package final class LiveVideoEncoder {
   /// - Parameter time: the presentation time in ticks of 90 kHz; after that of the previous frame.
   /// - Returns: nil if no keyframe is due.
   package func encodeAgain(time: Int64, now: ContinuousClock.Instant) throws(CodecError) -> EncodedFrame? {
-    guard let standing, requests.isDue(now: now) else { return nil }
-    return try make(of: standing, time: time, keyframe: true, now: now)
+    guard let lastFrame, requests.isDue(now: now) else { return nil }
+    return try make(of: lastFrame, time: time, keyframe: true, now: now)
   }
 
   private func make(

@@ -4,7 +4,7 @@ package import Media
 ///
 /// The quality levels lead from the source's own rate and size down: first half the frames, then smaller ones. An
 /// encoder at the limit of its quantizer, or frames that must be skipped, cause a step down within a second or two.
-/// Steps up are one level at a time, after fine quantizers for several seconds, and wait longer each time that a level
+/// Steps up are one level at a time, after low quantizers for several seconds, and wait longer each time that a level
 /// proved too high.
 package struct QualityLadder: Sendable {
   /// One combination of frame rate and size.
@@ -19,23 +19,23 @@ package struct QualityLadder: Sendable {
   package private(set) var index = 0
   package var qualityLevel: QualityLevel { qualityLevels[index] }
 
-  /// Average quantizers (0 to 63): at `coarse` a level is too high, at `fine` the next one may be possible.
-  private static let coarse = 52.0
-  private static let fine = 30.0
-  private static let veryFine = 16.0
+  /// Average quantizers (0 to 63): from `highQP` on a level is too high, up to `lowQP` the next one may be possible.
+  private static let highQP = 52.0
+  private static let lowQP = 30.0
+  private static let veryLowQP = 16.0
   /// The fractions of skipped frames at which a level is too high, by one step and by two.
-  private static let leftOut = 0.25
-  private static let maximumLeftOut = 0.5
+  private static let highSkipShare = 0.25
+  private static let veryHighSkipShare = 0.5
   /// The bits for each pixel below which even the coarsest quantizer is not enough; then it steps down at once.
   private static let leastBitsForPixel = 0.004
   /// The measurement window.
   private static let window = Duration.seconds(1)
   private static let fewestVideoFrames = 4
-  /// The number of consecutive fine windows before a step up, at first and at most, and the number of very fine ones
-  /// that always suffice.
-  private static let firstPatience = 8
-  private static let maximumPatience = 64
-  private static let shortPatience = 3
+  /// The number of consecutive windows with a low quantizer before a step up, at first and at most, and the number of
+  /// windows with a very low one that always suffices.
+  private static let initialUpgradeWindows = 8
+  private static let maximumUpgradeWindows = 64
+  private static let quickUpgradeWindows = 3
   /// A level that must be left within this time after a step up was a mistake.
   private static let trial = Duration.seconds(15)
 
@@ -44,10 +44,10 @@ package struct QualityLadder: Sendable {
   private var quantizers = 0
   private var encoded = 0
   private var omitted = 0
-  private var coarseWindows = 0
-  private var fineWindows = 0
-  private var veryFineWindows = 0
-  private var patience = Self.firstPatience
+  private var highQPWindows = 0
+  private var lowQPWindows = 0
+  private var veryLowQPWindows = 0
+  private var upgradeWindows = Self.initialUpgradeWindows
   private var wentUp: ContinuousClock.Instant?
 
   /// - Parameters:
@@ -88,7 +88,7 @@ package struct QualityLadder: Sendable {
   }
 
   /// Records a frame that was skipped to keep the bitrate; frames that the divisor skips are not recorded.
-  package mutating func leftOut(bitrate: Int, now: ContinuousClock.Instant) {
+  package mutating func skipped(bitrate: Int, now: ContinuousClock.Instant) {
     omitted += 1
     judge(bitrate: bitrate, now: now)
   }
@@ -104,15 +104,15 @@ package struct QualityLadder: Sendable {
     let quantizer = encoded == 0 ? 63 : Double(quantizers) / Double(encoded)
     beginWindow(now: now)
 
-    let isCoarse = quantizer >= Self.coarse || share >= Self.leftOut
-    coarseWindows = isCoarse ? coarseWindows + 1 : 0
-    fineWindows = quantizer <= Self.fine && !isCoarse ? fineWindows + 1 : 0
-    veryFineWindows = quantizer <= Self.veryFine && !isCoarse ? veryFineWindows + 1 : 0
-    if share >= Self.maximumLeftOut {
+    let isTooHigh = quantizer >= Self.highQP || share >= Self.highSkipShare
+    highQPWindows = isTooHigh ? highQPWindows + 1 : 0
+    lowQPWindows = quantizer <= Self.lowQP && !isTooHigh ? lowQPWindows + 1 : 0
+    veryLowQPWindows = quantizer <= Self.veryLowQP && !isTooHigh ? veryLowQPWindows + 1 : 0
+    if share >= Self.veryHighSkipShare {
       goDown(2, now: now)
-    } else if coarseWindows >= 2 {
+    } else if highQPWindows >= 2 {
       goDown(1, now: now)
-    } else if fineWindows >= patience || veryFineWindows >= Self.shortPatience {
+    } else if lowQPWindows >= upgradeWindows || veryLowQPWindows >= Self.quickUpgradeWindows {
       goUp(bitrate: bitrate, now: now)
     }
   }
@@ -121,7 +121,7 @@ package struct QualityLadder: Sendable {
     let lower = min(index + steps, qualityLevels.count - 1)
     if lower == index { return }
     index = lower
-    if let up = wentUp, now - up < Self.trial { patience = min(patience * 2, Self.maximumPatience) }
+    if let up = wentUp, now - up < Self.trial { upgradeWindows = min(upgradeWindows * 2, Self.maximumUpgradeWindows) }
     wentUp = nil
     beginWindow(now: now)
     forget()
@@ -129,8 +129,8 @@ package struct QualityLadder: Sendable {
 
   private mutating func goUp(bitrate: Int, now: ContinuousClock.Instant) {
     guard index > 0, bitsForPixel(bitrate, on: qualityLevels[index - 1]) >= Self.leastBitsForPixel else { return }
-    // A level that was right for this long restores the initial patience.
-    if let up = wentUp, now - up >= Self.trial * 4 { patience = Self.firstPatience }
+    // A level that was right for this long restores the initial number.
+    if let up = wentUp, now - up >= Self.trial * 4 { upgradeWindows = Self.initialUpgradeWindows }
     index -= 1
     wentUp = now
     beginWindow(now: now)
@@ -145,9 +145,9 @@ package struct QualityLadder: Sendable {
   }
 
   private mutating func forget() {
-    coarseWindows = 0
-    fineWindows = 0
-    veryFineWindows = 0
+    highQPWindows = 0
+    lowQPWindows = 0
+    veryLowQPWindows = 0
   }
 
   private func bitsForPixel(_ bitrate: Int, on qualityLevel: QualityLevel) -> Double {

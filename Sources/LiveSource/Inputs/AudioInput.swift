@@ -1,8 +1,8 @@
 import Codecs
 
-/// Audio at 48 kHz that is read piece by piece, and again from the start after `rewind`. It is used by one thread.
+/// Audio at 48 kHz that is read in chunks, and again from the start after `rewind`. It is used by one thread.
 protocol AudioInput: AnyObject {
-  /// Reads the next piece.
+  /// Reads the next chunk.
   ///
   /// - Parameter count: in ticks of 48 kHz.
   /// - Returns: `count` ticks; fewer only at the end, and none after it.
@@ -26,7 +26,7 @@ struct CheckedAudio: Sendable {
   /// The number of output channels, 1 or 2.
   var channels: Int
   var extent: Extent
-  var remarks: [String] = []
+  var notes: [String] = []
   var open: @Sendable (CameraClock) throws(InputError) -> any AudioInput
 }
 

@@ -17,8 +17,8 @@ final class CameraClock: Sendable {
   }
 
   /// See ``CameraTime``.
-  func look(now: ContinuousClock.Instant, awaited: Int64) -> Int64 {
-    time.withLock { $0.look(now: now, awaited: awaited) }
+  func update(now: ContinuousClock.Instant, expectedWakeup: Int64) -> Int64 {
+    time.withLock { $0.update(now: now, expectedWakeup: expectedWakeup) }
   }
 
   func instant(of point: Int64) -> ContinuousClock.Instant? {
@@ -31,7 +31,7 @@ final class CameraClock: Sendable {
 
   /// Returns the wall clock at a point, in milliseconds since 1970.
   func unixMilliseconds(at point: Int64) -> UInt64 {
-    let ticks = point / FileTime.units(perTickOf: .audio)
+    let ticks = point / MediaTimebase.units(perTickOf: .audio)
     return UInt64(clamping: (unixTicks(at: ticks) + 24) / 48)
   }
 
@@ -39,7 +39,7 @@ final class CameraClock: Sendable {
   ///
   /// - Parameter ticks: the point in ticks of 48 kHz.
   func unixTicks(at ticks: Int64) -> Int64 {
-    let unit = FileTime.units(perTickOf: .audio)
+    let unit = MediaTimebase.units(perTickOf: .audio)
     let (began, shown) = time.withLock { ($0.began, $0.shown(ticks &* unit)) }
     // Not the moment at which the clock was created: a thread may begin to play some milliseconds later.
     let seconds = wallClock.seconds(at: began.map(MonotonicInstant.init) ?? wallClock.moment)
@@ -47,11 +47,11 @@ final class CameraClock: Sendable {
   }
 }
 
-/// A camera's own time, in units of `FileTime.rate` since it began, and its relation to the machine's clock.
+/// A camera's own time, in units of `MediaTimebase.rate` since it began, and its relation to the machine's clock.
 ///
-/// It pauses while the machine sleeps: if more than `maximumCatchUp` has passed since the last update and since the time
-/// at which the caller wanted to be woken, playback continues from where it was. `shown(_:)` adds the pauses for all
-/// tracks alike, so that times before and after a pause keep their distance on the machine's clock.
+/// It pauses while the machine sleeps: if more than `maximumCatchUp` has passed since the last update and since the
+/// time at which the caller wanted to be woken, playback continues from where it was. `shown(_:)` adds the pauses for
+/// all tracks alike, so that times before and after a pause keep their distance on the machine's clock.
 struct CameraTime: Sendable {
   /// The maximum delay that is caught up.
   static let maximumCatchUp: Duration = .seconds(2)
@@ -59,7 +59,7 @@ struct CameraTime: Sendable {
   private(set) var began: ContinuousClock.Instant?
   /// The duration of all pauses, in units.
   private var pauses: Int64 = 0
-  private var lastLook: ContinuousClock.Instant?
+  private var lastUpdate: ContinuousClock.Instant?
 
   init() {}
 
@@ -70,7 +70,7 @@ struct CameraTime: Sendable {
 
   /// Returns when a point of camera time is or was; nil before the start.
   func instant(of time: Int64) -> ContinuousClock.Instant? {
-    began.map { $0 + FileTime.duration(shown(time)) }
+    began.map { $0 + MediaTimebase.duration(shown(time)) }
   }
 
   /// Returns a point of camera time including all pauses so far: the time that frames carry.
@@ -78,16 +78,16 @@ struct CameraTime: Sendable {
 
   /// Returns the current camera time.
   ///
-  /// - Parameter awaited: the point at which the caller wanted to be woken.
-  mutating func look(now: ContinuousClock.Instant, awaited: Int64) -> Int64 {
+  /// - Parameter expectedWakeup: the point at which the caller wanted to be woken.
+  mutating func update(now: ContinuousClock.Instant, expectedWakeup: Int64) -> Int64 {
     begin(now: now)
-    guard let began, let due = instant(of: awaited) else { return 0 }
-    let lateness = now - max(due, lastLook ?? due)
+    guard let began, let due = instant(of: expectedWakeup) else { return 0 }
+    let lateness = now - max(due, lastUpdate ?? due)
     if lateness > Self.maximumCatchUp {
-      pauses &+= FileTime.units(lateness) / FileTime.commonSpan * FileTime.commonSpan
+      pauses &+= MediaTimebase.units(lateness) / MediaTimebase.commonSpan * MediaTimebase.commonSpan
     }
-    lastLook = max(now, lastLook ?? now)
+    lastUpdate = max(now, lastUpdate ?? now)
     // A unit is not a whole number of nanoseconds: without adding one, a point's own instant would be before it.
-    return FileTime.units(now - began + .nanoseconds(1)) &- pauses
+    return MediaTimebase.units(now - began + .nanoseconds(1)) &- pauses
   }
 }

@@ -22,10 +22,10 @@ struct ChannelMix: Sendable, Hashable {
       switch position {
       case .left: (1, 0)
       case .right: (0, 1)
-      case .middle: (middle, middle)
-      case .leftBehind: (middle, 0)
-      case .rightBehind: (0, middle)
-      case .low: (0, 0)
+      case .centre: (middle, middle)
+      case .leftSurround: (middle, 0)
+      case .rightSurround: (0, middle)
+      case .lowFrequency: (0, 0)
       }
     }
     let loudest = max(shares.reduce(0) { $0 + $1.left }, shares.reduce(0) { $0 + $1.right })
@@ -35,13 +35,13 @@ struct ChannelMix: Sendable, Hashable {
 
   /// Mixes whole sample frames. NaN becomes silence, and samples beyond full scale are clamped.
   func mix(_ samples: [Float]) -> [Float] {
-    if inputs == outputs { return samples.map(Self.sane) }
+    if inputs == outputs { return samples.map(Self.sanitized) }
     var output: [Float] = []
     output.reserveCapacity(samples.count / inputs * 2)
     for frame in stride(from: 0, to: samples.count - inputs + 1, by: inputs) {
       var (left, right): (Float, Float) = (0, 0)
       for channel in 0..<inputs {
-        let value = Self.sane(samples[frame + channel])
+        let value = Self.sanitized(samples[frame + channel])
         left += value * shares[channel].left
         right += value * shares[channel].right
       }
@@ -51,24 +51,24 @@ struct ChannelMix: Sendable, Hashable {
     return output
   }
 
-  private static func sane(_ value: Float) -> Float {
+  private static func sanitized(_ value: Float) -> Float {
     value.isNaN ? 0 : min(1, max(-1, value))
   }
 
-  private enum Place {
-    case left, right, middle, low, leftBehind, rightBehind
+  private enum Speaker {
+    case left, right, centre, lowFrequency, leftSurround, rightSurround
   }
 
-  private static func positions(_ channels: Int) -> [Place] {
+  private static func positions(_ channels: Int) -> [Speaker] {
     switch channels {
-    case 1: [.middle]
+    case 1: [.centre]
     case 2: [.left, .right]
-    case 3: [.left, .right, .middle]
-    case 4: [.left, .right, .leftBehind, .rightBehind]
-    case 5: [.left, .right, .middle, .leftBehind, .rightBehind]
-    case 6: [.left, .right, .middle, .low, .leftBehind, .rightBehind]
-    case 7: [.left, .right, .middle, .low, .middle, .leftBehind, .rightBehind]
-    case 8: [.left, .right, .middle, .low, .leftBehind, .rightBehind, .leftBehind, .rightBehind]
+    case 3: [.left, .right, .centre]
+    case 4: [.left, .right, .leftSurround, .rightSurround]
+    case 5: [.left, .right, .centre, .leftSurround, .rightSurround]
+    case 6: [.left, .right, .centre, .lowFrequency, .leftSurround, .rightSurround]
+    case 7: [.left, .right, .centre, .lowFrequency, .centre, .leftSurround, .rightSurround]
+    case 8: [.left, .right, .centre, .lowFrequency, .leftSurround, .rightSurround, .leftSurround, .rightSurround]
     default: (0..<channels).map { $0.isMultiple(of: 2) ? .left : .right }
     }
   }

@@ -13,8 +13,8 @@ struct InputError: Error, Sendable, Hashable, CustomStringConvertible {
 
   init(_ rejection: MediaFile.ReadError) {
     switch rejection {
-    case .otherCodec(.video, let name): description = "its video is \(name), and VP8 and VP9 are played"
-    case .otherCodec(.audio, let name): description = "its audio is \(name), and Opus and Vorbis are played"
+    case .unsupportedCodec(.video, let name): description = "its video is \(name), and VP8 and VP9 are played"
+    case .unsupportedCodec(.audio, let name): description = "its audio is \(name), and Opus and Vorbis are played"
     default: description = rejection.description
     }
   }

@@ -5,9 +5,9 @@ import Media
 enum InputFile {
   /// The playable contents of a file.
   struct Found: Sendable {
-    var videoFrames: CheckedVideo?
+    var video: CheckedVideo?
     var audio: CheckedAudio?
-    var remarks: [String] = []
+    var notes: [String] = []
   }
 
   /// - Parameter rate: the frame rate of formats that have none of their own.
@@ -16,9 +16,9 @@ enum InputFile {
     guard file.size > 0 else { throw InputError(.empty) }
     let beginning = try refusing { () throws(MediaFile.ReadError) in try file.beginning(64) }
     switch kind(beginning) {
-    case .y4m: return Found(videoFrames: try Y4MFile.check(file, rate: rate))
+    case .y4m: return Found(video: try Y4MFile.check(file, rate: rate))
     case .samples: return Found(audio: try SampledAudio.check(file))
-    case .still: return Found(videoFrames: try StillImage.check(file, rate: rate))
+    case .still: return Found(video: try StillImage.check(file, rate: rate))
     case .container: return try stored(path)
     case nil:
       let name = FormatDetector.name(beginning).map { "it is \($0), and" } ?? "its format is unknown;"
@@ -51,8 +51,8 @@ enum InputFile {
       try stored.refuseWhatIsTooShort()
       return stored
     }
-    var found = Found(remarks: stored.remarks)
-    if let track = stored.track(.video) { found.videoFrames = try StoredVideo.check(stored, track) }
+    var found = Found(notes: stored.notes)
+    if let track = stored.track(.video) { found.video = try StoredVideo.check(stored, track) }
     if let track = stored.track(.audio) { found.audio = try StoredAudio.check(stored, track) }
     return found
   }

@@ -14,7 +14,7 @@ final class PatternVideo: VideoInput {
   private var position: Int64 = 0
   private var number: UInt32 = 0
 
-  static let usualRate = VideoRate(videoFrames: 30)
+  static let usualRate = VideoRate(frames: 30)
   static let usualSize = VideoSize(width: 640, height: 480)
 
   init(size: VideoSize, rate: VideoRate, clock: CameraClock) {

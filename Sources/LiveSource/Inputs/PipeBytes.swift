@@ -9,7 +9,7 @@ final class PipeBytes {
   private(set) var position = 0
 
   /// How often to check whether the consumer is gone, in milliseconds.
-  private static let patience: Int32 = 250
+  private static let pollTimeout: Int32 = 250
 
   init(_ descriptor: Int32, until mailbox: VideoFrameMailbox) {
     self.descriptor = descriptor
@@ -57,7 +57,7 @@ final class PipeBytes {
     while true {
       // A blocking read could not be interrupted and would keep this thread permanently.
       var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-      let ready = poll(&wanted, 1, Self.patience)
+      let ready = poll(&wanted, 1, Self.pollTimeout)
       if ready == 0 || (ready < 0 && errno == EINTR) {
         if mailbox.isUseless { return nil }
         continue

@@ -10,7 +10,7 @@ final class PipeReader: Sendable {
   let mailbox: VideoFrameMailbox
 
   /// The beginning of a frame's header line.
-  private static let word = "FRAME"
+  private static let frameMarker = "FRAME"
 
   /// - Parameters:
   ///   - descriptor: is not closed.
@@ -65,10 +65,10 @@ final class PipeReader: Sendable {
   /// - Returns: false at the end.
   private static func isAnotherVideoFrame(_ pipe: PipeBytes, _ logger: Logger) throws(InputError) -> Bool {
     let position = pipe.position
-    let word = pipe.next(Self.word.utf8.count)
-    guard Self.word.utf8.starts(with: word) else { throw InputError("no frame begins at byte \(position)") }
-    if word.isEmpty { return false }
-    switch pipe.line(Y4MFile.maximumLine - word.count) {
+    let marker = pipe.next(Self.frameMarker.utf8.count)
+    guard Self.frameMarker.utf8.starts(with: marker) else { throw InputError("no frame begins at byte \(position)") }
+    if marker.isEmpty { return false }
+    switch pipe.line(Y4MFile.maximumLine - marker.count) {
     case .whole: return true
     case .cutOff:
       if !pipe.mailbox.isUseless { logger.warning("Standard input ended within the header line of a frame.") }

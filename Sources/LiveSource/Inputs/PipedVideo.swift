@@ -14,7 +14,7 @@ final class PipedVideo: VideoInput {
   private var bytes: [UInt8]?
   private var last: VideoFrame
 
-  private static let usualRate = VideoRate(videoFrames: 30)
+  private static let usualRate = VideoRate(frames: 30)
 
   init(_ mailbox: VideoFrameMailbox, shape: PipeFormat, rate: VideoRate) {
     self.mailbox = mailbox
@@ -44,9 +44,9 @@ final class PipedVideo: VideoInput {
   // MARK: Before playback
 
   /// How long to wait for the first frame before the camera starts.
-  private static let patience = Duration.seconds(2)
+  private static let inputTimeout = Duration.seconds(2)
   /// How long to wait for a header if no options state the format.
-  private static let patienceForHeader = Duration.seconds(10)
+  private static let headerTimeout = Duration.seconds(10)
 
   /// Starts to read.
   ///
@@ -61,7 +61,7 @@ final class PipedVideo: VideoInput {
     let raw = size.flatMap { PipeFormat(size: $0, layout: .i420) }
     if let size, raw == nil { throw InputError("frames of \(size) are not possible") }
     let reader = PipeReader(descriptor, raw: raw, logger: logger)
-    let wait = size == nil ? patienceForHeader : patience
+    let wait = size == nil ? headerTimeout : inputTimeout
     switch try reader.mailbox.waitForFormat(wait) {
     case .y4m(let header)?: return try checkY4M(reader, header, rate: rate)
     case .raw?: return try checkRaw(reader, raw, rate: rate)
@@ -96,10 +96,10 @@ final class PipedVideo: VideoInput {
   private static func checked(
     _ reader: PipeReader, _ shape: PipeFormat, _ rate: VideoRate, name: String
   ) throws(InputError) -> CheckedVideo {
-    var remarks: [String] = []
-    switch try reader.mailbox.waitForFirst(patience) {
+    var notes: [String] = []
+    switch try reader.mailbox.waitForFirst(inputTimeout) {
     case nil:
-      remarks.append("No frame has arrived from it yet; a black one is shown until one does.")
+      notes.append("No frame has arrived from it yet; a black one is shown until one does.")
     case (isThere: false, let rest)?:
       throw InputError("it ended after \(rest) bytes, and a frame of \(shape.size) has \(shape.byteCount)")
     case (isThere: true, _)?:
@@ -107,7 +107,7 @@ final class PipedVideo: VideoInput {
     }
     return CheckedVideo(
       summary: "\(name) \(shape.size), \(rate) a second", size: shape.size, interval: rate.interval, extent: .unknown,
-      remarks: remarks,
+      notes: notes,
       // The reader lives as long as this closure.
       open: { _ in PipedVideo(reader.mailbox, shape: shape, rate: rate) })
   }

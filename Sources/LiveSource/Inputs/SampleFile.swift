@@ -88,8 +88,8 @@ final class SampleFile {
       return InputError("its audio has \(traits.channels) channels, and 1 to \(maximumChannels) are possible")
     }
     guard traits.frames > 0 else { return InputError("it has no audio") }
-    guard traits.frames / Int64(traits.rate) < FileTime.latestHours * 3_600 else {
-      return InputError("its audio claims to be longer than \(FileTime.latestHours) h")
+    guard traits.frames / Int64(traits.rate) < MediaTimebase.latestHours * 3_600 else {
+      return InputError("its audio claims to be longer than \(MediaTimebase.latestHours) h")
     }
     // The smallest sample of a format with a constant compression ratio has four bits.
     if traits.isPlain, traits.frames > Int64(clamping: fileSize) * 2 {

@@ -74,24 +74,24 @@ final class SampledAudio: AudioInput {
       default: "\(traits.channels) channels mixed to two"
       }
     let parts = [traits.container, "\(traits.rate) Hz", channels, traits.samples]
-    var remarks: [String] = []
-    if try isCutOff(open) { remarks.append("It is truncated; the samples that exist are played.") }
+    var notes: [String] = []
+    if try isCutOff(open) { notes.append("It is truncated; the samples that exist are played.") }
     return CheckedAudio(
       summary: parts.filter { !$0.isEmpty }.joined(separator: ", "), channels: mix.outputs,
-      extent: .range(0..<length * FileTime.units(perTickOf: .audio)), remarks: remarks,
+      extent: .range(0..<length * MediaTimebase.units(perTickOf: .audio)), notes: notes,
       open: { _ throws(InputError) in try SampledAudio(open, length: length) })
   }
 
   /// Counts the samples of a compressed file, because its header may be wrong.
   private static func count(_ file: SampleFile) throws(InputError) -> Int64 {
     var frames: Int64 = 0
-    let most = FileTime.latestHours * 3_600 * Int64(file.traits.rate)
+    let most = MediaTimebase.latestHours * 3_600 * Int64(file.traits.rate)
     while frames < most {
       let samples = file.read(chunk)
       if samples.isEmpty { return frames }
       frames += Int64(samples.count / file.traits.channels)
     }
-    throw InputError("its audio is longer than \(FileTime.latestHours) h")
+    throw InputError("its audio is longer than \(MediaTimebase.latestHours) h")
   }
 
   /// Whether a RIFF header states a larger size than the file has. The placeholder of a live writer is no such

@@ -21,7 +21,7 @@ final class StillImage: VideoInput {
 
   /// Five frames a second unless requested otherwise: far above the rate that is judged a freeze, and nearly nothing to
   /// encode. A requested keyframe does not wait for the next frame.
-  static let usualRate = VideoRate(videoFrames: 5)
+  static let usualRate = VideoRate(frames: 5)
 
   /// Reads a PNG file.
   static func check(_ file: OpenFile, rate: VideoRate?) throws(InputError) -> CheckedVideo {

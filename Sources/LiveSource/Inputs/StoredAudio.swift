@@ -59,7 +59,7 @@ final class StoredAudio: AudioInput {
       isOver = true
       return
     }
-    let start = frame.time / FileTime.units(perTickOf: .audio)
+    let start = frame.time / MediaTimebase.units(perTickOf: .audio)
     let origin = first ?? start
     first = origin
     let gap = start - origin - position
@@ -93,9 +93,9 @@ final class StoredAudio: AudioInput {
   static func check(_ stored: StoredFile, _ track: StoredTrack) throws(InputError) -> CheckedAudio {
     let audio = try StoredAudio(stored, track)
     _ = try audio.read(1)
-    let unit = FileTime.units(perTickOf: .audio)
+    let unit = MediaTimebase.units(perTickOf: .audio)
     let start = track.start - stored.origin + track.preSkip * unit
-    let length = max(FileTime.commonSpan, track.end - track.start - track.preSkip * unit)
+    let length = max(MediaTimebase.commonSpan, track.end - track.start - track.preSkip * unit)
     return CheckedAudio(
       summary: track.description, channels: audio.decoder.channels, extent: .range(start..<start + length),
       open: { _ throws(InputError) in try StoredAudio(stored, track) })

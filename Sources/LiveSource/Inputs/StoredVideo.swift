@@ -53,16 +53,16 @@ final class StoredVideo: VideoInput {
   static func check(_ stored: StoredFile, _ track: StoredTrack) throws(InputError) -> CheckedVideo {
     guard let size = track.size else { throw InputError("its frames state no size") }
     try VideoScaling.check(size)
-    let videoFrames = try StoredVideo(stored, track, size: size)
+    let input = try StoredVideo(stored, track, size: size)
     // The first frame is decoded, so that an unsupported profile or size is reported before playback.
-    guard try videoFrames.peek() != nil, let first = videoFrames.next else { throw .changed }
-    let decoder = videoFrames.decoder
+    guard try input.peek() != nil, let first = input.next else { throw .changed }
+    let decoder = input.decoder
     _ = try coding { () throws(CodecError) in try decoder.decode(first.payload) }
     let start = track.start - stored.origin
     let length = max(1, track.end - track.start)
     return CheckedVideo(
       summary: track.description, size: size, interval: max(1, length / Int64(max(1, track.frames))),
-      extent: .range(start..<start + length), remarks: [],
+      extent: .range(start..<start + length), notes: [],
       open: { _ throws(InputError) in try StoredVideo(stored, track, size: size) })
   }
 }

@@ -84,8 +84,8 @@ final class VideoFrameMailbox: Sendable {
   /// Waits until the format is known. On timeout, the data is treated as raw frames from then on.
   ///
   /// - Returns: nil on timeout.
-  func waitForFormat(_ patience: Duration) throws(InputError) -> Format? {
-    _ = state.wait(atMost: patience) { $0.format != nil || $0.hasEnded ? true : nil }
+  func waitForFormat(_ timeout: Duration) throws(InputError) -> Format? {
+    _ = state.wait(atMost: timeout) { $0.format != nil || $0.hasEnded ? true : nil }
     let (format, rejection) = state.withLock { state in
       let known = state.format
       if known == nil, state.rejection == nil { state.format = .raw }
@@ -98,8 +98,8 @@ final class VideoFrameMailbox: Sendable {
   /// Waits for the first frame.
   ///
   /// - Returns: nil on timeout; otherwise whether a frame is there, and how many bytes were read if not.
-  func waitForFirst(_ patience: Duration) throws(InputError) -> (isThere: Bool, rest: Int)? {
-    let found = state.wait(atMost: patience) { state in
+  func waitForFirst(_ timeout: Duration) throws(InputError) -> (isThere: Bool, rest: Int)? {
+    let found = state.wait(atMost: timeout) { state in
       !state.videoFrames.isEmpty || state.hasEnded
         ? (isThere: !state.videoFrames.isEmpty, rest: state.rest, state.rejection) : nil
     }

@@ -5,7 +5,7 @@ import Media
 ///
 /// There are three steps so that frames can be skipped without being read, decoded or painted.
 protocol VideoInput: AnyObject {
-  /// Returns the time of the next frame, in units of `FileTime.rate` from the start of the round; nil at the end.
+  /// Returns the time of the next frame, in units of `MediaTimebase.rate` from the start of the round; nil at the end.
   func peek() throws(InputError) -> Int64?
 
   /// Advances to the frame whose time `peek` returned.
@@ -34,14 +34,14 @@ struct CheckedVideo: Sendable {
   /// A description, for example `Y4M 640x480, 300 frames at 30 a second`.
   var summary: String
   var size: VideoSize
-  /// The usual interval between frames, in units of `FileTime.rate`; positive.
+  /// The usual interval between frames, in units of `MediaTimebase.rate`; positive.
   var interval: Int64
   var extent: Extent
-  var remarks: [String] = []
+  var notes: [String] = []
   var open: @Sendable (CameraClock) throws(InputError) -> any VideoInput
 }
 
-/// The extent of an input on its own timeline, in units of `FileTime.rate`.
+/// The extent of an input on its own timeline, in units of `MediaTimebase.rate`.
 enum Extent: Sendable, Hashable {
   /// From the start of the first frame to the end of the last one. The input can be played again.
   case range(Range<Int64>)
@@ -55,7 +55,7 @@ enum Extent: Sendable, Hashable {
 struct Undecodable: Sendable, Hashable {
   /// The first failure.
   struct First: Sendable, Hashable {
-    /// In units of `FileTime.rate` from the input's start.
+    /// In units of `MediaTimebase.rate` from the input's start.
     let time: Int64
     /// The reason, as a clause.
     let reason: String

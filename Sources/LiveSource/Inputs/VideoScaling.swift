@@ -22,7 +22,7 @@ struct VideoScaling: Sendable, Hashable {
   }
 
   /// What a user may want to know; nil if the frames keep their size.
-  var remark: String? {
+  var note: String? {
     if target == source { return nil }
     return isCrop
       ? "Its frames of \(source) are shown as \(target): sides are even."
@@ -42,8 +42,8 @@ struct VideoScaling: Sendable, Hashable {
   }
 
   private static func target(for source: VideoSize) -> VideoSize {
-    let isLying = source.width >= source.height
-    let limit = isLying ? largest : VideoSize(width: largest.height, height: largest.width)
+    let isLandscape = source.width >= source.height
+    let limit = isLandscape ? largest : VideoSize(width: largest.height, height: largest.width)
     guard source.width > limit.width || source.height > limit.height else { return even(source) }
     let scale = min(Double(limit.width) / Double(source.width), Double(limit.height) / Double(source.height))
     let size = VideoSize(

@@ -76,7 +76,7 @@ struct Y4MFile: Sendable {
     return CheckedVideo(
       summary: "Y4M \(y4m.header.size), \(videoFrames) frames at \(rate) a second", size: y4m.header.size,
       interval: rate.interval, extent: .range(0..<end),
-      remarks: isCutOff ? ["It is truncated; the whole frames are played."] : [],
+      notes: isCutOff ? ["It is truncated; the whole frames are played."] : [],
       open: { _ in Y4MVideo(y4m, rate: rate) })
   }
 }

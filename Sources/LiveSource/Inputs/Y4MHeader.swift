@@ -64,12 +64,12 @@ struct Y4MHeader: Hashable {
 
   private static func rate(_ text: String) throws(InputError) -> VideoRate? {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false).map { Int64($0) }
-    guard parts.count == 2, let videoFrames = parts[0], let seconds = parts[1] else {
+    guard parts.count == 2, let frames = parts[0], let seconds = parts[1] else {
       throw InputError("its frame rate \(printable(text)) is not a fraction")
     }
-    if videoFrames == 0, seconds == 0 { return nil }
-    guard let rate = VideoRate(videoFrames: videoFrames, seconds: seconds) else {
-      throw InputError("its frame rate is \(videoFrames):\(seconds), and \(VideoRate.limits) is played")
+    if frames == 0, seconds == 0 { return nil }
+    guard let rate = VideoRate(frames: frames, seconds: seconds) else {
+      throw InputError("its frame rate is \(frames):\(seconds), and \(VideoRate.limits) is played")
     }
     return rate
   }

@@ -14,10 +14,10 @@ internal import NIOCore
 /// ```
 package struct FrameDropper: Sendable {
   /// How much room there is for a frame.
-  package enum Room: Sendable {
-    case none
+  package enum Capacity: Sendable {
+    case full
     /// Enough for a track to continue.
-    case some
+    case low
     /// Enough for a video track to resume as well.
     case ample
   }
@@ -50,17 +50,17 @@ package struct FrameDropper: Sendable {
   /// Decides whether the next frame of a track is admitted.
   ///
   /// - Parameters:
-  ///   - room: called at most once, and not at all for a frame that is dropped in any case.
+  ///   - capacity: called at most once, and not at all for a frame that is dropped in any case.
   ///   - reason: why the first frame is dropped.
   package mutating func admit(
-    _ frame: EncodedFrame, of track: Track, room: () -> Room, reason: () -> MediaGap.Reason = { .overloaded }
+    _ frame: EncodedFrame, of track: Track, capacity: () -> Capacity, reason: () -> MediaGap.Reason = { .overloaded }
   ) -> Admission {
     let before = dropped.isEmpty ? nil : dropped[track]
     let isAdmitted =
       if before == nil || track.kind == .audio {
-        room() != .none
+        capacity() != .full
       } else {
-        frame.isKeyframe && room() == .ample
+        frame.isKeyframe && capacity() == .ample
       }
     if isAdmitted {
       if before != nil { dropped[track] = nil }

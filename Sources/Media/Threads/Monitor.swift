@@ -37,11 +37,11 @@ package final class Monitor<Value>: @unchecked Sendable {
   /// Waits until `body` returns a value.
   ///
   /// - Parameters:
-  ///   - patience: the timeout; nil to wait indefinitely.
+  ///   - timeout: the maximum time to wait; nil to wait indefinitely.
   ///   - body: called under the lock, first immediately and then after each change, until it returns a value.
   /// - Returns: nil on timeout.
-  package func wait<Result>(atMost patience: Duration? = nil, for body: (inout Value) -> Result?) -> Result? {
-    let end = patience.map { ContinuousClock.now + $0 }
+  package func wait<Result>(atMost timeout: Duration? = nil, for body: (inout Value) -> Result?) -> Result? {
+    let end = timeout.map { ContinuousClock.now + $0 }
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     while true {

@@ -6,7 +6,7 @@ package import NetworkEmulation
 /// The network emulation between engines and sockets. Without a configured impairment none of this is called.
 extension PeerDemultiplexer {
   /// Returns whether a datagram received from a socket reaches its engine now; if not, it is lost or arrives later.
-  func arrives(
+  func passesInbound(
     _ datagram: ByteBuffer, from remote: TransportAddress, to local: TransportAddress, now: ContinuousClock.Instant
   ) -> Bool {
     guard let engine = owner(of: datagram, from: remote, to: local) else { return true }
@@ -17,7 +17,9 @@ extension PeerDemultiplexer {
   }
 
   /// Returns whether an action is carried out now; if not, it was a datagram, which is lost or leaves later.
-  func leaves(_ action: PeerConnection.Action, _ participant: ParticipantID, now: ContinuousClock.Instant) -> Bool {
+  func passesOutbound(
+    _ action: PeerConnection.Action, _ participant: ParticipantID, now: ContinuousClock.Instant
+  ) -> Bool {
     guard case .transmit(let datagram, let local, let remote) = action else { return true }
     return impaired?.passes(
       .init(datagram: datagram, local: local, remote: remote, direction: .send, participant: participant),

@@ -1,48 +1,50 @@
 internal import Media
 
-/// Selects the participants whose video is left unread on a machine that has no time for all of it.
+/// Selects the participants whose video is suspended on a machine that has no time for all of it.
 extension PeerDemultiplexer {
-  /// How long a participant's video is left unread, and the minimum time for which it is read, before it is another
-  /// participant's turn.
-  private static let turn = Duration.seconds(4)
+  /// How long a participant's video is suspended, and the minimum time for which it is received, before another
+  /// participant's video is suspended instead.
+  private static let rotationInterval = Duration.seconds(4)
 
-  /// Evaluates the load of the last ``OverloadController/interval`` and leaves the video of as many participants unread as
-  /// the controller requires, in turns; that of one participant is always read.
+  /// Evaluates the load of the last ``OverloadController/interval``, and suspends the video of as many participants as
+  /// the controller requires, in turns; that of one participant is always received.
   ///
-  /// - Returns: How many participants' video is left unread, and how many participants send video.
-  package func balance(_ load: MachineLoad, now: ContinuousClock.Instant) -> (unread: Int, senders: Int) {
+  /// - Returns: How many participants' video is suspended, and how many participants send video.
+  package func updateOverload(_ load: MachineLoad, now: ContinuousClock.Instant) -> (suspended: Int, senders: Int) {
     overload.update(load)
     let now = MonotonicInstant(now)
     if load.datagramsDropped > 0 {
       for engine in engines.values { engine.media.datagramsWereDropped(now: now) }
     }
-    if overload.share == 0, !leavesVideoUnread { return (0, 0) }
-    var unread = engines.values.filter { $0.unreadSince != nil }.sorted {
-      Self.isLonger($0.unreadSince, $1.unreadSince)
+    if overload.share == 0, !hasSuspendedVideo { return (0, 0) }
+    var suspended = engines.values.filter { $0.suspendedSince != nil }.sorted {
+      Self.isLonger($0.suspendedSince, $1.suspendedSince)
     }
-    var readers = engines.values.filter { $0.unreadSince == nil && $0.sendsVideo }
-      .sorted { Self.isLonger($0.lastUnread, $1.lastUnread) }
-    let senders = unread.count + readers.count
+    var receiving = engines.values.filter { $0.suspendedSince == nil && $0.sendsVideo }
+      .sorted { Self.isLonger($0.lastResumed, $1.lastResumed) }
+    let senders = suspended.count + receiving.count
     let wanted = Int((overload.share * Double(senders)).rounded())
     let count = max(0, min(senders - 1, overload.share > 0 ? max(1, wanted) : 0))
-    func read(_ engine: PeerConnection) {
-      engine.readVideo(now: now)
-      touch(engine)
+    func resume(_ engine: PeerConnection) {
+      engine.resumeVideo(now: now)
+      markForPoll(engine)
     }
-    func leave(_ engine: PeerConnection) {
-      engine.leaveVideoUnread(now: now)
-      touch(engine)
+    func suspend(_ engine: PeerConnection) {
+      engine.suspendVideo(now: now)
+      markForPoll(engine)
     }
-    while unread.count > count { read(unread.removeFirst()) }
-    for _ in 0..<max(0, count - unread.count) where !readers.isEmpty { leave(readers.removeFirst()) }
-    // Those whose video has been unread for longest swap with those whose video has been read for longest.
-    for engine in unread where engine.unreadSince.map({ now - $0 >= Self.turn }) ?? false {
-      guard let next = readers.first, next.lastUnread.map({ now - $0 >= Self.turn }) ?? true else { break }
-      readers.removeFirst()
-      read(engine)
-      leave(next)
+    while suspended.count > count { resume(suspended.removeFirst()) }
+    for _ in 0..<max(0, count - suspended.count) where !receiving.isEmpty { suspend(receiving.removeFirst()) }
+    // Those whose video has been suspended for longest swap with those whose video has been received for longest.
+    for engine in suspended where engine.suspendedSince.map({ now - $0 >= Self.rotationInterval }) ?? false {
+      guard let next = receiving.first, next.lastResumed.map({ now - $0 >= Self.rotationInterval }) ?? true else {
+        break
+      }
+      receiving.removeFirst()
+      resume(engine)
+      suspend(next)
     }
-    leavesVideoUnread = count > 0
+    hasSuspendedVideo = count > 0
     return (count, senders)
   }
 

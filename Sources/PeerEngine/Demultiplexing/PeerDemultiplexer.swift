@@ -48,16 +48,16 @@ package final class PeerDemultiplexer {
   private var reflexiveAddresses: [(mapped: TransportAddress, base: TransportAddress)] = []
   /// The frames that a viewer who joins now needs to decode the current frame.
   private var groupOfPictures = GroupOfPicturesCache()
-  private var touched: [PeerConnection] = []
+  private var enginesToPoll: [PeerConnection] = []
   var overload = OverloadController()
-  /// Whether any participant's video is left unread.
-  var leavesVideoUnread = false
+  /// Whether any participant's video is suspended.
+  var hasSuspendedVideo = false
   /// Events that did not occur in an engine.
   private var events: [(ParticipantID, PeerEvent)] = []
   /// The network emulation with its datagrams in flight; nil without an impairment.
   var impaired: NetworkEmulator?
   /// The participants to whom we have stopped sending on purpose: their messages and datagrams are ignored.
-  private var forsaken: Set<ParticipantID> = []
+  private var silencedParticipants: Set<ParticipantID> = []
 
   package init(_ configuration: Configuration) {
     self.configuration = configuration
@@ -69,7 +69,7 @@ package final class PeerDemultiplexer {
   package func offer(to participant: ParticipantID, now: ContinuousClock.Instant) {
     guard let engine = engine(for: participant, offers: true, now: now) else { return }
     engine.offer(now: now)
-    touch(engine)
+    markForPoll(engine)
   }
 
   /// Handles a participant's message. Of descriptions that arrive faster than they can be handled, only the newest counts.
@@ -96,7 +96,7 @@ package final class PeerDemultiplexer {
     if let engine = engines[participant], engine.needsNewEngine(forOffer: sdp) {
       former = engine
       engine.close(engine.endingForNewConnection, now: now)
-      touch(engine)
+      markForPoll(engine)
       // Its last datagrams and events leave with the next poll; from now on the id belongs to another engine.
       forget(engine)
     }
@@ -107,18 +107,18 @@ package final class PeerDemultiplexer {
 
   private func give(_ message: SignallingMessage, to engine: PeerConnection, now: ContinuousClock.Instant) {
     engine.received(message, now: now)
-    touch(engine)
+    markForPoll(engine)
   }
 
   /// Handles the signalling server's message that a participant is gone; see
-  /// ``PeerConnection/participantLeft(returnIsVerified:now:)``.
+  /// ``PeerConnection/participantLeft(isRejoinVerified:now:)``.
   package func participantLeft(
-    _ participant: ParticipantID, returnIsVerified: Bool = true, now: ContinuousClock.Instant
+    _ participant: ParticipantID, isRejoinVerified: Bool = true, now: ContinuousClock.Instant
   ) {
     gates[participant]?.forgetWaiting()
     guard let engine = engines[participant] else { return }
-    engine.participantLeft(returnIsVerified: returnIsVerified, now: now)
-    touch(engine)
+    engine.participantLeft(isRejoinVerified: isRejoinVerified, now: now)
+    markForPoll(engine)
     endOldestDeparted(now: now)
   }
 
@@ -136,14 +136,14 @@ package final class PeerDemultiplexer {
         .closedByParticipant,
         "The participant left the room, and \(configuration.departedLimit) others left after them."),
       now: now)
-    touch(oldest)
+    markForPoll(oldest)
   }
 
   package func send(_ frame: EncodedFrame, now: ContinuousClock.Instant) {
-    if frame.codec == .vp8, configuration.media.sending.keyframeAnswer == .replay { groupOfPictures.add(frame) }
+    if frame.codec == .vp8, configuration.media.sending.keyframeResponse == .replay { groupOfPictures.add(frame) }
     for engine in engines.values {
       engine.send(frame, now: now)
-      touch(engine)
+      markForPoll(engine)
     }
   }
 
@@ -151,14 +151,14 @@ package final class PeerDemultiplexer {
   package func send(_ frame: EncodedFrame, to participant: ParticipantID, now: ContinuousClock.Instant) {
     guard let engine = engines[participant] else { return }
     engine.send(frame, times: .ofTrack, now: now)
-    touch(engine)
+    markForPoll(engine)
   }
 
   /// Requests a keyframe from one participant, or from all of them.
   package func requestKeyframe(of participant: ParticipantID?, now: ContinuousClock.Instant) {
     for engine in engines.values where participant == nil || engine.participant == participant {
       engine.requestKeyframe(now: now)
-      touch(engine)
+      markForPoll(engine)
     }
   }
 
@@ -166,7 +166,7 @@ package final class PeerDemultiplexer {
     gates[participant]?.forgetWaiting()
     guard let engine = engines[participant] else { return }
     engine.close(ending, now: now)
-    touch(engine)
+    markForPoll(engine)
   }
 
   /// Adds a server-reflexive address of one of our sockets.
@@ -174,7 +174,7 @@ package final class PeerDemultiplexer {
     reflexiveAddresses.append((mapped, base))
     for engine in engines.values {
       engine.addServerReflexive(mapped, base: base)
-      touch(engine)
+      markForPoll(engine)
     }
   }
 
@@ -185,7 +185,7 @@ package final class PeerDemultiplexer {
 
   /// The number of entries that are stored for participants; 0 when there are none.
   package var footprint: Int {
-    engines.count + gates.count + byUsernameFragment.count + byPath.count + touched.count + events.count
+    engines.count + gates.count + byUsernameFragment.count + byPath.count + enginesToPoll.count + events.count
   }
 
   package var statistics: [PeerStatistics] {
@@ -204,7 +204,7 @@ package final class PeerDemultiplexer {
     for participant: ParticipantID, offers: Bool, now: ContinuousClock.Instant
   ) -> PeerConnection? {
     if let known = engines[participant] { return known }
-    if forsaken.contains(participant) { return nil }
+    if silencedParticipants.contains(participant) { return nil }
     let identity: DTLSIdentity
     do {
       identity = try DTLSIdentity()
@@ -229,7 +229,7 @@ package final class PeerDemultiplexer {
   }
 
   private func forget(_ engine: PeerConnection) {
-    if engine.hasFallenSilent { forsaken.insert(engine.participant) }
+    if engine.isSilenced { silencedParticipants.insert(engine.participant) }
     impaired?.ended(engine.participant)
     if engines[engine.participant] === engine { engines[engine.participant] = nil }
     byUsernameFragment = byUsernameFragment.filter { $0.value !== engine }
@@ -245,7 +245,7 @@ package final class PeerDemultiplexer {
   package func received(
     _ datagram: inout ByteBuffer, from remote: TransportAddress, to local: TransportAddress, now: MonotonicInstant
   ) {
-    if impaired != nil, !arrives(datagram, from: remote, to: local, now: now.instant) { return }
+    if impaired != nil, !passesInbound(datagram, from: remote, to: local, now: now.instant) { return }
     deliver(&datagram, from: remote, to: local, now: now)
   }
 
@@ -264,16 +264,16 @@ package final class PeerDemultiplexer {
     let path = Path(local: local, remote: remote)
     let kind = PacketKind.of(datagram)
     if kind == .stun {
-      guard let envelope = STUNEnvelope(datagram), let engine = owner(of: envelope, on: path) else { return }
+      guard let routing = STUNRouting(datagram), let engine = owner(of: routing, on: path) else { return }
       engine.received(&datagram, as: kind, from: remote, to: local, now: now)
-      touch(engine)
+      markForPoll(engine)
       claim(path, for: engine, now: now.instant)
     } else if let engine = byPath[path] {
-      if leavesVideoUnread, kind == .rtp, engine.leavesUnread(&datagram, now: now) { return }
+      if hasSuspendedVideo, kind == .rtp, engine.discardIfSuspended(&datagram, now: now) { return }
       engine.received(&datagram, as: kind, from: remote, to: local, now: now)
       // Most packets only become part of an incomplete frame.
       if kind == .rtp { engine.mediaChanged() }
-      if kind != .rtp || engine.turnDue.map({ $0 <= now }) ?? true { touch(engine) }
+      if kind != .rtp || engine.nextPollDue.map({ $0 <= now }) ?? true { markForPoll(engine) }
     }
   }
 
@@ -287,7 +287,7 @@ package final class PeerDemultiplexer {
     if let owner = byPath[path], owner !== engine {
       guard engine.path?.local == path.local, engine.path?.remote == path.remote else { return }
       owner.close(CloseReason(.connectionLost, "Another call has begun between the same addresses."), now: now)
-      touch(owner)
+      markForPoll(owner)
     }
     if byPath.count >= Self.pathLimit { byPath = byPath.filter { $1.isValidated(local: $0.local, remote: $0.remote) } }
     byPath[path] = engine
@@ -309,22 +309,22 @@ package final class PeerDemultiplexer {
   func owner(of datagram: ByteBuffer, from remote: TransportAddress, to local: TransportAddress) -> PeerConnection? {
     let path = Path(local: local, remote: remote)
     guard PacketKind.of(datagram) == .stun else { return byPath[path] }
-    return STUNEnvelope(datagram).flatMap { owner(of: $0, on: path) }
+    return STUNRouting(datagram).flatMap { owner(of: $0, on: path) }
   }
 
-  private func owner(of message: STUNEnvelope, on path: Path) -> PeerConnection? {
-    if let recipient = message.recipient { return byUsernameFragment[recipient] }
+  private func owner(of message: STUNRouting, on path: Path) -> PeerConnection? {
+    if let recipient = message.localUsernameFragment { return byUsernameFragment[recipient] }
     let likely = byPath[path]
     if let likely, likely.owns(transactionID: message.transactionID) { return likely }
     return engines.values.first { $0.owns(transactionID: message.transactionID) } ?? likely
   }
 
-  // MARK: Turns
+  // MARK: Polls
 
-  func touch(_ engine: PeerConnection) {
-    if engine.isInTurn { return }
-    engine.isInTurn = true
-    touched.append(engine)
+  func markForPoll(_ engine: PeerConnection) {
+    if engine.isQueuedForPoll { return }
+    engine.isQueuedForPoll = true
+    enginesToPoll.append(engine)
   }
 
   /// Whether ``deadline`` must be met to the millisecond: a connection is being established, or packets are paced.
@@ -342,19 +342,21 @@ package final class PeerDemultiplexer {
     if let deadline, deadline <= now {
       let moment = MonotonicInstant(now)
       for engine in engines.values {
-        if let due = engine.turnDue, due <= moment { touch(engine) }
+        if let due = engine.nextPollDue, due <= moment { markForPoll(engine) }
       }
     }
     for (participant, event) in events { carryOut(.event(event), participant) }
     events.removeAll()
-    var turn: [PeerConnection] = []
-    swap(&turn, &touched)
+    var due: [PeerConnection] = []
+    swap(&due, &enginesToPoll)
     var actions: [PeerConnection.Action] = []
-    for engine in turn {
-      engine.isInTurn = false
+    for engine in due {
+      engine.isQueuedForPoll = false
       engine.poll(now: now, wallClock: wallClock, into: &actions)
       for action in actions {
-        if impaired == nil || leaves(action, engine.participant, now: now) { carryOut(action, engine.participant) }
+        if impaired == nil || passesOutbound(action, engine.participant, now: now) {
+          carryOut(action, engine.participant)
+        }
         if case .event(.ended) = action { forget(engine) }
       }
       actions.removeAll(keepingCapacity: true)
@@ -368,7 +370,7 @@ package final class PeerDemultiplexer {
     isUrgent = false
     isConnecting = false
     for engine in engines.values {
-      if let due = engine.turnDue { next = next.map { min($0, due) } ?? due }
+      if let due = engine.nextPollDue { next = next.map { min($0, due) } ?? due }
       if engine.isUrgent { isUrgent = true }
       if engine.isConnecting(now: now) { isConnecting = true }
     }

@@ -71,7 +71,7 @@ extension PeerConnection {
     } else {
       if !hasMedia {
         hasMedia = true
-        connectionSettings(.firstPacket)
+        reportMilestone(.firstPacket)
       }
       media.receivedRTP(packet, now: now)
     }

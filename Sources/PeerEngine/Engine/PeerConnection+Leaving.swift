@@ -5,7 +5,7 @@ internal import NIOCore
 extension PeerConnection {
   /// How long a participant who has left the room may be silent before the call ends. `RTCPeerConnection.close()` sends no
   /// BYE, so silence distinguishes a closed page from one that has lost the signalling server.
-  package static let farewellPatience = Duration.seconds(2)
+  package static let departureTimeout = Duration.seconds(2)
 
   /// Handles the signalling server's message that the participant has left the room.
   ///
@@ -13,17 +13,17 @@ extension PeerConnection {
   /// call continues as long as media arrives, and indefinitely once another signalling message of theirs arrives; otherwise
   /// it ends at once.
   ///
-  /// - Parameter returnIsVerified: whether the server never assigns their id to another participant.
-  package func participantLeft(returnIsVerified: Bool = true, now: ContinuousClock.Instant) {
+  /// - Parameter isRejoinVerified: whether the server never assigns their id to another participant.
+  package func participantLeft(isRejoinVerified: Bool = true, now: ContinuousClock.Instant) {
     guard isOpen else { return }
-    if !returnIsVerified { mayBeSomebodyElse = true }
+    if !isRejoinVerified { isIdentityUncertain = true }
     leftRoom = leftRoom ?? MonotonicInstant(now)
-    if state != .connected || hasSaidGoodbye { endAfterLeaving(now: now) }
+    if state != .connected || hasReceivedBye { endAfterLeaving(now: now) }
   }
 
   /// When a participant who has left has been silent for long enough.
   var leavingDeadline: MonotonicInstant? {
-    leftRoom.map { max($0, lastMediaArrival ?? $0) + Self.farewellPatience }
+    leftRoom.map { max($0, lastMediaArrival ?? $0) + Self.departureTimeout }
   }
 
   /// Ends the call if the participant has left and been silent for long enough.
@@ -35,12 +35,12 @@ extension PeerConnection {
   func mediaArrived(_ packet: ByteBuffer, isControl: Bool, now: MonotonicInstant) {
     lastMediaArrival = now
     // A BYE applies to one source, so media that arrives after it revokes it.
-    hasSaidGoodbye = isControl ? hasSaidGoodbye || Self.saysGoodbye(packet) : false
-    if hasSaidGoodbye, leftRoom != nil { endAfterLeaving(now: now.instant) }
+    hasReceivedBye = isControl ? hasReceivedBye || Self.containsBye(packet) : false
+    if hasReceivedBye, leftRoom != nil { endAfterLeaving(now: now.instant) }
   }
 
   /// Returns whether a compound RTCP packet contains a BYE (RFC 3550, 6.6): packet type 203.
-  private static func saysGoodbye(_ compound: ByteBuffer) -> Bool {
+  private static func containsBye(_ compound: ByteBuffer) -> Bool {
     var position = compound.readerIndex
     while let (_, type, words) = compound.getMultipleIntegers(at: position, as: (UInt8, UInt8, UInt16).self) {
       if type == 203 { return true }

@@ -31,16 +31,16 @@ extension PeerConnection {
       media.poll(now: now, wallClock: wallClock, into: &outputs)
       carryOutOutputs()
     }
-    if faultInjector != nil { actions = staged(actions, now: now) }
-    scheduleTurn()
+    if faultInjector != nil { actions = passThroughInjector(actions, now: now) }
+    schedulePoll()
     swap(&actions, &taken)
   }
 
   /// When ``poll(now:wallClock:)`` must be called next even if nothing arrives; nil when the engine has ended.
-  package var deadline: ContinuousClock.Instant? { nextTurn?.instant }
+  package var deadline: ContinuousClock.Instant? { monotonicDeadline?.instant }
 
   /// The ``deadline`` as a monotonic instant.
-  var nextTurn: MonotonicInstant? {
+  var monotonicDeadline: MonotonicInstant? {
     guard isOpen else { return nil }
     var earliest = agentIsTouched ? agent.deadline.map(MonotonicInstant.init) : agentDeadline
     func consider(_ moment: MonotonicInstant?) {
@@ -157,16 +157,16 @@ extension PeerConnection {
 /// How far connecting has got.
 extension PeerConnection {
   /// Reports a milestone the first time that it is reached.
-  func connectionSettings(_ milestone: ConnectionMilestone) {
+  func reportMilestone(_ milestone: ConnectionMilestone) {
     guard milestones.insert(milestone).inserted else { return }
     emit(.reached(milestone))
   }
 
   /// Reports the milestones that the ICE agent has reached.
   func followMilestones() {
-    if agent.statistics.checksSent > 0 { connectionSettings(.checksBegun) }
-    if agent.statistics.checksAnswered > 0 { connectionSettings(.checkAnswered) }
-    if agent.selectedPair != nil { connectionSettings(.iceConnected) }
+    if agent.statistics.checksSent > 0 { reportMilestone(.checksBegun) }
+    if agent.statistics.checksAnswered > 0 { reportMilestone(.checkAnswered) }
+    if agent.selectedPair != nil { reportMilestone(.iceConnected) }
   }
 }
 
@@ -178,7 +178,7 @@ extension PeerConnection {
   }
 
   /// Returns the actions of a poll, after the signalling messages among them have passed through the injector.
-  func staged(_ actions: [Action], now: ContinuousClock.Instant) -> [Action] {
+  func passThroughInjector(_ actions: [Action], now: ContinuousClock.Instant) -> [Action] {
     actions.compactMap { action in
       guard case .event(.signal(let message)) = action else { return action }
       return faultInjector?.outgoing(message, now: now).map { .event(.signal($0)) }
@@ -192,14 +192,14 @@ extension PeerConnection {
     case .offerAgain: offer(now: now)
     case .changeSources: media.changeSources(now: now)
     case .alterPackets(let alteration): media.alteration = alteration
-    case .fallSilent: fallSilent(now: now)
+    case .stopSending: stopSending(now: now)
     }
   }
 
   /// Ends the call as a killed program does: nothing is sent.
-  private func fallSilent(now: ContinuousClock.Instant) {
+  private func stopSending(now: ContinuousClock.Instant) {
     end(CloseReason(.closedByUs, "We stopped sending on purpose, without a goodbye."), now: now)
-    hasFallenSilent = true
+    isSilenced = true
     actions.removeAll { if case .transmit = $0 { true } else { false } }
   }
 }

@@ -43,7 +43,7 @@ extension PeerConnection {
         follow(sdp, now: now)
         apply(session, now: now)
       } catch {
-        complain("The offer cannot be used: \(error)", now: now)
+        reportProblem("The offer cannot be used: \(error)", now: now)
       }
     case .answer(let sdp):
       do {
@@ -51,7 +51,7 @@ extension PeerConnection {
         follow(sdp, now: now)
         apply(session, now: now)
       } catch {
-        complain("The answer cannot be used: \(error)", now: now)
+        reportProblem("The answer cannot be used: \(error)", now: now)
       }
     case .candidate(let trickled):
       received(trickled, now: now)
@@ -69,13 +69,13 @@ extension PeerConnection {
     guard let remoteConnection, let later = RemoteConnectionIdentity(sdp), remoteConnection.isReplaced(by: later) else {
       return false
     }
-    return mayBeSomebodyElse || remoteConnection.hasCertificate(of: later)
+    return isIdentityUncertain || remoteConnection.hasCertificate(of: later)
       || negotiator.isAwaitingAnswer && !negotiator.isPolite
   }
 
   /// The reason with which a call ends if ``needsNewEngine(forOffer:)`` returns true.
   var endingForNewConnection: CloseReason {
-    mayBeSomebodyElse
+    isIdentityUncertain
       ? CloseReason(
         .connectionLost,
         "A new connection arrived under this id, and the server does not verify that it is the same participant.")
@@ -95,7 +95,7 @@ extension PeerConnection {
     do {
       agent.addRemoteCandidate(try ICECandidate(parsing: trickled.candidate), now: now)
     } catch {
-      complain("The candidate cannot be used: \(error)", now: now)
+      reportProblem("The candidate cannot be used: \(error)", now: now)
     }
   }
 

@@ -81,11 +81,11 @@ package final class PeerConnection {
   /// Whether offer and answer have been exchanged.
   var hasExchangedDescriptions = false
   /// The ``deadline`` as of the last poll, or an earlier one when media that has arrived since requires it.
-  private(set) var turnDue: MonotonicInstant?
+  private(set) var nextPollDue: MonotonicInstant?
   /// Whether, as of the last poll, the deadline must be met to the millisecond.
   private(set) var isUrgent = false
   /// Whether the demultiplexer has queued this engine for its next poll.
-  var isInTurn = false
+  var isQueuedForPoll = false
   /// The milestones that have been reported.
   var milestones: Set<ConnectionMilestone> = []
   /// Whether an authentic RTP packet has arrived.
@@ -102,25 +102,26 @@ package final class PeerConnection {
   var leftRoom: MonotonicInstant?
   /// Whether the participant's id in the room may belong to another participant by now: they left, and the server does not
   /// verify who uses an id again.
-  var mayBeSomebodyElse = false
+  var isIdentityUncertain = false
   /// When the last authentic RTP or RTCP packet arrived.
   var lastMediaArrival: MonotonicInstant?
   /// Whether the last of them was a BYE.
-  var hasSaidGoodbye = false
+  var hasReceivedBye = false
   /// Nil when no fault is injected.
   var faultInjector: (any FaultInjector)?
-  /// Since when the participant's video is left unread, until when it was unread before, and how many of its packets were
-  /// left unread.
-  var unreadSince: MonotonicInstant?
-  var lastUnread: MonotonicInstant?
-  var packetsUnread: UInt64 = 0
-  /// The sequence number of the last packet of each source that was decrypted meanwhile.
-  var unreadNumbers: [UInt32: UInt16] = [:]
+  /// Since when the participant's video is suspended; nil if it is not.
+  var suspendedSince: MonotonicInstant?
+  /// When the participant's video was last resumed.
+  var lastResumed: MonotonicInstant?
+  /// How many packets were discarded while the video was suspended.
+  var packetsDiscarded: UInt64 = 0
+  /// The sequence number of the last packet of each source that was decrypted while the video was suspended.
+  var lastDecryptedNumbers: [UInt32: UInt16] = [:]
   /// Whether we ended the call without sending anything.
-  var hasFallenSilent = false
+  var isSilenced = false
   let checkPace: CheckPacer
   private var problems = RateLimiter(burst: 20, interval: .seconds(1))
-  private var problemsUnsaid = 0
+  private var suppressedProblems = 0
   private var framesSent: UInt64 = 0
   private var datagramsRefused: UInt64 = 0
 
@@ -237,14 +238,14 @@ package final class PeerConnection {
     statistics.remoteAddress = path?.remote.description
     statistics.protectionProfile = secure.profile?.description
     statistics.datagramsRefused = datagramsRefused
-    statistics.packetsUnread = packetsUnread
+    statistics.packetsDiscarded = packetsDiscarded
     statistics.faultsInjected = faultInjector?.timesInjected ?? 0
     return statistics
   }
 
   /// Updates when the next poll is due; called at the end of each.
-  func scheduleTurn() {
-    turnDue = nextTurn
+  func schedulePoll() {
+    nextPollDue = monotonicDeadline
     isUrgent = connectingDeadline != nil || media.isPacing
   }
 
@@ -255,11 +256,12 @@ package final class PeerConnection {
     return now < connectingDeadline - configuration.connectingTimeout + Self.promptSpan
   }
 
+  /// How long after the start of connecting each message is answered at once.
   private static let promptSpan = Duration.seconds(3)
 
-  /// Updates ``turnDue`` after media has arrived: the next poll may be due sooner.
+  /// Updates ``nextPollDue`` after media has arrived: the next poll may be due sooner.
   func mediaChanged() {
-    if let due = media.due { turnDue = turnDue.map { min($0, due) } ?? due }
+    if let due = media.due { nextPollDue = nextPollDue.map { min($0, due) } ?? due }
   }
 
   func emit(_ event: PeerEvent) {
@@ -267,13 +269,15 @@ package final class PeerConnection {
   }
 
   /// Reports an unusable message; when there are very many, only some are reported.
-  func complain(_ sentence: String, now: ContinuousClock.Instant) {
+  func reportProblem(_ sentence: String, now: ContinuousClock.Instant) {
     guard problems.take(now: now) else {
-      problemsUnsaid += 1
+      suppressedProblems += 1
       return
     }
-    if problemsUnsaid > 0 { emit(.problem("\(problemsUnsaid) more messages of the participant could not be used.")) }
-    problemsUnsaid = 0
+    if suppressedProblems > 0 {
+      emit(.problem("\(suppressedProblems) more messages of the participant could not be used."))
+    }
+    suppressedProblems = 0
     emit(.problem(sentence))
   }
 

@@ -31,8 +31,8 @@ public struct PeerStatistics: Sendable, Hashable {
   public var protectionProfile: String?
   /// Datagrams that were discarded: from no validated path, before the keys, forged, replayed or unreadable.
   public var datagramsRefused: UInt64 = 0
-  /// Video packets that were left unread because this machine had no time for all that arrived.
-  public var packetsUnread: UInt64 = 0
+  /// Video packets that were discarded before decryption because this machine had no time for all that arrived.
+  public var packetsDiscarded: UInt64 = 0
 
   /// What the network emulation did to the participant's datagrams; nil without ``Peer/Configuration/impairment``.
   public var impairment: Impairment.Statistics?

@@ -43,7 +43,7 @@ package enum FaultAction: Sendable {
   case changeSources
   case alterPackets(any PacketAlteration)
   /// Ends the call without sending anything.
-  case fallSilent
+  case stopSending
 }
 
 /// Changes each RTP packet before it is sent.

@@ -69,8 +69,8 @@ struct DescriptionWriter {
     let track = local[media.codec.kind]
     if media.direction.sends { written.append("msid", "\(local.streamID) \(track.trackID)") }
     written.append("rtcp-mux")
-    if media.takesReducedSize { written.append("rtcp-rsize") }
-    if media.measuresRoundTrips { written.append("rtcp-xr", "rcvr-rtt=all") }
+    if media.supportsReducedSizeRTCP { written.append("rtcp-rsize") }
+    if media.supportsRRTR { written.append("rtcp-xr", "rcvr-rtt=all") }
     appendFormats(media, to: &written)
     if media.direction.sends { appendSources(track, media, to: &written) }
     if !media.streams.isEmpty {
@@ -98,7 +98,7 @@ struct DescriptionWriter {
       written.append("rtcp-fb", "\(number) \(value)")
     }
     if media.codec == .opus {
-      written.append("fmtp", "\(number) minptime=10;useinbandfec=1" + (media.takesStereo ? ";stereo=1" : ""))
+      written.append("fmtp", "\(number) minptime=10;useinbandfec=1" + (media.acceptsStereo ? ";stereo=1" : ""))
     }
     if let retransmission = media.retransmissionPayloadType {
       written.append("rtpmap", "\(retransmission) rtx/\(media.codec.clockRate)")

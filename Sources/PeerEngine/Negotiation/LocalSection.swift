@@ -53,9 +53,9 @@ struct LocalMedia: Sendable, Hashable {
   var direction: MediaDirection
   /// Whether we had media to send when this was written, whether or not the remote side receives it.
   var wantsToSend: Bool
-  var takesReducedSize: Bool
-  var measuresRoundTrips: Bool
-  var takesStereo: Bool
+  var supportsReducedSizeRTCP: Bool
+  var supportsRRTR: Bool
+  var acceptsStereo: Bool
   /// The simulcast streams that we receive.
   var streams: [RestrictionIdentifier] = []
 }
@@ -75,8 +75,8 @@ extension LocalMedia {
       extensionDirections: remote.extensionDirections.mapValues { $0.reversed },
       direction: MediaDirection(
         sends: sending && remote.direction.receives, receives: receiving && remote.direction.sends),
-      wantsToSend: sending, takesReducedSize: remote.takesReducedSize, measuresRoundTrips: remote.measuresRoundTrips,
-      takesStereo: remote.takesStereo,
+      wantsToSend: sending, supportsReducedSizeRTCP: remote.supportsReducedSizeRTCP, supportsRRTR: remote.supportsRRTR,
+      acceptsStereo: remote.acceptsStereo,
       streams: !receiving
         ? []
         : remote.streams.map { stream in
@@ -115,8 +115,8 @@ extension LocalMedia {
     if agreed.extensions.transportSequenceNumber == nil { agreed.feedback.transportWide = false }
     agreed.direction = MediaDirection(
       sends: direction.sends && remote.direction.receives, receives: direction.receives && remote.direction.sends)
-    agreed.takesReducedSize = takesReducedSize && remote.takesReducedSize
-    agreed.measuresRoundTrips = measuresRoundTrips && remote.measuresRoundTrips
+    agreed.supportsReducedSizeRTCP = supportsReducedSizeRTCP && remote.supportsReducedSizeRTCP
+    agreed.supportsRRTR = supportsRRTR && remote.supportsRRTR
     agreed.streams = streams.filter { stream in remote.streams.contains { $0.id == stream.id } }
     return agreed
   }

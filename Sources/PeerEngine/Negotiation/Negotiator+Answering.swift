@@ -66,7 +66,7 @@ extension Negotiator {
     switch choice.setup {
     case .active: .server
     case .passive: .client
-    case .either, .hold, nil: Self.keptRole(of: session, for: choice) ?? .client
+    case .actpass, .holdconn, nil: Self.keptRole(of: session, for: choice) ?? .client
     }
   }
 

@@ -18,7 +18,7 @@ extension Negotiator {
       sections: sections, bundle: bundle.filter(mids.contains) + mids.filter { !bundle.contains($0) },
       credentials: credentials, previous: session)
     state = .haveLocalOffer(offer)
-    return write(offer.sections, bundle: offer.bundle, credentials: credentials, setup: .either)
+    return write(offer.sections, bundle: offer.bundle, credentials: credentials, setup: .actpass)
   }
 
   /// Returns the agreed sections with the directions that we want now, and a new one for each kind that has none.
@@ -88,7 +88,7 @@ extension Negotiator {
       codec: kind == .audio ? .opus : .vp8, payloadType: payloadType(kind == .audio ? 111 : 96),
       retransmissionPayloadType: kind == .video ? payloadType(97) : nil, feedback: .all(for: kind),
       extensions: extensions, direction: MediaDirection(sends: track.isSent, receives: track.isReceived),
-      wantsToSend: track.isSent, takesReducedSize: true, measuresRoundTrips: true, takesStereo: false)
+      wantsToSend: track.isSent, supportsReducedSizeRTCP: true, supportsRRTR: true, acceptsStereo: false)
   }
 
   /// Returns the smallest number that is not a mid yet.
@@ -114,7 +114,7 @@ extension Negotiator {
     let remote = try RemoteDescription(parsing: sdp, knownMids: offer.sections.map(\.mid))
     // Only an offer leaves the choice of roles open (RFC 8842, 5.2).
     if isOurs(remote) { throw .ownDescription }
-    if remote.sections.contains(where: { $0.transport.setup == .either }) { return nil }
+    if remote.sections.contains(where: { $0.transport.setup == .actpass }) { return nil }
     try Self.check(remote, answers: offer)
 
     var answered = remote

@@ -13,11 +13,11 @@ struct RemoteMedia: Sendable, Hashable {
   /// The direction as the remote side sees it.
   var direction: MediaDirection
   /// Whether the remote side accepts reduced-size RTCP (RFC 5506).
-  var takesReducedSize: Bool
+  var supportsReducedSizeRTCP: Bool
   /// Whether the remote side measures round-trip times by extended reports (RFC 3611, 5.1).
-  var measuresRoundTrips: Bool
+  var supportsRRTR: Bool
   /// Whether the remote side wants to receive Opus in stereo (RFC 7587, 6.1).
-  var takesStereo: Bool
+  var acceptsStereo: Bool
   var sources: [NegotiatedMedia.RemoteSource]
   /// The simulcast streams that the remote side offers to send.
   var streams: [RestrictionIdentifier]
@@ -48,9 +48,9 @@ struct RemoteMedia: Sendable, Hashable {
     retransmissionPayloadType =
       formats.first { $0.associatedPayloadType == format.payloadType && $0.clockRate == format.clockRate }?.payloadType
     feedback = NegotiatedMedia.Feedback(parsing: format.feedback)
-    takesStereo = format.parameters["stereo"] == "1"
-    takesReducedSize = section.hasAttribute("rtcp-rsize")
-    measuresRoundTrips = section.attribute("rtcp-xr")?.fields().contains { $0.hasPrefix("rcvr-rtt=") } ?? false
+    acceptsStereo = format.parameters["stereo"] == "1"
+    supportsReducedSizeRTCP = section.hasAttribute("rtcp-rsize")
+    supportsRRTR = section.attribute("rtcp-xr")?.fields().contains { $0.hasPrefix("rcvr-rtt=") } ?? false
     self.direction = direction
 
     (extensions, extensionDirections) = Self.extensions(of: section, kind: kind)

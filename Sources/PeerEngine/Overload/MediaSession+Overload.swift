@@ -2,7 +2,9 @@ internal import Media
 internal import NIOCore
 internal import RTP
 
-/// Video that is left unread because this machine has no time for it.
+/// Video that is suspended because this machine has no time for it: its packets are discarded before decryption.
+///
+/// The order of overload: docs/architecture.md.
 extension MediaSession {
   /// Whether video has arrived from a source that frames are assembled from.
   var hasVideoSource: Bool {
@@ -24,9 +26,9 @@ extension MediaSession {
     return false
   }
 
-  /// Notes that a packet arrived and is left unread. Transport feedback reports it as received, because the network path
+  /// Notes that a packet arrived and is discarded. Transport feedback reports it as received, because the network path
   /// did not lose it.
-  mutating func leftUnread(_ datagram: ByteBuffer, now: MonotonicInstant) {
+  mutating func discarded(_ datagram: ByteBuffer, now: MonotonicInstant) {
     guard sendsTransportFeedback, let packet = try? RTPPacket(parsing: datagram),
       let number = packet.extensions.transportSequenceNumber(extensions.transportSequenceNumber)
     else { return }
@@ -40,79 +42,80 @@ extension MediaSession {
     for position in receiving.indices { receiving[position].gaps.datagramsWereDropped(now: now) }
   }
 
-  /// Stops reading video, although it still arrives.
-  mutating func stopsReadingVideo(now: MonotonicInstant) {
+  /// Stops receiving video, although it still arrives.
+  mutating func suspendVideo(now: MonotonicInstant) {
     begin(now: now)
     for position in receiving.indices where receiving[position].media.kind == .video {
-      receiving[position].stopReading(now: now, events: &events)
+      receiving[position].suspend(now: now, events: &events)
     }
   }
 
-  /// Reads video again; packets that were sent meanwhile are not requested.
-  mutating func readsVideoAgain(now: MonotonicInstant) {
+  /// Receives video again; packets that were sent meanwhile are not requested.
+  mutating func resumeVideo(now: MonotonicInstant) {
     begin(now: now)
     for position in receiving.indices where receiving[position].media.kind == .video {
-      receiving[position].readAgain(now: now)
+      receiving[position].resume(now: now)
     }
   }
 }
 
 extension ReceiveTrack {
-  /// Emits the usable frames of the buffered packets, and requests nothing until ``readAgain(now:)``.
-  mutating func stopReading(now: MonotonicInstant, events: inout [MediaEvent]) {
-    isUnread = true
+  /// Emits the usable frames of the buffered packets, and requests nothing until ``resume(now:)``.
+  mutating func suspend(now: MonotonicInstant, events: inout [MediaEvent]) {
+    isSuspended = true
     guard let position = selectedIndex else { return }
     sources[position].giveUpAll()
     drain(now: now, events: &events)
   }
 
   /// Continues with the next packet that arrives, and requests a keyframe.
-  mutating func readAgain(now: MonotonicInstant) {
-    isUnread = false
-    gaps.wasUnread()
+  mutating func resume(now: MonotonicInstant) {
+    isSuspended = false
+    gaps.wasSuspended()
     video.restart()
     // No source counts as silent.
-    for position in sources.indices { sources[position].willBeReadAgain(now: now) }
+    for position in sources.indices { sources[position].willResume(now: now) }
     requestKeyframe(now: now)
   }
 }
 
-/// Video that is left unread because this machine has no time for it.
+/// Video that is suspended because this machine has no time for it.
 extension PeerConnection {
   /// Whether the participant is connected and has sent video.
   var sendsVideo: Bool { isOpen && media.hasVideoSource }
 
-  /// Leaves the participant's video unread, still encrypted, from now on.
-  func leaveVideoUnread(now: MonotonicInstant) {
-    unreadSince = now
-    media.stopsReadingVideo(now: now)
+  /// Discards the packets of the participant's video from now on, without decrypting them.
+  func suspendVideo(now: MonotonicInstant) {
+    suspendedSince = now
+    media.suspendVideo(now: now)
   }
 
-  /// Reads the participant's video again, from the next keyframe on.
-  func readVideo(now: MonotonicInstant) {
-    unreadSince = nil
-    lastUnread = now
-    media.readsVideoAgain(now: now)
+  /// Receives the participant's video again, from the next keyframe on.
+  func resumeVideo(now: MonotonicInstant) {
+    suspendedSince = nil
+    lastResumed = now
+    media.resumeVideo(now: now)
   }
 
-  /// How many packets of each source are left encrypted before one is decrypted all the same: SRTP counts the rollovers of
+  /// How many packets of each source are discarded before one is decrypted all the same: SRTP counts the rollovers of
   /// sequence numbers (RFC 3711, 3.3.1), and must see at least one packet in 32,768.
-  private static let maximumSilence: UInt16 = 4_096
+  private static let maximumUndecrypted: UInt16 = 4_096
 
-  /// Returns whether an RTP packet is left unread, and counts it then. Its header is not encrypted (RFC 3711, 3.1).
-  func leavesUnread(_ datagram: inout ByteBuffer, now: MonotonicInstant) -> Bool {
-    guard unreadSince != nil,
+  /// Returns whether an RTP packet belongs to suspended video, and counts it as discarded then. Its header is not
+  /// encrypted (RFC 3711, 3.1).
+  func discardIfSuspended(_ datagram: inout ByteBuffer, now: MonotonicInstant) -> Bool {
+    guard suspendedSince != nil,
       let (_, second, number, _, source) = datagram.getMultipleIntegers(
         at: datagram.readerIndex, as: (UInt8, UInt8, UInt16, UInt32, UInt32).self),
       media.isVideo(payloadType: second & 0x7F)
     else { return false }
-    packetsUnread &+= 1
+    packetsDiscarded &+= 1
     lastMediaArrival = now
-    media.leftUnread(datagram, now: now)
-    let last = unreadNumbers[source]
-    if last == nil || number &- (last ?? 0) >= Self.maximumSilence {
-      if unreadNumbers.count > 8 { unreadNumbers.removeAll() }
-      if secure.session?.unprotect(&datagram, isControl: false) == true { unreadNumbers[source] = number }
+    media.discarded(datagram, now: now)
+    let last = lastDecryptedNumbers[source]
+    if last == nil || number &- (last ?? 0) >= Self.maximumUndecrypted {
+      if lastDecryptedNumbers.count > 8 { lastDecryptedNumbers.removeAll() }
+      if secure.session?.unprotect(&datagram, isControl: false) == true { lastDecryptedNumbers[source] = number }
     }
     return true
   }

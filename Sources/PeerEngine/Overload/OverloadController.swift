@@ -14,15 +14,17 @@ package struct MachineLoad: Sendable, Hashable {
   }
 }
 
-/// Decides for how many participants the video is left unread when this machine has no time for all that arrives.
+/// Decides for how many participants the video is suspended when this machine has no time for all that arrives.
 ///
 /// The kernel drops datagrams of all participants when they are not read in time: some of each frame, so that no
-/// participant's video can be decoded. Leaving all video of some participants unread costs them less time than reading half
-/// of everybody's would, and the others lose nothing.
+/// participant's video can be decoded. If all video of some participants is discarded instead, it costs less time, and
+/// the others lose nothing.
+///
+/// The order of overload: docs/architecture.md.
 ///
 /// ```
 ///               datagrams are dropped in 3 of 4 intervals
-///   reading all ─────────────────────────────────────────────► share grows by what was dropped
+///   receiving all ───────────────────────────────────────────► share grows by what was dropped
 ///       ▲                                                        │
 ///       └──── share falls, faster the less busy ◄────────────────┘   nothing is dropped, and there is time to spare
 /// ```
@@ -31,16 +33,16 @@ package struct OverloadController: Sendable {
   package static let interval = Duration.milliseconds(500)
   /// The number of intervals that are remembered. A single stall of the machine changes nothing, because the lost packets
   /// are retransmitted.
-  private static let memory = 4
+  private static let intervalCount = 4
   private static let enough = 3
   /// The minimum by which the share grows and falls.
   private static let step = 0.05
-  /// The maximum share. Audio is always read, and at least one participant's video as well.
+  /// The maximum share. Audio is always received, and at least one participant's video as well.
   private static let largest = 0.95
   /// A thread that is busy for a larger share of its time has none to spare.
   private static let busy = 0.9
 
-  /// The share of the participants who send video whose video is left unread, 0 to 0.95.
+  /// The share of the participants who send video whose video is suspended, 0 to 0.95.
   package private(set) var share = 0.0
   private var recent: [Bool] = []
 
@@ -48,7 +50,7 @@ package struct OverloadController: Sendable {
 
   /// Updates the share by the load of the last ``interval``.
   package mutating func update(_ load: MachineLoad) {
-    if recent.count == Self.memory { recent.removeFirst() }
+    if recent.count == Self.intervalCount { recent.removeFirst() }
     recent.append(load.datagramsDropped > 0)
     if load.datagramsDropped > 0 {
       guard recent.count(where: { $0 }) >= Self.enough || share > 0 else { return }

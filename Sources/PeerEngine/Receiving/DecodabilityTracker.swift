@@ -43,7 +43,7 @@ package struct DecodabilityTracker: Sendable {
 
   private enum State: Sendable {
     case waiting
-    case following(videoFrame: VP8PayloadDescriptor.PictureID?, baseLayerIndex: UInt8?, broken: BrokenLayers)
+    case following(lastPictureID: VP8PayloadDescriptor.PictureID?, baseLayerIndex: UInt8?, broken: BrokenLayers)
   }
 
   /// The temporal layers above 0 of which the newest frame is, or may be, missing.
@@ -65,7 +65,7 @@ package struct DecodabilityTracker: Sendable {
   }
 
   /// The temporal layers of which every frame so far had the N bit, once there were enough to rule out chance.
-  private struct Habits: Sendable {
+  private struct LayerStatistics: Sendable {
     private static let enough = 4
     private var unreferenced = [0, 0, 0, 0]
 
@@ -87,7 +87,7 @@ package struct DecodabilityTracker: Sendable {
   private static let maximumProvableLoss = 100
 
   private var state = State.waiting
-  private var habits = Habits()
+  private var layerStatistics = LayerStatistics()
 
   package init() {}
 
@@ -99,7 +99,7 @@ package struct DecodabilityTracker: Sendable {
   /// Requires a keyframe next: the frames that follow belong to another source.
   package mutating func restart() {
     state = .waiting
-    habits = Habits()
+    layerStatistics = LayerStatistics()
   }
 
   /// Evaluates the next frame and returns whether it may be emitted.
@@ -111,18 +111,18 @@ package struct DecodabilityTracker: Sendable {
         return false
       }
       state = .following(
-        videoFrame: descriptor.pictureID, baseLayerIndex: descriptor.baseLayerIndex, broken: BrokenLayers())
+        lastPictureID: descriptor.pictureID, baseLayerIndex: descriptor.baseLayerIndex, broken: BrokenLayers())
       return true
     }
-    guard case .following(let videoFrame, var baseLayerIndex, var broken) = state else { return false }
-    if frame.packetsLostBefore > 0, isVideoFrameMissing(before: frame, last: videoFrame) {
+    guard case .following(let lastPictureID, var baseLayerIndex, var broken) = state else { return false }
+    if frame.packetsLostBefore > 0, isPictureMissing(before: frame, last: lastPictureID) {
       guard isBaseIntact(before: frame, baseLayerIndex: baseLayerIndex) else {
         state = .waiting
         return false
       }
       broken.insertAll()
     }
-    habits.note(frame)
+    layerStatistics.note(frame)
     let layer = frame.layer
     guard frame.isComplete || layer > 0 || descriptor.isNonReference else {
       state = .waiting
@@ -132,25 +132,25 @@ package struct DecodabilityTracker: Sendable {
     if layer == 0 {
       baseLayerIndex = descriptor.baseLayerIndex
     } else {
-      let isSynchronizing = descriptor.temporalLayer?.dependsOnBaseOnly ?? false
-      passes = passes && (isSynchronizing || !broken.subtracting(habits.layers).reaches(layer))
+      let isSynchronizing = descriptor.temporalLayer?.isLayerSync ?? false
+      passes = passes && (isSynchronizing || !broken.subtracting(layerStatistics.layers).reaches(layer))
       // A frame on which no other depends neither breaks a layer nor repairs it.
       if !descriptor.isNonReference {
         if passes { broken.remove(layer) } else { broken.insert(layer) }
       }
     }
-    state = .following(videoFrame: descriptor.pictureID, baseLayerIndex: baseLayerIndex, broken: broken)
+    state = .following(lastPictureID: descriptor.pictureID, baseLayerIndex: baseLayerIndex, broken: broken)
     return passes
   }
 
   /// Returns whether whole frames are, or may be, missing between the last frame and this one.
-  private func isVideoFrameMissing(before frame: Frame, last: VP8PayloadDescriptor.PictureID?) -> Bool {
-    guard frame.packetsLostBefore < Self.maximumProvableLoss, let videoFrame = frame.descriptor.pictureID, let last
+  private func isPictureMissing(before frame: Frame, last: VP8PayloadDescriptor.PictureID?) -> Bool {
+    guard frame.packetsLostBefore < Self.maximumProvableLoss, let pictureID = frame.descriptor.pictureID, let last
     else {
       return true
     }
-    let mask: UInt16 = videoFrame.isLong && last.isLong ? 0x7FFF : 0x7F
-    return (videoFrame.value &- last.value) & mask != 1
+    let mask: UInt16 = pictureID.isLong && last.isLong ? 0x7FFF : 0x7F
+    return (pictureID.value &- last.value) & mask != 1
   }
 
   /// Returns whether all missing frames must have been of higher temporal layers.

@@ -27,11 +27,11 @@ package struct GapClassifier: Sendable {
   /// The shortest delay by a retransmission that is reported.
   package static let shortestDelay: Duration = .milliseconds(250)
   /// The shortest Opus packet: audio that is skipped during silence lasts at least as long.
-  package static let shortestAudioHole: Duration = .microseconds(2_500)
+  package static let shortestAudioGap: Duration = .microseconds(2_500)
   /// The media time that audio may skip: less is caused by a sender's unsteady clock, not by a pause.
-  package static let maximumAudioHole: Duration = .milliseconds(60)
+  package static let maximumAudioGap: Duration = .milliseconds(60)
   /// The media time between two video frames that is no pause: a still image needs few frames.
-  package static let maximumVideoFrameHole: Duration = .seconds(1)
+  package static let maximumVideoGap: Duration = .seconds(1)
   /// How much longer than its media time the next frame may take to arrive. A congested path delays as well, but never by
   /// so much; a sender whose timestamps stand still for longer was paused.
   package static let maximumStandstill: Duration = .seconds(5)
@@ -51,7 +51,7 @@ package struct GapClassifier: Sendable {
   private var isOtherSource = false
   private var interruption: MonotonicInstant?
   private var overload: MonotonicInstant?
-  private var isUnread = false
+  private var followsSuspension = false
   private var muting: MonotonicInstant?
 
   package init(kind: MediaKind) {
@@ -79,8 +79,8 @@ package struct GapClassifier: Sendable {
   /// Notes that datagrams were dropped because this machine did not read them in time.
   package mutating func datagramsWereDropped(now: MonotonicInstant) { overload = now }
 
-  /// Notes that packets since the last frame were left unread.
-  package mutating func wasUnread() { isUnread = true }
+  /// Notes that packets since the last frame were discarded because of an overload.
+  package mutating func wasSuspended() { followsSuspension = true }
 
   /// Notes that the sender signalled that it does not send.
   package mutating func wasMuted(now: MonotonicInstant) { muting = muting ?? now }
@@ -106,8 +106,8 @@ package struct GapClassifier: Sendable {
       interruption = nil
       return .muted
     }
-    if isUnread {
-      isUnread = false
+    if followsSuspension {
+      followsSuspension = false
       return .overloaded
     }
     let isBroken = interruption.map { frame.arrival >= $0 } ?? false
@@ -132,9 +132,9 @@ package struct GapClassifier: Sendable {
   private func pause(from last: Frame, to frame: Frame) -> MediaGap.Reason? {
     let played = MediaTime(ticks: Int64(last.duration), rate: frame.time.rate).duration
     let passed = frame.time.duration(since: last.time)
-    let leftOut = passed - played
-    if kind == .audio, leftOut >= Self.shortestAudioHole, last.isSilence || frame.isSilence { return .dtx }
-    if leftOut > (kind == .audio ? Self.maximumAudioHole : Self.maximumVideoFrameHole) { return .senderPaused }
+    let skipped = passed - played
+    if kind == .audio, skipped >= Self.shortestAudioGap, last.isSilence || frame.isSilence { return .dtx }
+    if skipped > (kind == .audio ? Self.maximumAudioGap : Self.maximumVideoGap) { return .senderPaused }
     let standstill = frame.arrival - last.arrival - max(.zero, passed)
     return standstill > Self.maximumStandstill ? .senderPaused : nil
   }

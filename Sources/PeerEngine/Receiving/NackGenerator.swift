@@ -9,11 +9,11 @@ package struct NackGenerator: Sendable {
   package struct Configuration: Sendable, Hashable {
     /// How long a packet may be late before it is requested.
     package var reorderingDelay: Duration = .milliseconds(20)
-    /// How long to wait for a packet. It grows, up to `maximumPatience`, on a path with a long round-trip time.
-    package var patience: Duration = .seconds(3)
-    package var maximumPatience: Duration = .seconds(3)
+    /// How long to wait for a packet. It grows, up to `maximumPacketTimeout`, on a path with a long round-trip time.
+    package var packetTimeout: Duration = .seconds(3)
+    package var maximumPacketTimeout: Duration = .seconds(3)
     /// Whether the sender answers NACKs; if not, missing packets are only waited for.
-    package var asks = true
+    package var supportsNack = true
     /// The maximum number of consecutive missing packets; a longer run is not requested at all.
     package var longestRun = 1_000
     /// The maximum number of packets in the list; the oldest are given up first.
@@ -56,7 +56,7 @@ package struct NackGenerator: Sendable {
   /// Whether there are more packets to request than the window allows.
   private var isHeldBack = false
   /// The interval within which requests that are due are sent together.
-  private static let moment: Duration = .milliseconds(3)
+  private static let batchingInterval: Duration = .milliseconds(3)
 
   package init(configuration: Configuration = .init()) {
     self.configuration = configuration
@@ -103,15 +103,16 @@ package struct NackGenerator: Sendable {
     if missing.isEmpty {
       deadline = nil
     } else if isHeldBack {
-      schedule(now + Self.moment)
+      schedule(now + Self.batchingInterval)
     }
     return .filled(
       requests: entry.requests, sinceRequest: entry.lastRequest.map { now - $0 }, sinceMissed: now - entry.since)
   }
 
-  /// Adds packets before the first one that arrived, which must exist for other reasons.
+  /// Adds packets before the first one that arrived. They were sent, because an earlier one has arrived, or because the
+  /// first one continues a frame.
   ///
-  /// Those that are in the list already, and all above the first of these, are unchanged.
+  /// Only packets below the first one in the list are added, because the list covers the others already.
   package mutating func expectEarlier(_ range: Range<Int64>, now: MonotonicInstant) {
     let end = min(range.upperBound, missing.first?.sequence ?? .max)
     guard range.lowerBound < end, range.count <= configuration.longestRun else { return }
@@ -129,8 +130,8 @@ package struct NackGenerator: Sendable {
   /// Gives up packets that are too old and returns the sequence numbers to request now, in order.
   package mutating func poll(roundTrip: RoundTripTime, now: MonotonicInstant) -> [Int64] {
     guard let due = deadline, due <= now else { return [] }
-    let patience = patience(roundTrip: roundTrip)
-    if let keep = missing.firstIndex(where: { now - $0.since < patience }) {
+    let timeout = packetTimeout(roundTrip: roundTrip)
+    if let keep = missing.firstIndex(where: { now - $0.since < timeout }) {
       if keep > 0 { missing.removeSubrange(..<keep) }
     } else {
       missing.removeAll(keepingCapacity: true)
@@ -139,21 +140,21 @@ package struct NackGenerator: Sendable {
       deadline = nil
       return []
     }
-    let end = oldest.since + patience
-    guard configuration.asks else {
+    let end = oldest.since + timeout
+    guard configuration.supportsNack else {
       deadline = end
       return []
     }
-    let requests = ask(roundTrip: roundTrip, now: now)
+    let requests = requestDue(roundTrip: roundTrip, now: now)
     deadline = min(end, nextRequest ?? end)
     requested &+= UInt64(requests.count)
     return requests
   }
 
   /// Requests the packets that are due, the oldest first, as far as the window allows.
-  private mutating func ask(roundTrip: RoundTripTime, now: MonotonicInstant) -> [Int64] {
+  private mutating func requestDue(roundTrip: RoundTripTime, now: MonotonicInstant) -> [Int64] {
     // Packets that are due shortly are included, which saves RTCP packets.
-    let horizon = now + Self.moment
+    let horizon = now + Self.batchingInterval
     var awaited = 0
     for index in missing.indices {
       guard let due = missing[index].answerIsDue else { continue }
@@ -187,9 +188,11 @@ package struct NackGenerator: Sendable {
   }
 
   /// Returns how long to wait for a packet on a path with this round-trip time: long enough for at least three requests.
-  package func patience(roundTrip: RoundTripTime) -> Duration {
-    guard configuration.asks else { return configuration.patience }
-    return max(configuration.patience, min(roundTrip.estimate * 3 + .milliseconds(200), configuration.maximumPatience))
+  package func packetTimeout(roundTrip: RoundTripTime) -> Duration {
+    guard configuration.supportsNack else { return configuration.packetTimeout }
+    return max(
+      configuration.packetTimeout,
+      min(roundTrip.estimate * 3 + .milliseconds(200), configuration.maximumPacketTimeout))
   }
 
   /// Returns the interval to the next request: six tries at the pace of the round trip, then each interval 1.25 times
@@ -207,7 +210,7 @@ package struct NackGenerator: Sendable {
     guard first < end, end &- first <= Int64(configuration.longestRun) else { return }
     for sequence in first..<end { missing.append(entry(sequence, now: now)) }
     if missing.count > configuration.limit { missing.removeFirst(missing.count - configuration.limit) }
-    schedule(now + (configuration.asks ? configuration.reorderingDelay : configuration.patience))
+    schedule(now + (configuration.supportsNack ? configuration.reorderingDelay : configuration.packetTimeout))
   }
 
   private func entry(_ sequence: Int64, now: MonotonicInstant) -> Missing {

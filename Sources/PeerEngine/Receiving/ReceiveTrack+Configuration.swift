@@ -6,16 +6,16 @@ extension ReceiveTrack {
   package struct Configuration: Sendable, Hashable {
     /// How long to wait for a missing video packet when the sender answers NACKs: one that is given up costs all frames up
     /// to the next keyframe, and a call's network path can lose up to a third of requests and answers.
-    package var patience: Duration = .seconds(3)
+    package var packetTimeout: Duration = .seconds(3)
     /// How long to wait for a missing audio packet when the sender answers NACKs. One that is given up costs 20 ms, which
     /// its successor's in-band FEC or concealment repairs; meanwhile all later audio waits in memory, where a killed
     /// process loses it. A second is enough for about ten requests on a usual path, and limits that loss to one second.
-    package var patienceForAudio: Duration = .seconds(1)
+    package var audioPacketTimeout: Duration = .seconds(1)
     /// The maximum to which the waiting time grows on a path whose round-trip time leaves time for fewer than three
     /// requests.
-    package var maximumPatience: Duration = .seconds(3)
+    package var maximumPacketTimeout: Duration = .seconds(3)
     /// How long to wait for a missing packet that cannot be requested: 15 packets of audio in the wrong order.
-    package var patienceWithoutNack: Duration = .milliseconds(400)
+    package var reorderTimeout: Duration = .milliseconds(400)
     /// How long a packet may be late before it is requested.
     package var reorderingDelay: Duration = .milliseconds(20)
     /// The minimum time between two keyframe requests.
@@ -36,12 +36,13 @@ extension ReceiveTrack {
 
     package init() {}
 
-    func nack(_ kind: MediaKind, asks: Bool) -> NackGenerator.Configuration {
+    func nack(_ kind: MediaKind, supportsNack: Bool) -> NackGenerator.Configuration {
       var configuration = NackGenerator.Configuration()
       configuration.reorderingDelay = reorderingDelay
-      configuration.patience = asks ? (kind == .video ? patience : patienceForAudio) : patienceWithoutNack
-      configuration.maximumPatience = maximumPatience
-      configuration.asks = asks
+      let timeout = kind == .video ? packetTimeout : audioPacketTimeout
+      configuration.packetTimeout = supportsNack ? timeout : reorderTimeout
+      configuration.maximumPacketTimeout = maximumPacketTimeout
+      configuration.supportsNack = supportsNack
       return configuration
     }
 

@@ -42,17 +42,17 @@ extension ReceiveTrack {
     while let (frame, isDecodable) = video.popFrame() {
       guard isDecodable else {
         statistics.framesDropped += 1
-        gaps.frameWasDropped(isWhole: frame.link.isComplete)
+        gaps.frameWasDropped(isWhole: frame.dependency.isComplete)
         continue
       }
-      if frame.link.isKeyframe {
+      if frame.dependency.isKeyframe {
         statistics.keyframes += 1
         keyframeIsWanted = false
       }
       let known = GapClassifier.Frame(
         time: position(frame.timestamp, arrival: frame.arrival), arrival: frame.arrival)
       emit(
-        frame.payload, known, isKeyframe: frame.link.isKeyframe, size: frame.size, now: now, events: &events)
+        frame.payload, known, isKeyframe: frame.dependency.isKeyframe, size: frame.size, now: now, events: &events)
     }
   }
 

@@ -109,7 +109,7 @@ extension ReceiveTrack {
 
   /// Restarts a source whose sequence numbers have restarted.
   mutating func restart(_ position: Int, now: MonotonicInstant, events: inout [MediaEvent]) {
-    let packets = sources[position].suspects
+    let packets = sources[position].restartCandidates
     guard let first = packets.first else { return }
     retireSelected(now: now, events: &events)
     gaps.sourceChanged()
@@ -151,7 +151,7 @@ extension ReceiveTrack {
 
   private func makeSource(first packet: RTPPacket, now: MonotonicInstant) -> ReceivedSource {
     ReceivedSource(
-      first: packet, codec: media.codec, asks: media.feedback.nack, configuration: configuration, arrival: now)
+      first: packet, codec: media.codec, supportsNack: media.feedback.nack, configuration: configuration, arrival: now)
   }
 
   /// Selects a source, which starts again with this packet; its last sender report stays valid.

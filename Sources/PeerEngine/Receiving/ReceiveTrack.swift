@@ -34,8 +34,8 @@ package struct ReceiveTrack: Sendable {
   /// The number of settled sequence numbers of sources that were selected before this one.
   var expectedOfEarlierSources: UInt64 = 0
 
-  /// Whether arriving packets are left unread.
-  var isUnread = false
+  /// Whether the track is suspended: arriving packets are discarded before decryption.
+  var isSuspended = false
 
   /// Whether it was reported that the next frame is late.
   var isRecovering = false
@@ -118,7 +118,7 @@ package struct ReceiveTrack: Sendable {
   package mutating func poll(
     roundTrip: RoundTripTime, now: MonotonicInstant, feedback: inout [RTCPPacket], events: inout [MediaEvent]
   ) {
-    if let position = selectedIndex, let due = sources[position].deadline, due <= now, !isUnread {
+    if let position = selectedIndex, let due = sources[position].deadline, due <= now, !isSuspended {
       let requests = sources[position].requests(roundTrip: roundTrip, now: now)
       if !requests.isEmpty {
         statistics.packetsRequested += UInt64(requests.count)
@@ -147,7 +147,7 @@ package struct ReceiveTrack: Sendable {
       if let instant { earliest = earliest.map { min($0, instant) } ?? instant }
     }
     if let position = selectedIndex {
-      if !isUnread { consider(sources[position].deadline) }
+      if !isSuspended { consider(sources[position].deadline) }
       if !isRecovering { consider(sources[position].recoveryIsSlow) }
       if wantsKeyframe(now: now) {
         consider(requester.deadline(wanted: true, now: now))
@@ -177,7 +177,7 @@ package struct ReceiveTrack: Sendable {
 extension ReceiveTrack {
   /// Returns whether a keyframe is needed and none is arriving.
   private mutating func wantsKeyframe(now: MonotonicInstant) -> Bool {
-    guard media.codec == .vp8, !isUnread, let position = selectedIndex else { return false }
+    guard media.codec == .vp8, !isSuspended, let position = selectedIndex else { return false }
     // No keyframe is requested from a sender that has stopped: it may have been muted.
     let silence = now - sources[position].lastArrival
     guard silence < configuration.sourceTimeout + configuration.sourceTimeout else { return false }

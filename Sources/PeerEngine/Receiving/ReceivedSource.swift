@@ -24,7 +24,8 @@ package struct ReceivedSource: Sendable {
     case accepted
     /// It is a duplicate, or arrived after it was given up.
     case useless
-    /// The source has restarted its sequence numbers: create a new one and pass it the packets in ``suspects``.
+    /// The source has restarted its sequence numbers: create a new one and pass it the packets in
+    /// ``restartCandidates``.
     case restarted
   }
 
@@ -43,7 +44,7 @@ package struct ReceivedSource: Sendable {
   private static let searchStep: Int64 = 8
   private static let rememberedLosses = 256
   /// How many packets of a suspected restart may arrive before two of them are near each other.
-  private static let maximumSuspects = 16
+  private static let maximumRestartCandidates = 16
 
   package let ssrc: UInt32
   package let kind: MediaKind
@@ -65,7 +66,8 @@ package struct ReceivedSource: Sendable {
   package private(set) var waitingBytes = 0
   /// Whether a keyframe has begun whose start has not been emitted yet.
   package private(set) var keyframeIsComing = false
-  /// When a gap that no later keyframe makes harmless will be so old that a keyframe must be requested as well.
+  /// When to request a keyframe in addition to NACKs: the oldest gap not followed by a keyframe reaches
+  /// `keyframeDelay`.
   package private(set) var keyframeIsDue: MonotonicInstant?
   /// When the gap in front, for which all later packets wait, will be so old that it must be reported; nil if there is
   /// none.
@@ -79,21 +81,21 @@ package struct ReceivedSource: Sendable {
   private var frontStartsKeyframe = false
   private var lastKeyframeStart: Int64?
   /// Packets far away from all others, in order of arrival.
-  package private(set) var suspects: [RTPPacket] = []
+  package private(set) var restartCandidates: [RTPPacket] = []
   /// A packet for which the buffer must first give up those that are due.
   private var overflow: (sequence: Int64, packet: ReceivedPacket)?
   /// The sequence number that was due when the first packet was emitted.
   private var firstDue: Int64?
-  /// Whether the gap before the next packet is skipped at once, because its packets were left unread.
-  private var skipsNextHole = false
+  /// Whether the gap before the next packet is skipped at once, because its packets were discarded.
+  private var skipsNextGap = false
   /// Recently given up packets: one that still arrives was not lost.
   private var recentlyLost: [Int64] = []
 
   /// - Parameters:
   ///   - packet: the first packet to arrive; pass it to ``receive(_:isRetransmission:arrival:statistics:)`` next.
-  ///   - asks: whether the sender answers NACKs.
+  ///   - supportsNack: whether the sender answers NACKs.
   package init(
-    first packet: RTPPacket, codec: Codec, asks: Bool, configuration: ReceiveTrack.Configuration,
+    first packet: RTPPacket, codec: Codec, supportsNack: Bool, configuration: ReceiveTrack.Configuration,
     arrival: MonotonicInstant
   ) {
     ssrc = packet.ssrc
@@ -101,7 +103,7 @@ package struct ReceivedSource: Sendable {
     clockRate = codec.clockRate
     self.configuration = configuration
     reporter = ReceptionReporter(ssrc: packet.ssrc, clockRate: codec.clockRate)
-    nack = NackGenerator(configuration: configuration.nack(codec.kind, asks: asks))
+    nack = NackGenerator(configuration: configuration.nack(codec.kind, supportsNack: supportsNack))
     lastArrival = arrival
     let sequence = Int64(packet.sequenceNumber)
     highest = sequence
@@ -127,9 +129,9 @@ package struct ReceivedSource: Sendable {
     let sequence = unwrapper.position(of: packet.sequenceNumber)
     if !isRetransmission {
       lastArrival = arrival
-      if abs(sequence - highest) > Self.maximumJump, !skipsNextHole { return (suspectRestart(packet), nil) }
-      if skipsNextHole, sequence > highest { reporter = ReceptionReporter(ssrc: ssrc, clockRate: clockRate) }
-      if !suspects.isEmpty { suspects.removeAll() }
+      if abs(sequence - highest) > Self.maximumJump, !skipsNextGap { return (handlePossibleRestart(packet), nil) }
+      if skipsNextGap, sequence > highest { reporter = ReceptionReporter(ssrc: ssrc, clockRate: clockRate) }
+      if !restartCandidates.isEmpty { restartCandidates.removeAll() }
       if sequence >= highest { _ = unwrapper.unwrap(packet.sequenceNumber) }
       count(packet, at: sequence, arrival: arrival)
     } else if sequence - highest > Self.maximumSearch {
@@ -138,8 +140,8 @@ package struct ReceivedSource: Sendable {
     highest = max(highest, sequence)
     if holdsUntil != nil, sequence < buffer.next { lookBack(to: sequence, arrival: arrival) }
     let arrived = nack.arrived(sequence, now: arrival)
-    if skipsNextHole, !isRetransmission, arrived == .newest {
-      skipsNextHole = false
+    if skipsNextGap, !isRetransmission, arrived == .newest {
+      skipsNextGap = false
       nack.giveUp(below: sequence)
     }
     var waiting = ReceivedPacket(
@@ -221,11 +223,11 @@ package struct ReceivedSource: Sendable {
     return .lost(buffer.skip(to: end))
   }
 
-  /// Notes that packets were left unread for a while and are read again: the missing ones are not requested, and are not
-  /// reported to the sender as lost.
-  mutating func willBeReadAgain(now: MonotonicInstant) {
+  /// Notes that packets were discarded for a while and are received again: the missing ones are not requested, and are
+  /// not reported to the sender as lost.
+  mutating func willResume(now: MonotonicInstant) {
     lastArrival = now
-    skipsNextHole = true
+    skipsNextGap = true
   }
 
   /// Ends the initial buffering.
@@ -263,13 +265,13 @@ package struct ReceivedSource: Sendable {
     nack.giveUp(below: .max)
   }
 
-  private mutating func suspectRestart(_ packet: RTPPacket) -> Reception {
-    let isConfirmed = suspects.contains { suspect in
-      let distance = Int16(bitPattern: packet.sequenceNumber &- suspect.sequenceNumber)
+  private mutating func handlePossibleRestart(_ packet: RTPPacket) -> Reception {
+    let isConfirmed = restartCandidates.contains { candidate in
+      let distance = Int16(bitPattern: packet.sequenceNumber &- candidate.sequenceNumber)
       return distance != 0 && distance.magnitude <= UInt16(Self.maximumSearch)
     }
-    if suspects.count >= Self.maximumSuspects { suspects.removeFirst() }
-    suspects.append(packet)
+    if restartCandidates.count >= Self.maximumRestartCandidates { restartCandidates.removeFirst() }
+    restartCandidates.append(packet)
     return isConfirmed ? .restarted : .useless
   }
 
@@ -294,7 +296,7 @@ package struct ReceivedSource: Sendable {
       lastKeyframeStart = max(lastKeyframeStart ?? sequence, sequence)
       if sequence == buffer.next { frontStartsKeyframe = true }
     }
-    guard holdsUntil != nil, sequence == buffer.next, nack.configuration.asks,
+    guard holdsUntil != nil, sequence == buffer.next, nack.configuration.supportsNack,
       !VP8Receiver.startsFrame(packet.payload)
     else { return }
     let earliest = max(sequence - Self.searchStep, first - Self.maximumSearch)

@@ -16,7 +16,7 @@ package struct StreamRouter: Sendable {
   }
 
   /// The identifiers in a packet's header extensions.
-  package struct Names: Sendable {
+  package struct Identifiers: Sendable {
     package var mid: String?
     package var streamID: String?
     package var repairedStreamID: String?
@@ -67,13 +67,13 @@ package struct StreamRouter: Sendable {
 
   /// Returns the route of a packet, or nil if it belongs to no section.
   ///
-  /// - Parameter names: reads the header extensions; called only for an unknown source.
-  package mutating func route(ssrc: UInt32, payloadType: UInt8, names: () -> Names) -> Route? {
+  /// - Parameter identifiers: reads the header extensions; called only for an unknown source.
+  package mutating func route(ssrc: UInt32, payloadType: UInt8, identifiers: () -> Identifiers) -> Route? {
     for position in bindings.indices
     where bindings[position].ssrc == ssrc && bindings[position].payloadType == payloadType {
       return bindings[position].route
     }
-    guard let route = learn(payloadType: payloadType, names: names()) else { return nil }
+    guard let route = learn(payloadType: payloadType, identifiers: identifiers()) else { return nil }
     bindings.removeAll { $0.ssrc == ssrc }
     if bindings.count(where: { !$0.isAnnounced }) >= Self.maximumLearned,
       let oldest = bindings.firstIndex(where: { !$0.isAnnounced })
@@ -106,10 +106,10 @@ package struct StreamRouter: Sendable {
     return route.isRetransmission ? section.retransmissionPayloadType : section.payloadType
   }
 
-  private func learn(payloadType: UInt8, names: Names) -> Route? {
+  private func learn(payloadType: UInt8, identifiers: Identifiers) -> Route? {
     let candidates = media.filter { $0.payloadType == payloadType || $0.retransmissionPayloadType == payloadType }
     let section: NegotiatedMedia?
-    if let mid = names.mid {
+    if let mid = identifiers.mid {
       section = candidates.first { $0.mid == mid }
     } else {
       section = candidates.count == 1 ? candidates.first : nil
@@ -118,6 +118,6 @@ package struct StreamRouter: Sendable {
     let isRetransmission = payloadType != section.payloadType
     return Route(
       media: section.index, isRetransmission: isRetransmission,
-      streamID: isRetransmission ? names.repairedStreamID ?? names.streamID : names.streamID)
+      streamID: isRetransmission ? identifiers.repairedStreamID ?? identifiers.streamID : identifiers.streamID)
   }
 }

@@ -14,8 +14,8 @@ package struct VP8FrameAssembler: Sendable {
   /// A frame that has ended, complete or not.
   package struct Frame: Sendable {
     /// The frame's properties for the ``DecodabilityTracker``.
-    package var link: DecodabilityTracker.Frame
-    /// The bitstream; incomplete if the link says so.
+    package var dependency: DecodabilityTracker.Frame
+    /// The bitstream; incomplete if `dependency` says so.
     package var payload: ByteBuffer
     /// The size of a keyframe.
     package var size: VideoSize?
@@ -23,9 +23,9 @@ package struct VP8FrameAssembler: Sendable {
     /// When its last packet arrived.
     package var arrival: MonotonicInstant
 
-    fileprivate mutating func spoil() {
-      link.isComplete = false
-      link.isKeyframe = false
+    fileprivate mutating func markDamaged() {
+      dependency.isComplete = false
+      dependency.isKeyframe = false
       size = nil
     }
   }
@@ -73,7 +73,7 @@ package struct VP8FrameAssembler: Sendable {
   /// Whether a keyframe is being assembled of which nothing is missing yet.
   package var isGatheringKeyframe: Bool {
     if let open, open.isKeyframe, open.isComplete { return true }
-    return undecided?.link.isKeyframe ?? false
+    return undecided?.dependency.isKeyframe ?? false
   }
 
   /// Returns the frame's size, if a frame's first bytes are those of a usable keyframe.
@@ -153,8 +153,8 @@ package struct VP8FrameAssembler: Sendable {
       setsMarkers = true
       releaseUndecided(isWhole: false)
     } else if setsMarkers == true {
-      frame.spoil()
-    } else if !frame.link.isComplete {
+      frame.markDamaged()
+    } else if !frame.dependency.isComplete {
       // A damaged frame does not show whether the sender sets markers, and a frame must not be emitted whose end may be
       // missing.
       releaseUndecided(isWhole: false)
@@ -171,7 +171,7 @@ package struct VP8FrameAssembler: Sendable {
   private mutating func releaseUndecided(isWhole: Bool) {
     guard var frame = undecided else { return }
     undecided = nil
-    if !isWhole { frame.spoil() }
+    if !isWhole { frame.markDamaged() }
     finished.append(frame)
   }
 
@@ -189,7 +189,7 @@ package struct VP8FrameAssembler: Sendable {
       }
     }
     return Frame(
-      link: .init(
+      dependency: .init(
         descriptor: ended.descriptor, isKeyframe: isKeyframe, isComplete: isComplete,
         packetsLostBefore: ended.packetsLostBefore),
       payload: payload, size: videoSize, timestamp: ended.timestamp, arrival: ended.arrival)

@@ -11,7 +11,7 @@ package struct VP8Receiver: Sendable {
   package private(set) var isGatheringKeyframe = false
 
   private var assembler = VP8FrameAssembler()
-  private var chain = DecodabilityTracker()
+  private var decodability = DecodabilityTracker()
 
   package init() {}
 
@@ -33,15 +33,15 @@ package struct VP8Receiver: Sendable {
 
   /// Requires a keyframe next.
   package mutating func restart() {
-    chain.restart()
+    decodability.restart()
     needsKeyframe = true
   }
 
   /// Removes and returns the next frame that has ended, and whether it may be emitted.
   package mutating func popFrame() -> (frame: VP8FrameAssembler.Frame, isDecodable: Bool)? {
     guard let frame = assembler.popFrame() else { return nil }
-    let isDecodable = chain.admit(frame.link)
-    needsKeyframe = chain.needsKeyframe
+    let isDecodable = decodability.admit(frame.dependency)
+    needsKeyframe = decodability.needsKeyframe
     return (frame, isDecodable)
   }
 

@@ -8,12 +8,12 @@ package struct Pacer: Sendable {
   package enum Priority: Sendable, Hashable {
     case audio
     case retransmission
-    case videoFrame
+    case video
   }
 
   /// The kind of frame that begins with a packet.
   package enum FrameStart: Sendable, Hashable {
-    case videoFrame
+    case interframe
     case keyframe
   }
 
@@ -58,7 +58,7 @@ package struct Pacer: Sendable {
 
   private var audio = CircularBuffer<Entry>()
   private var retransmissions = CircularBuffer<Entry>()
-  private var videoFrames = CircularBuffer<Entry>()
+  private var video = CircularBuffer<Entry>()
   private var queuedBytes = 0
   /// The part of the queued bytes that are retransmissions.
   private var repeatedBytes = 0
@@ -67,8 +67,8 @@ package struct Pacer: Sendable {
   private var lastUpdate: MonotonicInstant?
   private var rate: Double
   /// The pacing rate and the known limit of the path, in bits a second.
-  private var lineRate: Double?
-  private var lineLimit: Double?
+  private var pacingRate: Double?
+  private var linkCapacity: Double?
   private var probeRate: Double?
   /// Whether the last packet was held because too many bytes are in flight.
   private var isHeldBack = false
@@ -79,9 +79,9 @@ package struct Pacer: Sendable {
     rate = configuration.minimumRate
   }
 
-  package var isEmpty: Bool { audio.isEmpty && retransmissions.isEmpty && videoFrames.isEmpty }
+  package var isEmpty: Bool { audio.isEmpty && retransmissions.isEmpty && video.isEmpty }
 
-  package var hasVideo: Bool { !videoFrames.isEmpty }
+  package var hasVideo: Bool { !video.isEmpty }
 
   /// How long the last queued packet has to wait at the present rate.
   package var delay: Duration { delay(of: queuedBytes) }
@@ -90,25 +90,25 @@ package struct Pacer: Sendable {
   package mutating func mediaRate(now: MonotonicInstant) -> Double { meter.bitrate(now: now) }
 
   /// How long until the path has carried everything that is queued; without a known limit, until it has left.
-  package var backlog: Duration { lineLimit == nil ? delay : time(for: queuedBytes) }
+  package var backlog: Duration { linkCapacity == nil ? delay : time(for: queuedBytes) }
 
   /// Returns how long the path needs for a number of bytes, or zero without a known limit.
   package func time(for bytes: Int) -> Duration {
-    lineLimit.map { .nanoseconds(Int64(Double(bytes) * 8 / $0 * 1e9)) } ?? .zero
+    linkCapacity.map { .nanoseconds(Int64(Double(bytes) * 8 / $0 * 1e9)) } ?? .zero
   }
 
   /// Paces by the path's bandwidth from now on.
   ///
   /// - Parameters:
-  ///   - lineRate: the pacing rate in bits a second; nil while nothing is known about the path: then the media's own rate
-  ///     determines it.
+  ///   - pacingRate: the pacing rate in bits a second; nil while nothing is known about the path: then the media's own
+  ///     rate determines it.
   ///   - limit: the known limit of the path.
   ///   - probe: the rate of the current probe.
-  package mutating func pace(by lineRate: Double?, limit: Double?, probe: Double?, now: MonotonicInstant) {
-    lineLimit = limit
-    guard lineRate != self.lineRate || probe != probeRate else { return }
+  package mutating func pace(by pacingRate: Double?, limit: Double?, probe: Double?, now: MonotonicInstant) {
+    linkCapacity = limit
+    guard pacingRate != self.pacingRate || probe != probeRate else { return }
     if !isEmpty || probeRate != nil { update(now: now) }
-    self.lineRate = lineRate
+    self.pacingRate = pacingRate
     probeRate = probe
     updateRate(now: now)
   }
@@ -124,7 +124,7 @@ package struct Pacer: Sendable {
     if isEmpty { update(now: now) }
     switch entry.priority {
     case .audio: audio.append(entry)
-    case .videoFrame: videoFrames.append(entry)
+    case .video: video.append(entry)
     case .retransmission:
       guard retransmissions.count < Self.maximumRetransmissions else { return }
       retransmissions.append(entry)
@@ -133,12 +133,12 @@ package struct Pacer: Sendable {
     queuedBytes += size
     // Retransmissions do not count for the media's rate, and must not raise it.
     if entry.priority != .retransmission { meter.add(bytes: size, now: now) }
-    if lineRate == nil { updateRate(now: now) }
+    if pacingRate == nil { updateRate(now: now) }
   }
 
   private mutating func updateRate(now: MonotonicInstant) {
-    if let lineRate {
-      rate = max(lineRate, probeRate ?? 0)
+    if let pacingRate {
+      rate = max(pacingRate, probeRate ?? 0)
       return
     }
     let own = meter.bitrate(now: now)
@@ -149,9 +149,9 @@ package struct Pacer: Sendable {
 
   /// Removes and returns the next packet that may leave now.
   ///
-  /// - Parameter room: the bytes that may be in flight in addition to those that are; audio is so little that it ignores
-  ///   this.
-  package mutating func next(room: Int? = nil, now: MonotonicInstant) -> Entry? {
+  /// - Parameter allowance: the bytes that may be in flight in addition to those that are; audio is so little that it
+  ///   ignores this.
+  package mutating func next(allowance: Int? = nil, now: MonotonicInstant) -> Entry? {
     guard !isEmpty else { return nil }
     update(now: now)
     let entry: Entry?
@@ -159,8 +159,8 @@ package struct Pacer: Sendable {
     if let first = audio.popFirst() {
       entry = first
     } else if credit > 0 {
-      isHeldBack = room.map { $0 <= 0 } ?? false
-      entry = isHeldBack ? nil : retransmissions.popFirst() ?? videoFrames.popFirst()
+      isHeldBack = allowance.map { $0 <= 0 } ?? false
+      entry = isHeldBack ? nil : retransmissions.popFirst() ?? video.popFirst()
     } else {
       entry = nil
     }
@@ -185,7 +185,7 @@ package struct Pacer: Sendable {
   /// When the next packet may leave; nil when none is queued.
   package var deadline: MonotonicInstant? {
     guard !isEmpty || probeRate != nil, let lastUpdate else { return nil }
-    // Feedback makes room; without feedback, time does.
+    // More may leave after the next feedback; without feedback, after a while.
     if isHeldBack && audio.isEmpty { return lastUpdate + Self.holdTime }
     if !audio.isEmpty || credit > 0 { return lastUpdate }
     // At least a millisecond's worth: a wakeup costs more than a packet.
@@ -197,13 +197,13 @@ package struct Pacer: Sendable {
   package mutating func removeAll(media: Int) {
     audio = audio.filter(of: media)
     retransmissions = retransmissions.filter(of: media)
-    videoFrames = videoFrames.filter(of: media)
+    video = video.filter(of: media)
     repeatedBytes = retransmissions.byteCount
-    queuedBytes = audio.byteCount + repeatedBytes + videoFrames.byteCount
+    queuedBytes = audio.byteCount + repeatedBytes + video.byteCount
   }
 
   /// Returns whether the first packet of a section's keyframe is queued.
-  package func hasKeyframe(media: Int) -> Bool { videoFrames.contains { $0.media == media && $0.start == .keyframe } }
+  package func hasKeyframe(media: Int) -> Bool { video.contains { $0.media == media && $0.start == .keyframe } }
 
   /// Removes a section's frames of which no packet has left, and its retransmissions.
   ///
@@ -213,18 +213,18 @@ package struct Pacer: Sendable {
     repeatedBytes = retransmissions.byteCount
     var kept = CircularBuffer<Entry>()
     var removed = 0
-    for entry in videoFrames {
+    for entry in video {
       if entry.media == media, entry.start != nil { removed += 1 }
       if entry.media != media || removed == 0 { kept.append(entry) }
     }
-    videoFrames = kept
-    queuedBytes = audio.byteCount + repeatedBytes + videoFrames.byteCount
+    video = kept
+    queuedBytes = audio.byteCount + repeatedBytes + video.byteCount
     return removed
   }
 
   private mutating func update(now: MonotonicInstant) {
     if let lastUpdate, now > lastUpdate {
-      let burst = lineRate == nil ? configuration.burst : min(configuration.burst, max(1, rate / 8 * Self.burstTime))
+      let burst = pacingRate == nil ? configuration.burst : min(configuration.burst, max(1, rate / 8 * Self.burstTime))
       credit = min(burst, credit + (now - lastUpdate).seconds * rate / 8)
     }
     lastUpdate = max(lastUpdate ?? now, now)

@@ -24,7 +24,7 @@ package struct SendClock: Sendable {
   private var shift: Duration?
   /// The same for tracks that have an origin of their own.
   private var audioShift: Duration?
-  private var videoFrameShift: Duration?
+  private var videoShift: Duration?
   /// The maximum by which the offset of a track is corrected with a frame, towards its earliest frames.
   private static let step: Duration = .milliseconds(1)
 
@@ -49,8 +49,8 @@ package struct SendClock: Sendable {
       moved = Self.followFastest(audioShift, media: media, present: present)
       audioShift = moved
     case (.ofTrack, .video):
-      moved = Self.followFastest(videoFrameShift, media: media, present: present)
-      videoFrameShift = moved
+      moved = Self.followFastest(videoShift, media: media, present: present)
+      videoShift = moved
     }
     // The media's own ticks are shifted as a whole, so that their distances stay exact.
     let ticks = time.rate == codec.clockRate ? time.ticks : Self.ticks(media, rate: codec.clockRate)

@@ -7,12 +7,12 @@ extension SendTrack {
   /// Remembers a frame that cannot be sent yet, so that a viewer can start with its group of pictures.
   package mutating func skip(_ frame: EncodedFrame) {
     statistics.framesSkipped += 1
-    if media.codec == .vp8, configuration.keyframeAnswer == .replay { group.add(frame) }
+    if media.codec == .vp8, configuration.keyframeResponse == .replay { group.add(frame) }
   }
 
   /// Sets the frames since the last keyframe that were already sent to others.
   package mutating func prime(_ group: GroupOfPicturesCache) {
-    if media.codec == .vp8, configuration.keyframeAnswer == .replay, self.group.isEmpty { self.group = group }
+    if media.codec == .vp8, configuration.keyframeResponse == .replay, self.group.isEmpty { self.group = group }
   }
 
   /// Starts a viewer with all frames since the last keyframe, so that video appears at once.
@@ -22,7 +22,7 @@ extension SendTrack {
   /// past.
   package mutating func start(clock: inout SendClock, pacer: inout Pacer, now: MonotonicInstant) {
     guard needsKeyframe else { return }
-    if configuration.keyframeAnswer == .source { wantsSourceKeyframe = true }
+    if configuration.keyframeResponse == .requestFromSource { wantsSourceKeyframe = true }
     guard let last = group.frames.last else { return }
     let due = min(now, max(MonotonicInstant(last.arrival), now - .seconds(1)))
     let end = clock.ticks(of: last.time, codec: media.codec, due: due)
@@ -47,7 +47,7 @@ extension SendTrack {
     _ frame: EncodedFrame, times: SendClock.Times = .shared, clock: inout SendClock, pacer: inout Pacer,
     now: MonotonicInstant
   ) {
-    if media.codec == .vp8, leavesOut(frame, pacer: &pacer) {
+    if media.codec == .vp8, shouldSkip(frame, pacer: &pacer) {
       statistics.framesSkipped += 1
       if resumes(pacer: pacer) {
         _ = position(frame, times: times, clock: &clock, now: now)
@@ -79,39 +79,39 @@ extension SendTrack {
   /// Sending resumes with a keyframe, so that no broken frame is sent.
   ///
   /// If the source makes keyframes, a new one is worth more than old frames in the queue.
-  private mutating func leavesOut(_ frame: EncodedFrame, pacer: inout Pacer) -> Bool {
-    if configuration.keyframeAnswer == .replay {
+  private mutating func shouldSkip(_ frame: EncodedFrame, pacer: inout Pacer) -> Bool {
+    if configuration.keyframeResponse == .replay {
       group.add(frame)
     } else if pacer.backlog > configuration.staleBacklog, !pacer.hasKeyframe(media: media.index) {
-      leavePastBehind(pacer: &pacer)
+      dropStaleBacklog(pacer: &pacer)
     }
     let backlog = pacer.backlog
-    if backlog > configuration.longestBacklog { leaveOut() }
+    if backlog > configuration.longestBacklog { beginSkipping() }
     guard needsKeyframe else { return false }
     guard backlog <= configuration.shortBacklog else { return true }
-    if configuration.keyframeAnswer == .source, !frame.isKeyframe { wantsSourceKeyframe = true }
+    if configuration.keyframeResponse == .requestFromSource, !frame.isKeyframe { wantsSourceKeyframe = true }
     return !frame.isKeyframe
   }
 
   /// Returns whether sending resumes before the source's next keyframe, with the frames since its last one: if the backlog
   /// is short enough for the path to carry those as well.
   private func resumes(pacer: Pacer) -> Bool {
-    guard configuration.keyframeAnswer == .replay, lastTicks != nil, pacer.backlog <= configuration.shortBacklog,
+    guard configuration.keyframeResponse == .replay, lastTicks != nil, pacer.backlog <= configuration.shortBacklog,
       !group.isEmpty
     else { return false }
     return pacer.time(for: group.byteCount) <= configuration.resumptionTime
   }
 
   /// Removes queued packets and retransmissions; a keyframe serves a receiver better that misses them.
-  private mutating func leavePastBehind(pacer: inout Pacer) {
+  private mutating func dropStaleBacklog(pacer: inout Pacer) {
     statistics.framesSkipped += UInt64(pacer.removeStale(media: media.index))
     history.forget()
-    leaveOut()
+    beginSkipping()
   }
 
-  private mutating func leaveOut() {
+  private mutating func beginSkipping() {
     needsKeyframe = true
-    leavesOutVideoFrames = true
+    isSkippingFrames = true
   }
 
   /// Returns whether the source must be asked for a keyframe now, and clears the request.
@@ -130,7 +130,7 @@ extension SendTrack {
   mutating func replay(pacer: inout Pacer, now: MonotonicInstant) {
     let frames = group.frames
     guard !frames.isEmpty, let start = lastTicks else { return }
-    if pacer.backlog + pacer.time(for: group.byteCount) > configuration.longestBacklog { return leaveOut() }
+    if pacer.backlog + pacer.time(for: group.byteCount) > configuration.longestBacklog { return beginSkipping() }
     let span = frameInterval * 9 / 10
     for (number, frame) in frames.enumerated() {
       let ticks = start + max(Int64(number) + 1, span * Int64(number + 1) / Int64(frames.count))
@@ -151,7 +151,7 @@ extension SendTrack {
       return
     }
     needsKeyframe = false
-    leavesOutVideoFrames = false
+    isSkippingFrames = false
     if frame.isKeyframe { lastKeyframeAnswer = now }
     let room =
       configuration.maximumPacketSize - RTPPacket.fixedHeaderSize - extensions.byteCount - Retransmission.overhead
@@ -161,8 +161,8 @@ extension SendTrack {
     pictureID = (pictureID + 1) & 0x7FFF
     for (number, payload) in payloads.enumerated() {
       let packet = stream.packet(payload, ticks: ticks, marker: number == payloads.count - 1)
-      let start: Pacer.FrameStart? = number > 0 ? nil : frame.isKeyframe ? .keyframe : .videoFrame
-      enqueue(packet, .videoFrame, start: start, pacer: &pacer, now: now)
+      let start: Pacer.FrameStart? = number > 0 ? nil : frame.isKeyframe ? .keyframe : .interframe
+      enqueue(packet, .video, start: start, pacer: &pacer, now: now)
     }
   }
 
@@ -186,7 +186,7 @@ extension SendTrack {
   }
 
   /// Notes that a packet leaves, and completes its header.
-  package mutating func leave(
+  package mutating func send(
     _ entry: Pacer.Entry, sequence: inout TransportSequence, time: NTPTime, now: MonotonicInstant
   ) -> (packet: RTPPacket, transportNumber: UInt16?) {
     var packet = entry.packet

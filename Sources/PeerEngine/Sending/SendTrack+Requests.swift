@@ -31,7 +31,7 @@ extension SendTrack {
   ) -> Bool {
     guard media.codec == .vp8, media.sends else { return false }
     statistics.keyframeRequests += 1
-    if configuration.keyframeAnswer == .source {
+    if configuration.keyframeResponse == .requestFromSource {
       wantsSourceKeyframe = true
       return takeSourceKeyframeRequest(now: now)
     }

@@ -7,7 +7,7 @@ import RTP
 package struct SendTrack: Sendable {
   package struct Configuration: Sendable, Hashable {
     /// What a keyframe request causes, besides being reported.
-    package var keyframeAnswer = KeyframeResponse.replay
+    package var keyframeResponse = KeyframeResponse.replay
     /// The minimum time between two replays.
     package var keyframeInterval: Duration = .milliseconds(500)
     /// The minimum time between two requests to a source that makes keyframes; the source itself merges requests that are
@@ -54,7 +54,7 @@ package struct SendTrack: Sendable {
   /// Whether no frame can be sent before the next keyframe.
   var needsKeyframe = true
   /// Whether frames are skipped because the path was congested.
-  var leavesOutVideoFrames = false
+  var isSkippingFrames = false
   /// Whether a keyframe must be requested from the source.
   var wantsSourceKeyframe = false
   var lastKeyframeAnswer: MonotonicInstant?
@@ -111,7 +111,7 @@ public enum KeyframeResponse: Sendable, Hashable {
   /// make a keyframe. If the path cannot carry them within a second, frames are skipped up to the next keyframe.
   case replay
   /// The source makes a keyframe: nothing is replayed, and a late viewer begins with a new keyframe.
-  case source
+  case requestFromSource
 }
 
 /// Assigns transport-wide sequence numbers to every packet that leaves, over all sources of the transport

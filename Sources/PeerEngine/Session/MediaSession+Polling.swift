@@ -98,7 +98,7 @@ extension MediaSession {
       received: received, fractionLost: receiving[video].fractionLost, now: now)
     guard let limit else { return }
     feedback.append(
-      .maximumBitrateEstimate(
+      .receiverEstimatedMaximumBitrate(
         ReceiverEstimatedMaximumBitrate(
           senderSSRC: receiving[video].media.localSSRC, bitrate: limit, sources: receiving.compactMap(\.mediaSSRC))))
   }

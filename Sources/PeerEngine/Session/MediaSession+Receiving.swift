@@ -76,7 +76,7 @@ extension MediaSession {
         else { continue }
         keyframeRequested(of: entry.ssrc, now: now)
       }
-    case .maximumBitrateEstimate(let estimate):
+    case .receiverEstimatedMaximumBitrate(let estimate):
       maximumBitrate = estimate.bitrate
       congestion.received(maximumBitrate: estimate.bitrate, now: now)
     case .extendedReport(let report):
@@ -119,10 +119,10 @@ extension MediaSession {
       switch block {
       case .receiverReferenceTime(let time):
         referenceTime = (report.ssrc, time, now)
-      case .delaySinceLastReceiverReport(let answers):
+      case .delaySinceLastReceiverReport(let subBlocks):
         guard let time = clock?.time(at: now) else { continue }
-        for answer in answers where receiving.contains(where: { $0.media.localSSRC == answer.ssrc }) {
-          if let sample = answer.roundTripTime(now: time) { roundTripReported(sample, now: now) }
+        for subBlock in subBlocks where receiving.contains(where: { $0.media.localSSRC == subBlock.ssrc }) {
+          if let sample = subBlock.roundTripTime(now: time) { roundTripReported(sample, now: now) }
         }
       case .unknown:
         break

@@ -19,7 +19,7 @@ extension MediaSession {
     begin(now: now)
     guard let position = sendingIndex(of: frame.codec) else {
       // Negotiation is not complete, but a viewer must be able to start with the current frame when it is.
-      if frame.codec == .vp8, configuration.sending.keyframeAnswer == .replay {
+      if frame.codec == .vp8, configuration.sending.keyframeResponse == .replay {
         var group = primedGroup ?? GroupOfPicturesCache()
         group.add(frame)
         primedGroup = group
@@ -36,7 +36,7 @@ extension MediaSession {
   /// for the next keyframe. Has an effect until the first frame is sent.
   package mutating func prime(_ group: GroupOfPicturesCache, now: ContinuousClock.Instant) {
     let now = MonotonicInstant(now)
-    guard !isClosed, configuration.sending.keyframeAnswer == .replay else { return }
+    guard !isClosed, configuration.sending.keyframeResponse == .replay else { return }
     begin(now: now)
     if sending.contains(where: { $0.media.codec == .vp8 }) {
       for position in sending.indices { sending[position].prime(group) }
@@ -103,10 +103,10 @@ extension MediaSession {
 
   /// Outputs the packets that may leave now.
   mutating func releasePackets(now: MonotonicInstant, outputs: inout [Output]) {
-    guard let clock, !pacer.isEmpty || congestion.isProbing || leavesOutVideoFrames else { return }
+    guard let clock, !pacer.isEmpty || congestion.isProbing || isSkippingFrames else { return }
     let time = clock.time(at: now)
     pace(now: now)
-    while let entry = pacer.next(room: congestion.room(now: now), now: now) {
+    while let entry = pacer.next(allowance: congestion.sendAllowance(now: now), now: now) {
       release(entry, time: time, now: now, outputs: &outputs)
     }
     while pacer.wantsFiller(now: now) {
@@ -121,9 +121,9 @@ extension MediaSession {
   }
 
   private mutating func pace(now: MonotonicInstant) {
-    let leavesOut = leavesOutVideoFrames
+    let isSkipping = isSkippingFrames
     let probe = congestion.probeRate(
-      isSending: pacer.hasVideo || leavesOut, needsMore: leavesOut || pacer.backlog > Self.notableBacklog, now: now)
+      isSending: pacer.hasVideo || isSkipping, needsMore: isSkipping || pacer.backlog > Self.notableBacklog, now: now)
     let rate = congestion.pace(mediaRate: pacer.mediaRate(now: now))
     pacer.pace(by: rate, limit: congestion.knownLimit, probe: probe, now: now)
   }
@@ -131,9 +131,9 @@ extension MediaSession {
   /// More than the backlog of one keyframe from a source that follows the target bitrate.
   private static let notableBacklog: Duration = .milliseconds(250)
 
-  private var leavesOutVideoFrames: Bool {
+  private var isSkippingFrames: Bool {
     mutating get {
-      for position in sending.indices where sending[position].leavesOutVideoFrames {
+      for position in sending.indices where sending[position].isSkippingFrames {
         return sending[position].media.sends
       }
       return false
@@ -151,7 +151,7 @@ extension MediaSession {
     _ entry: Pacer.Entry, isFiller: Bool = false, time: NTPTime, now: MonotonicInstant, outputs: inout [Output]
   ) {
     guard let position = sendingIndex(ofSection: entry.media) else { return }
-    var (packet, number) = sending[position].leave(entry, sequence: &transportSequence, time: time, now: now)
+    var (packet, number) = sending[position].send(entry, sequence: &transportSequence, time: time, now: now)
     alteration?.change(&packet, clockRate: sending[position].media.codec.clockRate)
     if !sending[position].hasReported { nextReport = now }
     let wasProbing = congestion.isProbing
@@ -191,6 +191,6 @@ extension SendTrack {
     hasReported = false
     history.forget()
     needsKeyframe = true
-    if configuration.keyframeAnswer == .source { wantsSourceKeyframe = media.codec == .vp8 }
+    if configuration.keyframeResponse == .requestFromSource { wantsSourceKeyframe = media.codec == .vp8 }
   }
 }

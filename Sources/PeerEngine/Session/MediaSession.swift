@@ -19,13 +19,13 @@ package struct MediaSession: Sendable {
     package var reportInterval: Duration = .seconds(1)
 
     package init() {
-      self.init(keyframeAnswer: .replay)
+      self.init(keyframeResponse: .replay)
     }
 
     /// Returns a configuration for a kind of source.
-    package init(keyframeAnswer: KeyframeResponse) {
-      sending.keyframeAnswer = keyframeAnswer
-      if keyframeAnswer == .replay {
+    package init(keyframeResponse: KeyframeResponse) {
+      sending.keyframeResponse = keyframeResponse
+      if keyframeResponse == .replay {
         congestion.sourceFollows = false
         congestion.startBitrate = CongestionController.Configuration.startBitrateOfRecording
       }

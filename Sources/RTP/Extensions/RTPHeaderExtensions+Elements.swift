@@ -38,8 +38,9 @@ extension RTPHeaderExtensions {
     return nil
   }
 
-  /// Allocates a value of `count` bytes and returns its index, or nil when the extension cannot hold it.
-  mutating func digitValue(_ id: UInt8, count: Int) -> Int? {
+  /// Allocates an element with a value of `count` bytes and returns the index of the value, or nil when the extension
+  /// cannot hold it.
+  mutating func allocateElement(id: UInt8, count: Int) -> Int? {
     guard id > 0, count <= 255 else { return nil }
     if let element = element(id) {
       if element.valueCount == count { return element.valueIndex }

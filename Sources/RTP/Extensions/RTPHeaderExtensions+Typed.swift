@@ -15,7 +15,7 @@ extension RTPHeaderExtensions {
   package mutating func setText(_ text: String?, _ id: UInt8?) {
     guard let id else { return }
     guard let text else { return remove(id) }
-    if let index = digitValue(id, count: text.utf8.count) { content.setString(text, at: index) }
+    if let index = allocateElement(id: id, count: text.utf8.count) { content.setString(text, at: index) }
   }
 
   /// Returns the audio level of the packet (RFC 6464).
@@ -49,7 +49,7 @@ extension RTPHeaderExtensions {
   package mutating func setAbsoluteSendTime(_ time: UInt32?, _ id: UInt8?) {
     guard let id else { return }
     guard let time else { return remove(id) }
-    guard let index = digitValue(id, count: 3) else { return }
+    guard let index = allocateElement(id: id, count: 3) else { return }
     content.setInteger(UInt8(truncatingIfNeeded: time >> 16), at: index)
     content.setInteger(UInt16(truncatingIfNeeded: time), at: index + 1)
   }
@@ -57,25 +57,25 @@ extension RTPHeaderExtensions {
   private mutating func set<Value: FixedWidthInteger>(_ value: Value?, _ id: UInt8?) {
     guard let id else { return }
     guard let value else { return remove(id) }
-    if let index = digitValue(id, count: MemoryLayout<Value>.size) { content.setInteger(value, at: index) }
+    if let index = allocateElement(id: id, count: MemoryLayout<Value>.size) { content.setInteger(value, at: index) }
   }
 }
 
 /// The audio level of one packet (RFC 6464, 3).
 package struct AudioLevel: Sendable, Hashable {
   /// Whether the sender detects voice activity.
-  package var hasVoice: Bool
+  package var voiceActivity: Bool
   /// The level in decibels below the maximum: 0 is loudest, 127 is silence.
-  package var attenuation: UInt8
+  package var level: UInt8
 
-  package init(hasVoice: Bool, attenuation: UInt8) {
-    self.hasVoice = hasVoice
-    self.attenuation = min(127, attenuation)
+  package init(voiceActivity: Bool, level: UInt8) {
+    self.voiceActivity = voiceActivity
+    self.level = min(127, level)
   }
 
   init(byte: UInt8) {
-    self.init(hasVoice: byte & 0x80 != 0, attenuation: byte & 0x7F)
+    self.init(voiceActivity: byte & 0x80 != 0, level: byte & 0x7F)
   }
 
-  var byte: UInt8 { (hasVoice ? 0x80 : 0) | (attenuation & 0x7F) }
+  var byte: UInt8 { (voiceActivity ? 0x80 : 0) | (level & 0x7F) }
 }

@@ -63,7 +63,7 @@ package struct RTPHeaderExtensions: Sendable, Hashable {
     set {
       guard let newValue else { return remove(id) }
       guard (0...255).contains(newValue.readableBytes) else { return }
-      if let index = digitValue(id, count: newValue.readableBytes) { content.setBuffer(newValue, at: index) }
+      if let index = allocateElement(id: id, count: newValue.readableBytes) { content.setBuffer(newValue, at: index) }
     }
   }
 }

@@ -21,11 +21,11 @@ package struct VP8PayloadDescriptor: Sendable, Hashable {
     /// TID, 0...3; 0 is the base layer.
     package var index: UInt8
     /// Y: whether the frame depends only on the base layer.
-    package var dependsOnBaseOnly: Bool
+    package var isLayerSync: Bool
 
-    package init(index: UInt8, dependsOnBaseOnly: Bool) {
+    package init(index: UInt8, isLayerSync: Bool) {
       self.index = index & 0x03
-      self.dependsOnBaseOnly = dependsOnBaseOnly
+      self.isLayerSync = isLayerSync
     }
   }
 
@@ -80,7 +80,7 @@ package struct VP8PayloadDescriptor: Sendable, Hashable {
     if flags & 0x40 != 0 { baseLayerIndex = try reader.next() }
     if flags & 0x30 != 0 {
       let byte = try reader.next()
-      if flags & 0x20 != 0 { temporalLayer = TemporalLayer(index: byte >> 6, dependsOnBaseOnly: byte & 0x20 != 0) }
+      if flags & 0x20 != 0 { temporalLayer = TemporalLayer(index: byte >> 6, isLayerSync: byte & 0x20 != 0) }
       if flags & 0x10 != 0 { keyframeIndex = byte & 0x1F }
     }
     guard reader.rest.readableBytes > 0 else {
@@ -115,7 +115,7 @@ package struct VP8PayloadDescriptor: Sendable, Hashable {
     }
     if let baseLayerIndex { buffer.writeInteger(baseLayerIndex) }
     if temporalLayer != nil || keyframeIndex != nil {
-      let layer = temporalLayer.map { ($0.index & 0x03) << 6 | ($0.dependsOnBaseOnly ? 0x20 : 0) } ?? 0
+      let layer = temporalLayer.map { ($0.index & 0x03) << 6 | ($0.isLayerSync ? 0x20 : 0) } ?? 0
       buffer.writeInteger(layer | (keyframeIndex ?? 0) & 0x1F)
     }
   }

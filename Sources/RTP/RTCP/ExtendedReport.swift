@@ -8,13 +8,13 @@ package struct ExtendedReport: Sendable, Hashable {
     /// RRTR: the receiver's wall clock, which the sender answers with a DLRR block (RFC 3611, 4.4).
     case receiverReferenceTime(NTPTime)
     /// DLRR: answers to the RRTR blocks of receivers (RFC 3611, 4.5).
-    case delaySinceLastReceiverReport([Answer])
+    case delaySinceLastReceiverReport([DLRRSubBlock])
     /// A block of another type, kept as received.
     case unknown(type: UInt8, typeSpecific: UInt8, body: ByteBuffer)
   }
 
   /// A DLRR sub-block: the answer to one receiver's reference time.
-  package struct Answer: Sendable, Hashable {
+  package struct DLRRSubBlock: Sendable, Hashable {
     package var ssrc: UInt32
     /// LRR: the middle 32 bits of the receiver's reference time; 0 when there was none.
     package var lastReceiverReport: UInt32
@@ -76,12 +76,12 @@ package struct ExtendedReport: Sendable, Hashable {
     case (receiverReferenceTime, 2):
       return .receiverReferenceTime(NTPTime(value: body.readInteger() ?? 0))
     case (delaySinceLastReceiverReport, _) where words % 3 == 0:
-      var answers: [Answer] = []
-      answers.reserveCapacity(Int(words) / 3)
+      var subBlocks: [DLRRSubBlock] = []
+      subBlocks.reserveCapacity(Int(words) / 3)
       while let (ssrc, last, delay) = body.readMultipleIntegers(as: (UInt32, UInt32, UInt32).self) {
-        answers.append(Answer(ssrc: ssrc, lastReceiverReport: last, delay: delay))
+        subBlocks.append(DLRRSubBlock(ssrc: ssrc, lastReceiverReport: last, delay: delay))
       }
-      return .delaySinceLastReceiverReport(answers)
+      return .delaySinceLastReceiverReport(subBlocks)
     default:
       return .unknown(type: type, typeSpecific: typeSpecific, body: body)
     }
@@ -92,10 +92,10 @@ package struct ExtendedReport: Sendable, Hashable {
     switch block {
     case .receiverReferenceTime(let time):
       buffer.writeMultipleIntegers(receiverReferenceTime, UInt8(0), UInt16(0), time.value)
-    case .delaySinceLastReceiverReport(let answers):
+    case .delaySinceLastReceiverReport(let subBlocks):
       buffer.writeMultipleIntegers(delaySinceLastReceiverReport, UInt8(0), UInt16(0))
-      for answer in answers.prefix(0xFFFF / 3) {
-        buffer.writeMultipleIntegers(answer.ssrc, answer.lastReceiverReport, answer.delay)
+      for subBlock in subBlocks.prefix(0xFFFF / 3) {
+        buffer.writeMultipleIntegers(subBlock.ssrc, subBlock.lastReceiverReport, subBlock.delay)
       }
     case .unknown(let type, let typeSpecific, let body):
       buffer.writeMultipleIntegers(type, typeSpecific, UInt16(0))

@@ -10,11 +10,11 @@ package struct GenericNACK: Sendable, Hashable {
     /// PID.
     package var packetID: UInt16
     /// BLP: bit 0 means `packetID` + 1.
-    package var followingLost: UInt16
+    package var lostPacketBitmask: UInt16
 
-    package init(packetID: UInt16, followingLost: UInt16) {
+    package init(packetID: UInt16, lostPacketBitmask: UInt16) {
       self.packetID = packetID
-      self.followingLost = followingLost
+      self.lostPacketBitmask = lostPacketBitmask
     }
   }
 
@@ -39,11 +39,11 @@ package struct GenericNACK: Sendable, Hashable {
         let distance = number &- entries[last].packetID
         if distance == 0 { continue }
         if distance <= 16 {
-          entries[last].followingLost |= 1 << (distance - 1)
+          entries[last].lostPacketBitmask |= 1 << (distance - 1)
           continue
         }
       }
-      entries.append(Entry(packetID: number, followingLost: 0))
+      entries.append(Entry(packetID: number, lostPacketBitmask: 0))
     }
   }
 
@@ -55,7 +55,7 @@ package struct GenericNACK: Sendable, Hashable {
     self.init(senderSSRC: senderSSRC, mediaSSRC: mediaSSRC, entries: [])
     entries.reserveCapacity(body.readableBytes / 4)
     while let (packetID, following) = body.readMultipleIntegers(as: (UInt16, UInt16).self) {
-      entries.append(Entry(packetID: packetID, followingLost: following))
+      entries.append(Entry(packetID: packetID, lostPacketBitmask: following))
     }
   }
 
@@ -64,7 +64,7 @@ package struct GenericNACK: Sendable, Hashable {
     var numbers: [UInt16] = []
     for entry in entries {
       numbers.append(entry.packetID)
-      var following = entry.followingLost
+      var following = entry.lostPacketBitmask
       while following != 0 {
         numbers.append(entry.packetID &+ 1 &+ UInt16(following.trailingZeroBitCount))
         following &= following &- 1
@@ -76,7 +76,7 @@ package struct GenericNACK: Sendable, Hashable {
   package func write(into buffer: inout ByteBuffer) {
     buffer.writeRTCP(type: RTCPPacket.Kind.transportLayerFeedback, count: Int(Self.format)) { body in
       body.writeMultipleIntegers(senderSSRC, mediaSSRC)
-      for entry in entries { body.writeMultipleIntegers(entry.packetID, entry.followingLost) }
+      for entry in entries { body.writeMultipleIntegers(entry.packetID, entry.lostPacketBitmask) }
     }
   }
 }

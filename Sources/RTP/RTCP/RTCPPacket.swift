@@ -11,7 +11,7 @@ package enum RTCPPacket: Sendable, Hashable {
   case transportFeedback(TransportFeedback)
   case pictureLossIndication(PictureLossIndication)
   case fullIntraRequest(FullIntraRequest)
-  case maximumBitrateEstimate(ReceiverEstimatedMaximumBitrate)
+  case receiverEstimatedMaximumBitrate(ReceiverEstimatedMaximumBitrate)
   case extendedReport(ExtendedReport)
   /// A packet of an unsupported type or format.
   ///
@@ -49,7 +49,7 @@ package enum RTCPPacket: Sendable, Hashable {
       self = .fullIntraRequest(try FullIntraRequest(parsing: raw))
     case (Kind.payloadSpecificFeedback, ReceiverEstimatedMaximumBitrate.format)
     where ReceiverEstimatedMaximumBitrate.isIdentified(in: raw):
-      self = .maximumBitrateEstimate(try ReceiverEstimatedMaximumBitrate(parsing: raw))
+      self = .receiverEstimatedMaximumBitrate(try ReceiverEstimatedMaximumBitrate(parsing: raw))
     case (Kind.extendedReport, _): self = .extendedReport(try ExtendedReport(parsing: raw))
     default: self = .unknown(type: raw.type, count: raw.count, body: raw.body)
     }
@@ -67,7 +67,7 @@ package enum RTCPPacket: Sendable, Hashable {
     case .transportFeedback(let packet): packet.write(into: &buffer)
     case .pictureLossIndication(let packet): packet.write(into: &buffer)
     case .fullIntraRequest(let packet): packet.write(into: &buffer)
-    case .maximumBitrateEstimate(let packet): packet.write(into: &buffer)
+    case .receiverEstimatedMaximumBitrate(let packet): packet.write(into: &buffer)
     case .extendedReport(let packet): packet.write(into: &buffer)
     case .unknown(let type, let count, let body):
       buffer.writeRTCP(type: type, count: Int(count)) { $0.writeImmutableBuffer(body) }

@@ -30,7 +30,7 @@ public struct RecordingManifest: Sendable, Hashable, Codable {
   public var files: [File] = []
   public var tracks: [Track] = []
   /// The effects of a slow or failing disk; absent when the disk kept up.
-  public var disk: FileSystem?
+  public var disk: DiskStalls?
   /// The frames that this machine had no time to record; absent when there are none.
   public var overload: Overload?
   /// Whether a repair finished the recording; absent when none did.
@@ -92,7 +92,7 @@ public struct RecordingManifest: Sendable, Hashable, Codable {
 
 extension RecordingManifest {
   /// The effects of a disk that did not accept writes for a while.
-  public struct FileSystem: Sendable, Hashable, Codable {
+  public struct DiskStalls: Sendable, Hashable, Codable {
     /// How often the disk failed, or did not respond for 2 s or more.
     public var stalls = 0
     /// How long the disk accepted nothing while the call continued: from a failed write until everything queued was

@@ -2,45 +2,45 @@ import Bitstream
 import Codecs
 import Media
 
-/// The path of a participant's frames before they reach a file: the gates admit only what can be decoded, lost audio is
-/// concealed, frames are decoded to verify them, the timeline assigns positions, and counters collect data for the
+/// The path of a participant's frames before they reach a file: validators admit only what can be decoded, lost audio
+/// is concealed, frames are decoded to verify them, the timeline assigns positions, and counters collect data for the
 /// manifest.
 final class FramePipeline {
-  private var gate = VideoGate()
-  private var audioGate = AudioGate()
+  private var videoValidator = VideoFrameValidator()
+  private var audioValidator = AudioPacketValidator()
   private var budget = AudioBudget()
   private var repair = LossConcealment()
   private let check: FrameVerifier?
   private var timeline: RecordingTimeline
-  private var tallies = PerMediaKind<TrackCounter>()
+  private var counters = PerMediaKind<TrackCounter>()
   private var statistics: [MediaKind: CumulativeTrackStatistics] = [:]
-  private var ending = TrackEnd()
+  private var trailingGaps = TrailingGaps()
 
   /// When the first frame arrived that can be recorded; nil before.
   private(set) var firstArrival: MonotonicInstant?
   /// When the last frame or sender report arrived.
-  private var lastSign: MonotonicInstant?
+  private var lastActivity: MonotonicInstant?
 
   /// - Parameter verification: the pool that decodes frames to verify them; nil if frames are not verified.
-  init(hold: Duration, verification: VerificationPool?) {
+  init(alignmentDelay: Duration, verification: VerificationPool?) {
     check = verification.map(FrameVerifier.init)
-    timeline = RecordingTimeline(hold: hold)
+    timeline = RecordingTimeline(alignmentDelay: alignmentDelay)
   }
 
   /// Processes a media event of the participant.
   ///
-  /// - Parameter leftOut: how many of the frames that the frame's gap reports were dropped because memory was full.
-  func receive(_ event: MediaEvent, leftOut: Int = 0, now: MonotonicInstant) {
+  /// - Parameter dropped: how many of the frames that the frame's gap reports were dropped because memory was full.
+  func receive(_ event: MediaEvent, dropped: Int = 0, now: MonotonicInstant) {
     switch event {
     case .frame(let frame):
-      lastSign = max(lastSign ?? frame.arrived, frame.arrived)
-      ending.note(frame, leftOut: leftOut)
+      lastActivity = max(lastActivity ?? frame.arrived, frame.arrived)
+      trailingGaps.note(frame, dropped: dropped)
       switch frame.codec {
       case .vp8: takeVideoFrame(frame, now: now)
       case .opus: takeAudio(frame, now: now)
       }
     case .clock(let report):
-      lastSign = max(lastSign ?? report.arrived, report.arrived)
+      lastActivity = max(lastActivity ?? report.arrived, report.arrived)
       timeline.add(report)
     case .recovering(let kind): timeline.recovering(kind, now: now)
     case .statistics(let kind, let counts): statistics[kind, default: .init()].update(counts)
@@ -49,8 +49,8 @@ final class FramePipeline {
 
   /// Ends the tracks: no events follow.
   ///
-  /// - Parameter leftOut: frames that were dropped because memory was full, and that no later frame reported.
-  func end(leftOut: [MediaKind: DroppedFrameRun] = [:]) { ending.end(leftOut: leftOut) }
+  /// - Parameter dropped: frames that were dropped because memory was full, and that no later frame reported.
+  func end(dropped: [MediaKind: DroppedFrameRun] = [:]) { trailingGaps.end(dropped: dropped) }
 
   /// Returns the frames whose positions are final, in order of position, and in decoding order within a track.
   ///
@@ -62,12 +62,12 @@ final class FramePipeline {
   }
 
   private func takeVideoFrame(_ frame: EncodedFrame, now: MonotonicInstant) {
-    guard let frame = gate.admit(frame) else { return }
+    guard let frame = videoValidator.admit(frame) else { return }
     pass(frame, now: now)
   }
 
   private func takeAudio(_ frame: EncodedFrame, now: MonotonicInstant) {
-    guard let (frame, shape) = audioGate.admit(frame, budget: &budget) else { return }
+    guard let (frame, shape) = audioValidator.admit(frame, budget: &budget) else { return }
     for piece in repair.take(frame, shape: shape, limit: budget.room) {
       let length = Duration(opusTicks: Int64(piece.ticks))
       budget.spend(length)
@@ -86,12 +86,12 @@ final class FramePipeline {
 
   private func count(_ timestamped: TimestampedFrame) {
     let codec = timestamped.frame.codec
-    if tallies[codec.kind] == nil { tallies[codec.kind] = TrackCounter(codec: codec) }
+    if counters[codec.kind] == nil { counters[codec.kind] = TrackCounter(codec: codec) }
     switch codec {
-    case .vp8: tallies.video?.count(timestamped)
+    case .vp8: counters.video?.count(timestamped)
     case .opus:
       guard let opus = timestamped.frame.opus else { return }
-      tallies.audio?.count(
+      counters.audio?.count(
         timestamped, channels: opus.channels, length: Duration(opusTicks: Int64(opus.duration)),
         isSilent: opus.isSilence)
     }
@@ -100,25 +100,25 @@ final class FramePipeline {
 
 /// The current state.
 extension FramePipeline {
-  /// When position zero would have arrived with the least delay seen; nil until the first frames have positions. It can
-  /// become some milliseconds earlier within the first 10 s.
+  /// The estimated arrival time of position zero, assuming the smallest delay seen so far; nil until the first frames
+  /// have positions. It can become some milliseconds earlier within the first 10 s.
   var origin: MonotonicInstant? { timeline.origin }
   /// The tracks that existed when the first frames got their positions.
   var firstTracks: Set<MediaKind> { timeline.firstTracks }
   /// From the first frame to the end of the last one whose position is final.
-  var duration: Duration { max(tallies.audio?.end ?? .zero, tallies.video?.end ?? .zero) }
+  var duration: Duration { max(counters.audio?.end ?? .zero, counters.video?.end ?? .zero) }
   /// Returns the position at which a call that is over now ended.
   ///
   /// A sender in DTX sends a packet at least every 400 ms. A participant who sent something within the last second, and
   /// then left or was recorded until we stopped, was in the call until now; otherwise nothing is known after the end of
   /// the last frame.
   func callEnd(_ reason: RecordingEndReason, now: MonotonicInstant) -> Duration {
-    guard let origin, let lastSign else { return duration }
-    let wasThere = (reason == .left || reason == .stopped) && now - lastSign <= .seconds(1)
+    guard let origin, let lastActivity else { return duration }
+    let wasThere = (reason == .left || reason == .stopped) && now - lastActivity <= .seconds(1)
     return wasThere ? max(duration, now - origin) : min(duration, now - origin + .seconds(1))
   }
   /// Frames whose positions are final, by track.
-  var frames: [MediaKind: UInt64] { tallies.mapValues(\.frames) }
+  var frames: [MediaKind: UInt64] { counters.mapValues(\.frames) }
   /// Bytes of the frames that wait for their positions.
   var heldBytes: Int { timeline.heldBytes }
   /// Frames that could not be decoded; nil when frames are not verified.
@@ -155,18 +155,18 @@ extension FramePipeline {
   private func track(
     _ kind: MediaKind, clock: WallClock, written: WrittenFrameCounts?, isHeldUp: Bool
   ) -> RecordingManifest.Track? {
-    guard let counter = tallies[kind] else { return nil }
-    let rejection = kind == .video ? gate.openGap : audioGate.openGap
-    var lastGaps = ending.gaps(
+    guard let counter = counters[kind] else { return nil }
+    let rejection = kind == .video ? videoValidator.openGap : audioValidator.openGap
+    var lastGaps = trailingGaps.gaps(
       of: kind, rejection: rejection, statistics: statistics[kind]?.total, packetsInGaps: counter.packetsInGaps)
-    let leftOut = lastGaps.firstIndex { [.diskStalled, .overloaded].contains($0.reason) }.map {
+    let dropped = lastGaps.firstIndex { [.diskStalled, .overloaded].contains($0.reason) }.map {
       lastGaps.remove(at: $0)
     }
-    let leftOutUntil = origin.flatMap { origin in ending.leftOutUntil(kind).map { $0 - origin } }
+    let droppedUntil = origin.flatMap { origin in trailingGaps.droppedUntil(kind).map { $0 - origin } }
     var track = counter.entry(
-      written: written, lastGaps: lastGaps, leftOut: leftOut, leftOutUntil: leftOutUntil, isHeldUp: isHeldUp)
+      written: written, lastGaps: lastGaps, dropped: dropped, droppedUntil: droppedUntil, isHeldUp: isHeldUp)
     track.timestampBreaks = timeline.breaks(of: kind)
-    track.refused = kind == .video ? gate.refused : audioGate.refused
+    track.refused = kind == .video ? videoValidator.refused : audioValidator.refused
     let verified = check?.counts
     track.decodeErrors = verified.map { $0.errors[kind] ?? 0 }
     track.unverified = verified.map { $0.unverified[kind] ?? 0 }

@@ -37,13 +37,13 @@ struct TrackCounter: Sendable {
   /// - Parameters:
   ///   - written: the frames of the track that are in files; nil for all counted frames.
   ///   - lastGaps: what is missing after the last frame, at the end of a call.
-  ///   - leftOut: the part of that which was dropped because memory was full.
-  ///   - leftOutUntil: the position that the last dropped frame would have.
+  ///   - dropped: the part of that which was dropped because memory was full.
+  ///   - droppedUntil: the position that the last dropped frame would have.
   ///   - isHeldUp: whether the disk blocks the frames that are not in files, rather than these being on their way
   ///     there.
   func entry(
-    written: WrittenFrameCounts? = nil, lastGaps: [MediaGap] = [], leftOut: MediaGap? = nil,
-    leftOutUntil: Duration? = nil,
+    written: WrittenFrameCounts? = nil, lastGaps: [MediaGap] = [], dropped: MediaGap? = nil,
+    droppedUntil: Duration? = nil,
     isHeldUp: Bool = false
   ) -> RecordingManifest.Track {
     var log = log
@@ -56,11 +56,11 @@ struct TrackCounter: Sendable {
       writtenEnd = max(first, written.end)
     }
     for gap in lastGaps { log.add(gap, start: end, duration: .zero) }
-    if leftOut != nil || isHeldUp && writtenEnd < end {
-      var gap = leftOut ?? MediaGap(.diskStalled)
+    if dropped != nil || isHeldUp && writtenEnd < end {
+      var gap = dropped ?? MediaGap(.diskStalled)
       gap.framesDropped += Int(clamping: track.frames - entry.frames)
       log.add(
-        gap, start: writtenEnd, duration: max(end, leftOutUntil ?? end) - writtenEnd, isListed: true)
+        gap, start: writtenEnd, duration: max(end, droppedUntil ?? end) - writtenEnd, isListed: true)
       entry.sizes?.removeAll { $0.time >= writtenEnd.roundedSeconds }
     }
     entry.start = first.roundedSeconds

@@ -4,7 +4,7 @@ import Media
 import NIOCore
 
 /// An Ogg file of a participant, with all audio.
-final class OggFile: MediaFile {
+final class OggFile: OutputContainer {
   static let ending = "ogg"
 
   let file: AppendFile
@@ -14,11 +14,11 @@ final class OggFile: MediaFile {
   /// The stream's header pages, until the first page is queued: a file without audio cannot be opened.
   private var heads: [FileWrite]
   private var packets = WrittenFrameTracker()
-  /// Packets that no write contains: the end of each, in ticks, and the counts up to it.
+  /// Packets that are not in any queued write: each one's end in ticks, and the cumulative counts.
   private var waiting = CircularBuffer<(end: Int64, mark: WrittenFrameCounts)>()
   /// The counts of the packets that all writes contain.
   private var given = WrittenFrameCounts()
-  /// When the oldest packet arrived that no write contains, and when the newest one did, which the writer retains.
+  /// The arrival of the oldest such packet, and of the newest, which the writer retains.
   private var oldestArrival: MonotonicInstant?
   private var newestArrival: MonotonicInstant?
 
@@ -78,7 +78,7 @@ final class OggFile: MediaFile {
     if heads.isEmpty { file.putEnd() }
   }
 
-  func ending(isShort: Bool) -> (first: [FileWrite], last: [FileWrite]) {
+  func closingWrites(omittingCues: Bool) -> (first: [FileWrite], last: [FileWrite]) {
     // The file must end with a page that marks the end of the stream.
     (writer.finish(at: file.framesEnd ?? file.size), [])
   }
@@ -86,7 +86,7 @@ final class OggFile: MediaFile {
   private func put(_ writes: [FileWrite], isClosing: Bool = false) {
     if writes.isEmpty { return }
     writer.forgetPages(before: file.size)
-    // A page that became full may leave out more packets than the one that waits for its successor.
+    // The queued pages may end before several buffered packets, not only before the one that the writer retains.
     while let first = waiting.first, first.end <= writer.writtenGranule { given = waiting.removeFirst().mark }
     let length = Duration(opusTicks: max(0, writer.writtenGranule - Int64(OpusHeader.preSkip)))
     packets.put(writes, holding: given, duration: length, size: file.size)

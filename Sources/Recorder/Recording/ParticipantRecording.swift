@@ -7,7 +7,7 @@ final class ParticipantRecording {
   struct Environment {
     let folder: RecordingDirectory
     let room: String
-    let hold: Duration
+    let alignmentDelay: Duration
     /// The pool that decodes frames to verify them; nil if frames are not verified.
     let verification: VerificationPool?
     let segment: SegmentLimit?
@@ -30,7 +30,7 @@ final class ParticipantRecording {
   private let name: String?
   private let clock: WallClock
   private let environment: Environment
-  private let intake: FramePipeline
+  private let pipeline: FramePipeline
   private let files: RecordingFiles
 
   private var lastAdvance: MonotonicInstant?
@@ -57,23 +57,23 @@ final class ParticipantRecording {
     self.name = name
     self.clock = clock
     self.environment = environment
-    intake = FramePipeline(hold: environment.hold, verification: environment.verification)
-    files = RecordingFiles(of: participant, intake: intake, clock: clock, environment: environment)
+    pipeline = FramePipeline(alignmentDelay: environment.alignmentDelay, verification: environment.verification)
+    files = RecordingFiles(of: participant, pipeline: pipeline, clock: clock, environment: environment)
   }
 
   /// Processes a media event of the participant.
   ///
-  /// - Parameter leftOut: frames of its track that were dropped before it because the memory was full.
-  func receive(_ event: MediaEvent, leftOut: Int = 0, now: MonotonicInstant) {
-    if case .frame(let frame) = event, leftOut > 0 {
-      files.countDropped(frame.codec.kind, UInt64(leftOut), because: frame.gap?.reason ?? .diskStalled)
+  /// - Parameter dropped: frames of its track that were dropped before it because the memory was full.
+  func receive(_ event: MediaEvent, dropped: Int = 0, now: MonotonicInstant) {
+    if case .frame(let frame) = event, dropped > 0 {
+      files.countDropped(frame.codec.kind, UInt64(dropped), because: frame.gap?.reason ?? .diskStalled)
     }
-    if case .frame(let frame) = event, leftOut == 0, let gap = frame.gap, gap.reason == .overloaded,
+    if case .frame(let frame) = event, dropped == 0, let gap = frame.gap, gap.reason == .overloaded,
       gap.packetsLost > 0
     {
       reportOverload(gap)
     }
-    intake.receive(event, leftOut: leftOut, now: now)
+    pipeline.receive(event, dropped: dropped, now: now)
     if lastAdvance.map({ now - $0 >= Self.maximumPause }) ?? true { advance(now: now) }
   }
 
@@ -81,13 +81,13 @@ final class ParticipantRecording {
   func advance(now: MonotonicInstant, everything: Bool = false) {
     if isClosed { return }
     lastAdvance = now
-    if intake.firstArrival != nil, files.base == nil { claimName(now: now) }
-    for timestamped in intake.release(now: now, everything: everything) where !hasGivenUp {
+    if pipeline.firstArrival != nil, files.base == nil { claimName(now: now) }
+    for timestamped in pipeline.release(now: now, everything: everything) where !hasGivenUp {
       files.write(timestamped, now: now)
     }
     files.advance(now: now)
     if let ending {
-      let end = callEnd ?? intake.callEnd(ending, now: now)
+      let end = callEnd ?? pipeline.callEnd(ending, now: now)
       callEnd = end
       close(at: end, now: now)
     } else if manifestChanges != files.changes || manifestDue.map({ now >= $0 }) ?? false {
@@ -102,13 +102,13 @@ final class ParticipantRecording {
 
   /// Ends the recording. It is closed as soon as everything is on the disk; see `isClosed`.
   ///
-  /// - Parameter leftOut: frames that were dropped because the memory was full, and that no later frame reported.
-  func end(_ reason: RecordingEndReason, leftOut: [MediaKind: DroppedFrameRun] = [:], now: MonotonicInstant) {
+  /// - Parameter dropped: frames that were dropped because the memory was full, and that no later frame reported.
+  func end(_ reason: RecordingEndReason, dropped: [MediaKind: DroppedFrameRun] = [:], now: MonotonicInstant) {
     if ending != nil { return }
     ending = reason
     files.stallTime.end = now
-    for (kind, last) in leftOut { files.countDropped(kind, UInt64(max(0, last.count)), because: last.reason) }
-    intake.end(leftOut: leftOut)
+    for (kind, last) in dropped { files.countDropped(kind, UInt64(max(0, last.count)), because: last.reason) }
+    pipeline.end(dropped: dropped)
     verificationEnd = now + Self.maximumVerification
     advance(now: now, everything: true)
   }
@@ -123,11 +123,11 @@ final class ParticipantRecording {
   /// Closes an ended recording with what is on the disk.
   func giveUp(now: MonotonicInstant) {
     if isClosed { return }
-    intake.endVerification()
+    pipeline.endVerification()
     files.abandon(now: now)
     for key in [claimKey, manifestKey] { environment.health.forget(key) }
     let isWhole = !files.entries.isEmpty && files.entries.allSatisfy(\.complete)
-    let unwritten = intake.tracks(clock: clock, written: files.written, isHeldUp: true).map(\.unwritten).max() ?? 0
+    let unwritten = pipeline.tracks(clock: clock, written: files.written, isHeldUp: true).map(\.unwritten).max() ?? 0
     let rest = unwritten > 0 ? "the last \(unwritten) s" : "the rest"
     let sentence =
       "The recording of “\(participant)” could not be finished: the disk did not accept \(rest) of it. "
@@ -145,8 +145,8 @@ final class ParticipantRecording {
   }
 
   /// Records an interval in which the disk did not respond.
-  func noteHang(from start: MonotonicInstant, until stop: MonotonicInstant) {
-    files.noteHang(from: start, until: stop)
+  func recordStall(from start: MonotonicInstant, until stop: MonotonicInstant) {
+    files.recordStall(from: start, until: stop)
   }
 
   /// Reports, once, that packets are missing because this machine had no time to read them.
@@ -163,28 +163,28 @@ final class ParticipantRecording {
   // MARK: Status
 
   /// Bytes of frames that are not on the disk.
-  var heldBytes: Int { intake.heldBytes + files.heldBytes }
+  var heldBytes: Int { pipeline.heldBytes + files.heldBytes }
 
   /// Bytes of frames that wait for their positions until it is known how audio and video are aligned.
-  var unsortedBytes: Int { intake.heldBytes }
+  var unsortedBytes: Int { pipeline.heldBytes }
 
   /// The current status.
   var status: RecordingStatus {
     let entries = files.entries
     return RecordingStatus(
       participant: participant, files: entries.map { "\(environment.folder.path)/\($0.name)" },
-      bytes: entries.reduce(0) { $0 + $1.bytes }, duration: intake.duration, frames: intake.frames,
-      decodeErrors: intake.decodeErrors, isStalled: files.isStalled, problems: files.problems)
+      bytes: entries.reduce(0) { $0 + $1.bytes }, duration: pipeline.duration, frames: pipeline.frames,
+      decodeErrors: pipeline.decodeErrors, isStalled: files.isStalled, problems: files.problems)
   }
 
   // MARK: Ending
 
   private func close(at end: Duration, now: MonotonicInstant) {
     files.finish(at: end, now: now)
-    guard files.isDone || files.base == nil && intake.firstArrival == nil || hasGivenUp else { return }
-    if !intake.isVerified {
+    guard files.isDone || files.base == nil && pipeline.firstArrival == nil || hasGivenUp else { return }
+    if !pipeline.isVerified {
       if let verificationEnd, now < verificationEnd { return }
-      intake.endVerification()
+      pipeline.endVerification()
     }
     if files.base != nil {
       if let manifestDue, manifestFailed, now < manifestDue { return }
@@ -200,7 +200,7 @@ final class ParticipantRecording {
     summary = RecordingSummary(
       participant: participant, folder: environment.folder.path, base: base,
       manifest: finalManifest ?? manifest(isFinished: isFinished, now: now),
-      obstacle: files.isGivenUp ? files.lastError : nil)
+      storageError: files.isGivenUp ? files.lastError : nil)
   }
 
   // MARK: Name and manifest
@@ -249,14 +249,14 @@ final class ParticipantRecording {
   }
 
   private func manifest(isFinished: Bool, now: MonotonicInstant) -> RecordingManifest {
-    let begin = intake.origin ?? intake.firstArrival ?? clock.moment
+    let begin = pipeline.origin ?? pipeline.firstArrival ?? clock.moment
     var manifest = RecordingManifest(
       room: environment.room, user: participant.text, name: name, start: clock.text(at: begin))
     manifest.finished = isFinished
     manifest.left = ending
-    manifest.alignment = intake.alignment
+    manifest.alignment = pipeline.alignment
     manifest.files = files.entries
-    manifest.tracks = intake.tracks(
+    manifest.tracks = pipeline.tracks(
       clock: clock, written: files.written, isHeldUp: files.isStalled || files.isGivenUp)
     manifest.duration = manifest.tracks.map(\.end).max() ?? 0
     manifest.disk = files.cost(now: now)

@@ -3,7 +3,7 @@ import Media
 /// The handling of files and frames while the disk accepts no writes.
 extension RecordingFiles {
   /// Ends a file. It is closed as soon as the rest is on the disk.
-  func end(_ file: some MediaFile, now: MonotonicInstant) {
+  func end(_ file: some OutputContainer, now: MonotonicInstant) {
     guard !abandoned.contains(file.file.name) else { return }
     file.finish()
     closing.append(file)
@@ -11,7 +11,7 @@ extension RecordingFiles {
   }
 
   /// Lets a file carry out its queued writes; a failure does not affect the other files.
-  func store(_ file: some MediaFile, now: MonotonicInstant) {
+  func store(_ file: some OutputContainer, now: MonotonicInstant) {
     if abandoned.contains(file.file.name) { return }
     let existed = file.file.exists
     do {
@@ -34,10 +34,10 @@ extension RecordingFiles {
     }
   }
 
-  private func isClosing(_ file: some MediaFile) -> Bool { closing.contains { $0 === file } }
+  private func isClosing(_ file: some OutputContainer) -> Bool { closing.contains { $0 === file } }
 
   /// Stops writing a file.
-  private func abandon(_ file: some MediaFile) {
+  private func abandon(_ file: some OutputContainer) {
     abandoned.insert(file.file.name)
     countDropped(file.countedKind, file.unstoredFrames)
     closing.removeAll { $0 === file }
@@ -71,10 +71,10 @@ extension RecordingFiles {
   }
 
   /// Returns the effects of the disk so far, for the manifest; nil when it kept up.
-  func cost(now: MonotonicInstant) -> RecordingManifest.FileSystem? {
+  func cost(now: MonotonicInstant) -> RecordingManifest.DiskStalls? {
     var disk = disk
     disk.duration = stallTime.total(since: stalledSince, now: now).roundedSeconds
-    return disk == RecordingManifest.FileSystem() ? nil : disk
+    return disk == RecordingManifest.DiskStalls() ? nil : disk
   }
 
   /// Closes all files as they are on the disk, if the disk accepts the closing writes.
@@ -82,7 +82,7 @@ extension RecordingFiles {
     isGivenUp = true
     for file in open where !abandoned.contains(file.file.name) {
       countDropped(file.countedKind, file.unstoredFrames)
-      if file.file.exists { closeShort(file) }
+      if file.file.exists { closeAsStored(file) }
       keep(file)
       file.file.abandon()
       environment.health.forget(file.file.name)
@@ -98,15 +98,15 @@ extension RecordingFiles {
 
   /// Closes a file with what is on the disk. Cues are left out if there is no space for them. If the disk accepts
   /// nothing, the file stays as it is.
-  private func closeShort(_ file: some MediaFile) {
-    for isShort in [false, true] {
-      let ending = file.ending(isShort: isShort)
-      if (try? file.file.close(with: ending.first, last: ending.last)) != nil { return }
+  private func closeAsStored(_ file: some OutputContainer) {
+    for omittingCues in [false, true] {
+      let writes = file.closingWrites(omittingCues: omittingCues)
+      if (try? file.file.close(with: writes.first, last: writes.last)) != nil { return }
     }
   }
 
   /// Records an interval in which the disk did not respond.
-  func noteHang(from start: MonotonicInstant, until stop: MonotonicInstant) {
+  func recordStall(from start: MonotonicInstant, until stop: MonotonicInstant) {
     disk.stalls += 1
     stallTime.add(from: max(start, clock.moment), until: stop)
   }

@@ -1,6 +1,7 @@
 import Media
 
-/// The boundaries between files.
+/// The boundaries between the segments of a recording. A segment is the part that is in one file of each kind, not the
+/// Matroska element of this name.
 extension RecordingFiles {
   /// Ends the current files before a frame that can begin the next ones, if the segment limit is reached.
   func cut(before timestamped: TimestampedFrame, now: MonotonicInstant) {
@@ -19,7 +20,7 @@ extension RecordingFiles {
       } else if timestamped.frame.codec.kind == .video, let webM, let audioEnd, audioEnd < timestamped.position {
         lateAudio.append(LateAudio(webM: webM, ogg: ogg, end: timestamped.position))
       } else {
-        for file in [webM, ogg] as [(any MediaFile)?] { if let file { end(file, now: now) } }
+        for file in [webM, ogg] as [(any OutputContainer)?] { if let file { end(file, now: now) } }
       }
       (webM, ogg) = (nil, nil)
       segment.begin(at: timestamped.position)
@@ -30,7 +31,7 @@ extension RecordingFiles {
   }
 
   func beginWebM(at start: Duration) {
-    let date = clock.nanosecondsSince2001(at: (intake.origin ?? clock.moment) + start)
+    let date = clock.nanosecondsSince2001(at: (pipeline.origin ?? clock.moment) + start)
     webM = WebMFile(
       file: file(ending: WebMFile.ending, segment: segment?.number), segment: segment?.number, start: start, date: date)
   }

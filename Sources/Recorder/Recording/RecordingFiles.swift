@@ -6,7 +6,7 @@ import NIOCore
 /// The media files of one participant: it assigns frames to files, and holds frames while the disk accepts none.
 ///
 /// The `.ogg` contains all audio from the first packet on. The `.webm` starts with the recording if there was video
-/// within the hold time; if video starts later, it begins with that video's first keyframe and contains the audio from
+/// within `alignmentDelay`; if video starts later, it begins with that video's first keyframe and contains the audio from
 /// there on.
 ///
 /// ```
@@ -17,7 +17,7 @@ import NIOCore
 final class RecordingFiles {
   let participant: ParticipantID
   let environment: ParticipantRecording.Environment
-  let intake: FramePipeline
+  let pipeline: FramePipeline
   let clock: WallClock
 
   /// The common name of the files; nil until one is claimed.
@@ -36,7 +36,7 @@ final class RecordingFiles {
   /// The end of the audio that arrived last; nil before the first.
   private(set) var audioEnd: Duration?
   /// Files that are ended but not yet completely on the disk.
-  var closing: [any MediaFile] = []
+  var closing: [any OutputContainer] = []
   /// The manifest entries of closed files.
   var closed: [RecordingManifest.File] = []
   var abandoned: Set<String> = []
@@ -53,7 +53,7 @@ final class RecordingFiles {
   /// The problems that occurred, one sentence each.
   var problems: [String] = []
   /// How often the disk accepted nothing, and what was lost.
-  var disk = RecordingManifest.FileSystem()
+  var disk = RecordingManifest.DiskStalls()
   /// What this machine had no time for.
   var overload = RecordingManifest.Overload()
   /// How long the disk accepted nothing.
@@ -75,24 +75,24 @@ final class RecordingFiles {
   }
 
   /// How long to wait for audio that lies before a cut: as long as the timeline waits for a retransmission.
-  private static let maximumAudioDelay = RecordingTimeline.recoveryPatience
+  private static let maximumAudioDelay = RecordingTimeline.recoveryTimeout
   /// The maximum number of segments that wait for audio, since their files are open. Many small segments can end in
   /// that time.
   private static let maximumLateSegments = 4
 
   init(
-    of participant: ParticipantID, intake: FramePipeline, clock: WallClock,
+    of participant: ParticipantID, pipeline: FramePipeline, clock: WallClock,
     environment: ParticipantRecording.Environment
   ) {
     self.participant = participant
-    self.intake = intake
+    self.pipeline = pipeline
     self.clock = clock
     self.environment = environment
     segment = environment.segment.map { SegmentBoundary(limit: $0) }
   }
 
   /// All files that are not closed.
-  var open: [any MediaFile] {
+  var open: [any OutputContainer] {
     var files = closing
     if let trailing { files.append(trailing) }
     for late in lateAudio {
@@ -159,12 +159,12 @@ final class RecordingFiles {
     if let ogg, !abandoned.contains(ogg.file.name), end - ogg.start - ogg.duration > TrackCounter.shortestSilence {
       ogg.fill(to: end)
     }
-    for file in [trailing, webM, ogg] as [(any MediaFile)?] { if let file { self.end(file, now: now) } }
+    for file in [trailing, webM, ogg] as [(any OutputContainer)?] { if let file { self.end(file, now: now) } }
     (trailing, webM, ogg) = (nil, nil, nil)
   }
 
   /// Removes a file from the open ones, and keeps the counts of what is on the disk.
-  func keep(_ file: any MediaFile) {
+  func keep(_ file: any OutputContainer) {
     stored[file.countedKind, default: .init()].add(file.stored)
     if file.file.exists { closed.append(file.entry) }
   }
@@ -180,7 +180,7 @@ final class RecordingFiles {
     if !isBegun {
       isBegun = true
       segment?.begin(at: timestamped.position)
-      if intake.firstTracks.contains(.video) { beginWebM(at: min(.zero, timestamped.position)) }
+      if pipeline.firstTracks.contains(.video) { beginWebM(at: min(.zero, timestamped.position)) }
     }
     let delay = timestamped.frame.codec.kind == .audio ? .zero : Self.maximumAudioDelay
     while let late = lateAudio.first, timestamped.position - late.end >= delay { endLateAudio(now: now) }
@@ -218,7 +218,7 @@ final class RecordingFiles {
     if let ogg = late.ogg { end(ogg, now: now) }
   }
 
-  private func add(_ timestamped: TimestampedFrame, to file: some MediaFile, now: MonotonicInstant) {
+  private func add(_ timestamped: TimestampedFrame, to file: some OutputContainer, now: MonotonicInstant) {
     if abandoned.contains(file.file.name) {
       if file.countedKind == timestamped.frame.codec.kind { countDropped(timestamped.frame.codec.kind, 1) }
       return

@@ -8,14 +8,19 @@ import Synchronization
 /// or this machine does not keep up, the queue rejects video frames of a participant until a keyframe arrives while
 /// there is space again. A quarter of the memory is reserved for audio, which is rejected only when that is full, too.
 /// The next admitted frame reports how many are missing before it.
+///
+/// Half of the memory is for everyone. Beyond it, each participant has an equal share, so that one who sends much
+/// cannot take the space of the others.
+///
+/// The order of overload: docs/architecture.md.
 final class RecordingQueue: Sendable {
   enum Step: Sendable {
     case begin(name: String?, WallClock)
     /// With the number of frames that were dropped before it; its gap reports them, too.
-    case receive(MediaEvent, leftOut: Int)
+    case receive(MediaEvent, dropped: Int)
     /// With the dropped frames that no later frame reports.
-    case end(RecordingEndReason, leftOut: [MediaKind: DroppedFrameRun])
-    case finish(EndReason, leftOut: [ParticipantID: [MediaKind: DroppedFrameRun]])
+    case end(RecordingEndReason, dropped: [MediaKind: DroppedFrameRun])
+    case finish(EndReason, dropped: [ParticipantID: [MediaKind: DroppedFrameRun]])
   }
 
   struct Entry: Sendable {
@@ -25,7 +30,7 @@ final class RecordingQueue: Sendable {
   }
 
   /// An interval in which the recorder's thread processed nothing of the queue.
-  struct Hang: Sendable {
+  struct Stall: Sendable {
     let start: MonotonicInstant
     let end: MonotonicInstant
     /// Whether the disk was the cause, rather than this machine.
@@ -41,7 +46,7 @@ final class RecordingQueue: Sendable {
   }
 
   /// How long the recorder's thread may be busy before the user is notified.
-  static let patience = Duration.seconds(2)
+  static let stallThreshold = Duration.seconds(2)
   static let requestInterval = Duration.milliseconds(500)
 
   private struct State {
@@ -49,21 +54,30 @@ final class RecordingQueue: Sendable {
     /// Whether the recorder's thread was woken for the queue's content.
     var isWoken = false
     /// Bytes that were removed from the queue but are not on the disk.
-    var elsewhere = 0
+    var downstreamBytes = 0
+    /// The participants who are recorded.
+    var participants: Set<ParticipantID> = []
+    /// The bytes of each participant in the queue, and after it.
+    var queuedBytes: [ParticipantID: Int] = [:]
+    var downstream: [ParticipantID: Int] = [:]
     /// When the last keyframe was requested from a participant whose video is dropped.
     var lastRequests: [ParticipantID: MonotonicInstant] = [:]
-    /// When the thread became busy, as the time of the newest entry at that moment; nil while it is idle.
+    /// When the thread became busy (the time of the newest entry then); nil while it is idle.
     var busySince: MonotonicInstant?
     /// The time of the newest entry.
     var newest: MonotonicInstant?
-    /// Whether the user was notified that the thread is stuck.
-    var isStuck = false
+    /// Whether the user was notified that the thread processes nothing.
+    var isStallReported = false
     /// Whether the disk is the cause.
-    var isStuckByDisk = false
+    var isStalledByDisk = false
     var isFull = false
     /// Whether the disk was reported as the cause.
     var isFullByDisk = false
     var peak = 0
+
+    func bytes(of participant: ParticipantID) -> Int {
+      queuedBytes[participant, default: 0] + downstream[participant, default: 0]
+    }
   }
 
   private let limit: Int
@@ -99,14 +113,17 @@ final class RecordingQueue: Sendable {
   func begin(
     _ participant: ParticipantID, name: String?, clock: WallClock, now: MonotonicInstant
   ) -> Outcome {
-    state.withLock { append(Entry(participant: participant, step: .begin(name: name, clock), now: now), to: &$0) }
+    state.withLock { state in
+      state.participants.insert(participant)
+      return append(Entry(participant: participant, step: .begin(name: name, clock), now: now), to: &state)
+    }
   }
 
   func receive(_ event: MediaEvent, of participant: ParticipantID, now: MonotonicInstant) -> Outcome {
     state.withLock { state in
       guard case .frame(let frame) = event else {
-        if state.queue.bytes + state.elsewhere > limit { return Outcome() }
-        return append(Entry(participant: participant, step: .receive(event, leftOut: 0), now: now), to: &state)
+        if state.queue.bytes + state.downstreamBytes > limit { return Outcome() }
+        return append(Entry(participant: participant, step: .receive(event, dropped: 0), now: now), to: &state)
       }
       return receive(frame, of: participant, now: now, state: &state)
     }
@@ -114,32 +131,36 @@ final class RecordingQueue: Sendable {
 
   func end(_ participant: ParticipantID, reason: RecordingEndReason, now: MonotonicInstant) -> Outcome {
     state.withLock { state in
-      var leftOut: [MediaKind: DroppedFrameRun] = [:]
-      for kind in MediaKind.allCases { leftOut[kind] = state.queue.dropper.takeDropped(of: .init(participant, kind)) }
+      var dropped: [MediaKind: DroppedFrameRun] = [:]
+      for kind in MediaKind.allCases { dropped[kind] = state.queue.dropper.takeDropped(of: .init(participant, kind)) }
       state.lastRequests[participant] = nil
-      let step = Step.end(reason, leftOut: leftOut)
+      state.participants.remove(participant)
+      let step = Step.end(reason, dropped: dropped)
       return append(Entry(participant: participant, step: step, now: now), to: &state)
     }
   }
 
   func finish(_ ending: EndReason, now: MonotonicInstant) -> Outcome {
     state.withLock { state in
-      var leftOut: [ParticipantID: [MediaKind: DroppedFrameRun]] = [:]
-      for (track, dropped) in state.queue.dropper.takeAll() { leftOut[track.owner, default: [:]][track.kind] = dropped }
+      var dropped: [ParticipantID: [MediaKind: DroppedFrameRun]] = [:]
+      for (track, run) in state.queue.dropper.takeAll() { dropped[track.owner, default: [:]][track.kind] = run }
       state.lastRequests = [:]
+      state.participants = []
       return append(
-        Entry(participant: ParticipantID(""), step: .finish(ending, leftOut: leftOut), now: now), to: &state)
+        Entry(participant: ParticipantID(""), step: .finish(ending, dropped: dropped), now: now), to: &state)
     }
   }
 
-  /// Removes all entries. Afterwards the caller must call `settle`, and may call `reuse`.
+  /// Removes all entries. Afterwards the caller must call `finishBatch`, and may call `reuse`.
   func takeAll() -> CircularBuffer<(element: Entry, bytes: Int)> {
     state.withLock { state in
-      state.elsewhere += state.queue.bytes
+      state.downstreamBytes += state.queue.bytes
+      state.downstream.merge(state.queuedBytes, uniquingKeysWith: +)
+      state.queuedBytes.removeAll(keepingCapacity: true)
       let entries = state.queue.takeAll()
       state.isWoken = false
-      // If the user was notified that the thread is stuck, the start of that time is still needed.
-      if !state.isStuck { state.busySince = entries.isEmpty ? nil : state.newest }
+      // If the user was notified of a stall, its start is still needed.
+      if !state.isStallReported { state.busySince = entries.isEmpty ? nil : state.newest }
       return entries
     }
   }
@@ -151,21 +172,23 @@ final class RecordingQueue: Sendable {
     state.withLock { [entries] in $0.queue.reuse(entries) }
   }
 
-  /// Records how much waits in later stages, after all removed entries have been processed.
+  /// Records how many bytes of each participant wait in later stages, after all removed entries have been processed.
   ///
-  /// - Returns: the interval in which the thread was stuck, if the user was notified of it.
-  func settle(elsewhere: Int) -> Hang? {
-    state.withLock { state in
-      var hang: Hang?
-      if state.isStuck, let since = state.busySince, let newest = state.newest {
-        hang = Hang(start: since, end: newest, isOfDisk: state.isStuckByDisk)
+  /// - Returns: the interval in which the thread processed nothing, if the user was notified of it.
+  func finishBatch(downstream: [ParticipantID: Int]) -> Stall? {
+    let downstreamBytes = downstream.values.reduce(0, +)
+    return state.withLock { state in
+      var stall: Stall?
+      if state.isStallReported, let since = state.busySince, let newest = state.newest {
+        stall = Stall(start: since, end: newest, isOfDisk: state.isStalledByDisk)
       }
-      state.isStuck = false
-      state.elsewhere = elsewhere
-      state.peak = max(state.peak, state.queue.bytes + elsewhere)
+      state.isStallReported = false
+      state.downstreamBytes = downstreamBytes
+      state.downstream = downstream
+      state.peak = max(state.peak, state.queue.bytes + downstreamBytes)
       state.busySince = state.queue.isEmpty ? nil : state.newest
-      if state.isFull, state.queue.bytes + elsewhere <= limit / 2 { state.isFull = false }
-      return hang
+      if state.isFull, state.queue.bytes + downstreamBytes <= limit / 2 { state.isFull = false }
+      return stall
     }
   }
 
@@ -175,17 +198,22 @@ final class RecordingQueue: Sendable {
     _ frame: EncodedFrame, of participant: ParticipantID, now: MonotonicInstant, state: inout State
   ) -> Outcome {
     state.newest = now
-    let used = state.queue.bytes + state.elsewhere
+    let used = state.queue.bytes + state.downstreamBytes
     let needed = used + frame.waitingCost
     let isVideo = frame.codec.kind == .video
-    let room: FrameDropper.Room =
+    let available = isVideo ? limit / 4 * 3 : limit
+    let capacity: FrameDropper.Capacity =
       if needed <= limit / 2 {
         .ample
+      } else if needed <= available,
+        state.bytes(of: participant) + frame.waitingCost <= available / max(1, state.participants.count)
+      {
+        .low
       } else {
-        needed <= (isVideo ? limit / 4 * 3 : limit) ? .some : .none
+        .full
       }
     let admission = state.queue.dropper.admit(frame, of: .init(participant, frame.codec.kind)) {
-      room
+      capacity
     } reason: {
       disk.isCause(at: now) ? .diskStalled : .overloaded
     }
@@ -193,13 +221,13 @@ final class RecordingQueue: Sendable {
     case .admitted(let dropped):
       var frame = frame
       if let dropped { frame.gap = dropped.gap(before: frame.gap) }
-      let step = Step.receive(.frame(frame), leftOut: dropped?.count ?? 0)
+      let step = Step.receive(.frame(frame), dropped: dropped?.count ?? 0)
       return append(Entry(participant: participant, step: step, now: now), to: &state)
     case .dropped(let dropped):
       var outcome = Outcome()
       // Later frames of the track only wait for a keyframe, or for the same memory.
       if dropped.count == 1 {
-        outcome.problem = full(participant, isOfDisk: dropped.reason == .diskStalled, state: &state)
+        outcome.problem = overflowProblem(participant, isOfDisk: dropped.reason == .diskStalled, state: &state)
         if isVideo { state.lastRequests[participant] = nil }
       }
       let isDue = state.lastRequests[participant].map { now - $0 >= Self.requestInterval } ?? true
@@ -207,7 +235,7 @@ final class RecordingQueue: Sendable {
         state.lastRequests[participant] = now
         outcome.wantsKeyframe = true
       }
-      outcome.problem = outcome.problem ?? stuck(participant, now: now, state: &state)
+      outcome.problem = outcome.problem ?? stallProblem(participant, now: now, state: &state)
       return outcome
     }
   }
@@ -222,17 +250,20 @@ final class RecordingQueue: Sendable {
       isUrgent = state.queue.bytes + cost > batch
     }
     state.queue.append(entry, bytes: cost)
+    state.queuedBytes[entry.participant, default: 0] += cost
     outcome.wakes = isUrgent && !state.isWoken
     if isUrgent { state.isWoken = true }
-    state.peak = max(state.peak, state.queue.bytes + state.elsewhere)
-    outcome.problem = stuck(entry.participant, now: entry.now, state: &state)
+    state.peak = max(state.peak, state.queue.bytes + state.downstreamBytes)
+    outcome.problem = stallProblem(entry.participant, now: entry.now, state: &state)
     if state.busySince == nil { state.busySince = entry.now }
     return outcome
   }
 
   // MARK: Messages to the user
 
-  private func full(_ participant: ParticipantID, isOfDisk: Bool, state: inout State) -> RoomRecorder.Problem? {
+  private func overflowProblem(
+    _ participant: ParticipantID, isOfDisk: Bool, state: inout State
+  ) -> RoomRecorder.Problem? {
     if state.isFull, state.isFullByDisk || !isOfDisk { return nil }
     state.isFull = true
     state.isFullByDisk = isOfDisk
@@ -243,16 +274,16 @@ final class RecordingQueue: Sendable {
         + "are full: video, and then audio, is dropped until there is space again.")
   }
 
-  private func stuck(
+  private func stallProblem(
     _ participant: ParticipantID, now: MonotonicInstant, state: inout State
   ) -> RoomRecorder.Problem? {
-    guard !state.isStuck, let since = state.busySince, now - since >= Self.patience else { return nil }
-    state.isStuck = true
-    state.isStuckByDisk = disk.isCause(at: now)
+    guard !state.isStallReported, let since = state.busySince, now - since >= Self.stallThreshold else { return nil }
+    state.isStallReported = true
+    state.isStalledByDisk = disk.isCause(at: now)
     let seconds = (now - since).milliseconds / 1_000
     return RoomRecorder.Problem(
       kind: .stalled, participant: participant,
-      sentence: (state.isStuckByDisk
+      sentence: (state.isStalledByDisk
         ? "The disk has not responded for \(seconds) s;" : "This machine has had no time to record for \(seconds) s;")
         + " received media waits in memory, up to \(limit >> 20) MiB.")
   }

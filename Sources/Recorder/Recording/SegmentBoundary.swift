@@ -2,6 +2,8 @@ import Media
 
 /// Decides where a recording's next files begin: at the first video keyframe after the limit was reached or, while no
 /// video arrives, at an audio packet.
+///
+/// A segment is the part of a recording that is in one file of each kind, not the Matroska element of this name.
 struct SegmentBoundary: Sendable {
   enum Decision: Sendable, Hashable {
     case goOn

@@ -4,7 +4,7 @@ import Media
 import NIOCore
 
 /// A WebM file of a participant, with video and audio.
-final class WebMFile: MediaFile {
+final class WebMFile: OutputContainer {
   static let ending = "webm"
 
   let file: AppendFile
@@ -13,7 +13,7 @@ final class WebMFile: MediaFile {
   private var writer: WebMWriter
   /// Whether the header is queued; it is queued together with the first cluster.
   private var hasBegun = false
-  private var videoFrames = WrittenFrameTracker()
+  private var writtenFrames = WrittenFrameTracker()
   /// The position of the last frame, and its assumed duration, which is that of the frame before it.
   private var lastVideoFrame: Duration?
   private var frameDuration = Duration.milliseconds(33)
@@ -35,9 +35,9 @@ final class WebMFile: MediaFile {
   var duration: Duration { .milliseconds(writer.duration) }
   var unwrittenBytes: Int { writer.unwrittenBytes }
   var countedKind: MediaKind { .video }
-  var stored: WrittenFrameCounts { videoFrames.stored(size: file.framesEnd ?? file.size) }
-  var storedDuration: Duration { videoFrames.duration(size: file.framesEnd ?? file.size) }
-  var unstoredFrames: UInt64 { videoFrames.missing(size: file.framesEnd ?? file.size) }
+  var stored: WrittenFrameCounts { writtenFrames.stored(size: file.framesEnd ?? file.size) }
+  var storedDuration: Duration { writtenFrames.duration(size: file.framesEnd ?? file.size) }
+  var unstoredFrames: UInt64 { writtenFrames.missing(size: file.framesEnd ?? file.size) }
 
   func add(_ timestamped: TimestampedFrame) {
     let frame = timestamped.frame
@@ -84,9 +84,9 @@ final class WebMFile: MediaFile {
     file.putEnd()
   }
 
-  func ending(isShort: Bool) -> (first: [FileWrite], last: [FileWrite]) {
+  func closingWrites(omittingCues: Bool) -> (first: [FileWrite], last: [FileWrite]) {
     let writes = writer.finish(
-      at: file.framesEnd ?? file.size, duration: storedDuration.milliseconds, withCues: !isShort)
+      at: file.framesEnd ?? file.size, duration: storedDuration.milliseconds, withCues: !omittingCues)
     return (Array(writes.dropLast()), Array(writes.suffix(1)))
   }
 
@@ -95,7 +95,7 @@ final class WebMFile: MediaFile {
       frameDuration = min(timestamped.position - lastVideoFrame, .seconds(1))
     }
     lastVideoFrame = timestamped.position
-    videoFrames.add(isKeyframe: timestamped.frame.isKeyframe, at: timestamped.position, length: frameDuration)
+    writtenFrames.add(isKeyframe: timestamped.frame.isKeyframe, at: timestamped.position, length: frameDuration)
   }
 
   /// Queues writes.
@@ -107,7 +107,7 @@ final class WebMFile: MediaFile {
     if writes.isEmpty { return }
     file.closingSize = writer.closingSize
     writer.forgetClusters(before: file.size)
-    videoFrames.put(writes, isNewestKept: isNewestKept, duration: duration ?? self.duration, size: file.size)
+    writtenFrames.put(writes, isNewestKept: isNewestKept, duration: duration ?? self.duration, size: file.size)
     if !hasBegun { file.put(writer.start()) }
     hasBegun = true
     file.put(writes)

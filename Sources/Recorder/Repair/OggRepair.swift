@@ -29,24 +29,24 @@ struct OggRepair {
       if endsWithPacket { granule = page.granule }
       if endsWithPacket || page.isLast { last = (position, page) }
     }
-    if searched > RepairAnalysis.maximumPlaces { return .tooDamaged }
+    if searched > RepairAnalysis.maximumOffsets { return .tooDamaged }
     guard let last, granule >= 0 else { return .refused("contains no audio") }
     let duration = Duration(opusTicks: max(0, granule - Int64(OpusHeader.preSkip)))
     if last.page.isLast {
-      if last.end == source.size { return .whole(duration) }
+      if last.end == source.size { return .intact(duration) }
       if try findPage(in: source, after: last.end - 1, searched: &searched, where: { _ in true }) != nil {
-        return .goesOnBehindItsEnd
+        return .hasTrailingData
       }
-      return .mendable(RepairPlan(truncation: last.end, duration: duration))
+      return .repairable(RepairPlan(truncation: last.end, duration: duration))
     }
     // Another recording may have been appended.
     let another = try findPage(in: source, after: last.end - 1, searched: &searched) {
       $0.serial != first.serial || $0.isFirst
     }
-    if another != nil { return .goesOnBehindItsEnd }
-    if searched > RepairAnalysis.maximumPlaces { return .tooDamaged }
+    if another != nil { return .hasTrailingData }
+    if searched > RepairAnalysis.maximumOffsets { return .tooDamaged }
     let end = FileWrite(offset: last.end, bytes: last.page.end.bytes)
-    return .mendable(RepairPlan(truncation: last.end, stages: [[end]], duration: duration))
+    return .repairable(RepairPlan(truncation: last.end, stages: [[end]], duration: duration))
   }
 
   /// Returns the number of audio packets in a file of this program, except those that fill gaps; nil for any other
@@ -100,7 +100,7 @@ struct OggRepair {
     in source: any ByteSource, after offset: Int64, searched: inout Int, where matches: (OggPage) -> Bool
   ) throws(RoomRecorder.StorageError) -> Int64? {
     var search = ByteSearch(for: Array("OggS".utf8), in: source, from: offset + 1)
-    while searched <= RepairAnalysis.maximumPlaces, let position = try search.next() {
+    while searched <= RepairAnalysis.maximumOffsets, let position = try search.next() {
       searched += 1
       if let page = try page(of: source, at: position), matches(page) { return position }
     }

@@ -18,7 +18,7 @@ extension RecordingManifest {
   }
 
   private mutating func count(_ dropped: Int, of kind: MediaKind) {
-    var disk = disk ?? FileSystem()
+    var disk = disk ?? DiskStalls()
     switch kind {
     case .video: disk.picturesDropped &+= UInt64(clamping: dropped)
     case .audio: disk.packetsDropped &+= UInt64(clamping: dropped)

@@ -15,7 +15,7 @@ extension RecordingRepair {
         guard let manifest = try RecordingManifest.read(file) else {
           return [report(.refused("is not a recording's manifest"))]
         }
-        if manifest.finished { return [report(.whole)] }
+        if manifest.finished { return [report(.intact)] }
         let listed = manifest.files.map { repairListed($0.name) }
         let begunLater = unlistedNames(of: manifest).map { repairMedia(sibling($0), followsLinks: false) }
         if listed.isEmpty, begunLater.isEmpty, !hasOwnName(manifest) {
@@ -75,7 +75,7 @@ extension RecordingRepair {
       try RecordingDirectory(path: folder).replace(name, with: manifest.json, durably: true)
       guard withExtendedLifetime(locked, { manifest.finished }) else { return [] }
       removeDrafts(of: bases)
-      return [report(.mended(.zero))]
+      return [report(.repaired(.zero))]
     } catch let error as RoomRecorder.StorageError {
       return [report(.failed(error))]
     } catch {
@@ -93,10 +93,10 @@ extension RecordingRepair {
       let start = Self.duration(entry.start)
       switch kind {
       case .video:
-        guard var videoFrames = try? WebMRepair.videoFrames(in: file) else { return nil }
-        videoFrames.start += start
-        videoFrames.end += start
-        sum.add(videoFrames)
+        guard var frames = try? WebMRepair.writtenFrames(in: file) else { return nil }
+        frames.start += start
+        frames.end += start
+        sum.add(frames)
       case .audio:
         guard let packets = try? OggRepair.packets(in: file) else { return nil }
         let end = start + Self.duration(entry.duration)
@@ -118,7 +118,7 @@ extension RecordingRepair {
     else { return entry }
     var entry = entry
     entry.bytes = file.size
-    if case .whole(let duration)? = try? examine(file) {
+    if case .intact(let duration)? = try? examine(file) {
       entry.duration = duration.roundedSeconds
       entry.complete = true
     }

@@ -19,7 +19,7 @@ struct RecordingRepair {
   func run() -> [RepairReport] {
     if name.hasSuffix(".json") { return repairManifest() }
     let report = repairMedia(path, followsLinks: true)
-    guard report.isWhole, let manifest = manifestBeside else { return [report] }
+    guard report.isComplete, let manifest = manifestBeside else { return [report] }
     return [report] + RecordingRepair(path: manifest).updateManifest()
   }
 
@@ -30,11 +30,11 @@ struct RecordingRepair {
       let file = try OpenRecording(path: path, followsLinks: followsLinks)
       do {
         switch try examine(file) {
-        case .whole: return RepairReport(path: path, outcome: .whole)
+        case .intact: return RepairReport(path: path, outcome: .intact)
         case .refused(let reason): return RepairReport(path: path, outcome: .refused(reason))
-        case .mendable(let plan):
+        case .repairable(let plan):
           try plan.carryOut(on: file)
-          return RepairReport(path: path, outcome: .mended(plan.duration))
+          return RepairReport(path: path, outcome: .repaired(plan.duration))
         }
       } catch {
         return RepairReport(path: path, outcome: .failed(error))
@@ -85,14 +85,14 @@ struct RecordingRepair {
 /// The result of examining a file.
 enum RepairAnalysis: Sendable, Hashable {
   /// The file was closed properly.
-  case whole(Duration)
-  case mendable(RepairPlan)
+  case intact(Duration)
+  case repairable(RepairPlan)
   /// The file is not repaired, for a reason that completes “FILE …”.
   case refused(String)
 
   /// The maximum number of offsets that a search after damage inspects, in total, since each costs some reading.
-  static let maximumPlaces = 10_000
-  static let goesOnBehindItsEnd = RepairAnalysis.refused("contains data after the end of its recording")
+  static let maximumOffsets = 10_000
+  static let hasTrailingData = RepairAnalysis.refused("contains data after the end of its recording")
   static let tooDamaged = RepairAnalysis.refused("is damaged in too many places")
 }
 

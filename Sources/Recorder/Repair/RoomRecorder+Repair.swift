@@ -49,9 +49,9 @@ extension RecordingManifest {
 public struct RepairReport: Sendable, Hashable, CustomStringConvertible {
   public enum Outcome: Sendable, Hashable {
     /// The file is complete now, and has this playing time.
-    case mended(Duration)
+    case repaired(Duration)
     /// The file was complete, and was not changed.
-    case whole
+    case intact
     /// The file was not changed, for a reason that completes “FILE …”.
     case refused(String)
     /// The file does not exist.
@@ -64,9 +64,9 @@ public struct RepairReport: Sendable, Hashable, CustomStringConvertible {
   public let outcome: Outcome
 
   /// Whether the file is complete now.
-  public var isWhole: Bool {
+  public var isComplete: Bool {
     switch outcome {
-    case .mended, .whole: true
+    case .repaired, .intact: true
     case .refused, .missing, .failed: false
     }
   }
@@ -74,9 +74,9 @@ public struct RepairReport: Sendable, Hashable, CustomStringConvertible {
   /// The report as one sentence.
   public var description: String {
     switch outcome {
-    case .mended(let duration):
+    case .repaired(let duration):
       duration == .zero ? "“\(path)” is complete now." : "“\(path)” is complete now, \(duration.roundedSeconds) s."
-    case .whole: "“\(path)” was complete already."
+    case .intact: "“\(path)” was complete already."
     case .refused(let reason): "“\(path)” \(reason). It was not changed."
     case .missing: "“\(path)” does not exist."
     case .failed(let error): error.description

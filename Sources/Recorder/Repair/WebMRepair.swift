@@ -16,7 +16,7 @@ struct WebMRepair {
   /// The assumed duration of the last frame: its distance to the frame before it.
   private var frameDuration: Int64 = 33
   private var end: Int64 = 0
-  private var videoFrames = WrittenFrameCounts()
+  private var writtenFrames = WrittenFrameCounts()
   private var lastAudio: (time: Int64, position: Int64, count: Int)?
   /// Offsets after damage that looked like a cluster, and clusters whose time lies before that of earlier ones.
   private var searched = 0
@@ -36,11 +36,11 @@ struct WebMRepair {
   }
 
   /// Returns the frames in a file of this program, from its time zero on; nil for any other file.
-  static func videoFrames(in source: any ByteSource) throws(RoomRecorder.StorageError) -> WrittenFrameCounts? {
+  static func writtenFrames(in source: any ByteSource) throws(RoomRecorder.StorageError) -> WrittenFrameCounts? {
     guard let found = WebMHeader.find(in: try source.read(at: 0, count: Int(WebMHeader.longest))) else { return nil }
     var repair = WebMRepair(source)
     try repair.readClusters(from: found.length)
-    return repair.videoFrames
+    return repair.writtenFrames
   }
 
   private mutating func examine() throws(RoomRecorder.StorageError) -> RepairAnalysis {
@@ -48,11 +48,11 @@ struct WebMRepair {
       return .refused("is a WebM file, but not a recording of this program")
     }
     if let duration = found.header.duration, found.segmentSize == source.size - WebMHeader.segmentStart {
-      return .whole(.milliseconds(duration.isFinite ? Int64(min(max(0, duration), 1e12)) : 0))
+      return .intact(.milliseconds(duration.isFinite ? Int64(min(max(0, duration), 1e12)) : 0))
     }
-    if let size = found.segmentSize, size < source.size - WebMHeader.segmentStart { return .goesOnBehindItsEnd }
+    if let size = found.segmentSize, size < source.size - WebMHeader.segmentStart { return .hasTrailingData }
     try readClusters(from: found.length)
-    if searched > RepairAnalysis.maximumPlaces || unknown > Self.maximumUnknown { return .tooDamaged }
+    if searched > RepairAnalysis.maximumOffsets || unknown > Self.maximumUnknown { return .tooDamaged }
     guard position > found.length else { return .refused("contains no frame") }
     try noteEndOfAudio()
 
@@ -70,13 +70,13 @@ struct WebMRepair {
     if !body.isEmpty { plan.stages.append(body) }
     header.fileSize = position + Int64(element.count)
     plan.head = [FileWrite(offset: 0, bytes: header.bytes(showing: header.known, length: found.length))]
-    return .mendable(plan)
+    return .repairable(plan)
   }
 
   /// Reads all readable clusters, and moves to the end of the last one.
   private mutating func readClusters(from start: Int64) throws(RoomRecorder.StorageError) {
     position = start
-    while searched <= RepairAnalysis.maximumPlaces, unknown <= Self.maximumUnknown {
+    while searched <= RepairAnalysis.maximumOffsets, unknown <= Self.maximumUnknown {
       let before = position
       if try readCluster() { continue }
       // If a damaged size leads too far, the search starts at the end of the last whole block.
@@ -157,7 +157,7 @@ struct WebMRepair {
   /// Returns the offset of the next possible cluster of this file.
   private mutating func findCluster(from offset: Int64) throws(RoomRecorder.StorageError) -> Int64? {
     var search = ByteSearch(for: [0x1F, 0x43, 0xB6, 0x75], in: source, from: offset)
-    while searched <= RepairAnalysis.maximumPlaces, let position = try search.next() {
+    while searched <= RepairAnalysis.maximumOffsets, let position = try search.next() {
       searched += 1
       if let cluster = try clusterHead(at: position),
         try element(at: cluster.first, limit: source.size)?.isKnown == true
@@ -220,10 +220,10 @@ struct WebMRepair {
     if block.number == WebMHeader.videoNumber {
       if let last = times[block.number] { frameDuration = min(max(1, time - last), WebMWriter.maximumClusterDuration) }
       end = max(end, time + frameDuration)
-      videoFrames.add(
+      writtenFrames.add(
         isKeyframe: block.isKeyframe, start: .milliseconds(time), end: .milliseconds(time + frameDuration))
       if block.isKeyframe {
-        cues.add(WebMCues.Point(time: time, cluster: cluster.position - WebMHeader.segmentStart))
+        cues.add(WebMCues.CuePoint(time: time, cluster: cluster.position - WebMHeader.segmentStart))
       }
     } else {
       lastAudio = (time, block.payload, Int(min(block.end - block.payload, 65_536)))
@@ -234,7 +234,7 @@ struct WebMRepair {
   private mutating func forgetTimes(after time: Int64) {
     searched += 1
     (end, times, lastAudio) = (time, [:], nil)
-    videoFrames.end = min(videoFrames.end, .milliseconds(time))
+    writtenFrames.end = min(writtenFrames.end, .milliseconds(time))
     cues.remove(after: time)
   }
 

@@ -48,7 +48,7 @@ final class OutputFile {
       }
     } catch {
       if write.offset + Int64(done) > size {
-        giveBackRoom()
+        releaseReservation()
       }
       throw RoomRecorder.StorageError("write to", path, code: error.code)
     }
@@ -64,13 +64,13 @@ final class OutputFile {
       reserved = length
     } catch {
       // Some file systems keep the part that they could reserve, which other files need.
-      giveBackRoom()
+      releaseReservation()
       throw RoomRecorder.StorageError("write to", path, code: error.code)
     }
   }
 
   /// Truncates the file to its successfully written part, and keeps the space that was reserved before.
-  private func giveBackRoom() {
+  private func releaseReservation() {
     try? disk.truncate(descriptor, to: size)
     if reserved > size, (try? disk.reserve(size..<reserved, of: descriptor)) == nil { reserved = size }
   }

@@ -9,9 +9,9 @@ struct ClockStopDetector: Sendable {
   /// The minimum lag of the clock behind the arrivals, after a pause, for this check.
   static let shortest = Duration.milliseconds(600)
   /// How long to observe audio that continues without a step after a pause, to distinguish the two cases.
-  static let reflection = Duration.milliseconds(200)
+  static let audioObservation = Duration.milliseconds(200)
   /// The same for video, which can be late for longer: more than the time waited for a missing packet.
-  static let patience = Duration.seconds(4)
+  static let videoObservation = Duration.seconds(4)
 
   /// A detected stop.
   struct Found: Sendable, Hashable {
@@ -37,7 +37,7 @@ struct ClockStopDetector: Sendable {
   /// Whether the positions of the last frames may still have to move later.
   func isUndecided(now: MonotonicInstant) -> Bool {
     guard let lag, lag.isContinued else { return false }
-    return now - lag.since < Self.reflection * 2
+    return now - lag.since < Self.audioObservation * 2
   }
 
   /// Adds the next frame.
@@ -60,7 +60,7 @@ struct ClockStopDetector: Sendable {
     let played = entry.time.duration(since: lag.time)
     let catchesUp =
       lag.isContinued ? played > elapsed * 1.5 + .milliseconds(100) : lag.most - lag.least > .milliseconds(300)
-    let isCertain = !catchesUp && elapsed >= (lag.isContinued ? Self.reflection : Self.patience)
+    let isCertain = !catchesUp && elapsed >= (lag.isContinued ? Self.audioObservation : Self.videoObservation)
     self.lag = catchesUp || isCertain ? nil : lag
     if !isCertain { return nil }
     // Frames that were released long ago keep their positions.

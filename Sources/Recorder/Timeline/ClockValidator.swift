@@ -16,10 +16,10 @@ struct ClockValidator: Sendable {
     /// Whether no packet between the two was lost.
     var follows: Bool
     /// Whether the media time did not fit the earlier ones.
-    var isOdd: Bool
+    var isOutlier: Bool
   }
 
-  enum Verdict: Sendable, Hashable {
+  enum Result: Sendable, Hashable {
     case undecided
     case wrong
     /// For 5 s the clock has run at the speed of the arrivals.
@@ -34,13 +34,13 @@ struct ClockValidator: Sendable {
   /// queue that fills up can slow the arrivals down, but packets hardly ever arrive faster than they were sent.
   static let lateEnough = Duration.seconds(2)
   static let earlyEnough = Duration.seconds(1)
-  /// How long a clock must be right to be trusted again, and its maximum error meanwhile.
-  static let probation = Duration.seconds(5)
-  static let probationError = Duration.milliseconds(150)
+  /// How long a clock must be right to be trusted again, and its maximum error in that time.
+  static let recoveryObservation = Duration.seconds(5)
+  static let recoveryMaximumError = Duration.milliseconds(150)
 
   private struct Window: Sendable {
     var frames = 0
-    var odd = 0
+    var outliers = 0
     var impossible = 0
     var alike = 0
     var ratio: Double?
@@ -62,12 +62,12 @@ struct ClockValidator: Sendable {
   /// Adds the next step.
   ///
   /// - Parameter surprise: how far the media clock is ahead of the arrivals; negative when it is behind.
-  mutating func take(_ step: Step, surprise: Duration) -> Verdict {
+  mutating func take(_ step: Step, surprise: Duration) -> Result {
     window.frames += 1
     window.media += step.media
     window.arrival += step.arrival
     if step.arrival > window.maximumPause { window.maximumPause = step.arrival }
-    if step.isOdd { window.odd += 1 }
+    if step.isOutlier { window.outliers += 1 }
     if let length = step.length {
       window.length += length
       if step.media < length * 0.95 { window.impossible += 1 }
@@ -96,7 +96,7 @@ struct ClockValidator: Sendable {
   }
 
   private var looksWrong: Bool {
-    window.odd * 3 >= window.frames || window.impossible * 5 >= window.frames * 4 || isFastAudio
+    window.outliers * 3 >= window.frames || window.impossible * 5 >= window.frames * 4 || isFastAudio
   }
 
   /// Whether packets have consecutive numbers and arrive without a pause, but the clock always shows the same pause
@@ -108,9 +108,9 @@ struct ClockValidator: Sendable {
     return error < window.length * 0.2
   }
 
-  private mutating func judge(surprise: Duration) -> Verdict {
+  private mutating func judge(surprise: Duration) -> Result {
     if looksWrong { return wrong() }
-    if window.maximumPause <= .milliseconds(300), window.odd == 0, window.arrival > .milliseconds(100) {
+    if window.maximumPause <= .milliseconds(300), window.outliers == 0, window.arrival > .milliseconds(100) {
       if speeds.count == 6 { speeds.removeFirst() }
       speeds.append(window.media / window.arrival)
     } else {
@@ -122,7 +122,7 @@ struct ClockValidator: Sendable {
     return probe()
   }
 
-  private mutating func wrong() -> Verdict {
+  private mutating func wrong() -> Result {
     goodMedia = .zero
     goodArrival = .zero
     speeds = []
@@ -135,18 +135,18 @@ struct ClockValidator: Sendable {
     return abs(mean - 1) > 0.15 && speeds.allSatisfy { abs($0 - mean) < 0.1 * mean }
   }
 
-  private mutating func probe() -> Verdict {
-    if window.odd > 0 || window.impossible > 0 {
+  private mutating func probe() -> Result {
+    if window.outliers > 0 || window.impossible > 0 {
       goodMedia = .zero
       goodArrival = .zero
       return .undecided
     }
     goodMedia += window.media
     goodArrival += window.arrival
-    guard goodArrival >= Self.probation else { return .undecided }
+    guard goodArrival >= Self.recoveryObservation else { return .undecided }
     let excess = goodMedia - goodArrival
     goodMedia = .zero
     goodArrival = .zero
-    return excess <= Self.probationError && excess >= .zero - Self.probationError ? .right : .undecided
+    return excess <= Self.recoveryMaximumError && excess >= .zero - Self.recoveryMaximumError ? .right : .undecided
   }
 }

@@ -5,61 +5,63 @@ import NIOCore
 /// in order, with their positions.
 ///
 /// ```
-///            first frame                    reports of both tracks, or `hold` is over
-///   empty ────────────────► holding both ──────────────────────────────────────────────► running
-///                                                                                          │  ▲
-///                     first frame of the other track, more than `hold` after the first one ▼  │ reports, or `lateHold` is over
-///                                                                                     late track held
+///           first frame                    reports of both tracks, or `alignmentDelay` is over
+///   empty ───────────────► buffering both ─────────────────────────────────────────────────────► running
+///                                                                                                 │  ▲
+///         first frame of the other track, more than `alignmentDelay` after the first one          │  │
+///                                                                                                 ▼  │
+///         reports, or `lateTrackDelay` is over                                      buffering the late track
 /// ```
 ///
-/// The first frames of a call wait in memory for at most `hold` (3 s), and so does a second track that begins
-/// meanwhile. A track that begins later waits for at most `lateHold`; frames of the other track that belong after its
-/// first one are buffered for the same time, so that both reach the files in order. Later, a frame waits for the other
-/// track for at most `patience`, and for at most `recoveryPatience` while that track waits for a retransmission.
+/// The first frames of a call wait in memory for at most `alignmentDelay` (3 s), and so does a second track that begins
+/// meanwhile. A track that begins later waits for at most `lateTrackDelay`; frames of the other track that belong after
+/// its first one are buffered for the same time, so that both reach the files in order. Later, a frame waits for the
+/// other track for at most `interleaveTimeout`, and for at most `recoveryTimeout` while that track waits for a
+/// retransmission.
 ///
-/// Audio is the master: its frames keep the intervals of the sender's media clock, so that audio is never stretched.
-/// Video is aligned with it by sender reports, or by arrivals while there are none, and is moved when these show an
-/// error: see `RecordingTimeline+Steering`. Position zero is the first frame of either track.
+/// Audio is the time reference: its frames keep the intervals of the sender's media clock, so that audio is never
+/// stretched. Video is aligned with it by sender reports, or by arrivals while there are none, and is moved when these
+/// show an error: see `RecordingTimeline+AVSync`. Position zero is the first frame of either track.
 struct RecordingTimeline: Sendable {
   /// How long a frame that is ready waits for an earlier one of the other track.
-  static let patience = Duration.milliseconds(200)
+  static let interleaveTimeout = Duration.milliseconds(200)
   /// How long it waits while the other track waits for a retransmission: slightly longer than that wait.
-  static let recoveryPatience = Duration.milliseconds(3_200)
+  static let recoveryTimeout = Duration.milliseconds(3_200)
   /// How long the first frames of a track that begins late wait for sender reports. Together with
-  /// `MediaFile.maximumWait`, counted from a frame's arrival, this is less than the second that may be lost when the
-  /// program is killed.
-  static let lateHold = Duration.milliseconds(400)
+  /// `OutputContainer.maximumWait`, counted from a frame's arrival, this is less than the second that may be lost when
+  /// the program is killed.
+  static let lateTrackDelay = Duration.milliseconds(400)
   /// How long faster frames than the first ones can still improve `origin`.
   static let originWindow = Duration.seconds(10)
-  /// The maximum number of bytes held; with more, the hold ends.
-  static let maximumHold = 16 << 20
+  /// The maximum number of buffered bytes; with more, the frames get their positions before `alignmentDelay` is over.
+  static let maximumBufferedBytes = 16 << 20
 
-  private let hold: Duration
+  private let alignmentDelay: Duration
   /// Audio, then video. In an array, because a track is large and accessed many times for each frame, so it must not be
   /// copied.
   private var tracks = [Track(), Track()]
-  /// The start and end of the current hold.
-  private var holding: (since: MonotonicInstant, until: MonotonicInstant)?
+  /// The start and end of the current wait for sender reports; nil when no track waits for them.
+  private var alignmentWindow: (since: MonotonicInstant, until: MonotonicInstant)?
   /// The memory of the waiting frames.
   private(set) var heldBytes = 0
-  var steering = Steering()
+  var syncCorrection = AVSyncCorrection()
 
   /// How the tracks were synchronised.
   var alignment = Alignment()
-  /// When position zero would have arrived with the least delay seen; nil until the first frames have positions. It can
-  /// become slightly earlier within the first 10 s, as faster frames arrive.
+  /// The estimated arrival time of position zero, assuming the smallest delay seen so far; nil until the first frames
+  /// have positions. It can become slightly earlier within the first 10 s, as faster frames arrive.
   private(set) var origin: MonotonicInstant?
   private var originIsSettledAt: MonotonicInstant?
   /// The tracks that existed when the first frames got their positions.
   private(set) var firstTracks: Set<MediaKind> = []
 
-  /// - Parameter hold: how long the first frames of the call wait for sender reports.
-  init(hold: Duration) {
-    self.hold = hold
+  /// - Parameter alignmentDelay: how long the first frames of the call wait for sender reports.
+  init(alignmentDelay: Duration) {
+    self.alignmentDelay = alignmentDelay
   }
 
   /// Returns how often a track's timestamps were rejected.
-  func breaks(of kind: MediaKind) -> Int { self[kind].line.breaks }
+  func breaks(of kind: MediaKind) -> Int { self[kind].timeline.breaks }
 
   /// Adds the next frame of a track.
   ///
@@ -73,17 +75,18 @@ struct RecordingTimeline: Sendable {
     let entry = TrackTimeline.Entry(
       time: frame.time, arrival: frame.arrived, length: length,
       follows: (frame.gap?.packetsLost ?? 0) == 0 && repair == nil)
-    if !self[kind].line.hasStarted { begin(now: now) }
-    let wasTrusted = self[kind].line.isTrusted
-    let position = self[kind].line.offset(entry)
-    if let move = self[kind].line.takeMove() { self[kind].moveHeld(move.frames, by: move.by) }
+    if !self[kind].timeline.hasStarted { begin(now: now) }
+    let wasTrusted = self[kind].timeline.isTrusted
+    let position = self[kind].timeline.offset(entry)
+    if let move = self[kind].timeline.takeMove() { self[kind].moveBuffered(move.frames, by: move.by) }
     if self[kind].recoveringSince != nil { self[kind].recoveredAt = now }
     self[kind].recoveringSince = nil
-    self[kind].queue.append(Held(frame: frame, entry: entry, repair: repair, position: position, received: now))
+    self[kind].queue.append(
+      BufferedFrame(frame: frame, entry: entry, repair: repair, position: position, received: now))
     heldBytes += frame.waitingCost
-    if wasTrusted, !self[kind].line.isTrusted { self[kind].replaceHeld() }
+    if wasTrusted, !self[kind].timeline.isTrusted { self[kind].repositionBuffered() }
     refineOrigin(by: kind, now: now)
-    if kind == .video { steerByArrivals() }
+    if kind == .video { correctByArrivals() }
   }
 
   /// Records that a retransmission was requested for a track: its next frame will be late.
@@ -95,23 +98,23 @@ struct RecordingTimeline: Sendable {
   ///
   /// - Parameter everything: whether to return all frames, as at the end.
   mutating func release(now: MonotonicInstant, everything: Bool = false) -> [TimestampedFrame] {
-    if let holding {
-      let isOver = everything || now >= holding.until || heldBytes > Self.maximumHold
+    if let alignmentWindow {
+      let isOver = everything || now >= alignmentWindow.until || heldBytes > Self.maximumBufferedBytes
       if isOver || isReady { settle(now: now) }
     }
     var timestamped: [TimestampedFrame] = []
     while let kind = nextKind(now: now, everything: everything) {
-      let held = self[kind].queue.removeFirst()
-      heldBytes -= held.frame.waitingCost
+      let buffered = self[kind].queue.removeFirst()
+      heldBytes -= buffered.frame.waitingCost
       timestamped.append(
-        TimestampedFrame(frame: held.frame, position: finalPosition(of: held, kind), repair: held.repair))
+        TimestampedFrame(frame: buffered.frame, position: finalPosition(of: buffered, kind), repair: buffered.repair))
     }
     return timestamped
   }
 
-  // MARK: Holding
+  // MARK: Buffering
 
-  struct Held: Sendable {
+  struct BufferedFrame: Sendable {
     var frame: EncodedFrame
     var entry: TrackTimeline.Entry
     var repair: FrameRepair?
@@ -121,43 +124,45 @@ struct RecordingTimeline: Sendable {
   }
 
   struct Track: Sendable {
-    var line = TrackTimeline()
+    var timeline = TrackTimeline()
     var report: ClockReport?
     /// The difference between positions in the recording and on this timeline; nil until it is determined.
     var shift: Duration?
-    var queue = CircularBuffer<Held>()
+    var queue = CircularBuffer<BufferedFrame>()
     var lastTimestamped = Duration.zero
     /// The position of the last released frame on this timeline.
-    var lastLine = Duration.zero
+    var lastTimelinePosition = Duration.zero
     /// When the wait for a missing packet began.
     var recoveringSince: MonotonicInstant?
     /// When the first frame after such a wait arrived; those queued behind it follow immediately, one by one.
     var recoveredAt: MonotonicInstant?
 
     /// Recalculates the positions of all frames by their arrivals, if none has been released.
-    mutating func replaceHeld() {
+    mutating func repositionBuffered() {
       guard shift == nil, let first = queue.first else { return }
-      line = .byArrivals(from: first.entry.arrival)
-      for index in queue.indices { queue[index].position = line.offset(queue[index].entry) }
+      timeline = .byArrivals(from: first.entry.arrival)
+      for index in queue.indices { queue[index].position = timeline.offset(queue[index].entry) }
     }
 
     /// Moves the last frames later, except those that have been released.
-    mutating func moveHeld(_ frames: Int, by distance: Duration) {
+    mutating func moveBuffered(_ frames: Int, by distance: Duration) {
       for index in queue.indices.suffix(frames) { queue[index].position += distance }
     }
 
     /// Returns how long the other track's frames wait for this track's.
-    func patience(now: MonotonicInstant) -> Duration {
-      if let recoveringSince, now - recoveringSince < RecordingTimeline.recoveryPatience {
-        return RecordingTimeline.recoveryPatience
+    func timeout(now: MonotonicInstant) -> Duration {
+      if let recoveringSince, now - recoveringSince < RecordingTimeline.recoveryTimeout {
+        return RecordingTimeline.recoveryTimeout
       }
-      if let recoveredAt, now - recoveredAt < RecordingTimeline.patience { return RecordingTimeline.recoveryPatience }
-      return RecordingTimeline.patience
+      if let recoveredAt, now - recoveredAt < RecordingTimeline.interleaveTimeout {
+        return RecordingTimeline.recoveryTimeout
+      }
+      return RecordingTimeline.interleaveTimeout
     }
 
     /// Returns the position of the next frame, if it is final.
     func next(now: MonotonicInstant, everything: Bool) -> Duration? {
-      guard let shift, let first = queue.first, everything || !line.isUndecided(now: now) else { return nil }
+      guard let shift, let first = queue.first, everything || !timeline.isUndecided(now: now) else { return nil }
       return first.position + shift
     }
   }
@@ -178,22 +183,22 @@ struct RecordingTimeline: Sendable {
     _modify { yield &tracks[1] }
   }
 
-  /// Starts a hold when a track has its first frame.
+  /// Starts the wait for sender reports when a track has its first frame.
   private mutating func begin(now: MonotonicInstant) {
-    if holding != nil { return }
-    let isFirst = !audio.line.hasStarted && !video.line.hasStarted
-    holding = (now, now + (isFirst ? hold : min(hold, Self.lateHold)))
+    if alignmentWindow != nil { return }
+    let isFirst = !audio.timeline.hasStarted && !video.timeline.hasStarted
+    alignmentWindow = (now, now + (isFirst ? alignmentDelay : min(alignmentDelay, Self.lateTrackDelay)))
   }
 
   private var isReady: Bool {
-    audio.line.hasStarted && video.line.hasStarted && reportedOffset != nil && !audio.line.isSuspicious
-      && !video.line.isSuspicious
+    audio.timeline.hasStarted && video.timeline.hasStarted && reportedOffset != nil && !audio.timeline.isSuspicious
+      && !video.timeline.isSuspicious
   }
 
-  /// Ends a hold: determines the shift of every track that has frames.
+  /// Ends the wait for sender reports: determines the shift of every track that has frames.
   private mutating func settle(now: MonotonicInstant) {
-    holding = nil
-    switch (audio.line.hasStarted, video.line.hasStarted) {
+    alignmentWindow = nil
+    switch (audio.timeline.hasStarted, video.timeline.hasStarted) {
     case (true, true):
       let offset = measureOffset()
       if let shift = audio.shift {
@@ -217,7 +222,7 @@ struct RecordingTimeline: Sendable {
 
   private mutating func refineOrigin(by kind: MediaKind, now: MonotonicInstant) {
     guard let originIsSettledAt, now <= originIsSettledAt, let shift = self[kind].shift,
-      let earliest = self[kind].line.delays.earliest
+      let earliest = self[kind].timeline.delays.earliest
     else { return }
     let measured = earliest - shift
     origin = origin.map { min($0, measured) } ?? measured
@@ -239,14 +244,14 @@ struct RecordingTimeline: Sendable {
     }
     guard !everything, let received = self[kind].queue.first?.received else { return kind }
     let other = kind == .audio ? MediaKind.video : .audio
-    if self[other].shift == nil { return holding.map { received < $0.since } ?? true ? kind : nil }
-    return self[other].lastTimestamped >= position || now - received >= self[other].patience(now: now) ? kind : nil
+    if self[other].shift == nil { return alignmentWindow.map { received < $0.since } ?? true ? kind : nil }
+    return self[other].lastTimestamped >= position || now - received >= self[other].timeout(now: now) ? kind : nil
   }
 
-  private mutating func finalPosition(of held: Held, _ kind: MediaKind) -> Duration {
-    if kind == .video { moveVideo(to: held.position) }
-    let position = max(self[kind].lastTimestamped, held.position + (self[kind].shift ?? .zero))
-    self[kind].lastLine = held.position
+  private mutating func finalPosition(of buffered: BufferedFrame, _ kind: MediaKind) -> Duration {
+    if kind == .video { moveVideo(to: buffered.position) }
+    let position = max(self[kind].lastTimestamped, buffered.position + (self[kind].shift ?? .zero))
+    self[kind].lastTimelinePosition = buffered.position
     self[kind].lastTimestamped = position
     return position
   }

@@ -50,8 +50,8 @@ struct TrackTimeline: Sendable {
   private var start: MonotonicInstant?
   private var last: Entry?
   private var anchor: Anchor?
-  /// The base of a new clock sequence, if the last odd timestamp was its first.
-  private var doubt: Anchor?
+  /// The base of a new clock sequence, if the last outlier was its first timestamp.
+  private var candidateAnchor: Anchor?
   /// The position of the last frame that the clock determined.
   private var clockPosition = Duration.zero
   /// How far the timeline has run ahead of the arrivals since the start, followed slowly.
@@ -85,11 +85,11 @@ struct TrackTimeline: Sendable {
 
   /// Creates a timeline that uses arrivals from its first frame on, until its clock has proved right.
   static func byArrivals(from beginning: MonotonicInstant) -> TrackTimeline {
-    var line = TrackTimeline()
-    line.start = beginning
-    line.beginning = beginning
-    line.breaks = 1
-    return line
+    var timeline = TrackTimeline()
+    timeline.start = beginning
+    timeline.beginning = beginning
+    timeline.breaks = 1
+    return timeline
   }
 
   /// Returns the position of the next frame in decoding order; never before that of the previous frame.
@@ -138,24 +138,24 @@ struct TrackTimeline: Sendable {
       surprise > Self.tolerance || surprise < .zero - Self.tolerance || isAhead(candidate, at: entry.arrival)
     let excess = step - arrivalStep
     let isSudden = excess > Self.maximumJump || excess < .zero - Self.maximumJump
-    let isOdd =
+    let isOutlier =
       isTrusted
       ? candidate <= clockPosition || isOutside
       : step <= .zero || isSudden
-    let verdict = judge.take(
-      .init(media: step, arrival: arrivalStep, length: last.length, follows: entry.follows, isOdd: isOdd),
+    let result = judge.take(
+      .init(media: step, arrival: arrivalStep, length: last.length, follows: entry.follows, isOutlier: isOutlier),
       surprise: isTrusted ? surprise : .zero)
     if !isTrusted {
       placeByArrival(entry, after: last, step: arrivalStep)
-      if verdict == .right { believe(entry, elapsed: elapsed) }
-    } else if verdict == .wrong || (isOutside && !isSudden && doubt == nil && candidate > clockPosition) {
-      reject(at: entry.arrival)
+      if result == .right { switchToMediaClock(entry, elapsed: elapsed) }
+    } else if result == .wrong || (isOutside && !isSudden && candidateAnchor == nil && candidate > clockPosition) {
+      switchToArrivals(at: entry.arrival)
       placeByArrival(entry, after: last, step: arrivalStep)
-    } else if isOdd {
-      placeOdd(entry)
+    } else if isOutlier {
+      placeOutlier(entry)
     } else {
       followDrift(surprise, step: arrivalStep)
-      doubt = nil
+      candidateAnchor = nil
       clockPosition = candidate
       if candidate > position { position = candidate }
       watchStop(entry, after: last)
@@ -173,16 +173,16 @@ struct TrackTimeline: Sendable {
     delays.steps > 2 && position - arrivalPosition(arrival) > Self.maximumLead
   }
 
-  // MARK: Odd timestamps
+  // MARK: Outliers
 
-  private mutating func placeOdd(_ entry: Entry) {
-    if let doubt {
-      let continued = doubt.position + entry.time.duration(since: doubt.time)
+  private mutating func placeOutlier(_ entry: Entry) {
+    if let candidateAnchor {
+      let continued = candidateAnchor.position + entry.time.duration(since: candidateAnchor.time)
       let excess = continued - arrivalPosition(entry.arrival)
-      if continued > doubt.position, excess <= Self.maximumLead / 2, excess >= .zero - Self.maximumJump {
-        anchor = doubt
+      if continued > candidateAnchor.position, excess <= Self.maximumLead / 2, excess >= .zero - Self.maximumJump {
+        anchor = candidateAnchor
         anchoredAt = last?.arrival
-        self.doubt = nil
+        self.candidateAnchor = nil
         clockPosition = continued
         position = max(position, continued)
         return
@@ -191,7 +191,7 @@ struct TrackTimeline: Sendable {
       breaks += 1
     }
     position = max(position, arrivalPosition(entry.arrival))
-    doubt = Anchor(time: entry.time, position: position)
+    candidateAnchor = Anchor(time: entry.time, position: position)
   }
 
   /// Returns a frame's position according to its arrival alone, assuming the delay of the fastest frames.
@@ -219,15 +219,15 @@ struct TrackTimeline: Sendable {
     position = pace.next(after: position, target: entry.arrival - beginning, step: step, length: last.length)
   }
 
-  private mutating func reject(at arrival: MonotonicInstant) {
+  private mutating func switchToArrivals(at arrival: MonotonicInstant) {
     breaks += 1
     beginning = delays.typical ?? arrival - position
     pace = ArrivalPacer()
-    doubt = nil
+    candidateAnchor = nil
     stop = ClockStopDetector()
   }
 
-  private mutating func believe(_ entry: Entry, elapsed: Duration) {
+  private mutating func switchToMediaClock(_ entry: Entry, elapsed: Duration) {
     beginning = nil
     anchor = Anchor(time: entry.time, position: position)
     anchoredAt = entry.arrival

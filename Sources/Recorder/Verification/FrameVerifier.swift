@@ -12,6 +12,8 @@ import Synchronization
 /// ```
 ///
 /// Audio is skipped packet by packet. The caller never waits.
+///
+/// The order of overload: docs/architecture.md.
 final class FrameVerifier: Sendable {
   /// The results so far.
   struct Counts: Sendable {
@@ -39,15 +41,15 @@ final class FrameVerifier: Sendable {
   }
 
   private struct Decoders {
-    var videoFrame: VP8Decoder?
+    var video: VP8Decoder?
     var audio: OpusDecoder?
 
     /// - Returns: the frame's size; nil for audio, and for a frame that is not shown.
     mutating func decode(_ frame: EncodedFrame) throws(CodecError) -> VideoSize? {
       switch frame.codec {
       case .vp8:
-        if videoFrame == nil { videoFrame = try VP8Decoder() }
-        return try videoFrame?.decode(frame.payload)
+        if video == nil { video = try VP8Decoder() }
+        return try video?.decode(frame.payload)
       case .opus:
         if audio == nil { audio = try OpusDecoder() }
         _ = try audio?.decode(frame.payload)
@@ -91,8 +93,8 @@ final class FrameVerifier: Sendable {
     var budget = state.budget
     let (size, waiting, cost) = (state.size, state.queue.bytes, frame.waitingCost)
     let admission = state.queue.dropper.admit(frame, of: .init(of: frame)) {
-      if frame.codec.kind == .video, let size, !budget.spend(on: size, now: frame.arrived) { return .none }
-      return pool.reserve(cost, of: waiting) ? .ample : .none
+      if frame.codec.kind == .video, let size, !budget.spend(on: size, now: frame.arrived) { return .full }
+      return pool.reserve(cost, of: waiting) ? .ample : .full
     }
     state.budget = budget
     guard case .admitted = admission else { return false }

@@ -3,7 +3,7 @@
 /// If there are more than ``limit`` keyframes, every second one is removed, repeatedly: a sender determines how many
 /// there are, and the whole table is kept in memory until the file ends.
 struct WebMCues: Sendable {
-  struct Point: Sendable, Hashable {
+  struct CuePoint: Sendable, Hashable {
     /// In milliseconds.
     let time: Int64
     /// The start of the keyframe's cluster, in bytes from the segment's start.
@@ -12,11 +12,11 @@ struct WebMCues: Sendable {
 
   static let limit = 50_000
 
-  private(set) var points: [Point] = []
+  private(set) var points: [CuePoint] = []
   /// The minimum time between two points, in milliseconds.
   private var interval: Int64 = 0
 
-  mutating func add(_ point: Point) {
+  mutating func add(_ point: CuePoint) {
     if let last = points.last, point.time >= last.time, point.time - last.time < interval { return }
     points.append(point)
     guard points.count > Self.limit else { return }

@@ -12,10 +12,10 @@ extension SkyRTCClient {
     /// The further silence after which the connection counts as lost.
     public var pingTimeout: Duration = .seconds(10)
     /// The minimum and the maximum wait before the next attempt to connect.
-    public var shortestRetryDelay: Duration = .milliseconds(500)
-    public var longestRetryDelay: Duration = .seconds(30)
+    public var minimumRetryDelay: Duration = .milliseconds(500)
+    public var maximumRetryDelay: Duration = .seconds(30)
     /// The age of a connection from which on its loss resets the wait to the minimum.
-    public var steadyAfter: Duration = .seconds(5)
+    public var backoffResetAge: Duration = .seconds(5)
     /// The timeout of the closing handshake.
     public var closeTimeout: Duration = .seconds(1)
     /// The maximum size of a message in bytes.

@@ -27,11 +27,11 @@ public final class SkyRTCClient: Sendable {
   private let eventStream: AsyncStream<SignallingEvent>
   private let inbox: AsyncStream<SignallingEvent>.Continuation
   /// Guarded by a lock because `send` is called from any thread and must keep the order of its calls.
-  private let line = Mutex(Line())
+  private let connection = Mutex(Connection())
   /// For messages of the server that are ignored: a server that sends nothing else must not fill the log.
   private let warnings = Mutex(LogRateLimiter(perSecond: 1, burst: 20, now: .now()))
 
-  private struct Line {
+  private struct Connection {
     var socket: WebSocketClient?
     var isJoined = false
     var isClosed = false
@@ -68,9 +68,9 @@ public final class SkyRTCClient: Sendable {
   /// - Throws: if the server cannot be reached. The client does not retry then, and `connect` may be called again.
   public func connect() async throws(WebSocketConnectError) {
     let socket = try await WebSocketClient.connect(to: url, options: options.webSocket, on: group)
-    let isWanted = line.withLock { line in
-      if line.isClosed || line.task != nil { return false }
-      line.task = Task { await self.stayJoined(from: socket) }
+    let isWanted = connection.withLock { connection in
+      if connection.isClosed || connection.task != nil { return false }
+      connection.task = Task { await self.stayJoined(from: socket) }
       return true
     }
     if !isWanted { socket.close() }
@@ -86,9 +86,9 @@ public final class SkyRTCClient: Sendable {
       case .answer(let sdp): .answer(SignalledDescription(type: "answer", sdp: sdp))
       case .candidate(let candidate): .candidate(candidate)
       }
-    line.withLock { line in
-      guard line.isJoined, let socket = line.socket else {
-        logger.debug("A signal is discarded, because no server is connected.", metadata: ["participant": "\(id)"])
+    connection.withLock { connection in
+      guard connection.isJoined, let socket = connection.socket else {
+        logger.debug("A signal is discarded, because no server is connected.", metadata: ["user": "\(id)"])
         return
       }
       socket.send(.text(ClientMessage.signal(signal, to: id).text))
@@ -98,10 +98,10 @@ public final class SkyRTCClient: Sendable {
   /// Leaves the room, ends `events` and returns when the connection is closed, after `Options.closeTimeout` at the
   /// latest.
   public func close() async {
-    let (socket, task) = line.withLock { line in
-      line.isClosed = true
-      line.isJoined = false
-      return (line.socket, line.task)
+    let (socket, task) = connection.withLock { connection in
+      connection.isClosed = true
+      connection.isJoined = false
+      return (connection.socket, connection.task)
     }
     inbox.finish()
     socket?.close(code: 1000, reason: "")
@@ -111,10 +111,10 @@ public final class SkyRTCClient: Sendable {
 
   // MARK: Staying joined
 
-  private var isClosed: Bool { line.withLock { $0.isClosed } }
+  private var isClosed: Bool { connection.withLock { $0.isClosed } }
 
   private func stayJoined(from first: WebSocketClient) async {
-    var backoff = ReconnectBackoff(shortest: options.shortestRetryDelay, longest: options.longestRetryDelay)
+    var backoff = ReconnectBackoff(shortest: options.minimumRetryDelay, longest: options.maximumRetryDelay)
     var generator = SystemRandomNumberGenerator()
     var former: ClientMessage.FormerIdentity?
     var next: WebSocketClient? = first
@@ -130,7 +130,7 @@ public final class SkyRTCClient: Sendable {
         next = nil
         let start = ContinuousClock.now
         reason = await stayJoined(on: socket, former: &former).description
-        if ContinuousClock.now - start >= options.steadyAfter { backoff.reset() }
+        if ContinuousClock.now - start >= options.backoffResetAge { backoff.reset() }
       } catch {
         reason = error.description
       }
@@ -149,14 +149,14 @@ public final class SkyRTCClient: Sendable {
   private func stayJoined(
     on socket: WebSocketClient, former: inout ClientMessage.FormerIdentity?
   ) async -> WebSocketCloseReason {
-    let isWanted = line.withLock { line in
-      if !line.isClosed { line.socket = socket }
-      return !line.isClosed
+    let isWanted = connection.withLock { connection in
+      if !connection.isClosed { connection.socket = socket }
+      return !connection.isClosed
     }
     defer {
-      line.withLock { line in
-        line.socket = nil
-        line.isJoined = false
+      connection.withLock { connection in
+        connection.socket = nil
+        connection.isJoined = false
       }
     }
     guard isWanted else {
@@ -176,10 +176,10 @@ public final class SkyRTCClient: Sendable {
       if case .joined(let you, let others) = event {
         joinTimer.cancel()
         former = .init(id: you.text, secret: membership.secret)
-        line.withLock { $0.isJoined = !$0.isClosed }
-        if membership.leftOut > 0 {
+        connection.withLock { $0.isJoined = !$0.isClosed }
+        if membership.ignoredCount > 0 {
           logger.warning(
-            "The room holds \(others.count + membership.leftOut) others, of whom only \(others.count) are used.")
+            "The room holds \(others.count + membership.ignoredCount) others, of whom only \(others.count) are used.")
         }
       }
       await deliver(event)
@@ -199,10 +199,10 @@ public final class SkyRTCClient: Sendable {
       case .ignored(let anomaly): logger.debug("A message of the server is ignored: \(anomaly)")
       }
     } catch {
-      guard let leftOut = warnings.withLock({ $0.consume(now: .now()) }) else { return nil }
+      guard let suppressedCount = warnings.withLock({ $0.consume(now: .now()) }) else { return nil }
       logger.warning(
         "A message of the server is ignored: \(error)",
-        metadata: leftOut > 0 ? ["others ignored since the last warning": "\(leftOut)"] : nil)
+        metadata: suppressedCount > 0 ? ["others ignored since the last warning": "\(suppressedCount)"] : nil)
     }
     return nil
   }

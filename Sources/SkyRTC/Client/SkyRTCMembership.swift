@@ -9,20 +9,20 @@ package import Signalling
 package struct SkyRTCMembership: Sendable {
   /// Why a message of the server yields no event.
   package enum Anomaly: Sendable, Hashable, CustomStringConvertible {
-    case stranger(String)
-    case secondWelcome
+    case unknownParticipant(String)
+    case duplicatePeers
     case knownAlready(String)
     case offerAsAnswer(String)
-    case beforeWelcome
+    case beforePeers
     case tooMany(limit: Int)
 
     package var description: String {
       switch self {
-      case .stranger(let id): "The participant \(id.printable()) is not in the room."
-      case .secondWelcome: "The server sent a second _peers on one connection."
+      case .unknownParticipant(let id): "The participant \(id.printable()) is not in the room."
+      case .duplicatePeers: "The server sent a second _peers on one connection."
       case .knownAlready(let id): "The participant \(id.printable()) is already in the room."
       case .offerAsAnswer(let id): "The participant \(id.printable()) answered with an offer."
-      case .beforeWelcome: "The server sent a message before _peers."
+      case .beforePeers: "The server sent a message before _peers."
       case .tooMany(let limit): "More than \(limit) others are in the room."
       }
     }
@@ -39,7 +39,7 @@ package struct SkyRTCMembership: Sendable {
   /// The secret that proves at the next join that the id is ours; nil if the server sent none.
   package private(set) var secret: String?
   /// The number of participants listed at the join that are ignored because of the limit.
-  package private(set) var leftOut = 0
+  package private(set) var ignoredCount = 0
   private var others: Set<String> = []
   private let maximumOthers: Int
 
@@ -47,15 +47,15 @@ package struct SkyRTCMembership: Sendable {
     self.maximumOthers = maximumOthers
   }
 
-  package mutating func received(_ notice: ServerMessage) -> Outcome {
+  package mutating func received(_ message: ServerMessage) -> Outcome {
     guard let you else {
-      guard case .peers(let you, let listed, let secret) = notice else { return .ignored(.beforeWelcome) }
+      guard case .peers(let you, let listed, let secret) = message else { return .ignored(.beforePeers) }
       self.you = you
       self.secret = secret
       var unique: [String] = []
       for id in listed where id != you && !others.contains(id) {
         guard others.count < maximumOthers else {
-          leftOut += 1
+          ignoredCount += 1
           continue
         }
         others.insert(id)
@@ -63,20 +63,20 @@ package struct SkyRTCMembership: Sendable {
       }
       return .event(.joined(id: ParticipantID(you), others: unique.map { ParticipantID($0) }))
     }
-    switch notice {
+    switch message {
     case .peers:
-      return .ignored(.secondWelcome)
+      return .ignored(.duplicatePeers)
     case .joined(let id):
       guard id != you, !others.contains(id) else { return .ignored(.knownAlready(id)) }
       guard others.count < maximumOthers else { return .ignored(.tooMany(limit: maximumOthers)) }
       others.insert(id)
       return .event(.participantJoined(ParticipantID(id)))
     case .left(let id):
-      guard others.remove(id) != nil else { return .ignored(.stranger(id)) }
+      guard others.remove(id) != nil else { return .ignored(.unknownParticipant(id)) }
       // Only a server that sent a secret never assigns an id to another participant.
-      return .event(.participantLeft(ParticipantID(id), isReturnVerified: secret != nil))
+      return .event(.participantLeft(ParticipantID(id), isRejoinVerified: secret != nil))
     case .signal(let signal, let id):
-      guard others.contains(id) else { return .ignored(.stranger(id)) }
+      guard others.contains(id) else { return .ignored(.unknownParticipant(id)) }
       return Self.outcome(of: signal, from: id)
     }
   }

@@ -266,7 +266,7 @@ function count() {
   $('count').textContent = peers.size === 0 ? 'no other participants yet' : `${peers.size + 1} participants`;
 }
 
-/** Updates every half second who speaks, and the statistics if they are shown. */
+/** Every half second, marks the participants who speak, and updates the statistics if they are visible. */
 async function watch() {
   const isShown = document.body.classList.contains('with-figures');
   for (const [id, peer] of peers) {

@@ -24,7 +24,7 @@ export class Media extends EventTarget {
     if (!navigator.mediaDevices?.getUserMedia) {
       this.problem = window.isSecureContext
         ? 'This browser has no access to cameras and microphones. You can watch and listen.'
-        : 'Browsers allow camera and microphone only on pages from https or localhost. You can watch and listen.';
+        : 'Browsers allow camera and microphone only on pages loaded over HTTPS or from localhost. You can watch and listen.';
       return;
     }
     let error = null;
@@ -137,11 +137,11 @@ function explain(error, media) {
       return `The browser blocks the ${what} on this page. You can watch and listen, or allow it in the address bar.`;
     case 'NotFoundError':
     case 'OverconstrainedError':
-      return `No ${missing.join(' or ') || 'device'} was found. You can still take part.`;
+      return `No ${missing.join(' or ') || 'device'} was found. You can join without it.`;
     case 'NotReadableError':
     case 'AbortError':
-      return `The ${what} cannot be opened; perhaps another program uses it. You can still take part.`;
+      return `The ${what} cannot be opened; another program may be using it. You can join without it.`;
     default:
-      return `The ${what} cannot be opened: ${error.message || error.name}. You can still take part.`;
+      return `The ${what} cannot be opened: ${error.message || error.name}. You can join without it.`;
   }
 }

@@ -1,7 +1,7 @@
 // Another participant and the RTCPeerConnection to them.
 //
-// This is "perfect negotiation": both sides may offer at any time, and of two crossing offers that of the impolite side
-// wins. The side with the lower id is polite. The steps of one peer run one after another.
+// Both sides may send an offer at any time. If two offers cross, the offer of the impolite side is used ("perfect
+// negotiation", WebRTC 1.0, 10.7). The side with the lower id is polite. The steps of one peer run one after another.
 
 const maximumEarlyCandidates = 200;
 const maximumWaitingSteps = 400;
@@ -136,7 +136,7 @@ export class Peer {
         return this.#offer();
       }
       if (this.#isNewConnection(description)) {
-        // They lost the call while we kept it. Start again.
+        // The other side has lost the call, but this side has not. Start again.
         this.#closeConnection();
         return this.#offer();
       }
@@ -214,7 +214,7 @@ export class Peer {
     try {
       await this.pc.addIceCandidate(candidate);
     } catch (error) {
-      // A candidate of an offer that lost against ours, or one that this browser does not support.
+      // The candidate belongs to an offer that was ignored, or this browser does not support it.
       if (!this.#isIgnoringOffer) console.info(`Peer ${this.#id}: ignored a candidate: ${error.message}`);
     }
   }

@@ -6,11 +6,11 @@ package struct Rooms: Sendable {
   /// A message for one connection.
   package struct Delivery: Sendable, Hashable {
     package var to: String
-    package var notice: ServerMessage
+    package var message: ServerMessage
 
-    package init(to: String, notice: ServerMessage) {
+    package init(to: String, message: ServerMessage) {
       self.to = to
-      self.notice = notice
+      self.message = message
     }
   }
 
@@ -62,14 +62,14 @@ package struct Rooms: Sendable {
       throw .nameTooLong(characters: characters, limit: maximumNameCharacters)
     }
     let others = members(of: room).filter { $0 != id }
-    if roomOf[id] == room { return [Delivery(to: id, notice: .peers(you: id, others: others))] }
+    if roomOf[id] == room { return [Delivery(to: id, message: .peers(you: id, others: others))] }
     guard others.count < maximumUsers else { throw .roomFull(limit: maximumUsers) }
     guard !others.isEmpty || members.count < maximumRooms else { throw .tooManyRooms(limit: maximumRooms) }
     var deliveries = leave(id)
     members[room, default: []].append(id)
     roomOf[id] = room
-    deliveries += others.map { Delivery(to: $0, notice: .joined(id)) }
-    deliveries.append(Delivery(to: id, notice: .peers(you: id, others: others)))
+    deliveries += others.map { Delivery(to: $0, message: .joined(id)) }
+    deliveries.append(Delivery(to: id, message: .peers(you: id, others: others)))
     return deliveries
   }
 
@@ -78,12 +78,12 @@ package struct Rooms: Sendable {
     guard let room = roomOf.removeValue(forKey: id) else { return [] }
     let staying = members(of: room).filter { $0 != id }
     members[room] = staying.isEmpty ? nil : staying
-    return staying.map { Delivery(to: $0, notice: .left(id)) }
+    return staying.map { Delivery(to: $0, message: .left(id)) }
   }
 
   /// Relays a signal, with the sender's id instead of the target's; nil unless both are in the same room.
   package func relay(_ signal: RelayedMessage, from sender: String, to target: String) -> Delivery? {
     guard sender != target, let room = roomOf[sender], roomOf[target] == room else { return nil }
-    return Delivery(to: target, notice: .signal(signal, from: sender))
+    return Delivery(to: target, message: .signal(signal, from: sender))
   }
 }

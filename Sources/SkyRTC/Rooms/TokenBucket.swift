@@ -28,7 +28,7 @@ package struct TokenBucket: Sendable {
 /// Limits the log lines of one kind to a rate, with a burst after a pause, and counts the skipped ones. Pure.
 package struct LogRateLimiter: Sendable {
   private var lines: TokenBucket
-  private var leftOut = 0
+  private var suppressedCount = 0
 
   package init(perSecond: Int, burst: Int, now: NIODeadline) {
     lines = TokenBucket(perSecond: perSecond, burst: burst, now: now)
@@ -39,10 +39,10 @@ package struct LogRateLimiter: Sendable {
   /// - Returns: the number of lines skipped before this one, or nil if this one must be skipped too.
   package mutating func consume(now: NIODeadline) -> Int? {
     guard lines.consume(now: now) else {
-      leftOut += 1
+      suppressedCount += 1
       return nil
     }
-    defer { leftOut = 0 }
-    return leftOut
+    defer { suppressedCount = 0 }
+    return suppressedCount
   }
 }

@@ -92,7 +92,7 @@ final class ConnectionRegistry {
     }
     clients[name.id] = client
     try channel.pipeline.syncOperations.addHandler(handler)
-    logger.debug("A WebSocket opened.", metadata: ["participant": "\(name.id)"])
+    logger.debug("A WebSocket opened.", metadata: ["user": "\(name.id)"])
   }
 
   private final class Name {
@@ -108,13 +108,13 @@ final class ConnectionRegistry {
     deliver(rooms.leave(id))
     logger.log(
       level: room == nil ? .debug : .info, "A participant left: \(how)",
-      metadata: ["participant": "\(id)", "room": "\((room ?? "").printable())"])
+      metadata: ["user": "\(id)", "room": "\((room ?? "").printable())"])
   }
 
   /// Closes a client with a reason, and removes it from its room at once.
   private func drop(_ id: String, code: UInt16 = 1008, because reason: String) {
     guard let client = clients[id] else { return }
-    warn(within: &warnings, "A participant is dropped: \(reason)", metadata: ["participant": "\(id)"])
+    warn(within: &warnings, "A participant is dropped: \(reason)", metadata: ["user": "\(id)"])
     client.joinTimer?.cancel()
     deliver(rooms.leave(id))
     client.handler.close(code: code, reason: reason)
@@ -157,7 +157,7 @@ final class ConnectionRegistry {
   }
 
   private func ignored(_ error: SignallingError, from id: String) {
-    logger.debug("A message is ignored: \(error)", metadata: ["participant": "\(id)"])
+    logger.debug("A message is ignored: \(error)", metadata: ["user": "\(id)"])
     clients[id]?.unusableMessages += 1
     guard let client = clients[id], client.unusableMessages > limits.maximumUnusableMessages else { return }
     drop(id, because: "\(client.unusableMessages) messages were not of the SkyRTC protocol.")
@@ -168,13 +168,13 @@ final class ConnectionRegistry {
     do throws(Rooms.JoinError) {
       var deliveries = try rooms.join(name.id, room: room)
       for index in deliveries.indices {
-        guard case .peers(let you, let others, _) = deliveries[index].notice else { continue }
-        deliveries[index].notice = .peers(you: you, others: others, secret: name.identity.secret)
+        guard case .peers(let you, let others, _) = deliveries[index].message else { continue }
+        deliveries[index].message = .peers(you: you, others: others, secret: name.identity.secret)
       }
       clients[name.id]?.joinTimer?.cancel()
       logger.info(
         "A participant joined; \(rooms.members(of: room).count) are in the room.",
-        metadata: ["participant": "\(name.id)", "room": "\(room.printable())"])
+        metadata: ["user": "\(name.id)", "room": "\(room.printable())"])
       deliver(deliveries)
     } catch {
       drop(name.id, because: error.description)
@@ -186,7 +186,7 @@ final class ConnectionRegistry {
   private func takeBack(_ former: ClientMessage.FormerIdentity, name: Name) {
     guard let secret = former.secret, let identity = ParticipantIdentity(id: former.id, secret: secret) else {
       logger.debug(
-        "A client requests an id without its secret and gets a new one.", metadata: ["participant": "\(name.id)"])
+        "A client requests an id without its secret and gets a new one.", metadata: ["user": "\(name.id)"])
       return
     }
     guard identity.id != name.id, rooms.room(of: name.id) == nil else { return }
@@ -202,11 +202,11 @@ final class ConnectionRegistry {
   private func relay(_ signal: RelayedMessage, from sender: String, to target: String) {
     guard let delivery = rooms.relay(signal, from: sender, to: target) else {
       // Common after a participant left: their id is stale.
-      logger.debug("A signal has no target in the room.", metadata: ["participant": "\(sender)"])
+      logger.debug("A signal has no target in the room.", metadata: ["user": "\(sender)"])
       return
     }
     // A relayed candidate names its media section twice, for old pages, so it can exceed the limit where the request did not.
-    let text = delivery.notice.text
+    let text = delivery.message.text
     guard text.utf8.count <= limits.maximumMessageBytes else {
       return drop(
         sender, code: 1009,
@@ -223,7 +223,7 @@ final class ConnectionRegistry {
     guard clients[receiver]?.waitingSignals.add(size, from: sender) == true, let client = clients[receiver] else {
       return warn(
         within: &signalWarnings, "A signal is skipped, because its receiver reads too slowly.",
-        metadata: ["participant": "\(sender)", "receiver": "\(receiver)"])
+        metadata: ["user": "\(sender)", "receiver": "\(receiver)"])
     }
     let sent = loop.makePromise(of: Void.self)
     // By then the receiver may have reclaimed a former id, or may be gone and another client may have this id.
@@ -237,18 +237,18 @@ final class ConnectionRegistry {
 
   private func deliver(_ deliveries: [Rooms.Delivery]) {
     // Consecutive deliveries often carry the same message, which is encoded once.
-    var last: (notice: ServerMessage, text: String)?
+    var last: (message: ServerMessage, text: String)?
     for delivery in deliveries {
-      let text = if let last, last.notice == delivery.notice { last.text } else { delivery.notice.text }
-      last = (delivery.notice, text)
+      let text = if let last, last.message == delivery.message { last.text } else { delivery.message.text }
+      last = (delivery.message, text)
       clients[delivery.to]?.handler.send(.text(text))
     }
   }
 
   private func warn(within bucket: inout LogRateLimiter, _ sentence: String, metadata: Logger.Metadata = [:]) {
-    guard let leftOut = bucket.consume(now: loop.now) else { return }
+    guard let suppressedCount = bucket.consume(now: loop.now) else { return }
     var metadata = metadata
-    if leftOut > 0 { metadata["warnings skipped before"] = "\(leftOut)" }
+    if suppressedCount > 0 { metadata["warnings skipped before"] = "\(suppressedCount)" }
     logger.warning("\(sentence)", metadata: metadata)
   }
 

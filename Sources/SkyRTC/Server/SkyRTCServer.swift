@@ -15,7 +15,7 @@ public actor SkyRTCServer {
   public nonisolated let configuration: Configuration
 
   private let loop: any EventLoop
-  private let hub: NIOLoopBoundBox<ConnectionRegistry>
+  private let registry: NIOLoopBoundBox<ConnectionRegistry>
   private var state = State.new
 
   private enum State {
@@ -35,8 +35,8 @@ public actor SkyRTCServer {
   ) {
     self.configuration = configuration
     loop = group.any()
-    let hub = ConnectionRegistry(limits: configuration.limits, logger: logger, loop: loop)
-    self.hub = NIOLoopBoundBox.makeBoxSendingValue(hub, eventLoop: loop)
+    let registry = ConnectionRegistry(limits: configuration.limits, logger: logger, loop: loop)
+    self.registry = NIOLoopBoundBox.makeBoxSendingValue(registry, eventLoop: loop)
   }
 
   /// Starts to listen.
@@ -64,31 +64,32 @@ public actor SkyRTCServer {
     guard case .started(let listener) = state else { return }
     state = .stopped
     try? await listener?.close()
-    try? await loop.flatSubmit { [hub] in hub.value.stop() }.get()
+    try? await loop.flatSubmit { [registry] in registry.value.stop() }.get()
   }
 
   /// The ids in a room, in the order of joining.
   public func participants(in room: String) async -> [String] {
-    (try? await loop.submit { [hub] in hub.value.members(of: room) }.get()) ?? []
+    (try? await loop.submit { [registry] in registry.value.members(of: room) }.get()) ?? []
   }
 
   private nonisolated func bootstrap(tls: NIOSSLContext?) -> ServerBootstrap {
-    let (hub, configuration) = (hub, configuration)
+    let (registry, configuration) = (registry, configuration)
     return ServerBootstrap(group: loop)
       .serverChannelOption(.backlog, value: 256)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          guard hub.value.admit(channel) else { throw ChannelError.ioOnClosedChannel }
-          try Self.prepare(channel, hub: hub, configuration: configuration, tls: tls)
+          guard registry.value.admit(channel) else { throw ChannelError.ioOnClosedChannel }
+          try Self.prepare(channel, registry: registry, configuration: configuration, tls: tls)
         }
       }
   }
 
   /// Builds the pipeline of a new connection: TLS, HTTP, and then either the page or a WebSocket.
   private static func prepare(
-    _ channel: any Channel, hub: NIOLoopBoundBox<ConnectionRegistry>, configuration: Configuration, tls: NIOSSLContext?
+    _ channel: any Channel, registry: NIOLoopBoundBox<ConnectionRegistry>, configuration: Configuration,
+    tls: NIOSSLContext?
   ) throws {
     let pipeline = channel.pipeline.syncOperations
     if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
@@ -99,7 +100,9 @@ public actor SkyRTCServer {
     let upgrader = NIOWebSocketServerUpgrader(
       maxFrameSize: min(configuration.limits.maximumMessageBytes, Int(UInt32.max)), automaticErrorHandling: false,
       shouldUpgrade: { channel, head in channel.eventLoop.makeSucceededFuture(head.method == .GET ? [:] : nil) },
-      upgradePipelineHandler: { channel, _ in channel.eventLoop.makeCompletedFuture { try hub.value.open(channel) } })
+      upgradePipelineHandler: { channel, _ in
+        channel.eventLoop.makeCompletedFuture { try registry.value.open(channel) }
+      })
     var limits = NIOHTTPDecoderLimitConfiguration()
     limits.maxHeaderFieldSize = configuration.limits.maximumHeaderBytes
     limits.maxHeaderListSize = configuration.limits.maximumHeaderBytes

@@ -91,7 +91,7 @@ package final class WebSocketClient: Sendable {
     do {
       return try await ending.get()
     } catch {
-      return .broken("\(error)")
+      return .failed("\(error)")
     }
   }
 }
@@ -131,29 +131,29 @@ public enum WebSocketConnectError: Error, Sendable, Hashable, CustomStringConver
 /// Why a WebSocket ended.
 package enum WebSocketCloseReason: Sendable, Hashable, CustomStringConvertible {
   /// We closed it, with this code (RFC 6455, 7.4) and reason.
-  case closedHere(code: UInt16, reason: String)
+  case closedLocally(code: UInt16, reason: String)
   /// The other side closed it, with or without a code.
-  case closedThere(code: UInt16?, reason: String)
+  case closedByPeer(code: UInt16?, reason: String)
   /// The other side was silent for this long and did not answer a ping.
-  case silent(Duration)
+  case pingTimeout(Duration)
   /// The other side reads too slowly: this many bytes waited to be sent.
-  case slow(waitingBytes: Int)
+  case outgoingQueueFull(waitingBytes: Int)
   /// The TCP connection ended without a close frame.
-  case broken(String)
+  case failed(String)
 
   package var description: String {
     switch self {
-    case .closedHere(let code, let reason):
+    case .closedLocally(let code, let reason):
       "We closed the connection with code \(code)\(Self.tail(reason))"
-    case .closedThere(let code?, let reason):
+    case .closedByPeer(let code?, let reason):
       "The other side closed the connection with code \(code)\(Self.tail(reason))"
-    case .closedThere(nil, let reason):
+    case .closedByPeer(nil, let reason):
       "The other side closed the connection\(Self.tail(reason))"
-    case .silent(let duration):
+    case .pingTimeout(let duration):
       "The other side was silent for \(duration) and answered no ping."
-    case .slow(let bytes):
+    case .outgoingQueueFull(let bytes):
       "The other side reads too slowly: \(bytes) bytes waited to be sent."
-    case .broken(let reason):
+    case .failed(let reason):
       "The connection broke\(Self.tail(reason))"
     }
   }

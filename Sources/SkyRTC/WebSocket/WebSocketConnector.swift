@@ -131,7 +131,7 @@ struct WebSocketConnector {
     switch options.trust {
     case .system: break
     case .file(let path): configuration.trustRoots = .file(path)
-    case .anyone: configuration.certificateVerification = .none
+    case .noVerification: configuration.certificateVerification = .none
     }
     do {
       return try NIOSSLContext(configuration: configuration)
@@ -204,7 +204,7 @@ public enum WebSocketTrust: Sendable, Hashable {
   /// The certificates of one PEM file, instead of the system's.
   case file(String)
   /// Any certificate. For tests only.
-  case anyone
+  case noVerification
 }
 
 /// Why a file named by a user cannot be used, as a clause.

@@ -84,7 +84,7 @@ package final class WebSocketHandler: ChannelInboundHandler {
   /// Starts the closing handshake. The reason is truncated to the 123 bytes that fit into a close frame.
   package func close(code: UInt16, reason: String) {
     guard case .open = state, let context else { return }
-    beginClosing(code: code, reason: reason, ending: .closedHere(code: code, reason: reason), context: context)
+    beginClosing(code: code, reason: reason, ending: .closedLocally(code: code, reason: reason), context: context)
   }
 
   // MARK: Channel events
@@ -100,7 +100,7 @@ package final class WebSocketHandler: ChannelInboundHandler {
   }
 
   package func handlerRemoved(context: ChannelHandlerContext) {
-    finish(.broken("The handler was removed."))
+    finish(.failed("The handler was removed."))
     timer?.cancel()
     timer = nil
     self.context = nil
@@ -133,13 +133,13 @@ package final class WebSocketHandler: ChannelInboundHandler {
     default:
       // After a frame that cannot be decoded, nothing else can be. The data is read, so that our reason arrives, but ignored.
       if error is ByteToMessageDecoderError, case .closing = state { return }
-      if case .ended = state {} else { finish(.broken("\(error)")) }
+      if case .ended = state {} else { finish(.failed("\(error)")) }
       context.close(promise: nil)
     }
   }
 
   package func channelInactive(context: ChannelHandlerContext) {
-    finish(.broken("The TCP connection ended."))
+    finish(.failed("The TCP connection ended."))
     context.fireChannelInactive()
   }
 
@@ -156,7 +156,7 @@ package final class WebSocketHandler: ChannelInboundHandler {
     case .close(let code, let reason):
       var echo = ByteBuffer()
       if let code { echo.writeInteger(code) }
-      finish(.closedThere(code: code, reason: reason))
+      finish(.closedByPeer(code: code, reason: reason))
       goodbye = writeFrame(.connectionClose, echo, context: context)
       closeChannel(context: context)
       // A peer that does not read will not receive our close frame either.
@@ -182,7 +182,7 @@ package final class WebSocketHandler: ChannelInboundHandler {
 
   private func violated(_ violation: WebSocketViolation, context: ChannelHandlerContext) {
     guard case .open = state else { return }
-    let ending = WebSocketCloseReason.closedHere(code: violation.code, reason: violation.description)
+    let ending = WebSocketCloseReason.closedLocally(code: violation.code, reason: violation.description)
     beginClosing(code: violation.code, reason: violation.description, ending: ending, context: context)
   }
 
@@ -236,7 +236,7 @@ package final class WebSocketHandler: ChannelInboundHandler {
     let size = data.readableBytes + Self.frameOverhead
     guard waitingBytes + size <= limits.maximumOutgoingBytes else {
       promise?.fail(ChannelError.ioOnClosedChannel)
-      finish(.slow(waitingBytes: waitingBytes + size))
+      finish(.outgoingQueueFull(waitingBytes: waitingBytes + size))
       context.close(promise: nil)
       return
     }
@@ -280,7 +280,7 @@ package final class WebSocketHandler: ChannelInboundHandler {
     guard case .open = state else { return }
     switch keepalive?.poll(now: context.eventLoop.now) {
     case .giveUp(let silence):
-      finish(.silent(silence))
+      finish(.pingTimeout(silence))
       context.close(promise: nil)
       return
     case .ping:

@@ -16,7 +16,7 @@ extension Call {
     let sinks = known.compactMap(\.self)
     return { [observer] participantEvent in
       let participant = participantEvent.participant
-      observer?.happened(participantEvent.event, with: participant, at: participantEvent.time)
+      observer?.received(participantEvent.event, of: participant, at: participantEvent.time)
       switch participantEvent.event {
       case .stateChanged(.connecting):
         recorder?.begin(participant)
@@ -32,7 +32,7 @@ extension Call {
 
   /// Forwards peer events to the server, the camera and the log until the peer is closed and has delivered all events.
   func followPeer(_ parts: Parts) async {
-    var lines = ViewerBandwidth()
+    var bandwidth = ViewerBandwidth()
     for await participantEvent in parts.peer.events {
       let participant = participantEvent.participant
       let user: Logger.Metadata = ["user": "\(participant)"]
@@ -53,16 +53,16 @@ extension Call {
         parts.source?.requestKeyframe()
         if parts.loopback != nil { parts.peer.requestKeyframe(of: participant) }
       case .targetBitrate(let bitrate, let fractionLost):
-        lines.set(.init(bitrate: bitrate, fractionLost: fractionLost), of: participant)
-        follow(lines, parts)
+        bandwidth.set(.init(bitrate: bitrate, fractionLost: fractionLost), of: participant)
+        follow(bandwidth, parts)
       case .problem(let sentence):
         log.warning("\(sentence)", metadata: user)
       case .ended(let ending):
-        let isToBeCalledAgain = parts.participantRegistry.end(participant)
+        let shouldReconnect = parts.participantRegistry.end(participant)
         log.info("call ended", metadata: user.merging(["reason": "\(ending)"]) { $1 })
-        lines.remove(participant)
-        follow(lines, parts)
-        if isToBeCalledAgain, parts.participantRegistry.begin(participant) { parts.peer.offer(to: participant) }
+        bandwidth.remove(participant)
+        follow(bandwidth, parts)
+        if shouldReconnect, parts.participantRegistry.begin(participant) { parts.peer.offer(to: participant) }
       }
     }
   }
@@ -80,10 +80,10 @@ extension Call {
   }
 
   /// Adapts the encoder to the viewers' bandwidth. One encoder serves all viewers.
-  private func follow(_ lines: ViewerBandwidth, _ parts: Parts) {
+  private func follow(_ bandwidth: ViewerBandwidth, _ parts: Parts) {
     guard let source = parts.source, source.isLive else { return }
-    if let line = lines.common {
-      source.adapt(toBitrate: line.bitrate, fractionLost: line.fractionLost)
+    if let estimate = bandwidth.common {
+      source.adapt(toBitrate: estimate.bitrate, fractionLost: estimate.fractionLost)
     } else {
       source.reset()
     }

@@ -10,12 +10,12 @@ extension Call {
   func followSignalling(_ parts: Parts) async -> EndReason {
     var hasJoined = false
     for await event in parts.client.events {
-      observer?.heard(event, at: .now)
+      observer?.received(event, at: .now)
       switch event {
       case .joined(let you, let others):
         hasJoined = true
         let isSomeoneElse = parts.participantRegistry.joined(as: you.text)
-        log.info("joined", metadata: ["id": "\(you)", "others": "\(others.count)"])
+        log.info("joined", metadata: ["user": "\(you)", "others": "\(others.count)"])
         // A newcomer sends offers to everyone in the room. A call that outlived the connection to the server continues.
         // If the server has assigned us a new id, the other peers have seen our old id leave: their call continues as
         // long as their media arrives. When they end it, we call them again.
@@ -25,7 +25,7 @@ extension Call {
             await pace.next()
             parts.peer.offer(to: other)
           } else if isSomeoneElse {
-            parts.participantRegistry.callAgainAfterEnd(other)
+            parts.participantRegistry.reconnectAfterEnd(other)
             parts.peer.participantLeft(other)
           }
         }
@@ -33,7 +33,7 @@ extension Call {
         log.info("user joined", metadata: ["user": "\(id)"])
       case .participantLeft(let id, _):
         log.info("user left", metadata: ["user": "\(id)"])
-        parts.participantRegistry.forgetCallingAgain(id)
+        parts.participantRegistry.cancelReconnect(id)
         // A participant who lost only the connection to the server is still recorded as long as media arrives.
         parts.peer.receive(event)
       case .message:
@@ -43,7 +43,7 @@ extension Call {
       case .connectionLost(let reason, let delay):
         let tenths = Int((delay.seconds * 10).rounded())
         let retry = "\(tenths / 10).\(tenths % 10) s"
-        log.warning("server lost, calls continue", metadata: ["reason": "\(reason)", "retry": "\(retry)"])
+        log.warning("server lost, calls continue", metadata: ["reason": "\(reason)", "retryDelay": "\(retry)"])
       }
     }
     return .signallingEnded

@@ -27,16 +27,28 @@ struct Call {
   }
 
   /// Why a call ended.
-  enum EndReason {
+  enum EndReason: CustomStringConvertible {
     case interrupted
     case timeIsUp
     /// The source ended; with an observer, only if it failed.
     case fileEnded
     case signallingEnded
     /// The observer has all it needs.
-    case enoughSeen
+    case observerFinished
     /// The server refused the join.
     case notAdmitted(String)
+
+    /// The reason as a clause, for the log.
+    var description: String {
+      switch self {
+      case .interrupted: "a signal arrived"
+      case .timeIsUp: "the duration has passed"
+      case .fileEnded: "the input ended"
+      case .signallingEnded: "the connection to the server was closed"
+      case .observerFinished: "the check has ended"
+      case .notAdmitted(let reason): "the server refused the join: \(reason)"
+      }
+    }
   }
 
   /// Joins the room and stays until something ends the call.
@@ -102,7 +114,7 @@ struct Call {
     do {
       let source = try LiveCamera.open(camera, logger: log)
       log.info("camera", metadata: ["content": "\(source.summary)"])
-      for remark in source.remarks { log.warning("\(remark)", metadata: ["camera": "\(plan.cameraName)"]) }
+      for note in source.notes { log.warning("\(note)", metadata: ["camera": "\(plan.cameraName)"]) }
       return source
     } catch {
       throw CallFailure(.fileNotPlayable, error.description)
@@ -117,7 +129,7 @@ struct Call {
     configuration.handler = handler
     configuration.sending = plan.loopback ? Set(MediaKind.allCases) : source?.kinds ?? []
     // A recorded file cannot produce a keyframe. An encoder can, and so can the user whose media is looped back.
-    configuration.keyframeAnswer = plan.loopback || source?.isLive == true ? .source : .replay
+    configuration.keyframeResponse = plan.loopback || source?.isLive == true ? .requestFromSource : .replay
     configuration.maximumSendBitrate = plan.maximumBitrate
     configuration.impairment = plan.impairment
     configuration.fault = plan.fault
@@ -167,7 +179,7 @@ struct Call {
       if let observer {
         group.addTask {
           await observer.watch(parts.peer)
-          return Task.isCancelled ? nil : .enoughSeen
+          return Task.isCancelled ? nil : .observerFinished
         }
       } else if console.isTerminal {
         group.addTask {
@@ -190,9 +202,9 @@ struct Call {
 /// not block.
 protocol CallObserver: Sendable {
   /// The server sent an event.
-  func heard(_ event: SignallingEvent, at now: ContinuousClock.Instant)
+  func received(_ event: SignallingEvent, at now: ContinuousClock.Instant)
   /// A participant's connection reported an event.
-  func happened(_ event: PeerEvent, with participant: ParticipantID, at now: ContinuousClock.Instant)
+  func received(_ event: PeerEvent, of participant: ParticipantID, at now: ContinuousClock.Instant)
   /// A frame was sent to all participants.
   func sent(_ frame: EncodedFrame, at now: ContinuousClock.Instant)
   /// The call is over; what follows is our own leaving.

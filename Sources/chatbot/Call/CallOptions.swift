@@ -10,7 +10,7 @@ struct CallOptions: ParsableArguments {
   }
 
   @OptionGroup(title: "Room and network")
-  var reaching: ConnectionOptions
+  var connection: ConnectionOptions
 
   @OptionGroup(title: "Input")
   var playing: PlayOptions
@@ -48,13 +48,13 @@ struct CallOptions: ParsableArguments {
 
   /// Arguments that belong to no option; the user can only have meant a subcommand.
   @Argument(help: .hidden)
-  var words: [String] = []
+  var extraArguments: [String] = []
 
   /// The maximum delay of the loopback.
   static let maximumDelay = TimeSpan(milliseconds: 10_000)
 
   /// Whether the embedded server may start if no server listens; only if the user named no server.
-  var mayStartServer: Bool { reaching.server == nil }
+  var mayStartServer: Bool { connection.server == nil }
 
   var verifies: Bool { verify == .on }
 
@@ -75,7 +75,7 @@ struct CallOptions: ParsableArguments {
 
   /// The call that the options describe.
   var plan: CallPlan {
-    var plan = CallPlan(reaching.connectionSettings)
+    var plan = CallPlan(connection.connectionSettings)
     plan.mayStartServer = mayStartServer
     plan.camera = playing.camera
     plan.maximumBitrate = playing.maxBitrate.bitsPerSecond
@@ -89,8 +89,8 @@ struct CallOptions: ParsableArguments {
   }
 
   func validate() throws {
-    try reaching.validatePorts()
-    if let word = words.first { throw ValidationError(Subcommands.rejection(of: word)) }
+    try connection.validatePorts()
+    if let word = extraArguments.first { throw ValidationError(Subcommands.rejection(of: word)) }
     guard playing.play != nil || record != nil || loopback else {
       throw ValidationError("There is nothing to do: give --record FOLDER, --play FILE or --loopback.")
     }

@@ -14,7 +14,7 @@ struct Interruption: Sendable {
   private static func code(of signal: Int32) -> Int32 { 128 + signal }
 
   /// The interval in which the same signal is treated as a repetition of the first, in milliseconds.
-  static let echo: Int64 = 500
+  static let duplicateSignalWindow: Int64 = 500
 
   /// The write end of the pipe that carries the first signal out of the handler, in which few functions are safe to call.
   private static let pipeEnd = Atomic<Int32>(-1)
@@ -73,7 +73,7 @@ struct Interruption: Sendable {
     let note = now << 8 | Int64(number)
     let (isFirst, before) = noted.compareExchange(expected: 0, desired: note, ordering: .sequentiallyConsistent)
     guard isFirst else {
-      if before & 0xFF == Int64(number), now - (before >> 8) < echo { return }
+      if before & 0xFF == Int64(number), now - (before >> 8) < duplicateSignalWindow { return }
       _exit(code(of: number))
     }
     guard isOrderly.load(ordering: .sequentiallyConsistent) else { _exit(code(of: number)) }

@@ -11,7 +11,7 @@ final class ParticipantRegistry: Sendable {
     var ownID = ""
     var participants: Set<ParticipantID> = []
     /// Participants whose call with us began under our previous id.
-    var toBeCalledAgain: Set<ParticipantID> = []
+    var reconnectingParticipants: Set<ParticipantID> = []
     var recordings: [RecordingSummary] = []
     var recordingsForgotten = 0
     var recordingProblem: CallFailure?
@@ -49,17 +49,17 @@ final class ParticipantRegistry: Sendable {
   func end(_ participant: ParticipantID) -> Bool {
     state.withLock { state in
       state.participants.remove(participant)
-      return state.toBeCalledAgain.remove(participant) != nil
+      return state.reconnectingParticipants.remove(participant) != nil
     }
   }
 
   /// Requests that we call a participant again once the present call has ended.
-  func callAgainAfterEnd(_ participant: ParticipantID) {
-    state.withLock { _ = $0.toBeCalledAgain.insert(participant) }
+  func reconnectAfterEnd(_ participant: ParticipantID) {
+    state.withLock { _ = $0.reconnectingParticipants.insert(participant) }
   }
 
-  func forgetCallingAgain(_ participant: ParticipantID) {
-    state.withLock { _ = $0.toBeCalledAgain.remove(participant) }
+  func cancelReconnect(_ participant: ParticipantID) {
+    state.withLock { _ = $0.reconnectingParticipants.remove(participant) }
   }
 
   func connected() {

@@ -2,18 +2,18 @@ import Media
 
 /// The bandwidth and loss of all viewers' network paths.
 struct ViewerBandwidth: Sendable {
-  struct Line: Sendable, Hashable {
+  struct PathEstimate: Sendable, Hashable {
     /// In bits per second.
     var bitrate: Int
     /// The fraction of packets lost, 0 to 1.
     var fractionLost: Double
   }
 
-  private var lines: [ParticipantID: Line] = [:]
+  private var estimates: [ParticipantID: PathEstimate] = [:]
 
-  mutating func set(_ line: Line, of viewer: ParticipantID) { lines[viewer] = line }
+  mutating func set(_ estimate: PathEstimate, of viewer: ParticipantID) { estimates[viewer] = estimate }
 
-  mutating func remove(_ viewer: ParticipantID) { lines[viewer] = nil }
+  mutating func remove(_ viewer: ParticipantID) { estimates[viewer] = nil }
 
   /// The bandwidth to encode for, or nil without a viewer: the lowest bitrate and the highest loss of any viewer, but at
   /// least half the bitrate, and at most twice the loss plus 5 %, of the median viewer.
@@ -21,19 +21,19 @@ struct ViewerBandwidth: Sendable {
   /// The values come from each viewer's feedback (REMB, transport-cc, receiver reports), so false feedback costs the
   /// other viewers no more than that. A viewer with less bandwidth than the encoder uses gets fewer frames. Of two
   /// viewers in the middle, the one with the better path counts.
-  var common: Line? { Self.common(of: all) }
+  var common: PathEstimate? { Self.common(of: all) }
 
   /// The bandwidths of all viewers.
-  var all: [Line] { Array(lines.values) }
+  var all: [PathEstimate] { Array(estimates.values) }
 
   /// Computes ``common`` for several sets of viewers.
-  static func common(of lines: [Line]) -> Line? {
-    let bitrates = lines.map(\.bitrate).sorted()
-    let losses = lines.map(\.fractionLost).sorted()
+  static func common(of estimates: [PathEstimate]) -> PathEstimate? {
+    let bitrates = estimates.map(\.bitrate).sorted()
+    let losses = estimates.map(\.fractionLost).sorted()
     guard let least = bitrates.first, let most = losses.last else { return nil }
     let bitrate = bitrates[bitrates.count / 2]
     let lost = losses[(losses.count - 1) / 2]
-    return Line(
+    return PathEstimate(
       bitrate: max(least, bitrate / 2),
       fractionLost: losses.count == 1 ? most : min(most, lost * 2 + 0.05))
   }

@@ -31,7 +31,7 @@ struct Check {
 
     var report: CheckReport
     var problem: CallFailure?
-    if options.ofItself {
+    if options.selfCheck {
       let itself = try await SelfCheck(console: console, log: log).start()
       plan.connectionSettings.server = itself.server
       plan.connectionSettings.room = SelfCheck.room
@@ -62,7 +62,7 @@ struct Check {
     var judging = CallJudge.Options(start: clock.moment.instant, room: plan.connectionSettings.roomName)
     judging.wallClock = clock.secondsSince1970 * 1_000
     judging.expected = options.rules.expectation(peers: options.peers)
-    if options.ofItself { judging.expected.pattern = .played }
+    if options.selfCheck { judging.expected.pattern = .played }
     judging.rules = rules
 
     let display = CheckDisplay(console: console, room: plan.connectionSettings.roomName, span: options.span.duration)
@@ -87,7 +87,9 @@ struct Check {
     report.start = RecordedClock.text(Int64((clock.secondsSince1970 * 1_000).rounded()))
     recordingStore.enter(recordings)
     if options.record != nil { recordingStore.list(in: &report) }
-    if let act = options.act { report.act = .init(name: act.rawValue, performed: checkObserver.timesPerformed(act)) }
+    if let fault = options.fault {
+      report.fault = .init(name: fault.rawValue, injectionCount: checkObserver.injectionCount(of: fault))
+    }
     if let impairment = plan.impairment {
       let first = report.peers.compactMap { $0.steps.firstPacket ?? $0.steps.dtlsConnected }.min()
       report.impairment = impairment.notes(from: first ?? report.mediaFrom ?? 0)

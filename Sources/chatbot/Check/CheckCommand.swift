@@ -19,7 +19,7 @@ struct CheckCommand: AsyncParsableCommand {
   @OptionGroup var options: CheckOptions
 
   func run() async throws {
-    if options.acts { return print(FaultList.text) }
+    if options.listsFaults { return print(FaultList.text) }
     if options.rules.measurements { return print(MeasurementList.text) }
     let console = Console(isQuiet: options.log.quiet)
     let log = console.logger("check", level: options.log.logLevel ?? (options.log.quiet ? .error : .warning))
@@ -27,21 +27,21 @@ struct CheckCommand: AsyncParsableCommand {
       let report = try await Check(options: options, console: console, log: log).run()
       switch report.verdict {
       case .held: break
-      case .failed: throw ExitCodes.ruleFailed.exitCode
-      case .inconclusive: throw ExitCodes.inconclusive.exitCode
+      case .failed: throw ExitStatus.ruleFailed.exitCode
+      case .inconclusive: throw ExitStatus.inconclusive.exitCode
       }
     }
   }
 }
 
-/// The text that `--acts` prints.
+/// The text that `--faults` prints.
 enum FaultList {
   static var text: String {
-    Fault.allCases.map { act in
+    Fault.allCases.map { fault in
       """
-      \(act.rawValue)
-          \(act.title)
-          A good app: \(act.whatAGoodAppDoes)
+      \(fault.rawValue)
+          \(fault.title)
+          A good app: \(fault.expectedBehavior)
       """
     }.joined(separator: "\n\n")
   }

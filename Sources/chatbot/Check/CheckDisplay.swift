@@ -32,7 +32,7 @@ final class CheckDisplay: Sendable {
     if status.mediaElapsed != nil {
       return "check: media flows, judging for \(Self.seconds(span / .seconds(1)))"
     }
-    return "check: waiting for \(RecordedName.shown(status.awaited.joined(separator: ", ")))"
+    return "check: waiting for \(RecordedName.shown(status.pending.joined(separator: ", ")))"
   }
 
   private func lines(_ status: CheckStatus) -> [String] {
@@ -40,7 +40,7 @@ final class CheckDisplay: Sendable {
     if let media = status.mediaElapsed {
       heading += ": judging, \(Self.seconds(min(media, span / .seconds(1)))) of \(Self.seconds(span / .seconds(1)))"
     } else {
-      heading += ": waiting for \(RecordedName.shown(status.awaited.joined(separator: ", ")))"
+      heading += ": waiting for \(RecordedName.shown(status.pending.joined(separator: ", ")))"
     }
     return [heading]
       + status.peers.prefix(8).map { peer in
@@ -48,7 +48,7 @@ final class CheckDisplay: Sendable {
         let level = peer.level.map { ", \(Int($0.rounded())) dB" } ?? ""
         let name = RecordedName.shown(String(peer.id.prefix(8)))
         return peer.isGone
-          ? "  \(name)  gone" : peer.reached == .media ? "  \(name)  \(flow)\(level)" : "  \(name)  \(peer.progress)"
+          ? "  \(name)  left" : peer.reached == .media ? "  \(name)  \(flow)\(level)" : "  \(name)  \(peer.progress)"
       }
   }
 

@@ -14,7 +14,7 @@ extension CheckEvent {
     case .stateChanged(.connected): [.step(.dtlsConnected)]
     case .media(.frame(let frame)): [.frame(frame)]
     case .media(.clock(let report)): [.clock(report)]
-    case .ended(let ending): [.step(.gone(.init(ending.cause), ending.sentence))]
+    case .ended(let ending): [.step(.departed(.init(ending.cause), ending.sentence))]
     case .stateChanged, .media, .keyframeRequested, .targetBitrate, .problem: []
     }
   }
@@ -69,7 +69,7 @@ extension ConnectionSample {
   /// The counts of impaired media and ICE datagrams by kind of impairment, without zeros. DTLS datagrams are not counted:
   /// how many a handshake takes depends on the speed of the machine, and the same call must produce the same report.
   private static func words(_ counts: Impairment.Counts) -> [String: UInt64] {
-    let total = counts.byKind.filter { $0.key != .dtls }.values.reduce(Impairment.Tally(), +)
+    let total = counts.byKind.filter { $0.key != .dtls }.values.reduce(Impairment.DatagramCounts(), +)
     let all = [
       "datagrams": total.datagrams, "lost": total.lost, "dropped": total.droppedByQueue, "delayed": total.delayed,
       "queued": total.queued, "reordered": total.reordered,

@@ -14,19 +14,19 @@ final class CheckObserver: CallObserver {
   private let wakeupSender: AsyncStream<Void>.Continuation
   private let limits: Durations
   private let log: Logger
-  private let acts = Mutex(Acts())
+  private let faultCounts = Mutex(FaultCounts())
   /// Peers whose frames are skipped and for whom no warning was logged yet: a caller must not wait for a log.
   private let late = Mutex<[ParticipantID]>([])
   /// Shows the present status; called periodically.
   private let shown: @Sendable (CheckStatus) -> Void
 
   /// How often the bot injected the fault.
-  private struct Acts {
+  private struct FaultCounts {
     /// The last count of each peer.
-    var performed: [ParticipantID: UInt64] = [:]
+    var injections: [ParticipantID: UInt64] = [:]
     /// The number of calls that we ended before the check was over. A fault that silences the bot ends the call, after
     /// which the peer's count is no longer sampled.
-    var silences: UInt64 = 0
+    var endedCalls: UInt64 = 0
     var isOver = false
   }
 
@@ -67,7 +67,7 @@ final class CheckObserver: CallObserver {
     queue.withLock { $0.reportAllSkipped(now: .now) }
     takeAll()
     let report = judge.report(at: end ?? .now)
-    for sentence in report.shortcomings { log.warning("\(sentence)") }
+    for sentence in report.limitations { log.warning("\(sentence)") }
     return report
   }
 
@@ -100,9 +100,9 @@ final class CheckObserver: CallObserver {
   func failed(_ sentence: String) { put(.failed(sentence)) }
 
   /// How often the fault was injected, or nil if that is not counted.
-  func timesPerformed(_ act: Fault) -> UInt64? {
-    if act.isOfSource { return nil }
-    return acts.withLock { act == .suddenLeave ? $0.silences : $0.performed.values.reduce(0, +) }
+  func injectionCount(of fault: Fault) -> UInt64? {
+    if fault.isInjectedBySource { return nil }
+    return faultCounts.withLock { fault == .suddenLeave ? $0.endedCalls : $0.injections.values.reduce(0, +) }
   }
 
   /// Ends the queue; no jobs follow.
@@ -110,14 +110,14 @@ final class CheckObserver: CallObserver {
 
   // MARK: CallObserver
 
-  func heard(_ event: SignallingEvent, at now: ContinuousClock.Instant) {
+  func received(_ event: SignallingEvent, at now: ContinuousClock.Instant) {
     func note(_ step: CallStep, _ id: ParticipantID) { put(.event(.step(step), id, now)) }
     switch event {
     case .joined(_, let others):
       put(.joined(now))
-      for other in others { note(.seen, other) }
+      for other in others { note(.appeared, other) }
     case .participantJoined(let id):
-      note(.seen, id)
+      note(.appeared, id)
     case .message(.offer(let sdp), let id):
       note(.offerReceived, id)
       for kind in CandidateKind.all(in: sdp) { note(.remoteCandidate(kind), id) }
@@ -134,9 +134,9 @@ final class CheckObserver: CallObserver {
     }
   }
 
-  func happened(_ event: PeerEvent, with participant: ParticipantID, at now: ContinuousClock.Instant) {
+  func received(_ event: PeerEvent, of participant: ParticipantID, at now: ContinuousClock.Instant) {
     if case .ended(let ending) = event, ending.cause == .closedByUs {
-      acts.withLock { if !$0.isOver { $0.silences += 1 } }
+      faultCounts.withLock { if !$0.isOver { $0.endedCalls += 1 } }
     }
     for event in CheckEvent.all(of: event) { put(.event(event, participant, now)) }
   }
@@ -147,13 +147,13 @@ final class CheckObserver: CallObserver {
 
   func leaving(at now: ContinuousClock.Instant, because ending: Call.EndReason) {
     switch ending {
-    case .enoughSeen: break
+    case .observerFinished: break
     case .interrupted: failed("The check was interrupted before it was complete.")
     case .fileEnded: failed("The input ended before the check was complete.")
     case .signallingEnded, .timeIsUp: failed("The call ended before the check was complete.")
     case .notAdmitted(let reason): failed("The server refused the join: \(reason)")
     }
-    acts.withLock { $0.isOver = true }
+    faultCounts.withLock { $0.isOver = true }
     put(.over(now))
   }
 
@@ -187,7 +187,7 @@ final class CheckObserver: CallObserver {
     let now = ContinuousClock.now
     for statistics in await peer.statistics() {
       put(.event(.sample(ConnectionSample(statistics)), statistics.participant, now))
-      acts.withLock { $0.performed[statistics.participant] = statistics.faultsInjected }
+      faultCounts.withLock { $0.injections[statistics.participant] = statistics.faultsInjected }
     }
   }
 }

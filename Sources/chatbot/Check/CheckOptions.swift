@@ -7,10 +7,10 @@ import Media
 /// The options of `chatbot check`.
 struct CheckOptions: ParsableArguments {
   @OptionGroup(title: "Room and network")
-  var reaching: ConnectionOptions
+  var connection: ConnectionOptions
 
   @Flag(name: .customLong("self"), help: "Check this machine: server, player and checker in one process.")
-  var ofItself = false
+  var selfCheck = false
 
   // `.unconditional`, so that a negative number is read as an out-of-range value and not as an option.
   @Option(parsing: .unconditional, help: ArgumentHelp("How many peers are expected.", valueName: "count"))
@@ -24,7 +24,8 @@ struct CheckOptions: ParsableArguments {
 
   @Option(
     name: .customLong("for"), parsing: .unconditional,
-    help: ArgumentHelp("How long to measure, from the first media: 45s, 5m. (default: 20s)", valueName: "time"),
+    help: ArgumentHelp(
+      "How long to measure, from the moment when all expected peers send: 45s, 5m. (default: 20s)", valueName: "time"),
     transform: TimeSpan.parse)
   var span = TimeSpan(milliseconds: 20_000)
 
@@ -52,12 +53,15 @@ struct CheckOptions: ParsableArguments {
   var seed: UInt64?
 
   @Option(
-    help: ArgumentHelp("Inject a fault; --acts lists them.", valueName: "name"),
+    name: [.customLong("fault"), .customLong("act")],
+    help: ArgumentHelp("Inject a fault; --faults lists them.", valueName: "name"),
     completion: .list(Fault.allCases.map(\.rawValue)))
-  var act: Fault?
+  var fault: Fault?
 
-  @Flag(help: "List the faults, and what a good app does.")
-  var acts = false
+  @Flag(
+    name: [.customLong("faults"), .customLong("acts")],
+    help: "List the faults, and what a good app does.")
+  var listsFaults = false
 
   @OptionGroup(title: "Output")
   var log: LogOptions
@@ -66,16 +70,16 @@ struct CheckOptions: ParsableArguments {
 
   /// The call that the check joins.
   func plan() throws -> CallPlan {
-    var plan = CallPlan(reaching.connectionSettings)
+    var plan = CallPlan(connection.connectionSettings)
     plan.camera =
       playing.camera
       ?? LiveCamera.Options(
         input: .pattern, maximumBitrate: playing.maxBitrate.bitsPerSecond, owner: ParticipantID("camera"))
-    if act?.isOfSource == true { plan.camera?.sizeChange = .seconds(2) }
+    if fault?.isInjectedBySource == true { plan.camera?.sizeChange = .seconds(2) }
     plan.maximumBitrate = playing.maxBitrate.bitsPerSecond
     plan.record = record
     plan.impairment = try impairment()
-    plan.fault = act?.isOfSource == true ? nil : act
+    plan.fault = fault?.isInjectedBySource == true ? nil : fault
     return plan
   }
 
@@ -83,7 +87,7 @@ struct CheckOptions: ParsableArguments {
   /// contain it, apply.
   func allRules() throws -> RuleList {
     var list = try rules.rules()
-    if !list.includesOwn, !list.isGiven("peers") { list.given.append(try Rule("peers >= \(peers)")) }
+    if !list.includesDefaults, !list.isGiven("peers") { list.given.append(try Rule("peers >= \(peers)")) }
     return list
   }
 
@@ -97,20 +101,23 @@ struct CheckOptions: ParsableArguments {
   }
 
   /// Whether the command only prints a list.
-  var onlyLists: Bool { acts || rules.measurements }
+  var onlyLists: Bool { listsFaults || rules.measurements }
 
   func validate() throws {
-    try reaching.validatePorts()
+    try connection.validatePorts()
     if onlyLists { return }
     guard (1...Self.maximumPeers).contains(peers) else {
       throw ValidationError("--peers is 1 to \(Self.maximumPeers), not \(peers).")
     }
-    if ofItself, reaching.server != nil || reaching.room != nil {
+    if selfCheck, connection.server != nil || connection.room != nil {
       throw ValidationError("--self uses its own server and room, so it cannot be combined with --server and --room.")
     }
-    if ofItself, rules.content == .returned { throw ValidationError("--self has a player, which returns nothing.") }
+    if selfCheck, rules.content == .returned {
+      throw ValidationError(
+        "--self cannot be combined with --content returned, because its player returns nothing.")
+    }
     if seed != nil, impair == nil { throw ValidationError("--seed needs --impair.") }
-    if ofItself, peers != 1 { throw ValidationError("--self has one peer.") }
+    if selfCheck, peers != 1 { throw ValidationError("--self has exactly one peer; omit --peers.") }
     if wait.milliseconds == 0 { throw ValidationError("--wait 0 would end before anyone can join.") }
     if span.milliseconds < 1_000 { throw ValidationError("--for is at least 1s: less cannot be judged.") }
     if record?.isEmpty == true { throw ValidationError("--record needs the name of a folder.") }

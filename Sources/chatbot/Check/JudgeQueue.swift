@@ -45,9 +45,9 @@ struct JudgeQueue {
   /// The queued jobs, and when each was added.
   private var queue = BoundedFrameQueue<(job: Job, added: ContinuousClock.Instant)>()
   /// The audio budget of each peer.
-  private var audioChunks: [ParticipantID: AudioSamples] = [:]
+  private var audioStates: [ParticipantID: AudioState] = [:]
 
-  private struct AudioSamples {
+  private struct AudioState {
     var budget = AudioBudget()
     var last: MediaTime?
   }
@@ -55,7 +55,7 @@ struct JudgeQueue {
   /// The maximum number of audio budgets; when it is exceeded, all are reset.
   private static let maximumAudio = 1_000
   /// The maximum cost of a gap in audio: after a longer one the search for the pattern starts again.
-  private static let maximumHole = Duration.seconds(1)
+  private static let maximumGap = Duration.seconds(1)
 
   init(_ bounds: Bounds = Bounds()) {
     self.bounds = bounds
@@ -77,11 +77,11 @@ struct JudgeQueue {
   /// Whether the peer's budget allows an audio packet. Decoding it takes time in proportion to its duration, and
   /// searching it for the pattern in proportion to the gap before it.
   private mutating func hasTime(for frame: EncodedFrame, of peer: ParticipantID) -> Bool {
-    if audioChunks.count >= Self.maximumAudio { audioChunks.removeAll() }
-    var audio = audioChunks[peer, default: AudioSamples()]
-    defer { audioChunks[peer] = audio }
+    if audioStates.count >= Self.maximumAudio { audioStates.removeAll() }
+    var audio = audioStates[peer, default: AudioState()]
+    defer { audioStates[peer] = audio }
     let ticks = frame.opus?.duration ?? 120
-    let step = audio.last.map { min(frame.time.duration(since: $0), Self.maximumHole) } ?? .zero
+    let step = audio.last.map { min(frame.time.duration(since: $0), Self.maximumGap) } ?? .zero
     guard audio.budget.take(max(step, .microseconds(ticks * 1_000 / 48)), arrival: frame.arrived) else {
       return false
     }
@@ -92,8 +92,9 @@ struct JudgeQueue {
   private mutating func add(
     videoFrame: EncodedFrame, of peer: ParticipantID, _ job: Job, now: ContinuousClock.Instant
   ) -> ParticipantID? {
-    let room: FrameDropper.Room = hasRoom(share: 2, now: now) ? .ample : hasRoom(share: 1, now: now) ? .some : .none
-    switch queue.dropper.admit(videoFrame, of: .init(peer, .video), room: { room }) {
+    let capacity: FrameDropper.Capacity =
+      hasRoom(share: 2, now: now) ? .ample : hasRoom(share: 1, now: now) ? .low : .full
+    switch queue.dropper.admit(videoFrame, of: .init(peer, .video), capacity: { capacity }) {
     case .admitted(let dropped):
       if let dropped { put(dropped, of: peer, now: now) }
       put(job, now: now)
@@ -115,7 +116,7 @@ struct JudgeQueue {
 
   private mutating func put(_ dropped: DroppedFrameRun, of peer: ParticipantID, now: ContinuousClock.Instant) {
     guard let videoFrames = SkippedFrames(dropped) else { return }
-    put(.event(.leftOut(videoFrames), peer, now), now: now)
+    put(.event(.skipped(videoFrames), peer, now), now: now)
   }
 
   /// Queues the counts of all skipped frames, because no more frames follow.

@@ -21,14 +21,14 @@ enum RecordedClock {
   }
 }
 
-/// The times in manifests, in units of `FileTime.rate`. They are untrusted: anyone can have written the file.
+/// The times in manifests, in units of `MediaTimebase.rate`. They are untrusted: anyone can have written the file.
 enum RecordedTime {
   /// Converts a manifest's seconds, or returns nil for a value that no recording can have.
   static func units(_ seconds: Double) -> Int64? {
-    guard seconds.isFinite, abs(seconds) <= Double(FileTime.latestHours) * 3_600 else { return nil }
+    guard seconds.isFinite, abs(seconds) <= Double(MediaTimebase.latestHours) * 3_600 else { return nil }
     // Manifests have milliseconds, which are multiples of the unit.
-    return Int64((seconds * 1_000).rounded()) * Int64(FileTime.rate / 1_000)
+    return Int64((seconds * 1_000).rounded()) * Int64(MediaTimebase.rate / 1_000)
   }
 
-  static func seconds(_ units: Int64) -> Double { Double(units) / Double(FileTime.rate) }
+  static func seconds(_ units: Int64) -> Double { Double(units) / Double(MediaTimebase.rate) }
 }

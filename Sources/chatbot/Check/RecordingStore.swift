@@ -25,7 +25,7 @@ final class RecordingStore {
       try FileManager.default.createDirectory(
         at: scratch, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
     } catch {
-      throw CallFailure(.disk, "\(scratch.path) cannot be created: \(FileReason.sentence(error))")
+      throw CallFailure(.disk, "\(scratch.path) cannot be created: \(FileErrorDescription.sentence(error))")
     }
     folder = scratch.path
   }
@@ -35,8 +35,8 @@ final class RecordingStore {
     for recording in recordings {
       // The WebM file has both tracks; the Ogg file is used only if there was no video.
       let media = recording.paths.filter { !$0.hasSuffix(".json") }
-      let films = media.filter { $0.hasSuffix(".webm") }
-      files[recording.participant.text, default: []] += films.isEmpty ? media : films
+      let webMFiles = media.filter { $0.hasSuffix(".webm") }
+      files[recording.participant.text, default: []] += webMFiles.isEmpty ? media : webMFiles
     }
   }
 
@@ -53,7 +53,7 @@ final class RecordingStore {
     var report = report
     list(in: &report)
     var recordings: [String: HTMLReport.Recording] = [:]
-    var left = HTMLReport.maximumEmbeddedInAll
+    var left = HTMLReport.maximumTotalEmbedded
     for index in report.peers.indices {
       for file in report.peers[index].recordings {
         if let bytes = Self.bytes(of: file, most: min(left, HTMLReport.maximumEmbedded)) {

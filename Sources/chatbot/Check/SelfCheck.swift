@@ -42,7 +42,8 @@ struct SelfCheck {
       do {
         try await call.run(interruption: .never)
       } catch {
-        log.error("the player ended", metadata: ["reason": "\(error)"])
+        let reason = (error as? CallFailure)?.sentence ?? "\(error)"
+        log.error("the player ended", metadata: ["reason": "\(reason)"])
       }
     }
     return Running(server: server, embedded: embedded, player: player)

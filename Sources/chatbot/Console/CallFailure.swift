@@ -5,16 +5,16 @@ import Glibc
 struct CallFailure: Error {
   /// The sentence for the user.
   let sentence: String
-  let code: ExitCodes
+  let code: ExitStatus
 
-  init(_ code: ExitCodes, _ sentence: String) {
+  init(_ code: ExitStatus, _ sentence: String) {
     self.code = code
     self.sentence = sentence
   }
 }
 
 /// Why a file could not be read or written.
-enum FileReason {
+enum FileErrorDescription {
   /// Returns the system's message with a full stop, for example `No such file or directory.`
   static func sentence(_ error: any Error) -> String {
     let text =

@@ -35,23 +35,23 @@ final class Console: Sendable {
 
   /// Writes a log line or a sentence. Characters that could move the cursor are escaped.
   func write(line: String) {
-    write(styled: Self.harmless(line))
+    write(styled: Self.escaped(line))
   }
 
   /// Writes text with colours, which must already be escaped.
   func write(styled line: String) {
-    write(styled: line, patience: ErrorOutput.patience)
+    write(styled: line, timeout: ErrorOutput.defaultTimeout)
   }
 
-  private func write(styled line: String, patience: Duration) {
+  private func write(styled line: String, timeout: Duration) {
     shownLines.withLock { shown in
-      errors.write(Self.eraser(of: shown) + line + "\n", patience: patience)
+      errors.write(Self.eraser(of: shown) + line + "\n", timeout: timeout)
       shown = 0
     }
   }
 
   /// Escapes text that may contain terminal control sequences, such as a name from the network.
-  private static func harmless(_ text: String) -> String { text.printable(utf8Bytes: .max, keeping: ["\n", "\t"]) }
+  private static func escaped(_ text: String) -> String { text.printable(utf8Bytes: .max, keeping: ["\n", "\t"]) }
 
   /// Prints a sentence unless `--quiet` was given.
   func say(_ sentence: String) {
@@ -60,14 +60,14 @@ final class Console: Sendable {
 
   /// Prints an error, also with `--quiet`.
   func report(_ sentence: String) {
-    write(styled: Self.harmless("chatbot: \(sentence)"), patience: .seconds(1))
+    write(styled: Self.escaped("chatbot: \(sentence)"), timeout: .seconds(1))
   }
 
   /// Prints a result, for people and programs alike.
   ///
   /// - Parameter isWanted: Whether an option requested this result, so that it is printed even with `--quiet`.
   func result(_ line: String, isWanted: Bool = false) {
-    result(styled: Self.harmless(line), isWanted: isWanted)
+    result(styled: Self.escaped(line), isWanted: isWanted)
   }
 
   /// Prints a result with colours, which must already be escaped.
@@ -168,7 +168,7 @@ extension Console {
       throw error
     } catch {
       report("\(error)")
-      throw ExitCodes.unexpected.exitCode
+      throw ExitStatus.unexpected.exitCode
     }
   }
 }

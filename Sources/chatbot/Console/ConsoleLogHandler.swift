@@ -18,8 +18,8 @@ struct ConsoleLogHandler: LogHandler {
 
   func log(event: LogEvent) {
     if event.level == .info, logLevel == .info {
-      guard let leftOut = console.logAllowance.consume() else { return }
-      if leftOut > 0 { write("INFO", "\(leftOut) lines were skipped, because there were too many.") }
+      guard let skippedLines = console.logAllowance.consume() else { return }
+      if skippedLines > 0 { write("INFO", "\(skippedLines) lines were skipped, because there were too many.") }
     }
     let details = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }
       .map { " \($0.key)=\(Self.quoted("\($0.value)"))" }.joined()

@@ -8,14 +8,14 @@ import Synchronization
 final class ErrorOutput: Sendable {
   private struct State {
     /// The number of texts skipped since the last one was written.
-    var leftOut = 0
+    var skippedLines = 0
   }
 
   let descriptor: Int32
   private let state = Mutex(State())
 
   /// How long a text waits for room, unless the previous one was skipped.
-  static let patience = Duration.milliseconds(50)
+  static let defaultTimeout = Duration.milliseconds(50)
   /// The size that is written to a pipe atomically (POSIX, PIPE_BUF).
   private static let piece = 4_096
 
@@ -25,23 +25,23 @@ final class ErrorOutput: Sendable {
 
   /// Writes a text, or skips it.
   ///
-  /// - Parameter patience: How long it waits for room.
-  func write(_ text: String, patience: Duration = ErrorOutput.patience) {
+  /// - Parameter timeout: How long it waits for room.
+  func write(_ text: String, timeout: Duration = ErrorOutput.defaultTimeout) {
     state.withLock { state in
-      guard isReady(within: state.leftOut == 0 || patience > Self.patience ? patience : .zero) else {
-        state.leftOut += 1
+      guard isReady(within: state.skippedLines == 0 || timeout > Self.defaultTimeout ? timeout : .zero) else {
+        state.skippedLines += 1
         return
       }
       var whole = text
-      if state.leftOut > 0 {
-        whole = "chatbot: Standard error was not read: \(state.leftOut) lines were skipped.\n" + text
-        state.leftOut = 0
+      if state.skippedLines > 0 {
+        whole = "chatbot: Standard error was not read: \(state.skippedLines) lines were skipped.\n" + text
+        state.skippedLines = 0
       }
       var left = Array(whole.utf8)[...]
       while !left.isEmpty {
         // A text that is partly written waits for room, so that the line is complete.
-        guard isReady(within: max(patience, Self.patience)) else {
-          state.leftOut += 1
+        guard isReady(within: max(timeout, Self.defaultTimeout)) else {
+          state.skippedLines += 1
           return
         }
         let count = left.prefix(Self.piece).withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
@@ -55,8 +55,8 @@ final class ErrorOutput: Sendable {
   }
 
   /// Whether a piece can be written within the given time.
-  private func isReady(within patience: Duration) -> Bool {
-    let deadline = ContinuousClock.now + patience
+  private func isReady(within timeout: Duration) -> Bool {
+    let deadline = ContinuousClock.now + timeout
     while true {
       var output = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
       let rest = max(.zero, ContinuousClock.now.duration(to: deadline))

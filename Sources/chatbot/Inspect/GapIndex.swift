@@ -13,13 +13,13 @@ struct GapIndex {
   }
 
   /// Manifests and WebM round to milliseconds.
-  private static let tolerance = Int64(FileTime.rate) / 500
+  private static let tolerance = Int64(MediaTimebase.rate) / 500
 
   /// Sorted by end.
   private let byEnd: [Gap]
-  private let holes: [Gap]
-  private var passed = 0
-  private var hole = 0
+  private let byStart: [Gap]
+  private var nextByEnd = 0
+  private var nextByStart = 0
 
   init(_ entries: [RecordingManifest.Gap]) {
     let gaps = entries.compactMap { entry -> Gap? in
@@ -30,7 +30,7 @@ struct GapIndex {
       return Gap(start: start, end: reason == .recoveredLate ? start : start + length, reason: reason, entry: entry)
     }
     byEnd = gaps.sorted { ($0.end, $0.start) < ($1.end, $1.start) }
-    holes = gaps.filter { $0.end > $0.start }.sorted { ($0.start, $0.end) < ($1.start, $1.end) }
+    byStart = gaps.filter { $0.end > $0.start }.sorted { ($0.start, $0.end) < ($1.start, $1.end) }
   }
 
   /// Returns the gap before a frame: the longest of several, with the packets and frames of all of them. Times must
@@ -39,9 +39,9 @@ struct GapIndex {
     var worst: Gap?
     var packets = 0
     var frames = 0
-    while passed < byEnd.count, byEnd[passed].end <= time + Self.tolerance {
-      let gap = byEnd[passed]
-      passed += 1
+    while nextByEnd < byEnd.count, byEnd[nextByEnd].end <= time + Self.tolerance {
+      let gap = byEnd[nextByEnd]
+      nextByEnd += 1
       packets = max(0, packets.addingReportingOverflow(gap.entry.packets).partialValue)
       frames = max(0, frames.addingReportingOverflow(gap.entry.frames).partialValue)
       if worst.map({ gap.entry.duration > $0.entry.duration }) ?? true { worst = gap }
@@ -54,8 +54,8 @@ struct GapIndex {
 
   /// Returns the reason of the gap that contains a time, or nil between gaps. Times must ascend.
   mutating func around(_ time: Int64) -> MediaGap.Reason? {
-    while hole < holes.count, holes[hole].end <= time + Self.tolerance { hole += 1 }
-    guard hole < holes.count, holes[hole].start <= time + Self.tolerance else { return nil }
-    return holes[hole].reason
+    while nextByStart < byStart.count, byStart[nextByStart].end <= time + Self.tolerance { nextByStart += 1 }
+    guard nextByStart < byStart.count, byStart[nextByStart].start <= time + Self.tolerance else { return nil }
+    return byStart[nextByStart].reason
   }
 }

@@ -56,11 +56,11 @@ struct InspectCommand: AsyncParsableCommand {
       let inspection = Inspection(files: files, peers: peers, rules: rules, console: console, log: logger)
       let outcome = try inspection.run()
       try inspection.tell(outcome)
-      if !outcome.problems.isEmpty { throw ExitCodes.fileNotPlayable.exitCode }
+      if !outcome.problems.isEmpty { throw ExitStatus.fileNotPlayable.exitCode }
       switch outcome.report.verdict {
       case .held: break
-      case .failed: throw ExitCodes.ruleFailed.exitCode
-      case .inconclusive: throw ExitCodes.inconclusive.exitCode
+      case .failed: throw ExitStatus.ruleFailed.exitCode
+      case .inconclusive: throw ExitStatus.inconclusive.exitCode
       }
     }
   }

@@ -11,19 +11,19 @@ struct InspectedPeer {
   let tracks: [RecordedTrack]
   /// The time of its zero, in milliseconds since 1970; nil if unknown.
   let began: Int64?
-  /// Its offset on the inspection's timeline, in units of `FileTime.rate`.
+  /// Its offset on the inspection's timeline, in units of `MediaTimebase.rate`.
   var offset: Int64 = 0
 
   var manifest: RecordingManifest? { recording.manifest?.content }
 
-  /// The end on its own timeline in units of `FileTime.rate`, as estimated before the recording is read.
+  /// The end on its own timeline in units of `MediaTimebase.rate`, as estimated before the recording is read.
   var estimatedEnd: Int64 { tracks.map(\.estimatedEnd).max() ?? 0 }
 
   /// The media files as a report lists them: WebM files first, which have both tracks.
   var paths: [String] {
     recording.files.map(\.path).sorted { one, other in
-      let isFilm = (one.hasSuffix(".webm"), other.hasSuffix(".webm"))
-      return isFilm.0 != isFilm.1 ? isFilm.0 : one < other
+      let isWebM = (one.hasSuffix(".webm"), other.hasSuffix(".webm"))
+      return isWebM.0 != isWebM.1 ? isWebM.0 : one < other
     }
   }
 

@@ -93,7 +93,7 @@ struct Inspection {
     }
     for peer in peers {
       let files = peer.recording.files.map(\.path).joined(separator: " ")
-      log.info("opened", metadata: ["peer": "\(peer.id)", "files": "\(files)"])
+      log.info("opened", metadata: ["user": "\(peer.id)", "files": "\(files)"])
     }
     return (peers, problems, search.remarks + opener.remarks + missing(of: peers))
   }
@@ -113,7 +113,7 @@ struct Inspection {
 
   /// Aligns the recordings on one timeline.
   private func lay(_ peers: inout [InspectedPeer]) -> InspectionLayout {
-    let units = Int64(FileTime.rate / 1_000)
+    let units = Int64(MediaTimebase.rate / 1_000)
     let layout = InspectionLayout(
       peers.map { .init(room: $0.manifest?.room ?? "", began: $0.began, length: $0.estimatedEnd / units) })
     for index in peers.indices { peers[index].offset = layout.offsets[index] * units }
@@ -137,11 +137,11 @@ struct InspectionPage {
 
   func content(of report: CheckReport) -> (report: CheckReport, recordings: [String: HTMLReport.Recording]) {
     var recordings: [String: HTMLReport.Recording] = [:]
-    var left = HTMLReport.maximumEmbeddedInAll
+    var left = HTMLReport.maximumTotalEmbedded
     // A WebM file has both tracks, so WebM files go first if there is not room for all.
     let files = report.peers.flatMap(\.recordings)
-    let films = files.filter { $0.hasSuffix(".webm") }
-    for file in films + files where recordings[file] == nil {
+    let webMFiles = files.filter { $0.hasSuffix(".webm") }
+    for file in webMFiles + files where recordings[file] == nil {
       let isPlayable = !file.hasSuffix(".ivf")
       if isPlayable, let bytes = RecordingStore.bytes(of: file, most: min(left, HTMLReport.maximumEmbedded)) {
         left -= bytes.count

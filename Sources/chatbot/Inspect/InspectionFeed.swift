@@ -6,7 +6,7 @@ struct InspectionFeed {
   struct Item {
     /// The index of the peer.
     var peer: Int
-    /// On the inspection's timeline, in units of `FileTime.rate`.
+    /// On the inspection's timeline, in units of `MediaTimebase.rate`.
     var time: Int64
     var frame: RecordedFrame
   }
@@ -17,7 +17,7 @@ struct InspectionFeed {
     var reason: MediaFile.ReadError
   }
 
-  private struct Line {
+  private struct TrackCursor {
     let peer: Int
     let track: RecordedTrack
     let offset: Int64
@@ -27,35 +27,36 @@ struct InspectionFeed {
     var time: Int64 { offset + (next?.time ?? 0) }
   }
 
-  private var lines: [Line]
+  private var cursors: [TrackCursor]
 
   init(_ peers: [InspectedPeer]) {
-    lines = peers.enumerated().flatMap { index, peer in
-      peer.tracks.map { Line(peer: index, track: $0, offset: peer.offset) }
+    cursors = peers.enumerated().flatMap { index, peer in
+      peer.tracks.map { TrackCursor(peer: index, track: $0, offset: peer.offset) }
     }
   }
 
   /// Returns the next frame, or nil at the end. After an error the other tracks continue.
   mutating func next() throws(Failure) -> Item? {
-    for index in lines.indices where lines[index].next == nil && !lines[index].hasEnded {
+    for index in cursors.indices where cursors[index].next == nil && !cursors[index].hasEnded {
       do throws(MediaFile.ReadError) {
-        lines[index].next = try lines[index].track.next()
-        lines[index].hasEnded = lines[index].next == nil
+        cursors[index].next = try cursors[index].track.next()
+        cursors[index].hasEnded = cursors[index].next == nil
       } catch {
-        lines[index].hasEnded = true
-        throw Failure(peer: lines[index].peer, reason: error)
+        cursors[index].hasEnded = true
+        throw Failure(peer: cursors[index].peer, reason: error)
       }
     }
     // At equal times audio goes first, because it is decoded faster.
-    guard let first = lines.indices.filter({ lines[$0].next != nil }).min(by: { lines[$0].time < lines[$1].time }),
-      let frame = lines[first].next
+    let ready = cursors.indices.filter { cursors[$0].next != nil }
+    guard let first = ready.min(by: { cursors[$0].time < cursors[$1].time }),
+      let frame = cursors[first].next
     else { return nil }
-    defer { lines[first].next = nil }
-    return Item(peer: lines[first].peer, time: lines[first].time, frame: frame)
+    defer { cursors[first].next = nil }
+    return Item(peer: cursors[first].peer, time: cursors[first].time, frame: frame)
   }
 
-  /// The end of the peer's frames read so far in units of `FileTime.rate`, or nil if none was read.
+  /// The end of the peer's frames read so far in units of `MediaTimebase.rate`, or nil if none was read.
   func end(of peer: Int) -> Int64? {
-    lines.compactMap { line in line.peer == peer ? line.track.end.map { line.offset + $0 } : nil }.max()
+    cursors.compactMap { cursor in cursor.peer == peer ? cursor.track.end.map { cursor.offset + $0 } : nil }.max()
   }
 }

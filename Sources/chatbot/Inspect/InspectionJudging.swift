@@ -18,18 +18,18 @@ struct InspectionJudging {
   typealias Result = (report: CheckReport, problems: [String])
 
   /// The progress of a peer's samples.
-  private struct Counting {
+  private struct CountCursor {
     let counts: RecordedCounts
-    /// The time of the next sample on the inspection's timeline, in units of `FileTime.rate`.
+    /// The time of the next sample on the inspection's timeline, in units of `MediaTimebase.rate`.
     var next: Int64
   }
 
   /// The interval of samples: one second.
-  private static let second = Int64(FileTime.rate)
+  private static let second = Int64(MediaTimebase.rate)
 
   func run() -> Result {
     let origin = ContinuousClock.now
-    func instant(_ units: Int64) -> ContinuousClock.Instant { origin + FileTime.duration(units) }
+    func instant(_ units: Int64) -> ContinuousClock.Instant { origin + MediaTimebase.duration(units) }
     var options = CallJudge.Options(start: origin, room: room)
     options.subject = .recording
     options.expected = expectation
@@ -41,8 +41,8 @@ struct InspectionJudging {
 
     var problems: [String] = []
     var feed = InspectionFeed(peers)
-    var countings = peers.map { peer in
-      Counting(counts: RecordedCounts(peer.manifest), next: peer.offset + Self.second)
+    var countCursors = peers.map { peer in
+      CountCursor(counts: RecordedCounts(peer.manifest), next: peer.offset + Self.second)
     }
     var progress = InspectionProgress(
       recordings: peers.count, end: peers.map { $0.offset + $0.estimatedEnd }.max() ?? 0, console: console)
@@ -50,10 +50,10 @@ struct InspectionJudging {
       do throws(InspectionFeed.Failure) {
         guard let item = try feed.next() else { break }
         let peer = peers[item.peer]
-        while !countings[item.peer].counts.isEmpty, countings[item.peer].next <= item.time {
-          let time = countings[item.peer].next
-          countings[item.peer].next += Self.second
-          let sample = countings[item.peer].counts.sample(at: RecordedTime.seconds(time - peer.offset))
+        while !countCursors[item.peer].counts.isEmpty, countCursors[item.peer].next <= item.time {
+          let time = countCursors[item.peer].next
+          countCursors[item.peer].next += Self.second
+          let sample = countCursors[item.peer].counts.sample(at: RecordedTime.seconds(time - peer.offset))
           judge.sample(sample, of: peer.id, at: instant(time))
         }
         let now = instant(item.time)
@@ -72,17 +72,17 @@ struct InspectionJudging {
           let units = RecordedTime.units(track.end + track.unwritten)
         else { continue }
         last = max(last, peer.offset + units)
-        judge.wentOn(kind, of: peer.id, until: instant(peer.offset + units))
+        judge.mediaContinued(kind, of: peer.id, until: instant(peer.offset + units))
       }
       end = max(end, last)
-      if !countings[index].counts.isEmpty {
-        judge.sample(countings[index].counts.sample(at: nil), of: peer.id, at: instant(last))
+      if !countCursors[index].counts.isEmpty {
+        judge.sample(countCursors[index].counts.sample(at: nil), of: peer.id, at: instant(last))
       }
-      judge.step(.gone(peer.departure.cause, peer.departure.sentence), of: peer.id, at: instant(last))
+      judge.step(.departed(peer.departure.cause, peer.departure.sentence), of: peer.id, at: instant(last))
     }
     progress.clear()
     var report = judge.report(at: instant(end))
-    if addsPeers, rules.includesOwn, !report.rules.isEmpty {
+    if addsPeers, rules.includesDefaults, !report.rules.isEmpty {
       // Among the default rules it is one of them.
       report.rules[0].reason = "All expected peers were present."
       report.rulesAreDefault = rules.given.isEmpty

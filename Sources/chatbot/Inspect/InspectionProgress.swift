@@ -13,7 +13,7 @@ struct InspectionProgress {
 
   /// - Parameters:
   ///   - recordings: The number of recordings.
-  ///   - end: The end of the longest recording, in units of `FileTime.rate`.
+  ///   - end: The end of the longest recording, in units of `MediaTimebase.rate`.
   init(recordings: Int, end: Int64, console: Console) {
     self.recordings = recordings
     self.end = max(1, end)
@@ -42,7 +42,7 @@ struct InspectionProgress {
 
   /// Formats minutes and seconds, and hours if there are any.
   private static func clock(_ units: Int64) -> String {
-    let seconds = Int(units / Int64(FileTime.rate))
+    let seconds = Int(units / Int64(MediaTimebase.rate))
     func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
     let minutes = seconds / 60
     let rest = two(seconds % 60)

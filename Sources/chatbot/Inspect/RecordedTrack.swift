@@ -9,23 +9,23 @@ final class RecordedTrack {
   struct Piece {
     var file: StoredFile
     var track: StoredTrack
-    /// The container's time zero on the recording's timeline, in units of `FileTime.rate`.
+    /// The container's time zero on the recording's timeline, in units of `MediaTimebase.rate`.
     var zero: Int64
   }
 
   /// The maximum distance between audio parts that were cut from one stream: 10 ms. Files round times.
-  private static let seam = Int64(FileTime.rate) / 100
+  private static let joinTolerance = Int64(MediaTimebase.rate) / 100
   /// The maximum overlap of two parts whose times are trusted: 60 ms.
-  private static let overlap = Int64(FileTime.rate) * 60 / 1_000
+  private static let overlap = Int64(MediaTimebase.rate) * 60 / 1_000
 
   /// The maximum duration of a file's last frame: 100 ms.
-  private static let maximumVideoFrame = Int64(FileTime.rate) / 10
+  private static let maximumLastFrameDuration = Int64(MediaTimebase.rate) / 10
 
   let kind: MediaKind
   private let pieces: [Piece]
   private var gaps: GapIndex
   /// Whether audio that the recorder inserted for lost packets is skipped; only possible if the manifest lists the gaps.
-  private let leavesOutRepairs: Bool
+  private let skipsInsertedAudio: Bool
   private var nextPiece = 0
   private var reader: TrackReader?
   /// The offset that is added to a frame's time in its file.
@@ -44,7 +44,7 @@ final class RecordedTrack {
     self.kind = kind
     self.pieces = pieces
     self.gaps = GapIndex(gaps)
-    leavesOutRepairs = kind == .audio && !gaps.isEmpty
+    skipsInsertedAudio = kind == .audio && !gaps.isEmpty
   }
 
   /// Whether no file contains any of it.
@@ -86,8 +86,8 @@ final class RecordedTrack {
     if let end, let last {
       // Files of one recording state their start in milliseconds; a file without a start continues the previous one.
       let start = shift + first.time
-      let isCut = kind == .audio && abs(start - end) <= Self.seam
-      if isCut || (kind == .audio ? start < end - Self.overlap : start <= last) {
+      let isContinuous = kind == .audio && abs(start - end) <= Self.joinTolerance
+      if isContinuous || (kind == .audio ? start < end - Self.overlap : start <= last) {
         shift += end - start
         zero += end - start
       }
@@ -98,7 +98,7 @@ final class RecordedTrack {
   private func endPiece() {
     let said = pieces[nextPiece - 1].track.end + zero
     // A file's last frame has an estimated duration, that of the frame before it, which can be long.
-    end = kind == .audio ? max(end ?? .min, said) : last.map { min(said, $0 + Self.maximumVideoFrame) }
+    end = kind == .audio ? max(end ?? .min, said) : last.map { min(said, $0 + Self.maximumLastFrameDuration) }
   }
 
   private func position(_ frame: FileFrame) -> (time: Int64, content: FileFrame) {
@@ -118,14 +118,14 @@ final class RecordedTrack {
     let isEmpty = payload.readableBytes <= 2
     // A code 3 packet that consists of zero-length frames only (RFC 7845, 4.1; RFC 6716, 3.2.5): no encoder sends that.
     if isEmpty, let first = bytes.first, first & 3 == 3, bytes.count == 2 { return true }
-    guard leavesOutRepairs, let reason = gaps.around(frame.time) else { return false }
+    guard skipsInsertedAudio, let reason = gaps.around(frame.time) else { return false }
     return isEmpty || reason == .lost
   }
 }
 
 /// A frame on the recording's timeline.
 struct RecordedFrame {
-  /// The presentation time in units of `FileTime.rate` since the recording's start.
+  /// The presentation time in units of `MediaTimebase.rate` since the recording's start.
   var time: Int64
   var content: FileFrame
   /// The gap before the frame, from the manifest.
@@ -136,7 +136,7 @@ struct RecordedFrame {
   /// - Parameter arrival: The arrival time to assign.
   func encoded(owner: ParticipantID, arrival: ContinuousClock.Instant) -> EncodedFrame {
     let codec: Codec = content.kind == .video ? .vp8 : .opus
-    let unit = FileTime.units(perTickOf: content.kind)
+    let unit = MediaTimebase.units(perTickOf: content.kind)
     // Rounded down, also for times before the start.
     let ticks = time >= 0 ? time / unit : -((unit - 1 - time) / unit)
     return EncodedFrame(

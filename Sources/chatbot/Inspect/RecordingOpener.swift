@@ -12,19 +12,19 @@ struct RecordingOpener {
 
   /// How much shorter the audio of a WebM file may be than that of the Ogg file beside it and still count as complete:
   /// 250 ms.
-  private static let audioMargin = Int64(FileTime.rate) / 4
+  private static let audioMargin = Int64(MediaTimebase.rate) / 4
 
   private typealias Opened = (file: RecordedFile, stored: StoredFile)
 
   /// - Returns: Nil if none of its files can be read.
   mutating func open(_ recording: FoundRecording) -> InspectedPeer? {
     let files = recording.files.compactMap { file in open(file, of: recording).map { (file, $0) } }
-    let videoFrames = RecordedTrack(
+    let videoTrack = RecordedTrack(
       .video, pieces: files.compactMap { piece(.video, of: $0, in: recording) },
       gaps: gaps(.video, of: recording.manifest))
-    let audio = RecordedTrack(
+    let audioTrack = RecordedTrack(
       .audio, pieces: audioPieces(of: files, in: recording), gaps: gaps(.audio, of: recording.manifest))
-    let tracks = [videoFrames, audio].filter { !$0.isEmpty }
+    let tracks = [videoTrack, audioTrack].filter { !$0.isEmpty }
     if tracks.isEmpty { return nil }
     remarkUnfinished(recording)
     return InspectedPeer(
@@ -34,10 +34,10 @@ struct RecordingOpener {
   private mutating func open(_ file: RecordedFile, of recording: FoundRecording) -> StoredFile? {
     let shown = RecordedName.shown(file.path)
     do throws(MediaFile.ReadError) {
-      let stored = try StoredFile(opening: file.path, accepting: StoredCodec.carried)
+      let stored = try StoredFile(opening: file.path, accepting: StoredCodec.callCodecs)
       // Files of an unfinished recording are cut off; one remark about the recording covers them.
       let isKnown = recording.manifest.map { !$0.content.finished } ?? false
-      if !isKnown { remarks += stored.remarks.map { "“\(shown)”: \($0)" } }
+      if !isKnown { remarks += stored.notes.map { "“\(shown)”: \($0)" } }
       return stored
     } catch {
       if isBegunOnly(file, error) {
@@ -53,7 +53,7 @@ struct RecordingOpener {
   private func isBegunOnly(_ file: RecordedFile, _ rejection: MediaFile.ReadError) -> Bool {
     guard file.entry.map({ !$0.complete }) ?? false else { return false }
     return switch rejection {
-    case .empty, .nothingInside, .noTrack: true
+    case .empty, .noMedia, .noTrack: true
     default: false
     }
   }
@@ -71,7 +71,7 @@ struct RecordingOpener {
     var zero = opened.file.entry.flatMap { RecordedTime.units($0.start) } ?? 0
     // WebM states when audio is heard, which is the decoder's delay before the packet's time; a call uses the packet's
     // time.
-    if opened.stored.format == .webM, kind == .audio { zero += track.preSkip * FileTime.units(perTickOf: .audio) }
+    if opened.stored.format == .webM, kind == .audio { zero += track.preSkip * MediaTimebase.units(perTickOf: .audio) }
     return .init(file: opened.stored, track: track, zero: zero)
   }
 
@@ -82,10 +82,10 @@ struct RecordingOpener {
       let pieces = files.filter { $0.stored.format == format }.compactMap { piece(.audio, of: $0, in: recording) }
       return (pieces, pieces.reduce(0) { $0 + $1.track.end - $1.track.start })
     }
-    let films = all(.webM)
-    let audioChunks = all(.ogg)
-    return films.length + Self.audioMargin >= audioChunks.length && !films.pieces.isEmpty
-      ? films.pieces : audioChunks.pieces
+    let webM = all(.webM)
+    let ogg = all(.ogg)
+    return webM.length + Self.audioMargin >= ogg.length && !webM.pieces.isEmpty
+      ? webM.pieces : ogg.pieces
   }
 
   private func gaps(_ kind: MediaKind, of manifest: FoundRecording.Manifest?) -> [RecordingManifest.Gap] {
@@ -98,8 +98,8 @@ struct RecordingOpener {
     guard let manifest = recording.manifest, !manifest.content.finished else { return }
     let path = RecordedName.shown(manifest.path)
     remarks.append(
-      "“\(path)” is not finished: it still grows, or the program was killed. It is judged up to its present end; "
-        + "`chatbot repair \(path)` completes one that was not closed.")
+      "“\(path)” is not finished: it is still being recorded, or the recorder was killed. It is judged up to its "
+        + "current end. If the recorder was killed, `chatbot repair \(path)` completes it.")
   }
 
   /// The time of its zero, in milliseconds since 1970.

@@ -115,8 +115,8 @@ struct RecordingSearch {
     let entry = content.files.first { $0.name == file.name }
     if entry == nil {
       remarks.append(
-        "“\(RecordedName.shown(path))” was begun after its manifest was last written; it is assumed to continue where the file "
-          + "before it ends.")
+        "“\(RecordedName.shown(path))” was created after its manifest was last written; it is assumed to continue where "
+          + "the file before it ends.")
     }
     let segment = entry?.segment ?? RecordedName.segment(file.name)?.number
     add(RecordedFile(path: path, entry: entry, segment: segment), to: manifestPath, content)
@@ -132,10 +132,10 @@ struct RecordingSearch {
 
   // MARK: Manifests
 
-  private mutating func manifest(_ path: String) throws(ManifestFile.ReadError) -> RecordingManifest {
+  private mutating func manifest(_ path: String) throws(InspectedManifest.ReadError) -> RecordingManifest {
     let key = Self.identity(path)
     if let known = manifests[key] { return known }
-    let content = try ManifestFile.read(path)
+    let content = try InspectedManifest.read(path)
     manifests[key] = content
     return content
   }
@@ -198,7 +198,7 @@ struct RecordingSearch {
 }
 
 /// Reads manifests with bounded memory.
-enum ManifestFile {
+enum InspectedManifest {
   /// No manifest is larger, because its lists are bounded.
   static let largest = 16 << 20
 

@@ -12,11 +12,21 @@ struct Load {
   let console: Console
   let log: Logger
 
-  private enum EndReason {
+  private enum EndReason: CustomStringConvertible {
     case interrupted
     case timeIsUp
     case sourceEnded
-    case allGone
+    case allLeft
+
+    /// The reason as a clause, for the log.
+    var description: String {
+      switch self {
+      case .interrupted: "a signal arrived"
+      case .timeIsUp: "the duration has passed"
+      case .sourceEnded: "the input ended"
+      case .allLeft: "all publishers have left"
+      }
+    }
   }
 
   /// The parts that a load's tasks share.
@@ -31,13 +41,13 @@ struct Load {
   func run() async throws {
     let interruption = Interruption()
     // Find errors that need no network before joining, so that no participant notices them.
-    try options.reaching.connectionSettings.check()
+    try options.connection.connectionSettings.check()
     let source = try openSource()
     // Each publisher has one socket for each local address and one to the server.
     FileDescriptorLimit.allowMany()
     let loops = Array(
       MultiThreadedEventLoopGroup(
-        numberOfThreads: options.reaching.mediaThreads ?? System.coreCount
+        numberOfThreads: options.connection.mediaThreads ?? System.coreCount
       ).makeIterator())
     let parts = Parts(
       publisherGroup: PublisherGroup(source: source, size: options.publishers),
@@ -54,7 +64,7 @@ struct Load {
         log.debug("leaving", metadata: ["reason": "\(ending)"])
         break
       }
-      let report = await account(parts)
+      let report = await makeReport(parts)
       await parts.publisherGroup.leave()
       group.cancelAll()
       return report
@@ -69,7 +79,7 @@ struct Load {
     guard let camera = options.playing.camera else { throw CallFailure(.usage, "There is nothing to play.") }
     do {
       let source = try LiveCamera.open(camera, logger: log)
-      for remark in source.remarks { log.warning("\(remark)", metadata: ["camera": "\(options.playing.play ?? "")"]) }
+      for note in source.notes { log.warning("\(note)", metadata: ["camera": "\(options.playing.play ?? "")"]) }
       return source
     } catch {
       throw CallFailure(.fileNotPlayable, error.description)
@@ -81,7 +91,7 @@ struct Load {
     var configuration = connectionSettings.peerConfiguration
     configuration.sending = parts.publisherGroup.source.kinds
     configuration.receiving = options.receive ? Set(MediaKind.allCases) : []
-    configuration.keyframeAnswer = parts.publisherGroup.source.isLive ? .source : .replay
+    configuration.keyframeResponse = parts.publisherGroup.source.isLive ? .requestFromSource : .replay
     configuration.maximumSendBitrate = options.playing.maxBitrate.bitsPerSecond
     let publisherRegistry = parts.publisherRegistry
     configuration.isPolite = { publisherRegistry.id(of: index) < $0.text }
@@ -113,7 +123,7 @@ struct Load {
     }
     group.addTask {
       await publish(first, parts)
-      return Task.isCancelled ? nil : .allGone
+      return Task.isCancelled ? nil : .allLeft
     }
     group.addTask {
       await play(parts)
@@ -126,7 +136,7 @@ struct Load {
     }
     if let duration = options.duration?.duration {
       group.addTask {
-        await parts.milestones.lastCame()
+        await parts.milestones.lastPublisherStarted()
         try? await MediaThread.loop.sleep(for: duration)
         return Task.isCancelled ? nil : .timeIsUp
       }
@@ -134,7 +144,7 @@ struct Load {
     if console.isTerminal {
       group.addTask {
         while (try? await MediaThread.loop.sleep(for: .seconds(1))) != nil {
-          console.show(lines: LoadTable(await account(parts)).lines)
+          console.show(lines: LoadTable(await makeReport(parts)).lines)
         }
         return nil
       }
@@ -181,12 +191,12 @@ struct Load {
 
   // MARK: The end
 
-  private func account(_ parts: Parts) async -> LoadReport {
+  private func makeReport(_ parts: Parts) async -> LoadReport {
     let records = await parts.publisherGroup.records()
     let steady = parts.milestones.steady(now: .now)
     return LoadReport(
-      records: records, publishers: options.publishers, room: options.reaching.connectionSettings.roomName,
-      server: options.reaching.connectionSettings.server, source: parts.publisherGroup.source.summary,
+      records: records, publishers: options.publishers, room: options.connection.connectionSettings.roomName,
+      server: options.connection.connectionSettings.server, source: parts.publisherGroup.source.summary,
       seconds: steady.seconds,
       bytesBefore: steady.bytesBefore, lateness: await parts.broadcaster.lateness())
   }
@@ -206,7 +216,7 @@ struct Load {
     let missing = report.started - report.connected
     throw CallFailure(
       .notConnected,
-      "\(missing) of \(report.started) publishers were never connected to anyone"
-        + (report.failures.isEmpty ? ": nobody else was in the room, or there was no time." : "."))
+      "Publishers that were never connected: \(missing) of \(report.started)."
+        + (report.failures.isEmpty ? " Nobody else was in the room, or the load ended too early." : ""))
   }
 }

@@ -9,8 +9,9 @@ struct LoadCommand: AsyncParsableCommand {
     discussion: """
       chatbot load --room 100 --publishers 50 --play samples/test.webm --duration 30s
 
-      Each publisher has an id, a socket and a certificate of its own. They call everyone in the room, and \
-      each other with --receive only. With --udp-port they take the ports from that one on. Exits with 0 only if each of them was connected to someone.
+      Each publisher has its own id, socket and certificate. The publishers call everyone else in the room. They call \
+      each other only with --receive. With --udp-port they use consecutive ports, beginning with that one. Exits with 0 \
+      only if each of them was connected to someone.
       """)
 
   @OptionGroup var options: LoadOptions
@@ -27,7 +28,7 @@ struct LoadCommand: AsyncParsableCommand {
 /// The options of `chatbot load`.
 struct LoadOptions: ParsableArguments {
   @OptionGroup(title: "Room and network")
-  var reaching: ConnectionOptions
+  var connection: ConnectionOptions
 
   @Option(
     parsing: .unconditional,
@@ -35,7 +36,7 @@ struct LoadOptions: ParsableArguments {
   var publishers: Int
 
   @Option(
-    help: ArgumentHelp("How fast they join: 10/s, 90/m.", valueName: "rate"), transform: RampRate.parse)
+    help: ArgumentHelp("How fast they join: 10/s, 90/m. (default: 10/s)", valueName: "rate"), transform: RampRate.parse)
   var ramp = RampRate(perSecond: 10)
 
   @OptionGroup(title: "Input")
@@ -47,7 +48,7 @@ struct LoadOptions: ParsableArguments {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "Leave this long after the last one joined: 90, 90s, 10m, 1h. (default: stay until a signal)", valueName: "time"),
+      "Leave this long after the last one started: 90, 90s, 10m, 1h. (default: stay until a signal)", valueName: "time"),
     transform: TimeSpan.parse)
   var duration: TimeSpan?
 
@@ -61,7 +62,7 @@ struct LoadOptions: ParsableArguments {
 
   /// The settings of one publisher. Each has its own UDP port, counted from the requested one.
   func connectionSettings(of publisher: Int) -> ConnectionSettings {
-    var connectionSettings = reaching.connectionSettings
+    var connectionSettings = connection.connectionSettings
     if connectionSettings.udpPort > 0 {
       connectionSettings.udpPort = UInt16(clamping: Int(connectionSettings.udpPort) + publisher)
     }
@@ -73,10 +74,10 @@ struct LoadOptions: ParsableArguments {
     guard (1...Self.maximumPublishers).contains(publishers) else {
       throw ValidationError("--publishers is 1 to \(Self.maximumPublishers), not \(publishers).")
     }
-    let lastPort = Int(reaching.udpPort) + publishers - 1
-    if reaching.udpPort > 0, lastPort > Int(UInt16.max) {
+    let lastPort = Int(connection.udpPort) + publishers - 1
+    if connection.udpPort > 0, lastPort > Int(UInt16.max) {
       throw ValidationError(
-        "\(publishers) publishers take the UDP ports from \(reaching.udpPort) to \(lastPort), but \(UInt16.max) is the last one."
+        "\(publishers) publishers take the UDP ports from \(connection.udpPort) to \(lastPort), but \(UInt16.max) is the last one."
       )
     }
     if duration?.milliseconds == 0 { throw ValidationError("--duration 0 would leave before anyone is connected.") }

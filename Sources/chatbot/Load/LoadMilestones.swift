@@ -29,7 +29,7 @@ final class LoadMilestones: Sendable {
   }
 
   /// Waits for the last publisher; for one caller only.
-  func lastCame() async {
+  func lastPublisherStarted() async {
     for await _ in arrivals { return }
   }
 

@@ -57,7 +57,7 @@ struct LoadPublisher: Sendable {
         hasJoined = true
         publisherRegistry.joined(index, as: you.text)
         publisherGroup.note(index) { $0.joined(now: .now) }
-        log.debug("joined", metadata: ["publisher": "\(index)", "id": "\(you)", "others": "\(others.count)"])
+        log.debug("joined", metadata: ["publisher": "\(index)", "user": "\(you)", "others": "\(others.count)"])
         for id in await publisherRegistry.callees(among: others.map(\.text)) {
           let other = ParticipantID(id)
           if isSomeoneElse {

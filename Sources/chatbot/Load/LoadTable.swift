@@ -11,7 +11,8 @@ struct LoadTable: Sendable {
     let people = report.publishers == 1 ? "1 publisher" : "\(report.publishers) publishers"
     let room = StatusLine.plain(report.room, longest: StatusLine.maximumRoom)
     let since =
-      report.started < report.publishers ? "since the first of \(report.started) joined" : "since the last one joined"
+      report.started < report.publishers
+      ? "since the beginning; \(report.started) started" : "since the last one started"
     var lines = ["\(people) in room \(room), \(Self.decimal(report.seconds)) s \(since)", ""]
     lines.append(Self.row("", ["reached", "median", "95 %", "worst"]))
     lines.append(times("joined", "\(report.joined) of \(report.publishers)", report.joinTime))

@@ -10,20 +10,21 @@ final class PublisherGroup: Sendable {
     var publishers: [LoadPublisher] = []
     var records: [PublisherRecord]
     /// The bandwidth of each publisher's viewers; only for a source that adapts.
-    var lines: [Int: ViewerBandwidth] = [:]
+    var bandwidths: [Int: ViewerBandwidth] = [:]
     var connected = 0
   }
 
   private let size: Int
   private let state: Mutex<State>
-  private let everybody: AsyncStream<Void>
-  private let isEverybody: AsyncStream<Void>.Continuation
+  private let allConnectedSignal: AsyncStream<Void>
+  private let allConnectedContinuation: AsyncStream<Void>.Continuation
 
   init(source: any FrameSource, size: Int) {
     self.source = source
     self.size = size
     state = Mutex(State(records: Array(repeating: PublisherRecord(), count: size)))
-    (everybody, isEverybody) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    (allConnectedSignal, allConnectedContinuation) = AsyncStream.makeStream(
+      of: Void.self, bufferingPolicy: .bufferingNewest(1))
   }
 
   func add(_ publisher: LoadPublisher) {
@@ -43,29 +44,29 @@ final class PublisherGroup: Sendable {
       return state.connected == size
     }
     if areAll {
-      isEverybody.yield()
-      isEverybody.finish()
+      allConnectedContinuation.yield()
+      allConnectedContinuation.finish()
     }
   }
 
   /// Waits until each publisher has been connected to someone; for one caller only.
   func allConnected() async {
-    for await _ in everybody { return }
+    for await _ in allConnectedSignal { return }
   }
 
   /// Adapts the encoder to the viewers' bandwidth. One encoder serves all publishers.
-  func follow(_ line: ViewerBandwidth.Line?, of participant: ParticipantID, _ index: Int) {
+  func follow(_ estimate: ViewerBandwidth.PathEstimate?, of participant: ParticipantID, _ index: Int) {
     guard source.isLive else { return }
-    let line = state.withLock { state in
-      if let line {
-        state.lines[index, default: ViewerBandwidth()].set(line, of: participant)
+    let estimate = state.withLock { state in
+      if let estimate {
+        state.bandwidths[index, default: ViewerBandwidth()].set(estimate, of: participant)
       } else {
-        state.lines[index]?.remove(participant)
+        state.bandwidths[index]?.remove(participant)
       }
-      return ViewerBandwidth.common(of: state.lines.values.flatMap(\.all))
+      return ViewerBandwidth.common(of: state.bandwidths.values.flatMap(\.all))
     }
-    if let line {
-      source.adapt(toBitrate: line.bitrate, fractionLost: line.fractionLost)
+    if let estimate {
+      source.adapt(toBitrate: estimate.bitrate, fractionLost: estimate.fractionLost)
     } else {
       source.reset()
     }

@@ -38,7 +38,7 @@ struct Bitrate: Sendable, Hashable, CustomStringConvertible {
       case .noBitrate: "A bitrate is a number of bits per second, like 300k, 2M or 2.5M."
       case .outOfRange:
         "The bitrate must be between \(Bitrate(bitsPerSecond: Bitrate.range.lowerBound)) and "
-          + "\(Bitrate(bitsPerSecond: Bitrate.range.upperBound)) ."
+          + "\(Bitrate(bitsPerSecond: Bitrate.range.upperBound))."
       }
     }
   }

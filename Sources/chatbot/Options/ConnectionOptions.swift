@@ -49,7 +49,8 @@ struct ConnectionOptions: ParsableArguments {
   @Flag(
     inversion: .prefixedNo,
     help: ArgumentHelp(
-      "Check users' candidates on this machine and in private networks. (default: if the server is there)"))
+      "Whether to check users' candidates on this machine and in private networks. (default: yes if the server is on "
+        + "this machine or in a private network)"))
   var allowLocalCandidates: Bool?
 
   /// The maximum length of a room name that the server accepts, in Unicode scalars.
@@ -74,7 +75,8 @@ struct ConnectionOptions: ParsableArguments {
     let mediaThreads = mediaThreads ?? 1
     if udpPort > 0, Int(udpPort) + mediaThreads - 1 > 65_535 {
       throw ValidationError(
-        "--media-threads \(mediaThreads) needs as many ports from --udp-port \(udpPort) on, and the last one is 65535.")
+        "--media-threads \(mediaThreads) needs \(mediaThreads) consecutive UDP ports from \(udpPort), but the highest port is "
+          + "65535.")
     }
   }
 

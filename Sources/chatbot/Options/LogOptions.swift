@@ -6,7 +6,9 @@ struct LogOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The log level. (default: info; check and inspect: warning)", valueName: "level"))
   var logLevel: Logger.Level?
 
-  @Flag(help: "Print errors only; no status line.")
+  @Flag(
+    help:
+      "Print only warnings and errors (check and inspect: errors, and the verdict if it did not hold); no status line.")
   var quiet = false
 
   /// The log level; `--quiet` changes the default.

@@ -41,7 +41,8 @@ struct PlayOptions: ParsableArguments {
   var live = false
 
   @Option(
-    help: ArgumentHelp("The maximum bitrate that a live encoder sends to each viewer.", valueName: "bitrate"),
+    help: ArgumentHelp(
+      "The maximum bitrate that a live encoder sends to each viewer. (default: 2.5M)", valueName: "bitrate"),
     transform: Bitrate.parse)
   var maxBitrate = Bitrate(bitsPerSecond: 2_500_000)
 

@@ -57,7 +57,7 @@ struct CheckOutputs: Sendable {
         if path == Self.standardOutput { try console.document(text) } else { try write(text, to: path) }
       } catch {
         let name = path == Self.standardOutput ? "Standard output" : path
-        problems.append("\(name) cannot be written: \(FileReason.sentence(error))")
+        problems.append("\(name) cannot be written: \(FileErrorDescription.sentence(error))")
       }
     }
     put(json) { try report.json }

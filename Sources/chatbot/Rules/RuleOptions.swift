@@ -12,7 +12,7 @@ struct RuleOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "A rule, like 'video.fps >= 24'; repeatable. Given rules replace the default rules, unless "
-        + "one of them is “\(RuleList.ownName)”. (default: rules that the verdict lists)",
+        + "one of them is “\(RuleList.defaultKeyword)”. (default: rules that the verdict lists)",
       valueName: "rule"))
   var expect: [String] = []
 
@@ -65,7 +65,7 @@ struct RuleOptions: ParsableArguments {
         throw ValidationError("--expect-file \(expectFile): \(error)")
       }
     }
-    return rules.isEmpty ? .own : rules
+    return rules.isEmpty ? .defaults : rules
   }
 
   /// The rules of the command line alone.

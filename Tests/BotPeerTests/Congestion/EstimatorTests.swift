@@ -62,11 +62,11 @@ struct EstimatorTests {
 
   @Test("loss above 10 % lowers the rate, 5 % leaves it unchanged, no loss raises it")
   func loss() {
-    func after(_ lost: Int, isCalm: Bool = false) -> Double {
+    func after(_ lost: Int, isUncongested: Bool = false) -> Double {
       var bound = LossBasedEstimator(rate: 1_000_000)
       for step in 0..<10 {
         bound.received(
-          expected: 100, lost: lost, isCalm: isCalm, sent: 1_000_000, roundTrip: .milliseconds(50),
+          expected: 100, lost: lost, isUncongested: isUncongested, sent: 1_000_000, roundTrip: .milliseconds(50),
           limits: 50_000...5_000_000, now: start + .milliseconds(step * 600))
       }
       return bound.rate
@@ -74,7 +74,7 @@ struct EstimatorTests {
     #expect(after(30) < 600_000)
     #expect(after(5) == 1_000_000)
     #expect(after(0) > 1_200_000)
-    #expect(after(5, isCalm: true) > 1_200_000)
+    #expect(after(5, isUncongested: true) > 1_200_000)
     #expect(after(100) >= 50_000)
   }
 

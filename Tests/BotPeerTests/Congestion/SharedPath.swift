@@ -207,5 +207,5 @@ struct SharedPath {
 
 extension MediaSession.Configuration {
   /// The configuration for a source that adapts to the target bitrate and encodes keyframes on request.
-  static var live: Self { Self(keyframeAnswer: .source) }
+  static var live: Self { Self(keyframeResponse: .requestFromSource) }
 }

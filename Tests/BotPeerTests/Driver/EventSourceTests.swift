@@ -83,10 +83,10 @@ struct EventSourceTests {
 
   @Test(
     "media waits until more events can be yielded with it, and any other event is yielded at once with those that wait")
-  func patience() async throws {
+  func deliveryInterval() async throws {
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let (waits, events) = try await loop.submit { () -> ([Duration?], ParticipantEvents) in
-      let (source, events) = EventSource.make(on: loop, patience: .milliseconds(40))
+      let (source, events) = EventSource.make(on: loop, deliveryInterval: .milliseconds(40))
       let start = ContinuousClock.now
       func turn(_ event: ParticipantEvent?, after delay: Duration) -> Duration? {
         if let event { source.add(event) }

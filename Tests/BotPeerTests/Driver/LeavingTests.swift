@@ -9,8 +9,8 @@ import Testing
 
 @Suite("Participants who leave")
 struct LeavingTests {
-  private func call(playing: Bool = true) throws -> SwitchboardCall {
-    let call = SwitchboardCall(seed: 31)
+  private func call(playing: Bool = true) throws -> DemultiplexerCall {
+    let call = DemultiplexerCall(seed: 31)
     try call.enter("anna", host: 1)
     try call.connect("anna")
     if playing { call.play("anna", seed: 1) }
@@ -32,7 +32,7 @@ struct LeavingTests {
 
   @Test("when too many participants have left but still send, the connections of those who left first are closed")
   func tooManyGoOn() throws {
-    let call = SwitchboardCall(seed: 32) { $0.departedLimit = 2 }
+    let call = DemultiplexerCall(seed: 32) { $0.departedLimit = 2 }
     let names = ["anna", "bert", "carl", "dora"]
     for (index, name) in names.enumerated() {
       try call.enter(name, host: UInt8(index + 1))
@@ -53,7 +53,7 @@ struct LeavingTests {
 
   @Test("a participant who answers no connectivity checks is sent nothing but checks, however often they restart ICE")
   func restartsWithoutAnswers() throws {
-    let call = SwitchboardCall(seed: 33, sending: [.audio, .video])
+    let call = DemultiplexerCall(seed: 33, sending: [.audio, .video])
     try call.enter("anna", host: 1)
     try call.connect("anna")
     let guest = try #require(call.guests[ParticipantID("anna")]?.engine)
@@ -120,7 +120,7 @@ struct LeavingTests {
 
   @Test("the connection of a participant who is not connected ends as soon as the server reports the departure")
   func notConnected() throws {
-    let call = SwitchboardCall()
+    let call = DemultiplexerCall()
     try call.enter("anna", host: 1)
     call.run(for: .milliseconds(3))
     #expect(call.engine(of: "anna") != nil)

@@ -34,7 +34,7 @@ struct MappingServer {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
       let request = unwrapInboundIn(data)
-      guard let envelope = STUNEnvelope(request.data), envelope.kind == .request else { return }
+      guard let routing = STUNRouting(request.data), routing.kind == .request else { return }
       // A success response with only XOR-MAPPED-ADDRESS (RFC 8489, 14.2).
       guard case .v4(let address) = mapped.ip else { return }
       var answer = ByteBuffer()

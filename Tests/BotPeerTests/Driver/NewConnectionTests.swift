@@ -8,8 +8,8 @@ import Testing
 
 @Suite("A participant who begins a new connection under the same id")
 struct NewConnectionTests {
-  private func call(identity: DTLSIdentity? = nil) throws -> SwitchboardCall {
-    let call = SwitchboardCall(seed: 41)
+  private func call(identity: DTLSIdentity? = nil) throws -> DemultiplexerCall {
+    let call = DemultiplexerCall(seed: 41)
     try call.enter("anna", host: 1, identity: identity)
     try call.connect("anna")
     call.play("anna", seed: 1)
@@ -18,7 +18,7 @@ struct NewConnectionTests {
   }
 
   /// Expects that all media sent over the new connection arrives.
-  private func expectMedia(_ call: SwitchboardCall) throws {
+  private func expectMedia(_ call: DemultiplexerCall) throws {
     try call.connect("anna", within: .seconds(10))
     let before = call.frames(of: "anna").count
     call.play("anna", seed: 2)
@@ -58,7 +58,7 @@ struct NewConnectionTests {
   func returned(isVerified: Bool) throws {
     let call = try call()
     let engine = call.engine(of: "anna")
-    call.participantLeft("anna", returnIsVerified: isVerified)
+    call.participantLeft("anna", isRejoinVerified: isVerified)
     call.run(for: .milliseconds(400))
     // From another machine, with another certificate.
     try call.enter("anna", host: 2, port: 5001)

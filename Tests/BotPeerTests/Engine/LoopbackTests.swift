@@ -75,12 +75,12 @@ struct LoopbackTests {
     let start = MonotonicInstant.now
     var clock = SendClock(epoch: start)
     var videoFrames: [Int64] = []
-    var audioChunks: [Int64] = []
+    var audioTicks: [Int64] = []
     for step in 0..<1_000 {
       let now = start + .milliseconds(step * 20)
       // The video's source changes at 5 s, and pauses from 10 s to 12 s.
       let origin: Int64 = step < 250 ? 4_000_000_000 : 17
-      audioChunks.append(
+      audioTicks.append(
         clock.ticks(
           of: MediaTime(ticks: 99_000_000 + Int64(step) * 960, rate: 48_000), codec: .opus, times: .ofTrack, due: now))
       if (500..<600).contains(step) { continue }
@@ -88,11 +88,11 @@ struct LoopbackTests {
         clock.ticks(
           of: MediaTime(ticks: origin + Int64(step) * 1_800, rate: 90_000), codec: .vp8, times: .ofTrack, due: now))
     }
-    #expect(zip(audioChunks, audioChunks.dropFirst()).allSatisfy { $1 - $0 == 960 })
+    #expect(zip(audioTicks, audioTicks.dropFirst()).allSatisfy { $1 - $0 == 960 })
     let steps = zip(videoFrames, videoFrames.dropFirst()).map { $1 - $0 }
     #expect(steps.count { $0 != 1_800 } == 1)
     #expect(steps.max() == Int64(181_800))
-    #expect(abs(Double(audioChunks[999]) / 48_000 - Double(videoFrames[videoFrames.count - 1]) / 90_000) < 0.001)
+    #expect(abs(Double(audioTicks[999]) / 48_000 - Double(videoFrames[videoFrames.count - 1]) / 90_000) < 0.001)
   }
 
   @Test("a track whose first frame is late is corrected gradually, and its timestamps never go backwards")

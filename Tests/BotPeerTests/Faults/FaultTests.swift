@@ -20,7 +20,7 @@ struct FaultTests {
   @Test("every fault describes in sentences what it does and how a good app behaves")
   func texts() {
     for fault in Fault.allCases {
-      for text in [fault.title, fault.whatAGoodAppDoes] {
+      for text in [fault.title, fault.expectedBehavior] {
         #expect(text.hasSuffix(".") && text.first?.isUppercase == true && !text.contains("\n"))
         #expect(text.count > 40 && text.count < 330, "\(fault.rawValue): \(text.count)")
       }
@@ -30,7 +30,7 @@ struct FaultTests {
 
   @Test("a fault belongs either to the engine or to the source")
   func owners() {
-    for fault in Fault.allCases { #expect((fault.injector == nil) == fault.isOfSource) }
-    #expect(Fault.allCases.filter(\.isOfSource) == [.sizeChange])
+    for fault in Fault.allCases { #expect((fault.injector == nil) == fault.isInjectedBySource) }
+    #expect(Fault.allCases.filter(\.isInjectedBySource) == [.sizeChange])
   }
 }

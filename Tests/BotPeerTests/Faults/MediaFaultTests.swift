@@ -10,10 +10,10 @@ import Testing
 
 @Suite("A peer with a deliberate media fault")
 struct MediaFaultTests {
-  private func pair(_ fault: Fault, keyframeAnswer: KeyframeResponse = .replay) throws -> SwitchboardPair {
-    let pair = SwitchboardPair {
+  private func pair(_ fault: Fault, keyframeResponse: KeyframeResponse = .replay) throws -> DemultiplexerPair {
+    let pair = DemultiplexerPair {
       $0.faultInjector = fault.injector
-      $0.media = MediaSession.Configuration(keyframeAnswer: keyframeAnswer)
+      $0.media = MediaSession.Configuration(keyframeResponse: keyframeResponse)
     }
     try pair.connect()
     pair.play()
@@ -21,7 +21,7 @@ struct MediaFaultTests {
   }
 
   /// Returns the headers of all RTP packets that Alice has sent; SRTP leaves headers unencrypted.
-  private func headers(_ pair: SwitchboardPair) -> [(time: ContinuousClock.Instant, packet: RTPPacket)] {
+  private func headers(_ pair: DemultiplexerPair) -> [(time: ContinuousClock.Instant, packet: RTPPacket)] {
     pair.alice.sent.compactMap { time, datagram in
       guard PacketKind.of(datagram) == .rtp else { return nil }
       var plain = datagram
@@ -35,9 +35,9 @@ struct MediaFaultTests {
 
   @Test(
     "SSRC change: after 3 s all packets have new SSRCs, and frames continue within 1.1 s",
-    arguments: [KeyframeResponse.replay, .source])
-  func ssrcChange(keyframeAnswer: KeyframeResponse) throws {
-    let pair = try pair(.ssrcChange, keyframeAnswer: keyframeAnswer)
+    arguments: [KeyframeResponse.replay, .requestFromSource])
+  func ssrcChange(keyframeResponse: KeyframeResponse) throws {
+    let pair = try pair(.ssrcChange, keyframeResponse: keyframeResponse)
     let start = pair.now
     pair.run(for: .seconds(8))
     let change = start + .seconds(3)

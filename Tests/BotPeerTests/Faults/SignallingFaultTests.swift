@@ -10,12 +10,12 @@ import Testing
 
 @Suite("A peer with a deliberate signalling fault")
 struct SignallingFaultTests {
-  private func pair(_ fault: Fault) -> SwitchboardPair {
-    SwitchboardPair { $0.faultInjector = fault.injector }
+  private func pair(_ fault: Fault) -> DemultiplexerPair {
+    DemultiplexerPair { $0.faultInjector = fault.injector }
   }
 
   /// Expects that media is delivered in both directions, complete and in order, for another two seconds.
-  private func expectMedia(_ pair: SwitchboardPair, sourceLocation: SourceLocation = #_sourceLocation) {
+  private func expectMedia(_ pair: DemultiplexerPair, sourceLocation: SourceLocation = #_sourceLocation) {
     let before = (pair.alice.frames.count, pair.bob.frames.count)
     pair.play()
     pair.run(for: .seconds(2))

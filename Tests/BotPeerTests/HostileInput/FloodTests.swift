@@ -12,7 +12,7 @@ import Testing
 @Suite("Floods")
 struct FloodTests {
   private func scene() throws -> (mallory: ScriptedPeer, anna: HonestParticipant) {
-    let call = SwitchboardCall(seed: 71)
+    let call = DemultiplexerCall(seed: 71)
     let anna = try HonestParticipant(in: call)
     return (try ScriptedPeer(in: call), anna)
   }
@@ -32,7 +32,7 @@ struct FloodTests {
     request.priority = 1
     request.iceControlling = 1
     request.usesCandidate = number % 2 == 0
-    return request.sealed(key: isForged ? Array("a password of somebody".utf8) : Array(ours.password.utf8))
+    return request.encoded(integrityKey: isForged ? Array("a password of somebody".utf8) : Array(ours.password.utf8))
   }
 
   @Test("Binding requests with a wrong password or for an unknown user name get no response")
@@ -75,7 +75,7 @@ struct FloodTests {
 
   @Test("Binding requests with spoofed addresses cause no more traffic to them than a standard agent would send")
   func amplification() throws {
-    let mallory = try ScriptedPeer(in: SwitchboardCall(seed: 73))
+    let mallory = try ScriptedPeer(in: DemultiplexerCall(seed: 73))
     var bytes = 0
     for number in 0..<20 {
       let request = try request(to: mallory, number: UInt64(number))
@@ -113,7 +113,7 @@ struct FloodTests {
 
   @Test("a flood of candidates uses bounded memory, and a call connects during one", arguments: [true, false])
   func candidates(beforeOffer: Bool) throws {
-    let call = SwitchboardCall(seed: 72)
+    let call = DemultiplexerCall(seed: 72)
     let anna = try HonestParticipant(in: call)
     var mallory: ScriptedPeer?
     if !beforeOffer { mallory = try ScriptedPeer(in: call) }

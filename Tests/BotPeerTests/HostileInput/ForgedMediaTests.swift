@@ -16,7 +16,7 @@ struct ForgedMediaTests {
   static let count = ProcessInfo.processInfo.environment["CHATBOT_SOAK"] == nil ? 25_000 : 250_000
 
   private func scene() throws -> (mallory: ScriptedPeer, anna: HonestParticipant) {
-    let call = SwitchboardCall(seed: 61)
+    let call = DemultiplexerCall(seed: 61)
     let anna = try HonestParticipant(in: call)
     return (try ScriptedPeer(in: call), anna)
   }

@@ -7,10 +7,10 @@ import Testing
 
 /// A guest who behaves correctly while others do not.
 struct HonestParticipant {
-  private let call: SwitchboardCall
+  private let call: DemultiplexerCall
 
   /// Lets the guest join and play.
-  init(in call: SwitchboardCall) throws {
+  init(in call: DemultiplexerCall) throws {
     self.call = call
     try call.enter("anna", host: 1)
     try call.connect("anna")

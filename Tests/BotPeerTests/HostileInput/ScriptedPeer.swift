@@ -8,16 +8,16 @@ import TestSupport
 @testable import NetworkEmulation
 @testable import PeerEngine
 
-/// A guest of a ``SwitchboardCall`` with real keys whose RTP and RTCP packets the test writes itself.
+/// A guest of a ``DemultiplexerCall`` with real keys whose RTP and RTCP packets the test writes itself.
 final class ScriptedPeer {
-  let call: SwitchboardCall
+  let call: DemultiplexerCall
   let name: String
   private var sequenceNumbers: [UInt32: UInt16] = [:]
   private var pictureID: UInt16 = 100
   private var generator = SeededGenerator(seed: 5)
 
   /// Lets the guest join, and waits for the connection.
-  init(_ name: String = "mallory", host: UInt8 = 66, in call: SwitchboardCall) throws {
+  init(_ name: String = "mallory", host: UInt8 = 66, in call: DemultiplexerCall) throws {
     self.call = call
     self.name = name
     try call.enter(name, host: host)
@@ -25,7 +25,7 @@ final class ScriptedPeer {
   }
 
   var id: ParticipantID { ParticipantID(name) }
-  var address: TransportAddress { call.guests[id]?.address ?? SwitchboardCall.botAddress }
+  var address: TransportAddress { call.guests[id]?.address ?? DemultiplexerCall.botAddress }
   /// The bot's engine for this guest.
   var engine: PeerConnection? { call.engine(of: name) }
 
@@ -113,5 +113,5 @@ final class ScriptedPeer {
   }
 
   var videoFrames: [ByteBuffer] { call.frames(of: name).payloads(.vp8) }
-  var audioChunks: [ByteBuffer] { call.frames(of: name).payloads(.opus) }
+  var audioPayloads: [ByteBuffer] { call.frames(of: name).payloads(.opus) }
 }

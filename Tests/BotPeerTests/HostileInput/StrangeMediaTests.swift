@@ -10,7 +10,7 @@ import Testing
 @Suite("A participant who sends unusual media")
 struct StrangeMediaTests {
   private func scene() throws -> (mallory: ScriptedPeer, anna: HonestParticipant) {
-    let call = SwitchboardCall(seed: 51)
+    let call = DemultiplexerCall(seed: 51)
     let anna = try HonestParticipant(in: call)
     return (try ScriptedPeer(in: call), anna)
   }
@@ -113,9 +113,9 @@ struct StrangeMediaTests {
       }
     }
     mallory.call.run(for: .seconds(4))
-    #expect(mallory.audioChunks.filter { $0 == short }.count == 20)
-    #expect(mallory.audioChunks.filter { $0 == long }.count == 20)
-    #expect(mallory.audioChunks.allSatisfy { $0.readableBytes > 0 })
+    #expect(mallory.audioPayloads.filter { $0 == short }.count == 20)
+    #expect(mallory.audioPayloads.filter { $0 == long }.count == 20)
+    #expect(mallory.audioPayloads.allSatisfy { $0.readableBytes > 0 })
     #expect(mallory.engine?.state == .connected)
     anna.expectUnharmed()
   }

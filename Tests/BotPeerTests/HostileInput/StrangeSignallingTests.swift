@@ -10,7 +10,7 @@ import Testing
 @Suite("A participant who sends unusual signalling")
 struct StrangeSignallingTests {
   private func scene() throws -> (mallory: ScriptedPeer, anna: HonestParticipant) {
-    let call = SwitchboardCall(seed: 81)
+    let call = DemultiplexerCall(seed: 81)
     let anna = try HonestParticipant(in: call)
     return (try ScriptedPeer(in: call), anna)
   }
@@ -19,7 +19,7 @@ struct StrangeSignallingTests {
     mallory.call.guests[mallory.id]?.engine.negotiator.createOffer() ?? ""
   }
 
-  private func answers(to name: String, in call: SwitchboardCall) -> Int {
+  private func answers(to name: String, in call: DemultiplexerCall) -> Int {
     call.events(of: name).count { if case .signal(.answer) = $0 { true } else { false } }
   }
 
@@ -32,7 +32,7 @@ struct StrangeSignallingTests {
 
   @Test("candidates sent before the offer are used once it arrives")
   func candidatesFirst() throws {
-    let call = SwitchboardCall(seed: 82)
+    let call = DemultiplexerCall(seed: 82)
     let anna = try HonestParticipant(in: call)
     for host in 1...3 {
       call.signal(
@@ -51,7 +51,7 @@ struct StrangeSignallingTests {
 
   @Test("participants who send candidates but no offer are discarded after 30 s")
   func candidatesOnly() throws {
-    let call = SwitchboardCall(seed: 83)
+    let call = DemultiplexerCall(seed: 83)
     for number in 0..<20 {
       call.signal(
         .candidate(TrickledCandidate(candidate: "candidate:\(number)", mid: "0", mLineIndex: 0)),
@@ -64,7 +64,7 @@ struct StrangeSignallingTests {
 
   @Test("repeated offers, also during the answer to the first, are each answered within one call")
   func offersTwice() throws {
-    let call = SwitchboardCall(seed: 84)
+    let call = DemultiplexerCall(seed: 84)
     let anna = try HonestParticipant(in: call)
     try call.enter("mallory", host: 66)
     guard let guest = call.guests[ParticipantID("mallory")]?.engine else { return }

@@ -9,13 +9,13 @@ import Testing
 
 @Suite("A peer over an impaired network")
 struct ImpairedPeerTests {
-  private func pair(_ text: String?, seed: UInt64 = 7) throws -> SwitchboardPair {
+  private func pair(_ text: String?, seed: UInt64 = 7) throws -> DemultiplexerPair {
     let impairment = try text.map { try Impairment(parsing: $0, seed: seed) }
-    return SwitchboardPair { $0.impairment = impairment }
+    return DemultiplexerPair { $0.impairment = impairment }
   }
 
   /// Returns the mean time from one side's source to the delivery of audio at the other side.
-  private func age(of heard: SwitchboardPair.Side, from source: SwitchboardPair.Side) -> Duration {
+  private func age(of heard: DemultiplexerPair.Side, from source: DemultiplexerPair.Side) -> Duration {
     let sent = source.source?.sent.filter { $0.codec == .opus } ?? []
     let ages = heard.frames.compactMap { time, frame -> Duration? in
       guard frame.codec == .opus, let number = frame.madeUpNumber, sent.indices.contains(number) else { return nil }
@@ -66,7 +66,7 @@ struct ImpairedPeerTests {
 
   @Test("the same seed gives media the same fates in two runs, byte for byte")
   func repeats() throws {
-    var counts: [[Impairment.Tally?]] = []
+    var counts: [[Impairment.DatagramCounts?]] = []
     var frames: [[ByteBuffer]] = []
     for seed in [7, 7, 8] as [UInt64] {
       let pair = try pair("loss=5%,burst=2,delay=10ms", seed: seed)

@@ -14,7 +14,7 @@ struct DecodabilityTrackerTests {
       descriptor: VP8PayloadDescriptor(
         startsPartition: true, pictureID: .init(UInt16(position & 0x7FFF)),
         baseLayerIndex: UInt8(truncatingIfNeeded: position / 4),
-        temporalLayer: .init(index: layer, dependsOnBaseOnly: position % 4 == 1 || position % 4 == 2)),
+        temporalLayer: .init(index: layer, isLayerSync: position % 4 == 1 || position % 4 == 2)),
       isKeyframe: position == 0, isComplete: isComplete, packetsLostBefore: lost)
   }
 

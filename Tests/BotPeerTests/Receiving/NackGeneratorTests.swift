@@ -42,7 +42,7 @@ struct NackGeneratorTests {
   }
 
   @Test("a packet is requested again each round trip, more slowly after six requests, and given up after three seconds")
-  func patience() {
+  func packetTimeout() {
     var nack = NackGenerator()
     _ = nack.arrived(1, now: at(0))
     _ = nack.arrived(3, now: at(0))
@@ -67,10 +67,10 @@ struct NackGeneratorTests {
     var slow = RoundTripTime()
     for _ in 0..<50 { slow.measured(.seconds(1)) }
     var configuration = NackGenerator.Configuration()
-    configuration.patience = .seconds(1)
+    configuration.packetTimeout = .seconds(1)
     let nack = NackGenerator(configuration: configuration)
-    #expect(nack.patience(roundTrip: slow) == .seconds(3))
-    #expect(nack.patience(roundTrip: roundTrip) == .seconds(1))
+    #expect(nack.packetTimeout(roundTrip: slow) == .seconds(3))
+    #expect(nack.packetTimeout(roundTrip: roundTrip) == .seconds(1))
   }
 
   @Test("packets that fall due within three milliseconds are requested together")
@@ -87,8 +87,8 @@ struct NackGeneratorTests {
   @Test("without NACK support, packets are waited for but never requested")
   func silent() {
     var configuration = NackGenerator.Configuration()
-    configuration.asks = false
-    configuration.patience = .milliseconds(400)
+    configuration.supportsNack = false
+    configuration.packetTimeout = .milliseconds(400)
     var nack = NackGenerator(configuration: configuration)
     _ = nack.arrived(1, now: at(0))
     _ = nack.arrived(3, now: at(0))

@@ -32,7 +32,7 @@ struct VP8FrameAssemblerTests {
     assembler.add(packet(1, [3], starts: false, ends: true))
     let frame = try required(assembler.popFrame())
     #expect(Array(frame.payload.readableBytesView) == keyframe + [1, 2, 3])
-    #expect(frame.link.isKeyframe && frame.link.isComplete)
+    #expect(frame.dependency.isKeyframe && frame.dependency.isComplete)
     #expect(frame.size?.description == "640x480")
     #expect(frame.timestamp == 1)
     #expect(frame.arrival == now + .milliseconds(1))
@@ -53,13 +53,13 @@ struct VP8FrameAssemblerTests {
     #expect(assembler.isGatheringKeyframe)
     assembler.add(packet(3, delta + [8], starts: true, ends: false))
     let frame = try required(assembler.popFrame())
-    #expect(frame.link.isComplete && frame.link.isKeyframe)
+    #expect(frame.dependency.isComplete && frame.dependency.isKeyframe)
     #expect(frame.payload.readableBytes == 11)
-    #expect(try required(assembler.popFrame()).link.isComplete)
+    #expect(try required(assembler.popFrame()).dependency.isComplete)
     for number in 4..<20 {
       assembler.add(packet(number, delta, starts: true, ends: false))
       let frame = try required(assembler.popFrame())
-      #expect(frame.link.isComplete && frame.timestamp == UInt32(number - 1))
+      #expect(frame.dependency.isComplete && frame.timestamp == UInt32(number - 1))
       #expect(assembler.popFrame() == nil)
     }
   }
@@ -68,16 +68,16 @@ struct VP8FrameAssemblerTests {
   func abandoned() throws {
     var assembler = VP8FrameAssembler()
     assembler.add(packet(1, keyframe, starts: true, ends: true))
-    #expect(try required(assembler.popFrame()).link.isComplete)
+    #expect(try required(assembler.popFrame()).dependency.isComplete)
     assembler.add(packet(2, delta, starts: true, ends: false))
     assembler.add(packet(2, [5], starts: false, ends: false))
     // No sequence number is missing between them.
     assembler.add(packet(3, keyframe, starts: true, ends: true))
     let abandoned = try required(assembler.popFrame())
-    #expect(!abandoned.link.isComplete)
+    #expect(!abandoned.dependency.isComplete)
     #expect(abandoned.timestamp == 2)
     let next = try required(assembler.popFrame())
-    #expect(next.link.isComplete && next.link.isKeyframe && next.link.packetsLostBefore == 0)
+    #expect(next.dependency.isComplete && next.dependency.isKeyframe && next.dependency.packetsLostBefore == 0)
     #expect(assembler.popFrame() == nil)
   }
 
@@ -89,8 +89,8 @@ struct VP8FrameAssemblerTests {
     #expect(assembler.popFrame() == nil)
     assembler.add(packet(2, [5], starts: false, ends: true))
     let first = try required(assembler.popFrame())
-    #expect(!first.link.isComplete && !first.link.isKeyframe && first.size == nil)
-    #expect(try required(assembler.popFrame()).link.isKeyframe)
+    #expect(!first.dependency.isComplete && !first.dependency.isKeyframe && first.size == nil)
+    #expect(try required(assembler.popFrame()).dependency.isKeyframe)
     #expect(assembler.popFrame() == nil)
   }
 
@@ -101,10 +101,10 @@ struct VP8FrameAssemblerTests {
     assembler.add(packet(2, delta, starts: true, ends: false))
     assembler.addLost(1)
     assembler.add(packet(3, delta, starts: true, ends: false))
-    #expect(try required(assembler.popFrame()).link.isComplete == false)
-    #expect(try required(assembler.popFrame()).link.isComplete == false)
+    #expect(try required(assembler.popFrame()).dependency.isComplete == false)
+    #expect(try required(assembler.popFrame()).dependency.isComplete == false)
     assembler.finish()
-    #expect(try required(assembler.popFrame()).link.isComplete == false)
+    #expect(try required(assembler.popFrame()).dependency.isComplete == false)
     #expect(assembler.popFrame() == nil)
     assembler.add(packet(4, keyframe, starts: true, ends: false))
     assembler.add(packet(5, delta, starts: true, ends: false))
@@ -124,7 +124,7 @@ struct VP8FrameAssemblerTests {
     }
     for number in 1..<4 {
       let frame = try required(assembler.popFrame())
-      #expect(frame.link.isComplete && frame.timestamp == UInt32(number))
+      #expect(frame.dependency.isComplete && frame.timestamp == UInt32(number))
     }
   }
 
@@ -137,10 +137,10 @@ struct VP8FrameAssemblerTests {
     assembler.add(packet(1, [3], starts: false, ends: true))
     assembler.add(packet(2, [0x11, 0, 0], starts: true, ends: true))
     let damaged = try required(assembler.popFrame())
-    #expect(!damaged.link.isComplete)
+    #expect(!damaged.dependency.isComplete)
     let whole = try required(assembler.popFrame())
-    #expect(whole.link.isComplete)
-    #expect(whole.link.packetsLostBefore == 0)
+    #expect(whole.dependency.isComplete)
+    #expect(whole.dependency.packetsLostBefore == 0)
     #expect(assembler.popFrame() == nil)
   }
 
@@ -150,8 +150,8 @@ struct VP8FrameAssemblerTests {
     assembler.addLost(1)
     assembler.add(packet(1, [3], starts: false, ends: true))
     let damaged = try required(assembler.popFrame())
-    #expect(!damaged.link.isComplete)
-    #expect(damaged.link.packetsLostBefore == 1)
+    #expect(!damaged.dependency.isComplete)
+    #expect(damaged.dependency.packetsLostBefore == 1)
   }
 
   @Test("a frame whose last packet was lost is damaged, and the loss is counted before the next one")
@@ -160,10 +160,10 @@ struct VP8FrameAssemblerTests {
     assembler.add(packet(1, keyframe, starts: true, ends: false))
     assembler.addLost(1)
     assembler.add(packet(2, [0x11, 0, 0], starts: true, ends: true))
-    #expect(try required(assembler.popFrame()).link.isComplete == false)
+    #expect(try required(assembler.popFrame()).dependency.isComplete == false)
     let next = try required(assembler.popFrame())
-    #expect(next.link.isComplete)
-    #expect(next.link.packetsLostBefore == 1)
+    #expect(next.dependency.isComplete)
+    #expect(next.dependency.packetsLostBefore == 1)
   }
 
   @Test("empty payloads do not change a frame")
@@ -181,8 +181,8 @@ struct VP8FrameAssemblerTests {
     assembler.add(ReceivedPacket(payload: ByteBuffer(bytes: [0x90]), timestamp: 1, marker: true, arrival: now))
     assembler.add(packet(2, [0x10, 0], starts: true, ends: true))
     let frame = try required(assembler.popFrame())
-    #expect(!frame.link.isComplete)
-    #expect(frame.link.packetsLostBefore == 1)
+    #expect(!frame.dependency.isComplete)
+    #expect(frame.dependency.packetsLostBefore == 1)
   }
 
   @Test("an endless frame is cut off at 4 MiB and marked damaged")
@@ -193,7 +193,7 @@ struct VP8FrameAssemblerTests {
     for _ in 0..<100 { assembler.add(packet(1, part, starts: false, ends: false)) }
     assembler.finish()
     let frame = try required(assembler.popFrame())
-    #expect(!frame.link.isComplete)
+    #expect(!frame.dependency.isComplete)
     #expect(frame.payload.readableBytes <= VP8FrameAssembler.maximumFrameSize)
   }
 }

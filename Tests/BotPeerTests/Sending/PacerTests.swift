@@ -21,7 +21,7 @@ struct PacerTests {
   @Test("a burst of 100 packets is sent within the drain time and no faster")
   func burst() {
     var pacer = Pacer()
-    for number in 0..<100 { pacer.add(entry(.videoFrame, number: UInt16(number)), now: start) }
+    for number in 0..<100 { pacer.add(entry(.video, number: UInt16(number)), now: start) }
     var now = start
     var times: [Duration] = []
     while let due = pacer.deadline {
@@ -40,17 +40,17 @@ struct PacerTests {
   @Test("audio is sent first, then retransmissions, then video")
   func priorities() {
     var pacer = Pacer()
-    for priority in [Pacer.Priority.videoFrame, .retransmission, .audio] { pacer.add(entry(priority), now: start) }
+    for priority in [Pacer.Priority.video, .retransmission, .audio] { pacer.add(entry(priority), now: start) }
     #expect(
       [pacer.next(now: start), pacer.next(now: start), pacer.next(now: start)].map { $0?.priority } == [
-        .audio, .retransmission, .videoFrame,
+        .audio, .retransmission, .video,
       ])
   }
 
   @Test("waiting packets of a media section can be removed")
   func remove() {
     var pacer = Pacer()
-    for number in 0..<10 { pacer.add(entry(.videoFrame, number: UInt16(number), media: number % 2), now: start) }
+    for number in 0..<10 { pacer.add(entry(.video, number: UInt16(number), media: number % 2), now: start) }
     pacer.removeAll(media: 1)
     var left: [UInt16] = []
     var now = start

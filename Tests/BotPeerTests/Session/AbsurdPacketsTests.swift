@@ -182,8 +182,8 @@ struct AbsurdPacketsTests {
       }
       listener.run(for: .seconds(1))
       #expect(listener.numbers(.vp8) == Array(0..<60))
-      let audioChunks = listener.frames(.opus).map(\.time.ticks)
-      #expect(zip(audioChunks, audioChunks.dropFirst()).allSatisfy { $1 - $0 == 960 })
+      let audioTicks = listener.frames(.opus).map(\.time.ticks)
+      #expect(zip(audioTicks, audioTicks.dropFirst()).allSatisfy { $1 - $0 == 960 })
     }
   }
 

@@ -68,7 +68,7 @@ struct BoundedMemoryTests {
     }
     assembler.finish()
     let frame = assembler.popFrame()
-    #expect(frame?.link.isComplete == false)
+    #expect(frame?.dependency.isComplete == false)
     #expect(frame.map { $0.payload.readableBytes <= (size == 1 ? 8_200 : 4 << 20) } == true)
   }
 

@@ -133,7 +133,7 @@ struct GapTests {
   func lostLayer() {
     let listener = listen(silentAboutLoss) { number, descriptor in
       descriptor.baseLayerIndex = UInt8(number / 2)
-      descriptor.temporalLayer = .init(index: UInt8(number % 2), dependsOnBaseOnly: number % 2 == 1)
+      descriptor.temporalLayer = .init(index: UInt8(number % 2), isLayerSync: number % 2 == 1)
     } losing: { videoFrame, _ in
       videoFrame == 7
     }

@@ -75,7 +75,7 @@ struct KeyframeResponseTests {
   @Test("a live encoder is only asked for a keyframe, and no group is replayed")
   func liveEncoder() {
     var configuration = MediaSession.Configuration()
-    configuration.sending.keyframeAnswer = .source
+    configuration.sending.keyframeResponse = .requestFromSource
     var call = SessionCall(configuration: configuration)
     call.run(for: .seconds(1))
     request(&call)

@@ -61,7 +61,7 @@ enum LayeredStream: String, CaseIterable, CustomTestStringConvertible {
       descriptor.baseLayerIndex = UInt8(truncatingIfNeeded: self == .twoLayers ? number / 2 : number / 4)
       descriptor.temporalLayer = .init(
         index: UInt8(layer),
-        dependsOnBaseOnly: layer > 0 && references(of: number).allSatisfy { self.layer(of: $0) == 0 })
+        isLayerSync: layer > 0 && references(of: number).allSatisfy { self.layer(of: $0) == 0 })
       descriptor.isNonReference = self == .twoLayers ? number % 8 == 7 : layer == 2
       if self == .threeLayersWithoutIDs { descriptor.pictureID = nil }
     }

@@ -72,7 +72,7 @@ struct RecoveryFiguresTests {
     media.audioNack = true
     // The source is like a live encoder, so no group is replayed and keyframe requests do not change the frames.
     var configuration = MediaSession.Configuration()
-    configuration.sending.keyframeAnswer = .source
+    configuration.sending.keyframeResponse = .requestFromSource
     var call = SessionCall(
       seed: 5, toBob: line(.random, 0.3), toAlice: line(.random, 0.3), media: media, configuration: configuration)
     call.source?.keyframeBytes = 12_000
@@ -124,7 +124,7 @@ struct RecoveryFiguresTests {
     arguments: [true, false], 1...3 as ClosedRange<UInt64>)
   func limit(isLive: Bool, seed: UInt64) throws {
     var configuration = MediaSession.Configuration()
-    if isLive { configuration.sending.keyframeAnswer = .source }
+    if isLive { configuration.sending.keyframeResponse = .requestFromSource }
     var call = SessionCall(seed: seed, toBob: .init(delay: .milliseconds(25)), configuration: configuration)
     call.source?.keyframeBytes = 12_000
     call.source?.frameBytes = 2_500

@@ -169,7 +169,7 @@ struct ReportTests {
     call.run(for: .seconds(5))
     func limits(_ call: SessionCall) -> [UInt64] {
       call.bob.rtcp.compactMap { sent in
-        guard case .maximumBitrateEstimate(let estimate) = sent.packet else { return nil }
+        guard case .receiverEstimatedMaximumBitrate(let estimate) = sent.packet else { return nil }
         #expect(estimate.sources == [Negotiated.aliceAudio, Negotiated.aliceVideo])
         return estimate.bitrate
       }

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Transport-wide feedback, between two sessions")
 struct TransportFeedbackTests {
-  private struct Told {
+  private struct FeedbackLog {
     var feedbacks: [(time: ContinuousClock.Instant, packet: TransportFeedback)]
     /// The arrival times reported for each sequence number, in units of 250 µs.
     var arrivals: [UInt16: [Int64]] = [:]
@@ -53,7 +53,7 @@ struct TransportFeedbackTests {
     }
     call.run(for: .seconds(10))
     call.settle(for: .seconds(1))
-    let reported = Told(call.bob)
+    let reported = FeedbackLog(call.bob)
     // The sets are equal because no packet is lost after the last arrival; the receiver could not know of such a loss.
     #expect(Set(reported.arrivals.keys) == Set(sent).subtracting(lost))
     #expect(reported.arrivals.values.allSatisfy { $0.count == 1 })
@@ -71,7 +71,7 @@ struct TransportFeedbackTests {
   func order() throws {
     var call = SessionCall(seed: 5, toBob: .init(loss: 0.05, delay: .milliseconds(20)))
     call.run(for: .seconds(10))
-    let reported = Told(call.bob)
+    let reported = FeedbackLog(call.bob)
     #expect((95...101).contains(reported.feedbacks.count))
     for (earlier, later) in zip(reported.feedbacks, reported.feedbacks.dropFirst()) {
       #expect(later.packet.feedbackPacketCount == earlier.packet.feedbackPacketCount &+ 1)
@@ -89,7 +89,7 @@ struct TransportFeedbackTests {
     var call = SessionCall(seed: 6, toBob: line)
     call.run(for: .seconds(10))
     call.settle(for: .seconds(1))
-    let reported = Told(call.bob)
+    let reported = FeedbackLog(call.bob)
     #expect(Set(reported.arrivals.keys) == Set(call.alice.rtp.compactMap { number($0.packet) }))
     var received: Set<UInt16> = []
     for (_, feedback) in reported.feedbacks {

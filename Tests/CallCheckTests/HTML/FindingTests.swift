@@ -21,21 +21,21 @@ struct FindingTests {
     let peer = SamplePeer(id: "a", length: 20, freeze: (8, 2, .lost), lossAtFreeze: 0.4).report
     let found = finding("video.freeze.longest", limit: 0.5, in: peer)
     #expect(found.worst?.start == 8)
-    #expect(found.meanwhile.first?.hasPrefix("loss rose to 3") == true)
-    #expect(found.meanwhile.dropFirst().first == "video fell to 14 kbit/s (median 1.15 Mbit/s)")
-    #expect(found.meanwhile.contains("2 keyframes were requested"))
+    #expect(found.concurrentEvents.first?.hasPrefix("loss rose to 3") == true)
+    #expect(found.concurrentEvents.dropFirst().first == "video fell to 14 kbit/s (median 1.15 Mbit/s)")
+    #expect(found.concurrentEvents.contains("2 keyframes were requested"))
   }
 
   @Test("the report says that no packet was lost only if that is certain and does not contradict the reason")
   func noLoss() {
     var peer = SamplePeer(id: "a", length: 20, freeze: (8, 2, .senderPaused)).report
     peer.timeline.loss = peer.timeline.loss.map { $0.map { _ in 0 } }
-    #expect(finding("video.freeze.longest", limit: 0.5, in: peer).meanwhile.contains("no packet was lost"))
+    #expect(finding("video.freeze.longest", limit: 0.5, in: peer).concurrentEvents.contains("no packet was lost"))
     peer.video?.freezes.list[0].reason = FreezeReason.lost.rawValue
-    #expect(!finding("video.freeze.longest", limit: 0.5, in: peer).meanwhile.contains("no packet was lost"))
+    #expect(!finding("video.freeze.longest", limit: 0.5, in: peer).concurrentEvents.contains("no packet was lost"))
     peer.timeline.loss = []
     peer.video?.freezes.list[0].reason = nil
-    #expect(!finding("video.freeze.longest", limit: 0.5, in: peer).meanwhile.contains("no packet was lost"))
+    #expect(!finding("video.freeze.longest", limit: 0.5, in: peer).concurrentEvents.contains("no packet was lost"))
   }
 
   @Test("an impairment by the check itself is named")
@@ -46,7 +46,7 @@ struct FindingTests {
       .init(start: 9, text: "none"),
     ]
     let found = finding("video.freeze.longest", limit: 0.5, in: peer, impairment: notes)
-    #expect(found.meanwhile.last == "this check impaired the network on purpose (receive: rate=150kbit)")
+    #expect(found.concurrentEvents.last == "this check impaired the network on purpose (receive: rate=150kbit)")
   }
 
   @Test("the failure of a rule about a series is located where the series exceeds the limit")
@@ -58,7 +58,7 @@ struct FindingTests {
     // It lasted for the whole call, so nothing else explains it.
     let skew = finding("av.skew.p95", limit: 0.08, in: peer)
     #expect(skew.positions.count == 1)
-    #expect(skew.meanwhile.isEmpty)
+    #expect(skew.concurrentEvents.isEmpty)
     #expect(finding("video.firstFrame", limit: 1, in: peer).positions.isEmpty)
     #expect(finding("video.fps", limit: 15, in: peer, outcome: .notMeasured).positions.isEmpty)
   }

@@ -7,7 +7,7 @@ import Testing
 @Suite("The HTML report")
 struct HTMLReportTests {
   private static let reports: [String: CheckReport] = [
-    "held": SampleReport.held, "failed": SampleReport.failed, "never": SampleReport.neverCameAbout,
+    "held": SampleReport.held, "failed": SampleReport.failed, "never": SampleReport.neverEstablished,
     "hostile": SampleReport.hostile, "empty": SampleReport.report(peers: [], summary: "", results: []),
   ]
   private static let names = reports.keys.sorted()
@@ -122,7 +122,7 @@ struct HTMLReportTests {
     let page = try page("hostile")
     #expect(!page.contains("<script>alert"))
     #expect(!page.contains("<img src=x"))
-    let bad = page.unicodeScalars.count { $0 != "\n" && !ReportText.isHarmless($0) }
+    let bad = page.unicodeScalars.count { $0 != "\n" && !ReportText.isPrintable($0) }
     #expect(bad == 0)
     let links = ParsedXML.elements(of: page).compactMap { $0.attributes["href"] }.filter { !$0.hasPrefix("#") }
     #expect(

@@ -30,11 +30,11 @@ struct ReportChartTests {
   }
 
   @Test("a sparse value can be read until the next one")
-  func held() {
+  func sampleAndHold() {
     let seldom = LaneSeries(step: 0.2, values: [nil, 1, nil, nil, 2, nil, nil, 3, nil])
-    #expect(seldom.held.values == [nil, 1, 1, 1, 2, 2, 2, 3, nil])
+    #expect(seldom.sampleAndHold.values == [nil, 1, 1, 1, 2, 2, 2, 3, nil])
     let broken = LaneSeries(step: 0.2, values: [1, 2, nil, nil, nil, nil, 3, 4])
-    #expect(broken.held.values == [1, 2, nil, nil, nil, nil, 3, 4])
+    #expect(broken.sampleAndHold.values == [1, 2, nil, nil, nil, nil, 3, 4])
   }
 
   @Test("intervals beyond a limit continue over steps without values")
@@ -92,23 +92,23 @@ struct ReportChartTests {
 
   @Test("numbers have the same format everywhere")
   func figures() {
-    #expect(ReportFigure.seconds(0.08) == "80 ms")
-    #expect(ReportFigure.seconds(2.03) == "2.03 s")
-    #expect(ReportFigure.seconds(187) == "3:07 min")
-    #expect(ReportFigure.seconds(7500) == "2:05:00 h")
-    #expect(ReportFigure.seconds(-0.3) == "-300 ms")
-    #expect(ReportFigure.time(8.12) == "8.1 s")
-    #expect(ReportFigure.bitrate(812) == "812 bit/s")
-    #expect(ReportFigure.bitrate(32_100) == "32.1 kbit/s")
-    #expect(ReportFigure.bitrate(1_140_000) == "1.14 Mbit/s")
-    #expect(ReportFigure.share(0.021) == "2.1 %")
-    #expect(ReportFigure.share(0.34) == "34 %")
-    #expect(ReportFigure.bytes(1_598_204) == "1.6 MB")
-    #expect(ReportFigure.count(1_234_567) == "1\u{202F}234\u{202F}567")
-    #expect(ReportFigure.fixed(-0.004, 2) == "0.00")
-    #expect(ReportFigure.fixed(1.005, 1) == "1.0")
-    #expect(ReportFigure.fixed(.nan, 1) == "-")
-    #expect(ReportFigure.short(100, 0) == "100")
-    #expect(ReportFigure.short(2.50, 3) == "2.5")
+    #expect(NumberFormatting.seconds(0.08) == "80 ms")
+    #expect(NumberFormatting.seconds(2.03) == "2.03 s")
+    #expect(NumberFormatting.seconds(187) == "3:07 min")
+    #expect(NumberFormatting.seconds(7500) == "2:05:00 h")
+    #expect(NumberFormatting.seconds(-0.3) == "-300 ms")
+    #expect(NumberFormatting.time(8.12) == "8.1 s")
+    #expect(NumberFormatting.bitrate(812) == "812 bit/s")
+    #expect(NumberFormatting.bitrate(32_100) == "32.1 kbit/s")
+    #expect(NumberFormatting.bitrate(1_140_000) == "1.14 Mbit/s")
+    #expect(NumberFormatting.share(0.021) == "2.1 %")
+    #expect(NumberFormatting.share(0.34) == "34 %")
+    #expect(NumberFormatting.bytes(1_598_204) == "1.6 MB")
+    #expect(NumberFormatting.count(1_234_567) == "1\u{202F}234\u{202F}567")
+    #expect(NumberFormatting.fixed(-0.004, 2) == "0.00")
+    #expect(NumberFormatting.fixed(1.005, 1) == "1.0")
+    #expect(NumberFormatting.fixed(.nan, 1) == "-")
+    #expect(NumberFormatting.short(100, 0) == "100")
+    #expect(NumberFormatting.short(2.50, 3) == "2.5")
   }
 }

@@ -7,7 +7,7 @@ import Testing
 @Suite("The JUnit report")
 struct JUnitTests {
   private static let reports: [(String, CheckReport)] = [
-    ("held", SampleReport.held), ("failed", SampleReport.failed), ("never", SampleReport.neverCameAbout),
+    ("held", SampleReport.held), ("failed", SampleReport.failed), ("never", SampleReport.neverEstablished),
     ("hostile", SampleReport.hostile), ("recording", recording),
   ]
 
@@ -97,7 +97,7 @@ struct JUnitTests {
 
   @Test("reports a call that was never established as an error, and every rule that could not be measured as a failure")
   func tellsOfNoCall() throws {
-    let elements = ParsedXML.elements(of: SampleReport.neverCameAbout.junit)
+    let elements = ParsedXML.elements(of: SampleReport.neverEstablished.junit)
     let errors = elements.filter { $0.name == "error" }
     #expect(errors.count == 1)
     #expect(errors.first?.attributes["message"]?.contains("only mDNS names") == true)

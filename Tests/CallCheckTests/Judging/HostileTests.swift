@@ -45,7 +45,7 @@ struct HostileTests {
         sample.targetBitrate = any([nil, .max, .min, 0])
         judge.sample(sample, of: peer, at: now)
       case 2:
-        judge.step(any([.seen, .gone(.left, ""), .dtlsConnected, .remoteCandidate(.mdns)]), of: peer, at: now)
+        judge.step(any([.appeared, .departed(.left, ""), .dtlsConnected, .remoteCandidate(.mdns)]), of: peer, at: now)
       default:
         var payload = ByteBuffer(
           bytes: (0..<Int.random(in: 0..<80, using: &generator)).map { _ in UInt8(truncatingIfNeeded: generator.next())

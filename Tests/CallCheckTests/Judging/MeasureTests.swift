@@ -30,7 +30,7 @@ struct MeasureTests {
     var call = SyntheticCall()
     call.duration = 2
     let judge = CallJudge(call.options)
-    judge.step(.seen, of: SyntheticCall.peer, at: SyntheticCall.instant(0.1))
+    judge.step(.appeared, of: SyntheticCall.peer, at: SyntheticCall.instant(0.1))
     // Packet events arrive late here, but frames carry their arrival time.
     func tell() { judge.step(.firstPacket, of: SyntheticCall.peer, at: SyntheticCall.instant(1.3)) }
     if isReportedFirst { tell() }

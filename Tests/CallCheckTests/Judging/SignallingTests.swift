@@ -24,11 +24,11 @@ struct SignallingTests {
     }
     #expect(report.verdict == .held, "\(report.reported)")
     let losses = try #require(report.roomReport.signallingLost)
-    #expect(losses == [.init(start: 3, duration: 5, regained: false, reason: "The server closed the connection.")])
+    #expect(losses == [.init(start: 3, duration: 5, restored: false, reason: "The server closed the connection.")])
     let sentence =
       "The connection to the room server was lost at 3 s and not restored (the server closed the connection). "
       + "Calls continue without it, but no new peer can join."
-    #expect(report.shortcomings == [sentence])
+    #expect(report.limitations == [sentence])
     #expect(report.table(width: 300).contains(sentence))
     let isOnPage = HTMLReport(report).text.contains("server was lost at 3 s")
     #expect(isOnPage && report.junit.contains("server was lost at 3 s"))
@@ -36,7 +36,7 @@ struct SignallingTests {
   }
 
   @Test("ends when the server admits us again")
-  func regained() throws {
+  func restored() throws {
     let report = try report { judge in
       for time in [2.0, 5] {
         judge.disconnected(at: SyntheticCall.instant(time), because: "Gone.")
@@ -44,8 +44,8 @@ struct SignallingTests {
       }
     }
     #expect(report.roomReport.signallingLost?.map(\.duration) == [0.75, 0.75])
-    #expect(report.roomReport.signallingLost?.allSatisfy(\.regained) == true)
-    #expect(report.shortcomings.first?.contains("was lost 2 times, first at 2 s (gone), for 1.5 s in all") == true)
+    #expect(report.roomReport.signallingLost?.allSatisfy(\.restored) == true)
+    #expect(report.limitations.first?.contains("was lost 2 times, first at 2 s (gone), for 1.5 s in all") == true)
     #expect(report.roomReport.joined == 0.2)
   }
 
@@ -72,6 +72,6 @@ struct SignallingTests {
     }
     let report = judge.report(at: SyntheticCall.instant(8))
     #expect(report.results.map(\.outcome) == [.notMeasured])
-    #expect(report.shortcomings == [])
+    #expect(report.limitations == [])
   }
 }

@@ -21,7 +21,7 @@ struct DocumentationTests {
   }
 
   /// The default rules as the document must have them: those of a call with all expectations.
-  private static var ownRules: String {
+  private static var defaultRules: String {
     let rules = DefaultRules.rules(for: CheckExpectation(pattern: .returned), subject: .call)
     return (["| rule | reason |", "|---|---|"] + rules.map { "| `\($0.rule.text)` | \($0.reason) |" }).joined(
       separator: "\n")
@@ -36,9 +36,9 @@ struct DocumentationTests {
 
   @Test("the default rules are listed with their reasons")
   func rules() {
-    let isThere = Self.page.contains(Self.ownRules)
+    let isThere = Self.page.contains(Self.defaultRules)
     #expect(isThere)
-    if !isThere { print(Self.ownRules) }
+    if !isThere { print(Self.defaultRules) }
   }
 
   @Test("every field of the report is explained")
@@ -52,11 +52,11 @@ struct DocumentationTests {
     report.start = "2026-11-21T17:00:00.123Z"
     report.impairment = [.init(start: 0, end: 2, direction: "send", text: "loss=5%")]
     report.failure = "The check was interrupted."
-    report.act = .init(name: "ssrc-change", performed: 1)
-    report.peers[0].leftOut = .init(videoFrames: 3, first: 1, last: 1.1)
+    report.fault = .init(name: "ssrc-change", injectionCount: 1)
+    report.peers[0].skippedFrames = .init(videoFrames: 3, first: 1, last: 1.1)
     report.roomReport.peersNotJudged = 1
-    report.roomReport.signallingLost = [.init(start: 1, duration: 0.5, regained: true, reason: "Gone.")]
-    report.peers[0].cameLate = 1
+    report.roomReport.signallingLost = [.init(start: 1, duration: 0.5, restored: true, reason: "Gone.")]
+    report.peers[0].timeLeftAfterLateJoin = 1
     report.peers[0].undecoded = ["audio"]
     report.comparison = report.compared(with: report)
     let keys = Set(try report.json.split(separator: "\n").compactMap(Self.key))

@@ -6,16 +6,16 @@ import Testing
 @Suite("A report")
 struct ReportTests {
   @Test("an injected fault is reported with the verdict in every format, with its count")
-  func act() throws {
+  func fault() throws {
     var report = SampleReport.held
-    report.act = .init(name: "sudden-leave", performed: 2)
+    report.fault = .init(name: "sudden-leave", injectionCount: 2)
     let reported = "sudden-leave, injected 2 times"
     #expect(report.table(width: 200).contains("Injected fault: \(reported)."))
     let (page, junit) = (HTMLReport(report).text, report.junit)
     let isOnPage = page.contains("Injected fault") && page.contains(reported)
     #expect(isOnPage)
-    #expect(junit.contains("name=\"misbehaved\" value=\"\(reported)\""))
-    #expect(try CheckReport(parsing: Array(report.json.utf8)).act == report.act)
+    #expect(junit.contains("name=\"injectedFault\" value=\"\(reported)\""))
+    #expect(try CheckReport(parsing: Array(report.json.utf8)).fault == report.fault)
   }
 
   @Test("the same events give the same report, byte for byte")
@@ -120,25 +120,25 @@ struct ReportTests {
     #expect(report.failedRules == ["video.fps >= 15"], "\(report.reported)")
     #expect(report.summary == "1 of \(report.rules.count) rules failed for 1 of 2 peers.")
     let status = judge.status(at: SyntheticCall.instant(5))
-    #expect(status.awaited == [])
+    #expect(status.pending == [])
     #expect(status.peers.count == 2)
     #expect(abs(status.peers[0].fps - 30) <= 1)
     #expect((status.mediaElapsed ?? 0) > 3.5)
   }
 
   @Test("the status lists what the check waits for")
-  func awaited() throws {
+  func pending() throws {
     var call = SyntheticCall()
     call.duration = 3
     let judge = CallJudge(call.options)
-    #expect(judge.status(at: SyntheticCall.instant(0.1)).awaited == ["the room", "1 more peer"])
+    #expect(judge.status(at: SyntheticCall.instant(0.1)).pending == ["the room", "1 more peer"])
     judge.joined(at: SyntheticCall.instant(0.2))
-    #expect(judge.status(at: SyntheticCall.instant(0.25)).awaited == ["1 more peer"])
+    #expect(judge.status(at: SyntheticCall.instant(0.25)).pending == ["1 more peer"])
     var seen: [String] = []
     for participantEvent in try call.participantEvents() {
       judge.receive(participantEvent.event, of: SyntheticCall.peer, at: SyntheticCall.instant(participantEvent.time))
-      let awaited = judge.status(at: SyntheticCall.instant(participantEvent.time)).awaited.joined(separator: ", ")
-      if seen.last != awaited { seen.append(awaited) }
+      let pending = judge.status(at: SyntheticCall.instant(participantEvent.time)).pending.joined(separator: ", ")
+      if seen.last != pending { seen.append(pending) }
     }
     #expect(
       seen == ["a connection to peer-1", "video of peer-1, audio of peer-1", "audio of peer-1", ""])

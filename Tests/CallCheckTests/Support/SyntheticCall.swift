@@ -97,7 +97,7 @@ struct SyntheticCall: Hashable {
 
   private var steps: [ScriptedEvent] {
     let steps: [(Double, CallStep)] = [
-      (0.3, .seen), (0.31, .offerSent), (0.32, .localCandidate(.host)), (0.4, .answerReceived),
+      (0.3, .appeared), (0.31, .offerSent), (0.32, .localCandidate(.host)), (0.4, .answerReceived),
       (0.41, .remoteCandidate(.host)), (0.42, .checksBegun), (0.44, .checkAnswered), (0.45, .iceConnected),
       (0.6, .dtlsConnected),
     ]
@@ -105,7 +105,7 @@ struct SyntheticCall: Hashable {
   }
 
   private var goodbye: [ScriptedEvent] {
-    leaves.map { [ScriptedEvent(time: $0 + 0.1, event: .step(.gone(.left, "The peer left the room.")))] } ?? []
+    leaves.map { [ScriptedEvent(time: $0 + 0.1, event: .step(.departed(.left, "The peer left the room.")))] } ?? []
   }
 
   private func isIn(_ range: Range<Double>?, _ time: Double) -> Bool { range?.contains(time) ?? false }

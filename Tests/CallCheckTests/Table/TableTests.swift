@@ -20,7 +20,7 @@ struct TableTests {
 
   @Test("is plain ASCII if the terminal is not UTF-8")
   func ascii() {
-    for report in [SampleReport.failed, SampleReport.hostile, SampleReport.neverCameAbout] {
+    for report in [SampleReport.failed, SampleReport.hostile, SampleReport.neverEstablished] {
       let table = report.table(width: 80, isUnicode: false)
       let isPlain = table.unicodeScalars.allSatisfy { $0 == "\n" || (0x20..<0x7F).contains($0.value) }
       #expect(isPlain)
@@ -35,7 +35,7 @@ struct TableTests {
   func keepsToTheWidth(width: Int) {
     var wide = SampleReport.failed
     wide.results[9].sentence = String(repeating: "\u{6F22}\u{5B57} \u{1F600}\u{1F600} word ", count: 30)
-    for report in [wide, SampleReport.hostile, SampleReport.neverCameAbout] {
+    for report in [wide, SampleReport.hostile, SampleReport.neverEstablished] {
       let lines = report.table(width: width).split(separator: "\n")
       let widest = lines.map { TerminalText.width(String($0)) }.max() ?? 0
       #expect(widest <= width)
@@ -44,9 +44,9 @@ struct TableTests {
   }
 
   @Test("sends no text from the network to the terminal that moves the cursor or reverses the text")
-  func isHarmless() {
+  func isPrintable() {
     let table = SampleReport.hostile.table(width: 100)
-    let bad = table.unicodeScalars.count { $0 != "\n" && !ReportText.isHarmless($0) }
+    let bad = table.unicodeScalars.count { $0 != "\n" && !ReportText.isPrintable($0) }
     #expect(bad == 0)
   }
 
@@ -61,7 +61,7 @@ struct TableTests {
 
   @Test("says why there was no call, what got worse, and that the rules are default rules")
   func tellsTheRest() throws {
-    let never = SampleReport.neverCameAbout.table(width: 200)
+    let never = SampleReport.neverEstablished.table(width: 200)
     #expect(never.hasPrefix("\u{2717} Answer received, no ICE check answered; the peer offered only mDNS names"))
     #expect(never.contains("  \u{2013} video.fps >= 15"))
     let worse = SampleReport.failed.table(width: 200)
@@ -72,6 +72,6 @@ struct TableTests {
     #expect(much.table().contains("and 28 more that got worse"))
     var own = SampleReport.held
     own.rulesAreDefault = true
-    #expect(own.table().contains("No rule was given"))
+    #expect(own.table().contains("All of these rules are default rules."))
   }
 }

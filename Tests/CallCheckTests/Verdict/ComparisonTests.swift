@@ -30,7 +30,7 @@ struct ComparisonTests {
     #expect(comparison.newFailures.map(\.rule) == ["video.freeze.longest <= 1s"])
     #expect(comparison.summary.hasPrefix("Compared with the baseline, 1 rule newly fails, "))
     let back = before.compared(with: now)
-    #expect(back.mended.map(\.rule) == ["video.freeze.longest <= 1s"])
+    #expect(back.resolvedFailures.map(\.rule) == ["video.freeze.longest <= 1s"])
     #expect(back.better.contains { $0.measurement == "video.freeze.longest" })
     #expect(back.worse.isEmpty, "\(back.worse.map(\.sentence))")
   }

@@ -25,15 +25,18 @@ struct DiagnosisTests {
     "the diagnosis names the step that was reached and the obstacle",
     arguments: [
       ([], "The room was joined, but no peer was seen."),
-      ([.seen], "The peer was seen in the room, but neither side sent an offer."),
-      ([.seen, .offerSent], "Our offer was sent, but no answer arrived."),
+      ([.appeared], "The peer was seen in the room, but neither side sent an offer."),
+      ([.appeared, .offerSent], "Our offer was sent, but no answer arrived."),
       ([.offerReceived], "The peer's offer arrived, but it was not answered."),
       (
-        [.seen, .offerSent, .answerReceived, .checksBegun],
+        [.appeared, .offerSent, .answerReceived, .checksBegun],
         "Answer received, no ICE check answered; no candidate of the peer arrived."
       ),
       (
-        [.seen, .offerSent, .answerReceived, .remoteCandidate(CandidateKind(candidate: mdns)), .localCandidate(.host)],
+        [
+          .appeared, .offerSent, .answerReceived, .remoteCandidate(CandidateKind(candidate: mdns)),
+          .localCandidate(.host),
+        ],
         "Answer received, no ICE check answered; the peer offered only mDNS names (.local), which only its own network can resolve."
       ),
       (
@@ -42,8 +45,9 @@ struct DiagnosisTests {
       ),
       (
         [
-          .seen, .offerSent, .answerReceived, .localCandidate(.host), .remoteCandidate(CandidateKind(candidate: host)),
-          .remoteCandidate(.host), .remoteCandidate(.srflx), .gone(.failed, "ICE gave up after 30 s."),
+          .appeared, .offerSent, .answerReceived, .localCandidate(.host),
+          .remoteCandidate(CandidateKind(candidate: host)),
+          .remoteCandidate(.host), .remoteCandidate(.srflx), .departed(.failed, "ICE gave up after 30 s."),
         ],
         "Answer received, no ICE check answered; the peer's candidates were 2 host, 1 srflx; ICE gave up after 30 s."
       ),
@@ -52,14 +56,14 @@ struct DiagnosisTests {
         "Answer sent and ICE checks answered, but no candidate pair was selected; the peer's candidates were 1 host."
       ),
       (
-        [.seen, .answerReceived, .iceConnected, .gone(.failed, "The peer's certificate does not match.")],
+        [.appeared, .answerReceived, .iceConnected, .departed(.failed, "The peer's certificate does not match.")],
         "ICE connected, but the DTLS handshake did not finish; the peer's certificate does not match."
       ),
       (
-        [.seen, .answerReceived, .dtlsConnected], "ICE and DTLS connected, but no media packet arrived."
+        [.appeared, .answerReceived, .dtlsConnected], "ICE and DTLS connected, but no media packet arrived."
       ),
       (
-        [.seen, .dtlsConnected, .firstPacket], "Media packets arrived, but no complete frame."
+        [.appeared, .dtlsConnected, .firstPacket], "Media packets arrived, but no complete frame."
       ),
     ] as [([CallStep], String)])
   func reached(steps: [CallStep], sentence: String) {

@@ -9,13 +9,13 @@ struct FigureTests {
   @Test(
     "a value has enough decimals to show on which side of the limit it is",
     arguments: [
-      (MeasurementUnit.videoRate, 14.96, 15.0, "14.96 fps", "15 fps"), (.videoRate, 14.9, 15, "14.9 fps", "15 fps"),
+      (MeasurementUnit.frameRate, 14.96, 15.0, "14.96 fps", "15 fps"), (.frameRate, 14.9, 15, "14.9 fps", "15 fps"),
       (.time, 0.502, 0.5, "502 ms", "500 ms"), (.time, 0.5003, 0.5, "500.3 ms", "500 ms"),
       (.time, 0.9997, 1, "999.7 ms", "1 s"), (.time, 2.0012, 2, "2.001 s", "2 s"),
-      (.share, 0.0502, 0.05, "5.02 %", "5 %"), (.share, 0.9004, 0.9, "90.04 %", "90 %"),
+      (.ratio, 0.0502, 0.05, "5.02 %", "5 %"), (.ratio, 0.9004, 0.9, "90.04 %", "90 %"),
       (.bitrate, 300_200, 300_000, "300.2 kbit/s", "300 kbit/s"), (.count, 16.4, 16, "16.4", "16"),
       (.level, -30.02, -30, "-30.02 dB", "-30 dB"), (.score, 0.6996, 0.7, "0.6996", "0.7"),
-      (.videoRate, 15, 15, "15 fps", "15 fps"),
+      (.frameRate, 15, 15, "15 fps", "15 fps"),
     ])
   func figures(unit: MeasurementUnit, value: Double, limit: Double, shown: String, wanted: String) {
     let texts = unit.texts(value, against: limit)

@@ -57,7 +57,7 @@ actor CommandChannel {
     let text = try JSON.object(message).text
     let timeout = Task {
       try await sleepOnEventLoop(for: limit)
-      finish(id, .failure(TookTooLong(what: "answer to \(method)", limit: limit)))
+      finish(id, .failure(TimeoutError(what: "answer to \(method)", limit: limit)))
     }
     defer { timeout.cancel() }
     return try await withCheckedThrowingContinuation { answer in

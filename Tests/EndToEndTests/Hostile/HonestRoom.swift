@@ -47,9 +47,9 @@ struct HonestRoom: Sendable {
     let scout = try await HostileParticipant(joining: Self.name, of: server, in: network)
     defer { scout.leave() }
     try #require(scout.others.count == 1 + Self.players)
-    var positions: [String: CandidateText.Place] = [:]
+    var positions: [String: CandidateText.Endpoint] = [:]
     for other in scout.others {
-      let said = try await scout.mediaPlace(of: other)
+      let said = try await scout.mediaEndpoint(of: other)
       let position = try #require(said, "the address where a participant receives media")
       positions[other] = position
     }

@@ -30,7 +30,7 @@ extension HostileAttack {
     let act = acts.randomElement(using: &generator) ?? acts[0]
     let arguments = [
       "check", "--server", target.server.address, "--room", target.room, "--for", "60s", "--wait", "60s", "--play",
-      "pattern", "--size", "160x120", "--fps", "10", "--act", act,
+      "pattern", "--size", "160x120", "--fps", "10", "--fault", act,
     ]
     try await run(arguments, for: .seconds(5), target, using: &generator)
   }
@@ -51,6 +51,6 @@ extension HostileAttack {
     let isPolite = Bool.random(using: &generator)
     let bot = try await target.scenario.bot("attacker", arguments + ["--bind-address", "127.0.0.1"])
     try? await sleepOnEventLoop(for: time)
-    await bot.process.end(politely: isPolite ? .seconds(1) : .zero)
+    await bot.process.end(gracePeriod: isPolite ? .seconds(1) : .zero)
   }
 }

@@ -50,7 +50,7 @@ extension HostileAttack {
     let raw = try await RawConnection(to: target.server, in: target.network)
     defer { raw.close() }
     raw.send(RawConnection.upgrade.replacingOccurrences(of: from, with: to))
-    let answer = await raw.everything()
+    let answer = await raw.receivedText()
     // Empty if the time of the attack is over.
     #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 \(status) "), "\(to.debugDescription)")
   }

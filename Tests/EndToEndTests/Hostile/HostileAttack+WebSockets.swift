@@ -19,7 +19,7 @@ extension HostileAttack {
     raw.send(RawConnection.frame(0x01, Array(repeating: UInt8(ascii: "x"), count: 100_000)))
     let fragment = RawConnection.frame(0x00, [UInt8(ascii: "x")])
     for _ in 0..<100 { raw.send(Array(repeatElement(fragment, count: 100).joined())) }
-    let answer = await raw.everything()
+    let answer = await raw.receivedText()
     #expect(Task.isCancelled || answer.contains("frames a second arrived"), "the server closes the connection")
   }
 
@@ -28,7 +28,7 @@ extension HostileAttack {
     defer { attacker.leave() }
     let candidate = try HostileDescription.candidate(
       "candidate:1 1 udp 1 127.0.0.2 5000 typ host", to: target.honest[0])
-    for _ in 0..<4_500 { attacker.throwIn(candidate) }
+    for _ in 0..<4_500 { attacker.sendWithoutWaiting(candidate) }
     await attacker.ended()
   }
 
@@ -37,7 +37,7 @@ extension HostileAttack {
     defer { attacker.leave() }
     let text = String(repeating: "candidate:1 ", count: 15_000)
     let candidate = try HostileDescription.candidate(text, to: target.honest[0])
-    for _ in 0..<30 { attacker.throwIn(candidate) }
+    for _ in 0..<30 { attacker.sendWithoutWaiting(candidate) }
     await attacker.ended()
   }
 
@@ -52,7 +52,7 @@ extension HostileAttack {
       #"{"eventName":"_new_peer","data":{"socketId":"\#(target.honest[0])"}}"#,
       #"{"eventName":"__join","data":{"room":{}}}"#, "\u{1B}[2J\u{0}\u{202E}",
     ]
-    for _ in 0..<60 { attacker.throwIn(texts.randomElement(using: &generator) ?? "") }
+    for _ in 0..<60 { attacker.sendWithoutWaiting(texts.randomElement(using: &generator) ?? "") }
     await attacker.ended()
   }
 

@@ -4,7 +4,7 @@ import TestSupport
 
 /// A participant of a room that sends any text and receives the answers.
 struct HostileParticipant: Sendable {
-  struct NotLetIn: Error, CustomStringConvertible {
+  struct NotAdmitted: Error, CustomStringConvertible {
     var description: String { "The server did not let the attacker into the room." }
   }
 
@@ -25,7 +25,7 @@ struct HostileParticipant: Sendable {
     do {
       socket.send(.text(try join.text))
       let peers = try await Self.message(from: socket) { $0["eventName"] == "_peers" ? $0["data"] : nil }
-      guard let peers else { throw NotLetIn() }
+      guard let peers else { throw NotAdmitted() }
       id = peers["you"].string ?? ""
       others = peers["connections"].list.compactMap(\.string)
     } catch {
@@ -51,18 +51,18 @@ struct HostileParticipant: Sendable {
   }
 
   /// Queues a text without waiting until it is sent.
-  func throwIn(_ text: String) {
+  func sendWithoutWaiting(_ text: String) {
     socket.send(.text(text))
   }
 
   /// Sends an offer and waits for the participant's loopback address for media; nil if it sends none.
-  func mediaPlace(of other: String) async throws -> CandidateText.Place? {
+  func mediaEndpoint(of other: String) async throws -> CandidateText.Endpoint? {
     try await socket.send(text: HostileDescription.offer(HostileDescription.video, to: other))
     return try await Self.message(from: socket) { message in
       guard message["data"]["socketId"].string == other else { return nil }
       let data = message["data"]
       let found = CandidateText.candidates(in: data["sdp"]["sdp"].string ?? "") + [data["candidate"].string ?? ""]
-      return found.lazy.compactMap(CandidateText.hostPlace).first { $0.address.hasPrefix("127.") }
+      return found.lazy.compactMap(CandidateText.hostEndpoint).first { $0.address.hasPrefix("127.") }
     }
   }
 

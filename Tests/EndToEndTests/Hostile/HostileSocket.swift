@@ -25,7 +25,7 @@ final class HostileSocket: Sendable {
       .bind(host: address, port: 0).get()
   }
 
-  func send(_ datagrams: [[UInt8]], to position: CandidateText.Place) throws {
+  func send(_ datagrams: [[UInt8]], to position: CandidateText.Endpoint) throws {
     let target = try SocketAddress(ipAddress: position.address, port: position.port)
     for bytes in datagrams {
       channel.write(AddressedEnvelope(remoteAddress: target, data: ByteBuffer(bytes: bytes)), promise: nil)

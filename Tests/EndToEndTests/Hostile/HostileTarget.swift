@@ -10,7 +10,7 @@ struct HostileTarget: Sendable {
   /// The ids of the honest participants. The first one records the others.
   let honest: [String]
   /// The address where each of them receives media.
-  let positions: [String: CandidateText.Place]
+  let positions: [String: CandidateText.Endpoint]
 
   /// Returns the recorder and some of the others.
   func victims(_ others: Int = 3, using generator: inout SeededGenerator) -> [String] {

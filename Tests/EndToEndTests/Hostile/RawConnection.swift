@@ -21,7 +21,7 @@ struct RawConnection: Sendable {
   func send(_ bytes: [UInt8]) { channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil) }
 
   /// Returns everything received until the other side closes the connection.
-  func everything() async -> String {
+  func receivedText() async -> String {
     var all = ByteBuffer()
     for await part in incoming { all.writeImmutableBuffer(part) }
     return String(buffer: all)

@@ -70,7 +70,7 @@ final class ChildProcess: Sendable {
 
   /// Waits until the program ends by itself.
   func ending(within limit: Duration) async throws -> EndReason {
-    let limit = limit * EndToEndTests.patience
+    let limit = limit * EndToEndTests.timeoutFactor
     let deadline = ContinuousClock.now + limit
     while process.isRunning {
       guard ContinuousClock.now < deadline else { throw StillRunning(name: name, limit: limit) }
@@ -82,11 +82,11 @@ final class ChildProcess: Sendable {
       ? .exit(process.terminationStatus) : .signal(process.terminationStatus)
   }
 
-  /// Ends the program and all its children: with SIGTERM first if `politely` is not zero, then with SIGKILL.
-  func end(politely patience: Duration = .zero) async {
-    if patience > .zero {
+  /// Ends the program and all its children: with SIGTERM first if there is a grace period, then with SIGKILL.
+  func end(gracePeriod: Duration = .zero) async {
+    if gracePeriod > .zero {
       signal(SIGTERM)
-      _ = try? await ending(within: patience)
+      _ = try? await ending(within: gracePeriod)
     }
     guard !isOver.withLock({ $0 }) else { return }
     _ = kill(-process.processIdentifier, SIGKILL)

@@ -63,7 +63,7 @@ final class InteropPeer: Sendable {
     var states: [String] = []
     var partner: ParticipantID?
     /// Lines received before the partner was known.
-    var unsaid: [JSON] = []
+    var pendingLines: [JSON] = []
   }
 
   private let process: Process
@@ -103,13 +103,13 @@ final class InteropPeer: Sendable {
           let line = String(decoding: unread[..<end], as: UTF8.self)
           unread = Data(unread[unread.index(after: end)...])
           guard let self else { return }
-          if let line = try? JSON(parsing: line) { self.heard(line) }
+          if let line = try? JSON(parsing: line) { self.receivedLine(line) }
         }
       }
     }
     try await client.connect()
     let task = Task { [weak self, client] in
-      for await event in client.events { self?.happened(event, offers: offers) }
+      for await event in client.events { self?.handle(event, offers: offers) }
     }
     carrier.withLock { $0 = task }
   }
@@ -129,21 +129,21 @@ final class InteropPeer: Sendable {
     carrier.withLock { $0?.cancel() }
   }
 
-  private func happened(_ event: SignallingEvent, offers: Bool) {
+  private func handle(_ event: SignallingEvent, offers: Bool) {
     switch event {
     case .joined(_, let others):
       if offers, let partner = others.first {
-        meet(partner)
-        tell(["call": true])
+        setPartner(partner)
+        write(["call": true])
       }
     case .message(.offer(let sdp), let from):
-      meet(from)
-      tell(["type": "offer", "sdp": .string(sdp)])
+      setPartner(from)
+      write(["type": "offer", "sdp": .string(sdp)])
     case .message(.answer(let sdp), _):
-      tell(["type": "answer", "sdp": .string(sdp)])
+      write(["type": "answer", "sdp": .string(sdp)])
     case .message(.candidate(let trickled), _):
       if trickled.candidate.isEmpty { return }
-      tell([
+      write([
         "candidate": .string(trickled.candidate), "mid": trickled.mid.map(JSON.string) ?? .null,
         "index": .number(Double(trickled.mLineIndex ?? 0)),
       ])
@@ -152,35 +152,35 @@ final class InteropPeer: Sendable {
     }
   }
 
-  private func tell(_ line: JSON) {
+  private func write(_ line: JSON) {
     guard let text = try? line.text else { return }
     try? input.write(contentsOf: Data((text + "\n").utf8))
   }
 
   /// Sets the partner and sends the lines that waited for it.
-  private func meet(_ partner: ParticipantID) {
-    let unsaid = state.withLock { state in
+  private func setPartner(_ partner: ParticipantID) {
+    let pendingLines = state.withLock { state in
       state.partner = partner
-      defer { state.unsaid = [] }
-      return state.unsaid
+      defer { state.pendingLines = [] }
+      return state.pendingLines
     }
-    for line in unsaid { say(line, to: partner) }
+    for line in pendingLines { forward(line, to: partner) }
   }
 
-  private func heard(_ line: JSON) {
+  private func receivedLine(_ line: JSON) {
     let partner = state.withLock { state -> ParticipantID? in
       if let name = line["state"].string { state.states.append(name) }
       for (key, path) in [("received", \State.received), ("sent", \State.sent)] where line[key] != .null {
         state[keyPath: path] = Counts(
           videoFrames: line[key]["video"].int ?? 0, audioPackets: line[key]["audio"].int ?? 0)
       }
-      if state.partner == nil { state.unsaid.append(line) }
+      if state.partner == nil { state.pendingLines.append(line) }
       return state.partner
     }
-    if let partner { say(line, to: partner) }
+    if let partner { forward(line, to: partner) }
   }
 
-  private func say(_ line: JSON, to partner: ParticipantID) {
+  private func forward(_ line: JSON, to partner: ParticipantID) {
     if let sdp = line["sdp"].string {
       client.send(line["type"] == "offer" ? .offer(sdp) : .answer(sdp), to: partner)
     } else if let candidate = line["candidate"].string {

@@ -37,11 +37,11 @@ extension Judgement {
     let first = try #require(sent.first)
     let last = try #require(sent.last)
     let length = Double(last.timestamp &- first.timestamp) / 90_000
-    let recorded = try #require(take.webm.video.map { ($0.times.last ?? .nan) - $0.first })
+    let recorded = try #require(userRecording.webm.video.map { ($0.times.last ?? .nan) - $0.first })
     await scenario.note(
       String(
         format: "measured: %@: %.2f s of video sent, %.2f s recorded; %d frames of %d", name, length, recorded,
-        take.webm.video?.times.count ?? 0, sent.count))
+        userRecording.webm.video?.times.count ?? 0, sent.count))
     #expect(abs(recorded - length) <= share * length, "the recording is as long as the sent video")
   }
 
@@ -56,9 +56,9 @@ extension Judgement {
     let frames = try #require(outcome.source("video")?.frames)
     let first = try #require(frames.first)
     let sent = frames.map { Double($0.timestamp &- first.timestamp) / 90_000 }
-    let times = try #require(take.webm.video).times
+    let times = try #require(userRecording.webm.video).times
     let recorded = times.map { $0 - (times.first ?? 0) }
-    let zero = try #require(take.manifest.date("start")) + (times.first ?? 0)
+    let zero = try #require(userRecording.manifest.date("start")) + (times.first ?? 0)
     let begun = time - zero
     let losses = outcome.census.losses.map { $0 - zero }
     let bursts = zip(losses, losses.dropFirst(2)).filter { $1 - $0 < 0.2 }.map(\.1)

@@ -4,7 +4,7 @@ import Testing
 
 /// Checks that apply to every good recording of a browser's call.
 struct Judgement {
-  let take: RecordingFolder.Take
+  let userRecording: RecordingFolder.UserRecording
   let scenario: Scenario
   /// The name of the recording in printed lines.
   let name: String
@@ -19,53 +19,54 @@ struct Judgement {
   func expectGood(of call: CallReport, length: Double? = nil, framesSent: Int? = nil) async throws {
     let length = length ?? call.length
     let framesSent = framesSent ?? call.framesSent
-    let video = try #require(take.webm.video)
+    let video = try #require(userRecording.webm.video)
     await scenario.note(
       """
-      \(name): \(seconds(take.webm.duration)) recorded of \(seconds(length)); \(video.times.count) frames of \
+      \(name): \(seconds(userRecording.webm.duration)) recorded of \(seconds(length)); \(video.times.count) frames of \
       \(framesSent) sent, \(Int(video.bitsPerSecond / 1000)) kb/s, \(video.width ?? 0)x\(video.height ?? 0); \
-      \(take.ogg.audio?.times.count ?? 0) audio packets of \(call.audioPacketsSent) sent
+      \(userRecording.ogg.audio?.times.count ?? 0) audio packets of \(call.audioPacketsSent) sent
       """)
-    try expectAudio()
+    try expectValidFiles()
     let stall = await scenario.stall / 1000
-    #expect(Self.near(take.webm.duration, length, stall: stall), .onQuietMachine("the WebM is as long as the call"))
+    #expect(
+      Self.near(userRecording.webm.duration, length, stall: stall), .onQuietMachine("the WebM is as long as the call"))
     // The Ogg is as long as the browser's audio. A microphone that is not scheduled on a busy machine sends less audio
     // than real time.
     let shortest = min(length, 0.020 * Double(call.audioPacketsSent))
     let longest = max(length, call.length)
     #expect(
-      take.ogg.duration >= 0.97 * shortest - stall && take.ogg.duration <= 1.03 * longest + stall,
+      userRecording.ogg.duration >= 0.97 * shortest - stall && userRecording.ogg.duration <= 1.03 * longest + stall,
       .onQuietMachine("the Ogg is as long as the call, \(shortest) to \(longest) s"))
     #expect(Double(video.times.count) >= 0.98 * Double(framesSent), "98 % of the frames sent are recorded")
     #expect(Double(video.times.count) <= 1.02 * Double(framesSent) + 10, "no frame is recorded twice")
-    let audioChunks = Double(take.ogg.audio?.times.count ?? 0)
-    #expect(audioChunks >= 0.98 * Double(call.audioPacketsSent), "98 % of the audio packets sent are recorded")
+    let audioPackets = Double(userRecording.ogg.audio?.times.count ?? 0)
+    #expect(audioPackets >= 0.98 * Double(call.audioPacketsSent), "98 % of the audio packets sent are recorded")
   }
 
   /// Checks the files on their own: other programs read and decode them without errors.
-  func expectAudio() throws {
-    let video = try #require(take.webm.video)
-    let audio = try #require(take.webm.audio)
-    let oggAudio = try #require(take.ogg.audio)
+  func expectValidFiles() throws {
+    let video = try #require(userRecording.webm.video)
+    let audio = try #require(userRecording.webm.audio)
+    let oggAudio = try #require(userRecording.ogg.audio)
     #expect([video.codec, audio.codec, oggAudio.codec] == ["vp8", "opus", "opus"])
     #expect(video.keyframes.first == true, "the first frame is a keyframe")
     #expect(min(video.first, audio.first) < 0.05, "the file begins at zero")
-    #expect(try take.webm.decodingErrors() == "")
-    #expect(try take.ogg.decodingErrors() == "")
+    #expect(try userRecording.webm.decodingErrors() == "")
+    #expect(try userRecording.ogg.decodingErrors() == "")
 
-    let matroska = try take.webm.matroska()
-    #expect(matroska.isAudio, "mkvinfo: \(matroska.output.suffix(300))")
+    let matroska = try userRecording.webm.matroska()
+    #expect(matroska.isValid, "mkvinfo: \(matroska.output.suffix(300))")
     #expect(matroska.hasCues && matroska.hasDuration && matroska.hasSeekHead)
     #expect(matroska.clusterLengths.max() ?? .infinity <= 1, "a cluster lasts 1 s at most")
-    let ogg = try take.ogg.ogg()
-    #expect(ogg.isAudio, "opusinfo: \(ogg.output)")
+    let ogg = try userRecording.ogg.ogg()
+    #expect(ogg.isValid, "opusinfo: \(ogg.output)")
 
     expectHonestManifest(video: video, audio: audio)
   }
 
   /// Checks that audio and video are in sync: each beep starts with its flash.
   func expectInStep(within limit: Double = 0.060) async throws {
-    let signs = try FlashesAndBeeps(in: take.webm)
+    let signs = try FlashesAndBeeps(in: userRecording.webm)
     await scenario.note("\(name): \(signs)")
     #expect(signs.offsets.count >= 3, .onQuietMachine("flashes and beeps are found"))
     let stall = await scenario.stall / 1000
@@ -75,18 +76,18 @@ struct Judgement {
   }
 
   private func expectHonestManifest(video: Recording.Stream, audio: Recording.Stream) {
-    let manifest = take.manifest
+    let manifest = userRecording.manifest
     let tracks = manifest["tracks"].list
-    let videoFrames = tracks.first { $0["kind"] == "video" } ?? .null
-    let audioChunks = tracks.first { $0["kind"] == "audio" } ?? .null
+    let videoTrack = tracks.first { $0["kind"] == "video" } ?? .null
+    let audioTrack = tracks.first { $0["kind"] == "audio" } ?? .null
     #expect(manifest["version"] == 1)
     #expect(manifest["finished"] == true)
     #expect(manifest["left"] != .null)
-    #expect(videoFrames["frames"].int == video.times.count)
-    #expect(videoFrames["keyframes"].int == video.keyframes.count { $0 })
-    #expect(audioChunks["frames"].int == audio.times.count)
-    #expect(videoFrames["decodeErrors"] == 0)
-    #expect(audioChunks["decodeErrors"] == 0)
+    #expect(videoTrack["frames"].int == video.times.count)
+    #expect(videoTrack["keyframes"].int == video.keyframes.count { $0 })
+    #expect(audioTrack["frames"].int == audio.times.count)
+    #expect(videoTrack["decodeErrors"] == 0)
+    #expect(audioTrack["decodeErrors"] == 0)
   }
 
   /// Whether two durations differ by at most 3 %.

@@ -5,7 +5,7 @@ extension Recording {
   /// The output of mkvinfo for a WebM file.
   struct Matroska: Sendable {
     /// Whether mkvinfo read the file without errors or warnings.
-    let isAudio: Bool
+    let isValid: Bool
     /// The time from each cluster's start to its last block, in seconds.
     let clusterLengths: [Double]
     let hasCues: Bool
@@ -20,7 +20,7 @@ extension Recording {
     let lines = read.output.split(separator: "\n").map { $0.drop { "|+ ".contains($0) } }
     let complaints = lines.contains { $0.hasPrefix("(MKVInfo)") || $0.localizedCaseInsensitiveContains("warning") }
     return Matroska(
-      isAudio: read.status == 0 && !complaints,
+      isValid: read.status == 0 && !complaints,
       clusterLengths: Self.clusterLengths(in: lines),
       hasCues: lines.contains("Cues"), hasDuration: lines.contains { $0.hasPrefix("Duration: ") },
       hasSeekHead: lines.contains("Seek head"), output: read.output + read.errors)
@@ -47,7 +47,7 @@ extension Recording {
   /// The output of opusinfo for an Ogg file.
   struct Ogg: Sendable {
     /// Whether opusinfo read the file without errors or warnings.
-    let isAudio: Bool
+    let isValid: Bool
     /// The duration in seconds.
     let length: Double
     let output: String
@@ -61,7 +61,7 @@ extension Recording {
     // "Playback length: 0m:10.013s"
     let length = text.firstMatch(of: /Playback length: (\d+)m:([\d.]+)s/)
       .map { 60 * (Double($0.1) ?? 0) + (Double($0.2) ?? 0) }
-    return Ogg(isAudio: read.status == 0 && !complaints, length: length ?? .nan, output: text)
+    return Ogg(isValid: read.status == 0 && !complaints, length: length ?? .nan, output: text)
   }
 
   /// Parses a time such as "00:00:01.234000000" into seconds.

@@ -13,7 +13,7 @@ struct RecordingFolder: Sendable {
   }
 
   /// The files of one user.
-  struct Take: Sendable {
+  struct UserRecording: Sendable {
     let webm: Recording
     let ogg: Recording
     let manifest: JSON
@@ -29,21 +29,21 @@ struct RecordingFolder: Sendable {
   }
 
   /// Returns the files of every user who sent a frame, sorted by name.
-  func takes() throws -> [Take] {
+  func userRecordings() throws -> [UserRecording] {
     let found = files("webm")
-    let takes = try found.compactMap { webm -> Take? in
+    let userRecordings = try found.compactMap { webm -> UserRecording? in
       let ogg = webm.deletingPathExtension().appendingPathExtension("ogg")
       let manifest = webm.deletingPathExtension().appendingPathExtension("json")
       guard FileManager.default.fileExists(atPath: ogg.path), FileManager.default.fileExists(atPath: manifest.path)
       else { return nil }
-      return Take(
+      return UserRecording(
         webm: try Recording(webm), ogg: try Recording(ogg),
         manifest: try JSON(parsing: String(contentsOf: manifest, encoding: .utf8)))
     }
-    guard takes.count == found.count, !takes.isEmpty else {
+    guard userRecordings.count == found.count, !userRecordings.isEmpty else {
       let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
       throw Incomplete(folder: path, files: names.sorted())
     }
-    return takes
+    return userRecordings
   }
 }

@@ -34,7 +34,7 @@ struct UserFiles: Sendable {
   func gaps(_ kind: String) -> [JSON] { track(kind)["gaps"].list }
 
   /// What a page sent, on its own timeline.
-  struct Doing: Sendable {
+  struct PageActivity: Sendable {
     /// The page's `performance.timeOrigin`, in seconds since 1970: it flashes and beeps whole seconds after it.
     var origin: Double
     /// The end of the page's call, in seconds since 1970.
@@ -45,7 +45,7 @@ struct UserFiles: Sendable {
 
   /// Checks that a file contains the page's flashes and beeps at the right times, without missing or additional ones.
   func expectInPlace(
-    _ recording: Recording, _ doing: Doing, within limit: Double = 0.1, name: String, in scenario: Scenario
+    _ recording: Recording, _ activity: PageActivity, within limit: Double = 0.1, name: String, in scenario: Scenario
   ) async throws {
     let begun = try #require(manifest.date("start")) + start(of: recording)
     let signs = try FlashesAndBeeps(in: recording)
@@ -53,14 +53,14 @@ struct UserFiles: Sendable {
     let limit = limit + (await scenario.stall) / 1000
     for (kind, times) in [("video", signs.flashes), ("audio", signs.beeps)]
     where recording.streams.contains(where: { $0.kind == kind }) {
-      let positions = times.map { $0 + begun - doing.origin }
+      let positions = times.map { $0 + begun - activity.origin }
       let late = positions.map { $0 - $0.rounded() }
       let seconds = Set(positions.map { Int($0.rounded()) })
       // The first flash needs a dark frame before it, and the last moment of the call may not be sent.
-      let first = Int((begun - doing.origin + 0.5).rounded(.up))
-      let last = Int((doing.end - doing.origin - 0.5).rounded(.down))
+      let first = Int((begun - activity.origin + 0.5).rounded(.up))
+      let last = Int((activity.end - activity.origin - 0.5).rounded(.down))
       let expected = Set(first...max(first, last)).filter { second in
-        !(doing.pauses[kind] ?? []).contains { $0.contains(Double(second) + doing.origin) }
+        !(activity.pauses[kind] ?? []).contains { $0.contains(Double(second) + activity.origin) }
       }
       let list = late.map { String(format: "%+.0f", 1000 * $0) }.joined(separator: " ")
       let sign = kind == "video" ? "flashes" : "beeps"

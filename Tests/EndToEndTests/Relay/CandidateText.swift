@@ -3,22 +3,22 @@ import SkyRTC
 /// Reads and changes ICE candidates as text, in descriptions and on their own (RFC 8839, 5.1).
 enum CandidateText {
   /// The address and port of a candidate.
-  struct Place: Hashable, Sendable {
+  struct Endpoint: Hashable, Sendable {
     var address: String
     var port: Int
   }
 
   /// Returns the address of a host candidate for RTP over UDP; nil for all other candidates.
-  static func hostPlace(of candidate: String) -> Place? {
+  static func hostEndpoint(of candidate: String) -> Endpoint? {
     let words = words(of: candidate)
     guard words.count >= 8, words[1] == "1", words[2].lowercased() == "udp", words[7] == "host",
       let port = Int(words[5])
     else { return nil }
-    return Place(address: String(words[4]), port: port)
+    return Endpoint(address: String(words[4]), port: port)
   }
 
   /// Returns the candidate with another address.
-  static func moving(_ candidate: String, to position: Place) -> String {
+  static func moving(_ candidate: String, to position: Endpoint) -> String {
     var words = words(of: candidate)
     guard words.count >= 8 else { return candidate }
     words[4] = Substring(position.address)

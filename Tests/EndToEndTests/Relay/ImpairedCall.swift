@@ -17,7 +17,7 @@ struct ImpairedCall: Sendable {
   struct Outcome: Sendable {
     /// The browser's last report, after it stopped sending and all packets in flight arrived.
     let report: CallReport
-    let take: RecordingFolder.Take
+    let userRecording: RecordingFolder.UserRecording
     /// What the browser sent, as the relay saw it.
     let census: RTPCensus
     /// The time when the browser stopped sending, in milliseconds since 1970.
@@ -25,7 +25,7 @@ struct ImpairedCall: Sendable {
 
     /// Returns the manifest's entry of a track.
     func track(_ kind: String) -> JSON {
-      take.manifest["tracks"].list.first { $0["kind"].string == kind } ?? .null
+      userRecording.manifest["tracks"].list.first { $0["kind"].string == kind } ?? .null
     }
 
     /// Returns what the relay saw of the browser's source of that kind.
@@ -63,8 +63,10 @@ struct ImpairedCall: Sendable {
     guard let census = await relay.census(of: user) else { throw NoCall() }
     try await sleepOnEventLoop(for: .milliseconds(300))
     let ending = try await bot.terminate().ending
-    guard ending == .exit(0), let take = try folder.takes().first else { throw BadEnding(ending: ending) }
-    return Outcome(report: report, take: take, census: census, stoppedAt: stoppedAt)
+    guard ending == .exit(0), let userRecording = try folder.userRecordings().first else {
+      throw BadEnding(ending: ending)
+    }
+    return Outcome(report: report, userRecording: userRecording, census: census, stoppedAt: stoppedAt)
   }
 
   struct NoCall: Error, CustomStringConvertible {

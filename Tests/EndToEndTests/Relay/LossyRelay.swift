@@ -125,8 +125,8 @@ actor LossyRelay {
 
   /// Returns the message without addresses; nil if nothing remains.
   private func toProgram(_ text: String) -> String? {
-    let notice = try? ServerMessage(parsing: text)
-    switch notice {
+    let message = try? ServerMessage(parsing: text)
+    switch message {
     case .signal(.offer(var description), let user):
       description.sdp = CandidateText.replacing(in: description.sdp) { _ in nil }
       return ServerMessage.signal(.offer(description), from: user).text
@@ -152,7 +152,7 @@ actor LossyRelay {
   /// relay can reach.
   private func moved(candidate: String, for user: String) async throws -> String? {
     let own = network.isIsolated ? Network.isolatedAddress : "127.0.0.1"
-    guard let position = CandidateText.hostPlace(of: candidate), position.address == own else { return nil }
+    guard let position = CandidateText.hostEndpoint(of: candidate), position.address == own else { return nil }
     let program = try SocketAddress(ipAddress: position.address, port: position.port)
     let port: RelayedPort
     if let known = ports[user] {

@@ -55,7 +55,7 @@ final class RelayedPort: Sendable {
     self.arrivals = arrivals
     state = Mutex(State(conditions: conditions, generator: SeededGenerator(seed: seed)))
     arrivals.handler.withLock {
-      $0 = { [weak self] datagram in self?.cameFromUser(datagram.data, at: datagram.remoteAddress) }
+      $0 = { [weak self] datagram in self?.receivedFromUser(datagram.data, at: datagram.remoteAddress) }
     }
   }
 
@@ -89,7 +89,7 @@ final class RelayedPort: Sendable {
 
   // MARK: On the event loop
 
-  private func cameFromUser(_ datagram: ByteBuffer, at user: SocketAddress) {
+  private func receivedFromUser(_ datagram: ByteBuffer, at user: SocketAddress) {
     state.withLock { state in
       state.census.pass(datagram, at: Date().timeIntervalSince1970)
       if state.flows[user] == nil, !state.isClosed { state.flows[user] = flow(of: user, &state) }

@@ -19,9 +19,9 @@ extension EndToEndWithoutBrowsers {
           "recorder", ["--room", "a b", "--record", folder.path, "--duration", "4"])
         #expect(try await recorder.ending(within: .seconds(15)) == .exit(0))
         #expect(player.output.contains("a room server was started here: open http://127.0.0.1:3000/#a%20b"))
-        let take = try #require(try folder.takes().first)
-        #expect(take.manifest["room"] == "a b")
-        #expect(take.manifest["left"] == "stopped")
+        let userRecording = try #require(try folder.userRecordings().first)
+        #expect(userRecording.manifest["room"] == "a b")
+        #expect(userRecording.manifest["left"] == "stopped")
         #expect(try await player.terminate().ending == .exit(0))
       }
     }
@@ -40,8 +40,8 @@ extension EndToEndWithoutBrowsers {
           try await sleepOnEventLoop(for: .milliseconds(20))
         }
         #expect(try await recorder.ending(within: .seconds(10)) == .exit(0))
-        let take = try #require(try folder.takes().first)
-        #expect(take.manifest["finished"] == true)
+        let userRecording = try #require(try folder.userRecordings().first)
+        #expect(userRecording.manifest["finished"] == true)
         player.process.signal(SIGHUP)
         #expect(try await player.ending(within: .seconds(10)) == .exit(0))
       }
@@ -75,10 +75,10 @@ extension EndToEndWithoutBrowsers {
         #expect(try await player.ending(within: .seconds(20)) == .exit(0))
         try await sleepOnEventLoop(for: .milliseconds(300))
         #expect(try await recorder.terminate().ending == .exit(0))
-        let take = try #require(try folder.takes().first)
-        #expect(take.webm.video?.times.count == 120)
-        #expect(try Recording.payloadDigests(of: take.webm.file) == Recording.payloadDigests(of: short))
-        #expect(take.manifest["left"] == "left")
+        let userRecording = try #require(try folder.userRecordings().first)
+        #expect(userRecording.webm.video?.times.count == 120)
+        #expect(try Recording.payloadDigests(of: userRecording.webm.file) == Recording.payloadDigests(of: short))
+        #expect(userRecording.manifest["left"] == "left")
       }
     }
 
@@ -96,10 +96,11 @@ extension EndToEndWithoutBrowsers {
         await scenario.note("ended after \(took.formatted(.units(allowed: [.milliseconds])))")
         #expect(took > .seconds(4.9))
         #expect(took < .seconds(8 + (await scenario.stall) / 1000))
-        let takes = try folder.takes()
-        #expect(takes.count == 1)
-        let judgement = Judgement(take: try #require(takes.first), scenario: scenario, name: "the player")
-        try judgement.expectAudio()
+        let userRecordings = try folder.userRecordings()
+        #expect(userRecordings.count == 1)
+        let judgement = Judgement(
+          userRecording: try #require(userRecordings.first), scenario: scenario, name: "the player")
+        try judgement.expectValidFiles()
         try await judgement.expectInStep(within: 0.020)
       }
     }

@@ -54,12 +54,12 @@ extension EndToEnd {
       try await sleepOnEventLoop(for: .seconds(seconds))
       let report = try #require(try await call.vanish().first)
       let offered = try #require(report.offeredAt, "the newcomer sends the offer")
-      let take = try await leftBehind(by: bot, in: folder)
-      let video = try #require(take.manifest["tracks"].list.first { $0["kind"] == "video" })
+      let userRecording = try await leftBehind(by: bot, in: folder)
+      let video = try #require(userRecording.manifest["tracks"].list.first { $0["kind"] == "video" })
       let decoded = try #require(video.date("firstDecoded")) * 1000
       await scenario.note("offer to first decoded frame \(Int(decoded - offered)) ms")
       #expect(decoded - offered < 1000 + (await scenario.stall), .onQuietMachine("in milliseconds"))
-      try await Judgement(take: take, scenario: scenario, name: browser.name).expectGood(of: report)
+      try await Judgement(userRecording: userRecording, scenario: scenario, name: browser.name).expectGood(of: report)
       return report
     }
 
@@ -74,21 +74,21 @@ extension EndToEnd {
       try await sleepOnEventLoop(for: .seconds(6))
       let report = try #require(try await call.leave().first)
       #expect(report.json["answeredAt"].double != nil, "the browser answers the newcomer")
-      let take = try await leftBehind(by: bot, in: folder)
-      let judgement = Judgement(take: take, scenario: scenario, name: browser.name)
+      let userRecording = try await leftBehind(by: bot, in: folder)
+      let judgement = Judgement(userRecording: userRecording, scenario: scenario, name: browser.name)
       try await judgement.expectGood(of: report)
       try await judgement.expectInStep()
       #expect(await call.page.errors == [])
     }
 
     /// Ends the bot after the browser has left, and returns its only recording.
-    private func leftBehind(by bot: Bot, in folder: RecordingFolder) async throws -> RecordingFolder.Take {
+    private func leftBehind(by bot: Bot, in folder: RecordingFolder) async throws -> RecordingFolder.UserRecording {
       try await sleepOnEventLoop(for: .milliseconds(500))
       let end = try await bot.terminate()
       #expect(end.ending == .exit(0))
-      let takes = try folder.takes()
-      #expect(takes.count == 1)
-      return try #require(takes.first)
+      let userRecordings = try folder.userRecordings()
+      #expect(userRecordings.count == 1)
+      return try #require(userRecordings.first)
     }
   }
 }

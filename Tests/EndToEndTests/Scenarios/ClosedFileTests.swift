@@ -86,7 +86,7 @@ extension EndToEnd {
         #expect(audio.files.webms.isEmpty)
         #expect(audio.files.oggs.count == 1)
         try await expectLength(ogg, audio, in: scenario)
-        #expect(try ogg.ogg().isAudio)
+        #expect(try ogg.ogg().isValid)
         try await expectInPlace(ogg, audio, in: scenario)
 
         let videoFrame = results[1]
@@ -144,13 +144,13 @@ extension EndToEnd {
 
     // MARK: Judging
 
-    /// - Parameter pauses: the intervals in which tracks were switched off, as in `UserFiles.Doing`.
+    /// - Parameter pauses: the intervals in which tracks were switched off, as in `UserFiles.PageActivity`.
     private func expectInPlace(
       _ file: Recording, _ result: Result, pauses: [String: [ClosedRange<Double>]] = [:], in scenario: Scenario
     ) async throws {
-      let doing = UserFiles.Doing(
+      let activity = UserFiles.PageActivity(
         origin: result.origin / 1000, end: result.report.reportedAt / 1000, pauses: pauses)
-      try await result.files.expectInPlace(file, doing, name: result.part.name, in: scenario)
+      try await result.files.expectInPlace(file, activity, name: result.part.name, in: scenario)
     }
 
     private func expectLength(_ file: Recording, _ result: Result, in scenario: Scenario) async throws {
@@ -165,7 +165,7 @@ extension EndToEnd {
       #expect(try file.decodingErrors() == "")
       if file.video != nil {
         let matroska = try file.matroska()
-        #expect(matroska.isAudio && matroska.hasCues && matroska.hasDuration)
+        #expect(matroska.isValid && matroska.hasCues && matroska.hasDuration)
       }
     }
 

@@ -85,7 +85,7 @@ extension EndToEndWithoutBrowsers {
         #expect(try recording.decodingErrors() == "", "\(name): ffmpeg decodes \(recording.file.lastPathComponent)")
       }
       for webm in files.webms {
-        #expect(try webm.matroska().isAudio, "\(name): mkvinfo reads it")
+        #expect(try webm.matroska().isValid, "\(name): mkvinfo reads it")
         try expectUnbroken(webm.file, name)
       }
       let census = try #require(await killed.relay.census(of: manifest["user"].string ?? ""))
@@ -102,14 +102,14 @@ extension EndToEndWithoutBrowsers {
       of files: UserFiles, that census: RTPCensus, at moment: Double
     ) throws -> [String: Double] {
       // The first frame of each track is in its first file.
-      let videoFrames = files.webms.compactMap { file in file.video.map { files.start(of: file) + $0.first } }.first
-      let audioChunks = files.oggs.compactMap { file in file.audio.map { files.start(of: file) + $0.first } }.first
+      let videoStart = files.webms.compactMap { file in file.video.map { files.start(of: file) + $0.first } }.first
+      let audioStart = files.oggs.compactMap { file in file.audio.map { files.start(of: file) + $0.first } }.first
       var missing: [String: Double] = [:]
       for recording in files.webms + files.oggs {
         for stream in recording.streams {
           let isVideo = stream.kind == "video"
           let source = try #require(isVideo ? census.mostlySent : census.source(ofPayloadType: 111))
-          let zero = try #require(isVideo ? videoFrames : audioChunks)
+          let zero = try #require(isVideo ? videoStart : audioStart)
           let last = try files.start(of: recording) + #require(stream.times.last) - zero
           let begun = try #require(source.frames.first).timestamp
           let rate = isVideo ? 90_000.0 : 48_000.0
@@ -139,7 +139,7 @@ extension EndToEndWithoutBrowsers {
         let recording = try Recording(file)
         let matroska = try recording.matroska()
         let video = try #require(recording.video)
-        #expect(matroska.isAudio && matroska.hasCues && matroska.hasDuration && matroska.hasSeekHead)
+        #expect(matroska.isValid && matroska.hasCues && matroska.hasDuration && matroska.hasSeekHead)
         #expect(abs(recording.duration - recording.streams.compactMap(\.times.last).reduce(0, max)) < 0.1)
         #expect(try recording.decodingErrors() == "")
         #expect(try Recording.payloadDigests(of: file) == digests, "repairing changes no frame")

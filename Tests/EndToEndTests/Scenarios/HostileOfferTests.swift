@@ -33,9 +33,10 @@ extension EndToEnd {
         try await sleepOnEventLoop(for: .milliseconds(500))
         #expect(try await bot.terminate().ending == .exit(0))
         #expect(bot.output.localizedCaseInsensitiveContains("fingerprint"), "the reason is logged")
-        let takes = try folder.takes()
-        #expect(takes.count == 1)
-        let judgement = Judgement(take: try #require(takes.first), scenario: scenario, name: "Chromium")
+        let userRecordings = try folder.userRecordings()
+        #expect(userRecordings.count == 1)
+        let judgement = Judgement(
+          userRecording: try #require(userRecordings.first), scenario: scenario, name: "Chromium")
         try await judgement.expectGood(of: report)
       }
     }

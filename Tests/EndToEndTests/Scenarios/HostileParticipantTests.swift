@@ -34,10 +34,10 @@ extension EndToEndWithoutBrowsers {
         for player in players { _ = try await player.terminate() }
         #expect(try await recorder.terminate().ending == .exit(0))
 
-        let takes = try folder.takes()
-        #expect(takes.count == 2, "one recording for each honest participant, and none was split")
-        for take in takes {
-          let video = try #require(take.manifest["tracks"].list.first { $0["kind"] == "video" })
+        let userRecordings = try folder.userRecordings()
+        #expect(userRecordings.count == 2, "one recording for each honest participant, and none was split")
+        for userRecording in userRecordings {
+          let video = try #require(userRecording.manifest["tracks"].list.first { $0["kind"] == "video" })
           await scenario.note("measured: \(video["frames"].int ?? 0) frames in \(video["duration"].double ?? .nan) s")
           #expect(video["lost"] == 0, .onQuietMachine("no socket overflows"))
           #expect(video["decodeErrors"] == 0)

@@ -52,8 +52,8 @@ extension EndToEndWithoutBrowsers {
       try await sleepOnEventLoop(for: .milliseconds(300))
       #expect(try await recorder.terminate().ending == .exit(0))
 
-      let take = try #require(try folder.takes().first)
-      let tracks = take.manifest["tracks"].list
+      let userRecording = try #require(try folder.userRecordings().first)
+      let tracks = userRecording.manifest["tracks"].list
       let videoFrames = tracks.first { $0["kind"] == "video" } ?? .null
       let audio = tracks.first { $0["kind"] == "audio" } ?? .null
       if number == 1 || number == Self.calls {
@@ -67,8 +67,8 @@ extension EndToEndWithoutBrowsers {
       #expect(videoFrames["decodeErrors"] == 0 && audio["decodeErrors"] == 0)
       #expect((videoFrames["frames"].int ?? 0) >= 15 && (audio["frames"].int ?? 0) >= 50)
       #expect(videoFrames["lost"] == 0 && audio["lost"] == 0, .onQuietMachine("nothing is lost on loopback"))
-      #expect(try take.webm.decodingErrors() == "")
-      #expect(try take.ogg.ogg().isAudio)
+      #expect(try userRecording.webm.decodingErrors() == "")
+      #expect(try userRecording.ogg.ogg().isValid)
     }
   }
 }

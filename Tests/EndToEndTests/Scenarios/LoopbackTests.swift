@@ -45,8 +45,9 @@ extension EndToEnd {
         #expect(added.0 < 20 + stall, .onQuietMachine("added to the median, in milliseconds"))
         #expect(added.1 < 20 + stall, .onQuietMachine("added to the 99th percentile, in milliseconds"))
         #expect(try await bot.terminate().ending == .exit(0))
-        let take = try #require(try folder.takes().first)
-        #expect(take.manifest["tracks"].list.allSatisfy { $0["decodeErrors"] == 0 }, "the call is recorded too")
+        let userRecording = try #require(try folder.userRecordings().first)
+        #expect(
+          userRecording.manifest["tracks"].list.allSatisfy { $0["decodeErrors"] == 0 }, "the call is recorded too")
       }
     }
   }

@@ -55,7 +55,7 @@ extension EndToEnd {
           await relay.impair(conditions)
           try await sleepOnEventLoop(for: .seconds(seconds))
         } judge: { outcome, judgement, _ in
-          try judgement.expectAudio()
+          try judgement.expectValidFiles()
           try await judgement.expectSentLength(of: outcome)
           try await judgement.expectInStep(within: 0.040)
           for kind in ["audio", "video"] { try await judgement.expectSums(of: kind, in: outcome) }
@@ -85,7 +85,7 @@ extension EndToEnd {
             try await sleepOnEventLoop(for: .seconds(7))
           }
         } judge: { outcome, judgement, begun in
-          try judgement.expectAudio()
+          try judgement.expectValidFiles()
           try await judgement.expectRecovery(from: begun + 2, of: outcome)
           for kind in ["audio", "video"] { try await judgement.expectSums(of: kind, in: outcome) }
         }
@@ -127,7 +127,8 @@ extension EndToEnd {
       let rooms = lines.map(\.room)
       _ = try await concurrently(Array(calls.indices)) { index in
         let outcome = try #require(outcomes[index])
-        try await judge(outcome, Judgement(take: outcome.take, scenario: scenario, name: rooms[index]), begun)
+        let judgement = Judgement(userRecording: outcome.userRecording, scenario: scenario, name: rooms[index])
+        try await judge(outcome, judgement, begun)
       }
     }
 
@@ -135,7 +136,7 @@ extension EndToEnd {
       let length = (outcome.stoppedAt - (outcome.report.connectedAt ?? .nan)) / 1000
       let sent = try #require(outcome.source("video")?.frames.count)
       try await judgement.expectGood(of: outcome.report, length: length, framesSent: sent)
-      let recorded = judgement.take.webm.video?.times.count ?? 0
+      let recorded = judgement.userRecording.webm.video?.times.count ?? 0
       #expect((sent - 1...sent).contains(recorded), "each frame is recorded, except perhaps the last one at the leave")
       try await judgement.expectSentLength(of: outcome)
       try await judgement.expectInStep()

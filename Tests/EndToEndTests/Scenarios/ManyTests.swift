@@ -26,10 +26,10 @@ extension EndToEndWithoutBrowsers {
         #expect(report["connected"] == 20)
         #expect(report["lost"]["packets"] == 0, .onQuietMachine("no socket overflows"))
         #expect(try await recorder.terminate().ending == .exit(0))
-        let takes = try folder.takes()
-        #expect(takes.count == 20)
-        for take in takes {
-          let tracks = take.manifest["tracks"].list
+        let userRecordings = try folder.userRecordings()
+        #expect(userRecordings.count == 20)
+        for userRecording in userRecordings {
+          let tracks = userRecording.manifest["tracks"].list
           let video = try #require(tracks.first { $0["kind"] == "video" })
           let audio = try #require(tracks.first { $0["kind"] == "audio" })
           #expect(video["decodeErrors"] == 0)

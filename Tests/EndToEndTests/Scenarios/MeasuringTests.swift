@@ -16,7 +16,7 @@ extension EndToEndWithoutBrowsers {
       #expect(abs(sample.duration - 10) < 0.05)
       #expect(try sample.decodingErrors() == "")
       #expect(try Set(sample.videoFrameDigests()).count == 300)
-      #expect(try sample.matroska().isAudio)
+      #expect(try sample.matroska().isValid)
       let signs = try FlashesAndBeeps(in: sample)
       // The flash of the first second has no dark frame before it.
       #expect(signs.flashes.count == 9)

@@ -11,11 +11,11 @@ extension EndToEndWithoutBrowsers {
       let host = "candidate:1 1 UDP 2122260223 127.0.0.1 5000 typ host generation 0"
       let reflexive = "candidate:2 1 udp 1686052607 192.0.2.1 6000 typ srflx raddr 127.0.0.1 rport 5000"
       let control = "candidate:1 2 UDP 2122260222 127.0.0.1 5001 typ host"
-      #expect(CandidateText.hostPlace(of: host) == .init(address: "127.0.0.1", port: 5000))
+      #expect(CandidateText.hostEndpoint(of: host) == .init(address: "127.0.0.1", port: 5000))
       for other in [reflexive, control, "candidate:1 1 tcp 1 127.0.0.1 9 typ host", "candidate:", ""] {
-        #expect(CandidateText.hostPlace(of: other) == nil)
+        #expect(CandidateText.hostEndpoint(of: other) == nil)
       }
-      let position = CandidateText.Place(address: "10.0.0.1", port: 7)
+      let position = CandidateText.Endpoint(address: "10.0.0.1", port: 7)
       #expect(
         CandidateText.moving(host, to: position) == "candidate:1 1 UDP 2122260223 10.0.0.1 7 typ host generation 0")
       let description = "v=0\r\na=\(host)\r\na=\(reflexive)\r\na=mid:0\r\n"
@@ -73,8 +73,8 @@ extension EndToEndWithoutBrowsers {
         #expect(fromProgram.lost == 0)
         #expect(player.isRunning)
         #expect(try await bot.terminate().ending == .exit(0))
-        let take = try #require(try folder.takes().first)
-        let video = try #require(take.manifest["tracks"].list.first { $0["kind"] == "video" })
+        let userRecording = try #require(try folder.userRecordings().first)
+        let video = try #require(userRecording.manifest["tracks"].list.first { $0["kind"] == "video" })
         #expect(video["recovered"].int ?? 0 > 0, "packets dropped by the relay are requested again")
       }
     }

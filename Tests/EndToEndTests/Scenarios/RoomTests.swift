@@ -33,13 +33,13 @@ extension EndToEnd {
         try await sleepOnEventLoop(for: .milliseconds(500))
         #expect(try await recorder.terminate().ending == .exit(0))
 
-        let takes = try folder.takes()
-        #expect(takes.count == 3)
-        for take in takes {
-          switch take.manifest["user"].string {
-          case chromiumID: try await judge(take, "Chromium", by: chromiumCalls, in: scenario)
-          case firefoxID: try await judge(take, "Firefox", by: firefoxCalls, in: scenario)
-          default: try await judgePlayer(take, in: scenario)
+        let userRecordings = try folder.userRecordings()
+        #expect(userRecordings.count == 3)
+        for userRecording in userRecordings {
+          switch userRecording.manifest["user"].string {
+          case chromiumID: try await judge(userRecording, "Chromium", by: chromiumCalls, in: scenario)
+          case firefoxID: try await judge(userRecording, "Firefox", by: firefoxCalls, in: scenario)
+          default: try await judgePlayer(userRecording, in: scenario)
           }
         }
         for (name, calls, others) in [
@@ -62,21 +62,21 @@ extension EndToEnd {
 
     /// The recorder sends no media, so its call is the one without a frame.
     private func judge(
-      _ take: RecordingFolder.Take, _ name: String, by calls: [CallReport], in scenario: Scenario
+      _ userRecording: RecordingFolder.UserRecording, _ name: String, by calls: [CallReport], in scenario: Scenario
     ) async throws {
       let call = try #require(calls.first { $0.firstVideoFrameAt == nil }, "\(name)'s call with the recorder")
-      let judgement = Judgement(take: take, scenario: scenario, name: name)
+      let judgement = Judgement(userRecording: userRecording, scenario: scenario, name: name)
       try await judgement.expectGood(of: call)
       try await judgement.expectInStep()
     }
 
     /// A recording of a played file contains the file's frames, bit for bit.
-    private func judgePlayer(_ take: RecordingFolder.Take, in scenario: Scenario) async throws {
-      let judgement = Judgement(take: take, scenario: scenario, name: "the player")
-      try judgement.expectAudio()
+    private func judgePlayer(_ userRecording: RecordingFolder.UserRecording, in scenario: Scenario) async throws {
+      let judgement = Judgement(userRecording: userRecording, scenario: scenario, name: "the player")
+      try judgement.expectValidFiles()
       try await judgement.expectInStep(within: 0.020)
       let original = try Recording(BuiltProgram.sample).videoFrameDigests()
-      let recorded = try take.webm.videoFrameDigests()
+      let recorded = try userRecording.webm.videoFrameDigests()
       let start = try #require(
         original.firstIndex(of: recorded.first ?? ""), "the first frame is from the sample")
       let expected = recorded.indices.map { original[(start + $0) % original.count] }

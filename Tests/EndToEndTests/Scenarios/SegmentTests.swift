@@ -68,7 +68,7 @@ extension EndToEnd {
         let video = try #require(webm.video)
         #expect(try webm.decodingErrors() == "")
         let matroska = try webm.matroska()
-        #expect(matroska.isAudio && matroska.hasCues && matroska.hasDuration && matroska.hasSeekHead)
+        #expect(matroska.isValid && matroska.hasCues && matroska.hasDuration && matroska.hasSeekHead)
         #expect(video.keyframes.first == true, "each segment begins with a keyframe")
         #expect(min(video.first, webm.audio?.first ?? .infinity) < 0.1, "each segment begins at zero")
         if index < webms.count - 1 {
@@ -78,7 +78,7 @@ extension EndToEnd {
       }
       for ogg in oggs {
         #expect(try ogg.decodingErrors() == "")
-        #expect(try ogg.ogg().isAudio)
+        #expect(try ogg.ogg().isValid)
       }
       let frames = webms.compactMap { $0.video?.times.count }.reduce(0, +)
       let tracks = manifest["tracks"].list

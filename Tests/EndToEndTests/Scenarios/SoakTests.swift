@@ -24,10 +24,10 @@ extension EndToEnd {
         defer { line.cancel() }
 
         // Everything that is created once exists at the end of the first part.
-        try await Self.mill(crowd, until: begun + length / 5, judge, recorder, relay)
+        try await Self.churn(crowd, until: begun + length / 5, judge, recorder, relay)
         let before = try await Self.figuresAtRest(crowd, recorder)
         await scenario.note("measured: at rest after \(Self.since(begun)): \(before)")
-        try await Self.mill(crowd, until: begun + length, judge, recorder, relay)
+        try await Self.churn(crowd, until: begun + length, judge, recorder, relay)
         let after = try await Self.figuresAtRest(crowd, recorder)
         await scenario.note("measured: at rest after \(Self.since(begun)): \(after)")
 
@@ -36,7 +36,7 @@ extension EndToEnd {
         #expect(after.threads <= before.threads, "threads are back")
         #expect(recorder.isRunning)
         #expect(try await recorder.terminate().ending == .exit(0))
-        try await judge.look()
+        try await judge.checkFinished()
         let verdict = await judge.verdict
         let lost = await relay.counts(.toProgram)
         await scenario.note(
@@ -47,7 +47,7 @@ extension EndToEnd {
     }
 
     /// Lets participants join and leave until `end`, and reports each minute.
-    private static func mill(
+    private static func churn(
       _ crowd: SoakCrowd, until end: ContinuousClock.Instant, _ judge: SoakJudge, _ recorder: Bot, _ relay: LossyRelay
     ) async throws {
       var reported = ContinuousClock.now
@@ -59,7 +59,7 @@ extension EndToEnd {
         }
         guard ContinuousClock.now - reported >= .seconds(60) else { continue }
         reported += .seconds(60)
-        try await judge.look()
+        try await judge.checkFinished()
         let figures = ProcessFigures(of: recorder.process.id).map { "\($0)" } ?? "gone"
         let (people, recordings) = (await crowd.count, await judge.verdict.recordings)
         await judge.scenario.note("\(figures), \(people) participants, \(recordings) recordings decoded")
@@ -68,7 +68,7 @@ extension EndToEnd {
 
     /// Returns the recorder's resources when all participants have left.
     private static func figuresAtRest(_ crowd: SoakCrowd, _ recorder: Bot) async throws -> ProcessFigures {
-      try await crowd.disperse()
+      try await crowd.leaveAll()
       try await sleepOnEventLoop(for: .seconds(10))
       guard let figures = ProcessFigures(of: recorder.process.id) else {
         throw NotStarted(name: "the recorder that should still run", output: recorder.output)

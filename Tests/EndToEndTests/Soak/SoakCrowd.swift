@@ -54,7 +54,7 @@ actor SoakCrowd {
   }
 
   /// Lets all participants leave.
-  func disperse() async throws {
+  func leaveAll() async throws {
     for guest in guests { try await guest.leave() }
     guests = []
   }

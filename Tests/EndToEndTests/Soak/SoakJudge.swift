@@ -19,7 +19,7 @@ actor SoakJudge {
   }
 
   /// Checks the recordings finished since the last call.
-  func look() throws {
+  func checkFinished() throws {
     for description in folder.files("json") where !judged.contains(description.path) {
       // A manifest that is just being replaced is read the next time.
       guard let manifest = try? JSON(parsing: String(contentsOf: description, encoding: .utf8)),

@@ -3,7 +3,7 @@ import NIOCore
 import NIOPosix
 
 /// The error if something did not happen in its time.
-struct TookTooLong: Error, CustomStringConvertible {
+struct TimeoutError: Error, CustomStringConvertible {
   let what: String
   let limit: Duration
   var last = ""
@@ -15,7 +15,7 @@ struct TookTooLong: Error, CustomStringConvertible {
 
 /// The factor of all timeouts compared with a quiet machine. Longer timeouts cost nothing if the event occurs in time,
 /// and durations are asserted separately.
-let patience = 3
+let timeoutFactor = 3
 
 /// Waits for a duration. `Task.sleep` is not used, for the reason stated at `EventLoop.sleep(for:)`: no limit would be
 /// reliable.
@@ -31,11 +31,11 @@ func eventually<Answer>(
   _ what: String, within limit: Duration, every pause: Duration = .milliseconds(50),
   isolation: isolated (any Actor)? = #isolation, _ ask: () async throws -> Answer?
 ) async throws -> Answer {
-  let limit = limit * patience
+  let limit = limit * timeoutFactor
   let deadline = ContinuousClock.now + limit
   while true {
     if let answer = try await ask() { return answer }
-    guard ContinuousClock.now < deadline else { throw TookTooLong(what: what, limit: limit) }
+    guard ContinuousClock.now < deadline else { throw TimeoutError(what: what, limit: limit) }
     try await sleepOnEventLoop(for: pause)
   }
 }
@@ -45,7 +45,7 @@ func eventually<Answer>(
 func within<Answer: Sendable>(
   _ limit: Duration, _ what: String, _ work: @escaping @Sendable () async throws -> Answer
 ) async throws -> Answer {
-  let limit = limit * patience
+  let limit = limit * timeoutFactor
   let (answers, inbox) = AsyncThrowingStream.makeStream(of: Answer.self)
   let task = Task {
     do {
@@ -56,7 +56,7 @@ func within<Answer: Sendable>(
     }
   }
   let timer = MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: TimeAmount(limit)) {
-    inbox.finish(throwing: TookTooLong(what: what, limit: limit))
+    inbox.finish(throwing: TimeoutError(what: what, limit: limit))
   }
   defer {
     timer.cancel()

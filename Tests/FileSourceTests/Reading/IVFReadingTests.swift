@@ -84,7 +84,7 @@ struct IVFReadingTests {
       let count = try file.frames(.video).count
       #expect(
         count < 3
-          && file.remarks == (length == 32 + 24 * count ? [] : ["It is truncated; the whole frames are played."]))
+          && file.notes == (length == 32 + 24 * count ? [] : ["It is truncated; the whole frames are played."]))
     }
     #expect(
       try rejection(Array(whole.prefix(20)))

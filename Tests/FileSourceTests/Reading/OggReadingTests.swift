@@ -31,7 +31,7 @@ struct OggReadingTests {
     #expect(track.channels == 2)
     #expect(try file.ticks(.audio) == (0..<Int64(track.frames)).map { $0 * 960 })
     #expect(file.duration == .milliseconds(20 * track.frames))
-    #expect(file.remarks.isEmpty)
+    #expect(file.notes.isEmpty)
   }
 
   @Test("a gap in the granule positions stays a gap")
@@ -81,7 +81,7 @@ struct OggReadingTests {
       let frames = try file.frames(.audio).count
       #expect(frames < 10 && frames.isMultiple(of: 2))
     }
-    #expect(try open(Array(whole.dropLast(3))).remarks == ["It is truncated; the whole frames are played."])
+    #expect(try open(Array(whole.dropLast(3))).notes == ["It is truncated; the whole frames are played."])
   }
 
   @Test("chained and multiplexed streams are refused")

@@ -23,7 +23,7 @@ struct SampleTests {
     #expect(file.track(.video)?.size == VideoSize(width: 640, height: 480))
     #expect(file.track(.audio)?.frames == 500)
     #expect(file.track(.audio)?.channels == 1)
-    #expect(file.remarks.isEmpty)
+    #expect(file.notes.isEmpty)
     #expect(
       file.summary == "\(Sample.path): 10.00 s, VP8 640x480, 300 frames in 10.00 s; Opus mono, 500 packets in 10.00 s")
   }

@@ -32,7 +32,7 @@ struct WebMReadingTests {
     try Sample.make(path, "-i", Sample.path, "-c", "copy", "-t", "2", "-f", "webm", "-live", "1")
     let file = try MediaFile(opening: path)
     #expect(file.track(.video)?.frames == 60)
-    #expect(file.remarks.isEmpty)
+    #expect(file.notes.isEmpty)
 
     let unsized =
       W.header()
@@ -130,14 +130,14 @@ struct WebMReadingTests {
     #expect(try file.ticks(.audio) == (0..<50).map { $0 * 960 })
   }
 
-  @Test("frames before the first keyframe, and empty audio packets, are skipped, and a remark says so")
+  @Test("frames before the first keyframe, and empty audio packets, are skipped, and a note says so")
   func beforeKeyframe() throws {
     let file = try open(
       file(
         tracks: W.tracks(W.video()), W.block(track: 1, at: 0, W.interframe), W.block(track: 1, at: 40, W.keyframe()),
         W.block(track: 1, at: 80, W.interframe)))
     #expect(try file.ticks(.video) == [0, 3600])
-    #expect(file.remarks == ["1 of 3 video frames are skipped."])
+    #expect(file.notes == ["1 of 3 video frames are skipped."])
   }
 
   @Test("of several tracks of a kind, the first playable one is chosen")
@@ -147,7 +147,7 @@ struct WebMReadingTests {
         tracks: W.tracks(W.video(number: 1, codec: "V_VP9"), W.video(number: 2), W.video(number: 3)),
         W.block(track: 1, at: 0, [1, 2, 3]), W.block(track: 2, at: 0, W.keyframe())))
     #expect(file.track(.video)?.stored.number == 2)
-    #expect(file.remarks == ["2 more tracks are skipped."])
+    #expect(file.notes == ["2 more tracks are skipped."])
   }
 
   @Test("a file truncated anywhere is played up to the last whole frame, or refused, and never crashes")
@@ -157,7 +157,7 @@ struct WebMReadingTests {
     for length in Array(1..<1200) + Array(stride(from: 1200, to: 20_000, by: 97)) {
       guard let file = try? open(Array(sample.prefix(length))) else { continue }
       played += 1
-      #expect(file.remarks.contains("It is truncated; the whole frames are played."))
+      #expect(file.notes.contains("It is truncated; the whole frames are played."))
     }
     #expect(played > 30)
   }
@@ -211,7 +211,7 @@ struct WebMReadingTests {
   }
 
   @Test("a file without a decodable frame is refused")
-  func nothingInside() throws {
+  func noMedia() throws {
     #expect(try rejection(file()) == "cannot be played: no frame of its tracks can be played.")
     #expect(try rejection(W.header()) == "cannot be played: it has no video and no audio.")
     #expect(

@@ -14,7 +14,7 @@ extension MediaFile {
 
   /// Returns the times of a track's frames in ticks of its clock.
   func ticks(_ kind: MediaKind) throws -> [Int64] {
-    let unit = FileTime.units(perTickOf: kind)
+    let unit = MediaTimebase.units(perTickOf: kind)
     return try frames(kind).map { ($0.time + unit / 2) / unit }
   }
 

@@ -9,9 +9,9 @@ enum ConnectivityTargets {
   private static let theirs = ICECredentials(usernameFragment: "rightrig", password: "rightpassword-of-24-chars")
 
   /// Passes a datagram to an agent and to a server-reflexive gatherer, unchanged and with a valid password.
-  static func stun(_ input: [UInt8]) throws(BrokenPromise) {
+  static func stun(_ input: [UInt8]) throws(InvariantViolation) {
     let datagram = ByteBuffer(bytes: input)
-    _ = STUNEnvelope(datagram)
+    _ = STUNRouting(datagram)
     let now = ContinuousClock.now
     var gatherer = ServerReflexiveGatherer(base: left, servers: [right], now: now, generator: FixedGenerator(seed: 3))
     _ = gatherer.poll(now: now)
@@ -19,10 +19,10 @@ enum ConnectivityTargets {
     var (agent, question) = calling(now: now)
     _ = agent.received(datagram, from: right, to: left, now: now)
     _ = agent.poll(now: now, pace: CheckPacer())
-    try promise(agent.selectedPair == nil, "A datagram without the password selects a pair.")
+    try require(agent.selectedPair == nil, "A datagram without the password selects a pair.")
 
     guard let message = try? STUNMessage(parsing: datagram) else { return }
-    try promise(written { message.write(into: &$0) } == datagram, "A STUN message is not written back unchanged.")
+    try require(written { message.write(into: &$0) } == datagram, "A STUN message is not written back unchanged.")
     _ = (message.username, message.xorMappedAddress, message.mappedAddress, message.errorCode)
     _ = (message.unknownAttributes, message.priority, message.iceControlled, message.software)
     authentic(message, to: &agent, question: question, now: now)
@@ -34,10 +34,10 @@ enum ConnectivityTargets {
   ) {
     var message = message
     message.attributes.removeAll { $0.type == .messageIntegrity || $0.type == .fingerprint }
-    let isAnswer = message.kind == .success || message.kind == .failure
+    let isAnswer = message.kind == .success || message.kind == .errorResponse
     if isAnswer, let question { message.transactionID = question }
     if message.kind == .request { message.username = "leftleft:rightrig" }
-    let sealed = message.sealed(key: Array((isAnswer ? theirs : ours).password.utf8))
+    let sealed = message.encoded(integrityKey: Array((isAnswer ? theirs : ours).password.utf8))
     var now = now
     for _ in 0..<2 {
       _ = agent.received(sealed, from: right, to: left, now: now)
@@ -64,16 +64,16 @@ enum ConnectivityTargets {
   }
 
   /// Parses a text as an address, as a server's URL, and as a candidate.
-  static func candidate(_ input: [UInt8]) throws(BrokenPromise) {
+  static func candidate(_ input: [UInt8]) throws(InvariantViolation) {
     let text = String(decoding: input, as: UTF8.self)
     if let ip = IPAddress(text) {
-      try promise(IPAddress(ip.description) == ip, "The address \(ip) does not round-trip.")
+      try require(IPAddress(ip.description) == ip, "The address \(ip) does not round-trip.")
     }
     if let url = try? ICEServerURL(parsing: text) {
-      try promise((try? ICEServerURL(parsing: url.description)) == url, "The URL \(url) does not round-trip.")
+      try require((try? ICEServerURL(parsing: url.description)) == url, "The URL \(url) does not round-trip.")
     }
     guard let candidate = try? ICECandidate(parsing: text) else { return }
-    try promise(
+    try require(
       (try? ICECandidate(parsing: candidate.attributeValue)) == candidate,
       "The candidate \(candidate.attributeValue) does not round-trip.")
     var (agent, _) = calling(now: .now)

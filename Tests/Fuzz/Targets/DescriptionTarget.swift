@@ -4,10 +4,10 @@ import SDP
 
 /// Parses a session description, answers it as an offer, and applies it as an answer.
 enum DescriptionTarget {
-  static func run(_ input: [UInt8]) throws(BrokenPromise) {
+  static func run(_ input: [UInt8]) throws(InvariantViolation) {
     let text = String(decoding: input, as: UTF8.self)
     if let description = try? SessionDescription(parsing: text) {
-      try promise(description.text.utf8.elementsEqual(text.utf8), "A description is not written back unchanged.")
+      try require(description.text.utf8.elementsEqual(text.utf8), "A description is not written back unchanged.")
       readEverything(of: description)
     }
     try offer(text, to: negotiator(seed: 1))
@@ -30,39 +30,39 @@ enum DescriptionTarget {
   }
 
   /// Checks that an offer is rejected without changing the negotiator, or answered section by section.
-  private static func offer(_ text: String, to negotiator: Negotiator) throws(BrokenPromise) {
+  private static func offer(_ text: String, to negotiator: Negotiator) throws(InvariantViolation) {
     var negotiator = negotiator
     var untouched = negotiator
     let reply: (answer: String, session: NegotiatedSession)?
     do {
       reply = try negotiator.receivedOffer(text)
     } catch {
-      try promise(error.description.utf8.count < 1_000, "An error message has \(error.description.utf8.count) bytes.")
-      try promise(
+      try require(error.description.utf8.count < 1_000, "An error message has \(error.description.utf8.count) bytes.")
+      try require(
         negotiator.createOffer() == untouched.createOffer(), "A rejected offer has changed the negotiator.")
       return
     }
     guard let reply else { return }
     guard let theirs = try? SessionDescription(parsing: text), let ours = try? SessionDescription(parsing: reply.answer)
-    else { throw BrokenPromise("Our answer, or the offer that it answers, cannot be read.") }
+    else { throw InvariantViolation("Our answer, or the offer that it answers, cannot be read.") }
     let kinds = theirs.sections.map(\.mediaLine.kind)
-    try promise(kinds == ours.sections.map(\.mediaLine.kind), "The answer has other sections than the offer.")
-    try promise((1...2).contains(reply.session.media.count), "\(reply.session.media.count) sections are negotiated.")
-    try promise(reply.answer.utf8.count < 32_768, "An answer has \(reply.answer.utf8.count) bytes.")
-    try promise(
+    try require(kinds == ours.sections.map(\.mediaLine.kind), "The answer has other sections than the offer.")
+    try require((1...2).contains(reply.session.media.count), "\(reply.session.media.count) sections are negotiated.")
+    try require(reply.answer.utf8.count < 32_768, "An answer has \(reply.answer.utf8.count) bytes.")
+    try require(
       (try? SessionDescription(parsing: negotiator.createOffer())) != nil, "Our next offer cannot be read.")
   }
 
   /// Checks that an answer matches the offer, or is rejected without changing the negotiator.
-  private static func answer(_ text: String) throws(BrokenPromise) {
+  private static func answer(_ text: String) throws(InvariantViolation) {
     var negotiator = negotiator(seed: 1)
     _ = negotiator.createOffer()
     if let session = try? negotiator.receivedAnswer(text) {
-      try promise(
+      try require(
         !session.media.isEmpty && session.media.allSatisfy { $0.index < 2 } && !negotiator.isAwaitingAnswer,
         "An answer negotiates something that was not offered.")
     } else {
-      try promise(
+      try require(
         negotiator.isAwaitingAnswer && negotiator.session == nil, "A rejected answer has changed the negotiator.")
     }
   }

@@ -13,12 +13,12 @@ enum FileTargets {
   private static let maximumPixels = 320 * 240
 
   /// Opens WebM, Ogg and IVF files, and checks that playing finds the same frames as opening.
-  static func container(_ input: [UInt8]) throws(BrokenPromise) {
+  static func container(_ input: [UInt8]) throws(InvariantViolation) {
     let folder = try ScratchFolder()
     let path = try folder.write(input, as: "input")
     if let file = try? MediaFile(opening: path) {
-      try promise(file.period > 0 && !file.tracks.isEmpty, "A file that can be played has no length, or no track.")
-      _ = (file.summary, file.remarks, file.duration)
+      try require(file.period > 0 && !file.tracks.isEmpty, "A file that can be played has no length, or no track.")
+      _ = (file.summary, file.notes, file.duration)
     }
     guard let stored = try? StoredFile(opening: path, accepting: Set(StoredCodec.allCases)) else { return }
     _ = stored.summary
@@ -28,28 +28,28 @@ enum FileTargets {
     try decode(path)
   }
 
-  private static func play(_ track: StoredTrack, of stored: StoredFile) throws(BrokenPromise) {
+  private static func play(_ track: StoredTrack, of stored: StoredFile) throws(InvariantViolation) {
     do {
       let reader = try stored.reader(of: track)
       for _ in 0..<2 {
         var (frames, last) = (0, Int64(0))
         while let frame = try reader.next() {
           frames += 1
-          try promise(frame.time >= last, "A frame's time is \(frame.time) after one at \(last).")
+          try require(frame.time >= last, "A frame's time is \(frame.time) after one at \(last).")
           last = frame.time
         }
-        try promise(frames == track.frames, "Of \(track.frames) frames \(frames) are played.")
+        try require(frames == track.frames, "Of \(track.frames) frames \(frames) are played.")
         try reader.rewind()
       }
-    } catch let error as BrokenPromise {
+    } catch let error as InvariantViolation {
       throw error
     } catch {
-      throw BrokenPromise("A file that was scanned successfully cannot be played: \(error)")
+      throw InvariantViolation("A file that was scanned successfully cannot be played: \(error)")
     }
   }
 
   /// Opens Y4M and the formats that libsndfile reads.
-  static func plain(_ input: [UInt8]) throws(BrokenPromise) {
+  static func plain(_ input: [UInt8]) throws(InvariantViolation) {
     let folder = try ScratchFolder()
     let path = try folder.write(input, as: "input")
     _ = try? MediaFile(opening: path)
@@ -58,28 +58,28 @@ enum FileTargets {
 
   /// Opens a PNG file. The memory for its pixels depends on its header, which is bounded; so only small images are
   /// decoded.
-  static func png(_ input: [UInt8]) throws(BrokenPromise) {
+  static func png(_ input: [UInt8]) throws(InvariantViolation) {
     func number(_ at: Int) -> Int { input[at..<at + 4].reduce(0) { $0 << 8 | Int($1) } }
     if input.count >= 24, number(16) <= 4_096, number(20) <= 4_096, number(16) * number(20) > maximumPixels { return }
     try plain(input)
   }
 
   /// Opens a file as a live camera does, and reads its first frames and its first audio.
-  private static func decode(_ path: String) throws(BrokenPromise) {
+  private static func decode(_ path: String) throws(InvariantViolation) {
     let found: InputFile.Found
     do {
       found = try InputFile.check(path, rate: nil)
     } catch {
-      try promise(error.description.utf8.count < 400, "An error message has \(error.description.utf8.count) bytes.")
+      try require(error.description.utf8.count < 400, "An error message has \(error.description.utf8.count) bytes.")
       return
     }
     let clock = CameraClock(wallClock: WallClock(moment: .now, secondsSince1970: 0))
-    if let videoFrames = found.videoFrames, let input = try? videoFrames.open(clock) {
-      try promise(videoFrames.interval > 0, "The frame interval is not positive.")
+    if let video = found.video, let input = try? video.open(clock) {
+      try require(video.interval > 0, "The frame interval is not positive.")
       for _ in 0..<2 {
         for _ in 0..<maximumVideoFrames {
           guard let time = try? input.peek() else { break }
-          try promise(time >= 0, "A frame's time is \(time).")
+          try require(time >= 0, "A frame's time is \(time).")
           try? input.advance()
           _ = try? input.videoFrame()
         }
@@ -91,7 +91,7 @@ enum FileTargets {
         var ticks = 0
         while ticks < maximumTicks, let piece = try? input.read(960) {
           ticks += piece.count
-          try promise(piece.channels == audio.channels, "\(piece.channels) channels are read of \(audio.channels).")
+          try require(piece.channels == audio.channels, "\(piece.channels) channels are read of \(audio.channels).")
           if piece.count < 960 { break }
         }
         try? input.rewind()

@@ -24,7 +24,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   /// Runs the target on an input. It must return for any input.
   ///
   /// - Throws: The invariant of the parsers that the input violates.
-  public func run(_ input: [UInt8]) throws(BrokenPromise) {
+  public func run(_ input: [UInt8]) throws(InvariantViolation) {
     switch self {
     case .stun: try ConnectivityTargets.stun(input)
     case .candidate: try ConnectivityTargets.candidate(input)
@@ -60,7 +60,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
 }
 
 /// A violated invariant of a parser: something that must be true for any input.
-public struct BrokenPromise: Error, Sendable, Hashable, CustomStringConvertible {
+public struct InvariantViolation: Error, Sendable, Hashable, CustomStringConvertible {
   public let description: String
 
   init(_ description: String) {
@@ -69,6 +69,6 @@ public struct BrokenPromise: Error, Sendable, Hashable, CustomStringConvertible 
 }
 
 /// Throws if an invariant is violated.
-func promise(_ isKept: Bool, _ sentence: @autoclosure () -> String) throws(BrokenPromise) {
-  if !isKept { throw BrokenPromise(sentence()) }
+func require(_ isTrue: Bool, _ sentence: @autoclosure () -> String) throws(InvariantViolation) {
+  if !isTrue { throw InvariantViolation(sentence()) }
 }

@@ -4,15 +4,15 @@ import RTP
 /// RTP with its header extensions, and RTCP.
 enum PacketTargets {
   /// Parses, writes, parses again, unwraps and modifies a datagram.
-  static func rtp(_ input: [UInt8]) throws(BrokenPromise) {
+  static func rtp(_ input: [UInt8]) throws(InvariantViolation) {
     let datagram = ByteBuffer(bytes: input)
     _ = PacketKind.of(datagram)
     guard var packet = try? RTPPacket(parsing: datagram) else { return }
     let again = written { packet.write(into: &$0) }
-    try promise(again.readableBytes == datagram.readableBytes, "A packet changes its length when written.")
-    try promise((try? RTPPacket(parsing: again)) == packet, "A packet does not round-trip.")
-    if packet.paddingLength == 0 { try promise(again == datagram, "A packet is not written back unchanged.") }
-    try promise(
+    try require(again.readableBytes == datagram.readableBytes, "A packet changes its length when written.")
+    try require((try? RTPPacket(parsing: again)) == packet, "A packet does not round-trip.")
+    if packet.paddingLength == 0 { try require(again == datagram, "A packet is not written back unchanged.") }
+    try require(
       packet.extensions.elements.allSatisfy { $0.value.readableBytes <= 255 }, "An extension has more than 255 bytes.")
     try PayloadTargets.descriptor(packet.payload)
     _ = Retransmission.unwrap(packet, payloadType: 96, ssrc: 1)
@@ -20,25 +20,25 @@ enum PacketTargets {
     let id: UInt8 = [1, 4, 255][Int(packet.ssrc % 3)]
     _ = (packet.extensions.text(id), packet.extensions.audioLevel(id), packet.extensions.transportSequenceNumber(id))
     packet.extensions.setTransportSequenceNumber(7, id)
-    try promise(packet.extensions.transportSequenceNumber(id) == 7, "A sequence number that was set is missing.")
-    try promise(
+    try require(packet.extensions.transportSequenceNumber(id) == 7, "A sequence number that was set is missing.")
+    try require(
       (try? RTPPacket(parsing: written { packet.write(into: &$0) })) == packet, "A changed packet does not round-trip."
     )
   }
 
   /// Parses, writes and parses a compound datagram again.
-  static func rtcp(_ input: [UInt8]) throws(BrokenPromise) {
+  static func rtcp(_ input: [UInt8]) throws(InvariantViolation) {
     guard let packets = try? RTCPPacket.parse(compound: ByteBuffer(bytes: input)) else { return }
     // Reserved bits and padding are not kept, so the bytes may differ, but not the values.
     let again = written { RTCPPacket.write(packets, into: &$0) }
-    try promise((try? RTCPPacket.parse(compound: again)) == packets, "Packets do not round-trip.")
+    try require((try? RTCPPacket.parse(compound: again)) == packets, "Packets do not round-trip.")
     for packet in packets {
       switch packet {
       case .genericNACK(let nack):
-        try promise(nack.sequenceNumbers.count <= 17 * nack.entries.count, "A NACK requests more than it can.")
+        try require(nack.sequenceNumbers.count <= 17 * nack.entries.count, "A NACK requests more than it can.")
       case .transportFeedback(let feedback):
-        try promise(feedback.arrivals.count == feedback.deltas.count, "Feedback reports more packets than it has.")
-      case .maximumBitrateEstimate(let estimate):
+        try require(feedback.arrivals.count == feedback.deltas.count, "Feedback reports more packets than it has.")
+      case .receiverEstimatedMaximumBitrate(let estimate):
         _ = estimate.bitrate
       case .senderReport(let report):
         _ = report.reports.map { $0.roundTripTime(now: report.ntpTime) }

@@ -10,7 +10,7 @@ import RTP
 /// RTP payloads: fragments of VP8 frames, and Opus.
 enum PayloadTargets {
   /// Parses the input as one payload, and then as packets: a byte of flags, a length, the payload.
-  static func vp8(_ input: [UInt8]) throws(BrokenPromise) {
+  static func vp8(_ input: [UInt8]) throws(InvariantViolation) {
     let whole = ByteBuffer(bytes: input)
     try descriptor(whole)
     _ = (try? VP8FrameHeader(parsing: whole), VP8Receiver.keyframeStart(in: whole), VP8Receiver.startsFrame(whole))
@@ -28,63 +28,63 @@ enum PayloadTargets {
       if flags & 0x20 != 0 { receiver.restart() }
       if flags & 0x30 != 0 { hasKeyframe = hasKeyframe && flags & 0x20 == 0 }
       while let (frame, isDecodable) = receiver.popFrame() {
-        hasKeyframe = hasKeyframe || frame.link.isKeyframe
-        try promise(!isDecodable || hasKeyframe, "A frame before the first keyframe is reported as decodable.")
-        try promise(!isDecodable || frame.link.isComplete, "A damaged frame is reported as decodable.")
-        try promise(
-          (frame.size != nil) == frame.link.isKeyframe, "A delta frame has a size, or a keyframe has none.")
-        try promise(frame.payload.readableBytes <= VP8FrameAssembler.maximumFrameSize, "A frame is too large.")
+        hasKeyframe = hasKeyframe || frame.dependency.isKeyframe
+        try require(!isDecodable || hasKeyframe, "A frame before the first keyframe is reported as decodable.")
+        try require(!isDecodable || frame.dependency.isComplete, "A damaged frame is reported as decodable.")
+        try require(
+          (frame.size != nil) == frame.dependency.isKeyframe, "A delta frame has a size, or a keyframe has none.")
+        try require(frame.payload.readableBytes <= VP8FrameAssembler.maximumFrameSize, "A frame is too large.")
         try packetize(frame.payload)
       }
     }
   }
 
   /// Splits a frame into packets and joins them again.
-  private static func packetize(_ frame: ByteBuffer) throws(BrokenPromise) {
+  private static func packetize(_ frame: ByteBuffer) throws(InvariantViolation) {
     var joined = ByteBuffer()
     let pieces = VP8Packetizer(maximumPayloadSize: 100).packetize(
       frame: frame, descriptor: VP8PayloadDescriptor(startsPartition: true, pictureID: .init(7)))
     for (position, piece) in pieces.enumerated() {
       var piece = piece
       guard piece.readableBytes <= 100, let descriptor = try? VP8PayloadDescriptor(parsing: &piece) else {
-        throw BrokenPromise("A piece of a frame is too large or cannot be read.")
+        throw InvariantViolation("A piece of a frame is too large or cannot be read.")
       }
-      try promise(descriptor.startsFrame == (position == 0), "Only the first piece must start the frame.")
+      try require(descriptor.startsFrame == (position == 0), "Only the first piece must start the frame.")
       joined.writeImmutableBuffer(piece)
     }
-    try promise(joined == frame, "A packetized frame does not round-trip.")
+    try require(joined == frame, "A packetized frame does not round-trip.")
   }
 
   /// Parses, writes and parses a payload descriptor again.
-  static func descriptor(_ payload: ByteBuffer) throws(BrokenPromise) {
+  static func descriptor(_ payload: ByteBuffer) throws(InvariantViolation) {
     var rest = payload
     guard let descriptor = try? VP8PayloadDescriptor(parsing: &rest) else { return }
-    try promise(
+    try require(
       descriptor.byteCount + rest.readableBytes == payload.readableBytes, "A descriptor reports a wrong length.")
     var again = written { descriptor.write(into: &$0) }
-    try promise(again.readableBytes == descriptor.byteCount, "A descriptor changes its length when written.")
+    try require(again.readableBytes == descriptor.byteCount, "A descriptor changes its length when written.")
     again.writeImmutableBuffer(rest)
-    try promise((try? VP8PayloadDescriptor(parsing: &again)) == descriptor, "A descriptor does not round-trip.")
+    try require((try? VP8PayloadDescriptor(parsing: &again)) == descriptor, "A descriptor does not round-trip.")
   }
 
   /// The maximum number of packets in one input: decoding one takes up to a millisecond.
   private static let maximumPackets = 6
 
   /// Parses the input as packets that follow their lengths. All parsers must agree on a packet's duration.
-  static func opus(_ input: [UInt8]) throws(BrokenPromise) {
+  static func opus(_ input: [UInt8]) throws(InvariantViolation) {
     var cursor = InputCursor(input)
     guard let decoder = try? OpusDecoder(channels: cursor.byte() & 1 == 0 ? 1 : 2) else { return }
     for _ in 0..<maximumPackets where !cursor.isAtEnd {
       let packet = cursor.counted()
       guard let shape = try? OpusPacket(parsing: packet) else {
-        try promise((try? decoder.decode(packet)) == nil, "libopus decodes a packet that our parser rejects.")
+        try require((try? decoder.decode(packet)) == nil, "libopus decodes a packet that our parser rejects.")
         continue
       }
-      try promise(
+      try require(
         (120...OpusTableOfContents.maximumDuration).contains(shape.duration), "A packet's duration is impossible.")
       if shape.carriesCopy { _ = try? decoder.recover(duration: shape.duration, before: packet) }
       if let audio = try? decoder.decode(packet) {
-        try promise(audio.count == shape.duration, "A packet of \(shape.duration) ticks decodes to \(audio.count).")
+        try require(audio.count == shape.duration, "A packet of \(shape.duration) ticks decodes to \(audio.count).")
       }
     }
     _ = try? decoder.conceal(duration: 960)

@@ -43,37 +43,37 @@ enum RepairTargets {
   }
 
   /// Repairs WebM or Ogg. A repair leaves a file unchanged or completes it, and needs a bounded number of reads.
-  static func media(_ input: [UInt8]) throws(BrokenPromise) {
+  static func media(_ input: [UInt8]) throws(InvariantViolation) {
     do {
       let file = MemoryFile(input)
       let finding = try file.examine()
-      if case .mendable(let plan) = finding { try plan.carryOut(on: file) }
-      try promise(file.reads <= 4 * input.count + 50_000, "A file of \(input.count) bytes is read \(file.reads) times.")
-      try promise(
+      if case .repairable(let plan) = finding { try plan.carryOut(on: file) }
+      try require(file.reads <= 4 * input.count + 50_000, "A file of \(input.count) bytes is read \(file.reads) times.")
+      try require(
         file.bytes.count <= 3 * input.count + 64, "A repair writes \(file.bytes.count) bytes for \(input.count).")
-      if case .refused = finding { return try promise(file.bytes == input, "A rejected file is changed.") }
-      guard case .whole = try MemoryFile(file.bytes).examine() else {
-        throw BrokenPromise("A file is not complete after its repair.")
+      if case .refused = finding { return try require(file.bytes == input, "A rejected file is changed.") }
+      guard case .intact = try MemoryFile(file.bytes).examine() else {
+        throw InvariantViolation("A file is not complete after its repair.")
       }
       let source = MemoryFile(file.bytes)
       if input.starts(with: Array("OggS".utf8)) {
         _ = try OggRepair.packets(in: source)
       } else {
-        _ = try WebMRepair.videoFrames(in: source)
+        _ = try WebMRepair.writtenFrames(in: source)
       }
-    } catch let error as BrokenPromise {
+    } catch let error as InvariantViolation {
       throw error
     } catch {
-      throw BrokenPromise("A file in memory cannot be repaired: \(error)")
+      throw InvariantViolation("A file in memory cannot be repaired: \(error)")
     }
   }
 
   /// Repairs a manifest with two recordings, one complete and one cut off.
-  static func manifest(_ input: [UInt8]) throws(BrokenPromise) {
+  static func manifest(_ input: [UInt8]) throws(InvariantViolation) {
     if let manifest = try? RecordingManifest(parsing: input) {
       guard let again = try? manifest.json, let same = try? RecordingManifest(parsing: Array(again.readableBytesView))
-      else { throw BrokenPromise("A manifest that was read cannot be written or parsed again.") }
-      try promise(same == manifest, "A manifest does not round-trip.")
+      else { throw InvariantViolation("A manifest that was read cannot be written or parsed again.") }
+      try require(same == manifest, "A manifest does not round-trip.")
     }
     let folder = try ScratchFolder()
     try folder.write(input, as: "anna.json")
@@ -81,8 +81,9 @@ enum RepairTargets {
     try folder.write(Array(audio.dropLast(40)), as: "anna.0002.ogg")
     try folder.write(videoFrames, as: "anna.webm")
     for report in RoomRecorder.repair("\(folder.path)/anna.json") { _ = report.description }
-    try promise(
-      RoomRecorder.repair(folder.path).allSatisfy { !$0.isWhole || $0.outcome == .whole }, "A second repair is needed.")
+    try require(
+      RoomRecorder.repair(folder.path).allSatisfy { !$0.isComplete || $0.outcome == .intact },
+      "A second repair is needed.")
   }
 
   /// A small Ogg file.

@@ -7,9 +7,9 @@ final class ScratchFolder {
 
   private static let parent = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
 
-  init() throws(BrokenPromise) {
+  init() throws(InvariantViolation) {
     var template = Array("\(Self.parent)/chatbot-fuzz-XXXXXX".utf8CString)
-    guard let made = mkdtemp(&template) else { throw BrokenPromise("No folder can be created in \(Self.parent).") }
+    guard let made = mkdtemp(&template) else { throw InvariantViolation("No folder can be created in \(Self.parent).") }
     path = String(cString: made)
   }
 
@@ -30,10 +30,10 @@ final class ScratchFolder {
   ///
   /// - Returns: Its path.
   @discardableResult
-  func write(_ bytes: [UInt8], as name: String) throws(BrokenPromise) -> String {
+  func write(_ bytes: [UInt8], as name: String) throws(InvariantViolation) -> String {
     let file = "\(path)/\(name)"
     let descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw BrokenPromise("\(file) cannot be written.") }
+    guard descriptor >= 0 else { throw InvariantViolation("\(file) cannot be written.") }
     names.insert(name)
     var done = 0
     while done < bytes.count {

@@ -19,57 +19,57 @@ enum WebSocketTargets {
   }()
 
   /// What the owner of a WebSocket was notified of.
-  private final class Diary {
+  private final class CallbackRecorder {
     var endings = 0
     var largest = 0
     var isEarly = false
   }
 
   /// Passes frames to an open WebSocket.
-  static func frames(_ input: [UInt8]) throws(BrokenPromise) {
+  static func frames(_ input: [UInt8]) throws(InvariantViolation) {
     var cursor = InputCursor(input)
     let choices = cursor.byte()
     let channel = EmbeddedChannel()
-    let diary = Diary()
+    let recorder = CallbackRecorder()
     let handler = WebSocketHandler(
       side: choices & 1 == 0 ? .server : .client, limits: limits,
       owner: .init(
         received: { message in
-          diary.largest = max(diary.largest, message.size)
-          diary.isEarly = diary.isEarly || diary.endings > 0
+          recorder.largest = max(recorder.largest, message.size)
+          recorder.isEarly = recorder.isEarly || recorder.endings > 0
         },
-        ended: { _ in diary.endings += 1 }))
+        ended: { _ in recorder.endings += 1 }))
     do {
       try channel.pipeline.syncOperations.addHandlers([
         WebSocketFrameEncoder(), ByteToMessageHandler(WebSocketFrameDecoder(maxFrameSize: limits.maximumMessageBytes)),
         handler,
       ])
     } catch {
-      throw BrokenPromise("The pipeline cannot be built: \(error)")
+      throw InvariantViolation("The pipeline cannot be built: \(error)")
     }
     feed(cursor.remainder(), to: channel, atOnce: choices >> 1)
     end(channel)
-    try promise(diary.endings == 1, "A WebSocket ended \(diary.endings) times.")
-    try promise(!diary.isEarly, "A message arrived after the end.")
-    try promise(diary.largest <= limits.maximumMessageBytes, "A message of \(diary.largest) bytes was delivered.")
+    try require(recorder.endings == 1, "A WebSocket ended \(recorder.endings) times.")
+    try require(!recorder.isEarly, "A message arrived after the end.")
+    try require(recorder.largest <= limits.maximumMessageBytes, "A message of \(recorder.largest) bytes was delivered.")
   }
 
   /// Passes a request to a server, or a response to a client; frames can follow.
-  static func upgrade(_ input: [UInt8]) throws(BrokenPromise) {
+  static func upgrade(_ input: [UInt8]) throws(InvariantViolation) {
     var cursor = InputCursor(input)
     let choices = cursor.byte()
     let channel = EmbeddedChannel()
     do {
       if choices & 1 == 0 { try serve(channel) } else { try call(channel) }
     } catch {
-      throw BrokenPromise("The pipeline cannot be built: \(error)")
+      throw InvariantViolation("The pipeline cannot be built: \(error)")
     }
     feed(cursor.remainder(), to: channel, atOnce: choices >> 1)
     let first = try? channel.readOutbound(as: ByteBuffer.self)
     end(channel)
     guard let first else { return }
     let start = choices & 1 == 0 ? "HTTP/1.1 " : "GET /room HTTP/1.1\r\n"
-    try promise(first.readableBytesView.starts(with: start.utf8), "The first bytes sent are not HTTP.")
+    try require(first.readableBytesView.starts(with: start.utf8), "The first bytes sent are not HTTP.")
   }
 
   /// Delivers bytes until the channel is closed: after that, nothing is read from a socket.
@@ -97,10 +97,10 @@ enum WebSocketTargets {
   /// Builds the pipeline that the server builds for each connection.
   private static func serve(_ channel: EmbeddedChannel) throws {
     let (loop, pipeline) = (channel.embeddedEventLoop, channel.pipeline.syncOperations)
-    let hub = ConnectionRegistry(
+    let registry = ConnectionRegistry(
       limits: page.limits, logger: Logger(label: "fuzz", factory: { _ in SwiftLogNoOpLogHandler() }), loop: loop)
-    _ = hub.admit(channel)
-    let boundHub = NIOLoopBound(hub, eventLoop: loop)
+    _ = registry.admit(channel)
+    let boundRegistry = NIOLoopBound(registry, eventLoop: loop)
     let handler = PageHandler(timeout: page.limits.requestTimeout, iceServers: [])
     let httpOnly = NIOLoopBound(
       [RequestFilter(rules: RequestRules(host: page.host, allowedOrigins: []), page: handler), handler]
@@ -109,7 +109,7 @@ enum WebSocketTargets {
       maxFrameSize: page.limits.maximumMessageBytes, automaticErrorHandling: false,
       shouldUpgrade: { channel, head in channel.eventLoop.makeSucceededFuture(head.method == .GET ? [:] : nil) },
       upgradePipelineHandler: { channel, _ in
-        channel.eventLoop.makeCompletedFuture { try boundHub.value.open(channel) }
+        channel.eventLoop.makeCompletedFuture { try boundRegistry.value.open(channel) }
       })
     var headers = NIOHTTPDecoderLimitConfiguration()
     headers.maxHeaderFieldSize = page.limits.maximumHeaderBytes

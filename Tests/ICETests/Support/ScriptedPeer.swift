@@ -45,7 +45,7 @@ struct ScriptedPeer: Node {
     guard answers, message.isAuthentic(key: Array(credentials.password.utf8)) else { return }
     var response = STUNMessage(.success, transactionID: message.transactionID)
     response.xorMappedAddress = from
-    actions.append(.send(response.sealed(key: Array(credentials.password.utf8)), from: to, to: from))
+    actions.append(.send(response.encoded(integrityKey: Array(credentials.password.utf8)), from: to, to: from))
     wake = now
   }
 
@@ -66,6 +66,6 @@ struct ScriptedPeer: Node {
     message.priority = priority
     if role == .controlling { message.iceControlling = 1 } else { message.iceControlled = 1 }
     message.usesCandidate = nominates
-    return message.sealed(key: Array(remote.password.utf8))
+    return message.encoded(integrityKey: Array(remote.password.utf8))
   }
 }

@@ -13,7 +13,7 @@ struct CameraClockTests {
     let clock = CameraClock(wallClock: made)
     clock.begin(now: made.moment.instant + .milliseconds(8))
     #expect(clock.unixMilliseconds(at: 0) == 1_700_000_000_008)
-    #expect(clock.unixMilliseconds(at: Int64(FileTime.rate)) == 1_700_000_001_008)
+    #expect(clock.unixMilliseconds(at: Int64(MediaTimebase.rate)) == 1_700_000_001_008)
     #expect(clock.unixTicks(at: 0) == (1_700_000_000_008) * 48)
     #expect(clock.unixTicks(at: 960) == (1_700_000_000_028) * 48)
   }
@@ -22,10 +22,10 @@ struct CameraClockTests {
   func pause() {
     let clock = CameraClock(wallClock: made)
     clock.begin(now: made.moment.instant)
-    _ = clock.look(now: made.moment.instant + .seconds(1), awaited: 0)
+    _ = clock.update(now: made.moment.instant + .seconds(1), expectedWakeup: 0)
     // The machine sleeps for ten minutes.
-    let second = Int64(FileTime.rate)
-    _ = clock.look(now: made.moment.instant + .seconds(601), awaited: second)
+    let second = Int64(MediaTimebase.rate)
+    _ = clock.update(now: made.moment.instant + .seconds(601), expectedWakeup: second)
     let reported = clock.unixMilliseconds(at: second)
     #expect(reported > 1_700_000_000_000 + 590_000 && reported <= 1_700_000_000_000 + 601_000)
     #expect(Int64(reported) == clock.unixTicks(at: 48_000) / 48)

@@ -61,9 +61,9 @@ extension RealTime {
       let videoFrameTicksAreDue = videoFrames.allSatisfy { $0.time.ticks.isMultiple(of: 3_600) }
       #expect(videoFrameTicksAreDue)
       // The encoder's delay is subtracted, and packets before the start are not sent.
-      let audioChunks = taken.of(.opus)
-      let distances = Set(zip(audioChunks, audioChunks.dropFirst()).map { $1.time.ticks - $0.time.ticks })
-      #expect(audioChunks.count >= 49 && distances == [960])
+      let audioPackets = taken.of(.opus)
+      let distances = Set(zip(audioPackets, audioPackets.dropFirst()).map { $1.time.ticks - $0.time.ticks })
+      #expect(audioPackets.count >= 49 && distances == [960])
       let failure = await camera.failure
       #expect(failure == nil)
 

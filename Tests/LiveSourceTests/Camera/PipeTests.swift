@@ -119,9 +119,9 @@ extension RealTime {
       pipe.write(text: "FRAME\n")
       pipe.write(luma: 0, bytes: 700)
       close(pipe.writing)
-      let book = LogBook()
+      let recorder = LogRecorder()
       let camera = try LiveCamera(
-        opening: .init(input: .standardInput, owner: someone), standardInput: pipe.reading, logger: book.logger)
+        opening: .init(input: .standardInput, owner: someone), standardInput: pipe.reading, logger: recorder.logger)
       #expect(camera.summary.contains("Y4M 32x32, 25 a second"))
       let decoder = try VP8Decoder()
       var brightness: [Double] = []
@@ -135,7 +135,7 @@ extension RealTime {
       // White is 235 in the encoded frames, although it is 255 in the file.
       #expect(brightness.allSatisfy { abs($0 - 235) < 4 })
       #expect(last > 0.3 && last < 0.45)
-      #expect(book.lines == ["Standard input ended in the middle of a frame: 700 of 1536 bytes were read."])
+      #expect(recorder.lines == ["Standard input ended in the middle of a frame: 700 of 1536 bytes were read."])
       let failure = await camera.failure
       #expect(failure == nil)
     }
@@ -161,11 +161,11 @@ extension RealTime {
       }
     }
 
-    @Test("while the pipe is empty a black frame is shown, and a remark says so")
+    @Test("while the pipe is empty a black frame is shown, and a note says so")
     func lateWriter() async throws {
       let pipe = Pipe()
       let camera = try LiveCamera(opening: options(fps: 10), standardInput: pipe.reading)
-      #expect(camera.remarks == ["No frame has arrived from it yet; a black one is shown until one does."])
+      #expect(camera.notes == ["No frame has arrived from it yet; a black one is shown until one does."])
       let decoder = try VP8Decoder()
       for await frame in await camera.frames() {
         #expect(try decoder.decode(frame.payload, \.brightness).map { $0 < 20 } == true)

@@ -13,39 +13,39 @@ struct TrackTests {
   /// Both tracks of a camera: 30 fps video, and audio.
   struct Bench {
     var time = CameraTime()
-    var videoFrames: VideoTrack
+    var video: VideoTrack
     var audio: AudioTrack
     var shown: [(time: Int64, at: ContinuousClock.Instant)] = []
     var heard: [(time: Int64, at: ContinuousClock.Instant)] = []
 
     init() throws {
       let rounds = LoopSchedule(period: 720_000, loops: true)
-      let line = VideoInputTimeline(
+      let timeline = VideoInputTimeline(
         SyntheticVideo(30, interval: 24_000), interval: 24_000, extent: .range(0..<720_000), rounds: rounds)
-      videoFrames = VideoTrack(line, fit: VideoScaling(SyntheticVideo.size, wanted: nil))
+      video = VideoTrack(timeline, fit: VideoScaling(SyntheticVideo.size, wanted: nil))
       audio = AudioTrack(
         AudioInputTimeline(SyntheticAudio(48_000), channels: 1, extent: .range(0..<720_000), rounds: rounds))
-      try videoFrames.prepare(now: 0)
+      try video.prepare(now: 0)
       try audio.prepare()
     }
 
     /// Does what both threads do when they wake at a time.
     mutating func wake(_ now: ContinuousClock.Instant) throws {
       time.begin(now: now)
-      var point = time.look(now: now, awaited: audio.deadline)
+      var point = time.update(now: now, expectedWakeup: audio.deadline)
       while let due = try audio.take(now: point) { heard.append((time.shown(due.time), now)) }
       try audio.prepare()
-      let awaited = try #require(videoFrames.deadline)
-      point = time.look(now: now, awaited: awaited)
-      if let due = try videoFrames.take(now: point) {
+      let expectedWakeup = try #require(video.deadline)
+      point = time.update(now: now, expectedWakeup: expectedWakeup)
+      if let due = try video.take(now: point) {
         shown.append((time.shown(due.time), now))
-        try videoFrames.prepare(now: point)
+        try video.prepare(now: point)
       }
     }
 
     /// The next wakeup of either thread.
     var deadline: ContinuousClock.Instant? {
-      [time.instant(of: audio.deadline), videoFrames.deadline.flatMap(time.instant)].compactMap(\.self).min()
+      [time.instant(of: audio.deadline), video.deadline.flatMap(time.instant)].compactMap(\.self).min()
     }
 
     /// Plays to a time, with each wakeup delayed by `lateness`.
@@ -69,8 +69,8 @@ struct TrackTests {
       .microseconds(Int64.random(in: 0...900, using: &generator))
     }
     #expect(bench.shown.count == 1_800 && bench.heard.count == 3_000)
-    #expect(bench.videoFrames.leftOut == 0 && bench.audio.leftOut == 0)
-    let late = (bench.shown + bench.heard).map { ($0.at - start) - FileTime.duration($0.time) }.sorted()
+    #expect(bench.video.dropped == 0 && bench.audio.dropped == 0)
+    let late = (bench.shown + bench.heard).map { ($0.at - start) - MediaTimebase.duration($0.time) }.sorted()
     #expect(late[0] >= .zero)
     #expect(late[late.count * 99 / 100] <= .milliseconds(1))
   }
@@ -99,9 +99,9 @@ struct TrackTests {
     let woken = start + .seconds(3_600)
     try bench.play(from: woken, until: woken + .seconds(1)) { .zero }
     #expect(bench.shown.count - shown <= 31 && bench.heard.count - heard <= 51)
-    #expect(bench.videoFrames.leftOut == 0 && bench.audio.leftOut == 0)
+    #expect(bench.video.dropped == 0 && bench.audio.dropped == 0)
     for entry in bench.shown.dropFirst(shown) + bench.heard.dropFirst(heard) {
-      let late = (entry.at - start) - FileTime.duration(entry.time)
+      let late = (entry.at - start) - MediaTimebase.duration(entry.time)
       #expect(late >= .zero && late < .milliseconds(1))
     }
     // The offset between the tracks is unchanged: frame 3 is 20 ms after audio piece 4.
@@ -115,7 +115,7 @@ struct TrackTests {
     var time = CameraTime()
     time.begin(now: start)
     for second in stride(from: 0, through: 600, by: 10) {
-      let now = time.look(now: start + .seconds(second), awaited: Int64(second) * 720_000)
+      let now = time.update(now: start + .seconds(second), expectedWakeup: Int64(second) * 720_000)
       #expect(now == Int64(second) * 720_000)
     }
   }
@@ -125,14 +125,16 @@ struct TrackTests {
     var bench = try Bench()
     try bench.wake(start)
     // The video thread continues to read the clock, so the clock does not pause.
-    for tick in 1...150 { _ = bench.time.look(now: start + .milliseconds(tick * 33), awaited: Int64(tick) * 23_760) }
-    let now = bench.time.look(now: start + .seconds(5), awaited: bench.audio.deadline)
+    for tick in 1...150 {
+      _ = bench.time.update(now: start + .milliseconds(tick * 33), expectedWakeup: Int64(tick) * 23_760)
+    }
+    let now = bench.time.update(now: start + .seconds(5), expectedWakeup: bench.audio.deadline)
     #expect(now == 3_600_000)
     var pieces: [Int64] = []
     while let due = try bench.audio.take(now: now) { pieces.append(due.time) }
     #expect(pieces.count == 101)
     let first = try #require(pieces.first)
     #expect(first == 2_160_000)
-    #expect(bench.audio.leftOut == 149)
+    #expect(bench.audio.dropped == 149)
   }
 }

@@ -36,7 +36,7 @@ struct UndecodableTests {
   @Test("they are counted over all rounds, with the time of the first, and the previous frame is repeated")
   func counted() throws {
     let path = try film(damaged: [4, 5, 9])
-    let checked = try #require(try InputFile.check(path, rate: nil).videoFrames)
+    let checked = try #require(try InputFile.check(path, rate: nil).video)
     let input = try checked.open(CameraClock(wallClock: WallClock(moment: .now, secondsSince1970: 0)))
     var videoFrames: [[UInt8]] = []
     while try input.peek() != nil {
@@ -91,19 +91,19 @@ struct UndecodableTests {
 
   @Test("the first is logged at once with its file, time and reason, and the total at the end")
   func notice() {
-    let book = LogBook()
-    var notice = UndecodableReport(.video, of: "a.ivf", logger: book.logger)
-    var leftOut = Undecodable()
-    notice.look(at: leftOut)
-    notice.end(with: leftOut)
-    #expect(book.lines == [])
+    let recorder = LogRecorder()
+    var notice = UndecodableReport(.video, of: "a.ivf", logger: recorder.logger)
+    var undecodable = Undecodable()
+    notice.report(undecodable)
+    notice.end(with: undecodable)
+    #expect(recorder.lines == [])
     for second in [83, 84, 85] {
-      leftOut.add(at: Int64(second) * 720_000 + 720 * 7, reason: "decoding failed: a bad bit")
-      notice.look(at: leftOut)
+      undecodable.add(at: Int64(second) * 720_000 + 720 * 7, reason: "decoding failed: a bad bit")
+      notice.report(undecodable)
     }
-    notice.end(with: leftOut)
+    notice.end(with: undecodable)
     #expect(
-      book.lines == [
+      recorder.lines == [
         "A frame cannot be decoded and is skipped; the previous frame is repeated. "
           + "file=a.ivf reason=decoding failed: a bad bit time=83.007 s",
         "3 frames could not be decoded and were skipped. file=a.ivf",
@@ -113,15 +113,15 @@ struct UndecodableTests {
   @Test("a camera logs the first one while it plays, and the total when it ends")
   func played() async throws {
     let path = try film(damaged: [2, 3])
-    let book = LogBook()
+    let recorder = LogRecorder()
     let camera = try LiveCamera(
-      opening: .init(input: .file(path), loops: false, live: true, owner: someone), logger: book.logger)
+      opening: .init(input: .file(path), loops: false, live: true, owner: someone), logger: recorder.logger)
     var frames = 0
     for await _ in await camera.frames() { frames += 1 }
     #expect(frames > 10)
-    #expect(book.lines.count == 2)
-    #expect(book.lines.first?.contains("file=\(path)") == true)
-    #expect(book.lines.first?.hasSuffix("time=0.200 s") == true)
-    #expect(book.lines.last == "2 frames could not be decoded and were skipped. file=\(path)")
+    #expect(recorder.lines.count == 2)
+    #expect(recorder.lines.first?.contains("file=\(path)") == true)
+    #expect(recorder.lines.first?.hasSuffix("time=0.200 s") == true)
+    #expect(recorder.lines.last == "2 frames could not be decoded and were skipped. file=\(path)")
   }
 }

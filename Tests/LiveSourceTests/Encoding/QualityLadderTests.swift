@@ -17,7 +17,7 @@ struct QualityLadderTests {
     for videoFrame in start * 30..<(start + seconds) * 30 where videoFrame % ladder.qualityLevel.divisor == 0 {
       let now = origin + .milliseconds(videoFrame * 100 / 3)
       if videoFrame / ladder.qualityLevel.divisor % 10 < omitted {
-        ladder.leftOut(bitrate: bitrate, now: now)
+        ladder.skipped(bitrate: bitrate, now: now)
       } else {
         ladder.encoded(quantizer: quantizer(ladder.qualityLevel), bitrate: bitrate, now: now)
       }
@@ -55,7 +55,7 @@ struct QualityLadderTests {
   }
 
   @Test("skipped frames lead down faster")
-  func leftOut() {
+  func skipped() {
     var ladder = QualityLadder(size: Self.vga, framesPerSecond: 30)
     run(&ladder, from: 0, seconds: 2, omitted: 6) { _ in 40 }
     #expect(ladder.index == 2)

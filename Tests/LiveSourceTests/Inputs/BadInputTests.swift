@@ -68,7 +68,7 @@ struct BadInputTests {
     let whole = y4m("W64 H48 F30:1", videoFrames: 3)
     let camera = try LiveCamera(
       opening: .init(input: .file(scratch.write(Array(whole.dropLast(10)), as: "b.y4m")), owner: someone))
-    #expect(camera.remarks == ["It is truncated; the whole frames are played."])
+    #expect(camera.notes == ["It is truncated; the whole frames are played."])
     #expect(camera.summary.contains("Y4M 64x48, 2 frames at 30 a second"))
     #expect(
       try refused(Array(whole.prefix(2_000))) == "it has no whole frame: one of 64x48 has 4608 bytes.")
@@ -145,7 +145,7 @@ struct BadInputTests {
     #expect(try refused(changed(40, [0xff, 0xff, 0xff, 0xff]), as: "b.wav") == nil)
     let cut = try LiveCamera(
       opening: .init(input: .file(scratch.write(Array(good.dropLast(400)), as: "c.wav")), owner: someone))
-    #expect(cut.remarks == ["It is truncated; the samples that exist are played."])
+    #expect(cut.notes == ["It is truncated; the samples that exist are played."])
   }
 
   @Test("a PNG file that claims to be huge, is truncated or is damaged is refused")
@@ -257,16 +257,16 @@ struct BadInputTests {
         bytes.removeLast(Int.random(in: 1..<bytes.count, using: &generator))
       } else {
         // Damage matters most in headers.
-        let connectionSettings = round.isMultiple(of: 2) ? min(120, bytes.count) : bytes.count
+        let mutableLength = round.isMultiple(of: 2) ? min(120, bytes.count) : bytes.count
         for _ in 0..<Int.random(in: 1...6, using: &generator) {
-          bytes[Int.random(in: 0..<connectionSettings, using: &generator)] = .random(in: 0...255, using: &generator)
+          bytes[Int.random(in: 0..<mutableLength, using: &generator)] = .random(in: 0...255, using: &generator)
         }
       }
       let path = try scratch.write(bytes, as: "fuzz-\(name)")
       guard let found = try? InputFile.check(path, rate: nil) else { continue }
       played += 1
       // A file that passed the check can be read to its end, twice; at most it is refused on the way.
-      _ = try? found.videoFrames?.all(limit: 20)
+      _ = try? found.video?.all(limit: 20)
       if let audio = found.audio {
         let input = try audio.open(CameraClock(wallClock: WallClock(moment: .now, secondsSince1970: 0)))
         for _ in 0..<20 where (try? input.read(960).count) == 0 { try? input.rewind() }

@@ -15,7 +15,7 @@ struct VideoInputTests {
   }
 
   func videoFrames(_ path: String) throws -> CheckedVideo {
-    try #require(try InputFile.check(path, rate: nil).videoFrames)
+    try #require(try InputFile.check(path, rate: nil).video)
   }
 
   @Test(
@@ -111,7 +111,7 @@ struct VideoInputTests {
     let lumaIsKept = even.luma == (0..<50).flatMap { _ in (0..<66).map { UInt8($0) } }
     let blueIsKept = even.blue == (0..<25).flatMap { _ in (0..<33).map { UInt8($0) } }
     #expect(lumaIsKept && blueIsKept)
-    #expect(fit.remark == "Its frames of 67x51 are shown as 66x50: sides are even.")
+    #expect(fit.note == "Its frames of 67x51 are shown as 66x50: sides are even.")
   }
 
   @Test("frames larger than a camera's are scaled down with their aspect ratio kept")

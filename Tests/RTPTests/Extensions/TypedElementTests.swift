@@ -9,7 +9,7 @@ struct TypedElementTests {
   @Test("an audio packet of Chromium has mid, audio level, send time and transport-wide sequence number")
   func audio() throws {
     let extensions = try RTPPacket(parsing: Fixture.bytes("rtp/opus.bin", in: .module)).extensions
-    #expect(extensions.audioLevel(1) == AudioLevel(hasVoice: true, attenuation: 127))
+    #expect(extensions.audioLevel(1) == AudioLevel(voiceActivity: true, level: 127))
     #expect(extensions.absoluteSendTime(2) == 0x3F195B)
     #expect(extensions.transportSequenceNumber(3) == 1)
     #expect(extensions.text(4) == "0")
@@ -36,13 +36,13 @@ struct TypedElementTests {
   func writing() {
     var extensions = RTPHeaderExtensions()
     extensions.setText("ab", 4)
-    extensions.setAudioLevel(AudioLevel(hasVoice: true, attenuation: 16), 1)
+    extensions.setAudioLevel(AudioLevel(voiceActivity: true, level: 16), 1)
     extensions.setAbsoluteSendTime(0x12_345678, 2)
     extensions.setTransportSequenceNumber(0xABCD, 3)
     #expect(
       written { extensions.write(into: &$0) } == bytes("BEDE 0003 416162 1090 22345678 31ABCD"))
     #expect(extensions.text(4) == "ab")
-    #expect(extensions.audioLevel(1)?.attenuation == 16)
+    #expect(extensions.audioLevel(1)?.level == 16)
     #expect(extensions.absoluteSendTime(2) == 0x345678)
     #expect(extensions.transportSequenceNumber(3) == 0xABCD)
     extensions.setText(nil, 4)

@@ -41,12 +41,12 @@ struct VP8PayloadDescriptorTests {
   @Test("base layer index, temporal layer and keyframe index are parsed alone and together")
   func extensions() throws {
     #expect(try parse("90 40 1A").baseLayerIndex == 0x1A)
-    #expect(try parse("90 20 A0").temporalLayer == .init(index: 2, dependsOnBaseOnly: true))
+    #expect(try parse("90 20 A0").temporalLayer == .init(index: 2, isLayerSync: true))
     #expect(try parse("90 10 1F").keyframeIndex == 31)
     let all = try parse("90 F0 8234 56 74")
     #expect(all.pictureID == .init(0x0234))
     #expect(all.baseLayerIndex == 0x56)
-    #expect(all.temporalLayer == .init(index: 1, dependsOnBaseOnly: true))
+    #expect(all.temporalLayer == .init(index: 1, isLayerSync: true))
     #expect(all.keyframeIndex == 0x14)
   }
 
@@ -89,7 +89,7 @@ struct VP8PayloadDescriptorTests {
   func masking() {
     var descriptor = VP8PayloadDescriptor(
       startsPartition: false, partitionIndex: 0xFF, pictureID: .init(.max, isLong: false),
-      temporalLayer: .init(index: 0xFF, dependsOnBaseOnly: false), keyframeIndex: 0xFF)
+      temporalLayer: .init(index: 0xFF, isLayerSync: false), keyframeIndex: 0xFF)
     descriptor.partitionIndex = 0x0F
     #expect(written { descriptor.write(into: &$0) } == bytes("87 B0 7F DF"))
   }

@@ -52,10 +52,9 @@ struct ExtendedReportTests {
 
   @Test("an answer yields the round-trip time")
   func roundTrip() {
-    let answer = ExtendedReport.Answer(ssrc: 1, lastReceiverReport: 2 << 16, delay: 1 << 16)
+    let answer = ExtendedReport.DLRRSubBlock(ssrc: 1, lastReceiverReport: 2 << 16, delay: 1 << 16)
     #expect(answer.roundTripTime(now: NTPTime(seconds: 3, fraction: 1 << 30)) == .milliseconds(250))
-    #expect(
-      ExtendedReport.Answer(ssrc: 1, lastReceiverReport: 0, delay: 0).roundTripTime(now: NTPTime(value: 1 << 40)) == nil
-    )
+    let unanswered = ExtendedReport.DLRRSubBlock(ssrc: 1, lastReceiverReport: 0, delay: 0)
+    #expect(unanswered.roundTripTime(now: NTPTime(value: 1 << 40)) == nil)
   }
 }

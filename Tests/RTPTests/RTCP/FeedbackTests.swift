@@ -11,8 +11,8 @@ struct FeedbackTests {
     let nack = GenericNACK(senderSSRC: 1, mediaSSRC: 2, sequenceNumbers: [100, 101, 103, 116, 117, 200])
     #expect(
       nack.entries == [
-        .init(packetID: 100, followingLost: 0b1000_0000_0000_0101), .init(packetID: 117, followingLost: 0),
-        .init(packetID: 200, followingLost: 0),
+        .init(packetID: 100, lostPacketBitmask: 0b1000_0000_0000_0101), .init(packetID: 117, lostPacketBitmask: 0),
+        .init(packetID: 200, lostPacketBitmask: 0),
       ])
     #expect(nack.sequenceNumbers == [100, 101, 103, 116, 117, 200])
     #expect(
@@ -22,7 +22,7 @@ struct FeedbackTests {
   @Test("an entry spans the wrap of sequence numbers")
   func nackWraps() {
     let nack = GenericNACK(senderSSRC: 1, mediaSSRC: 2, sequenceNumbers: [65_534, 65_535, 0, 14])
-    #expect(nack.entries == [.init(packetID: 65_534, followingLost: 0b1000_0000_0000_0011)])
+    #expect(nack.entries == [.init(packetID: 65_534, lostPacketBitmask: 0b1000_0000_0000_0011)])
     #expect(nack.sequenceNumbers == [65_534, 65_535, 0, 14])
   }
 
@@ -73,7 +73,7 @@ struct FeedbackTests {
   @Test("an estimate of Chromium is 3,355,216 bits per second for two sources")
   func chromiumEstimate() throws {
     let packets = try RTCPPacket.parse(compound: Fixture.bytes("rtcp/picture-loss-remb.bin", in: .module))
-    guard packets.count == 2, case .maximumBitrateEstimate(let estimate) = packets[1] else {
+    guard packets.count == 2, case .receiverEstimatedMaximumBitrate(let estimate) = packets[1] else {
       return #expect(Bool(false))
     }
     #expect(estimate.exponent == 4)
@@ -95,14 +95,15 @@ struct FeedbackTests {
     #expect(estimate.bitrate <= bitrate)
     #expect(Double(estimate.bitrate) >= Double(bitrate) * (1 - 1 / 131_072.0))
     let packet = try onlyPacket(written { estimate.write(into: &$0) })
-    #expect(packet == .maximumBitrateEstimate(estimate))
+    #expect(packet == .receiverEstimatedMaximumBitrate(estimate))
   }
 
   @Test("an estimate with another exponent is kept, and one beyond 64 bits becomes the maximum")
   func unusualScale() throws {
-    guard
-      case .maximumBitrateEstimate(let odd) = try onlyPacket(bytes("8FCE0004 00000001 00000000 52454D42 002003E8")),
-      case .maximumBitrateEstimate(let vast) = try onlyPacket(bytes("8FCE0004 00000001 00000000 52454D42 00FC0002"))
+    let oddPacket = try onlyPacket(bytes("8FCE0004 00000001 00000000 52454D42 002003E8"))
+    let vastPacket = try onlyPacket(bytes("8FCE0004 00000001 00000000 52454D42 00FC0002"))
+    guard case .receiverEstimatedMaximumBitrate(let odd) = oddPacket,
+      case .receiverEstimatedMaximumBitrate(let vast) = vastPacket
     else { return #expect(Bool(false)) }
     #expect(odd.bitrate == 1_000 << 8)
     #expect(vast.bitrate == .max)

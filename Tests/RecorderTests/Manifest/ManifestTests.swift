@@ -202,7 +202,7 @@ struct ManifestTests {
   @Test("the status lists what is on the disk")
   func status() async throws {
     let folder = TestFolder()
-    let recorder = try folder.recorder(hold: .zero)
+    let recorder = try folder.recorder(alignmentDelay: .zero)
     let script = try short("anna", video: true)
     recorder.begin(script.owner, now: Script.beginning, wallClock: TestFolder.wallClock)
     await folder.play([script], to: recorder)
@@ -220,7 +220,7 @@ struct ManifestTests {
   func realTime() async throws {
     let folder = TestFolder()
     var configuration = RoomRecorder.Configuration(folder: folder.path, room: "100")
-    configuration.hold = .zero
+    configuration.alignmentDelay = .zero
     let recorder = try RoomRecorder(configuration)
     let now = MonotonicInstant.now
     recorder.begin(ParticipantID("anna"), now: now, wallClock: TestFolder.wallClock)

@@ -59,22 +59,22 @@ struct AudioBudgetTests {
 
   @Test("a late burst of packets is recorded completely, and its gaps are filled", arguments: [0.4, 3, 20])
   func burst(delay: Double) throws {
-    let intake = FramePipeline(hold: .zero, verification: nil)
+    let pipeline = FramePipeline(alignmentDelay: .zero, verification: nil)
     let pieces = try SpeechSamples.packets(24, correctsErrors: true)
     let held = 50..<(50 + Int(delay * 50))
     for (index, piece) in pieces.enumerated() where !held.contains(index) || index % 10 != 0 {
       let captured = Double(index) / 50
       let at = Script.beginning + .seconds(held.contains(index) ? 1 + delay : captured)
       let follows = !held.contains(index - 1) || (index - 1) % 10 != 0
-      intake.receive(
+      pipeline.receive(
         .frame(
           EncodedFrame(
             owner: ParticipantID("anna"), codec: .opus, time: MediaTime(ticks: piece.ticks, rate: 48_000),
             payload: piece.payload, isKeyframe: true, arrival: at,
             gap: follows ? nil : MediaGap(.lost, packetsLost: 1))), now: at)
     }
-    _ = intake.release(now: Script.beginning + .seconds(30), everything: true)
-    let track = try #require(intake.tracks(clock: WallClock(moment: Script.beginning, secondsSince1970: 0)).first)
+    _ = pipeline.release(now: Script.beginning + .seconds(30), everything: true)
+    let track = try #require(pipeline.tracks(clock: WallClock(moment: Script.beginning, secondsSince1970: 0)).first)
     #expect(track.refused == 0 && track.frames == UInt64(pieces.count))
   }
 

@@ -23,17 +23,17 @@ struct CountTests {
   }
 
   private func entry(_ all: [TrackStatistics]) throws -> RecordingManifest.Track {
-    let intake = FramePipeline(hold: .zero, verification: nil)
-    for counts in all { intake.receive(.statistics(.audio, counts), now: Script.beginning) }
-    intake.receive(
+    let pipeline = FramePipeline(alignmentDelay: .zero, verification: nil)
+    for counts in all { pipeline.receive(.statistics(.audio, counts), now: Script.beginning) }
+    pipeline.receive(
       .frame(
         EncodedFrame(
           owner: ParticipantID("anna"), codec: .opus, time: MediaTime(ticks: 0, rate: 48_000),
           payload: ByteBuffer(bytes: [0xF8, 1, 2]), isKeyframe: true, arrival: Script.beginning)),
       now: Script.beginning)
-    _ = intake.release(now: Script.beginning, everything: true)
+    _ = pipeline.release(now: Script.beginning, everything: true)
     return try #require(
-      intake.tracks(clock: WallClock(moment: Script.beginning, secondsSince1970: 0)).first)
+      pipeline.tracks(clock: WallClock(moment: Script.beginning, secondsSince1970: 0)).first)
   }
 
   @Test("received, recovered and lost packets add up to the sent ones, without padding")

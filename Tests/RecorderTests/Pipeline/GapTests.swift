@@ -18,19 +18,19 @@ struct GapTests {
   private func video(
     _ seconds: Double, missing: Range<Int> = 0..<0, gaps: [Int: MediaGap] = [:]
   ) throws -> RecordingManifest.Track {
-    let intake = FramePipeline(hold: .zero, verification: nil)
+    let pipeline = FramePipeline(alignmentDelay: .zero, verification: nil)
     let pieces = try TestMedia.videoFrames(1, keyframeEvery: 1)
     for index in 0..<Int(seconds * 30) where !missing.contains(index) {
       let arrival = Script.beginning + .seconds(Double(index) / 30)
-      intake.receive(
+      pipeline.receive(
         .frame(
           EncodedFrame(
             owner: ParticipantID("anna"), codec: .vp8, time: MediaTime(ticks: Int64(index) * 3_000, rate: 90_000),
             payload: pieces[index % pieces.count].payload, isKeyframe: true, arrival: arrival, gap: gaps[index])),
         now: arrival)
     }
-    _ = intake.release(now: Script.beginning + .seconds(seconds), everything: true)
-    return try #require(intake.tracks(clock: clock).first)
+    _ = pipeline.release(now: Script.beginning + .seconds(seconds), everything: true)
+    return try #require(pipeline.tracks(clock: clock).first)
   }
 
   @Test(
@@ -90,7 +90,7 @@ struct GapTests {
 
   @Test("silence that the sender skipped is distinguished from a pause, without a reported reason")
   func discontinuous() throws {
-    let intake = FramePipeline(hold: .zero, verification: VerificationPool(threads: 0))
+    let pipeline = FramePipeline(alignmentDelay: .zero, verification: VerificationPool(threads: 0))
     let tone = try TestMedia.tone(4)
     for (index, piece) in tone.enumerated() {
       var payload = piece.payload
@@ -99,14 +99,14 @@ struct GapTests {
       let isSilence = (51..<90).contains(index) && index != 70
       if isSilence || (150..<175).contains(index) { continue }
       let arrival = Script.beginning + .seconds(Double(index) / 50)
-      intake.receive(
+      pipeline.receive(
         .frame(
           EncodedFrame(
             owner: ParticipantID("anna"), codec: .opus, time: MediaTime(ticks: piece.ticks, rate: 48_000),
             payload: payload, isKeyframe: true, arrival: arrival)), now: arrival)
     }
-    _ = intake.release(now: Script.beginning + .seconds(4), everything: true)
-    let track = try #require(intake.tracks(clock: clock).first)
+    _ = pipeline.release(now: Script.beginning + .seconds(4), everything: true)
+    let track = try #require(pipeline.tracks(clock: clock).first)
     #expect(
       track.gaps == [
         .init(reason: "dtx", start: 1.02, duration: 0.78, packets: 0, frames: 0),
@@ -118,20 +118,20 @@ struct GapTests {
 
   @Test("frames that the gate rejects become one gap, with the frames that depend on them")
   func refused() throws {
-    let intake = FramePipeline(hold: .zero, verification: VerificationPool(threads: 0))
+    let pipeline = FramePipeline(alignmentDelay: .zero, verification: VerificationPool(threads: 0))
     var pieces = try TestMedia.videoFrames(3, keyframeEvery: 30)
-    pieces[30].payload = VideoGateTests.keyframe(width: 4_112, height: 16)
+    pieces[30].payload = VideoFrameValidatorTests.keyframe(width: 4_112, height: 16)
     for (index, piece) in pieces.enumerated() {
       let arrival = Script.beginning + .seconds(Double(index) / 30)
-      intake.receive(
+      pipeline.receive(
         .frame(
           EncodedFrame(
             owner: ParticipantID("anna"), codec: .vp8, time: MediaTime(ticks: piece.ticks, rate: 90_000),
             payload: piece.payload, isKeyframe: piece.isKeyframe, size: piece.size, arrival: arrival,
             gap: index == 40 ? MediaGap(.lost, packetsLost: 5, framesDropped: 1) : nil)), now: arrival)
     }
-    _ = intake.release(now: Script.beginning + .seconds(3), everything: true)
-    let track = try #require(intake.tracks(clock: clock).first)
+    _ = pipeline.release(now: Script.beginning + .seconds(3), everything: true)
+    let track = try #require(pipeline.tracks(clock: clock).first)
     #expect(track.refused == 30 && track.frames == 60 && track.decodeErrors == 0)
     #expect(track.gaps == [.init(reason: "waitingForKeyframe", start: 1, duration: 1, packets: 5, frames: 31)])
     #expect(track.sizes?.count == 1)

@@ -38,7 +38,7 @@ struct LossConcealmentTests {
   private func record(
     _ pieces: [TestMedia.Piece], lost: Set<Int>, reason: MediaGap.Reason = .lost, counted: Int? = nil
   ) throws -> Result {
-    let intake = FramePipeline(hold: .seconds(3), verification: VerificationPool(threads: 0))
+    let pipeline = FramePipeline(alignmentDelay: .seconds(3), verification: VerificationPool(threads: 0))
     var result = Result()
     var missing = 0
     for (index, piece) in pieces.enumerated() {
@@ -52,12 +52,12 @@ struct LossConcealmentTests {
         payload: piece.payload, isKeyframe: true, arrival: arrival,
         gap: missing > 0 ? MediaGap(reason, packetsLost: counted ?? missing) : nil)
       missing = 0
-      intake.receive(.frame(frame), now: arrival)
-      result.timestamped += intake.release(now: arrival)
+      pipeline.receive(.frame(frame), now: arrival)
+      result.timestamped += pipeline.release(now: arrival)
     }
-    result.timestamped += intake.release(now: Script.beginning + .seconds(1_000), everything: true)
+    result.timestamped += pipeline.release(now: Script.beginning + .seconds(1_000), everything: true)
     result.track = try #require(
-      intake.tracks(clock: WallClock(moment: Script.beginning, secondsSince1970: 0)).first { $0.kind == "audio" })
+      pipeline.tracks(clock: WallClock(moment: Script.beginning, secondsSince1970: 0)).first { $0.kind == "audio" })
     #expect(result.track.decodeErrors == 0)
     return result
   }

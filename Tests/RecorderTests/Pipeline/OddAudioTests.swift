@@ -10,20 +10,20 @@ struct OddAudioTests {
   private func record(_ packets: [(ticks: Int64, payload: ByteBuffer)]) throws
     -> (track: RecordingManifest.Track, timestamped: [TimestampedFrame])
   {
-    let intake = FramePipeline(hold: .seconds(3), verification: VerificationPool(threads: 0))
+    let pipeline = FramePipeline(alignmentDelay: .seconds(3), verification: VerificationPool(threads: 0))
     var timestamped: [TimestampedFrame] = []
     for packet in packets {
       let arrival = Script.beginning + .seconds(Double(packet.ticks) / 48_000)
-      intake.receive(
+      pipeline.receive(
         .frame(
           EncodedFrame(
             owner: ParticipantID("anna"), codec: .opus, time: MediaTime(ticks: packet.ticks, rate: 48_000),
             payload: packet.payload, isKeyframe: true, arrival: arrival)), now: arrival)
-      timestamped += intake.release(now: arrival)
+      timestamped += pipeline.release(now: arrival)
     }
-    timestamped += intake.release(now: Script.beginning + .seconds(100), everything: true)
+    timestamped += pipeline.release(now: Script.beginning + .seconds(100), everything: true)
     let clock = WallClock(moment: Script.beginning, secondsSince1970: 0)
-    return (try #require(intake.tracks(clock: clock).first), timestamped)
+    return (try #require(pipeline.tracks(clock: clock).first), timestamped)
   }
 
   @Test("packets of 2.5 to 120 ms have the right lengths and positions", arguments: OpusEncoder.packetLengths)

@@ -133,8 +133,8 @@ struct CrashTests {
   /// - Returns: how much is missing after the first 5 s and before, in seconds, and the number of files examined.
   private static func judge(_ cut: Cut, _ number: Int, _ script: Script) throws -> (Double, Double, Int) {
     let folder = TestFolder()
-    let mended = TestFolder()
-    for folder in [folder, mended] {
+    let repaired = TestFolder()
+    for folder in [folder, repaired] {
       try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
       for (name, bytes) in cut.image.files where !name.hasPrefix(".") {
         try Data(bytes).write(to: URL(fileURLWithPath: "\(folder.path)/\(name)"))
@@ -143,21 +143,21 @@ struct CrashTests {
     let what: Comment = "cut \(number) at \(cut.seconds) s"
     let names = folder.names.filter { !$0.hasSuffix(".json") }
     if folder.names.contains("anna.json"), try !RecordingManifest(parsing: folder.bytes("anna.json")).finished {
-      let reports = RoomRecorder.repair("\(mended.path)/anna.json")
-      #expect(reports.allSatisfy(\.isWhole) || names.isEmpty, "\(what): \(reports)")
-      #expect(RoomRecorder.unfinished(in: mended.path).isEmpty)
-      #expect(try RecordingManifest(parsing: mended.bytes("anna.json")).repaired == true)
+      let reports = RoomRecorder.repair("\(repaired.path)/anna.json")
+      #expect(reports.allSatisfy(\.isComplete) || names.isEmpty, "\(what): \(reports)")
+      #expect(RoomRecorder.unfinished(in: repaired.path).isEmpty)
+      #expect(try RecordingManifest(parsing: repaired.bytes("anna.json")).repaired == true)
     }
-    let opinions = try Opinions(
-      of: names, before: folder.path, after: mended.path, isThorough: number.isMultiple(of: 4))
-    opinions.expectNothingWrong(isTorn: cut.isTorn, what)
+    let results = try ToolResults(
+      of: names, before: folder.path, after: repaired.path, isThorough: number.isMultiple(of: 4))
+    results.expectNothingWrong(isTorn: cut.isTorn, what)
 
     var missing = 0.0
     for (name, codec, kind) in [
       ("anna.webm", Codec.vp8, "video"), ("anna.webm", .opus, "audio"), ("anna.ogg", .opus, "audio"),
     ] {
       // All frames have a delay of 10 ms; ffprobe shows audio 6.5 ms earlier.
-      let last = (opinions.lastPacket[name + kind] ?? -1) + 0.01 + 0.0065 + 0.001
+      let last = (results.lastPacket[name + kind] ?? -1) + 0.01 + 0.0065 + 0.001
       let firstMissing = script.inOrder.first { entry in
         guard case .frame(let frame) = entry.event, frame.codec == codec else { return false }
         return entry.at > Script.beginning + .seconds(last)
@@ -169,7 +169,7 @@ struct CrashTests {
   }
 
   /// The output of other programs for the files of one cut, before and after their repair.
-  private struct Opinions {
+  private struct ToolResults {
     /// Each program's errors, output and status, by `before` or `after`, program and file.
     private var sections: [String: String] = [:]
     /// The time of a track's last packet, by file name and kind, before the repair.
@@ -214,7 +214,7 @@ struct CrashTests {
 
     func expectNothingWrong(isTorn: Bool, _ what: Comment) {
       for (title, text) in sections {
-        let isWhole = title.hasPrefix("after")
+        let isRepaired = title.hasPrefix("after")
         var lines = text.split(separator: "\n").map(String.init)
         let status = lines.popLast()
         let what: Comment = "\(what), \(title): \(lines.suffix(5))"
@@ -222,18 +222,18 @@ struct CrashTests {
           #expect(status == "status 0", what)
           // It may only report an error for a cluster that was being written, and must read everything before it.
           let isFormatted = lines.filter { !$0.hasPrefix("packet,") && !$0.hasPrefix("format,") }
-          #expect(isFormatted.allSatisfy { isTorn && !isWhole && Self.isAboutTheEnd($0) }, "\(what) \(isFormatted)")
-          if isWhole { #expect(lines.last?.split(separator: ",").last.flatMap { Double($0) } ?? 0 > 0, what) }
+          #expect(isFormatted.allSatisfy { isTorn && !isRepaired && Self.isAboutTheEnd($0) }, "\(what) \(isFormatted)")
+          if isRepaired { #expect(lines.last?.split(separator: ",").last.flatMap { Double($0) } ?? 0 > 0, what) }
         } else if title.contains("ffmpeg") {
           #expect(status == "status 0", what)
-          #expect(lines.allSatisfy { isTorn && !isWhole && Self.isAboutTheEnd($0) }, what)
+          #expect(lines.allSatisfy { isTorn && !isRepaired && Self.isAboutTheEnd($0) }, what)
         } else if title.contains("mkvinfo") {
           #expect(status == "status 0" && lines.contains { $0.contains("+ Tracks") }, what)
           #expect(!lines.contains { $0.contains("rror") || $0.contains("nvalid") }, what)
-          #expect(lines.contains { $0.contains("+ Cues") } || !isWhole, what)
+          #expect(lines.contains { $0.contains("+ Cues") } || !isRepaired, what)
         } else {
           let warnings = lines.filter { $0.contains("WARNING") || $0.contains("ERROR") }
-          #expect(warnings.allSatisfy { !isWhole && $0.contains("EOS not set") }, what)
+          #expect(warnings.allSatisfy { !isRepaired && $0.contains("EOS not set") }, what)
         }
       }
     }

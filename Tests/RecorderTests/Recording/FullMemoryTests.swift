@@ -101,7 +101,7 @@ struct FullMemoryTests {
     disk.failures = [.write: ENOSPC]
     await folder.play([script], to: recorder, from: 2)
     let end = Script.beginning + .seconds(4)
-    let manifest = try #require(try await finishInVain(recorder, at: end).first).manifest
+    let manifest = try #require(try await finishWithBlockedDisk(recorder, at: end).first).manifest
     #expect(!manifest.finished && manifest.files.allSatisfy { !$0.complete })
     let files = disk.files
     // Every frame that is in no file is counted.
@@ -118,7 +118,7 @@ struct FullMemoryTests {
     #expect(try RecordingManifest(parsing: folder.bytes("anna.json")).finished == false)
     #expect(RoomRecorder.unfinished(in: folder.path) == ["anna.json"])
     let reports = RoomRecorder.repair("\(folder.path)/anna.json")
-    #expect(reports.map(\.isWhole) == [true, true, true])
+    #expect(reports.map(\.isComplete) == [true, true, true])
     for name in ["anna.webm", "anna.ogg"] {
       let reader = Reader(path: "\(folder.path)/\(name)")
       #expect(try reader.complaints("-enc_time_base", "-1") == "")

@@ -9,7 +9,7 @@ import Testing
 @Suite("A disk that hangs")
 struct HangingDiskTests {
   /// A recorder whose thread is inside a write that does not return.
-  private struct Hang {
+  private struct BlockedRecorder {
     let folder: TestFolder
     let disk: ScriptedDisk
     let recorder: RoomRecorder
@@ -17,7 +17,7 @@ struct HangingDiskTests {
   }
 
   /// Records up to a moment and lets the disk hang then.
-  private func catchIt(_ script: Script, at seconds: Double, memoryLimit: Int? = nil) async throws -> Hang {
+  private func catchIt(_ script: Script, at seconds: Double, memoryLimit: Int? = nil) async throws -> BlockedRecorder {
     let (folder, disk) = (TestFolder(), ScriptedDisk())
     let recorder = try folder.recorder(memoryLimit: memoryLimit, disk: disk)
     recorder.begin(script.owner, now: Script.beginning, wallClock: TestFolder.wallClock)
@@ -28,7 +28,7 @@ struct HangingDiskTests {
     let hasHung = disk.hasHung
     if !hasHung { disk.isHanging = false }
     try #require(hasHung)
-    return Hang(folder: folder, disk: disk, recorder: recorder, caught: caught)
+    return BlockedRecorder(folder: folder, disk: disk, recorder: recorder, caught: caught)
   }
 
   private func events(

@@ -8,17 +8,17 @@ import Testing
 @Suite("Segments of a recording")
 struct SegmentTests {
   /// The files of one extension and their content, in sequence.
-  private struct Line {
+  private struct SegmentedRecording {
     var files: [RecordingManifest.File]
     var blocks: [BlockReader]
   }
 
   private func record(
     _ script: Script, in folder: TestFolder, limit: SegmentLimit
-  ) async throws -> (manifest: RecordingManifest, line: Line) {
+  ) async throws -> (manifest: RecordingManifest, recording: SegmentedRecording) {
     let manifest = try #require(try await folder.record(script, segment: limit).first).manifest
     let files = manifest.files.filter { $0.kind == "webm" }
-    let line = Line(files: files, blocks: try files.map { BlockReader(try folder.bytes($0.name)) })
+    let recording = SegmentedRecording(files: files, blocks: try files.map { BlockReader(try folder.bytes($0.name)) })
     // In every test the files are valid, sort by name, and are all listed.
     let names = folder.names.filter { !$0.hasSuffix("json") }
     #expect(manifest.files.map(\.name).sorted() == names)
@@ -32,16 +32,16 @@ struct SegmentTests {
       let complaints = try Reader(path: "\(folder.path)/\(name)").complaints("-enc_time_base", "-1")
       #expect(complaints == "", "\(name)")
     }
-    return (manifest, line)
+    return (manifest, recording)
   }
 
   /// Expects every frame of the call once, in order, and each at its position on the common timeline.
-  private func expectNoSeam(_ line: Line, of script: Script) {
+  private func expectNoSeam(_ recording: SegmentedRecording, of script: Script) {
     for codec in Codec.allCases {
-      let written = line.blocks.flatMap { $0.payloads(codec) }
+      let written = recording.blocks.flatMap { $0.payloads(codec) }
       expectSame(written == script.payloads(codec))
       let number = codec == .vp8 ? WebMHeader.videoNumber : WebMHeader.audioNumber
-      let times = zip(line.files, line.blocks).flatMap { file, reader in
+      let times = zip(recording.files, recording.blocks).flatMap { file, reader in
         reader.blocks.filter { $0.track == number }.map { Int64((file.start * 1_000).rounded()) + $0.time }
       }
       let steps = zip(times.dropFirst(), times).map { $0 - $1 }
@@ -64,13 +64,13 @@ struct SegmentTests {
   func byTime() async throws {
     let folder = TestFolder()
     let script = try SmallCall.script(13)
-    let (manifest, line) = try await record(script, in: folder, limit: SegmentLimit(duration: .seconds(3)))
-    #expect(line.files.map(\.name) == (1...5).map { "anna.000\($0).webm" })
-    #expect(line.files.map(\.segment) == [1, 2, 3, 4, 5])
-    let begins = line.blocks.map { $0.blocks.first { $0.track == WebMHeader.videoNumber } }
+    let (manifest, recording) = try await record(script, in: folder, limit: SegmentLimit(duration: .seconds(3)))
+    #expect(recording.files.map(\.name) == (1...5).map { "anna.000\($0).webm" })
+    #expect(recording.files.map(\.segment) == [1, 2, 3, 4, 5])
+    let begins = recording.blocks.map { $0.blocks.first { $0.track == WebMHeader.videoNumber } }
     #expect(begins.allSatisfy { $0?.isKeyframe == true && $0?.time ?? .max <= 10 })
-    expectNoSeam(line, of: script)
-    expectEndToEnd(line.files, length: 13, tolerance: 0.04)
+    expectNoSeam(recording, of: script)
+    expectEndToEnd(recording.files, length: 13, tolerance: 0.04)
     // Each Ogg lacks the codec's lookahead of 6.5 ms at its end, whose audio is in the next packet.
     let oggs = manifest.files.filter { $0.kind == "ogg" }
     expectEndToEnd(oggs, length: 13, tolerance: 0.03)
@@ -96,10 +96,10 @@ struct SegmentTests {
     script.add(try TestMedia.videoFrames(7, size: VideoSize(width: 64, height: 48), keyframeEvery: 30), codec: .vp8)
     script.addReports(.opus, at: [0.5])
     script.addReports(.vp8, at: [0.6])
-    let (manifest, line) = try await record(script, in: folder, limit: SegmentLimit(duration: .seconds(segment)))
-    #expect(line.files.count == files)
-    expectNoSeam(line, of: script)
-    expectEndToEnd(line.files, length: 7, tolerance: 0.04)
+    let (manifest, recording) = try await record(script, in: folder, limit: SegmentLimit(duration: .seconds(segment)))
+    #expect(recording.files.count == files)
+    expectNoSeam(recording, of: script)
+    expectEndToEnd(recording.files, length: 7, tolerance: 0.04)
     let oggs = manifest.files.filter { $0.kind == "ogg" }
     expectEndToEnd(oggs, length: 7, tolerance: 0.03)
   }
@@ -114,13 +114,13 @@ struct SegmentTests {
     script.add(try TestMedia.videoFrames(2, size: VideoSize(width: 64, height: 48), keyframeEvery: 30), codec: .vp8)
     script.addReports(.opus, at: [0.5])
     script.addReports(.vp8, at: [0.6])
-    let (manifest, line) = try await record(script, in: folder, limit: SegmentLimit(duration: .seconds(3)))
-    #expect(line.files.count == 5)
-    for file in line.files {
+    let (manifest, recording) = try await record(script, in: folder, limit: SegmentLimit(duration: .seconds(3)))
+    #expect(recording.files.count == 5)
+    for file in recording.files {
       let ogg = try #require(manifest.files.first { $0.kind == "ogg" && $0.segment == file.segment })
       #expect(abs(ogg.start - file.start) < 0.03 && ogg.duration < 4, "segment \(file.segment ?? 0)")
     }
-    expectSame(line.blocks.flatMap { $0.payloads(.opus) } == script.payloads(.opus))
+    expectSame(recording.blocks.flatMap { $0.payloads(.opus) } == script.payloads(.opus))
   }
 
   @Test("with a limit of size, each file is about as large as the limit")
@@ -128,14 +128,14 @@ struct SegmentTests {
     let folder = TestFolder()
     let script = try SmallCall.script(13)
     let limit: Int64 = 30_000
-    let (_, line) = try await record(script, in: folder, limit: SegmentLimit(bytes: limit))
-    #expect(line.files.count >= 3)
+    let (_, recording) = try await record(script, in: folder, limit: SegmentLimit(bytes: limit))
+    #expect(recording.files.count >= 3)
     // The limit, up to 600 ms that were not written yet, and up to the next keyframe.
-    let largest = line.files.map(\.bytes).max() ?? 0
-    let smallest = line.files.dropLast().map(\.bytes).min() ?? 0
+    let largest = recording.files.map(\.bytes).max() ?? 0
+    let smallest = recording.files.dropLast().map(\.bytes).min() ?? 0
     #expect(smallest >= limit && largest < limit * 5 / 2)
-    expectNoSeam(line, of: script)
-    expectEndToEnd(line.files, length: 13, tolerance: 0.04)
+    expectNoSeam(recording, of: script)
+    expectEndToEnd(recording.files, length: 13, tolerance: 0.04)
   }
 
   @Test("an audio-only recording is split between packets")
@@ -156,10 +156,10 @@ struct SegmentTests {
     var script = Script()
     script.add(
       try TestMedia.videoFrames(10, size: VideoSize(width: 64, height: 48), keyframeEvery: 30), codec: .vp8)
-    let (_, line) = try await record(script, in: folder, limit: SegmentLimit(duration: .seconds(3)))
-    #expect(line.files.count == 4)
-    expectNoSeam(line, of: script)
-    expectEndToEnd(line.files, length: 10, tolerance: 0.04)
+    let (_, recording) = try await record(script, in: folder, limit: SegmentLimit(duration: .seconds(3)))
+    #expect(recording.files.count == 4)
+    expectNoSeam(recording, of: script)
+    expectEndToEnd(recording.files, length: 10, tolerance: 0.04)
   }
 
   @Test(
@@ -174,12 +174,12 @@ struct SegmentTests {
     script.add(videoFrames.filter { $0.ticks < 180_000 || $0.ticks >= 540_000 }, codec: .vp8)
     script.addReports(.opus, at: [0.5])
     script.addReports(.vp8, at: [0.6])
-    let (manifest, line) = try await record(script, in: folder, limit: SegmentLimit(duration: .seconds(3)))
+    let (manifest, recording) = try await record(script, in: folder, limit: SegmentLimit(duration: .seconds(3)))
     for codec in Codec.allCases {
-      let written = line.blocks.flatMap { $0.payloads(codec) }
+      let written = recording.blocks.flatMap { $0.payloads(codec) }
       expectSame(Self.sorted(written) == Self.sorted(script.payloads(codec)))
     }
-    let keyframes = line.blocks.compactMap { $0.blocks.first { $0.track == WebMHeader.videoNumber }?.isKeyframe }
+    let keyframes = recording.blocks.compactMap { $0.blocks.first { $0.track == WebMHeader.videoNumber }?.isKeyframe }
     #expect(keyframes.allSatisfy(\.self) && keyframes.count >= 2)
     #expect(manifest.files.filter { $0.kind == "ogg" }.count >= 2)
   }

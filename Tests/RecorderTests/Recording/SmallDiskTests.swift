@@ -32,7 +32,7 @@ struct SmallDiskTests {
     let script = try SmallCall.script(10)
     let folder = TestFolder()
     var configuration = RoomRecorder.Configuration(folder: "\(disk.path)/out", room: "100")
-    configuration.looksAtClock = false
+    configuration.usesSystemClock = false
     configuration.segment = SegmentLimit(duration: .seconds(4))
     let recorder = try RoomRecorder(configuration)
     recorder.begin(script.owner, now: Script.beginning, wallClock: TestFolder.wallClock)

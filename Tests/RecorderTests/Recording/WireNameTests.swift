@@ -21,8 +21,8 @@ struct WireNameTests {
     let outer = TestFolder()
     let folder = "\(outer.path)/a/b"
     var configuration = RoomRecorder.Configuration(folder: folder, room: "100")
-    configuration.looksAtClock = false
-    configuration.hold = .zero
+    configuration.usesSystemClock = false
+    configuration.alignmentDelay = .zero
     let recorder = try RoomRecorder(configuration)
     let tone = try TestMedia.tone(0.2)
     for name in Self.names + Self.names.prefix(3).map({ $0 + "\u{0}" }) {

@@ -30,13 +30,13 @@ struct RenamedManifestTests {
     let reports = RoomRecorder.repair("\(folder.path)/Alice.json")
     #expect(
       reports.map(\.path) == (before.files.map(\.name) + ["Alice.json"]).map { "\(folder.path)/\($0)" })
-    #expect(reports.map(\.isWhole) == [true, true, true])
+    #expect(reports.map(\.isComplete) == [true, true, true])
     let after = try manifest("Alice.json", in: folder)
     #expect(after.finished && after.repaired == true)
     #expect(
       after.files.map(\.name) == before.files.map(\.name) && after.files.map(\.start) == before.files.map(\.start))
     #expect(after.files.allSatisfy { $0.complete && $0.duration > 3 })
-    #expect(RoomRecorder.repair("\(folder.path)/anna.webm").map(\.outcome) == [.whole])
+    #expect(RoomRecorder.repair("\(folder.path)/anna.webm").map(\.outcome) == [.intact])
   }
 
   @Test("a segment that began after the manifest was written is found by the name of the other segments")
@@ -48,7 +48,7 @@ struct RenamedManifestTests {
     try FileManager.default.removeItem(atPath: "\(folder.path)/anna.json")
     try folder.store(["Alice.json": Array(try manifest.json.readableBytesView)])
     let reports = RoomRecorder.repair("\(folder.path)/Alice.json")
-    #expect(reports.count == all.count + 1 && reports.allSatisfy(\.isWhole))
+    #expect(reports.count == all.count + 1 && reports.allSatisfy(\.isComplete))
     let after = try self.manifest("Alice.json", in: folder)
     #expect(after.files.map(\.name).sorted() == all && Set(after.files.map(\.segment)) == [1, 2, 3])
   }
@@ -71,7 +71,7 @@ struct RenamedManifestTests {
     #expect(isSame)
     // With its own name it finds them.
     try rename("Alice.json", "anna.json", in: folder)
-    #expect(RoomRecorder.repair("\(folder.path)/anna.json").map(\.isWhole) == [true, true, true])
+    #expect(RoomRecorder.repair("\(folder.path)/anna.json").map(\.isComplete) == [true, true, true])
   }
 
   @Test("a listed name outside the folder is rejected with a sentence, and its entry stays unchanged")
@@ -83,7 +83,7 @@ struct RenamedManifestTests {
     try FileManager.default.removeItem(atPath: "\(folder.path)/anna.ogg")
     try folder.store(["anna.json": Array(try manifest.json.readableBytesView)])
     let reports = RoomRecorder.repair("\(folder.path)/anna.json")
-    #expect(reports.map(\.isWhole) == [true, false])
+    #expect(reports.map(\.isComplete) == [true, false])
     #expect(
       reports.last?.description
         == "“../other/anna.ogg” is listed by “\(folder.path)/anna.json”, but is not the name of a recording in the same folder. "

@@ -43,9 +43,9 @@ struct RepairCutTests {
             left["\(number)-\(step)-\(code).\(name)"] = file.bytes
           }
           let again = MemoryFile(file.bytes)
-          let isWhole = try again.repair()
+          let isComplete = try again.repair()
           let isEqual = again.bytes == whole.bytes
-          #expect(isWhole && isEqual, "file \(number), step \(step), error \(code)")
+          #expect(isComplete && isEqual, "file \(number), step \(step), error \(code)")
         }
       }
     }

@@ -10,14 +10,14 @@ import Testing
 struct RepairFuzzTests {
   /// Repairs a file and expects what must hold for any bytes.
   @discardableResult
-  private func expectAudio(_ bytes: [UInt8], _ what: Comment) throws -> MemoryFile {
+  private func expectInvariants(_ bytes: [UInt8], _ what: Comment) throws -> MemoryFile {
     let file = MemoryFile(bytes)
-    let isWhole = try file.repair()
+    let isComplete = try file.repair()
     #expect(file.reads <= 4 * bytes.count + 50_000, what)
     let grown = file.bytes.count - bytes.count
     // Cues are at most as long as the blocks that they refer to.
     #expect(grown <= 64 + 2 * bytes.count, what)
-    guard isWhole else {
+    guard isComplete else {
       let isSame = file.bytes == bytes
       #expect(isSame, what)
       return file
@@ -25,7 +25,7 @@ struct RepairFuzzTests {
     let again = MemoryFile(file.bytes)
     let finding = try again.examine()
     var isFinished = false
-    if case .whole = finding { isFinished = true }
+    if case .intact = finding { isFinished = true }
     #expect(isFinished, what)
     return file
   }
@@ -60,7 +60,7 @@ struct RepairFuzzTests {
       let count = Int.random(in: 0...bytes.count, using: &generator)
       let what: Comment = "\(name) truncated after \(count) bytes"
       let cut = Array(bytes.prefix(count))
-      let file = try expectAudio(cut, what)
+      let file = try expectInvariants(cut, what)
       if round.isMultiple(of: 30) { try expectReadable(cut, file.bytes, in: folder, what) }
     }
   }
@@ -75,7 +75,7 @@ struct RepairFuzzTests {
       let position = Int.random(in: 700..<(bytes.count / 2), using: &generator)
       flipped[position] ^= UInt8.random(in: 1...255, using: &generator)
       let what: Comment = "\(name), byte \(position) is \(flipped[position])"
-      let file = try expectAudio(flipped, what)
+      let file = try expectInvariants(flipped, what)
       #expect(file.bytes.count >= bytes.count, what)
       if round.isMultiple(of: 30) { try expectReadable(flipped, file.bytes, in: folder, what) }
     }
@@ -95,7 +95,7 @@ struct RepairFuzzTests {
         let piece = damaged[start..<min(damaged.count, start + .random(in: 0...5_000, using: &generator))]
         damaged.insert(contentsOf: piece, at: .random(in: 0...damaged.count, using: &generator))
       }
-      try expectAudio(damaged, "\(name), round \(round)")
+      try expectInvariants(damaged, "\(name), round \(round)")
     }
   }
 
@@ -109,7 +109,7 @@ struct RepairFuzzTests {
         let rest = (0..<Int.random(in: 0...20_000, using: &generator)).map { _ in
           UInt8.random(in: 0...255, using: &generator)
         }
-        try expectAudio(bytes.prefix(kept) + rest, "\(name), round \(round)")
+        try expectInvariants(bytes.prefix(kept) + rest, "\(name), round \(round)")
       }
     }
   }
@@ -133,7 +133,7 @@ struct RepairFuzzTests {
           let one = cluster + size + stamp + block
           let many = [[UInt8]](repeating: one, count: 100).flatMap(\.self)
           for body in [one, many, one + webM.dropFirst(head.count)] {
-            try expectAudio(head + body, "cluster \(size), \(stamp), \(block)")
+            try expectInvariants(head + body, "cluster \(size), \(stamp), \(block)")
           }
         }
       }
@@ -142,7 +142,8 @@ struct RepairFuzzTests {
     let ogg = try #require(try await Unfinished.files(after: 2)["anna.ogg"])
     let page =
       Array("OggS".utf8) + [0, 0] + [UInt8](repeating: 0, count: 20) + [255] + [UInt8](repeating: 255, count: 255)
-    try expectAudio(ogg + [[UInt8]](repeating: page, count: 200).flatMap(\.self), "headers of pages")
-    try expectAudio(ogg.prefix(120) + [[UInt8]](repeating: Array("OggS".utf8), count: 5_000).flatMap(\.self), "OggS")
+    try expectInvariants(ogg + [[UInt8]](repeating: page, count: 200).flatMap(\.self), "headers of pages")
+    try expectInvariants(
+      ogg.prefix(120) + [[UInt8]](repeating: Array("OggS".utf8), count: 5_000).flatMap(\.self), "OggS")
   }
 }

@@ -21,7 +21,7 @@ struct RepairTests {
     let before = BlockReader(try folder.bytes("anna.webm"))
     let old = try OggCount(folder.bytes("anna.ogg")).packets
     let reports = RoomRecorder.repair("\(folder.path)/anna.json")
-    #expect(reports.map(\.isWhole) == [true, true, true])
+    #expect(reports.map(\.isComplete) == [true, true, true])
 
     let reader = Reader(path: "\(folder.path)/anna.webm")
     let after = BlockReader(try folder.bytes("anna.webm"))
@@ -74,10 +74,10 @@ struct RepairTests {
     let before = try all.map(folder.bytes)
     for name in all {
       let reports = RoomRecorder.repair("\(folder.path)/\(name)")
-      #expect(reports.map(\.outcome) == [.whole])
+      #expect(reports.map(\.outcome) == [.intact])
       #expect(reports.map(\.description) == ["“\(folder.path)/\(name)” was complete already."])
     }
-    #expect(RoomRecorder.repair("\(folder.path)/anna.json").map(\.outcome) == [.whole])
+    #expect(RoomRecorder.repair("\(folder.path)/anna.json").map(\.outcome) == [.intact])
     #expect(RoomRecorder.repair(folder.path).isEmpty)
     let isSame = try before == all.map(folder.bytes)
     #expect(isSame)
@@ -101,7 +101,7 @@ struct RepairTests {
     let isSame = try folder.bytes("anna.webm") == before
     #expect(isSame)
     await recorder.finish(now: Script.beginning + .seconds(3))
-    #expect(RoomRecorder.repair("\(folder.path)/anna.webm").map(\.outcome) == [.whole])
+    #expect(RoomRecorder.repair("\(folder.path)/anna.webm").map(\.outcome) == [.intact])
   }
 
   @Test("files can be repaired one by one, and the manifest is finished with the last of them")
@@ -113,10 +113,10 @@ struct RepairTests {
         "anna.0001.ogg", "anna.0001.webm", "anna.0002.ogg", "anna.0002.webm", "anna.0003.ogg", "anna.0003.webm",
       ])
     for name in names.dropLast() {
-      #expect(RoomRecorder.repair("\(folder.path)/\(name)").map(\.isWhole) == [true])
+      #expect(RoomRecorder.repair("\(folder.path)/\(name)").map(\.isComplete) == [true])
     }
     #expect(RoomRecorder.unfinished(in: folder.path) == ["anna.json"])
-    #expect(RoomRecorder.repair("\(folder.path)/anna.0003.webm").map(\.isWhole) == [true, true])
+    #expect(RoomRecorder.repair("\(folder.path)/anna.0003.webm").map(\.isComplete) == [true, true])
     let manifest = try RecordingManifest(parsing: folder.bytes("anna.json"))
     #expect(manifest.finished && manifest.files.map(\.name).sorted() == names)
     #expect(abs(manifest.duration - 7) < 1)
@@ -135,7 +135,7 @@ struct RepairTests {
     ])
     #expect(RoomRecorder.unfinished(in: folder.path) == ["anna.json", "bert.json"])
     let reports = RoomRecorder.repair("\(folder.path)/")
-    #expect(reports.count == 6 && reports.allSatisfy(\.isWhole))
+    #expect(reports.count == 6 && reports.allSatisfy(\.isComplete))
     #expect(
       folder.names == [
         ".carl.json.0123abcd.part", "anna.json", "anna.ogg", "anna.webm", "bert.json", "bert.ogg", "bert.webm",
@@ -182,8 +182,8 @@ struct RepairTests {
       atPath: "\(folder.path)/anna.ogg", withDestinationPath: "\(outside.path)/anna.webm")
     try folder.store(["anna.json": Array(try manifest.json.readableBytesView)])
     let reports = RoomRecorder.repair("\(folder.path)/anna.json")
-    #expect(reports.filter(\.isWhole).map(\.path) == ["\(folder.path)/anna.webm"])
-    #expect(reports.contains { $0.description.contains("anna.ogg") && !$0.isWhole })
+    #expect(reports.filter(\.isComplete).map(\.path) == ["\(folder.path)/anna.webm"])
+    #expect(reports.contains { $0.description.contains("anna.ogg") && !$0.isComplete })
     let isUntouched = try outside.bytes("anna.webm") == before
     #expect(isUntouched)
   }
@@ -193,7 +193,7 @@ struct RepairTests {
     let folder = try await unfinished()
     try FileManager.default.removeItem(atPath: "\(folder.path)/anna.ogg")
     let reports = RoomRecorder.repair("\(folder.path)/anna.json")
-    #expect(reports.map(\.isWhole) == [true, false, true])
+    #expect(reports.map(\.isComplete) == [true, false, true])
     #expect(reports[1].description == "“\(folder.path)/anna.ogg” does not exist.")
     #expect(RoomRecorder.unfinished(in: folder.path).isEmpty)
   }

@@ -62,7 +62,7 @@ struct RepairedCountsTests {
   func anyFault(fault: Fault) async throws {
     let (folder, script) = try await killed(at: 13, fault: fault, from: 6)
     let before = try manifest(in: folder)
-    #expect(RoomRecorder.repair("\(folder.path)/anna.json").map(\.isWhole) == [true, true, true])
+    #expect(RoomRecorder.repair("\(folder.path)/anna.json").map(\.isComplete) == [true, true, true])
     let after = try manifest(in: folder)
     let written = try Written(in: folder)
     for track in after.tracks { written.expectToBe(track) }

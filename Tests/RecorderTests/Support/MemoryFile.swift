@@ -76,9 +76,9 @@ final class MemoryFile: RepairTarget {
   @discardableResult
   func repair() throws(RoomRecorder.StorageError) -> Bool {
     switch try examine() {
-    case .whole: return true
+    case .intact: return true
     case .refused: return false
-    case .mendable(let plan):
+    case .repairable(let plan):
       try plan.carryOut(on: self)
       return true
     }

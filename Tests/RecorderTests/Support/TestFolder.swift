@@ -28,24 +28,25 @@ final class TestFolder {
   }
 
   func recorder(
-    hold: Duration = .seconds(3), verifies: Bool = true, segment: SegmentLimit? = nil, memoryLimit: Int? = nil,
+    alignmentDelay: Duration = .seconds(3), verifies: Bool = true, segment: SegmentLimit? = nil,
+    memoryLimit: Int? = nil,
     disk: any FileSystem = POSIXFileSystem()
   ) throws -> RoomRecorder {
     var configuration = RoomRecorder.Configuration(folder: path, room: "100")
-    configuration.hold = hold
+    configuration.alignmentDelay = alignmentDelay
     configuration.verifies = verifies
     configuration.segment = segment
     configuration.memoryLimit = memoryLimit ?? configuration.memoryLimit
-    configuration.looksAtClock = false
+    configuration.usesSystemClock = false
     return try RoomRecorder(configuration, disk: disk)
   }
 
   /// Plays scripts to a recorder, simultaneously and faster than real time, and ends them one after the other.
   func record(
-    _ scripts: Script..., names: [String?] = [], hold: Duration = .seconds(3), verifies: Bool = true,
+    _ scripts: Script..., names: [String?] = [], alignmentDelay: Duration = .seconds(3), verifies: Bool = true,
     segment: SegmentLimit? = nil, reason: RecordingEndReason = .left
   ) async throws -> [RecordingSummary] {
-    let recorder = try recorder(hold: hold, verifies: verifies, segment: segment)
+    let recorder = try recorder(alignmentDelay: alignmentDelay, verifies: verifies, segment: segment)
     for (index, script) in scripts.enumerated() {
       recorder.begin(
         script.owner, name: names.indices.contains(index) ? names[index] : nil, now: Script.beginning,

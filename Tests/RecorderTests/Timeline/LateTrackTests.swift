@@ -23,8 +23,8 @@ struct LateTrackTests {
   }
 
   @Test("the running track and the late one wait for at most 400 ms")
-  func lateHold() {
-    var timeline = RecordingTimeline(hold: .seconds(3))
+  func lateTrackDelay() {
+    var timeline = RecordingTimeline(alignmentDelay: .seconds(3))
     var released: [Codec: Double] = [:]
     var longest: [Codec: Double] = [:]
     for index in 0..<1_000 {
@@ -49,7 +49,7 @@ struct LateTrackTests {
 
   @Test("frames of the running track from before the late one are never held for it")
   func neverHeld() {
-    var timeline = RecordingTimeline(hold: .seconds(3))
+    var timeline = RecordingTimeline(alignmentDelay: .seconds(3))
     timeline.add(frame(.opus, 0), now: moment(0))
     #expect(timeline.release(now: moment(3)).count == 1)
     timeline.add(frame(.opus, 6), now: moment(6))
@@ -62,7 +62,7 @@ struct LateTrackTests {
 
   @Test("a second track that begins within the first 3 s waits no longer than the first one")
   func sharedHold() {
-    var timeline = RecordingTimeline(hold: .seconds(3))
+    var timeline = RecordingTimeline(alignmentDelay: .seconds(3))
     timeline.add(frame(.opus, 0), now: moment(0))
     timeline.add(frame(.vp8, 2.8), now: moment(2.8))
     #expect(timeline.release(now: moment(2.99)).isEmpty)

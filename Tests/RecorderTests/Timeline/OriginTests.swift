@@ -90,7 +90,7 @@ struct OriginTests {
 
   @Test("the origin becomes more accurate for 10 s, and then stays")
   func settles() {
-    var timeline = RecordingTimeline(hold: .zero)
+    var timeline = RecordingTimeline(alignmentDelay: .zero)
     func add(_ seconds: Double, delay: Double) -> MonotonicInstant? {
       let arrival = SimulatedSender.moment(seconds + delay)
       timeline.add(

@@ -31,7 +31,7 @@ struct RecordingTimelineTests {
 
   @Test("frames are released as soon as both tracks have a report")
   func reportsEndTheHold() {
-    var timeline = RecordingTimeline(hold: .seconds(3))
+    var timeline = RecordingTimeline(alignmentDelay: .seconds(3))
     timeline.add(frame(.opus, at: 0), now: moment(0))
     timeline.add(frame(.vp8, at: 0.1), now: moment(0.1))
     timeline.add(report(.opus, at: 0.5))
@@ -44,7 +44,7 @@ struct RecordingTimelineTests {
 
   @Test("without reports, frames wait for 3 s and are then aligned by arrivals, with the error stated")
   func arrivals() {
-    var timeline = RecordingTimeline(hold: .seconds(3))
+    var timeline = RecordingTimeline(alignmentDelay: .seconds(3))
     // Audio is captured at 0 with a delay of 30 to 50 ms, video at 0.2 with a delay of 30 to 70 ms.
     for index in 0..<100 {
       let (audio, videoFrame) = (Double(index) / 50, 0.2 + Double(index) / 50)
@@ -62,7 +62,7 @@ struct RecordingTimelineTests {
 
   @Test("a single track is released after 3 s")
   func single() {
-    var timeline = RecordingTimeline(hold: .seconds(3))
+    var timeline = RecordingTimeline(alignmentDelay: .seconds(3))
     for index in 0...20 { timeline.add(frame(.opus, at: Double(index) / 50), now: moment(Double(index) / 50)) }
     timeline.add(report(.opus, at: 0.5))
     #expect(timeline.release(now: moment(2.99)).isEmpty)
@@ -72,7 +72,7 @@ struct RecordingTimelineTests {
 
   @Test("at the end everything is released immediately")
   func end() {
-    var timeline = RecordingTimeline(hold: .seconds(3))
+    var timeline = RecordingTimeline(alignmentDelay: .seconds(3))
     timeline.add(frame(.opus, at: 0), now: moment(0))
     timeline.add(frame(.vp8, at: 0.01), now: moment(0.01))
     #expect(timeline.release(now: moment(0.02), everything: true).count == 2)
@@ -80,7 +80,7 @@ struct RecordingTimelineTests {
 
   @Test("frames of both tracks are released in order of position, although one track has more delay")
   func order() {
-    var timeline = RecordingTimeline(hold: .zero)
+    var timeline = RecordingTimeline(alignmentDelay: .zero)
     var events: [(Double, EncodedFrame)] = []
     for index in 0..<100 {
       events.append((Double(index) / 50, frame(.opus, at: Double(index) / 50)))
@@ -92,7 +92,7 @@ struct RecordingTimelineTests {
     var positions: [Duration] = []
     for (at, frame) in events.sorted(by: { $0.0 < $1.0 }) {
       timeline.add(frame, now: moment(at))
-      // The hold is over only when both have begun.
+      // The wait for reports is over only when both have begun.
       if at > 0.2 { positions += timeline.release(now: moment(at)).map(\.position) }
     }
     #expect(positions.count > 150)
@@ -100,8 +100,8 @@ struct RecordingTimelineTests {
   }
 
   @Test("a track that pauses delays the other by at most 200 ms")
-  func patience() {
-    var timeline = RecordingTimeline(hold: .zero)
+  func interleaveTimeout() {
+    var timeline = RecordingTimeline(alignmentDelay: .zero)
     timeline.add(frame(.opus, at: 0), now: moment(0))
     timeline.add(frame(.vp8, at: 0), now: moment(0))
     #expect(timeline.release(now: moment(0)).count == 2)
@@ -113,7 +113,7 @@ struct RecordingTimelineTests {
   @Test(
     "frames wait for the other track's retransmission, so that both are released in order", arguments: [1.0, 3.1, 5.0])
   func recovering(seconds: Double) {
-    var timeline = RecordingTimeline(hold: .zero)
+    var timeline = RecordingTimeline(alignmentDelay: .zero)
     timeline.add(frame(.opus, at: 0), now: moment(0))
     timeline.add(frame(.vp8, at: 0), now: moment(0))
     #expect(timeline.release(now: moment(0)).count == 2)
@@ -135,7 +135,7 @@ struct RecordingTimelineTests {
 
   @Test("late reports correct a wrong first estimate, without a jump")
   func lateReports() {
-    var timeline = RecordingTimeline(hold: .seconds(3))
+    var timeline = RecordingTimeline(alignmentDelay: .seconds(3))
     var video: [Duration] = []
     var audio: [Duration] = []
     for index in 0..<1_000 {
@@ -167,7 +167,7 @@ struct RecordingTimelineTests {
 
   @Test("the timeline follows an audio clock that is 200 ppm fast or slow for an hour", arguments: [1.0002, 0.9998])
   func drift(speed: Double) {
-    var timeline = RecordingTimeline(hold: .seconds(3))
+    var timeline = RecordingTimeline(alignmentDelay: .seconds(3))
     var positions: [Codec: Duration] = [:]
     var worst: Int64 = 0
     for index in 0..<36_000 {
@@ -192,7 +192,7 @@ struct RecordingTimelineTests {
 
   @Test("implausible reports are not used", arguments: [-4_000.0, -1.5, 1.5, 86_400])
   func nonsense(error: Double) {
-    var timeline = RecordingTimeline(hold: .seconds(3))
+    var timeline = RecordingTimeline(alignmentDelay: .seconds(3))
     timeline.add(frame(.opus, at: 0), now: moment(0))
     timeline.add(frame(.vp8, at: 0), now: moment(0))
     timeline.add(report(.opus, at: 0.5))
@@ -204,7 +204,7 @@ struct RecordingTimelineTests {
 
   @Test("a report that is more than a minute older than the other track's is not used")
   func oldReport() {
-    var timeline = RecordingTimeline(hold: .seconds(3))
+    var timeline = RecordingTimeline(alignmentDelay: .seconds(3))
     timeline.add(frame(.opus, at: 0), now: moment(0))
     timeline.add(frame(.vp8, at: 0), now: moment(0))
     timeline.add(report(.opus, at: 0.5))
@@ -221,7 +221,7 @@ struct RecordingTimelineTests {
 
   @Test("a sender's wall clock that is set during the call moves nothing")
   func wallClockJump() {
-    var timeline = RecordingTimeline(hold: .seconds(3))
+    var timeline = RecordingTimeline(alignmentDelay: .seconds(3))
     var apart: [Int64] = []
     var last = Duration.zero
     for index in 0..<500 {
@@ -239,9 +239,9 @@ struct RecordingTimelineTests {
     #expect(apart.allSatisfy { $0 == 0 || $0 == 100 })
   }
 
-  @Test("no more than 16 MiB are held")
-  func maximumHold() {
-    var timeline = RecordingTimeline(hold: .seconds(3))
+  @Test("no more than 16 MiB are buffered")
+  func maximumBufferedBytes() {
+    var timeline = RecordingTimeline(alignmentDelay: .seconds(3))
     for index in 0..<20 {
       var large = frame(.vp8, at: Double(index) / 100)
       large.payload = ByteBuffer(repeating: 0, count: 1 << 20)

@@ -53,7 +53,7 @@ struct SimulatedSender {
   var reportError = 0.0
   /// Seconds from a track's first frame to its first report.
   var firstReport = 0.3
-  var hold = Duration.seconds(3)
+  var alignmentDelay = Duration.seconds(3)
   var generator = SeededGenerator(seed: 1)
 
   static func clock(_ rate: Double, base: Int64 = 4_000_000_000) -> MediaClock {
@@ -66,7 +66,7 @@ struct SimulatedSender {
 
   /// Runs for a time, releases frames every 100 ms, and calls back with every released frame, in order.
   mutating func run(_ seconds: Double, _ see: (Codec, Timestamped) -> Void) -> RecordingTimeline {
-    var timeline = RecordingTimeline(hold: hold)
+    var timeline = RecordingTimeline(alignmentDelay: alignmentDelay)
     var numbers = [Int](repeating: 0, count: tracks.count)
     var nextReports = tracks.map { $0.begin + firstReport }
     var lastArrivals = [Double](repeating: 0, count: tracks.count)

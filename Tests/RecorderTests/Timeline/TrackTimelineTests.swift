@@ -14,15 +14,15 @@ struct TrackTimelineTests {
 
   /// Adds 30 frames a second and returns the last position in seconds.
   private func length(_ seconds: Double, ticks: (Double) -> Int64) -> (seconds: Double, breaks: Int) {
-    var line = TrackTimeline()
+    var timeline = TrackTimeline()
     var last = Duration.zero
     for index in 0..<Int(seconds * 30) {
       let at = Double(index) / 30
-      let position = line.offset(entry(ticks(at), at: at))
+      let position = timeline.offset(entry(ticks(at), at: at))
       #expect(position >= last)
       last = position
     }
-    return (last / .seconds(1), line.breaks)
+    return (last / .seconds(1), timeline.breaks)
   }
 
   @Test("the timeline follows a good clock to the tick, wherever it starts", arguments: [0, -5, Int64.max / 2])
@@ -56,20 +56,20 @@ struct TrackTimelineTests {
 
   @Test("a pause has the length of the arrivals, although the clock stopped meanwhile")
   func pause() {
-    var line = TrackTimeline()
-    _ = line.offset(entry(0, at: 0))
-    let after = line.offset(entry(3_000, at: 600))
+    var timeline = TrackTimeline()
+    _ = timeline.offset(entry(0, at: 0))
+    let after = timeline.offset(entry(3_000, at: 600))
     #expect(after == .seconds(600))
   }
 
   @Test("a burst after 3 s of delay keeps the sender's frame intervals")
   func burst() {
-    var line = TrackTimeline()
+    var timeline = TrackTimeline()
     var positions: [Int64] = []
     for index in 0..<300 {
       let captured = Double(index) / 30
       let arrival = (4.0..<7.0).contains(captured) ? 7 : captured
-      positions.append(line.offset(entry(Int64(index) * 3_000, at: arrival)).milliseconds)
+      positions.append(timeline.offset(entry(Int64(index) * 3_000, at: arrival)).milliseconds)
     }
     #expect(zip(positions.dropFirst(), positions).allSatisfy { (33...34).contains($0 - $1) })
   }

@@ -9,8 +9,8 @@ import Testing
 struct SkyRTCClientTests {
   private var quick: SkyRTCClient.Options {
     var options = SkyRTCClient.Options()
-    options.shortestRetryDelay = .milliseconds(10)
-    options.longestRetryDelay = .milliseconds(50)
+    options.minimumRetryDelay = .milliseconds(10)
+    options.maximumRetryDelay = .milliseconds(50)
     return options
   }
 
@@ -48,7 +48,7 @@ struct SkyRTCClientTests {
       #expect(await secondEvents.next(isolation: nil) == .message(.answer("v=1"), from: firstID))
       await second.close()
       #expect(await secondEvents.next(isolation: nil) == nil)
-      #expect(await firstEvents.next(isolation: nil) == .participantLeft(secondID, isReturnVerified: true))
+      #expect(await firstEvents.next(isolation: nil) == .participantLeft(secondID, isRejoinVerified: true))
       await first.close()
     }
   }
@@ -232,7 +232,7 @@ struct SkyRTCClientTests {
     #expect(
       events == [
         .joined(id: "a", others: ["b"]), .message(.candidate(.init(candidate: "early")), from: "b"),
-        .message(.offer("bare"), from: "b"), .participantLeft("b", isReturnVerified: false),
+        .message(.offer("bare"), from: "b"), .participantLeft("b", isRejoinVerified: false),
       ])
     await client.close()
     await server.stop()
@@ -304,8 +304,8 @@ struct SkyRTCClientTests {
   func closeWhileWaiting() async throws {
     let server = try await ScriptedServer.start { connection, _ in connection.cut() }
     var options = quick
-    options.shortestRetryDelay = .seconds(60)
-    options.longestRetryDelay = .seconds(60)
+    options.minimumRetryDelay = .seconds(60)
+    options.maximumRetryDelay = .seconds(60)
     let client = try client(server.url, options: options)
     try await client.connect()
     for await event in client.events {

@@ -9,21 +9,21 @@ import Testing
 struct ServerMessageTests {
   @Test("a written message is parsed as the same message")
   func roundTrip() throws {
-    let notices: [ServerMessage] = [
+    let messages: [ServerMessage] = [
       .peers(you: "a", others: []), .peers(you: "a", others: [], secret: "00ff"), .peers(you: "a", others: ["b", "c"]),
       .joined("b"), .left("b"),
       .signal(.offer(.init(type: "offer", sdp: "v=0\r\n")), from: "b"),
       .signal(.answer(.init(type: "offer", sdp: "v=0\r\n")), from: "b"),
       .signal(.candidate(.init(candidate: "", mid: nil, mLineIndex: 0)), from: "b"),
     ]
-    for notice in notices { #expect(try ServerMessage(parsing: notice.text) == notice) }
+    for message in messages { #expect(try ServerMessage(parsing: message.text) == message) }
   }
 
   @Test("a relayed candidate has sdpMid and sdpMLineIndex next to id and label")
   func candidateForOldPages() {
-    let notice = ServerMessage.signal(.candidate(.init(candidate: "candidate:1", mid: "0", mLineIndex: 1)), from: "b")
+    let message = ServerMessage.signal(.candidate(.init(candidate: "candidate:1", mid: "0", mLineIndex: 1)), from: "b")
     #expect(
-      notice.text
+      message.text
         == #"{"data":{"candidate":"candidate:1","id":"0","label":1,"sdpMLineIndex":1,"sdpMid":"0","socketId":"b"},"#
         + #""eventName":"_ice_candidate"}"#)
   }

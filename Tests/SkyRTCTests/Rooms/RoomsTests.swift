@@ -7,12 +7,12 @@ struct RoomsTests {
   @Test("members are notified of a newcomer before the newcomer receives their ids")
   func join() throws {
     var rooms = Rooms()
-    #expect(try rooms.join("a", room: "1") == [.init(to: "a", notice: .peers(you: "a", others: []))])
+    #expect(try rooms.join("a", room: "1") == [.init(to: "a", message: .peers(you: "a", others: []))])
     _ = try rooms.join("b", room: "1")
     #expect(
       try rooms.join("c", room: "1") == [
-        .init(to: "a", notice: .joined("c")), .init(to: "b", notice: .joined("c")),
-        .init(to: "c", notice: .peers(you: "c", others: ["a", "b"])),
+        .init(to: "a", message: .joined("c")), .init(to: "b", message: .joined("c")),
+        .init(to: "c", message: .peers(you: "c", others: ["a", "b"])),
       ])
   }
 
@@ -21,9 +21,9 @@ struct RoomsTests {
     var rooms = Rooms()
     _ = try rooms.join("a", room: "1")
     _ = try rooms.join("b", room: "1")
-    #expect(try rooms.join("a", room: "1") == [.init(to: "a", notice: .peers(you: "a", others: ["b"]))])
+    #expect(try rooms.join("a", room: "1") == [.init(to: "a", message: .peers(you: "a", others: ["b"]))])
     #expect(rooms.members(of: "1") == ["a", "b"])
-    #expect(rooms.leave("a") == [.init(to: "b", notice: .left("a"))])
+    #expect(rooms.leave("a") == [.init(to: "b", message: .left("a"))])
     #expect(rooms.members(of: "1") == ["b"])
   }
 
@@ -34,8 +34,8 @@ struct RoomsTests {
     _ = try rooms.join("c", room: "2")
     #expect(
       try rooms.join("a", room: "2") == [
-        .init(to: "b", notice: .left("a")), .init(to: "c", notice: .joined("a")),
-        .init(to: "a", notice: .peers(you: "a", others: ["c"])),
+        .init(to: "b", message: .left("a")), .init(to: "c", message: .joined("a")),
+        .init(to: "a", message: .peers(you: "a", others: ["c"])),
       ])
     #expect(rooms.members(of: "1") == ["b"])
     #expect(rooms.room(of: "a") == "2")
@@ -46,7 +46,7 @@ struct RoomsTests {
     var rooms = Rooms()
     for (id, room) in [("a", "1"), ("b", "1"), ("c", "2")] { _ = try rooms.join(id, room: room) }
     let signal = RelayedMessage.mark("x")
-    #expect(rooms.relay(signal, from: "a", to: "b") == .init(to: "b", notice: .signal(signal, from: "a")))
+    #expect(rooms.relay(signal, from: "a", to: "b") == .init(to: "b", message: .signal(signal, from: "a")))
     #expect(rooms.relay(signal, from: "a", to: "c") == nil)
     #expect(rooms.relay(signal, from: "c", to: "a") == nil)
     #expect(rooms.relay(signal, from: "a", to: "a") == nil)
@@ -80,7 +80,7 @@ struct RoomsTests {
     let heap = "a" + String(repeating: "\u{301}", count: 1000)
     #expect(throws: Rooms.JoinError.nameTooLong(characters: 1001, limit: 3)) { try rooms.join("d", room: heap) }
     // A member of a full room may join it again.
-    #expect(try rooms.join("a", room: "1") == [.init(to: "a", notice: .peers(you: "a", others: ["b"]))])
+    #expect(try rooms.join("a", room: "1") == [.init(to: "a", message: .peers(you: "a", others: ["b"]))])
   }
 
   @Test("after any joins and leaves, each id is in one room at most and is notified only about that room")

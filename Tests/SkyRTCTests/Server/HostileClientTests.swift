@@ -85,7 +85,7 @@ struct HostileClientTests {
       let mid = String(repeating: "m", count: 135_000)
       attacker.send(.signal(.candidate(.init(candidate: "candidate:1", mid: mid, mLineIndex: 0)), to: victimID))
       let ending = await attacker.socket.ended()
-      guard case .closedThere(code: 1009, _) = ending else {
+      guard case .closedByPeer(code: 1009, _) = ending else {
         Issue.record("The server ended with: \(ending)")
         return
       }
@@ -103,7 +103,8 @@ struct HostileClientTests {
       let (participant, _) = try await Participant.joined("1", at: address)
       for _ in 0..<10 { participant.send(.signal(.mark(String(repeating: "x", count: 100_000)), to: "nobody")) }
       #expect(
-        await participant.socket.ended() == .closedThere(code: 1008, reason: "More than 10000 bytes a second arrived."))
+        await participant.socket.ended()
+          == .closedByPeer(code: 1008, reason: "More than 10000 bytes a second arrived."))
     }
   }
 

@@ -39,7 +39,7 @@ struct ServerLimitTests {
       for _ in 0..<6 { participant.send(text: "?") }
       #expect(
         await participant.socket.ended()
-          == .closedThere(code: 1008, reason: "6 messages were not of the SkyRTC protocol."))
+          == .closedByPeer(code: 1008, reason: "6 messages were not of the SkyRTC protocol."))
       try await check(address)
     }
   }
@@ -56,7 +56,7 @@ struct ServerLimitTests {
       #expect(try await first.next() == .signal(.mark(sdp), from: secondID))
       second.send(.signal(.mark(sdp + "x"), to: firstID))
       let ending = await second.socket.ended()
-      guard case .closedThere(code: 1009, _) = ending else {
+      guard case .closedByPeer(code: 1009, _) = ending else {
         Issue.record("The server ended with: \(ending)")
         return
       }
@@ -79,13 +79,13 @@ struct ServerLimitTests {
       let (second, _) = try await Participant.joined("1", at: address)
       let (third, _) = try await Participant.joined(String(repeating: "ü", count: 128), at: address)
       #expect(
-        try await rejection("1") == .closedThere(code: 1008, reason: "The room is full: it holds 2 participants."))
+        try await rejection("1") == .closedByPeer(code: 1008, reason: "The room is full: it holds 2 participants."))
       #expect(
         try await rejection(String(repeating: "ü", count: 129))
-          == .closedThere(code: 1008, reason: "A room's name may have 128 characters, but this one has 129."))
+          == .closedByPeer(code: 1008, reason: "A room's name may have 128 characters, but this one has 129."))
       #expect(
         try await rejection("3")
-          == .closedThere(code: 1008, reason: "There are 2 rooms already, and no more are opened."))
+          == .closedByPeer(code: 1008, reason: "There are 2 rooms already, and no more are opened."))
       #expect(await server.participants(in: "1").count == 2)
       for participant in [first, second, third] { await participant.close() }
     }
@@ -138,9 +138,9 @@ struct ServerLimitTests {
       let (flooder, flooderID) = try await Participant.joined("1", at: address)
       for _ in 0..<500 { flooder.send(.signal(.mark("x"), to: firstID)) }
       #expect(
-        await flooder.socket.ended() == .closedThere(code: 1008, reason: "More than 10 messages a second arrived."))
+        await flooder.socket.ended() == .closedByPeer(code: 1008, reason: "More than 10 messages a second arrived."))
       var relayed = 0
-      while let notice = try await first.next(), notice != .left(flooderID) { relayed += 1 }
+      while let message = try await first.next(), message != .left(flooderID) { relayed += 1 }
       #expect(relayed < 60)
     }
   }
@@ -246,7 +246,7 @@ struct ServerLimitTests {
       let (first, _) = try await Participant.joined("0", at: address)
       for room in 1..<30 { first.send(.join(room: "\(room)", former: nil)) }
       #expect(
-        await first.socket.ended() == .closedThere(code: 1008, reason: "More than 1 rooms a second were joined."))
+        await first.socket.ended() == .closedByPeer(code: 1008, reason: "More than 1 rooms a second were joined."))
       try await check(address)
     }
   }
@@ -277,7 +277,7 @@ struct ServerLimitTests {
       let participant = try await Participant.connect(to: address)
       #expect(
         await participant.socket.ended()
-          == .closedThere(code: 1008, reason: "No room was joined within 0.1 seconds."))
+          == .closedByPeer(code: 1008, reason: "No room was joined within 0.1 seconds."))
     }
   }
 

@@ -164,7 +164,7 @@ struct SkyRTCServerTests {
       back.send(.join(room: "1", former: .init(id: id, secret: old.secret)))
       guard case .peers(id, let others, _)? = try await back.next() else { throw Participant.Surprise.noWelcome }
       #expect(others.count == 1)
-      #expect(await old.socket.ended() == .closedThere(code: 1008, reason: "This participant has connected again."))
+      #expect(await old.socket.ended() == .closedByPeer(code: 1008, reason: "This participant has connected again."))
       back.send(.signal(.mark("here"), to: others[0]))
       #expect(try await witness.next() == .signal(.mark("here"), from: id), "no leave is announced")
       #expect(await server.participants(in: "1").count == 2)
@@ -180,7 +180,7 @@ struct SkyRTCServerTests {
     _ = try await first.next()
     await server.shutdown()
     #expect(try await first.next() == nil, "no participant must be notified of a leave")
-    #expect(await second.socket.ended() == .closedThere(code: 1001, reason: "The server is shutting down."))
+    #expect(await second.socket.ended() == .closedByPeer(code: 1001, reason: "The server is shutting down."))
     let next = SkyRTCServer(configuration: .init(port: address.port), logger: .quiet)
     let again = try await next.start()
     #expect(again == address)

@@ -45,8 +45,8 @@ final class Participant {
 
   /// Returns the next message, without the secret of a `_peers`.
   func next() async throws -> ServerMessage? {
-    let notice = try await nextText().map { try ServerMessage(parsing: $0) }
-    guard case .peers(let you, let others, let secret) = notice else { return notice }
+    let message = try await nextText().map { try ServerMessage(parsing: $0) }
+    guard case .peers(let you, let others, let secret) = message else { return message }
     self.secret = secret
     return .peers(you: you, others: others)
   }

@@ -15,7 +15,7 @@ final class ScriptedServer: Sendable {
 
     func send(_ text: String) { handler.send(.text(text)) }
     func send(binary text: String) { handler.send(.binary(ByteBuffer(string: text))) }
-    func send(_ notice: ServerMessage) { send(notice.text) }
+    func send(_ message: ServerMessage) { send(message.text) }
     func close(code: UInt16 = 1000, reason: String = "") { handler.close(code: code, reason: reason) }
     /// Ends the connection without a close frame.
     func cut() { handler.channel?.close(mode: .all, promise: nil) }
@@ -46,7 +46,7 @@ final class ScriptedServer: Sendable {
           shouldUpgrade: { channel, _ in channel.eventLoop.makeSucceededFuture([:]) },
           upgradePipelineHandler: { channel, _ in
             channel.eventLoop.makeCompletedFuture {
-              guard answers else { return try channel.pipeline.syncOperations.addHandler(Swallower()) }
+              guard answers else { return try channel.pipeline.syncOperations.addHandler(DiscardingHandler()) }
               let number = count.value
               count.value += 1
               try Self.add(to: channel, number: number, received: received)
@@ -80,7 +80,7 @@ final class ScriptedServer: Sendable {
 
   func stop() async { try? await listener.close() }
 
-  private final class Swallower: ChannelInboundHandler {
+  private final class DiscardingHandler: ChannelInboundHandler {
     typealias InboundIn = WebSocketFrame
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {}
   }

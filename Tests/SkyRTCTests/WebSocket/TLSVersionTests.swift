@@ -15,7 +15,7 @@ struct TLSVersionTests {
   }
 
   /// Reports how the handshake ended.
-  private final class Witness: ChannelInboundHandler {
+  private final class HandshakeObserver: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     private let promise: EventLoopPromise<Handshake>
 
@@ -49,7 +49,7 @@ struct TLSVersionTests {
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           try channel.pipeline.syncOperations.addHandlers([
-            try NIOSSLClientHandler(context: context, serverHostname: nil), Witness(promise),
+            try NIOSSLClientHandler(context: context, serverHostname: nil), HandshakeObserver(promise),
           ])
         }
       }
@@ -87,7 +87,7 @@ struct TLSVersionTests {
       .bind(host: "127.0.0.1", port: 0).get()
     let url = try WebSocketURL("wss://127.0.0.1:\(listener.localAddress?.port ?? 0)/")
     var options = WebSocketClient.Options()
-    options.trust = .anyone
+    options.trust = .noVerification
     await #expect {
       _ = try await WebSocketClient.connect(to: url, options: options)
     } throws: {

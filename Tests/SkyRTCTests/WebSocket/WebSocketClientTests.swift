@@ -37,7 +37,7 @@ struct WebSocketClientTests {
     #expect(await messages.next() == .text(""))
     client.close(code: 1000, reason: "done")
     #expect(await messages.next() == nil)
-    #expect(await client.ended() == .closedHere(code: 1000, reason: "done"))
+    #expect(await client.ended() == .closedLocally(code: 1000, reason: "done"))
     await #expect(throws: (any Error).self) { try await client.send(text: "late") }
     await server.stop()
   }
@@ -47,10 +47,10 @@ struct WebSocketClientTests {
     let server = try await echo()
     let client = try await WebSocketClient.connect(to: server.url)
     client.send(.text("close"))
-    #expect(await client.ended() == .closedThere(code: 4321, reason: "as you like"))
+    #expect(await client.ended() == .closedByPeer(code: 4321, reason: "as you like"))
     let other = try await WebSocketClient.connect(to: server.url)
     other.send(.text("cut"))
-    guard case .broken = await other.ended() else {
+    guard case .failed = await other.ended() else {
       Issue.record("The reason should be a broken connection.")
       return
     }
@@ -64,7 +64,7 @@ struct WebSocketClientTests {
     options.limits.maximumMessageBytes = 100
     let client = try await WebSocketClient.connect(to: server.url, options: options)
     client.send(.text(String(repeating: "x", count: 101)))
-    guard case .closedHere(code: 1009, _) = await client.ended() else {
+    guard case .closedLocally(code: 1009, _) = await client.ended() else {
       Issue.record("The close code should be 1009.")
       return
     }
@@ -78,7 +78,7 @@ struct WebSocketClientTests {
     options.limits.pingInterval = .milliseconds(50)
     options.limits.pingTimeout = .milliseconds(50)
     let client = try await WebSocketClient.connect(to: server.url, options: options)
-    guard case .silent = await client.ended() else {
+    guard case .pingTimeout = await client.ended() else {
       Issue.record("The reason should be a silent server.")
       return
     }
@@ -110,7 +110,7 @@ struct WebSocketClientTests {
     options.maximumWaitingMessages = 10
     let client = try await WebSocketClient.connect(to: server.url, options: options)
     client.send(.text("go"))
-    #expect(await client.ended() == .closedHere(code: 1008, reason: "The reader fell behind by 10 messages."))
+    #expect(await client.ended() == .closedLocally(code: 1008, reason: "The reader fell behind by 10 messages."))
     var numbers: [String] = []
     for await case .text(let text) in client.messages { numbers.append(text) }
     #expect(numbers == (0..<10).map { "\($0)" })
@@ -126,7 +126,7 @@ struct WebSocketClientTests {
     options.maximumWaitingBytes = 50_000
     let client = try await WebSocketClient.connect(to: server.url, options: options)
     client.send(.text("go"))
-    #expect(await client.ended() == .closedHere(code: 1008, reason: "The reader fell behind by 50000 bytes."))
+    #expect(await client.ended() == .closedLocally(code: 1008, reason: "The reader fell behind by 50000 bytes."))
     options.maximumWaitingBytes = 100_000
     let reader = try await WebSocketClient.connect(to: server.url, options: options)
     for _ in 0..<3 {

@@ -14,7 +14,7 @@ struct ParticipantRegistryTests {
       participantRegistry.recorded(
         RecordingSummary(
           participant: ParticipantID(participant), folder: "out", base: participant,
-          manifest: RecordingManifest(room: "1", user: participant, name: nil, start: ""), obstacle: nil))
+          manifest: RecordingManifest(room: "1", user: participant, name: nil, start: ""), storageError: nil))
     }
     let kept = participantRegistry.recordings
     #expect(
@@ -25,13 +25,13 @@ struct ParticipantRegistryTests {
   }
 
   @Test("a participant who is to be called under our new id is called once, after the old call has ended")
-  func calledAgain() {
+  func reconnects() {
     let participantRegistry = ParticipantRegistry()
     let anna = ParticipantID("anna")
     #expect(!participantRegistry.joined(as: "first"))
     #expect(participantRegistry.begin(anna))
     #expect(participantRegistry.joined(as: "second"))
-    participantRegistry.callAgainAfterEnd(anna)
+    participantRegistry.reconnectAfterEnd(anna)
     #expect(!participantRegistry.begin(anna))
     let isFirst = participantRegistry.end(anna)
     #expect(isFirst)

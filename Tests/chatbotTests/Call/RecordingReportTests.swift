@@ -7,7 +7,7 @@ import Testing
 
 /// The text that is printed when a recording is closed.
 @Suite struct RecordingReportTests {
-  private func text(unwritten: Double, obstacle: Int32?) -> String {
+  private func text(unwritten: Double, storageError: Int32?) -> String {
     var manifest = RecordingManifest(room: "100", user: "anna", name: nil, start: "2026-03-01T09:30:00.250Z")
     var track = RecordingManifest.Track(codec: .vp8)
     track.duration = 1.613
@@ -17,22 +17,22 @@ import Testing
       track.gaps = [.init(reason: "diskStalled", start: 1.613, duration: unwritten, packets: 0, frames: 103)]
     }
     manifest.tracks = [track]
-    let error = obstacle.map { RoomRecorder.StorageError("write to", "out/anna.webm", code: $0) }
+    let error = storageError.map { RoomRecorder.StorageError("write to", "out/anna.webm", code: $0) }
     return RecordingReport(
       RecordingSummary(
-        participant: ParticipantID("anna"), folder: "out", base: "anna", manifest: manifest, obstacle: error)
+        participant: ParticipantID("anna"), folder: "out", base: "anna", manifest: manifest, storageError: error)
     ).text
   }
 
   @Test func itSaysWhatWasNotWrittenAndWhy() {
-    let full = text(unwritten: 3.42, obstacle: ENOSPC)
+    let full = text(unwritten: 3.42, storageError: ENOSPC)
     #expect(full.contains("1.61 s, 48 frames, 2 keyframes"))
     #expect(full.hasSuffix("; 3.42 s were not written: the disk is full"))
-    #expect(text(unwritten: 3.42, obstacle: EIO).hasSuffix("not written: the disk failed (Input/output error)"))
-    #expect(text(unwritten: 3.42, obstacle: nil).hasSuffix("not written: the disk did not keep up"))
+    #expect(text(unwritten: 3.42, storageError: EIO).hasSuffix("not written: the disk failed (Input/output error)"))
+    #expect(text(unwritten: 3.42, storageError: nil).hasSuffix("not written: the disk did not keep up"))
   }
 
   @Test func itSaysNothingOfADiskThatTookEverything() {
-    #expect(!text(unwritten: 0, obstacle: nil).contains("written"))
+    #expect(!text(unwritten: 0, storageError: nil).contains("written"))
   }
 }

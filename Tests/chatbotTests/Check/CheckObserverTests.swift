@@ -24,11 +24,11 @@ struct CheckObserverTests {
     let sizes = try send(60, of: peer, to: checkObserver, from: start)
     let taken = sizes.indices.first { sizes[...$0].reduce(0, +) > limits.queue.bytes }.map { $0 + 1 } ?? 0
     #expect(taken > 0 && taken < 60)
-    checkObserver.leaving(at: start + .seconds(3), because: .enoughSeen)
+    checkObserver.leaving(at: start + .seconds(3), because: .observerFinished)
     checkObserver.end()
     let report = await checkObserver.judge(.init(start: start, room: "100"))
     #expect(report.peers.first?.video?.frames == taken)
-    #expect(report.peers.first?.leftOut?.videoFrames == 60 - taken)
+    #expect(report.peers.first?.skippedFrames?.videoFrames == 60 - taken)
     #expect(report.result("video.fps >= 15")?.outcome == .inconclusive)
     let log = screen.errors
     #expect(log.contains("Decoding does not keep up; frames are skipped until the next keyframe. user=peer-1"))
@@ -43,37 +43,37 @@ struct CheckObserverTests {
     let checkObserver = CheckObserver(limits, log: screen.console().logger("check", level: .warning)) { _ in }
     let start = ContinuousClock.now
     _ = try send(30, of: ParticipantID("peer-1"), to: checkObserver, from: start)
-    checkObserver.leaving(at: start + .seconds(3), because: .enoughSeen)
+    checkObserver.leaving(at: start + .seconds(3), because: .observerFinished)
     checkObserver.end()
     let report = await checkObserver.judge(.init(start: start, room: "100"))
     #expect(report.peers.first?.video?.frames == 30)
-    #expect(report.peers.first?.leftOut == nil)
+    #expect(report.peers.first?.skippedFrames == nil)
     #expect(screen.errors == "")
   }
 
   @Test("counts the calls that a fault ended, but not those that we end by leaving")
-  func silences() throws {
+  func endedCalls() throws {
     let checkObserver = CheckObserver(
       .init(wait: .seconds(1), span: .seconds(1)), log: try Screen().console().logger("check", level: .warning)
     ) { _ in }
     func end(_ name: String, _ cause: CloseReason.Cause) {
-      checkObserver.happened(.ended(CloseReason(cause, "It ended.")), with: ParticipantID(name), at: .now)
+      checkObserver.received(.ended(CloseReason(cause, "It ended.")), of: ParticipantID(name), at: .now)
     }
-    #expect(checkObserver.timesPerformed(.suddenLeave) == 0)
+    #expect(checkObserver.injectionCount(of: .suddenLeave) == 0)
     end("a", .closedByUs)
     end("b", .closedByParticipant)
     end("c", .closedByUs)
-    checkObserver.leaving(at: .now, because: .enoughSeen)
+    checkObserver.leaving(at: .now, because: .observerFinished)
     end("d", .closedByUs)
-    #expect(checkObserver.timesPerformed(.suddenLeave) == 2)
-    #expect(checkObserver.timesPerformed(.ssrcChange) == 0)
-    #expect(checkObserver.timesPerformed(.sizeChange) == nil)
+    #expect(checkObserver.injectionCount(of: .suddenLeave) == 2)
+    #expect(checkObserver.injectionCount(of: .ssrcChange) == 0)
+    #expect(checkObserver.injectionCount(of: .sizeChange) == nil)
   }
 
   @Test("a check that ends early has failed and gives the reason, even if all rules hold")
   func cutShort() async throws {
     let endings: [(Call.EndReason, String?)] = [
-      (.enoughSeen, nil), (.interrupted, "The check was interrupted before it was complete."),
+      (.observerFinished, nil), (.interrupted, "The check was interrupted before it was complete."),
       (.fileEnded, "The input ended before the check was complete."),
       (.signallingEnded, "The call ended before the check was complete."),
       (.timeIsUp, "The call ended before the check was complete."),
@@ -87,14 +87,14 @@ struct CheckObserverTests {
     }
   }
 
-  @Test("reports when the connection to the server was lost and regained")
+  @Test("reports when the connection to the server was lost and restored")
   func serverLost() async throws {
     let report = try await report { checkObserver, start in
-      checkObserver.heard(.connectionLost(reason: "Gone.", retryAfter: .seconds(1)), at: start + .seconds(1))
-      checkObserver.heard(.joined(id: "me", others: []), at: start + .seconds(2))
-      checkObserver.leaving(at: start + .seconds(3), because: .enoughSeen)
+      checkObserver.received(.connectionLost(reason: "Gone.", retryAfter: .seconds(1)), at: start + .seconds(1))
+      checkObserver.received(.joined(id: "me", others: []), at: start + .seconds(2))
+      checkObserver.leaving(at: start + .seconds(3), because: .observerFinished)
     }
-    #expect(report.roomReport.signallingLost == [.init(start: 1, duration: 1, regained: true, reason: "Gone.")])
+    #expect(report.roomReport.signallingLost == [.init(start: 1, duration: 1, restored: true, reason: "Gone.")])
     #expect(report.verdict == .held)
   }
 
@@ -103,7 +103,7 @@ struct CheckObserverTests {
     let limits = CheckObserver.Durations(wait: .seconds(1), span: .seconds(1))
     let checkObserver = CheckObserver(limits, log: try Screen().console().logger("check", level: .error)) { _ in }
     let start = ContinuousClock.now
-    checkObserver.heard(.joined(id: "me", others: ["peer-1"]), at: start)
+    checkObserver.received(.joined(id: "me", others: ["peer-1"]), at: start)
     _ = try send(30, of: ParticipantID("peer-1"), to: checkObserver, from: start)
     happen(checkObserver, start)
     checkObserver.end()
@@ -128,7 +128,7 @@ struct CheckObserverTests {
       let frame = EncodedFrame(
         owner: peer, codec: .vp8, time: MediaTime(ticks: Int64(number) * 3_000, rate: 90_000), payload: output.payload,
         isKeyframe: output.isKeyframe, arrival: arrival)
-      checkObserver.happened(.media(.frame(frame)), with: peer, at: arrival)
+      checkObserver.received(.media(.frame(frame)), of: peer, at: arrival)
       return output.payload.readableBytes
     }
   }

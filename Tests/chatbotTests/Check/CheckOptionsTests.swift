@@ -29,14 +29,14 @@ struct CheckOptionsTests {
     #expect(options.wait.milliseconds == 30_000)
     #expect(options.span.milliseconds == 20_000)
     #expect(try options.rules.rules().given.isEmpty)
-    #expect(try options.rules.rules().includesOwn)
+    #expect(try options.rules.rules().includesDefaults)
     #expect(options.rules.expectation(peers: 2) == CheckExpectation(peers: 2))
   }
 
   @Test("rules, impairment and fault are parsed before anything begins")
   func understood() throws {
     let options = try CheckOptions.parse([
-      "--expect", "video.fps >= 24", "--expect", "peers == 2", "--impair", "send: loss=5%", "--seed", "7", "--act",
+      "--expect", "video.fps >= 24", "--expect", "peers == 2", "--impair", "send: loss=5%", "--seed", "7", "--fault",
       "second-offer", "--content", "returned", "--no-audio",
     ])
     #expect(try options.rules.rules().given.map(\.text) == ["video.fps >= 24", "peers == 2"])
@@ -59,9 +59,9 @@ struct CheckOptionsTests {
 
   @Test("given rules replace the default rules, unless one of them is “default”")
   func besides() throws {
-    #expect(try !CheckOptions.parse(["--expect", "loss <= 2%"]).allRules().includesOwn)
+    #expect(try !CheckOptions.parse(["--expect", "loss <= 2%"]).allRules().includesDefaults)
     let both = try CheckOptions.parse(["--expect", "loss <= 2%", "--expect", "default", "--peers", "2"]).allRules()
-    #expect(both.includesOwn)
+    #expect(both.includesDefaults)
     #expect(both.given.map(\.text) == ["loss <= 2%"])
     let help = CheckOptions.helpMessage(columns: 300)
     #expect(help.contains("unless one of them is “default”"))
@@ -69,7 +69,7 @@ struct CheckOptionsTests {
 
   @Test("the camera performs the size change, not the peer")
   func sizeChange() throws {
-    let plan = try CheckOptions.parse(["--act", "size-change"]).plan()
+    let plan = try CheckOptions.parse(["--fault", "size-change"]).plan()
     #expect(plan.fault == nil)
     #expect(plan.camera?.sizeChange == .seconds(2))
   }
@@ -79,7 +79,7 @@ struct CheckOptionsTests {
     #expect(rejection("--expect", "video.fsp >= 3")?.contains("video.fps") == true)
     #expect(rejection("--expect", "video.firstFrame <= 2")?.contains("2s") == true)
     #expect(rejection("--impair", "los=5%")?.contains("loss") == true)
-    #expect(rejection("--act", "nonsense")?.contains("second-offer") == true)
+    #expect(rejection("--fault", "nonsense")?.contains("second-offer") == true)
     #expect(rejection("--for", "100ms")?.contains("at least 1s") == true)
     #expect(rejection("--self", "--room", "x")?.contains("--self uses") == true)
     #expect(rejection("--peers", "0")?.contains("1 to 100") == true)
@@ -142,7 +142,7 @@ struct CheckOptionsTests {
     let code = await #expect(throws: ExitCode.self) {
       try await UsageErrors.reported(for: CheckCommand.self, on: screen.console()) { throw ValidationError("So not.") }
     }
-    #expect(code == ExitCodes.usage.exitCode)
+    #expect(code == ExitStatus.usage.exitCode)
     let lines = screen.errors.split(separator: "\n")
     #expect(lines.first == "Error: So not.")
     #expect(lines.dropFirst().first?.hasPrefix("Usage: chatbot check ") == true)
@@ -150,8 +150,8 @@ struct CheckOptionsTests {
   }
 
   @Test("every fault is listed with what a good app does")
-  func acts() {
-    for act in Fault.allCases { #expect(FaultList.text.contains("\(act.rawValue)\n    \(act.title)")) }
+  func faults() {
+    for fault in Fault.allCases { #expect(FaultList.text.contains("\(fault.rawValue)\n    \(fault.title)")) }
     #expect(MeasurementList.text.contains("video.freeze.longest"))
   }
 }

@@ -20,8 +20,8 @@ extension RealTime {
 
       init(for time: Duration) { self.time = time }
 
-      func heard(_ event: SignallingEvent, at now: ContinuousClock.Instant) {}
-      func happened(_ event: PeerEvent, with participant: ParticipantID, at now: ContinuousClock.Instant) {}
+      func received(_ event: SignallingEvent, at now: ContinuousClock.Instant) {}
+      func received(_ event: PeerEvent, of participant: ParticipantID, at now: ContinuousClock.Instant) {}
       func sent(_ frame: EncodedFrame, at now: ContinuousClock.Instant) { sent.withLock { $0 += 1 } }
       func leaving(at now: ContinuousClock.Instant, because ending: Call.EndReason) {
         self.ending.withLock { $0 = "\(ending)" }
@@ -36,9 +36,9 @@ extension RealTime {
       let log = console.logger("test", level: .error)
       let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).ivf")
       defer { try? FileManager.default.removeItem(at: file) }
-      var film = SyntheticPeer()
-      film.seconds = 0.5
-      try Data(IVF.bytes(of: film)).write(to: file)
+      var source = SyntheticPeer()
+      source.seconds = 0.5
+      try Data(IVF.bytes(of: source)).write(to: file)
 
       let other = try await SelfCheck(console: console, log: log).start()
       var connectionSettings = ConnectionSettings(server: other.server)
@@ -50,7 +50,7 @@ extension RealTime {
       _ = try await Call(plan: plan, console: console, log: log, observer: onlooker).run(interruption: .never)
       await other.end()
       #expect(onlooker.sent.withLock { $0 } > 3, "the file was played")
-      #expect(onlooker.ending.withLock { $0 } == "enoughSeen")
+      #expect(onlooker.ending.withLock { $0 } == "the check has ended")
     }
   }
 }

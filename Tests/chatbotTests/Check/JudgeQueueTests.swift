@@ -29,7 +29,7 @@ struct JudgeQueueTests {
   private func number(_ job: JudgeQueue.Job?) -> Int? {
     switch job {
     case .event(.frame(let frame), _, _): Int(frame.time.ticks)
-    case .event(.leftOut(let videoFrames), _, _): -videoFrames.count
+    case .event(.skipped(let videoFrames), _, _): -videoFrames.count
     default: nil
     }
   }
@@ -106,7 +106,7 @@ struct JudgeQueueTests {
     #expect(number(queue.next()) == 1)
     #expect(queue.wantedKeyframes(now: instant(3.3)) == [Self.anna])
     _ = queue.add(videoFrame(4, isKeyframe: true, at: 3.3), now: instant(3.3))
-    guard case .event(.leftOut(let videoFrames), Self.anna, _)? = queue.next() else {
+    guard case .event(.skipped(let videoFrames), Self.anna, _)? = queue.next() else {
       Issue.record("The skipped frames are not reported.")
       return
     }
@@ -150,11 +150,11 @@ struct JudgeQueueTests {
       var queue = JudgeQueue(bounds)
       var taken: [ParticipantID: Int] = [:]
       var keyframes: Set<Int> = []
-      var (sent, seen, leftOut, broken, most) = (0, 0, 0, 0, 0)
+      var (sent, seen, skipped, broken, most) = (0, 0, 0, 0, 0)
       func receive(_ job: JudgeQueue.Job) {
         guard case .event(let event, let peer, _) = job else { return }
         switch event {
-        case .leftOut(let videoFrames): leftOut += videoFrames.count
+        case .skipped(let videoFrames): skipped += videoFrames.count
         case .frame(let frame):
           let number = Int(frame.time.ticks)
           seen += 1
@@ -179,7 +179,7 @@ struct JudgeQueueTests {
       queue.reportAllSkipped(now: instant(6))
       while let job = queue.next() { receive(job) }
       #expect(broken == 0)
-      #expect(seen + leftOut == sent)
+      #expect(seen + skipped == sent)
       #expect(most <= bounds.bytes + 100)
     }
   }

@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  private static func isHarmless(_ text: String) -> Bool {
+  private static func isPrintable(_ text: String) -> Bool {
     text.unicodeScalars.allSatisfy { scalar in
       switch scalar.properties.generalCategory {
       case .control: scalar == "\n" || scalar == "\t"
@@ -44,7 +44,7 @@ import Testing
       let log = console.logger("test", level: .info)
       log.warning("The candidate \(attack) cannot be used", metadata: ["user": "\(attack)", "reason": "a \(attack) b"])
     }
-    #expect(Self.isHarmless(written[0]))
+    #expect(Self.isPrintable(written[0]))
     #expect(written[0].filter { $0 == "\n" }.count == 1)
     #expect(written[0].contains("The candidate ") && written[0].contains("cannot be used reason="))
   }
@@ -57,7 +57,7 @@ import Testing
       console.report("The room \(attack) is full.")
       console.result("peer \(attack)")
     }
-    #expect(written.allSatisfy(Self.isHarmless))
+    #expect(written.allSatisfy(Self.isPrintable))
     #expect(written[1].contains("peer "))
   }
 

@@ -59,8 +59,8 @@ import Testing
     let folder = try RecordedFolder()
     try await folder.record(SyntheticPeer(seconds: 4))
     // As a killed program leaves it: no cues, no duration, and an outdated manifest.
-    let film = try folder.bytes("anna.webm")
-    try folder.store(Array(film.prefix(film.count * 3 / 4)), as: "anna.webm")
+    let webM = try folder.bytes("anna.webm")
+    try folder.store(Array(webM.prefix(webM.count * 3 / 4)), as: "anna.webm")
     try folder.edit("anna.json") {
       $0.replacingOccurrences(of: "\"finished\" : true", with: "\"finished\" : false")
         .replacingOccurrences(of: "\"left\" : \"left\",", with: "")
@@ -89,7 +89,7 @@ import Testing
     try folder.edit("anna.json") {
       $0.replacingOccurrences(of: "\"finished\" : true", with: "\"finished\" : false")
     }
-    #expect(RoomRecorder.repair(folder.path).map(\.isWhole) == [true, true, true])
+    #expect(RoomRecorder.repair(folder.path).map(\.isComplete) == [true, true, true])
     let rules = ["video.freeze.longest <= 1s", "audio.gap.longest <= 1s", "video.frames >= 1"]
     let report = try folder.inspect(nil, "--expect", rules[0], "--expect", rules[1], "--expect", rules[2]).report
     #expect(report.failedRules == Array(rules.prefix(2)))
@@ -117,7 +117,7 @@ import Testing
     #expect(outcome.report.peers.count == 1)
     #expect(peer.video?.frames == 150)
     #expect(peer.video?.freezes.count == 0)
-    #expect(outcome.remarks.contains { $0.contains(last) && $0.contains("begun after its manifest") })
+    #expect(outcome.remarks.contains { $0.contains(last) && $0.contains("created after its manifest") })
   }
 
   @Test func aManifestLeadsToNoFileElsewhere() async throws {
@@ -139,7 +139,7 @@ import Testing
     let folder = try RecordedFolder()
     try await folder.record(SyntheticPeer(seconds: 1, lostVideoFrames: 0.4..<0.6, lostAudio: 0.3..<0.5))
     let manifest = try folder.bytes("anna.json")
-    let film = try folder.bytes("anna.webm")
+    let webM = try folder.bytes("anna.webm")
     let absurd = ["-1", "1e308", "-1e308", "9223372036854775807", "18446744073709551615", "0.0005", "null"]
     var random = SeededGenerator(seed: 5)
     var read = 0
@@ -155,9 +155,9 @@ import Testing
             lines[line][..<colon.upperBound] + absurd[Int.random(in: 0..<absurd.count, using: &random)] + comma
         }
         try folder.store(Array(lines.joined(separator: "\n").utf8), as: "anna.json")
-        try folder.store(film, as: "anna.webm")
+        try folder.store(webM, as: "anna.webm")
       } else {
-        var bytes = film
+        var bytes = webM
         for _ in 0..<3 {
           bytes[Int.random(in: 0..<bytes.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
         }

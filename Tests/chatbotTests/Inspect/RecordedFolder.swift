@@ -40,7 +40,7 @@ final class RecordedFolder {
     var configuration = RoomRecorder.Configuration(folder: path, room: room)
     configuration.verifies = false
     configuration.segment = segment
-    configuration.looksAtClock = false
+    configuration.usesSystemClock = false
     let recorder = try RoomRecorder(configuration)
     var all: [(at: Double, peer: ParticipantID, event: MediaEvent)] = []
     for peer in peers {

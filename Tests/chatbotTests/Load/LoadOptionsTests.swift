@@ -14,12 +14,12 @@ struct LoadOptionsTests {
     let options = try read(
       "--room 100 --publishers 50 --play a.webm --ramp 5/s --duration 30s --json --server wss://a:1 "
         + "--bind-address 127.0.0.1")
-    #expect(options.reaching.room == "100")
+    #expect(options.connection.room == "100")
     #expect(options.publishers == 50)
     #expect(options.ramp == RampRate(perSecond: 5))
     #expect(options.duration == TimeSpan(milliseconds: 30_000))
     #expect(options.json)
-    #expect(options.reaching.connectionSettings.server == "wss://a:1")
+    #expect(options.connection.connectionSettings.server == "wss://a:1")
     #expect(options.playing.play == "a.webm")
   }
 
@@ -29,7 +29,7 @@ struct LoadOptionsTests {
     #expect(options.ramp.description == "10/s")
     #expect(options.duration == nil)
     #expect(!options.json)
-    #expect(options.reaching.connectionSettings.server == "ws://localhost:3000")
+    #expect(options.connection.connectionSettings.server == "ws://localhost:3000")
   }
 
   @Test(

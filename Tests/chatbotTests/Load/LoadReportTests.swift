@@ -52,7 +52,7 @@ struct LoadReportTests {
     #expect(report.roundTripTime?.median == 2)
   }
 
-  @Test("counts are added up, and the bitrate is the average since the last publisher joined")
+  @Test("counts are added up, and the bitrate is the average since the last publisher started")
   func sums() {
     let report = report(
       [connected(after: 1, packets: 1000, lost: 20), connected(after: 1, packets: 3000)], bytesBefore: 1_500_000)
@@ -67,7 +67,7 @@ struct LoadReportTests {
     let early = report([connected(after: 1), connected(after: 1)] + waiting)
     #expect(early.started == 2 && early.publishers == 5)
     #expect(early.isComplete)
-    #expect(LoadTable(early).lines[0] == "5 publishers in room 100, 10.0 s since the first of 2 joined")
+    #expect(LoadTable(early).lines[0] == "5 publishers in room 100, 10.0 s since the beginning; 2 started")
     var lonely = PublisherRecord()
     lonely.starts(now: start)
     var refused = PublisherRecord()
@@ -154,7 +154,7 @@ struct LoadReportTests {
     let lines = LoadTable(report(records)).lines
     #expect(
       lines == [
-        "3 publishers in room 100, 10.0 s since the last one joined",
+        "3 publishers in room 100, 10.0 s since the last one started",
         "",
         "                   reached        median          95 %         worst",
         "  joined            2 of 3        5.0 ms        5.0 ms        5.0 ms",
@@ -173,7 +173,7 @@ struct LoadReportTests {
     var lonely = PublisherRecord()
     lonely.starts(now: start)
     let lines = LoadTable(report([lonely])).lines
-    #expect(lines[0] == "1 publisher in room 100, 10.0 s since the last one joined")
+    #expect(lines[0] == "1 publisher in room 100, 10.0 s since the last one started")
     #expect(lines[4] == "  connected         0 of 1             -             -             -")
   }
 }

@@ -9,7 +9,7 @@ func rejection<Options: ParsableArguments>(of type: Options.Type, _ arguments: S
     _ = try type.parse(arguments)
     return nil
   } catch {
-    #expect(type.exitCode(for: error).rawValue == ExitCodes.usage.rawValue)
+    #expect(type.exitCode(for: error).rawValue == ExitStatus.usage.rawValue)
     return type.message(for: error)
   }
 }
@@ -19,16 +19,16 @@ struct CallOptionsTests {
   @Test("all options have their documented defaults")
   func defaults() throws {
     let options = try CallOptions.parse(["--record", "out/"])
-    #expect(options.reaching.room == nil)
-    #expect(options.reaching.connectionSettings.server == "ws://localhost:3000")
+    #expect(options.connection.room == nil)
+    #expect(options.connection.connectionSettings.server == "ws://localhost:3000")
     #expect(options.mayStartServer)
     #expect(options.playing.play == nil)
     #expect(options.record == "out/")
     #expect(options.playing.loops)
     #expect(options.duration == nil)
-    #expect(options.reaching.iceServer.isEmpty)
-    #expect(options.reaching.udpPort == 0)
-    #expect(options.reaching.bindAddress == nil)
+    #expect(options.connection.iceServer.isEmpty)
+    #expect(options.connection.udpPort == 0)
+    #expect(options.connection.bindAddress == nil)
     #expect(options.verifies)
     #expect("\(options.log.level)" == "info")
     #expect(!options.log.quiet)
@@ -41,15 +41,15 @@ struct CallOptionsTests {
       "wss://calls.example:8443", "--ice-server", "stun:one.example", "--ice-server", "stun:[2001:db8::1]:3479",
       "--udp-port", "40000", "--bind-address", "2001:db8::1", "--log-level", "debug", "--quiet", "--verify", "off",
     ])
-    #expect(options.reaching.room == "100")
+    #expect(options.connection.room == "100")
     #expect(options.playing.play == "a.webm")
     #expect(options.playing.loops)
     #expect(options.duration == TimeSpan(milliseconds: 60_000))
-    #expect(options.reaching.connectionSettings.server == "wss://calls.example:8443")
+    #expect(options.connection.connectionSettings.server == "wss://calls.example:8443")
     #expect(!options.mayStartServer)
-    #expect(options.reaching.iceServer == ["stun:one.example", "stun:[2001:db8::1]:3479"])
-    #expect(options.reaching.udpPort == 40_000)
-    #expect(options.reaching.bindAddress == "2001:db8::1")
+    #expect(options.connection.iceServer == ["stun:one.example", "stun:[2001:db8::1]:3479"])
+    #expect(options.connection.udpPort == 40_000)
+    #expect(options.connection.bindAddress == "2001:db8::1")
     #expect("\(options.log.level)" == "debug")
     #expect(options.log.quiet)
     #expect(!options.verifies)
@@ -116,8 +116,18 @@ struct CallOptionsTests {
       Issue.record("\(arguments) was accepted")
     } catch {
       #expect(CallOptions.message(for: error) == sentence)
-      #expect(CallOptions.exitCode(for: error).rawValue == ExitCodes.usage.rawValue)
+      #expect(CallOptions.exitCode(for: error).rawValue == ExitStatus.usage.rawValue)
     }
+  }
+
+  @Test("a word after an unknown option is the value of that option, and the error names the commands that have it")
+  func unknownOption() {
+    let impaired = Subcommands.rejection(of: "loss=2%", in: ["chatbot", "--play", "pattern", "--impair", "loss=2%"])
+    #expect(impaired == "A call has no option --impair; check has it.")
+    let unknown = Subcommands.rejection(of: "5", in: ["chatbot", "--colour", "5"])
+    #expect(unknown == "There is no option --colour.")
+    let word = Subcommands.rejection(of: "chek", in: ["chatbot", "--loopback", "chek"])
+    #expect(word == "There is no subcommand “chek”; did you mean check?")
   }
 
   @Test(
@@ -187,19 +197,19 @@ struct ServeOptionsTests {
 }
 
 @Suite("exit codes")
-struct ExitCodesTests {
+struct ExitStatusTests {
   @Test("exit codes are unique, 1 and 2 are for verdicts, and invalid usage has the parser's code")
   func numbers() {
-    #expect(Set(ExitCodes.allCases.map(\.rawValue)).count == 11)
-    #expect(ExitCodes.inconclusive.rawValue == 2)
-    #expect(ExitCodes.ruleFailed.rawValue == 1)
-    #expect(ExitCodes.usage.exitCode == ExitCode.validationFailure)
-    #expect(ExitCodes.fine.exitCode == ExitCode.success)
+    #expect(Set(ExitStatus.allCases.map(\.rawValue)).count == 11)
+    #expect(ExitStatus.inconclusive.rawValue == 2)
+    #expect(ExitStatus.ruleFailed.rawValue == 1)
+    #expect(ExitStatus.usage.exitCode == ExitCode.validationFailure)
+    #expect(ExitStatus.success.exitCode == ExitCode.success)
   }
 
   @Test("the table has a line for each exit code")
   func table() {
-    #expect(ExitCodes.table.split(separator: "\n").count == 13)
-    #expect(ExitCodes.table.contains("  69  the server was not reached"))
+    #expect(ExitStatus.table.split(separator: "\n").count == 13)
+    #expect(ExitStatus.table.contains("  69  the server was not reached"))
   }
 }

@@ -16,8 +16,8 @@ struct RecordedLink {
       let sequenceNumber: UInt16
       let timestamp: UInt32
       /// Whether it arrived when it was first sent; nil if it never reached the checker's socket.
-      var cameAtFirst: Bool?
-      var came = false
+      var arrivedAtFirst: Bool?
+      var arrived = false
     }
 
     /// In the order of their first transmission.
@@ -30,16 +30,16 @@ struct RecordedLink {
       packets.append(Packet(sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp))
     }
 
-    fileprivate mutating func came(_ packet: RTPPacket, passes: Bool) {
+    fileprivate mutating func received(_ packet: RTPPacket, passes: Bool) {
       guard let position = positions[packet.sequenceNumber] else { return }
-      packets[position].cameAtFirst = packets[position].cameAtFirst ?? passes
-      if passes { packets[position].came = true }
+      packets[position].arrivedAtFirst = packets[position].arrivedAtFirst ?? passes
+      if passes { packets[position].arrived = true }
     }
 
     /// The number of packets before the last arrived one whose first transmission was lost.
     var lostAtFirst: Int {
-      guard let last = packets.lastIndex(where: \.came) else { return 0 }
-      return packets[...last].count { $0.cameAtFirst != true }
+      guard let last = packets.lastIndex(where: \.arrived) else { return 0 }
+      return packets[...last].count { $0.arrivedAtFirst != true }
     }
 
     /// Whether all packets of each frame arrived, in sending order.
@@ -47,7 +47,7 @@ struct RecordedLink {
       var frames: [(timestamp: UInt32, isWhole: Bool)] = []
       for packet in packets {
         if frames.last?.timestamp != packet.timestamp { frames.append((packet.timestamp, true)) }
-        if !packet.came { frames[frames.count - 1].isWhole = false }
+        if !packet.arrived { frames[frames.count - 1].isWhole = false }
       }
       return frames.map(\.isWhole)
     }
@@ -73,7 +73,7 @@ struct RecordedLink {
   /// Records a datagram that the checker's socket received and the checker processed.
   ///
   /// - Parameter script: When the clock of the impairment's script started.
-  mutating func came(_ datagram: ByteBuffer, script: ContinuousClock.Instant?, now: ContinuousClock.Instant) {
+  mutating func received(_ datagram: ByteBuffer, script: ContinuousClock.Instant?, now: ContinuousClock.Instant) {
     let kind = Impairment.DatagramKind(PacketKind.of(datagram))
     guard kind == .rtp || kind == .rtcp else { return }
     if let script { shadow?.startClock(now: script) }
@@ -81,7 +81,7 @@ struct RecordedLink {
     if case .dropped? = shadow?.fate(bytes: datagram.readableBytes, kind: kind, now: now) { passes = false }
     guard let packet = Self.packet(datagram) else { return }
     if !passes { lost += 1 }
-    if let kind = kinds[packet.ssrc] { tracks[kind]?.came(packet, passes: passes) }
+    if let kind = kinds[packet.ssrc] { tracks[kind]?.received(packet, passes: passes) }
   }
 
   /// Whether a datagram is an original packet of a track, and not a retransmission.

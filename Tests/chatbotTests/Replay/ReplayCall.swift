@@ -22,22 +22,22 @@ final class ReplayCall {
     /// The impairment of the checker's datagrams.
     var impairment: String?
     /// The fault that the app injects.
-    var act: Fault?
+    var fault: Fault?
     var checkerOffers = false
-    /// The films that the checker and the app play; an app without a film returns the media that it receives.
-    var checkersFilm: Result<Film, any Error>?
-    var film: Result<Film, any Error>? = Film.pattern
+    /// What the checker and the app play; an app without a pattern returns the media that it receives.
+    var checkersPattern: Result<EncodedPattern, any Error>?
+    var appsPattern: Result<EncodedPattern, any Error>? = EncodedPattern.ordered
     var appsKeyframeAnswer = KeyframeResponse.replay
-    /// When the films start, and how much of them is played.
-    var filmStart = Duration.milliseconds(500)
-    var filmLength = Duration.seconds(3)
+    /// When the patterns start, and how much of them is played.
+    var patternStart = Duration.milliseconds(500)
+    var patternLength = Duration.seconds(3)
     var duration = Duration.seconds(4)
     /// The network path in each direction.
     var line = LossyLink.Conditions(delay: .milliseconds(10))
     /// Real time that each step takes until the connection is established.
     var handshakePause: Duration = .zero
     /// Whether an app that returns media sends each keyframe twice.
-    var givesKeyframesBackTwice = false
+    var returnsKeyframesTwice = false
     /// Whether the app's retransmissions are delivered.
     var carriesRepairs = true
   }
@@ -48,7 +48,7 @@ final class ReplayCall {
     let address: TransportAddress
     /// The id of the other side.
     let other: ParticipantID
-    var projector: Projector?
+    var player: FramePlayer?
     /// The datagrams that this side sends.
     fileprivate var line: LossyLink
     fileprivate var handshakeTimer: (due: ContinuousClock.Instant, real: ContinuousClock.Instant)?
@@ -78,7 +78,7 @@ final class ReplayCall {
   /// Frames that the checker's engine delivered, in order.
   private(set) var received: [EncodedFrame] = []
   /// The fate of the app's packets.
-  private(set) var tape: RecordedLink
+  private(set) var recordedLink: RecordedLink
   private let judge: CallJudge
   private let impairment: Impairment?
   private var signals: [(due: ContinuousClock.Instant, toChecker: Bool, message: SignallingMessage)] = []
@@ -95,30 +95,30 @@ final class ReplayCall {
       sending: [.audio, .video], isPolite: { _ in true })
     ours.impairment = impairment
     var theirs = PeerDemultiplexer.Configuration(sending: [.audio, .video], isPolite: { _ in false })
-    theirs.faultInjector = plan.act?.injector
+    theirs.faultInjector = plan.fault?.injector
     theirs.media = MediaSession.Configuration(
-      keyframeAnswer: plan.film == nil ? .source : plan.appsKeyframeAnswer)
+      keyframeResponse: plan.appsPattern == nil ? .requestFromSource : plan.appsKeyframeAnswer)
     var seeds = SeededGenerator(seed: plan.seed)
     checker = Side(ours, host: 1, other: ParticipantID("app"), line: plan.line, seed: seeds.next())
     app = Side(theirs, host: 2, other: ParticipantID("checker"), line: plan.line, seed: seeds.next())
-    func projector(_ film: Result<Film, any Error>?) throws -> Projector? {
-      try film.map { Projector(try $0.get(), at: start + plan.filmStart, length: plan.filmLength) }
+    func player(_ pattern: Result<EncodedPattern, any Error>?) throws -> FramePlayer? {
+      try pattern.map { FramePlayer(try $0.get(), at: start + plan.patternStart, length: plan.patternLength) }
     }
-    tape = RecordedLink(impairment)
+    recordedLink = RecordedLink(impairment)
 
     var options = CallJudge.Options(start: start, room: "100")
-    options.wallClock = Double(Film.begin) - plan.filmStart / .milliseconds(1)
+    options.wallClock = Double(EncodedPattern.begin) - plan.patternStart / .milliseconds(1)
     options.expected = CheckExpectation(
-      pattern: plan.film == nil ? .returned : .played)
+      pattern: plan.appsPattern == nil ? .returned : .played)
     judge = CallJudge(options)
-    checker.projector = try projector(plan.checkersFilm)
-    app.projector = try projector(plan.film)
+    checker.player = try player(plan.checkersPattern)
+    app.player = try player(plan.appsPattern)
   }
 
   /// Runs the whole call, and returns the checker's report.
   func report() throws -> CheckReport {
     judge.joined(at: now)
-    see(.step(.seen))
+    see(.step(.appeared))
     let caller = plan.checkerOffers ? checker : app
     caller.demultiplexer.offer(to: caller.other, now: now)
     run(until: start + plan.duration)
@@ -152,7 +152,7 @@ final class ReplayCall {
 
   private var nextEvent: ContinuousClock.Instant? {
     var all = [signals.first?.due, nextSample]
-    for side in [checker, app] { all += [side.demultiplexer.deadline, side.line.deadline, side.projector?.deadline] }
+    for side in [checker, app] { all += [side.demultiplexer.deadline, side.line.deadline, side.player?.deadline] }
     return all.compactMap(\.self).min()
   }
 
@@ -175,17 +175,18 @@ final class ReplayCall {
     while let datagram = app.line.receive(now: now) {
       checker.demultiplexer.received(datagram, from: app.address, to: checker.address, now: now)
       let script = checker.demultiplexer.impaired?.statistics(of: checker.other)?.clockStart
-      tape.came(datagram, script: script, now: now)
+      recordedLink.received(datagram, script: script, now: now)
     }
     while let datagram = checker.line.receive(now: now) {
       app.demultiplexer.received(datagram, from: checker.address, to: app.address, now: now)
     }
-    while let frame = app.projector?.next(now: now) { app.demultiplexer.send(frame, now: now) }
-    while let frame = checker.projector?.next(now: now) {
+    while let frame = app.player?.next(now: now) { app.demultiplexer.send(frame, now: now) }
+    while let frame = checker.player?.next(now: now) {
       checker.demultiplexer.send(frame, now: now)
       judge.sent(frame, at: now)
     }
-    let wallClock = NTPTime(secondsSince1970: Double(Film.begin) / 1_000 + (now - start - plan.filmStart) / .seconds(1))
+    let elapsed = (now - start - plan.patternStart) / .seconds(1)
+    let wallClock = NTPTime(secondsSince1970: Double(EncodedPattern.begin) / 1_000 + elapsed)
     checker.demultiplexer.poll(now: now, wallClock: wallClock) { action, _ in takeOfChecker(action) }
     app.demultiplexer.poll(now: now, wallClock: wallClock) { action, _ in takeOfApp(action) }
     for side in [checker, app] {
@@ -229,13 +230,13 @@ final class ReplayCall {
   private func takeOfApp(_ action: PeerConnection.Action) {
     switch action {
     case .transmit(let datagram, _, _):
-      tape.sends(datagram, app.engine)
-      if plan.carriesRepairs || PacketKind.of(datagram) != .rtp || tape.isOriginal(datagram) {
+      recordedLink.sends(datagram, app.engine)
+      if plan.carriesRepairs || PacketKind.of(datagram) != .rtp || recordedLink.isOriginal(datagram) {
         app.line.send(datagram, now: now)
       }
     case .event(let event):
       if case .signal(let message) = event { signals.append((now + .milliseconds(1), true, message)) }
-      if plan.film == nil { giveBack(event) }
+      if plan.appsPattern == nil { giveBack(event) }
     }
   }
 
@@ -244,7 +245,7 @@ final class ReplayCall {
     switch event {
     case .media(.frame(var frame)):
       app.demultiplexer.send(frame, to: app.other, now: now)
-      if plan.givesKeyframesBackTwice, frame.codec == .vp8, frame.isKeyframe {
+      if plan.returnsKeyframesTwice, frame.codec == .vp8, frame.isKeyframe {
         frame.time.ticks += Int64(frame.time.rate / 100)
         app.demultiplexer.send(frame, to: app.other, now: now)
       }

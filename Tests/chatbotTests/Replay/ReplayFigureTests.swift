@@ -13,8 +13,8 @@ struct ReplayFigureTests {
     _ impairment: String?, comesBack: Bool = false, change: (inout ReplayCall.Plan) -> Void = { _ in }
   ) throws -> (call: ReplayCall, peer: PeerReport) {
     var plan = ReplayCall.Plan(seed: 5, impairment: impairment)
-    if comesBack { (plan.checkersFilm, plan.film) = (Film.pattern, nil) }
-    plan.filmLength = .seconds(2)
+    if comesBack { (plan.checkersPattern, plan.appsPattern) = (EncodedPattern.ordered, nil) }
+    plan.patternLength = .seconds(2)
     plan.duration = .seconds(5)
     change(&plan)
     let call = try ReplayCall(plan)
@@ -31,7 +31,7 @@ struct ReplayFigureTests {
     func delays(_ delay: String) throws -> [String: Double] {
       let script = "20ms: " + directions.map { "\($0)\(loss)delay=\(delay)" }.joined(separator: ",")
       let peer = try call(script, comesBack: comesBack) {
-        $0.filmLength = .milliseconds(2_500)
+        $0.patternLength = .milliseconds(2_500)
         $0.duration = .seconds(4)
       }.peer
       if comesBack { return ["round trip": try milliseconds(peer.returned?.roundTrip?.p50)] }
@@ -79,7 +79,7 @@ struct ReplayFigureTests {
     let lost = counts.byKind[.rtp]?.lost ?? 0
     #expect(lost > 0)
     // The recorded link evaluates an impairment of its own.
-    #expect(call.tape.lost == lost)
+    #expect(call.recordedLink.lost == lost)
     // Handshakes are not counted in the report.
     let handshake = try #require(counts.byKind[.dtls])
     #expect(handshake.datagrams > 0)
@@ -88,8 +88,8 @@ struct ReplayFigureTests {
     for kind in MediaKind.allCases {
       let track = try #require(kind == .audio ? peer.connection.audio : peer.connection.video)
       print("measured: \(kind): \(track.sent) packets, \(track.lost) lost, \(track.recovered) recovered")
-      #expect(track.sent == UInt64(call.tape[kind].packets.count))
-      #expect(track.lost + track.recovered == UInt64(call.tape[kind].lostAtFirst))
+      #expect(track.sent == UInt64(call.recordedLink[kind].packets.count))
+      #expect(track.lost + track.recovered == UInt64(call.recordedLink[kind].lostAtFirst))
     }
     #expect((peer.connection.video?.recovered ?? 0) > 0)
     let pattern = try #require(peer.pattern)
@@ -101,35 +101,35 @@ struct ReplayFigureTests {
   func lostForGood(seed: UInt64) throws {
     let (call, peer) = try call("20ms: loss=4%") {
       $0.seed = seed
-      $0.appsKeyframeAnswer = .source
+      $0.appsKeyframeAnswer = .requestFromSource
       $0.carriesRepairs = false
-      $0.filmLength = .seconds(3)
+      $0.patternLength = .seconds(3)
       $0.duration = .seconds(8)
     }
     var builds = false
-    let seen = call.tape[.video].wholeFrames.enumerated().filter { position, isWhole in
-      builds = isWhole && (builds || position.isMultiple(of: Film.framesPerSecond))
+    let seen = call.recordedLink[.video].wholeFrames.enumerated().filter { position, isWhole in
+      builds = isWhole && (builds || position.isMultiple(of: EncodedPattern.framesPerSecond))
       return builds
     }.map(\.offset)
     let first = try #require(seen.first)
     let last = try #require(seen.last)
     let pattern = try #require(peer.pattern)
     print("measured: seed \(seed): \(pattern.missing) of \(pattern.numbersPainted) frames missing")
-    #expect(call.tape[.video].wholeFrames.count == 75)
+    #expect(call.recordedLink[.video].wholeFrames.count == 75)
     #expect(pattern.numbersPainted == last - first + 1)
     #expect(pattern.missing == last - first + 1 - seen.count)
     #expect(pattern.missing > 0)
     #expect(pattern.doubled == 0 && pattern.reordered == 0)
     let track = try #require(peer.connection.video)
     #expect(track.recovered == 0)
-    #expect(track.lost == UInt64(call.tape[.video].lostAtFirst))
+    #expect(track.lost == UInt64(call.recordedLink[.video].lostAtFirst))
   }
 
   @Test(
     "frames that the sender doubles, swaps and skips are reported, with loss and without",
     arguments: [nil, "20ms: loss=5%"])
-  func muddled(impairment: String?) throws {
-    let (_, peer) = try call(impairment) { $0.film = Film.muddled }
+  func disordered(impairment: String?) throws {
+    let (_, peer) = try call(impairment) { $0.appsPattern = EncodedPattern.disordered }
     let pattern = try #require(peer.pattern)
     #expect(pattern.numbersPainted == 50)
     #expect(pattern.missing == 1)
@@ -139,7 +139,7 @@ struct ReplayFigureTests {
   }
 
   /// A network path for returned media.
-  struct WayBack: Sendable, CustomTestStringConvertible {
+  struct ReturnPath: Sendable, CustomTestStringConvertible {
     var impairment: String?
     var carriesRepairs = true
     var doubles = false
@@ -153,36 +153,36 @@ struct ReplayFigureTests {
   @Test(
     "every returned frame is accounted for",
     arguments: [
-      WayBack(), WayBack(impairment: "20ms: loss=5%"), WayBack(impairment: "20ms: loss=20%,burst=3"),
-      WayBack(impairment: "20ms: loss=4%", carriesRepairs: false),
-      WayBack(impairment: "20ms: loss=5%", doubles: true),
+      ReturnPath(), ReturnPath(impairment: "20ms: loss=5%"), ReturnPath(impairment: "20ms: loss=20%,burst=3"),
+      ReturnPath(impairment: "20ms: loss=4%", carriesRepairs: false),
+      ReturnPath(impairment: "20ms: loss=5%", doubles: true),
     ])
-  func returned(way: WayBack) throws {
-    let (call, peer) = try call(way.impairment, comesBack: true) {
-      $0.carriesRepairs = way.carriesRepairs
-      $0.givesKeyframesBackTwice = way.doubles
+  func returned(path: ReturnPath) throws {
+    let (call, peer) = try call(path.impairment, comesBack: true) {
+      $0.carriesRepairs = path.carriesRepairs
+      $0.returnsKeyframesTwice = path.doubles
     }
-    let sent = call.checker.projector?.played.filter { $0.codec == .vp8 }.map(\.payload) ?? []
+    let sent = call.checker.player?.played.filter { $0.codec == .vp8 }.map(\.payload) ?? []
     let positions = Dictionary(uniqueKeysWithValues: zip(sent, 0...))
-    let came = call.received.filter { $0.codec == .vp8 }.compactMap { positions[$0.payload] }
-    let first = try #require(came.first)
+    let arrived = call.received.filter { $0.codec == .vp8 }.compactMap { positions[$0.payload] }
+    let first = try #require(arrived.first)
     var seen: Set<Int> = []
     var overtaken = 0
-    for position in came where seen.insert(position).inserted {
-      if position < came.prefix(while: { $0 != position }).max() ?? 0 { overtaken += 1 }
+    for position in arrived where seen.insert(position).inserted {
+      if position < arrived.prefix(while: { $0 != position }).max() ?? 0 { overtaken += 1 }
     }
     let account = try #require(peer.returned)
     print(
-      "measured: \(way.testDescription): \(account.returned) of \(account.sent) returned, \(account.missing) missing, "
+      "measured: \(path.testDescription): \(account.returned) of \(account.sent) returned, \(account.missing) missing, "
         + "\(account.doubled) doubled, \(account.reordered) out of order")
     #expect(sent.count == 50)
     #expect(account.sent == sent.count - first)
     #expect(account.returned == seen.count)
     #expect(account.missing == sent.count - first - seen.count)
-    #expect(account.doubled == came.count - seen.count)
+    #expect(account.doubled == arrived.count - seen.count)
     #expect(account.reordered == overtaken)
-    #expect((account.missing == 0) == way.carriesRepairs)
-    #expect(account.doubled == (way.doubles ? 2 : 0))
-    if way.impairment == nil { #expect(account.returned == 50 && account.ratio == 1) }
+    #expect((account.missing == 0) == path.carriesRepairs)
+    #expect(account.doubled == (path.doubles ? 2 : 0))
+    if path.impairment == nil { #expect(account.returned == 50 && account.ratio == 1) }
   }
 }

@@ -14,7 +14,7 @@ struct ReplayTests {
 
   private func json(seed: UInt64, change: (inout ReplayCall.Plan) -> Void = { _ in }) throws -> String {
     var plan = ReplayCall.Plan(seed: seed, impairment: Self.badPath)
-    plan.filmLength = .milliseconds(2_500)
+    plan.patternLength = .milliseconds(2_500)
     plan.duration = .seconds(3)
     change(&plan)
     return try ReplayCall(plan).report().json
@@ -30,8 +30,8 @@ struct ReplayTests {
   func sameSeed() throws {
     for comesBack in [false, true] {
       let change = { (plan: inout ReplayCall.Plan) in
-        plan.checkersFilm = Film.pattern
-        plan.film = comesBack ? nil : Film.muddled
+        plan.checkersPattern = EncodedPattern.ordered
+        plan.appsPattern = comesBack ? nil : EncodedPattern.disordered
         plan.checkerOffers = comesBack
       }
       let first = try json(seed: 11, change: change)
@@ -46,8 +46,8 @@ struct ReplayTests {
   @Test("a machine so slow during the handshake that DTLS retransmits gives the same report")
   func slowMachine() throws {
     var plan = ReplayCall.Plan(seed: 11, impairment: Self.badPath)
-    plan.film = Film.muddled
-    plan.filmLength = .seconds(1)
+    plan.appsPattern = EncodedPattern.disordered
+    plan.patternLength = .seconds(1)
     plan.duration = .seconds(2)
     let quick = try ReplayCall(plan)
     let one = try quick.report().json
@@ -66,8 +66,8 @@ struct ReplayTests {
   @Test("no step precedes one that it requires, whichever side offers", arguments: [1, 2, 3, 4, 5, 6])
   func order(seed: UInt64) throws {
     var plan = ReplayCall.Plan(seed: seed, impairment: Self.badPath, checkerOffers: seed.isMultiple(of: 2))
-    plan.filmStart = .milliseconds(100)
-    plan.filmLength = .milliseconds(1_500)
+    plan.patternStart = .milliseconds(100)
+    plan.patternLength = .milliseconds(1_500)
     plan.duration = .seconds(2)
     let steps = try #require(try ReplayCall(plan).report().peers.first?.steps)
     let offer = try #require(steps.offerSent ?? steps.offerReceived)

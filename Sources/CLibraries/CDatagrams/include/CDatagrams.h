@@ -1,4 +1,4 @@
-/* Many datagrams in one system call: recvmmsg(2) and sendmmsg(2), which Glibc's module does not show to Swift. */
+/* Several datagrams in one system call: recvmmsg(2) and sendmmsg(2), which Swift's Glibc module does not export. */
 
 #ifndef CDATAGRAMS_H
 #define CDATAGRAMS_H
@@ -7,19 +7,19 @@
 
 #pragma clang assume_nonnull begin
 
-/* One datagram: the system's `struct mmsghdr`. */
+/* One datagram, with the layout of the system's `struct mmsghdr`. */
 struct cdatagrams_message {
   struct msghdr header;
-  /* Its bytes, once it has come or left. */
+  /* The number of bytes that were received or sent. */
   unsigned int length;
 };
 
-/* Takes what has come to a socket, as many datagrams at most as there are messages, without waiting for any.
- * Gives their number, or -1 and errno. */
+/* Receives up to `count` datagrams without blocking.
+ * Returns the number received, or -1 and sets errno. */
 int cdatagrams_receive(int socket, struct cdatagrams_message *messages, unsigned int count);
 
-/* Sends datagrams in order, without waiting for room.
- * Gives how many were sent, at least one, or -1 and errno of the first. */
+/* Sends datagrams in order without blocking.
+ * Returns the number sent, at least 1; or -1 if the first one could not be sent, and sets errno. */
 int cdatagrams_send(int socket, struct cdatagrams_message *messages, unsigned int count);
 
 #pragma clang assume_nonnull end

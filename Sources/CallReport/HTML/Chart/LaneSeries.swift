@@ -53,7 +53,7 @@ struct LaneSeries {
   }
 
   /// The series with each value held until the next one within the same piece, for a lane with sparse values.
-  var held: LaneSeries {
+  var sampleAndHold: LaneSeries {
     let positions = values.indices.filter { values[$0] != nil }
     let longest = Self.longestGap(between: positions, atLeast: 1)
     var held = values

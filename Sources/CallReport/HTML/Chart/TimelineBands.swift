@@ -3,12 +3,12 @@ import CallCheck
 /// A row of a timeline with marked intervals.
 struct TimelineBands {
   /// The appearance of a row. Each has its own texture, since many readers cannot rely on colour alone.
-  enum Look: String {
+  enum Style: String {
     case freeze, black, still, silent, clipped, gap, impaired
   }
 
   var name: String
-  var look: Look
+  var style: Style
   var intervals: [(start: Double, duration: Double, text: String)]
   /// For example "3, 2.41 s in all".
   var summary: String
@@ -17,20 +17,21 @@ struct TimelineBands {
   static let limit = 200
 
   /// Creates a row for intervals; nil if there are none.
-  init?(_ name: String, _ look: Look, _ intervals: IntervalSummary?) {
+  init?(_ name: String, _ style: Style, _ intervals: IntervalSummary?) {
     guard let intervals, intervals.count > 0, !intervals.list.isEmpty else { return nil }
     self.name = name
-    self.look = look
+    self.style = style
     self.intervals = intervals.list.prefix(Self.limit).map { interval in
       let reason = interval.reason.map { ", because " + Self.clause($0) } ?? ""
       return (
         interval.start, interval.duration,
-        "\(ReportFigure.seconds(interval.duration)) at \(ReportFigure.time(interval.start))\(reason)"
+        "\(NumberFormatting.seconds(interval.duration)) at \(NumberFormatting.time(interval.start))\(reason)"
       )
     }
     summary =
       intervals.count == 1
-      ? ReportFigure.seconds(intervals.total) : "\(intervals.count), \(ReportFigure.seconds(intervals.total)) in all"
+      ? NumberFormatting.seconds(intervals.total)
+      : "\(intervals.count), \(NumberFormatting.seconds(intervals.total)) in all"
   }
 
   /// Creates a row for impairments in one direction; nil if there are none.
@@ -43,12 +44,12 @@ struct TimelineBands {
       case "receive": "Impaired: receiving"
       default: "Network impaired"
       }
-    look = .impaired
+    style = .impaired
     intervals = notes.prefix(Self.limit).map { note in
-      let (start, end) = (ReportFigure.time(note.start), note.end ?? end)
+      let (start, end) = (NumberFormatting.time(note.start), note.end ?? end)
       return (
         note.start, max(0, end - note.start),
-        ReportText.line("\(note.text), from \(start) to \(ReportFigure.time(end))")
+        ReportText.line("\(note.text), from \(start) to \(NumberFormatting.time(end))")
       )
     }
     let only = notes.count == 1 ? notes.first.map { ReportText.line($0.text, limit: 60) } : nil

@@ -62,7 +62,7 @@ struct TimelineLane {
   /// The range of the lane, for example "0 to 30 fps".
   var scale: String {
     let unit = unit.symbol.isEmpty ? "" : " " + self.unit.symbol
-    func number(_ value: Double) -> String { ReportFigure.short(value / self.unit.divisor, 2) }
+    func number(_ value: Double) -> String { NumberFormatting.short(value / self.unit.divisor, 2) }
     return low == -high ? "\u{B1} \(number(high))\(unit)" : "\(number(low)) to \(number(high))\(unit)"
   }
 
@@ -71,7 +71,7 @@ struct TimelineLane {
     let parts = series.compactMap { series -> String? in
       guard let low = series.low, let high = series.high, let median = series.median else { return nil }
       let name = series.name.isEmpty ? "" : series.name + ": "
-      if shape == .ticks { return "\(name)\(ReportFigure.fixed(series.values.reduce(0) { $0 + ($1 ?? 0) }, 0))" }
+      if shape == .ticks { return "\(name)\(NumberFormatting.fixed(series.values.reduce(0) { $0 + ($1 ?? 0) }, 0))" }
       return "\(name)median \(unit.text(median)), lowest \(unit.text(low)), highest \(unit.text(high))"
     }
     return "\(name). \(parts.joined(separator: "; "))."
@@ -154,7 +154,7 @@ struct LaneUnit {
       : LaneUnit(symbol: "s", divisor: 1, decimals: high < 20 ? 2 : 0)
   }
 
-  func number(_ value: Double) -> String { ReportFigure.fixed(value / divisor, decimals) }
+  func number(_ value: Double) -> String { NumberFormatting.fixed(value / divisor, decimals) }
 
   func text(_ value: Double) -> String { symbol.isEmpty ? number(value) : "\(number(value)) \(symbol)" }
 
@@ -188,7 +188,7 @@ struct TimeAxis {
   /// Returns a position on the axis as an SVG length.
   func percent(_ time: Double) -> String { Self.percent(fraction(time)) }
 
-  static func percent(_ fraction: Double) -> String { ReportFigure.short(fraction * 100, 2) + "%" }
+  static func percent(_ fraction: Double) -> String { NumberFormatting.short(fraction * 100, 2) + "%" }
 
   /// At most nine round times for labels, starting at 0.
   var ticks: [Double] {

@@ -1,4 +1,4 @@
-// Shows a cursor at the same time in all timelines, with the values there. Everything else on the page works without it.
+// Shows a cursor at the same time in all timelines, and the values at that time. The rest of the page works without this script.
 (() => {
   const groups = [...document.querySelectorAll('.lanes')].map((box) => ({
     box,

@@ -50,7 +50,7 @@ package struct AimdRateControl: Sendable {
   }
 
   /// Applies a rate that a probe has measured.
-  package mutating func proved(_ rate: Double, limits: ClosedRange<Double>) {
+  package mutating func applyProbeResult(_ rate: Double, limits: ClosedRange<Double>) {
     if let range = capacity.range, rate > range.upperBound { capacity.reset() }
     self.rate = min(max(rate, limits.lowerBound), limits.upperBound)
   }

@@ -38,15 +38,16 @@ extension CongestionController {
     let limits = limits(now: now)
     let usage = usage(now: now)
     rateControl.update(
-      usage, acknowledged: carried, sent: sentRate(now: now), roundTrip: queue.shortestAnswer,
+      usage, acknowledged: carried, sent: sentRate(now: now), roundTrip: queue.minimumFeedbackDelay,
       limits: limits, now: now)
     if usage == .over { probe.postpone(now: now) }
     lossBound.received(
-      expected: report.expected, lost: report.lost, isCalm: isCalm, sent: acknowledged.bitrate ?? estimate,
-      roundTrip: queue.shortestAnswer, limits: limits, now: now)
+      expected: report.expected, lost: report.lost, isUncongested: isUncongested,
+      sent: acknowledged.bitrate ?? estimate,
+      roundTrip: queue.minimumFeedbackDelay, limits: limits, now: now)
     saturation.update(
-      carried: carried, queueDelay: queue.current, sent: sentRate(now: now), lineRate: rateControl.rate, now: now)
-    if let proved = probe.received(report.arrivals, now: now) { judge(proved, limits: limits, now: now) }
+      carried: carried, queueDelay: queue.current, sent: sentRate(now: now), linkCapacity: rateControl.rate, now: now)
+    if let measured = probe.received(report.arrivals, now: now) { judge(measured, limits: limits, now: now) }
     settle(limits: limits)
   }
 
@@ -63,7 +64,7 @@ extension CongestionController {
     let isFull = sample.map { $0 - (shortestRoundTrip ?? $0) > Self.fullQueue } ?? false
     lossBound.received(
       expected: Int(Int32(bitPattern: counted.highest &- before.highest)), lost: counted.lost - before.lost,
-      isCalm: false, sent: media.bitrate(now: now), roundTrip: roundTrip, limits: limits,
+      isUncongested: false, sent: media.bitrate(now: now), roundTrip: roundTrip, limits: limits,
       reportedLimit: receiverLimit != nil, now: now)
     if isFull { lossBound.queueWasSeen(sent: media.bitrate(now: now), limits: limits, now: now) }
     settle(limits: limits)
@@ -75,13 +76,13 @@ extension CongestionController {
     settle(limits: limits(now: now))
   }
 
-  private mutating func judge(_ proved: Double, limits: ClosedRange<Double>, now: MonotonicInstant) {
+  private mutating func judge(_ measured: Double, limits: ClosedRange<Double>, now: MonotonicInstant) {
     let before = estimate
-    let isUseful = proved > before * Self.usefulProof
+    let isUseful = measured > before * Self.minimumProbeGain
     if isUseful {
-      lastProof = now
-      rateControl.proved(proved, limits: limits)
-      lossBound.proved(proved)
+      lastSuccessfulProbe = now
+      rateControl.applyProbeResult(measured, limits: limits)
+      lossBound.applyProbeResult(measured)
     }
     probe.judged(wasUseful: isUseful, now: now)
   }
@@ -102,7 +103,7 @@ extension CongestionController {
     if judgement == .delay { lowest = min(lowest, rateControl.rate) }
     if let receiverLimit { lowest = min(lowest, receiverLimit) }
     estimate = min(max(lowest, limits.lowerBound), limits.upperBound)
-    lineRate = judgement == .delay ? rateControl.rate : estimate
+    linkCapacity = judgement == .delay ? rateControl.rate : estimate
     ceiling = limits.upperBound
   }
 
@@ -115,13 +116,15 @@ extension CongestionController {
 
   private func usage(now: MonotonicInstant) -> TrendlineEstimator.Usage {
     // A queue this long is overuse, whatever its slope.
-    if trend.usage == .normal, isWatched, queue.excess > Self.fullQueue / 2 { return .over }
-    if queue.excess == .zero, let lastProof, now - lastProof < Self.unrestAfterProof { return .normal }
+    if trend.usage == .normal, limitsInFlight, queue.excess > Self.fullQueue / 2 { return .over }
+    if queue.excess == .zero, let lastSuccessfulProbe, now - lastSuccessfulProbe < Self.postProbeHoldOff {
+      return .normal
+    }
     return trend.usage
   }
 
   /// Whether the bytes in flight are limited to what the path carries.
-  var isWatched: Bool { configuration.sourceFollows || saturation.isSaturated }
+  var limitsInFlight: Bool { configuration.sourceFollows || saturation.isSaturated }
 
-  var isCalm: Bool { trend.usage != .over && queue.current < QueueDelayEstimator.harmless }
+  var isUncongested: Bool { trend.usage != .over && queue.current < QueueDelayEstimator.harmless }
 }

@@ -11,42 +11,42 @@ extension CongestionController {
   /// The likely limit of the path in bits a second; nil while no limit is known.
   package var likelyLimit: Double? {
     switch judgement {
-    case .delay: rateControl.hasFallen && lineRate < ceiling * 0.9 ? lineRate : nil
-    case .reports: receiverLimit != nil || lossBound.hasFallen ? lineRate : nil
+    case .delay: rateControl.hasFallen && linkCapacity < ceiling * 0.9 ? linkCapacity : nil
+    case .reports: receiverLimit != nil || lossBound.hasFallen ? linkCapacity : nil
     }
   }
 
   /// Returns the pacing rate in bits a second, or nil while nothing is known about the path.
   package func pace(mediaRate: Double) -> Double? {
     if judgement == .reports, likelyLimit == nil { return nil }
-    let usual = lineRate * Self.headroom
+    let usual = linkCapacity * Self.headroom
     // On a path that has never been congested, a keyframe need not wait.
     if likelyLimit == nil {
       return max(usual, hasFeedback && !rateControl.hasFallen ? Self.widePace : Self.unlimitedPace)
     }
-    return configuration.sourceFollows ? lineRate * Self.narrowHeadroom : knownLimit ?? max(usual, mediaRate * 1.5)
+    return configuration.sourceFollows ? linkCapacity * Self.narrowHeadroom : knownLimit ?? max(usual, mediaRate * 1.5)
   }
 
   /// Returns the number of bytes that may leave before there is more feedback, or nil for unlimited.
   ///
   /// Without this limit, far too much would be sent into a path that suddenly becomes narrow before the first feedback
   /// reports it.
-  package mutating func room(now: MonotonicInstant) -> Int? {
-    guard isWatched else { return roomOfUnwatched(now: now) }
+  package mutating func sendAllowance(now: MonotonicInstant) -> Int? {
+    guard limitsInFlight else { return initialWindowAllowance(now: now) }
     guard hasFeedback else { return nil }
-    let span = queue.shortestAnswer + feedbackInterval - queue.excess * 3
-    let rate = max(lineRate, acknowledged.bitrate ?? 0)
+    let span = queue.minimumFeedbackDelay + feedbackInterval - queue.excess * 3
+    let rate = max(linkCapacity, acknowledged.bitrate ?? 0)
     return Int(rate / 8 * max(0, span.seconds)) + 2_400 - log.inFlight(now: now)
   }
 
   /// Limits the bytes of a recorded source, whose first frames must not fill a low bandwidth for seconds before the first
   /// feedback reports it.
-  private mutating func roomOfUnwatched(now: MonotonicInstant) -> Int? {
+  private mutating func initialWindowAllowance(now: MonotonicInstant) -> Int? {
     guard judgement == .delay, let firstSent else { return nil }
     // The receiver negotiated feedback but sends none.
     if !hasFeedback, now - firstSent > .seconds(1) { return nil }
-    let span = (queue.latestAnswer + feedbackInterval).seconds
-    return Int((acknowledged.bitrate ?? 0) / 8 * span * 1.5) + Self.firstFlight - log.inFlight(now: now)
+    let span = (queue.latestFeedbackDelay + feedbackInterval).seconds
+    return Int((acknowledged.bitrate ?? 0) / 8 * span * 1.5) + Self.initialWindow - log.inFlight(now: now)
   }
 
   /// Returns the rate of the current probe, beginning one if it is due.
@@ -56,7 +56,7 @@ extension CongestionController {
   ///   - needsMore: whether the path is known to be too narrow for the media.
   package mutating func probeRate(isSending: Bool, needsMore: Bool, now: MonotonicInstant) -> Double? {
     if let active = probe.active { return active.rate }
-    guard isSending, judgement == .delay, probe.isDue(isUrgent: needsMore, now: now), isCalm else { return nil }
+    guard isSending, judgement == .delay, probe.isDue(isUrgent: needsMore, now: now), isUncongested else { return nil }
     let own = media.bitrate(now: now)
     // A sender that does not use the estimate needs no more.
     let isOfUse = !hasFeedback || own > estimate / 2 || needsMore

@@ -39,8 +39,9 @@ package struct CongestionController: Sendable {
     case reports
   }
 
-  /// By how much a target must change to be reported, and the minimum time between two reports.
+  /// The minimum change of a target that is reported, as a share of the target.
   static let notableChange = 0.05
+  /// The minimum time after a report before a higher target is reported.
   static let shortestInterval: Duration = .milliseconds(100)
   /// How long packets may wait to leave before the target is lowered: a keyframe needs its time.
   static let harmlessBacklog: Duration = .milliseconds(250)
@@ -51,18 +52,18 @@ package struct CongestionController: Sendable {
   /// The same factor on a path that is known to be narrow: packets paced faster would queue in the path, and audio would
   /// wait behind video.
   static let narrowHeadroom = 1.6
-  /// The minimum pacing rate in bits a second while the path is not known to be narrow, and if it has carried everything so
-  /// far at once.
+  /// The minimum pacing rate in bits a second while no limit of the path is known.
   static let unlimitedPace = 4_000_000.0
+  /// The minimum pacing rate in bits a second while there is feedback and the path has never been congested.
   static let widePace = 10_000_000.0
   /// The bytes that may be in flight on an unknown path: a keyframe.
-  static let firstFlight = 48_000
+  static let initialWindow = 48_000
   /// The factor over the estimate that a probe must prove to be used. Smaller gains are left to the slow growth: the flow
   /// with the largest share of a path must not gain more by probing.
-  static let usefulProof = 1.2
+  static let minimumProbeGain = 1.2
   /// For how long after a probe that proved more the slope of the delay is ignored: larger frames take longer by
   /// themselves.
-  static let unrestAfterProof: Duration = .milliseconds(600)
+  static let postProbeHoldOff: Duration = .milliseconds(600)
   /// By how much a round-trip time exceeds the shortest one when the queue is full, if there are only receiver reports.
   static let fullQueue: Duration = .milliseconds(100)
 
@@ -70,7 +71,7 @@ package struct CongestionController: Sendable {
   /// The bitrate that the source may send, in bits a second, retransmissions included.
   package internal(set) var estimate: Double
   /// The bitrate that passes through the path, in bits a second, regardless of loss; the base of the pacing rate.
-  package internal(set) var lineRate: Double
+  package internal(set) var linkCapacity: Double
   /// Whether the estimate is based on transport-wide feedback.
   package internal(set) var hasFeedback = false
 
@@ -83,9 +84,9 @@ package struct CongestionController: Sendable {
   var lossBound: LossBasedEstimator
   var queue = QueueDelayEstimator()
   var probe = BandwidthProbe()
-  var saturation = OveruseDetector()
+  var saturation = SaturationDetector()
   var firstSent: MonotonicInstant?
-  var lastProof: MonotonicInstant?
+  var lastSuccessfulProbe: MonotonicInstant?
   var receiverLimit: Double?
   var roundTrip: Duration = .milliseconds(100)
   var shortestRoundTrip: Duration?
@@ -101,7 +102,7 @@ package struct CongestionController: Sendable {
     self.configuration = configuration
     let start = min(max(configuration.startBitrate, configuration.minimumBitrate), configuration.maximumBitrate)
     estimate = start
-    lineRate = start
+    linkCapacity = start
     ceiling = configuration.maximumBitrate
     rateControl = AimdRateControl(rate: start)
     lossBound = LossBasedEstimator(rate: start)

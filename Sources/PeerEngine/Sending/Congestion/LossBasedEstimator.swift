@@ -6,10 +6,10 @@ package struct LossBasedEstimator: Sendable {
   /// The minimum number of packets, and the minimum time between two updates.
   private static let sample = 20
   private static let interval: Duration = .milliseconds(500)
-  private static let little = 0.02
+  private static let lowLossThreshold = 0.02
   /// The loss up to which it is attributed to the path itself if no queue builds.
-  private static let usual = 0.08
-  private static let much = 0.10
+  private static let pathLossThreshold = 0.08
+  private static let highLossThreshold = 0.10
   /// The growth in a second.
   private static let growth = 0.08
   private static let quickGrowth = 0.4
@@ -35,11 +35,11 @@ package struct LossBasedEstimator: Sendable {
   ///
   /// - Parameters:
   ///   - sent: the bitrate that is sent, which the rate need not exceed by much.
-  ///   - isCalm: whether the delay shows that no queue builds: then a loss of some percent is caused by the path itself,
-  ///     and is no reason not to raise the rate.
+  ///   - isUncongested: whether the delay shows that no queue builds: then a loss of some percent is caused by the path
+  ///     itself, and is no reason not to raise the rate.
   ///   - reportedLimit: whether the receiver reports a limit of its own: then this rate is raised faster.
   package mutating func received(
-    expected: Int, lost: Int, isCalm: Bool, sent: Double, roundTrip: Duration, limits: ClosedRange<Double>,
+    expected: Int, lost: Int, isUncongested: Bool, sent: Double, roundTrip: Duration, limits: ClosedRange<Double>,
     reportedLimit: Bool = false, now: MonotonicInstant
   ) {
     self.expected += max(0, expected)
@@ -52,12 +52,12 @@ package struct LossBasedEstimator: Sendable {
     let fraction = min(1, Double(self.lost) / Double(self.expected))
     fractionLost += (fraction - fractionLost) / 2
     let seconds = min(2, (now - last).seconds)
-    if fraction > Self.much {
+    if fraction > Self.highLossThreshold {
       if lastDecrease.map({ now - $0 >= roundTrip + .milliseconds(300) }) ?? true {
         rate = min(rate, sent) * (1 - 0.5 * fraction)
         lastDecrease = now
       }
-    } else if fraction < Self.little || (isCalm && fractionLost < Self.usual) {
+    } else if fraction < Self.lowLossThreshold || (isUncongested && fractionLost < Self.pathLossThreshold) {
       let growth = reportedLimit ? Self.quickGrowth : Self.growth
       rate = min(rate * (1 + growth * seconds) + 1_000, max(rate, sent * 1.5))
     }
@@ -68,7 +68,7 @@ package struct LossBasedEstimator: Sendable {
   }
 
   /// Applies a rate that a probe has measured.
-  package mutating func proved(_ rate: Double) { self.rate = max(self.rate, rate) }
+  package mutating func applyProbeResult(_ rate: Double) { self.rate = max(self.rate, rate) }
 
   /// Lowers the rate because the round-trip time indicates a full queue, used if there is no finer measurement.
   package mutating func queueWasSeen(sent: Double, limits: ClosedRange<Double>, now: MonotonicInstant) {

@@ -10,23 +10,23 @@ package struct QueueDelayEstimator: Sendable {
   private static let newest = 2
   /// A queueing delay up to this is harmless.
   package static let harmless: Duration = .milliseconds(40)
-  /// A queue of ours drains within its own length if nothing is sent; one that lasts much longer belongs to another flow,
-  /// or the path has become longer.
+  /// If the excess delay outlasts the time our own queue needs to drain by this margin, it is cross traffic or a longer
+  /// route: the baseline is reset.
   private static let drainMargin: Duration = .milliseconds(400)
 
   /// The queueing delay of the fastest of the newest packets.
   package private(set) var current = Duration.zero
   /// The shortest time from a packet's departure to the feedback on it: slightly more than the round-trip time.
-  package var shortestAnswer: Duration { answers.minimum.map { .microseconds($0) } ?? .milliseconds(100) }
+  package var minimumFeedbackDelay: Duration { feedbackDelays.minimum.map { .microseconds($0) } ?? .milliseconds(100) }
 
   /// The time from the newest packet's departure to the feedback on it.
-  package private(set) var latestAnswer: Duration = .milliseconds(100)
+  package private(set) var latestFeedbackDelay: Duration = .milliseconds(100)
   /// The part of the queueing delay that is excessive and that we can reduce.
   package private(set) var excess = Duration.zero
 
   private var drain: (begun: MonotonicInstant, longest: Duration)?
-  private var ways = SlidingMinimum(count: QueueDelayEstimator.bucketCount)
-  private var answers = SlidingMinimum(count: QueueDelayEstimator.bucketCount)
+  private var oneWayDelays = SlidingMinimum(count: QueueDelayEstimator.bucketCount)
+  private var feedbackDelays = SlidingMinimum(count: QueueDelayEstimator.bucketCount)
   private var origin: MonotonicInstant?
   private var bucketEnd: MonotonicInstant?
 
@@ -38,8 +38,8 @@ package struct QueueDelayEstimator: Sendable {
     let origin = origin ?? last.sent
     self.origin = origin
     if let end = bucketEnd, now >= end {
-      ways.advance()
-      answers.advance()
+      oneWayDelays.advance()
+      feedbackDelays.advance()
       bucketEnd = now + Self.bucket
     } else if bucketEnd == nil {
       bucketEnd = now + Self.bucket
@@ -48,18 +48,18 @@ package struct QueueDelayEstimator: Sendable {
     for arrival in arrivals.suffix(Self.newest) {
       fastest = min(fastest, arrival.arrived &- Int64((arrival.sent - origin) / .microseconds(1)))
     }
-    for arrival in arrivals { ways.add(arrival.arrived &- Int64((arrival.sent - origin) / .microseconds(1))) }
-    latestAnswer = now - last.sent
-    answers.add(Int64(latestAnswer / .microseconds(1)))
-    current = .microseconds(max(0, fastest &- (ways.minimum ?? fastest)))
+    for arrival in arrivals { oneWayDelays.add(arrival.arrived &- Int64((arrival.sent - origin) / .microseconds(1))) }
+    latestFeedbackDelay = now - last.sent
+    feedbackDelays.add(Int64(latestFeedbackDelay / .microseconds(1)))
+    current = .microseconds(max(0, fastest &- (oneWayDelays.minimum ?? fastest)))
     excess = max(.zero, current - Self.harmless)
     guard excess > .zero else { return drain = nil }
     let longest = max(excess, drain?.longest ?? .zero)
     let begun = drain?.begun ?? now
     drain = (begun, longest)
     if now - begun > longest * 2 + (now - last.sent) + Self.drainMargin {
-      ways.reset(to: fastest)
-      answers.reset(to: Int64((now - last.sent) / .microseconds(1)))
+      oneWayDelays.reset(to: fastest)
+      feedbackDelays.reset(to: Int64((now - last.sent) / .microseconds(1)))
       excess = .zero
       drain = nil
     }

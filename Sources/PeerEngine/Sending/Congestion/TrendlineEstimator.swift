@@ -22,9 +22,9 @@ package struct TrendlineEstimator: Sendable {
   private static let fall = 0.039
   private static let threshold = 6.0...600.0
   /// The threshold does not adapt to a slope that exceeds it by more than this.
-  private static let maximumUnrest = 15.0
+  private static let maximumAdaptOffset = 15.0
   /// How long the path must be overused, in milliseconds, before it is reported.
-  private static let patience = 10.0
+  private static let overuseTimeThreshold = 10.0
 
   package private(set) var usage = Usage.normal
 
@@ -74,7 +74,7 @@ package struct TrendlineEstimator: Sendable {
     if weighted > threshold {
       overused = overused.map { $0 + change.sent } ?? change.sent / 2
       overuses += 1
-      if let time = overused, time > Self.patience, overuses > 1, trend >= earlier {
+      if let time = overused, time > Self.overuseTimeThreshold, overuses > 1, trend >= earlier {
         overused = 0
         overuses = 0
         usage = .over
@@ -87,12 +87,12 @@ package struct TrendlineEstimator: Sendable {
     adapt(to: abs(weighted), at: change.arrival)
   }
 
-  private mutating func adapt(to unrest: Double, at arrival: Double) {
+  private mutating func adapt(to modifiedTrend: Double, at arrival: Double) {
     defer { lastAdaptation = arrival }
-    guard let lastAdaptation, unrest <= threshold + Self.maximumUnrest else { return }
+    guard let lastAdaptation, modifiedTrend <= threshold + Self.maximumAdaptOffset else { return }
     let passed = min(max(0, arrival - lastAdaptation), 100)
-    let speed = unrest < threshold ? Self.fall : Self.rise
-    threshold = min(
-      max(threshold + speed * (unrest - threshold) * passed, Self.threshold.lowerBound), Self.threshold.upperBound)
+    let speed = modifiedTrend < threshold ? Self.fall : Self.rise
+    let adapted = threshold + speed * (modifiedTrend - threshold) * passed
+    threshold = min(max(adapted, Self.threshold.lowerBound), Self.threshold.upperBound)
   }
 }

@@ -36,7 +36,7 @@ enum SampleReport {
   }
 
   /// A call that was never established: the peer offered only mDNS names.
-  static var neverCameAbout: CheckReport {
+  static var neverEstablished: CheckReport {
     var steps = CallSteps()
     steps.seen = 0.412
     steps.offerSent = 0.42
@@ -150,22 +150,22 @@ enum SampleReport {
         "video.firstFrame <= 2s", 1.02, 2, "s", "1.02 s", "The first frame was decoded 1.02 s after the peer was seen."),
       result("video.fps >= 20", fps, 20, "fps", "\(fps) fps", atMost: false, "\(fps) frames per second arrived."),
       result(
-        "video.freeze.longest <= 500ms", freeze, 0.5, "s", ReportFigure.seconds(freeze),
-        "Longest freeze: \(ReportFigure.seconds(freeze)) at \(worst?.start ?? 0) s, because \(reason)."),
+        "video.freeze.longest <= 500ms", freeze, 0.5, "s", NumberFormatting.seconds(freeze),
+        "Longest freeze: \(NumberFormatting.seconds(freeze)) at \(worst?.start ?? 0) s, because \(reason)."),
       result("video.black.longest <= 1s", 0, 1, "s", "0 s", "There was no black interval."),
       result("audio.silence.longest <= 1s", 0.4, 1, "s", "400 ms", "Longest silence: 400 ms at 14.2 s."),
       result(
-        "av.skew.p95 <= 80ms", skew, 0.08, "s", ReportFigure.seconds(skew),
+        "av.skew.p95 <= 80ms", skew, 0.08, "s", NumberFormatting.seconds(skew),
         skew < 0.1
           ? "Audio and video were at most 11 ms apart."
           : "The audio is 302 ms late. 290 ms of that existed when the sender stamped its packets: check the app's capture."
       ),
       result(
-        "latency.p95 <= 250ms", latency, 0.25, "s", ReportFigure.seconds(latency),
+        "latency.p95 <= 250ms", latency, 0.25, "s", NumberFormatting.seconds(latency),
         "The 95th percentile of the delay."),
       result(
-        "loss <= 5%", loss, 0.05, "", ReportFigure.share(loss),
-        "\(ReportFigure.share(loss)) of the packets of both tracks did not arrive at the first attempt."),
+        "loss <= 5%", loss, 0.05, "", NumberFormatting.share(loss),
+        "\(NumberFormatting.share(loss)) of the packets of both tracks did not arrive at the first attempt."),
     ]
   }
 
@@ -192,6 +192,7 @@ enum SampleReport {
       newFailures: [
         .init(rule: "video.freeze.longest <= 500ms", peer: peer), .init(rule: "av.skew.p95 <= 80ms", peer: peer),
       ],
-      mended: [], remarks: ["The baseline lasted 60 s, this check 20 s: totals and counts are not comparable."])
+      resolvedFailures: [],
+      remarks: ["The baseline lasted 60 s, this check 20 s: totals and counts are not comparable."])
   }
 }

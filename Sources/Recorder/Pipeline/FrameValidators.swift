@@ -1,0 +1,90 @@
+import Bitstream
+import Codecs
+import Media
+import NIOCore
+
+/// Rejects frames before a keyframe that can be parsed, keyframes above 4096x4096, and the frames that depend on a
+/// rejected one. So the output can be decoded from its first frame on, and no decoder has to allocate memory for an
+/// absurd size.
+struct VideoFrameValidator: Sendable {
+  /// Whether all frames since the last keyframe were admitted.
+  private var canDecode = false
+  private var refusedGap = RejectedFrameGap()
+  /// Rejected frames.
+  private(set) var refused: UInt64 = 0
+  /// The gap that consists of the frames rejected since the last admitted one; nil when there are none.
+  var openGap: MediaGap? { refusedGap.gap }
+
+  /// Returns an admitted frame, with the keyframe flag and size taken from its bitstream, or nil if the frame is
+  /// rejected.
+  mutating func admit(_ frame: EncodedFrame) -> EncodedFrame? {
+    var frame = frame
+    do {
+      frame.size = try VP8Decoder.keyframeSize(of: frame.payload)
+      frame.isKeyframe = frame.size != nil
+      if frame.payload.readableBytes < 3 { canDecode = false }
+      canDecode = canDecode || frame.isKeyframe
+    } catch {
+      canDecode = false
+    }
+    guard canDecode else {
+      refused += 1
+      refusedGap.add(frame)
+      return nil
+    }
+    return refusedGap.settle(frame)
+  }
+}
+
+/// Rejects audio packets that are not valid Opus (empty packets, or lengths that do not add up: RFC 6716, 3.4), and
+/// packets that exceed real time (`AudioBudget`).
+struct AudioPacketValidator: Sendable {
+  private var refusedGap = RejectedFrameGap()
+  /// Rejected packets.
+  private(set) var refused: UInt64 = 0
+  /// The gap that consists of the packets rejected since the last admitted one; nil when there are none.
+  var openGap: MediaGap? { refusedGap.gap }
+
+  /// Returns an admitted packet with its parsed header, or nil if the packet is rejected.
+  mutating func admit(_ frame: EncodedFrame, budget: inout AudioBudget) -> (EncodedFrame, OpusPacket)? {
+    guard let shape = frame.opus,
+      budget.take(Duration(opusTicks: Int64(shape.duration)), arrival: frame.arrived)
+    else {
+      refused += 1
+      refusedGap.add(frame)
+      return nil
+    }
+    return (refusedGap.settle(frame), shape)
+  }
+}
+
+/// The gap that rejected frames leave: it is attached to the next admitted frame, together with all gaps that the
+/// rejected frames reported. Frames rejected before a track's first frame contribute only the packets lost between
+/// them, because a track starts with its first admitted frame.
+struct RejectedFrameGap: Sendable {
+  private var hasBegun = false
+  /// The gap that no frame has reported so far.
+  private(set) var gap: MediaGap?
+
+  /// Adds a rejected frame.
+  mutating func add(_ frame: EncodedFrame) {
+    if !hasBegun, frame.gap == nil { return }
+    var sum = gap ?? MediaGap(frame.codec.kind == .video ? .waitingForKeyframe : .lost)
+    if hasBegun { sum.framesDropped += 1 }
+    sum.packetsLost += frame.gap?.packetsLost ?? 0
+    sum.framesDropped += frame.gap?.framesDropped ?? 0
+    gap = sum
+  }
+
+  /// Returns the admitted frame with a gap that covers everything rejected before it.
+  mutating func settle(_ frame: EncodedFrame) -> EncodedFrame {
+    hasBegun = true
+    guard var gap else { return frame }
+    self.gap = nil
+    var frame = frame
+    gap.packetsLost += frame.gap?.packetsLost ?? 0
+    gap.framesDropped += frame.gap?.framesDropped ?? 0
+    frame.gap = gap
+    return frame
+  }
+}

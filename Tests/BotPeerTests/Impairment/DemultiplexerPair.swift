@@ -1,0 +1,157 @@
+import Glibc
+import ICE
+import Media
+import NIOCore
+import RTP
+import Signalling
+import TestSupport
+
+@testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
+
+/// Two whole peers except for their sockets, joined by paths without loss and with a delay of 1 ms, in time that the test
+/// advances.
+final class DemultiplexerPair {
+  /// One of the two peers.
+  final class Side {
+    let demultiplexer: PeerDemultiplexer
+    let address: TransportAddress
+    /// The other peer's id at this side.
+    let other: ParticipantID
+    var source: SyntheticFrameSource?
+    var events: [(time: ContinuousClock.Instant, event: PeerEvent)] = []
+    /// All datagrams sent, with their times.
+    var sent: [(time: ContinuousClock.Instant, datagram: ByteBuffer)] = []
+    fileprivate var line: LossyLink
+    fileprivate var handshakeTimer: (due: ContinuousClock.Instant, real: ContinuousClock.Instant)?
+
+    init(_ configuration: PeerDemultiplexer.Configuration, at address: TransportAddress, other: String, seed: UInt64) {
+      var configuration = configuration
+      configuration.makeGenerator = { SeededGenerator(seed: seed) }
+      demultiplexer = PeerDemultiplexer(configuration)
+      demultiplexer.localAddresses = [address]
+      self.address = address
+      self.other = ParticipantID(other)
+      line = LossyLink(.init(delay: .milliseconds(1)), seed: 1)
+    }
+
+    /// This side's engine for the other peer.
+    var engine: PeerConnection? { demultiplexer.engines[other] }
+    var statistics: PeerStatistics? { demultiplexer.statistics.first }
+
+    var frames: [(time: ContinuousClock.Instant, frame: EncodedFrame)] {
+      events.compactMap { if case .media(.frame(let frame)) = $0.event { ($0.time, frame) } else { nil } }
+    }
+
+    var said: [(time: ContinuousClock.Instant, message: SignallingMessage)] {
+      events.compactMap { if case .signal(let message) = $0.event { ($0.time, message) } else { nil } }
+    }
+
+    var ending: (time: ContinuousClock.Instant, ending: CloseReason)? {
+      events.lazy.compactMap { if case .ended(let ending) = $0.event { ($0.time, ending) } else { nil } }.last
+    }
+
+    var keyframeRequests: Int { events.count { $0.event == .keyframeRequested } }
+  }
+
+  let start: ContinuousClock.Instant
+  private(set) var now: ContinuousClock.Instant
+  let alice: Side
+  let bob: Side
+  private var signals: [(due: ContinuousClock.Instant, toBob: Bool, message: SignallingMessage)] = []
+
+  /// - Parameter configure: changes Alice's configuration.
+  init(seed: UInt64 = 1, configure: (inout PeerDemultiplexer.Configuration) -> Void) {
+    start = .now
+    now = start
+    var configuration = PeerDemultiplexer.Configuration(sending: [.audio, .video], isPolite: { _ in true })
+    let ordinary = PeerDemultiplexer.Configuration(sending: [.audio, .video], isPolite: { _ in false })
+    configure(&configuration)
+    alice = Side(configuration, at: EnginePair.aliceAddress, other: "bob", seed: seed)
+    bob = Side(ordinary, at: EnginePair.bobAddress, other: "alice", seed: seed &+ 1)
+  }
+
+  /// Starts playing on both sides.
+  func play(shape: SyntheticMedia.Shape = .usual) {
+    alice.source = SyntheticFrameSource(seed: 3, start: now, shape: shape)
+    bob.source = SyntheticFrameSource(seed: 4, start: now, shape: shape)
+  }
+
+  /// Starts a call, and waits for the connection.
+  func connect(aliceOffers: Bool = true, within limit: Duration = .seconds(5)) throws {
+    call(aliceOffers: aliceOffers)
+    let end = now + limit
+    while alice.engine?.state != .connected || bob.engine?.state != .connected {
+      guard now < end else { throw EnginePair.NeverHappened(within: limit) }
+      run(for: .milliseconds(1))
+    }
+  }
+
+  func call(aliceOffers: Bool = true) {
+    let caller = aliceOffers ? alice : bob
+    caller.demultiplexer.offer(to: caller.other, now: now)
+    work()
+  }
+
+  // MARK: Time
+
+  func run(for span: Duration) {
+    let end = now + span
+    work()
+    while let next = nextEvent, next <= end {
+      waitForOpenSSL(until: next)
+      now = max(next, now + .microseconds(100))
+      work()
+    }
+    now = max(now, end)
+    work()
+  }
+
+  private var nextEvent: ContinuousClock.Instant? {
+    [
+      alice.demultiplexer.deadline, bob.demultiplexer.deadline, alice.line.deadline, bob.line.deadline,
+      alice.source?.deadline, bob.source?.deadline, signals.first?.due,
+    ].compactMap(\.self).min()
+  }
+
+  /// OpenSSL's retransmission timer reads the real clock: before simulated time jumps to the timer's end, real time must
+  /// pass.
+  private func waitForOpenSSL(until next: ContinuousClock.Instant) {
+    for case let timer? in [alice.handshakeTimer, bob.handshakeTimer] where timer.due <= next {
+      let left = timer.real - .now
+      if left > .zero { usleep(UInt32(left / .microseconds(1)) + 100) }
+    }
+  }
+
+  func work() {
+    while let first = signals.first, first.due <= now {
+      signals.removeFirst()
+      let side = first.toBob ? bob : alice
+      side.demultiplexer.received(first.message, from: side.other, now: now)
+    }
+    for (from, to) in [(alice, bob), (bob, alice)] {
+      while let datagram = from.line.receive(now: now) {
+        to.demultiplexer.received(datagram, from: from.address, to: to.address, now: now)
+      }
+      while let frame = from.source?.next(now: now) { from.demultiplexer.send(frame, now: now) }
+    }
+    let wallClock = NTPTime(secondsSince1970: 1_700_000_000 + (now - start) / .seconds(1))
+    for side in [alice, bob] {
+      side.demultiplexer.poll(now: now, wallClock: wallClock) { action, _ in take(action, of: side) }
+      let due = side.engine?.secure.retransmission?.instant
+      if due != side.handshakeTimer?.due { side.handshakeTimer = due.map { ($0, .now + ($0 - now)) } }
+    }
+  }
+
+  private func take(_ action: PeerConnection.Action, of side: Side) {
+    switch action {
+    case .transmit(let datagram, _, _):
+      side.sent.append((now, datagram))
+      side.line.send(datagram, now: now)
+    case .event(let event):
+      side.events.append((now, event))
+      if case .signal(let message) = event { signals.append((now + .milliseconds(1), side === alice, message)) }
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import Media
+import NIOCore
+import Testing
+
+@testable import Recorder
+
+@Suite("The recording queue")
+struct RecordingQueueTests {
+  private let flooder = ParticipantID("flooder")
+  private let anna = ParticipantID("anna")
+  private let start = ContinuousClock.now
+
+  private func now(_ milliseconds: Int) -> MonotonicInstant { MonotonicInstant(start + .milliseconds(milliseconds)) }
+
+  private func frame(_ owner: ParticipantID, _ index: Int, bytes: Int, every distance: Int = 30) -> MediaEvent {
+    .frame(
+      EncodedFrame(
+        owner: owner, codec: .vp8, time: MediaTime(ticks: Int64(index) * 3_000, rate: 90_000),
+        payload: ByteBuffer(repeating: 7, count: bytes), isKeyframe: index % distance == 0, arrival: now(index)))
+  }
+
+  @Test("a participant who floods the memory loses frames; others lose none while they use less than their share")
+  func floodersLoseTheirOwnFrames() {
+    let queue = RecordingQueue(limit: 1 << 20, disk: DiskMonitor())
+    let clock = WallClock(moment: now(0), secondsSince1970: 0)
+    for participant in [flooder, anna] { _ = queue.begin(participant, name: nil, clock: clock, now: now(0)) }
+    // Nothing is written meanwhile: the flooder sends ten times what fits, the other one a fifth of the memory.
+    for index in 0..<200 {
+      for part in 0..<10 {
+        _ = queue.receive(frame(flooder, index * 10 + part, bytes: 5_000), of: flooder, now: now(index))
+      }
+      _ = queue.receive(frame(anna, index, bytes: 1_000), of: anna, now: now(index))
+    }
+    var received: [ParticipantID: Int] = [:]
+    var dropped: [ParticipantID: Int] = [:]
+    for participant in [flooder, anna] { _ = queue.end(participant, reason: .left, now: now(200)) }
+    for (entry, _) in queue.takeAll() {
+      switch entry.step {
+      case .receive: received[entry.participant, default: 0] += 1
+      case .end(_, let runs): dropped[entry.participant] = runs[.video].map { Int($0.count) } ?? 0
+      case .begin, .finish: break
+      }
+    }
+    #expect(received[anna] == 200 && dropped[anna] == 0)
+    #expect(received[flooder].map { $0 < 110 } == true, "\(received)")
+    #expect(queue.peak <= 3 << 18)
+  }
+
+  @Test("what a participant has waiting for the disk counts for their share")
+  func bytesAfterTheQueueCount() {
+    let queue = RecordingQueue(limit: 1 << 20, disk: DiskMonitor())
+    let clock = WallClock(moment: now(0), secondsSince1970: 0)
+    for participant in [flooder, anna] { _ = queue.begin(participant, name: nil, clock: clock, now: now(0)) }
+    _ = queue.takeAll()
+    _ = queue.finishBatch(downstream: [flooder: 600 << 10])
+    _ = queue.receive(frame(flooder, 0, bytes: 1_000), of: flooder, now: now(1))
+    _ = queue.receive(frame(anna, 0, bytes: 1_000), of: anna, now: now(1))
+    let admitted = queue.takeAll().map(\.element.participant)
+    #expect(admitted == [anna])
+  }
+}
