@@ -56,7 +56,11 @@ let package = Package(
     .library(name: "LiveSource", targets: ["LiveSource"]),
     .library(name: "CallCheck", targets: ["CallCheck", "CallReport"]),
     .library(name: "Signalling", targets: ["Signalling"]),
-    .library(name: "SkyRTC", targets: ["SkyRTC"]),
+    .library(name: "SkyRTC", targets: ["SkyRTC", "HTTPTransport"]),
+    .library(name: "SocketIO", targets: ["SocketIO"]),
+    .library(name: "Firestore", targets: ["Firestore"]),
+    .library(name: "WHIP", targets: ["WHIP"]),
+    .library(name: "Janus", targets: ["Janus"]),
     .library(name: "Media", targets: ["Media"]),
     .executable(name: "chatbot", targets: ["chatbot"]),
   ],
@@ -99,9 +103,17 @@ let package = Package(
     module("FaultInjection", ["PeerEngine", "Signalling", "RTP", byteBuffer]),
 
     // The edge: sockets, files, codecs.
+    module("HTTPTransport", ["Media", "Signalling", byteBuffer, sockets, http, webSocket, tls, tlsEvents]),
     module(
-      "SkyRTC", ["Media", "Signalling", byteBuffer, sockets, http, webSocket, tls, logging, "COpenSSL"],
+      "SkyRTC",
+      ["Media", "Signalling", "HTTPTransport", byteBuffer, sockets, http, webSocket, tls, logging, "COpenSSL"],
       resources: [.embedInCode("Page")]),
+    module("SocketIO", ["Media", "Signalling", "HTTPTransport", byteBuffer, sockets, http, logging]),
+    module("Firestore", ["Media", "Signalling", "HTTPTransport", "COpenSSL", byteBuffer, sockets, http, logging]),
+    module(
+      "WHIP", ["Media", "Signalling", "HTTPTransport", "COpenSSL", byteBuffer, sockets, http, logging],
+      resources: [.embedInCode("Page")]),
+    module("Janus", ["Media", "Signalling", "HTTPTransport", byteBuffer, sockets, http, logging]),
     module("Codecs", ["Media", "COpus", "CVPX", "CYUV", byteBuffer]),
     module("Pattern", ["Media", "Codecs"]),
     module("CallCheck", ["Bitstream", "Media", "Codecs", "Pattern", byteBuffer]),
@@ -122,7 +134,7 @@ let package = Package(
       name: "chatbot",
       dependencies: [
         "Bitstream", "BotPeer", "Recorder", "FileSource", "LiveSource", "CallCheck", "CallReport", "Signalling",
-        "SkyRTC",
+        "SkyRTC", "SocketIO", "Firestore", "WHIP", "Janus", "HTTPTransport",
         "Codecs", "Media", byteBuffer, sockets, logging, arguments,
       ],
       swiftSettings: rules),
@@ -134,6 +146,7 @@ let package = Package(
     example("RecordRoom", ["Recorder"]),
     example("FakeCamera", ["FileSource"]),
     example("EchoBot", []),
+    example("FolderCall", ["FileSource"]),
     .testTarget(
       name: "CheckInATest", dependencies: ["CallCheck"], path: "Examples/CheckInATest", swiftSettings: testRules),
 
@@ -147,7 +160,7 @@ let package = Package(
       name: "FuzzTargets",
       dependencies: [
         "Bitstream", "BotPeer", "CallCheck", "Codecs", "FileSource", "ICE", "LiveSource", "Media", "PeerEngine", "RTP",
-        "Recorder", "SDP", "Signalling", "SkyRTC",
+        "Recorder", "SDP", "Signalling", "SkyRTC", "HTTPTransport",
         byteBuffer, embedded, http, webSocket, logging,
       ],
       path: "Tests/Fuzz/Targets", swiftSettings: rules),
@@ -157,9 +170,20 @@ let package = Package(
     tests(of: "RTP", ["Bitstream", byteBuffer], resources: [.copy("Fixtures")]),
     tests(of: "SDP", [], resources: [.copy("Fixtures")]),
     tests(of: "ICE", [byteBuffer]),
+    tests(of: "Signalling", []),
     tests(
-      of: "SkyRTC", ["Media", "Signalling", byteBuffer, sockets, http, webSocket, tls, tlsEvents, logging],
+      of: "HTTPTransport",
+      ["Media", "SkyRTC", "Signalling", byteBuffer, sockets, http, webSocket, tls, tlsEvents, logging]),
+    tests(
+      of: "SkyRTC",
+      ["Media", "Signalling", "HTTPTransport", byteBuffer, sockets, http, webSocket, tls, tlsEvents, logging],
       resources: [.copy("Fixtures")]),
+    tests(of: "Firestore", ["Media", "Signalling", "HTTPTransport", byteBuffer, sockets, http, logging]),
+    tests(
+      of: "Janus", ["Media", "Signalling", "HTTPTransport", byteBuffer, sockets, http, logging],
+      resources: [.copy("Fixtures")]),
+    tests(of: "SocketIO", ["Media", "Signalling", "HTTPTransport", byteBuffer, sockets, http, webSocket, logging]),
+    tests(of: "WHIP", ["Media", "Signalling", "HTTPTransport", byteBuffer, sockets, http, logging]),
     tests(of: "Codecs", ["Bitstream", "Media", byteBuffer]),
     tests(
       of: "BotPeer",
@@ -182,11 +206,13 @@ let package = Package(
         "Signalling", "SkyRTC", byteBuffer, arguments,
       ]),
     .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"], swiftSettings: testRules),
-    .testTarget(name: "DocumentationTests", dependencies: ["TestSupport"], swiftSettings: testRules),
+    .testTarget(
+      name: "DocumentationTests", dependencies: ["TestSupport"], exclude: ["Interfaces"], swiftSettings: testRules),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "TestSupport", "MachineStalls", "Signalling", "SkyRTC", "Media", byteBuffer, sockets, http, webSocket, logging,
+        "TestSupport", "MachineStalls", "Signalling", "SkyRTC", "HTTPTransport", "Media", byteBuffer, sockets, http,
+        webSocket, logging,
       ],
       resources: [.copy("Pages")], swiftSettings: testRules),
   ],

@@ -6,7 +6,10 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$1
 # A product's module comes after those that its documentation refers to.
-modules=(Media Signalling NetworkEmulation PeerEngine FaultInjection BotPeer Recorder FileSource LiveSource CallCheck CallReport SkyRTC)
+modules=(
+  Media Signalling NetworkEmulation PeerEngine FaultInjection BotPeer Recorder FileSource LiveSource CallCheck CallReport
+  HTTPTransport SkyRTC
+)
 
 # The plugin builds a target as `scripts/build.sh build` does; a build of all that came before takes no time.
 scripts/build.sh build >&2

@@ -17,8 +17,9 @@ for purpose in "$@"; do
     build) wanted="$wanted libogg-dev libopus-dev libpng-dev libsndfile1-dev libsoxr-dev libsrtp2-dev libssl-dev libvorbis-dev libvpx-dev libwebm-dev libyuv-dev pkg-config" ;;
     # ffmpeg decodes the recording.
     demo) wanted="$wanted ffmpeg" ;;
-    # More programs that read recordings, browsers with a font, tools for Firefox' network namespace, and other WebRTC stacks.
-    test) wanted="$wanted gir1.2-gst-plugins-bad-1.0 gstreamer1.0-nice gstreamer1.0-plugins-bad gstreamer1.0-plugins-base gstreamer1.0-plugins-good python3-aiortc python3-gi ffmpeg mkvtoolnix opus-tools chromium chromium-headless-shell firefox-esr fonts-dejavu-core iproute2 libxml2-utils util-linux valgrind" ;;
+    # More programs that read recordings, browsers with a font, tools for Firefox' network namespace, other WebRTC stacks and
+    # servers of other signalling systems.
+    test) wanted="$wanted gir1.2-gst-plugins-bad-1.0 gstreamer1.0-nice gstreamer1.0-plugins-bad gstreamer1.0-plugins-base gstreamer1.0-plugins-good janus openssl python3-aiohttp python3-aiortc python3-gi python3-venv ffmpeg mkvtoolnix opus-tools chromium chromium-headless-shell firefox-esr fonts-dejavu-core iproute2 libxml2-utils util-linux valgrind" ;;
     # Another stack, which is compiled here.
     interop) wanted="$wanted golang-github-pion-webrtc.v3-dev golang-go" ;;
     # Tools to create the published file and to compile the floor.
@@ -51,10 +52,11 @@ fi
 say "Installing the Debian packages needed for $*, as root:$missing"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
+# With RUNLEVEL=1 no service is started, such as that of janus: the tests start their own.
 # shellcheck disable=SC2086 # The names must be split.
 install() {
   $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q update </dev/null >"$log" 2>&1 &&
-    $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q install --yes --no-install-recommends $missing \
+    $as_root env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get -q install --yes --no-install-recommends $missing \
       </dev/null >"$log" 2>&1
 }
 install || {

@@ -79,6 +79,16 @@ step "Debian packages"
 timeout --foreground --kill-after=10 20m scripts/install-debian-packages.sh build test \
   $([[ $what != interop ]] || echo interop) </dev/null
 
+if [[ $what == all || $what == end-to-end ]]; then
+  step "Python packages"
+  # Without a network the tests with socket.io servers are skipped, and say so.
+  timeout --kill-after=10 15m scripts/install-python-packages.sh .build/python </dev/null || true
+  for generation in 3 4; do
+    python=$PWD/.build/python/socketio$generation/bin/python3
+    [[ ! -x $python ]] || export "CHATBOT_SOCKETIO_PYTHON$generation=$python"
+  done
+fi
+
 if [[ $what == all ]]; then
   step "Lint"
   run 5 "${SWIFT:-swift}" format lint --strict --parallel --recursive Package.swift Sources Tests Benchmarks Examples
@@ -164,11 +174,14 @@ case $what in
     ;;
   all)
     step "Tests without browsers"
-    # Two processes of about the same duration, each with one test at a time, and one for fuzzing.
+    # Two processes of about the same duration, each with one test at a time, one for fuzzing, and two for the adapters of
+    # signalling systems, whose tests mostly wait for their servers.
     first='^(BotPeer|CallCheck|Codecs|FileSource|Pattern|SDP)Tests[.]'
-    printf '%s\n' "--filter '$first' --skip RealTime" "--skip '$first|^(EndToEnd|Fuzz)Tests|RealTime'" \
-      "--filter ^FuzzTests" >"$logs/processes"
-    tests 20 xargs --arg-file="$logs/processes" --max-lines=1 --max-procs=3 "${runner[@]}" --no-parallel
+    adapters='^(SocketIO|WHIP)Tests[.]'
+    others='^(Firestore|Janus)Tests[.]'
+    printf '%s\n' "--filter '$adapters'" "--filter '$others'" "--filter '$first' --skip RealTime" \
+      "--skip '$first|$adapters|$others|^(EndToEnd|Fuzz)Tests|RealTime'" "--filter ^FuzzTests" >"$logs/processes"
+    tests 20 xargs --arg-file="$logs/processes" --max-lines=1 --max-procs=5 "${runner[@]}" --no-parallel
     step "Instructions for a packet"
     run 10 scripts/instructions.sh || failed=1
     step "Tests in real time"

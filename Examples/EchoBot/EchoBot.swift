@@ -42,7 +42,7 @@ struct EchoBot {
         break
       }
     }
-    await client.close()
+    await client.leave()
     print("Sent \(frames) frames back.")
   }
 }

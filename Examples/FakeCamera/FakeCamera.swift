@@ -37,7 +37,7 @@ struct FakeCamera {
     try await Task.sleep(for: .seconds(seconds))
     playing.cancel()
     await peer.close(reason: "The time is over.")
-    await client.close()
+    await client.leave()
     print("Played \(source.summary).")
   }
 }

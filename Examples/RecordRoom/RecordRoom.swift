@@ -40,7 +40,7 @@ struct RecordRoom {
       default: break
       }
     }
-    await client.close()
+    await client.leave()
     await recorder.finish()
     for await summary in recorder.summaries { print(summary.paths.joined(separator: "\n")) }
   }

@@ -26,11 +26,10 @@ extension Peer {
     public var sending: Set<MediaKind> = []
     /// The kinds of media to receive; any other is offered and answered as `sendonly` or `inactive`.
     public var receiving: Set<MediaKind> = [.audio, .video]
-    /// The response to a participant's keyframe request, in addition to ``PeerEvent/keyframeRequested``.
+    /// The response to a participant's keyframe request, in addition to `PeerEvent.keyframeRequested`.
     public var keyframeResponse = KeyframeResponse.replay
     /// The minimum and maximum of the estimated bandwidth to a participant, in bits per second; the limits of
-    /// ``PeerEvent/targetBitrate(_:fractionLost:)``. Frames are sent whatever their bitrate, as long as the network
-    /// path carries them.
+    /// `PeerEvent.targetBitrate`. Frames are sent whatever their bitrate, as long as the network path carries them.
     public var minimumSendBitrate = 50_000
     public var maximumSendBitrate = 2_500_000
     /// The network emulation that all datagrams to and from participants pass, or nil.

@@ -10,8 +10,8 @@ internal import RTP
 
 /// A headless WebRTC participant: connects to any number of others, receives their media and sends frames to all.
 ///
-/// It neither signals nor stores. ``events`` deliver the signalling messages for participants
-/// (``PeerEvent/signal(_:)``) and the received media (``PeerEvent/media(_:)``), which the caller forwards.
+/// It neither signals nor stores. ``events`` deliver the signalling messages for participants (`PeerEvent.signal`) and
+/// the received media (`PeerEvent.media`), which the caller forwards.
 ///
 /// ```swift
 /// let peer = try await Peer.start(Peer.Configuration(), on: group.next())
@@ -43,9 +43,11 @@ public final class Peer: Sendable {
   /// Starts a peer and binds its sockets.
   ///
   /// - Parameters:
+  ///   - configuration: addresses, media, limits and emulated conditions.
   ///   - loop: runs all work and delivers the events.
   ///   - others: further loops for media: each has its own sockets, and a participant is assigned to one of all loops
   ///     when the call begins.
+  ///   - log: logs failed sockets and STUN servers at `debug`, and video suspended for lack of time at `warning`.
   public static func start(
     _ configuration: Configuration, on loop: any EventLoop, and others: [any EventLoop] = [],
     log: Logger = Logger(label: "peer")
@@ -88,20 +90,48 @@ public final class Peer: Sendable {
     return Peer(events: events, shards: shards, assignments: plan.assignments, source: source)
   }
 
+  /// Prepares for a participant whom the signalling announced: sends them an offer, or expects theirs.
+  public func call(_ participant: SignalledParticipant) {
+    if participant.direction != .sendReceive {
+      for shard in shards { shard.perform { $0.setDirection(participant.direction, of: participant.id) } }
+    }
+    if participant.offerer == .local { offer(to: participant.id) }
+  }
+
+  /// Queries STUN servers that the signalling assigned, where no server was configured. Other servers are ignored.
+  ///
+  /// - Returns: the URLs that cannot be used, each with the reason.
+  @discardableResult
+  public func use(_ servers: [ICEServer]) async -> [String] {
+    var addresses: [TransportAddress] = []
+    var problems: [String] = []
+    for server in servers.prefix(16) where server.url.lowercased().hasPrefix("stun:") {
+      do {
+        addresses += try await StunServers.resolve([server.url], on: shards[0].loop)
+      } catch {
+        problems.append("\(error)")
+      }
+    }
+    for shard in shards { shard.perform { [addresses] in $0.gatherServerReflexive(from: addresses) } }
+    return problems
+  }
+
   /// Calls a participant by sending an offer.
   public func offer(to participant: ParticipantID) {
     perform({ $0.offer(to: participant) }, of: participant, on: assignments.assign(participant))
   }
 
-  /// Handles an event of a signalling channel: sends offers to the participants who were in the room before, and
-  /// handles the messages of participants.
+  /// Handles an event of a signalling channel: sends offers to participants who expect one, and handles the messages of
+  /// participants.
   public func receive(_ event: SignallingEvent) {
     switch event {
-    case .joined(_, let others): for other in others { offer(to: other) }
+    case .joined(_, let others): for other in others { call(other) }
+    case .participantJoined(let participant): call(participant)
     case .message(let message, let participant): receive(message, from: participant)
     case .participantLeft(let participant, let isRejoinVerified):
       participantLeft(participant, isRejoinVerified: isRejoinVerified)
-    case .participantJoined, .connectionLost: break
+    case .iceServers(let servers): Task { await use(servers) }
+    case .connectionLost, .closed: break
     }
   }
 
@@ -119,8 +149,10 @@ public final class Peer: Sendable {
   /// stops, because only the participant's connection to the server may be broken. If the participant returns,
   /// everything continues as before.
   ///
-  /// - Parameter isRejoinVerified: whether the server guarantees that no other participant gets the id. If not, an
-  ///   offer with another certificate under the same id belongs to a new connection.
+  /// - Parameters:
+  ///   - participant: the participant who has left.
+  ///   - isRejoinVerified: whether the server guarantees that no other participant gets the id. If not, an offer with
+  ///     another certificate under the same id belongs to a new connection.
   public func participantLeft(_ participant: ParticipantID, isRejoinVerified: Bool = true) {
     onShard(of: participant) { $0.participantLeft(participant, isRejoinVerified: isRejoinVerified) }
   }
@@ -144,9 +176,7 @@ public final class Peer: Sendable {
     onShard(of: participant) { $0.requestKeyframe(of: participant) }
   }
 
-  /// Ends the connection to a participant, if there is one.
-  ///
-  /// - Parameter ending: the reason that ``events`` report.
+  /// Ends the connection to a participant, if there is one. ``events`` report the given reason.
   public func disconnect(_ participant: ParticipantID, because ending: CloseReason) {
     onShard(of: participant) { $0.disconnect(participant, because: ending) }
   }

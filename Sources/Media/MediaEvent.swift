@@ -18,7 +18,10 @@ public enum MediaEvent: Sendable, Hashable {
 public protocol MediaSink: Sendable {
   /// Receives a frame, a clock report, statistics, or the notice that a packet is being recovered.
   ///
-  /// - Parameter now: when the event was delivered; a frame itself arrived at its `arrival`.
+  /// - Parameters:
+  ///   - event: the event.
+  ///   - participant: the sender of the media.
+  ///   - now: when the event was delivered; a frame itself arrived at its `arrival`.
   func receive(_ event: MediaEvent, of participant: ParticipantID, now: ContinuousClock.Instant)
 }
 

@@ -11,7 +11,9 @@ extension Impairment {
   /// A step defines all conditions from then on in the directions that it names, and in both if it names none. A direction
   /// before a setting applies to all settings after it in the step.
   ///
-  /// - Parameter seed: the seed of all random numbers.
+  /// - Parameters:
+  ///   - text: the steps, as above.
+  ///   - seed: the seed of all random numbers.
   public init(parsing text: String, seed: UInt64) throws(ParseError) {
     self.init(seed: seed)
     var time = Duration.zero

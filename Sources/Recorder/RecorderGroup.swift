@@ -1,7 +1,7 @@
 public import Media
 internal import Synchronization
 
-/// One or more recorders that write into the same folder, each on its own thread, combined into one ``MediaSink``.
+/// One or more recorders that write into the same folder, each on its own thread, combined into one `MediaSink`.
 ///
 /// The recorder with the fewest participants records a new participant, until that recording ends. Memory and
 /// verification threads are shared equally, but each recorder has at least 8 MiB.
@@ -23,7 +23,9 @@ public final class RecorderGroup: MediaSink {
 
   /// Opens the folder.
   ///
-  /// - Parameter threads: the number of recorders; at least 1.
+  /// - Parameters:
+  ///   - configuration: the folder and the settings of the recorders, which share its memory limit.
+  ///   - threads: the number of recorders; at least 1.
   public init(_ configuration: RoomRecorder.Configuration, threads: Int = 1) throws(RoomRecorder.StorageError) {
     let threads = max(1, threads)
     var share = configuration

@@ -140,8 +140,11 @@ public actor RoomRecorder: MediaSink {
 
   /// Ends all recordings and the recorder: later events are ignored.
   ///
-  /// - Parameter limit: how long to wait for a disk that does not work. Frames that are not on the disk by then are
-  ///   missing, and the files stay unfinished but readable.
+  /// - Parameters:
+  ///   - reason: why the recordings end, as stored in their manifests.
+  ///   - now: the time of the call.
+  ///   - limit: how long to wait for a disk that does not work. Frames that are not on the disk by then are missing,
+  ///     and the files stay unfinished but readable.
   /// - Returns: the results of the recordings that were not closed before, in the order of the participants' ids.
   ///   `summaries` emits them as well.
   @discardableResult

@@ -1,25 +1,79 @@
 public import Media
 
-/// An event of a signalling channel. It is the same for every server, so that a peer and a program need no knowledge of
+/// An event of a signalling channel. It is the same for every system, so that a peer and a program need no knowledge of
 /// the server.
 public enum SignallingEvent: Sendable, Hashable {
-  /// We joined the room with the id `id`. The `others` joined before us, so we send each of them an offer.
+  /// We joined the room with the id `id`; `others` were there before us.
   ///
-  /// Repeated after every lost connection. This project's server assigns the same id as before; other servers assign a
-  /// new one. A participant who is no longer in `others` has lost the server too, and may return.
-  case joined(id: ParticipantID, others: [ParticipantID])
-  /// A participant joined after us, so they send the offer.
-  case participantJoined(ParticipantID)
-  /// A participant's connection to the server ended.
+  /// Repeated after every lost connection. A server that knows its clients again assigns the same id as before; others
+  /// assign a new one. A participant who is no longer in `others` has lost the server too, and may return.
+  case joined(id: ParticipantID, others: [SignalledParticipant])
+  /// A participant joined after us.
+  case participantJoined(SignalledParticipant)
+  /// A participant's connection to the server ended, or they hung up.
   ///
   /// - Parameter isRejoinVerified: whether the server assigns this id only to the same participant again. If it does
   ///   not, an offer with this id and another DTLS certificate belongs to a new connection.
   case participantLeft(ParticipantID, isRejoinVerified: Bool)
   /// A participant sent a message.
   case message(SignallingMessage, from: ParticipantID)
+  /// The system assigned these ICE servers; they replace those that it assigned before. Delivered before the event of
+  /// the participant that they are for.
+  case iceServers([ICEServer])
   /// The connection to the server is lost; the next attempt follows after `retryAfter`. Reported once for each failed
   /// attempt. Calls continue without the server.
   case connectionLost(reason: String, retryAfter: Duration)
+  /// The signalling has ended and does not return, for example because the server closed the room or rejects the
+  /// credentials. The last event.
+  case closed(reason: String)
+}
+
+/// A participant of a room, as a signalling system announces them.
+public struct SignalledParticipant: Sendable, Hashable {
+  /// Which side sends the first offer.
+  public enum Offerer: Sendable, Hashable {
+    case local
+    case remote
+  }
+
+  /// The media that the system carries between us and this participant.
+  public enum Direction: Sendable, Hashable {
+    case sendReceive
+    /// We only send: the participant is a media server that receives what we publish.
+    case sendOnly
+    /// We only receive.
+    case receiveOnly
+  }
+
+  public var id: ParticipantID
+  /// The name for people, if the system knows one.
+  public var name: String?
+  public var offerer: Offerer
+  public var direction: Direction
+
+  public init(
+    _ id: ParticipantID, name: String? = nil, offerer: Offerer, direction: Direction = .sendReceive
+  ) {
+    self.id = id
+    self.name = name
+    self.offerer = offerer
+    self.direction = direction
+  }
+}
+
+/// A STUN or TURN server that a signalling system assigns (RFC 7064, RFC 7065).
+public struct ICEServer: Sendable, Hashable {
+  /// For example `stun:stun.example.org:3478` or `turn:turn.example.org?transport=udp`.
+  public var url: String
+  public var username: String?
+  /// The password. Never log it.
+  public var credential: String?
+
+  public init(url: String, username: String? = nil, credential: String? = nil) {
+    self.url = url
+    self.username = username
+    self.credential = credential
+  }
 }
 
 /// A message from one peer to another that negotiates the connection. A server or any other channel carries it.

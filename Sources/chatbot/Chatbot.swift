@@ -23,6 +23,7 @@ struct Chatbot: AsyncParsableCommand {
     version: Version.text,
     subcommands: [
       CallCommand.self, CheckCommand.self, InspectCommand.self, LoadCommand.self, RepairCommand.self, ServeCommand.self,
+      SignallingsCommand.self,
     ],
     defaultSubcommand: CallCommand.self)
 }

@@ -39,7 +39,7 @@ public struct ParticipantEvents: AsyncSequence, Sendable {
   }
 }
 
-/// A ``PeerEvent`` with its participant and time.
+/// A `PeerEvent` with its participant and time.
 public struct ParticipantEvent: Sendable, Hashable {
   public var participant: ParticipantID
   public var event: PeerEvent

@@ -125,7 +125,7 @@ final class PeerDriver {
     for address in sockets.keys {
       // A remote server cannot answer a loopback address, and a local server cannot tell the mapped address of another.
       let reachable = servers.filter { $0.family == address.family && $0.ip.isLoopback == address.ip.isLoopback }
-      guard !reachable.isEmpty else { continue }
+      guard !reachable.isEmpty, gatherers[address] == nil else { continue }
       gatherers[address] = ServerReflexiveGatherer(base: address, servers: reachable, now: now)
     }
     carryOutAll(now: now)
@@ -187,6 +187,10 @@ final class PeerDriver {
   }
 
   // MARK: Calls
+
+  func setDirection(_ direction: SignalledParticipant.Direction, of participant: ParticipantID) {
+    demultiplexer.setDirection(direction, of: participant)
+  }
 
   func offer(to participant: ParticipantID) {
     SRTPSession.startLibrary()

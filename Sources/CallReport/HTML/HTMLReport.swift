@@ -26,8 +26,10 @@ public struct HTMLReport: Sendable {
 
   /// Creates the page of a report.
   ///
-  /// - Parameter recordings: the media files of ``PeerReport/recordings``, by the names used there; the page links to
-  ///   the name of a missing one.
+  /// - Parameters:
+  ///   - report: what the page shows.
+  ///   - recordings: the media files of `PeerReport.recordings`, by the names used there; the page links to the name of
+  ///     a missing one.
   public init(_ report: CheckReport, recordings: [String: Recording] = [:]) {
     self.report = report
     self.recordings = recordings

@@ -52,6 +52,9 @@ package final class PeerDemultiplexer {
   var overload = OverloadController()
   /// Whether any participant's video is suspended.
   var hasSuspendedVideo = false
+  /// The participants with whom media flows in one direction only, as the signalling says.
+  private var directions: [ParticipantID: SignalledParticipant.Direction] = [:]
+  private static let maximumDirections = 4_096
   /// Events that did not occur in an engine.
   private var events: [(ParticipantID, PeerEvent)] = []
   /// The network emulation with its datagrams in flight; nil without an impairment.
@@ -65,6 +68,15 @@ package final class PeerDemultiplexer {
   }
 
   // MARK: Calls
+
+  /// Sets the directions of the media of a participant's next connection.
+  package func setDirection(_ direction: SignalledParticipant.Direction, of participant: ParticipantID) {
+    if direction == .sendReceive {
+      directions[participant] = nil
+    } else if directions.count < Self.maximumDirections {
+      directions[participant] = direction
+    }
+  }
 
   package func offer(to participant: ParticipantID, now: ContinuousClock.Instant) {
     guard let engine = engine(for: participant, offers: true, now: now) else { return }
@@ -116,6 +128,7 @@ package final class PeerDemultiplexer {
     _ participant: ParticipantID, isRejoinVerified: Bool = true, now: ContinuousClock.Instant
   ) {
     gates[participant]?.forgetWaiting()
+    directions[participant] = nil
     guard let engine = engines[participant] else { return }
     engine.participantLeft(isRejoinVerified: isRejoinVerified, now: now)
     markForPoll(engine)
@@ -212,11 +225,12 @@ package final class PeerDemultiplexer {
       events.append((participant, .ended(CloseReason(.failed, error.description))))
       return nil
     }
+    let direction = directions[participant] ?? .sendReceive
     var settings = PeerConnection.Configuration(
       participant: participant, identity: identity,
-      localAddresses: localAddresses.sorted { $0.description < $1.description }, sending: configuration.sending,
-      isPolite: configuration.isPolite(participant))
-    settings.receiving = configuration.receiving
+      localAddresses: localAddresses.sorted { $0.description < $1.description },
+      sending: direction == .receiveOnly ? [] : configuration.sending, isPolite: configuration.isPolite(participant))
+    settings.receiving = direction == .sendOnly ? [] : configuration.receiving
     settings.allowsLocalCandidates = configuration.allowsLocalCandidates
     settings.media = configuration.media
     settings.faultInjector = configuration.faultInjector

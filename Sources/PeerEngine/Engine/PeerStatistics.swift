@@ -34,9 +34,9 @@ public struct PeerStatistics: Sendable, Hashable {
   /// Video packets that were discarded before decryption because this machine had no time for all that arrived.
   public var packetsDiscarded: UInt64 = 0
 
-  /// What the network emulation did to the participant's datagrams; nil without ``Peer/Configuration/impairment``.
+  /// What the network emulation did to the participant's datagrams; nil without `Peer.Configuration.impairment`.
   public var impairment: Impairment.Statistics?
-  /// How often ``Peer/Configuration/fault`` has been injected for the participant; 0 when there was no occasion yet.
+  /// How often `Peer.Configuration.fault` has been injected for the participant; 0 when there was no occasion yet.
   public var faultsInjected: UInt64 = 0
 
   public init(participant: ParticipantID, state: ConnectionState) {

@@ -1,8 +1,10 @@
+public import HTTPTransport
+
 extension SkyRTCClient {
   /// How to reach the server, and the limits for what it sends.
   public struct Options: Sendable {
     /// The certificates to trust with `wss`.
-    public var trust = WebSocketTrust.system
+    public var trust = TLSTrust.system
     /// The timeout for TCP, TLS and the upgrade together.
     public var connectTimeout: Duration = .seconds(10)
     /// The timeout for the server's answer to the join.

@@ -1,3 +1,4 @@
+public import HTTPTransport
 public import Logging
 public import Media
 public import NIOCore
@@ -14,18 +15,17 @@ import Synchronization
 ///                             └──── waiting ◄────────┘
 ///                              0.5 to 30 s, jittered
 /// ```
-/// `close()` ends it in every state. One reader receives `events`.
-public final class SkyRTCClient: Sendable {
-  /// The events, in order, until `close()`. At most `Options.maximumWaitingEvents` wait for the reader.
-  public var events: some AsyncSequence<SignallingEvent, Never> & Sendable { eventStream }
+/// `leave()` ends it in every state. One reader receives `events`.
+public final class SkyRTCClient: SignallingClient {
+  /// The events, in order, until `leave()`. At most `Options.maximumWaitingEvents` wait for the reader.
+  public let events: SignallingEvents
   public let url: WebSocketURL
   public let room: String
 
   private let options: Options
   private let logger: Logger
   private let group: any EventLoopGroup
-  private let eventStream: AsyncStream<SignallingEvent>
-  private let inbox: AsyncStream<SignallingEvent>.Continuation
+  private let inbox: SignallingEventBuffer
   /// Guarded by a lock because `send` is called from any thread and must keep the order of its calls.
   private let connection = Mutex(Connection())
   /// For messages of the server that are ignored: a server that sends nothing else must not fill the log.
@@ -43,6 +43,9 @@ public final class SkyRTCClient: Sendable {
   /// - Parameters:
   ///   - url: the server's address, for example `ws://localhost:3000`.
   ///   - room: the room's name; an empty name selects the server's default room.
+  ///   - options: timeouts, limits and the certificates to trust.
+  ///   - logger: logs ignored messages and signals that could not be sent.
+  ///   - group: one of its event loops serves each connection.
   public init(
     url: String, room: String, options: Options = Options(), logger: Logger = Logger(label: "skyrtc.client"),
     on group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
@@ -52,8 +55,7 @@ public final class SkyRTCClient: Sendable {
     self.options = options
     self.logger = logger
     self.group = group
-    (eventStream, inbox) = AsyncStream.makeStream(
-      bufferingPolicy: .bufferingOldest(max(1, options.maximumWaitingEvents)))
+    (events, inbox) = SignallingEventBuffer.make(limit: options.maximumWaitingEvents)
   }
 
   deinit {
@@ -66,8 +68,13 @@ public final class SkyRTCClient: Sendable {
   /// itself when the connection is lost.
   ///
   /// - Throws: if the server cannot be reached. The client does not retry then, and `connect` may be called again.
-  public func connect() async throws(WebSocketConnectError) {
-    let socket = try await WebSocketClient.connect(to: url, options: options.webSocket, on: group)
+  public func connect() async throws(SignallingConnectError) {
+    let socket: WebSocketClient
+    do throws(WebSocketConnectError) {
+      socket = try await WebSocketClient.connect(to: url, options: options.webSocket, on: group)
+    } catch {
+      throw SignallingConnectError(error)
+    }
     let isWanted = connection.withLock { connection in
       if connection.isClosed || connection.task != nil { return false }
       connection.task = Task { await self.stayJoined(from: socket) }
@@ -97,7 +104,7 @@ public final class SkyRTCClient: Sendable {
 
   /// Leaves the room, ends `events` and returns when the connection is closed, after `Options.closeTimeout` at the
   /// latest.
-  public func close() async {
+  public func leave() async {
     let (socket, task) = connection.withLock { connection in
       connection.isClosed = true
       connection.isJoined = false
@@ -114,7 +121,7 @@ public final class SkyRTCClient: Sendable {
   private var isClosed: Bool { connection.withLock { $0.isClosed } }
 
   private func stayJoined(from first: WebSocketClient) async {
-    var backoff = ReconnectBackoff(shortest: options.minimumRetryDelay, longest: options.maximumRetryDelay)
+    var backoff = ReconnectBackoff(minimum: options.minimumRetryDelay, maximum: options.maximumRetryDelay)
     var generator = SystemRandomNumberGenerator()
     var former: ClientMessage.FormerIdentity?
     var next: WebSocketClient? = first
@@ -136,7 +143,7 @@ public final class SkyRTCClient: Sendable {
       }
       if isClosed { break }
       let delay = backoff.next(using: &generator)
-      await deliver(.connectionLost(reason: reason, retryAfter: delay))
+      await inbox.deliver(.connectionLost(reason: reason, retryAfter: delay))
       try? await group.any().sleep(for: delay)
     }
     inbox.finish()
@@ -182,7 +189,7 @@ public final class SkyRTCClient: Sendable {
             "The room holds \(others.count + membership.ignoredCount) others, of whom only \(others.count) are used.")
         }
       }
-      await deliver(event)
+      await inbox.deliver(event)
     }
     return await socket.ended()
   }
@@ -205,41 +212,5 @@ public final class SkyRTCClient: Sendable {
         metadata: suppressedCount > 0 ? ["others ignored since the last warning": "\(suppressedCount)"] : nil)
     }
     return nil
-  }
-
-  /// Delivers an event; waits while the event buffer is full.
-  private func deliver(_ event: SignallingEvent) async {
-    while case .dropped = inbox.yield(event) {
-      do { try await group.any().sleep(for: .milliseconds(20)) } catch { return }
-    }
-  }
-}
-
-/// The wait before the next attempt to connect. It grows from attempt to attempt, and random jitter keeps the clients
-/// of a restarted server from connecting all at once. Pure.
-package struct ReconnectBackoff: Sendable {
-  private let shortest: Duration
-  private let longest: Duration
-  private var ceiling: Duration
-
-  /// - Parameters:
-  ///   - shortest: the minimum wait.
-  ///   - longest: the maximum wait; raised to `shortest` if it is below that.
-  package init(shortest: Duration = .milliseconds(500), longest: Duration = .seconds(30)) {
-    self.shortest = shortest
-    self.longest = max(shortest, longest)
-    ceiling = min(shortest * 2, self.longest)
-  }
-
-  /// Returns the next wait, uniformly distributed between the minimum and a ceiling that doubles up to the maximum.
-  package mutating func next(using generator: inout some RandomNumberGenerator) -> Duration {
-    let wait = shortest + (ceiling - shortest) * Double.random(in: 0...1, using: &generator)
-    ceiling = min(ceiling * 2, longest)
-    return wait
-  }
-
-  /// Returns to the first ceiling, after a connection that lasted.
-  package mutating func reset() {
-    ceiling = min(shortest * 2, longest)
   }
 }

@@ -61,7 +61,9 @@ package struct SkyRTCMembership: Sendable {
         others.insert(id)
         unique.append(id)
       }
-      return .event(.joined(id: ParticipantID(you), others: unique.map { ParticipantID($0) }))
+      return .event(
+        .joined(id: ParticipantID(you), others: unique.map { SignalledParticipant(ParticipantID($0), offerer: .local) })
+      )
     }
     switch message {
     case .peers:
@@ -70,7 +72,7 @@ package struct SkyRTCMembership: Sendable {
       guard id != you, !others.contains(id) else { return .ignored(.knownAlready(id)) }
       guard others.count < maximumOthers else { return .ignored(.tooMany(limit: maximumOthers)) }
       others.insert(id)
-      return .event(.participantJoined(ParticipantID(id)))
+      return .event(.participantJoined(SignalledParticipant(ParticipantID(id), offerer: .remote)))
     case .left(let id):
       guard others.remove(id) != nil else { return .ignored(.unknownParticipant(id)) }
       // Only a server that sent a secret never assigns an id to another participant.

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Media
 internal import Signalling
 
 /// The JSON of every message in both directions: `{"eventName": …, "data": {…}}`.

@@ -1,5 +1,7 @@
 import FoundationEssentials
+import HTTPTransport
 import Logging
+import Media
 import NIOCore
 
 /// All clients of a server and their rooms. Every method must be called on the server's event loop.

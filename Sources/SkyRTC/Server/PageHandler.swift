@@ -1,4 +1,5 @@
 import FoundationEssentials
+import HTTPTransport
 import NIOCore
 import NIOHTTP1
 
@@ -12,16 +13,22 @@ final class PageHandler: ChannelInboundHandler, RemovableChannelHandler {
 
   private let timeout: TimeAmount
   private let settings: ByteBuffer
+  private let responder: (any HTTPRequestResponder)?
   /// Why the request is rejected; set before the request reaches this handler.
   var rejection: RequestRules.Rejection?
   private var head: HTTPRequestHead?
   private var isAnswered = false
   private var timer: Scheduled<Void>?
+  /// The body of a request for the responder.
+  private var body = ByteBuffer()
+  private var response: Task<Void, Never>?
 
   /// - Parameters:
   ///   - timeout: the timeout of the request, and again of the response.
   ///   - iceServers: the ICE servers that `/settings.json` lists for the page.
-  init(timeout: Duration, iceServers: [String]) {
+  ///   - responder: answers requests for other paths than those of the page.
+  init(timeout: Duration, iceServers: [String], responder: (any HTTPRequestResponder)?) {
+    self.responder = responder
     self.timeout = TimeAmount(timeout)
     let list = (try? JSONEncoder().encode(["iceServers": iceServers])) ?? Data("{}".utf8)
     settings = ByteBuffer(bytes: list)
@@ -35,7 +42,7 @@ final class PageHandler: ChannelInboundHandler, RemovableChannelHandler {
     if isAnswered { return }
     switch unwrapInboundIn(data) {
     case .head(let head): self.head = head
-    case .body: break
+    case .body(let part): collect(part)
     case .end: answer(context: context)
     }
   }
@@ -45,6 +52,55 @@ final class PageHandler: ChannelInboundHandler, RemovableChannelHandler {
     if error is HTTPParserError { context.close(promise: nil) }
     if let error = error as? ChannelError, case .inputClosed = error { context.close(promise: nil) }
     if error is IOError { context.close(promise: nil) }
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    response?.cancel()
+    context.fireChannelInactive()
+  }
+
+  /// Keeps a part of the body for the responder, up to one byte beyond its limit.
+  private func collect(_ part: ByteBuffer) {
+    guard let head, let responder, rejection == nil, responder.handles(head.uri) else { return }
+    var part = part
+    let space = max(0, responder.maximumBodyBytes + 1 - body.readableBytes)
+    if var kept = part.readSlice(length: min(space, part.readableBytes)) { body.writeBuffer(&kept) }
+  }
+
+  /// Lets the responder answer. A request is answered within twice the timeout.
+  private func respond(_ head: HTTPRequestHead, by responder: any HTTPRequestResponder, context: ChannelHandlerContext)
+  {
+    let request = HTTPServerRequest(
+      method: head.method, target: head.uri, headers: head.headers, body: body,
+      address: context.remoteAddress?.ipAddress ?? "")
+    restartTimer(context: context, factor: 2)
+    let loop = context.eventLoop
+    let handler = NIOLoopBound((self, context), eventLoop: loop)
+    response = Task {
+      let response = await responder.respond(to: request)
+      loop.execute {
+        let (page, context) = handler.value
+        guard context.channel.isActive else { return }
+        page.send(response, context: context)
+      }
+    }
+  }
+
+  private func send(_ response: HTTPResponse, context: ChannelHandlerContext) {
+    restartTimer(context: context)
+    var headers = response.headers
+    for (name, value) in Self.safety { headers.replaceOrAdd(name: name, value: value) }
+    if response.status != .noContent {
+      headers.replaceOrAdd(name: "Content-Length", value: "\(response.body.readableBytes)")
+    }
+    context.write(
+      wrapOutboundOut(.head(.init(version: .http1_1, status: response.status, headers: headers))), promise: nil)
+    if head?.method != .HEAD, response.body.readableBytes > 0 {
+      context.write(wrapOutboundOut(.body(.byteBuffer(response.body))), promise: nil)
+    }
+    context.writeAndFlush(wrapOutboundOut(.end(nil))).assumeIsolated().whenComplete { _ in
+      context.close(promise: nil)
+    }
   }
 
   private func answer(context: ChannelHandlerContext) {
@@ -58,6 +114,8 @@ final class PageHandler: ChannelInboundHandler, RemovableChannelHandler {
     } else if head.headers.contains(name: "Upgrade") {
       let text = "This is not a valid WebSocket upgrade (RFC 6455, 4.2.1).\n"
       send(.badRequest, type: "text/plain; charset=utf-8", ByteBuffer(string: text), context: context)
+    } else if let responder, responder.handles(head.uri) {
+      respond(head, by: responder, context: context)
     } else if head.method != .GET && head.method != .HEAD {
       let text = "Only GET and HEAD are answered here.\n"
       send(.methodNotAllowed, type: "text/plain; charset=utf-8", ByteBuffer(string: text), context: context)
@@ -83,9 +141,10 @@ final class PageHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
   }
 
-  private func restartTimer(context: ChannelHandlerContext) {
+  private func restartTimer(context: ChannelHandlerContext, factor: Int64 = 1) {
     timer?.cancel()
-    timer = context.eventLoop.assumeIsolated().scheduleTask(in: timeout) { context.close(promise: nil) }
+    let time = TimeAmount.nanoseconds(timeout.nanoseconds * factor)
+    timer = context.eventLoop.assumeIsolated().scheduleTask(in: time) { context.close(promise: nil) }
   }
 
   /// The page needs only its own files, a WebSocket to its own server, and the camera and microphone.

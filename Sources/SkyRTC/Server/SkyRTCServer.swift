@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+package import HTTPTransport
 public import Logging
 public import NIOCore
 import NIOHTTP1
@@ -15,6 +16,7 @@ public actor SkyRTCServer {
   public nonisolated let configuration: Configuration
 
   private let loop: any EventLoop
+  private let responder: (any HTTPRequestResponder)?
   private let registry: NIOLoopBoundBox<ConnectionRegistry>
   private var state = State.new
 
@@ -27,13 +29,23 @@ public actor SkyRTCServer {
   /// Creates a server that does not listen yet.
   ///
   /// - Parameters:
+  ///   - configuration: where to listen, and what clients may use.
   ///   - logger: logs each participant that joins or leaves at `info`, and what is ignored at `debug`.
   ///   - group: one of its event loops serves all clients.
   public init(
     configuration: Configuration = Configuration(), logger: Logger = Logger(label: "skyrtc.server"),
     on group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
   ) {
+    self.init(configuration: configuration, responder: nil, logger: logger, on: group)
+  }
+
+  /// Creates a server that also answers other requests than those for its page.
+  package init(
+    configuration: Configuration, responder: (any HTTPRequestResponder)?, logger: Logger,
+    on group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
+  ) {
     self.configuration = configuration
+    self.responder = responder
     loop = group.any()
     let registry = ConnectionRegistry(limits: configuration.limits, logger: logger, loop: loop)
     self.registry = NIOLoopBoundBox.makeBoxSendingValue(registry, eventLoop: loop)
@@ -73,7 +85,7 @@ public actor SkyRTCServer {
   }
 
   private nonisolated func bootstrap(tls: NIOSSLContext?) -> ServerBootstrap {
-    let (registry, configuration) = (registry, configuration)
+    let (registry, configuration, responder) = (registry, configuration, responder)
     return ServerBootstrap(group: loop)
       .serverChannelOption(.backlog, value: 256)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -81,7 +93,8 @@ public actor SkyRTCServer {
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           guard registry.value.admit(channel) else { throw ChannelError.ioOnClosedChannel }
-          try Self.prepare(channel, registry: registry, configuration: configuration, tls: tls)
+          try Self.prepare(
+            channel, registry: registry, configuration: configuration, responder: responder, tls: tls)
         }
       }
   }
@@ -89,11 +102,13 @@ public actor SkyRTCServer {
   /// Builds the pipeline of a new connection: TLS, HTTP, and then either the page or a WebSocket.
   private static func prepare(
     _ channel: any Channel, registry: NIOLoopBoundBox<ConnectionRegistry>, configuration: Configuration,
-    tls: NIOSSLContext?
+    responder: (any HTTPRequestResponder)?, tls: NIOSSLContext?
   ) throws {
     let pipeline = channel.pipeline.syncOperations
     if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
-    let page = PageHandler(timeout: configuration.limits.requestTimeout, iceServers: configuration.iceServers)
+    let page = PageHandler(
+      timeout: configuration.limits.requestTimeout, iceServers: configuration.iceServers,
+      responder: responder)
     let rules = RequestRules(host: configuration.host, allowedOrigins: configuration.allowedOrigins)
     let httpOnly = NIOLoopBound(
       [RequestFilter(rules: rules, page: page), page] as [any RemovableChannelHandler], eventLoop: channel.eventLoop)

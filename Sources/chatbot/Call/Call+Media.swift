@@ -11,7 +11,9 @@ import Synchronization
 extension Call {
   /// Returns the peer's event handler, which passes media straight to its sinks. It runs on the media thread that
   /// received the event, of which there can be several, so it must not block.
-  func handler(recorder: RecorderGroup?, loopback: Loopback?) -> @Sendable (ParticipantEvent) -> Void {
+  func handler(
+    recorder: RecorderGroup?, loopback: Loopback?, participantRegistry: ParticipantRegistry
+  ) -> @Sendable (ParticipantEvent) -> Void {
     let known: [(any MediaSink)?] = [recorder, loopback]
     let sinks = known.compactMap(\.self)
     return { [observer] participantEvent in
@@ -19,7 +21,9 @@ extension Call {
       observer?.received(participantEvent.event, of: participant, at: participantEvent.time)
       switch participantEvent.event {
       case .stateChanged(.connecting):
-        recorder?.begin(participant)
+        // A media server that only receives what we publish sends nothing to record.
+        let known = participantRegistry.announcement(of: participant)
+        if known?.direction != .sendOnly { recorder?.begin(participant, name: known?.name) }
       case .media(let event):
         for sink in sinks { sink.receive(event, of: participant, now: participantEvent.time) }
       case .ended(let ending):
@@ -59,11 +63,27 @@ extension Call {
         log.warning("\(sentence)", metadata: user)
       case .ended(let ending):
         let shouldReconnect = parts.participantRegistry.end(participant)
+        if ending.cause != .closedByParticipant { parts.client.hangUp(participant) }
         log.info("call ended", metadata: user.merging(["reason": "\(ending)"]) { $1 })
         bandwidth.remove(participant)
         follow(bandwidth, parts)
         if shouldReconnect, parts.participantRegistry.begin(participant) { parts.peer.offer(to: participant) }
+        reconnectToServer(participant, after: ending, parts)
       }
+    }
+  }
+
+  /// Offers again to a media server whose connection was lost while the signalling goes on.
+  private func reconnectToServer(_ participant: ParticipantID, after ending: CloseReason, _ parts: Parts) {
+    guard ending.cause == .connectionLost || ending.cause == .failed else { return }
+    func isExpectingOffer() -> Bool {
+      guard let known = parts.participantRegistry.announcement(of: participant) else { return false }
+      return known.direction != .sendReceive && known.offerer == .local
+    }
+    guard isExpectingOffer() else { return }
+    Task {
+      try? await MediaThread.loop.sleep(for: .seconds(1))
+      if isExpectingOffer(), parts.participantRegistry.begin(participant) { parts.peer.offer(to: participant) }
     }
   }
 

@@ -21,25 +21,37 @@ extension Call {
         // long as their media arrives. When they end it, we call them again.
         var pace = OfferPace()
         for other in others {
-          if parts.participantRegistry.begin(other) {
+          parts.participantRegistry.announced(other)
+          if other.offerer == .remote {
+            parts.peer.call(other)
+          } else if parts.participantRegistry.begin(other.id) {
             await pace.next()
-            parts.peer.offer(to: other)
+            parts.peer.call(other)
           } else if isSomeoneElse {
-            parts.participantRegistry.reconnectAfterEnd(other)
-            parts.peer.participantLeft(other)
+            parts.participantRegistry.reconnectAfterEnd(other.id)
+            parts.peer.participantLeft(other.id)
           }
         }
-      case .participantJoined(let id):
-        log.info("user joined", metadata: ["user": "\(id)"])
+      case .participantJoined(let participant):
+        var metadata: Logger.Metadata = ["user": "\(participant.id)"]
+        if let name = participant.name { metadata["name"] = "\(name.printable())" }
+        log.info("user joined", metadata: metadata)
+        parts.participantRegistry.announced(participant)
+        if participant.offerer == .local { _ = parts.participantRegistry.begin(participant.id) }
+        parts.peer.call(participant)
+      case .iceServers(let servers):
+        for problem in await parts.peer.use(servers) { log.warning("\(problem)") }
       case .participantLeft(let id, _):
         log.info("user left", metadata: ["user": "\(id)"])
-        parts.participantRegistry.cancelReconnect(id)
+        parts.participantRegistry.left(id)
         // A participant who lost only the connection to the server is still recorded as long as media arrives.
         parts.peer.receive(event)
       case .message:
         parts.peer.receive(event)
       case .connectionLost(let reason, _) where !hasJoined:
         return .notAdmitted(reason)
+      case .closed(let reason):
+        return hasJoined ? .signallingClosed(reason) : .notAdmitted(reason)
       case .connectionLost(let reason, let delay):
         let tenths = Int((delay.seconds * 10).rounded())
         let retry = "\(tenths / 10).\(tenths % 10) s"

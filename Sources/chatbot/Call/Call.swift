@@ -18,7 +18,7 @@ struct Call {
 
   /// The parts that a call's tasks share.
   struct Parts: Sendable {
-    let client: SkyRTCClient
+    let client: any SignallingClient
     let peer: Peer
     let recorder: RecorderGroup?
     let source: (any FrameSource)?
@@ -33,6 +33,8 @@ struct Call {
     /// The source ended; with an observer, only if it failed.
     case fileEnded
     case signallingEnded
+    /// The signalling ended the call for good.
+    case signallingClosed(String)
     /// The observer has all it needs.
     case observerFinished
     /// The server refused the join.
@@ -45,6 +47,7 @@ struct Call {
       case .timeIsUp: "the duration has passed"
       case .fileEnded: "the input ended"
       case .signallingEnded: "the connection to the server was closed"
+      case .signallingClosed(let reason): reason
       case .observerFinished: "the check has ended"
       case .notAdmitted(let reason): "the server refused the join: \(reason)"
       }
@@ -65,8 +68,8 @@ struct Call {
     let participantRegistry = ParticipantRegistry()
     let loopback = plan.loopback ? Loopback(delay: plan.delay) : nil
     let peer = try await startPeer(
-      source: source, participantRegistry: participantRegistry, handler: handler(recorder: recorder, loopback: loopback)
-    )
+      source: source, participantRegistry: participantRegistry,
+      handler: handler(recorder: recorder, loopback: loopback, participantRegistry: participantRegistry))
     loopback?.start(peer)
     defer { loopback?.stop() }
     let connection = try await connect(peer)
@@ -87,11 +90,14 @@ struct Call {
     await recorder?.finish(now: .now)
     await summaries
     await problems
-    await connection.client.close()
+    await connection.client.leave()
     await connection.embedded?.shutdown()
     console.clearStatus()
     if case .notAdmitted(let reason) = ending {
       throw CallFailure(.serverNotReached, "\(plan.connectionSettings.server) refused the join: \(reason)")
+    }
+    if case .signallingClosed(let reason) = ending, observer == nil, !participantRegistry.hasConnected {
+      throw CallFailure(.serverNotReached, reason)
     }
     if let failure = await source?.failure { throw CallFailure(.fileNotPlayable, failure) }
     return participantRegistry

@@ -90,6 +90,8 @@ struct CallOptions: ParsableArguments {
 
   func validate() throws {
     try connection.validatePorts()
+    try connection.validate(
+      uses: record == nil ? [] : [.record], playing.play == nil ? [] : [.play], loopback ? [.loopback] : [])
     if let word = extraArguments.first { throw ValidationError(Subcommands.rejection(of: word)) }
     guard playing.play != nil || record != nil || loopback else {
       throw ValidationError("There is nothing to do: give --record FOLDER, --play FILE or --loopback.")
@@ -142,9 +144,16 @@ struct CallPlan: Sendable {
   var duration: Duration?
   var impairment: Impairment?
   var fault: Fault?
+  /// Whether the call is checked.
+  var isCheck = false
 
   init(_ connectionSettings: ConnectionSettings) {
     self.connectionSettings = connectionSettings
+  }
+
+  /// The media that the call sends and receives. A check receives although it records nothing.
+  var directions: ConnectionSettings.Directions {
+    .init(sends: camera != nil || loopback, receives: record != nil || loopback || isCheck)
   }
 
   /// The name of the input, for log messages.

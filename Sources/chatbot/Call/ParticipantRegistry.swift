@@ -1,6 +1,7 @@
 import BotPeer
 import Media
 import Recorder
+import Signalling
 import Synchronization
 
 /// The participants of a call: the state that signalling, peer and player share.
@@ -10,6 +11,9 @@ final class ParticipantRegistry: Sendable {
   private struct State {
     var ownID = ""
     var participants: Set<ParticipantID> = []
+    /// The announcements with a name or a restricted direction.
+    var announcements: [ParticipantID: SignalledParticipant] = [:]
+    var hasConnected = false
     /// Participants whose call with us began under our previous id.
     var reconnectingParticipants: Set<ParticipantID> = []
     var recordings: [RecordingSummary] = []
@@ -58,13 +62,36 @@ final class ParticipantRegistry: Sendable {
     state.withLock { _ = $0.reconnectingParticipants.insert(participant) }
   }
 
-  func cancelReconnect(_ participant: ParticipantID) {
-    state.withLock { _ = $0.reconnectingParticipants.remove(participant) }
+  /// Stores what the signalling says of a participant.
+  func announced(_ participant: SignalledParticipant) {
+    state.withLock { state in
+      guard participant.name != nil || participant.direction != .sendReceive,
+        state.announcements.count < Self.maximumAnnouncements
+      else { return }
+      state.announcements[participant.id] = participant
+    }
+  }
+
+  /// What the signalling said of a participant, if that was more than an id.
+  func announcement(of participant: ParticipantID) -> SignalledParticipant? {
+    state.withLock { $0.announcements[participant] }
+  }
+
+  /// Forgets a participant who has left the room. A call that continues keeps its recording.
+  func left(_ participant: ParticipantID) {
+    state.withLock { state in
+      state.reconnectingParticipants.remove(participant)
+      state.announcements[participant] = nil
+    }
   }
 
   func connected() {
+    state.withLock { $0.hasConnected = true }
     connection.yield()
   }
+
+  /// Whether any participant was ever connected.
+  var hasConnected: Bool { state.withLock { $0.hasConnected } }
 
   /// Waits until the first participant is connected.
   func firstConnection() async {
@@ -98,6 +125,7 @@ final class ParticipantRegistry: Sendable {
   /// The number of recordings that ended before the first of `recordings`.
   var recordingsForgotten: Int { state.withLock { $0.recordingsForgotten } }
 
+  static let maximumAnnouncements = 4_096
   /// Bounds the memory when participants join and leave for days.
   static let maximumRecordings = 1_000
 }

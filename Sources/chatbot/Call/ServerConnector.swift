@@ -1,4 +1,5 @@
 import Logging
+import Signalling
 import SkyRTC
 
 /// Connects to the signalling server. Starts the embedded server if the user named none and none listens.
@@ -9,23 +10,42 @@ struct ServerConnector {
 
   /// The client, and the embedded server if this process runs it.
   struct Connection {
-    let client: SkyRTCClient
+    let client: any SignallingClient
     let embedded: SkyRTCServer?
   }
 
   private static let embeddedPort = 3000
+  /// The interval of attempts with `--wait-for-server`.
+  private static let retryInterval = Duration.milliseconds(500)
 
   func connect() async throws(CallFailure) -> Connection {
-    let client = try plan.connectionSettings.client(log: log)
-    do {
-      try await client.connect()
+    let client = try plan.connectionSettings.client(plan.directions, log: log)
+    do throws(SignallingConnectError) {
+      try await Self.connect(client, waiting: plan.connectionSettings.waitForServer, log: log)
       return Connection(client: client, embedded: nil)
     } catch {
-      guard plan.mayStartServer, case .unreachable = error else {
-        throw CallFailure(.serverNotReached, error.description)
-      }
+      guard plan.mayStartServer, case .unreachable = error else { throw CallFailure(error) }
     }
     return try await startEmbedded()
+  }
+
+  /// Connects, and tries again while the server cannot be reached and `limit` has not passed.
+  static func connect(
+    _ client: any SignallingClient, waiting limit: Duration, log: Logger
+  ) async throws(SignallingConnectError) {
+    let deadline = ContinuousClock.now + limit
+    var isFirst = true
+    while true {
+      do throws(SignallingConnectError) {
+        return try await client.connect()
+      } catch {
+        guard case .unreachable(let reason) = error, ContinuousClock.now + retryInterval < deadline, !Task.isCancelled
+        else { throw error }
+        if isFirst { log.notice("waiting for the server", metadata: ["reason": "\(reason)"]) }
+        isFirst = false
+        try? await Task.sleep(for: retryInterval)
+      }
+    }
   }
 
   private func startEmbedded() async throws(CallFailure) -> Connection {
@@ -42,14 +62,14 @@ struct ServerConnector {
       )
     } catch SkyRTCServer.StartError.portTaken {
       // Another program started a server first; use that one.
-      let client = try plan.connectionSettings.client(log: log)
+      let client = try plan.connectionSettings.client(plan.directions, log: log)
       return Connection(client: try await connecting(client), embedded: nil)
     } catch {
       throw CallFailure(.serverNotReached, error.description)
     }
     var here = plan.connectionSettings
     here.server = "ws://127.0.0.1:\(Self.embeddedPort)"
-    let client = try here.client(log: log)
+    let client = try here.client(plan.directions, log: log)
     return Connection(client: try await connecting(client), embedded: server)
   }
 
@@ -68,12 +88,12 @@ struct ServerConnector {
     }
   }
 
-  private func connecting(_ client: SkyRTCClient) async throws(CallFailure) -> SkyRTCClient {
-    do {
+  private func connecting(_ client: any SignallingClient) async throws(CallFailure) -> any SignallingClient {
+    do throws(SignallingConnectError) {
       try await client.connect()
       return client
     } catch {
-      throw CallFailure(.serverNotReached, error.description)
+      throw CallFailure(error)
     }
   }
 }

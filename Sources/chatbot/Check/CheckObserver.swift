@@ -15,6 +15,8 @@ final class CheckObserver: CallObserver {
   private let limits: Durations
   private let log: Logger
   private let faultCounts = Mutex(FaultCounts())
+  /// The participants who only receive: no peers of the call, but servers that we publish to.
+  private let receivers = Mutex<Set<ParticipantID>>([])
   /// Peers whose frames are skipped and for whom no warning was logged yet: a caller must not wait for a log.
   private let late = Mutex<[ParticipantID]>([])
   /// Shows the present status; called periodically.
@@ -72,6 +74,7 @@ final class CheckObserver: CallObserver {
   }
 
   private func put(_ job: JudgeQueue.Job) {
+    if case .event(_, let participant, _) = job, receivers.withLock({ $0.contains(participant) }) { return }
     if let peer = queue.withLock({ $0.add(job, now: .now) }) { late.withLock { $0.append(peer) } }
     wakeupSender.yield()
   }
@@ -115,9 +118,11 @@ final class CheckObserver: CallObserver {
     switch event {
     case .joined(_, let others):
       put(.joined(now))
-      for other in others { note(.appeared, other) }
-    case .participantJoined(let id):
-      note(.appeared, id)
+      for other in others { announced(other) }
+      for other in others { note(.appeared, other.id) }
+    case .participantJoined(let participant):
+      announced(participant)
+      note(.appeared, participant.id)
     case .message(.offer(let sdp), let id):
       note(.offerReceived, id)
       for kind in CandidateKind.all(in: sdp) { note(.remoteCandidate(kind), id) }
@@ -128,9 +133,19 @@ final class CheckObserver: CallObserver {
       if !trickled.candidate.isEmpty { note(.remoteCandidate(CandidateKind(candidate: trickled.candidate)), id) }
     case .connectionLost(let reason, _):
       put(.disconnected(reason, now))
-    case .participantLeft:
+    case .participantLeft, .iceServers, .closed:
       // A peer that lost only its connection to the server is still present as long as media arrives.
       break
+    }
+  }
+
+  private func announced(_ participant: SignalledParticipant) {
+    receivers.withLock { receivers in
+      if participant.direction == .sendOnly {
+        receivers.insert(participant.id)
+      } else if !receivers.isEmpty {
+        receivers.remove(participant.id)
+      }
     }
   }
 
@@ -151,6 +166,7 @@ final class CheckObserver: CallObserver {
     case .interrupted: failed("The check was interrupted before it was complete.")
     case .fileEnded: failed("The input ended before the check was complete.")
     case .signallingEnded, .timeIsUp: failed("The call ended before the check was complete.")
+    case .signallingClosed(let reason): failed("The call ended before the check was complete: \(reason)")
     case .notAdmitted(let reason): failed("The server refused the join: \(reason)")
     }
     faultCounts.withLock { $0.isOver = true }

@@ -71,6 +71,7 @@ struct CheckOptions: ParsableArguments {
   /// The call that the check joins.
   func plan() throws -> CallPlan {
     var plan = CallPlan(connection.connectionSettings)
+    plan.isCheck = true
     plan.camera =
       playing.camera
       ?? LiveCamera.Options(
@@ -105,6 +106,7 @@ struct CheckOptions: ParsableArguments {
 
   func validate() throws {
     try connection.validatePorts()
+    try connection.validate(uses: [.check], playing.play == nil ? [] : [.play])
     if onlyLists { return }
     guard (1...Self.maximumPeers).contains(peers) else {
       throw ValidationError("--peers is 1 to \(Self.maximumPeers), not \(peers).")

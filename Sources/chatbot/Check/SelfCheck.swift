@@ -36,6 +36,7 @@ struct SelfCheck {
     connectionSettings.room = Self.room
     connectionSettings.bindAddress = "127.0.0.1"
     var plan = CallPlan(connectionSettings)
+    plan.isCheck = true
     plan.camera = LiveCamera.Options(input: .pattern, owner: ParticipantID("camera"))
     let call = Call(plan: plan, console: Console(isQuiet: true), log: log)
     let player = Task {

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import Signalling
 
 /// An error that ends a command with an exit code other than 0.
 struct CallFailure: Error {
@@ -10,6 +11,12 @@ struct CallFailure: Error {
   init(_ code: ExitStatus, _ sentence: String) {
     self.code = code
     self.sentence = sentence
+  }
+
+  /// The failure of joining.
+  init(_ error: SignallingConnectError) {
+    let code: ExitStatus = if case .invalidConfiguration = error { .usage } else { .serverNotReached }
+    self.init(code, error.description)
   }
 }
 

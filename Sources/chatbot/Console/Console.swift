@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import Logging
+import Media
 import SkyRTC
 import Synchronization
 

@@ -1,5 +1,7 @@
 import Glibc
+import HTTPTransport
 import Logging
+import Media
 import NIOCore
 import SkyRTC
 import Synchronization

@@ -98,7 +98,8 @@ struct Load {
     var quietly = log
     quietly.logLevel = max(log.logLevel, .warning)
     let loop = parts.loops[index % parts.loops.count]
-    let client = try connectionSettings.client(log: quietly)
+    let client = try connectionSettings.client(
+      .init(sends: true, receives: options.receive), suffix: index == 0 ? "" : "-\(index)", log: quietly)
     do {
       let peer = try await Peer.start(configuration, on: loop, log: quietly)
       let publisher = LoadPublisher(

@@ -70,6 +70,7 @@ struct LoadOptions: ParsableArguments {
   }
 
   func validate() throws {
+    try connection.validate(uses: [.load])
     guard playing.play != nil else { throw ValidationError("Publishers need something to send: --play FILE.") }
     guard (1...Self.maximumPublishers).contains(publishers) else {
       throw ValidationError("--publishers is 1 to \(Self.maximumPublishers), not \(publishers).")

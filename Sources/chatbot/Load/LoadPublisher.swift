@@ -8,7 +8,7 @@ import SkyRTC
 struct LoadPublisher: Sendable {
   let index: Int
   let peer: Peer
-  let client: SkyRTCClient
+  let client: any SignallingClient
   let publisherRegistry: PublisherRegistry
   let publisherGroup: PublisherGroup
   let log: Logger
@@ -31,7 +31,7 @@ struct LoadPublisher: Sendable {
   /// Closes all connections; then `run` returns.
   func leave() async {
     await peer.close(reason: "The publisher left the room.")
-    await client.close()
+    await client.leave()
   }
 
   /// Updates the counters of the publisher's connections.
@@ -58,17 +58,26 @@ struct LoadPublisher: Sendable {
         publisherRegistry.joined(index, as: you.text)
         publisherGroup.note(index) { $0.joined(now: .now) }
         log.debug("joined", metadata: ["publisher": "\(index)", "user": "\(you)", "others": "\(others.count)"])
-        for id in await publisherRegistry.callees(among: others.map(\.text)) {
-          let other = ParticipantID(id)
+        let known = Dictionary(others.map { ($0.id.text, $0) }, uniquingKeysWith: { $1 })
+        for id in await publisherRegistry.callees(among: others.map(\.id.text)) {
+          guard let participant = known[id] else { continue }
+          let other = participant.id
           if isSomeoneElse {
             peer.disconnect(other, because: CloseReason(.connectionLost, "The connection to the server was lost."))
           } else if !begin(other) {
             continue
           }
-          peer.offer(to: other)
+          peer.call(participant)
         }
-      case .participantJoined:
-        break
+      case .participantJoined(let participant):
+        if publisherRegistry.leavesAlone(participant.id.text) { continue }
+        if participant.offerer == .local, !begin(participant.id) { continue }
+        peer.call(participant)
+      case .iceServers(let servers):
+        await peer.use(servers)
+      case .closed(let reason):
+        giveUp("The signalling ended: \(reason)")
+        return await leave()
       case .participantLeft:
         peer.receive(event)
       case .message(let message, let id):
@@ -108,6 +117,7 @@ struct LoadPublisher: Sendable {
       case .problem(let sentence):
         log.debug("\(sentence)", metadata: names)
       case .ended(let ending):
+        if ending.cause != .closedByParticipant { client.hangUp(participant) }
         publisherGroup.note(index) { $0.ended(participant, ending) }
         publisherGroup.follow(nil, of: participant, index)
         log.debug("call ended", metadata: names.merging(["reason": "\(ending)"]) { $1 })

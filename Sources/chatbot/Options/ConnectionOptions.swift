@@ -1,6 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
 import Glibc
+import HTTPTransport
 import SkyRTC
 
 /// The options for the room, the server and the network; the same for every command that joins a call.
@@ -10,13 +11,40 @@ struct ConnectionOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The SkyRTC server, ws:// or wss://. (default: \(ConnectionSettings.defaultServer); the call command starts a server there if none listens)",
+      "The server's address; its scheme names the signalling system, see chatbot signallings. (default: "
+        + "\(ConnectionSettings.defaultServer); the call command starts a server there if none listens)",
       valueName: "url"))
   var server: String?
 
+  @Option(help: ArgumentHelp("Our name, for socket.io and Janus.", valueName: "name"))
+  var user: String?
+
+  @Option(
+    name: .customLong("call"),
+    help: ArgumentHelp(
+      "A user to call, for socket.io; repeatable. Without it the bot waits to be called.", valueName: "name"))
+  var callees: [String] = []
+
   @Option(
     help: ArgumentHelp(
-      "CA certificates in PEM to trust for wss://. (default: those of the system)",
+      "A file with the server's token, for WHIP, WHEP and Janus, or with a service account, for Firestore. (default: the "
+        + "variable CHATBOT_TOKEN)", valueName: "file"), completion: .file())
+  var tokenFile: String?
+
+  @Option(
+    help: ArgumentHelp("A file with the room's PIN, for Janus. (default: the variable CHATBOT_PIN)", valueName: "file"),
+    completion: .file())
+  var pinFile: String?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("How long to wait for a server that cannot be reached: 60s. (default: 0s)", valueName: "time"),
+    transform: TimeSpan.parse)
+  var waitForServer: TimeSpan?
+
+  @Option(
+    help: ArgumentHelp(
+      "CA certificates in PEM to trust for a secure address. (default: those of the system)",
       valueName: "file"), completion: .file())
   var caCertificate: String?
 
@@ -60,6 +88,11 @@ struct ConnectionOptions: ParsableArguments {
   var connectionSettings: ConnectionSettings {
     var connectionSettings = ConnectionSettings(server: server ?? ConnectionSettings.defaultServer)
     connectionSettings.room = room
+    connectionSettings.user = user
+    connectionSettings.callees = callees
+    connectionSettings.token.path = tokenFile
+    connectionSettings.pin.path = pinFile
+    connectionSettings.waitForServer = waitForServer?.duration ?? .zero
     connectionSettings.authorities = caCertificate
     connectionSettings.iceServers = iceServer
     connectionSettings.udpPort = udpPort
@@ -68,6 +101,16 @@ struct ConnectionOptions: ParsableArguments {
     connectionSettings.maximumUsers = maxUsers
     connectionSettings.allowsLocalCandidates = allowLocalCandidates
     return connectionSettings
+  }
+
+  /// Checks that the signalling system allows what the command does.
+  func validate(uses: [SignallingSystem.Use]...) throws {
+    guard let server, let system = SignallingSystem(address: server) else { return }
+    for use in uses.joined() where !system.uses.contains(use) {
+      let possible = SignallingSystem.Use.allCases.filter(system.uses.contains).map(\.rawValue)
+      throw ValidationError(
+        "\(system.name) does not allow \(use.rawValue); it allows \(possible.joined(separator: ", ")).")
+    }
   }
 
   /// Checks that there is a port for each thread.
@@ -93,9 +136,13 @@ struct ConnectionOptions: ParsableArguments {
     if let server { try AddressCheck.server(server) }
     if let caCertificate {
       if caCertificate.isEmpty { throw ValidationError("--ca-certificate needs the name of a file.") }
-      guard server?.lowercased().hasPrefix("wss:") ?? false else {
-        throw ValidationError("--ca-certificate needs --server wss://…; with ws:// there is no certificate.")
+      guard let server, AddressCheck.isSecure(server) else {
+        throw ValidationError(
+          "--ca-certificate needs a secure address, such as --server wss://…; with ws:// there is no certificate.")
       }
+    }
+    if let waitForServer, waitForServer.milliseconds > 3_600_000 {
+      throw ValidationError("--wait-for-server is at most 1h.")
     }
     for server in iceServer { try AddressCheck.iceServer(server) }
     if let bindAddress { try AddressCheck.address(bindAddress, option: "--bind-address") }
@@ -104,15 +151,25 @@ struct ConnectionOptions: ParsableArguments {
 
 /// Validates addresses before connecting to them.
 enum AddressCheck {
-  /// Validates `ws://host[:port][/path]` or `wss://…`.
+  /// Whether an address is that of a connection with TLS.
+  static func isSecure(_ text: String) -> Bool {
+    guard let system = SignallingSystem(address: text) else { return false }
+    return system == .firestore || text.lowercased().hasPrefix("\(system.schemes.last ?? "")://")
+  }
+
+  /// Validates the address of a server: a scheme of a signalling system, a host, and what follows.
   static func server(_ text: String) throws(ValidationError) {
     guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased() else {
       throw ValidationError(
         "\"\(text)\" is not a server address; one looks like \(ConnectionSettings.defaultServer).")
     }
-    guard scheme == "ws" || scheme == "wss" else {
-      throw ValidationError("The URL of a SkyRTC server must start with ws:// or wss://, not \(scheme)://.")
+    guard let system = SignallingSystem(address: text) else {
+      let schemes = SignallingSystem.allCases.flatMap(\.schemes).map { "\($0)://" }
+      throw ValidationError(
+        "The URL of a server must start with \(schemes.dropLast().joined(separator: ", ")) or \(schemes.last ?? ""), "
+          + "not \(scheme)://.")
     }
+    if system == .firestore { return }
     guard let host = parts.host, !host.isEmpty else {
       throw ValidationError("\"\(text)\" names no host; an address looks like \(ConnectionSettings.defaultServer).")
     }

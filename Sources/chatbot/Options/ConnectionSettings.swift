@@ -1,15 +1,25 @@
 import BotPeer
+import FoundationEssentials
 import Glibc
-import Logging
+import HTTPTransport
 import SkyRTC
 
 /// The settings of the room, the server and the network.
 struct ConnectionSettings: Sendable, Hashable {
-  /// The SkyRTC server, `ws://` or `wss://`.
+  /// The address of the server, whose scheme names the signalling system.
   var server: String
   /// Nil for the server's default room.
   var room: String?
-  /// A PEM file with the CA certificates to trust for a `wss` server; nil for the system's.
+  /// Our name, for systems whose users have names.
+  var user: String?
+  /// The users to call, for systems in which users call each other.
+  var callees: [String] = []
+  /// The token that the server requires, and the PIN of the room.
+  var token = SecretFile(path: nil, variable: "CHATBOT_TOKEN")
+  var pin = SecretFile(path: nil, variable: "CHATBOT_PIN")
+  /// How long to wait for a server that cannot be reached.
+  var waitForServer: Duration = .zero
+  /// A PEM file with the CA certificates to trust for a secure server; nil for the system's.
   var authorities: String?
   /// STUN servers that report our public address.
   var iceServers: [String] = []
@@ -33,18 +43,28 @@ struct ConnectionSettings: Sendable, Hashable {
   private static let loopbackHosts: Set = ["localhost", "127.0.0.1", "::1"]
 
   /// The room's name for people.
-  var roomName: String { room ?? Self.defaultRoom }
+  var roomName: String {
+    if let room { return room }
+    return SignallingSystem(address: server) == .skyRTC ? Self.defaultRoom : server
+  }
 
   /// Whether the server runs on this machine, so that other participants may run there too.
-  var isServerHere: Bool {
-    guard let url = try? WebSocketURL(server) else { return false }
-    return Self.loopbackHosts.contains(url.host)
+  var isServerHere: Bool { serverHost.map(Self.loopbackHosts.contains) ?? false }
+
+  /// The host in the server's address; nil for Firestore, whose address names a project, unless an emulator is used.
+  private var serverHost: String? {
+    if SignallingSystem(address: server) == .firestore {
+      let emulator = ProcessInfo.processInfo.environment["FIRESTORE_EMULATOR_HOST"]
+      return emulator?.split(separator: ":").first.map(String.init)
+    }
+    guard let host = URLComponents(string: server)?.host else { return nil }
+    return host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
   }
 
   /// Whether the server runs on this machine or in a private network.
   private var isServerLocal: Bool {
-    guard let url = try? WebSocketURL(server) else { return false }
-    return isServerHere || HostAddresses.of(url.host).contains(where: Peer.Configuration.isLocalAddress)
+    guard let host = serverHost else { return false }
+    return isServerHere || HostAddresses.of(host).contains(where: Peer.Configuration.isLocalAddress)
   }
 
   /// The peer configuration for these settings.
@@ -58,24 +78,12 @@ struct ConnectionSettings: Sendable, Hashable {
     return configuration
   }
 
-  private var trust: WebSocketTrust { authorities.map { .file($0) } ?? .system }
+  var trust: TLSTrust { authorities.map { .file($0) } ?? .system }
 
   /// Checks what can be checked without a network: whether the file of CA certificates contains certificates.
   func check() throws(CallFailure) {
     do {
       try trust.check()
-    } catch {
-      throw CallFailure(.usage, error.description)
-    }
-  }
-
-  /// Returns a client for the server that is not connected yet.
-  func client(log: Logger) throws(CallFailure) -> SkyRTCClient {
-    var options = SkyRTCClient.Options()
-    options.trust = trust
-    options.maximumParticipants = maximumUsers
-    do {
-      return try SkyRTCClient(url: server, room: room ?? "", options: options, logger: log)
     } catch {
       throw CallFailure(.usage, error.description)
     }

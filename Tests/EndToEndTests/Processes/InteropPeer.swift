@@ -125,7 +125,7 @@ final class InteropPeer: Sendable {
     while process.isRunning, ContinuousClock.now < deadline { try? await sleepOnEventLoop(for: .milliseconds(20)) }
     if process.isRunning { kill(process.processIdentifier, SIGKILL) }
     ProcessSupervisor.shared.forget(process.processIdentifier)
-    await client.close()
+    await client.leave()
     carrier.withLock { $0?.cancel() }
   }
 
@@ -133,7 +133,7 @@ final class InteropPeer: Sendable {
     switch event {
     case .joined(_, let others):
       if offers, let partner = others.first {
-        setPartner(partner)
+        setPartner(partner.id)
         write(["call": true])
       }
     case .message(.offer(let sdp), let from):
@@ -147,7 +147,7 @@ final class InteropPeer: Sendable {
         "candidate": .string(trickled.candidate), "mid": trickled.mid.map(JSON.string) ?? .null,
         "index": .number(Double(trickled.mLineIndex ?? 0)),
       ])
-    case .participantJoined, .participantLeft, .connectionLost:
+    case .participantJoined, .participantLeft, .connectionLost, .iceServers, .closed:
       break
     }
   }

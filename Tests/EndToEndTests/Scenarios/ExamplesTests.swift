@@ -38,5 +38,20 @@ extension EndToEndWithoutBrowsers {
         #expect(camera.output.contains("Played"), "\(camera.output)")
       }
     }
+
+    @Test("two programs call each other through a folder, with a signalling client of 60 lines")
+    func folder() async throws {
+      try await Scenario.run("19 folder call") { scenario in
+        let folder = scenario.folder.appendingPathComponent("signalling")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let program = BuiltProgram.folder.appendingPathComponent("FolderCall").path
+        let callee = try await scenario.program("callee", [program, folder.path, "5"])
+        let caller = try await scenario.program("caller", [program, folder.path, "6", BuiltProgram.sample.path])
+        #expect(try await callee.ending(within: .seconds(20)) == .exit(0))
+        #expect(try await caller.ending(within: .seconds(20)) == .exit(0))
+        let received = callee.output.firstMatch(of: /Received ([0-9]+) frames\./).flatMap { Int($0.1) }
+        #expect(received ?? 0 >= 60, "\(callee.output)")
+      }
+    }
   }
 }

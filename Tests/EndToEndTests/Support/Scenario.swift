@@ -143,10 +143,10 @@ actor Scenario {
   }
 
   /// Starts `chatbot serve` and waits until it accepts connections.
-  func server(port wanted: Int? = nil) async throws -> Server {
+  func server(port wanted: Int? = nil, _ arguments: [String] = []) async throws -> Server {
     let port: Int
     if let wanted { port = wanted } else { port = try await network.freePort() }
-    let bot = try bot("server", ["serve", "--host", "127.0.0.1", "--port", "\(port)"])
+    let bot = try bot("server", ["serve", "--host", "127.0.0.1", "--port", "\(port)"] + arguments)
     try await eventually("server at port \(port)", within: .seconds(10), every: .milliseconds(20)) {
       guard bot.isRunning else { throw NotStarted(name: "chatbot serve", output: bot.output) }
       return await network.accepts(port: port) ? true : nil

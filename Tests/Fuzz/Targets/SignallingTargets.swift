@@ -1,3 +1,4 @@
+import HTTPTransport
 import SkyRTC
 
 /// SkyRTC's JSON messages in both directions, and the URLs of its servers.

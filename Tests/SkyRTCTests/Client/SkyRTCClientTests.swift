@@ -3,6 +3,7 @@ import NIOCore
 import Signalling
 import Testing
 
+@testable import HTTPTransport
 @testable import SkyRTC
 
 @Suite("SkyRTC client", .timeLimit(.minutes(2)))
@@ -30,10 +31,14 @@ struct SkyRTCClientTests {
         throw Participant.Surprise.noWelcome
       }
       try await second.connect()
-      guard case .joined(let secondID, others: [firstID])? = await secondEvents.next(isolation: nil) else {
+      guard
+        case .joined(let secondID, others: [SignalledParticipant(firstID, offerer: .local)])? = await secondEvents.next(
+          isolation: nil)
+      else {
         throw Participant.Surprise.noWelcome
       }
-      #expect(await firstEvents.next(isolation: nil) == .participantJoined(secondID))
+      #expect(
+        await firstEvents.next(isolation: nil) == .participantJoined(SignalledParticipant(secondID, offerer: .remote)))
       second.send(.offer("v=0\r\n"), to: firstID)
       second.send(.candidate(.init(candidate: "candidate:1", mid: "0", mLineIndex: 0)), to: firstID)
       second.send(.candidate(.init(candidate: "", mid: nil, mLineIndex: nil)), to: firstID)
@@ -46,10 +51,10 @@ struct SkyRTCClientTests {
           == .message(.candidate(.init(candidate: "", mid: nil, mLineIndex: nil)), from: secondID))
       first.send(.answer("v=1"), to: secondID)
       #expect(await secondEvents.next(isolation: nil) == .message(.answer("v=1"), from: firstID))
-      await second.close()
+      await second.leave()
       #expect(await secondEvents.next(isolation: nil) == nil)
       #expect(await firstEvents.next(isolation: nil) == .participantLeft(secondID, isRejoinVerified: true))
-      await first.close()
+      await first.leave()
     }
   }
 
@@ -65,7 +70,9 @@ struct SkyRTCClientTests {
         throw Participant.Surprise.noWelcome
       }
       let (sender, senderID) = try await Participant.joined(victim.room, at: address)
-      #expect(await events.next(isolation: nil) == .participantJoined(ParticipantID(senderID)))
+      #expect(
+        await events.next(isolation: nil)
+          == .participantJoined(SignalledParticipant(ParticipantID(senderID), offerer: .remote)))
       for number in 0..<3_000 {
         sender.send(.signal(.candidate(.init(candidate: "\(number)", mid: "0", mLineIndex: 0)), to: victimID.text))
       }
@@ -77,7 +84,7 @@ struct SkyRTCClientTests {
               .candidate(.init(candidate: "\(number)", mid: "0", mLineIndex: 0)), from: ParticipantID(senderID)))
       }
       await sender.close()
-      await victim.close()
+      await victim.leave()
     }
   }
 
@@ -90,26 +97,25 @@ struct SkyRTCClientTests {
       var events = trusting.events.makeAsyncIterator()
       try await trusting.connect()
       guard case .joined? = await events.next(isolation: nil) else { throw Participant.Surprise.noWelcome }
-      await trusting.close()
+      await trusting.leave()
       let other = try client(address.webSocketURL, options: quick)
       await #expect {
         try await other.connect()
       } throws: {
-        if case .notTrusted? = $0 as? WebSocketConnectError { return true }
-        return false
+        if case SignallingConnectError.rejected(let sentence) = $0 { sentence.contains("verify failed") } else { false }
       }
     }
   }
 
   @Test("a file without certificates is reported before a connection is attempted")
   func noCertificate() throws {
-    try WebSocketTrust.system.check()
-    try WebSocketTrust.file(Certificate.path).check()
+    try TLSTrust.system.check()
+    try TLSTrust.file(Certificate.path).check()
     for (file, reason) in [
       ("/nowhere/ca.pem", "no such file or directory"), (Certificate.keyPath, "it contains no PEM certificate"),
       ("/dev/null", "it contains no PEM certificate"), ("/", "it contains no PEM certificate"),
     ] {
-      let error = #expect(throws: WebSocketConnectError.self) { try WebSocketTrust.file(file).check() }
+      let error = #expect(throws: TLSTrust.ContextError.self) { try TLSTrust.file(file).check() }
       #expect(error?.description == "The certificates in \(file) cannot be read: \(reason).")
     }
   }
@@ -140,7 +146,7 @@ struct SkyRTCClientTests {
         break
       }
     }
-    await client.close()
+    await client.leave()
     await next.shutdown()
   }
 
@@ -157,7 +163,7 @@ struct SkyRTCClientTests {
     #expect(await events.next(isolation: nil) == .joined(id: "id0", others: []))
     guard case .connectionLost? = await events.next(isolation: nil) else { throw Participant.Surprise.noWelcome }
     #expect(await events.next(isolation: nil) == .joined(id: "id1", others: []))
-    await client.close()
+    await client.leave()
     await server.stop()
   }
 
@@ -174,7 +180,7 @@ struct SkyRTCClientTests {
       throw Participant.Surprise.noWelcome
     }
     #expect(reason.hasPrefix("The other side was silent for "))
-    await client.close()
+    await client.leave()
     await server.stop()
   }
 
@@ -194,10 +200,10 @@ struct SkyRTCClientTests {
     #expect(reason.contains("The join was not answered within 0.5 seconds."))
     while let event = await events.next(isolation: nil) {
       if case .connectionLost = event { continue }
-      #expect(event == .joined(id: "a", others: ["b"]))
+      #expect(event == .joined(id: "a", others: [SignalledParticipant("b", offerer: .local)]))
       break
     }
-    await client.close()
+    await client.leave()
     await server.stop()
   }
 
@@ -231,10 +237,11 @@ struct SkyRTCClientTests {
     }
     #expect(
       events == [
-        .joined(id: "a", others: ["b"]), .message(.candidate(.init(candidate: "early")), from: "b"),
+        .joined(id: "a", others: [SignalledParticipant("b", offerer: .local)]),
+        .message(.candidate(.init(candidate: "early")), from: "b"),
         .message(.offer("bare"), from: "b"), .participantLeft("b", isRejoinVerified: false),
       ])
-    await client.close()
+    await client.leave()
     await server.stop()
   }
 
@@ -251,10 +258,10 @@ struct SkyRTCClientTests {
     var events = client.events.makeAsyncIterator()
     try await client.connect()
     #expect(await events.next(isolation: nil) == .joined(id: "a", others: []))
-    #expect(await events.next(isolation: nil) == .participantJoined("b"))
+    #expect(await events.next(isolation: nil) == .participantJoined(SignalledParticipant("b", offerer: .remote)))
     // The first twenty, and one more each second.
     #expect((20...100).contains(log.count), "\(log.count) warnings")
-    await client.close()
+    await client.leave()
     await server.stop()
   }
 
@@ -286,7 +293,7 @@ struct SkyRTCClientTests {
       taken += 1
     }
     #expect(taken >= 1_000 && taken < 20_000)
-    await client.close()
+    await client.leave()
     await server.stop()
   }
 
@@ -295,8 +302,9 @@ struct SkyRTCClientTests {
     let free = try await RawServer.start(answer: nil)
     await free.stop()
     let client = try client("ws://127.0.0.1:\(free.port)", options: quick)
-    await #expect(throws: WebSocketConnectError.self) { try await client.connect() }
-    await client.close()
+    let error = await #expect(throws: SignallingConnectError.self) { try await client.connect() }
+    guard case .unreachable? = error else { Issue.record("\(String(describing: error))"); return }
+    await client.leave()
     for await event in client.events { Issue.record("There was an event: \(event)") }
   }
 
@@ -314,7 +322,7 @@ struct SkyRTCClientTests {
       break
     }
     let start = ContinuousClock.now
-    await client.close()
+    await client.leave()
     for await _ in client.events {}
     #expect(ContinuousClock.now - start < .seconds(5))
     await server.stop()

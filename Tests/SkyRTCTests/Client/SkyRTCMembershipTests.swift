@@ -12,12 +12,14 @@ struct SkyRTCMembershipTests {
     let ids = (0..<37_000).map { "id\($0)" }
     #expect(
       membership.received(.peers(you: "a", others: ids))
-        == .event(.joined(id: "a", others: ids.prefix(3).map { ParticipantID($0) })))
+        == .event(
+          .joined(id: "a", others: ids.prefix(3).map { SignalledParticipant(ParticipantID($0), offerer: .local) })))
     #expect(membership.ignoredCount == 36_997)
     #expect(membership.received(.joined("new")) == .ignored(.tooMany(limit: 3)))
     #expect(membership.received(.signal(.mark(""), from: "id9")) == .ignored(.unknownParticipant("id9")))
     #expect(membership.received(.left("id1")) == .event(.participantLeft("id1", isRejoinVerified: false)))
-    #expect(membership.received(.joined("new")) == .event(.participantJoined("new")))
+    #expect(
+      membership.received(.joined("new")) == .event(.participantJoined(SignalledParticipant("new", offerer: .remote))))
   }
 
   private func welcomed(_ others: [String] = ["b"]) -> SkyRTCMembership {
@@ -30,7 +32,7 @@ struct SkyRTCMembershipTests {
   func welcome() {
     var membership = SkyRTCMembership()
     let outcome = membership.received(.peers(you: "a", others: ["b", "a", "b", "c"]))
-    #expect(outcome == .event(.joined(id: "a", others: ["b", "c"])))
+    #expect(outcome == .event(.joined(id: "a", others: ["b", "c"].map { SignalledParticipant($0, offerer: .local) })))
     #expect(membership.you == "a")
   }
 
@@ -51,7 +53,8 @@ struct SkyRTCMembershipTests {
     #expect(membership.received(.joined("a")) == .ignored(.knownAlready("a")))
     #expect(membership.received(.left("b")) == .event(.participantLeft("b", isRejoinVerified: false)))
     #expect(membership.received(.left("b")) == .ignored(.unknownParticipant("b")))
-    #expect(membership.received(.joined("b")) == .event(.participantJoined("b")))
+    #expect(
+      membership.received(.joined("b")) == .event(.participantJoined(SignalledParticipant("b", offerer: .remote))))
   }
 
   @Test("signals from outside the room are ignored")

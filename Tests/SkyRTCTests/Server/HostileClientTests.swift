@@ -4,6 +4,7 @@ import Signalling
 import TestSupport
 import Testing
 
+@testable import HTTPTransport
 @testable import SkyRTC
 
 /// Clients that try to waste the resources of the server or of others.

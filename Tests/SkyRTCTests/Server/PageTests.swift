@@ -2,6 +2,7 @@ import Foundation
 import NIOCore
 import Testing
 
+@testable import HTTPTransport
 @testable import SkyRTC
 
 @Suite("Web page", .timeLimit(.minutes(2)))

@@ -1,6 +1,7 @@
 import NIOHTTP1
 import Testing
 
+@testable import HTTPTransport
 @testable import SkyRTC
 
 @Suite("Request rules")

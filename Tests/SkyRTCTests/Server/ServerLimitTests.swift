@@ -3,6 +3,7 @@ import NIOCore
 import NIOPosix
 import Testing
 
+@testable import HTTPTransport
 @testable import SkyRTC
 
 @Suite("SkyRTC server: limits", .timeLimit(.minutes(2)))

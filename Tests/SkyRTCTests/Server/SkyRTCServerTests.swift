@@ -4,6 +4,7 @@ import Signalling
 import TestSupport
 import Testing
 
+@testable import HTTPTransport
 @testable import SkyRTC
 
 @Suite("SkyRTC server", .timeLimit(.minutes(2)))

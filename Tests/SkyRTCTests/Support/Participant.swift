@@ -1,5 +1,6 @@
 import NIOCore
 
+@testable import HTTPTransport
 @testable import SkyRTC
 
 /// A client of the server under test that sends and receives single messages of the protocol.

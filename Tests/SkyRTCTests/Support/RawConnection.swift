@@ -1,6 +1,8 @@
 import NIOCore
 import NIOPosix
 
+@testable import HTTPTransport
+
 /// A plain TCP connection, for bytes that no correct client would send.
 struct RawConnection {
   let channel: any Channel

@@ -3,6 +3,7 @@ import NIOHTTP1
 import NIOPosix
 import NIOWebSocket
 
+@testable import HTTPTransport
 @testable import SkyRTC
 
 /// A WebSocket server whose behaviour a test defines.

@@ -4,6 +4,7 @@ import NIOSSL
 import NIOTLS
 import Testing
 
+@testable import HTTPTransport
 @testable import SkyRTC
 
 @Suite("TLS versions")

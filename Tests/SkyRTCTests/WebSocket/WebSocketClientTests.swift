@@ -2,6 +2,7 @@ import NIOCore
 import NIOPosix
 import Testing
 
+@testable import HTTPTransport
 @testable import SkyRTC
 
 @Suite("WebSocket client", .timeLimit(.minutes(2)))

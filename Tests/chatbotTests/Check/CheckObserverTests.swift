@@ -103,7 +103,7 @@ struct CheckObserverTests {
     let limits = CheckObserver.Durations(wait: .seconds(1), span: .seconds(1))
     let checkObserver = CheckObserver(limits, log: try Screen().console().logger("check", level: .error)) { _ in }
     let start = ContinuousClock.now
-    checkObserver.received(.joined(id: "me", others: ["peer-1"]), at: start)
+    checkObserver.received(.joined(id: "me", others: [SignalledParticipant("peer-1", offerer: .local)]), at: start)
     _ = try send(30, of: ParticipantID("peer-1"), to: checkObserver, from: start)
     happen(checkObserver, start)
     checkObserver.end()

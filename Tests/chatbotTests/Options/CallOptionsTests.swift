@@ -87,7 +87,8 @@ struct CallOptionsTests {
       (["--record", "o", "--duration", "0"], "--duration 0 would leave before joining."),
       (
         ["--record", "o", "--server", "http://a"],
-        "The URL of a SkyRTC server must start with ws:// or wss://, not http://."
+        "The URL of a server must start with ws://, wss://, socketio+http://, socketio+https://, firestore://, "
+          + "whip+http://, whip+https://, whep+http://, whep+https://, janus+ws:// or janus+wss://, not http://."
       ),
       (
         ["--record", "o", "--server", "localhost"],
@@ -137,8 +138,11 @@ struct CallOptionsTests {
       ("inspct", "There is no subcommand “inspct”; did you mean inspect?"),
       ("Load", "There is no subcommand “Load”; did you mean load?"),
       ("serv", "There is no subcommand “serv”; did you mean serve?"),
-      ("out", "There is no subcommand “out”; there are call, check, inspect, load, repair and serve."),
-      ("a\u{1B}[31m", "There is no subcommand “a[31m”; there are call, check, inspect, load, repair and serve."),
+      ("out", "There is no subcommand “out”; there are call, check, inspect, load, repair, serve and signallings."),
+      (
+        "a\u{1B}[31m",
+        "There is no subcommand “a[31m”; there are call, check, inspect, load, repair, serve and signallings."
+      ),
     ])
   func subcommands(word: String, sentence: String) {
     #expect(rejection(of: CallOptions.self, word) == sentence)

@@ -10,7 +10,8 @@ struct ConnectionOptionsTests {
   private static let given = [
     "--room", "100", "--server", "wss://calls.example:8443", "--ice-server", "stun:one.example", "--udp-port", "40000",
     "--bind-address", "192.0.2.1", "--ca-certificate", "ca.pem", "--no-allow-local-candidates", "--max-users", "7",
-    "--media-threads", "2",
+    "--media-threads", "2", "--user", "bot", "--call", "anna", "--call", "bob", "--token-file", "token", "--pin-file",
+    "pin", "--wait-for-server", "1min",
   ]
 
   @Test("every command that joins a call parses them in the same way")
@@ -24,6 +25,11 @@ struct ConnectionOptionsTests {
     wanted.allowsLocalCandidates = false
     wanted.maximumUsers = 7
     wanted.mediaThreads = 2
+    wanted.user = "bot"
+    wanted.callees = ["anna", "bob"]
+    wanted.token.path = "token"
+    wanted.pin.path = "pin"
+    wanted.waitForServer = .seconds(60)
     let call = try CallOptions.parse(["--play", "pattern"] + Self.given)
     #expect(call.plan.connectionSettings == wanted)
     #expect(try CheckOptions.parse(Self.given).plan().connectionSettings == wanted)
@@ -73,7 +79,8 @@ struct ConnectionOptionsTests {
 
   @Test("a CA certificate needs wss, and a file without one is rejected with a sentence")
   func authority() {
-    let sentence = "--ca-certificate needs --server wss://…; with ws:// there is no certificate."
+    let sentence =
+      "--ca-certificate needs a secure address, such as --server wss://…; with ws:// there is no certificate."
     #expect(rejection(of: CheckOptions.self, "--ca-certificate", "ca.pem") == sentence)
     #expect(rejection(of: CheckOptions.self, "--ca-certificate", "ca.pem", "--server", "ws://a") == sentence)
     #expect(

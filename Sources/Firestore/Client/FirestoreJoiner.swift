@@ -1,0 +1,83 @@
+internal import Media
+internal import Signalling
+
+/// Finds out what to do in a database before the first poll: the room, our role, and documents left behind.
+struct FirestoreJoiner: Sendable {
+  /// The result of the deletion of old documents.
+  struct Cleared: Sendable {
+    let serverTime: FirestoreTimestamp
+    let removedAny: Bool
+  }
+
+  let store: FirestoreStore
+  let address: FirestoreAddress
+  let timing: LayoutTiming
+
+  func join() async throws(SignallingConnectError) -> (any SignallingLayout, Cleared) {
+    do throws(FirestoreError) {
+      let layout = try await layout()
+      // Nobody waits any more, and another attempt may be writing.
+      if Task.isCancelled { throw .busy(status: 0, retryAfter: nil) }
+      return (layout, try await store.clear(layout))
+    } catch {
+      throw SignallingConnectError(error)
+    }
+  }
+
+  private func layout() async throws(FirestoreError) -> any SignallingLayout {
+    switch address.place {
+    case .person(let me, let peer, let role):
+      return PersonSignalling(me: me, peer: peer, role: role, timing: timing)
+    case .room(let wanted, let role, let isCreated):
+      let room = try await room(wanted, isCreated: isCreated)
+      if let role { return RoomSignalling(room: room, role: role, timing: timing) }
+      let offer = try await store.get(ConnectionDocuments.room(room, role: "host").description)
+      return RoomSignalling(room: room, role: offer == nil ? .host : .guest, timing: timing)
+    }
+  }
+
+  /// Finds a room by its id, else by its name.
+  private func room(_ wanted: FirestoreID, isCreated: Bool) async throws(FirestoreError) -> FirestoreID {
+    let rooms = CollectionPath("rooms")
+    if try await store.get(rooms.document(wanted)) != nil { return wanted }
+    let named = try await store.list(rooms).filter { $0.fields["name"]?.string == wanted.text }
+    if named.count > 1 {
+      throw .rejected(
+        status: 200, message: "\(named.count) rooms are called \"\(wanted.text.printable())\"; use the id of one")
+    }
+    if let room = named.first { return room.path.id }
+    guard isCreated else { throw .notFound("A room with the id or name \"\(wanted.text.printable())\"") }
+    return try await store.add(to: rooms, ["name": .string(wanted.text)]).path.id
+  }
+}
+
+extension FirestoreStore {
+  /// Deletes the documents of a layout.
+  func clear(_ layout: any SignallingLayout) async throws(FirestoreError) -> FirestoreJoiner.Cleared {
+    var writes: [FirestoreWrite] = []
+    var removedAny = false
+    for side in layout.cleared {
+      let existing = try await list(side.candidates).map(\.path)
+      if !existing.isEmpty { removedAny = true }
+      if !removedAny, try await get(side.description) != nil { removedAny = true }
+      writes += side.clearing(existing: existing)
+    }
+    return FirestoreJoiner.Cleared(serverTime: try await commit(writes), removedAny: removedAny)
+  }
+
+  /// Carries out a change of a layout in one commit.
+  func carryOut(
+    _ change: DocumentChange, of layout: any SignallingLayout
+  ) async throws(FirestoreError) -> FirestoreJoiner.Cleared {
+    switch change {
+    case .clear: return try await clear(layout)
+    case .write(let description):
+      let existing = try await list(layout.outgoing.candidates).map(\.path)
+      let time = try await commit(layout.outgoing.replacing(with: description, existing: existing))
+      return FirestoreJoiner.Cleared(serverTime: time, removedAny: !existing.isEmpty)
+    case .add(let candidate, let index):
+      let time = try await commit([layout.outgoing.adding(candidate, index: index)])
+      return FirestoreJoiner.Cleared(serverTime: time, removedAny: false)
+    }
+  }
+}

@@ -1,0 +1,54 @@
+internal import FoundationEssentials
+
+/// A token that is sent with every request until it expires.
+struct AccessToken: Sendable {
+  let secret: Secret
+  /// For the next token of the same anonymous user.
+  let refresh: Secret?
+  let expires: ContinuousClock.Instant
+
+  /// Whether it is valid for a further minute: a token must not expire on its way.
+  func isFresh(now: ContinuousClock.Instant) -> Bool { now < expires - .seconds(60) }
+
+  /// Parses the responses of `accounts:signUp`, of `securetoken…/token` and of OAuth's token address (RFC 6749, 5.1);
+  /// nil if there is no token.
+  init?(parsing body: Data, now: ContinuousClock.Instant) {
+    guard let response = try? JSONDecoder().decode(Response.self, from: body),
+      let token = response.idToken ?? response.refreshedIDToken ?? response.accessToken,
+      (1...16_384).contains(token.utf8.count), token.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+    else { return nil }
+    secret = Secret(token)
+    refresh = (response.refreshToken ?? response.nextRefreshToken).map { Secret($0) }
+    let seconds = response.expiresIn?.seconds ?? response.lifetime?.seconds ?? 3_600
+    expires = now + .seconds(min(max(seconds, 120), 86_400))
+  }
+
+  private struct Response: Decodable {
+    enum CodingKeys: String, CodingKey {
+      case idToken, refreshToken, expiresIn
+      case refreshedIDToken = "id_token"
+      case accessToken = "access_token"
+      case nextRefreshToken = "refresh_token"
+      case lifetime = "expires_in"
+    }
+
+    let idToken: String?
+    let refreshedIDToken: String?
+    let accessToken: String?
+    let refreshToken: String?
+    let nextRefreshToken: String?
+    let expiresIn: Lifetime?
+    let lifetime: Lifetime?
+  }
+
+  /// Some servers write a number, some its text.
+  private struct Lifetime: Decodable {
+    let seconds: Int64?
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.singleValueContainer()
+      let text = try? container.decode(String.self)
+      seconds = text.flatMap { Int64($0) } ?? (try? container.decode(Int64.self))
+    }
+  }
+}

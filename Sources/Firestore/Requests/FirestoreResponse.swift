@@ -1,0 +1,102 @@
+package import FoundationEssentials
+internal import Media
+
+/// One page of a collection.
+package struct DocumentPage: Sendable, Hashable {
+  package var documents: [FirestoreDocument]
+  /// nil on the last page.
+  package var nextPageToken: String?
+  /// The number of entries that are not documents of the database.
+  package var ignoredCount: Int
+}
+
+/// The parts of a response that signalling needs. Pure; everything else is ignored.
+package enum FirestoreResponse {
+  /// Parses a document.
+  package static func document(_ body: Data, in database: FirestoreDatabase) throws(FirestoreError) -> FirestoreDocument
+  {
+    guard let entry = try? JSONDecoder().decode(Entry.self, from: body), let document = entry.document(in: database)
+    else { throw .invalidResponse("it is not a document") }
+    return document
+  }
+
+  /// Parses a page of a list. An empty collection is an empty object.
+  package static func page(_ body: Data, in database: FirestoreDatabase) throws(FirestoreError) -> DocumentPage {
+    guard let page = try? JSONDecoder().decode(Page.self, from: body) else {
+      throw .invalidResponse("it is not a list of documents")
+    }
+    let entries = page.documents ?? []
+    let documents = entries.compactMap { $0.value?.document(in: database) }
+    let token = page.nextPageToken.flatMap { $0.isEmpty ? nil : $0 }
+    if let token, token.utf8.count > 4_096 { throw .invalidResponse("its page token is too long") }
+    return DocumentPage(documents: documents, nextPageToken: token, ignoredCount: entries.count - documents.count)
+  }
+
+  /// Parses the time of a commit.
+  package static func commitTime(_ body: Data) throws(FirestoreError) -> FirestoreTimestamp {
+    guard let commit = try? JSONDecoder().decode(Commit.self, from: body),
+      let time = FirestoreTimestamp(parsing: commit.commitTime)
+    else { throw .invalidResponse("it has no time of the commit") }
+    return time
+  }
+
+  /// Maps the status of a response to an error; nil for success.
+  ///
+  /// - Parameter what: what the request was about, for the sentence of a 404.
+  package static func error(
+    status: UInt, body: Data, retryAfter: Duration?, about what: String
+  ) -> FirestoreError? {
+    switch status {
+    case 200..<300: nil
+    case 401, 403: .unauthorized(status: status, message: message(body))
+    case 404: .notFound(what)
+    case 429, 500, 502, 503, 504: .busy(status: status, retryAfter: retryAfter)
+    default: .rejected(status: status, message: message(body))
+    }
+  }
+
+  private static func message(_ body: Data) -> String {
+    guard let failure = try? JSONDecoder().decode(Failure.self, from: body), let text = failure.error.message else {
+      return ""
+    }
+    let line = text.printable(utf8Bytes: 160)
+    return line.hasSuffix(".") ? String(line.dropLast()) : line
+  }
+
+  private struct Entry: Decodable {
+    let name: String
+    let fields: [String: FirestoreValue]?
+    let updateTime: String
+
+    func document(in database: FirestoreDatabase) -> FirestoreDocument? {
+      guard let path = database.path(ofName: name), let time = FirestoreTimestamp(parsing: updateTime) else {
+        return nil
+      }
+      return FirestoreDocument(path: path, fields: fields ?? [:], updateTime: time)
+    }
+  }
+
+  /// One bad entry must not hide the others.
+  private struct Lenient: Decodable {
+    let value: Entry?
+
+    init(from decoder: any Decoder) throws { value = try? Entry(from: decoder) }
+  }
+
+  private struct Page: Decodable {
+    let documents: [Lenient]?
+    let nextPageToken: String?
+  }
+
+  private struct Commit: Decodable {
+    let commitTime: String
+  }
+
+  private struct Failure: Decodable {
+    struct Details: Decodable {
+      let message: String?
+    }
+
+    let error: Details
+  }
+}

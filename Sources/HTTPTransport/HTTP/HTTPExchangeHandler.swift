@@ -1,0 +1,147 @@
+import NIOCore
+import NIOHTTP1
+import NIOSSL
+import NIOTLS
+
+/// Sends requests on one connection, one after another, and collects their responses.
+final class HTTPExchangeHandler: ChannelInboundHandler {
+  typealias InboundIn = HTTPClientResponsePart
+  typealias OutboundOut = HTTPClientRequestPart
+  typealias Result = EventLoopPromise<(response: HTTPResponse, staysOpen: Bool)>
+
+  /// The reason of a connection that ended before the first byte of a response.
+  static let closedEarly = "the connection was closed before the response began"
+
+  /// The reason of a connection that ended before the request was sent.
+  static let closedBeforeRequest = "the connection was closed before the request was sent"
+
+  private let url: HTTPURL
+  private let maximumBodyBytes: Int
+  private let idleTimeout: TimeAmount
+  private let ready: EventLoopPromise<NIOLoopBound<HTTPExchangeHandler>>
+  private let waitsForTLS: Bool
+  private var context: ChannelHandlerContext?
+  private var result: Result?
+  private var isHeadRequest = false
+  private var head: HTTPResponseHead?
+  private var body = ByteBuffer()
+  private var idleTimer: Scheduled<Void>?
+  private var problem: HTTPError?
+
+  init(
+    url: HTTPURL, maximumBodyBytes: Int, idleTimeout: Duration,
+    ready: EventLoopPromise<NIOLoopBound<HTTPExchangeHandler>>, waitsForTLS: Bool
+  ) {
+    self.url = url
+    self.maximumBodyBytes = maximumBodyBytes
+    self.idleTimeout = TimeAmount(idleTimeout)
+    self.ready = ready
+    self.waitsForTLS = waitsForTLS
+  }
+
+  func begin(_ request: HTTPRequest, _ result: Result) {
+    idleTimer?.cancel()
+    guard let context, context.channel.isActive, self.result == nil else {
+      return result.fail(HTTPError.invalidResponse(url, reason: Self.closedBeforeRequest))
+    }
+    self.result = result
+    isHeadRequest = request.method == .HEAD
+    head = nil
+    body.clear()
+    var headers = request.headers
+    headers.replaceOrAdd(name: "Host", value: request.url.authority)
+    headers.replaceOrAdd(name: "User-Agent", value: "chatbot")
+    if request.body != nil || [.POST, .PATCH, .PUT].contains(request.method) {
+      headers.replaceOrAdd(name: "Content-Length", value: "\(request.body?.readableBytes ?? 0)")
+    }
+    let head = HTTPRequestHead(version: .http1_1, method: request.method, uri: request.url.target, headers: headers)
+    context.write(wrapOutboundOut(.head(head)), promise: nil)
+    if let body = request.body { context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil) }
+    context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+  func handlerRemoved(context: ChannelHandlerContext) {
+    self.context = nil
+    idleTimer?.cancel()
+  }
+
+  func channelActive(context: ChannelHandlerContext) {
+    if !waitsForTLS { ready.succeed(NIOLoopBound(self, eventLoop: context.eventLoop)) }
+    context.fireChannelActive()
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if case TLSUserEvent.handshakeCompleted = event {
+      ready.succeed(NIOLoopBound(self, eventLoop: context.eventLoop))
+    }
+    context.fireUserInboundEventTriggered(event)
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    switch unwrapInboundIn(data) {
+    case .head(let head):
+      // Nothing may arrive between two requests; it could be taken for the response to the next one.
+      guard result != nil else { return context.close(promise: nil) }
+      // An interim response precedes the final one (RFC 9110, 15.2).
+      if head.status.code < 200, head.status != .switchingProtocols { return }
+      self.head = head
+    case .body(var part):
+      guard body.readableBytes + part.readableBytes <= maximumBodyBytes else {
+        fail(.responseTooLarge(url, limit: maximumBodyBytes))
+        return context.close(promise: nil)
+      }
+      body.writeBuffer(&part)
+    case .end:
+      guard let head, let result else { return context.close(promise: nil) }
+      self.result = nil
+      self.head = nil
+      let response = HTTPResponse(status: head.status, headers: head.headers, body: body)
+      body = ByteBuffer()
+      idleTimer = context.eventLoop.assumeIsolated().scheduleTask(in: idleTimeout) { context.close(promise: nil) }
+      result.succeed((response, head.isKeepAlive))
+    }
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    // The peer may close TLS without a close_notify after a response; that is no error for a complete message.
+    if !isTLSTruncation(error) { problem = problem ?? self.error(for: error) }
+    if let problem { fail(problem) }
+    context.close(promise: nil)
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    let early = head == nil && body.readableBytes == 0
+    fail(problem ?? .invalidResponse(url, reason: early ? Self.closedEarly : "the connection ended within it"))
+    context.fireChannelInactive()
+  }
+
+  private func fail(_ error: HTTPError) {
+    // Without an error of TLS, a server that closes the connection during the handshake may only be starting.
+    if waitsForTLS, case .invalidResponse = error {
+      ready.fail(HTTPError.unreachable(url, reason: "the connection ended during the TLS handshake"))
+    } else {
+      ready.fail(error)
+    }
+    result?.fail(error)
+    result = nil
+  }
+
+  private func isTLSTruncation(_ error: any Error) -> Bool {
+    if case NIOSSLError.uncleanShutdown = error { true } else { false }
+  }
+
+  private func error(for error: any Error) -> HTTPError {
+    switch error {
+    // A server that closed a kept connection may reset it when the next request arrives.
+    case let error as IOError:
+      .invalidResponse(url, reason: head == nil ? Self.closedEarly : SocketReason.text(error))
+    case let error as HTTPParserError: .invalidResponse(url, reason: "\(error)")
+    case NIOSSLError.handshakeFailed(.sslError(let errors)) where errors.contains(.eofDuringHandshake):
+      .invalidResponse(url, reason: Self.closedEarly)
+    case is NIOSSLError, is NIOSSLExtraError: .notTrusted(url, reason: TLSReason.text(error))
+    default: .invalidResponse(url, reason: "\(error)")
+    }
+  }
+}

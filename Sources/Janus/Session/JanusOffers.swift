@@ -1,0 +1,43 @@
+internal import Signalling
+
+/// What the server sends on one WebRTC connection of a feed, in a form that peers expect.
+struct JanusOffers: Sendable {
+  /// The second field of the origin line of the first offer.
+  private var sessionID: String?
+  private var isOffered = false
+  /// Candidates that came before the offer, which Janus sends first with full trickle.
+  private var early: [TrickledCandidate] = []
+
+  private static let maximumEarlyCandidates = 64
+
+  /// Returns the messages for an offer: the offer, and the candidates that came before it.
+  ///
+  /// Janus gives each offer of a connection a new session id, where only the version may change (RFC 3264, 8). A peer
+  /// that follows the RFC would take an ICE restart for another connection, so the first id is kept.
+  mutating func received(offer sdp: String) -> [SignallingMessage] {
+    let origin = Self.sessionIDRange(in: sdp)
+    var sdp = sdp
+    if let origin {
+      if let sessionID { sdp.replaceSubrange(origin, with: sessionID) } else { sessionID = String(sdp[origin]) }
+    }
+    isOffered = true
+    defer { early = [] }
+    return [.offer(sdp)] + early.map { .candidate($0) }
+  }
+
+  /// Returns the candidate, or nil if it is kept until the offer.
+  mutating func received(_ candidate: TrickledCandidate) -> SignallingMessage? {
+    if isOffered { return .candidate(candidate) }
+    if early.count < Self.maximumEarlyCandidates { early.append(candidate) }
+    return nil
+  }
+
+  /// Returns the place of the session id: `o=<username> <session id> <version> …` (RFC 8866, 5.2).
+  private static func sessionIDRange(in sdp: String) -> Range<String.Index>? {
+    // Lines end with CR LF, which is one character.
+    guard let line = sdp.split(whereSeparator: \.isNewline).first(where: { $0.hasPrefix("o=") }) else { return nil }
+    let fields = line.split(separator: " ", omittingEmptySubsequences: false)
+    guard fields.count == 6, !fields[1].isEmpty else { return nil }
+    return fields[1].startIndex..<fields[1].endIndex
+  }
+}

@@ -1,0 +1,90 @@
+internal import Media
+
+/// The requests that await a response, by transaction.
+struct JanusRequests: Sendable {
+  enum Kind: Sendable, Hashable {
+    case claim, create, attachRoom, join, list, keepalive, destroy, publish
+    case attach(ParticipantID)
+    case subscribe(ParticipantID)
+    case start(ParticipantID)
+    case update(ParticipantID)
+    /// The choice of layers; if it fails, media flows nevertheless.
+    case chooseLayers(ParticipantID)
+    /// Its response has no consequence.
+    case unimportant
+
+    /// The participant whose subscription cannot go on without the response.
+    var subscriber: ParticipantID? {
+      switch self {
+      case .attach(let participant), .subscribe(let participant), .start(let participant): participant
+      case .claim, .create, .attachRoom, .join, .list, .keepalive, .destroy, .publish, .update, .chooseLayers,
+        .unimportant:
+        nil
+      }
+    }
+
+    /// Whether a server that does not respond is lost.
+    var isEssential: Bool {
+      switch self {
+      case .claim, .create, .attachRoom, .join, .list, .keepalive, .publish: true
+      case .attach, .subscribe, .start, .update, .chooseLayers, .destroy, .unimportant: false
+      }
+    }
+  }
+
+  private struct Waiting: Sendable {
+    var kind: Kind
+    var deadline: ContinuousClock.Instant
+  }
+
+  private var waiting: [UInt64: Waiting] = [:]
+  private var last: UInt64 = 0
+
+  /// Adds a request.
+  ///
+  /// - Returns: its transaction.
+  mutating func add(_ kind: Kind, deadline: ContinuousClock.Instant) -> String {
+    last &+= 1
+    waiting[last] = Waiting(kind: kind, deadline: deadline)
+    return "\(last)"
+  }
+
+  /// Removes the request that a response belongs to.
+  mutating func remove(_ transaction: String) -> Kind? {
+    guard transaction.utf8.count <= 20, let number = UInt64(transaction) else { return nil }
+    return waiting.removeValue(forKey: number)?.kind
+  }
+
+  /// Removes a request whose only response is an acknowledgement.
+  mutating func acknowledged(_ transaction: String) {
+    guard transaction.utf8.count <= 20, let number = UInt64(transaction), let kind = waiting[number]?.kind else {
+      return
+    }
+    switch kind {
+    case .keepalive, .unimportant: waiting[number] = nil
+    case .claim, .create, .attachRoom, .join, .list, .destroy, .publish, .attach, .subscribe, .start, .update,
+      .chooseLayers:
+      break
+    }
+  }
+
+  /// Removes what was requested for a subscription that is begun again or has ended. A requested handle is still
+  /// awaited, so that it can be released.
+  mutating func removeAll(of participant: ParticipantID) {
+    let obsolete: Set<Kind> = [
+      .subscribe(participant), .start(participant), .update(participant), .chooseLayers(participant),
+    ]
+    waiting = waiting.filter { !obsolete.contains($0.value.kind) }
+  }
+
+  mutating func removeAll() { waiting.removeAll() }
+
+  /// Removes and returns the requests whose time-out has passed, in the order of their transactions.
+  mutating func removeExpired(now: ContinuousClock.Instant) -> [Kind] {
+    let expired = waiting.filter { $0.value.deadline <= now }.sorted { $0.key < $1.key }
+    for (number, _) in expired { waiting[number] = nil }
+    return expired.map(\.value.kind)
+  }
+
+  var deadline: ContinuousClock.Instant? { waiting.values.lazy.map(\.deadline).min() }
+}

@@ -1,0 +1,83 @@
+internal import Media
+
+/// Our subscription to one feed.
+struct JanusSubscription: Sendable {
+  /// ```
+  ///   attaching ──► joining ──► offered ──► starting ──► started
+  ///       ▲            │           │  ▲        │            │ │
+  ///       │            ▼           ▼  └────────┴────────────┘ │ a new offer
+  ///       └───────── waiting ◄────────────────────────────────┘ an error, a hang-up, silence
+  /// ```
+  enum State: Sendable, Hashable {
+    /// A handle was requested.
+    case attaching
+    /// The subscription was requested.
+    case joining(handle: UInt64)
+    /// The server's offer waits for our answer.
+    case offered(handle: UInt64)
+    /// Our answer was sent.
+    case starting(handle: UInt64)
+    /// The server has confirmed our answer.
+    case started(handle: UInt64)
+    /// The next attempt follows at this time.
+    case waiting(until: ContinuousClock.Instant)
+  }
+
+  var info: JanusFeedInfo
+  var state = State.attaching
+  /// The `mid`s of the feed's streams that we subscribed to; nil if the server chose.
+  var feedMids: Set<String>?
+  /// The `mid`s of the video streams in our subscription, for the choice of their layers.
+  var videoMids: [String] = []
+  /// What the server sends on the present handle.
+  var offers = JanusOffers()
+  /// The number of offers that the peer has not answered yet.
+  var unansweredOffers = 0
+  /// The wait before the next attempt.
+  var retryDelay = Self.minimumRetryDelay
+  /// When the WebRTC connection was established.
+  var connectedSince: ContinuousClock.Instant?
+
+  static let minimumRetryDelay = Duration.seconds(1)
+  static let maximumRetryDelay = Duration.seconds(30)
+  /// A connection that lasted this long resets the wait.
+  static let lasting = Duration.seconds(10)
+
+  init(_ info: JanusFeedInfo) {
+    self.info = info
+  }
+
+  var handle: UInt64? {
+    switch state {
+    case .attaching, .waiting: nil
+    case .joining(let handle), .offered(let handle), .starting(let handle), .started(let handle): handle
+    }
+  }
+
+  /// Whether the subscription works and no request for it is unanswered.
+  var isSettled: Bool {
+    switch state {
+    case .started, .waiting: true
+    case .attaching, .joining, .offered, .starting: false
+    }
+  }
+
+  /// Returns the streams to subscribe to: the first audio and the first video stream that are sent. Nil for a server of
+  /// the series 0.x, which has feeds without streams.
+  static func wanted(of info: JanusFeedInfo) -> [JanusStreamInfo]? {
+    guard let streams = info.streams else { return nil }
+    return ["audio", "video"].compactMap { type in streams.first { $0.type == type && !$0.isDisabled } }
+  }
+
+  /// Schedules the next attempt.
+  mutating func retry(now: ContinuousClock.Instant) {
+    if let connectedSince, now - connectedSince >= Self.lasting { retryDelay = Self.minimumRetryDelay }
+    connectedSince = nil
+    state = .waiting(until: now + retryDelay)
+    retryDelay = min(retryDelay * 2, Self.maximumRetryDelay)
+    feedMids = nil
+    videoMids = []
+    unansweredOffers = 0
+    offers = JanusOffers()
+  }
+}

@@ -1,0 +1,131 @@
+import FoundationEssentials
+import Media
+
+/// Any JSON value (RFC 8259), because servers write the same field as a number, a string or a boolean.
+package enum JSONValue: Sendable, Hashable {
+  case null
+  case bool(Bool)
+  case number(Double)
+  case string(String)
+  case array([JSONValue])
+  case object([String: JSONValue])
+
+  /// The maximum number of values in a text, so that a short text cannot take long to decode.
+  private static let maximumValues = 1_024
+  private static let maximumDepth = 8
+  /// The maximum length of a run of bytes outside ASCII: longer runs of combining marks take long to compare.
+  private static let maximumRun = 4_096
+
+  /// Parses a text of one value.
+  package init(parsing text: String) throws(SocketIOParseError) {
+    let shape = JSONShape(text)
+    guard shape.values <= Self.maximumValues, shape.depth <= Self.maximumDepth else {
+      throw .tooMuchJSON(values: shape.values, depth: shape.depth)
+    }
+    guard !shape.hasZero, !text.utf8.hasRunOutsideASCII(overInJSON: Self.maximumRun) else {
+      throw .invalidJSON(bytes: text.utf8.count)
+    }
+    do {
+      self = try JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))
+    } catch {
+      throw .invalidJSON(bytes: text.utf8.count)
+    }
+  }
+
+  /// The JSON text, with keys in order and in ASCII only: then all servers agree on its length.
+  package var text: String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    // Numbers that JSON cannot express are never created here.
+    guard let data = try? encoder.encode(self) else { return "null" }
+    return String(decoding: data, as: UTF8.self).escapedToASCII
+  }
+
+  // MARK: Lenient reading
+
+  package subscript(_ key: String) -> JSONValue? {
+    if case .object(let fields) = self { fields[key] } else { nil }
+  }
+
+  /// A string, or a whole number as its text, because phone numbers are written in both ways.
+  package var lenientText: String? {
+    switch self {
+    case .string(let text): text
+    case .number(let number): Int64(exactly: number).map { "\($0)" }
+    default: nil
+    }
+  }
+
+  /// `true`, a number besides 0, or a string that says the same.
+  package var lenientBool: Bool? {
+    switch self {
+    case .bool(let value): value
+    case .number(let number): number != 0
+    case .string(let text):
+      switch text {
+      case "true", "True", "TRUE", "1", "yes": true
+      case "false", "False", "FALSE", "0", "no", "": false
+      default: nil
+      }
+    default: nil
+    }
+  }
+
+  /// A whole number, or a string with one.
+  package var lenientInt: Int? {
+    switch self {
+    case .number(let number): Int(exactly: number)
+    case .string(let text): Int(text)
+    default: nil
+    }
+  }
+}
+
+extension JSONValue: Codable {
+  package init(from decoder: any Decoder) throws {
+    let value = try decoder.singleValueContainer()
+    if value.decodeNil() {
+      self = .null
+    } else if let text = try? value.decode(String.self) {
+      self = .string(text)
+    } else if let flag = try? value.decode(Bool.self) {
+      self = .bool(flag)
+    } else if let number = try? value.decode(Double.self) {
+      self = .number(number)
+    } else if let values = try? value.decode([JSONValue].self) {
+      self = .array(values)
+    } else {
+      self = .object(try value.decode([String: JSONValue].self))
+    }
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var value = encoder.singleValueContainer()
+    switch self {
+    case .null: try value.encodeNil()
+    case .bool(let flag): try value.encode(flag)
+    case .number(let number):
+      if let whole = Int64(exactly: number) { try value.encode(whole) } else { try value.encode(number) }
+    case .string(let text): try value.encode(text)
+    case .array(let values): try value.encode(values)
+    case .object(let fields): try value.encode(fields)
+    }
+  }
+}
+
+extension String {
+  /// Replaces all characters outside ASCII by escapes of JSON (RFC 8259, 7).
+  var escapedToASCII: String {
+    if utf8.allSatisfy({ $0 < 0x80 }) { return self }
+    var escaped = ""
+    for unit in utf16 {
+      if unit < 0x80, let scalar = Unicode.Scalar(unit) {
+        escaped.unicodeScalars.append(scalar)
+      } else {
+        let digits = String(unit, radix: 16)
+        escaped += "\\u" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+      }
+    }
+    return escaped
+  }
+}

@@ -1,0 +1,262 @@
+package import HTTPTransport
+import Logging
+import Media
+import NIOCore
+import NIOHTTP1
+import Signalling
+
+/// Responses of the server. Unknown codes mean what their first digit means (RFC 9725, 4.1).
+extension WHIPSession {
+  package mutating func responded(
+    to request: Int, _ result: Result<HTTPResponse, HTTPError>, now: ContinuousClock.Instant
+  ) -> [Action] {
+    if closingRequests.remove(request) != nil { return [] }
+    if request == trickleRequest { return trickleResponded(result, now: now) }
+    switch state {
+    case .posting(request, let url, let redirects, let offer):
+      return postResponded(result, url: url, redirects: redirects, offer: offer, now: now)
+    case .sendingAnswer(request, let resource):
+      return answerResponded(result, resource, now: now)
+    case .restarting(request, let resource, let offer):
+      return restartResponded(result, resource, offer: offer, now: now)
+    case .leaving(request, let url):
+      state = .ended
+      guard case .success(let response) = result, let resource = resource(of: response, url: url, local: "", now: now)
+      else { return [] }
+      return delete(resource)
+    default:
+      // The response to a request that another one has replaced (RFC 9725, 4.3.3).
+      return []
+    }
+  }
+
+  // MARK: The response to an offer
+
+  private mutating func postResponded(
+    _ result: Result<HTTPResponse, HTTPError>, url: HTTPURL, redirects: Int, offer: String,
+    now: ContinuousClock.Instant
+  ) -> [Action] {
+    let response: HTTPResponse
+    switch result {
+    case .success(let received): response = received
+    case .failure(let error) where error.isPermanent: return end(error.description)
+    case .failure(let error): return lost(error.description, offer: offer, after: nil, now: now)
+    }
+    let said = "The \(role) server responded \(response.status.code)"
+    switch response.status.code {
+    case 200..<300:
+      return accepted(response, url: url, offer: offer, now: now)
+    case 307, 308:
+      return redirected(response, from: url, redirects: redirects, offer: nextOffer ?? offer)
+    case 406 where role == .player && response.hasSessionDescription:
+      return counterOffered(response, url: url, now: now)
+    case 404 where role == .player && options.waitsForStream:
+      return lost("\(said): the stream does not exist yet.", offer: offer, after: response.retryAfter, now: now)
+    case 408, 409, 425, 429, 500...:
+      return lost("\(said).", offer: offer, after: response.retryAfter, now: now)
+    case 401, 403:
+      let reason = options.token == nil ? "it requires a token" : "it rejects the token"
+      return end("\(said): \(reason).")
+    case 404, 410:
+      return end("\(said): nothing is at \(url.description.printable()).")
+    default:
+      return end("\(said) to the offer\(response.problem).")
+    }
+  }
+
+  private mutating func accepted(
+    _ response: HTTPResponse, url: HTTPURL, offer: String, now: ContinuousClock.Instant
+  ) -> [Action] {
+    guard let resource = resource(of: response, url: url, local: offer, now: now) else { return [] }
+    guard response.hasSessionDescription else {
+      return delete(resource) + end("The \(role) server accepted the offer without an answer in SDP.")
+    }
+    var actions: [Action] = []
+    if resource.url == nil {
+      actions.append(.log(.warning, "The \(role) server named no usable Location, so the session cannot be deleted."))
+    }
+    let servers = WebLink.iceServers(in: response.headers)
+    if !servers.isEmpty { actions.append(.deliver(.iceServers(servers))) }
+    isTrickling = true
+    state = .open(resource)
+    if let next = takeNextOffer() { return actions + resumed() + self.offer(next, now: now) }
+    // The answer comes first: when the peer hears that we have joined again, it offers again.
+    return actions + [.deliver(.message(.answer(resource.remote), from: participant.id))] + resumed()
+  }
+
+  private mutating func counterOffered(
+    _ response: HTTPResponse, url: HTTPURL, now: ContinuousClock.Instant
+  ) -> [Action] {
+    guard let resource = resource(of: response, url: url, local: "", now: now), resource.url != nil else {
+      return end("The \(role) server made an offer of its own, but named no usable Location for the answer.")
+    }
+    isTrickling = true
+    var actions: [Action] = []
+    let servers = WebLink.iceServers(in: response.headers)
+    if !servers.isEmpty { actions.append(.deliver(.iceServers(servers))) }
+    state = .answering(resource)
+    if let next = takeNextOffer() { return actions + resumed() + self.offer(next, now: now) }
+    return actions + [.deliver(.message(.offer(resource.remote), from: participant.id))] + resumed()
+  }
+
+  private mutating func redirected(
+    _ response: HTTPResponse, from url: HTTPURL, redirects: Int, offer: String
+  ) -> [Action] {
+    guard redirects < Self.maximumRedirects else {
+      return end("The \(role) server redirects more than \(Self.maximumRedirects) times.")
+    }
+    guard let location = response.headers.first(name: "Location"), let target = try? url.resolving(location) else {
+      return end("The \(role) server redirects without a usable Location.")
+    }
+    guard target.isSecure || !url.isSecure else {
+      return end("The \(role) server redirects from https to http.")
+    }
+    nextOffer = nil
+    return post(offer, to: target, redirects: redirects + 1)
+  }
+
+  // MARK: The responses to an answer and to a restart
+
+  private mutating func answerResponded(
+    _ result: Result<HTTPResponse, HTTPError>, _ resource: Resource, now: ContinuousClock.Instant
+  ) -> [Action] {
+    guard case .success(let response) = result, response.statusClass == 2 else {
+      let reason = result.reason
+      return [.log(.warning, "The \(role) server did not accept our answer: \(reason).".withOnePeriod)]
+        + (result.isGone ? [] : delete(resource)) + sessionEnded(resource, now: now)
+    }
+    var resource = resource
+    resource.entityTag = response.entityTag ?? resource.entityTag
+    state = .open(resource)
+    return takeNextOffer().map { offer($0, now: now) } ?? []
+  }
+
+  private mutating func restartResponded(
+    _ result: Result<HTTPResponse, HTTPError>, _ resource: Resource, offer: String, now: ContinuousClock.Instant
+  ) -> [Action] {
+    if case .success(let response) = result, response.status == .ok,
+      let fragment = try? SDPFragment(parsing: response.text),
+      let answer = ICERestart.answer(from: resource.remote, fragment: fragment)
+    {
+      var resource = resource
+      resource.entityTag = response.entityTag ?? resource.entityTag
+      resource.local = offer
+      resource.remote = answer
+      state = .open(resource)
+      if let next = takeNextOffer() { return self.offer(next, now: now) }
+      return [.deliver(.message(.answer(answer), from: participant.id))]
+    }
+    let newest = takeNextOffer() ?? offer
+    return [
+      .log(.notice, "The \(role) server did not restart ICE, so a new session is made: \(result.reason).".withOnePeriod)
+    ]
+      + (result.isGone ? [] : delete(resource)) + post(newest)
+  }
+
+  // MARK: Common
+
+  /// The session that a response describes; its body is the answer.
+  private func resource(
+    of response: HTTPResponse, url: HTTPURL, local: String, now: ContinuousClock.Instant
+  ) -> Resource? {
+    guard response.statusClass == 2 || response.status.code == 406 else { return nil }
+    let location = response.headers.first(name: "Location").flatMap { try? url.resolving($0) }
+    // Credentials and descriptions that went over TLS must not go on without it.
+    let isUsable = location.map { $0.isSecure || !url.isSecure } ?? false
+    return Resource(
+      url: isUsable ? location : nil, entityTag: response.entityTag, local: local, remote: response.text, since: now)
+  }
+
+  private mutating func takeNextOffer() -> String? {
+    defer { nextOffer = nil }
+    return nextOffer
+  }
+
+  /// Announces us again after a lost connection.
+  private mutating func resumed() -> [Action] {
+    defer { isLost = false }
+    return isLost ? joined() : []
+  }
+
+  private mutating func lost(
+    _ reason: String, offer: String, after minimum: Duration?, now: ContinuousClock.Instant
+  ) -> [Action] {
+    let delay = max(nextDelay(), minimum ?? .zero)
+    isLost = true
+    state = .waitingToPost(until: now + delay, offer: takeNextOffer() ?? offer)
+    return [.deliver(.connectionLost(reason: reason, retryAfter: delay))]
+  }
+
+  /// The server ended the session. The participant returns after a while, so that the peer calls again.
+  mutating func sessionEnded(_ resource: Resource, now: ContinuousClock.Instant) -> [Action] {
+    if now - resource.since >= options.backoffResetAge { backoff.reset() }
+    waitingCandidates = []
+    sendsCandidatesAt = nil
+    trickleRequest = nil
+    state = .waitingToReturn(until: now + nextDelay())
+    let left = Action.deliver(.participantLeft(participant.id, isRejoinVerified: false))
+    guard let next = takeNextOffer() else { return [left] }
+    return [left, .deliver(.participantJoined(participant))] + post(next)
+  }
+
+  private mutating func nextDelay() -> Duration {
+    var generator = self.generator
+    defer { self.generator = generator }
+    return backoff.next(using: &generator)
+  }
+
+  private mutating func end(_ reason: String) -> [Action] {
+    state = .ended
+    return [.deliver(.closed(reason: reason))]
+  }
+}
+
+extension HTTPResponse {
+  /// Whether the body is a session description, as its type says or, without a type, as it begins.
+  var hasSessionDescription: Bool {
+    let type = headers.first(name: "Content-Type")?.lowercased()
+    guard type?.hasPrefix("application/sdp") ?? true else { return false }
+    return text.hasPrefix("v=0")
+  }
+
+  /// The entity tag, if it can be sent back (RFC 9110, 8.8.3).
+  var entityTag: String? {
+    guard let tag = headers.first(name: "ETag"), (1...256).contains(tag.utf8.count),
+      tag.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+    else { return nil }
+    return tag
+  }
+
+  /// The beginning of a text that says what is wrong, as a clause.
+  fileprivate var problem: String {
+    let type = headers.first(name: "Content-Type")?.lowercased() ?? ""
+    guard type.hasPrefix("text/plain") || type.contains("json"), body.readableBytes > 0 else { return "" }
+    return ": \(text.printable())"
+  }
+}
+
+extension HTTPError {
+  /// Whether another attempt fails for the same reason.
+  fileprivate var isPermanent: Bool {
+    switch self {
+    case .notTrusted, .noCertificates: true
+    case .unreachable, .invalidResponse, .responseTooLarge, .timedOut: false
+    }
+  }
+}
+
+extension HTTPResponseStatus {
+  /// Whether the session does not exist any more.
+  var isGone: Bool { code == 404 || code == 410 }
+}
+
+extension Result<HTTPResponse, HTTPError> {
+  fileprivate var isGone: Bool { if case .success(let response) = self { response.status.isGone } else { false } }
+
+  fileprivate var reason: String {
+    switch self {
+    case .success(let response): "it responded \(response.status.code)"
+    case .failure(let error): error.description
+    }
+  }
+}

@@ -1,0 +1,257 @@
+package import HTTPTransport
+package import Logging
+package import Media
+import NIOCore
+import NIOHTTP1
+package import Signalling
+
+/// A session with a WHIP or WHEP server: messages of the peer and responses in, requests and events out. Pure.
+///
+/// ```
+///           offer              201: answer
+///   ready ─────────► posting ──────────────► open ◄───────────────┐
+///     ▲                │ ▲ │ 406: offer        │ │ other           │ 200: answer
+///     │            5xx │ │ └──► answering      │ └ credentials ► restarting
+///     │                ▼ │        │ answer     │                    │ refused: DELETE, POST
+///     │       waitingToPost       ▼            │                    ▼
+///     │                    sendingAnswer       │ 404             posting
+///     │                                        ▼
+///     └──────────────────────────── waitingToReturn
+/// ```
+/// A permanent refusal ends it in every state, and so does ``leave()``, which deletes the session at the server.
+package struct WHIPSession: Sendable {
+  /// What the owner has to do, in order.
+  package enum Action: Sendable {
+    /// Send the request, and report its result with its number.
+    case send(Int, HTTPRequest)
+    case deliver(SignallingEvent)
+    case log(Logger.Level, String)
+  }
+
+  /// The session as the server knows it.
+  struct Resource {
+    /// Where candidates, restarts and the end are sent; nil if the server named no place.
+    var url: HTTPURL?
+    /// Identifies the ICE session (RFC 9725, 4.3.1).
+    var entityTag: String?
+    /// Our description: the offer, or our answer to the server's offer.
+    var local: String
+    /// The server's description.
+    var remote: String
+    var since: ContinuousClock.Instant
+  }
+
+  enum State {
+    case ready
+    case posting(request: Int, url: HTTPURL, redirects: Int, offer: String)
+    case waitingToPost(until: ContinuousClock.Instant, offer: String)
+    case answering(Resource)
+    case sendingAnswer(request: Int, Resource)
+    case open(Resource)
+    case restarting(request: Int, Resource, offer: String)
+    case waitingToReturn(until: ContinuousClock.Instant)
+    /// We leave; the response to an offer is still awaited, because it names the session to delete.
+    case leaving(request: Int, url: HTTPURL)
+    case ended
+  }
+
+  static let maximumRedirects = 5
+  static let maximumWaitingCandidates = 256
+
+  package let role: WHIPClient.Role
+  package let endpoint: HTTPURL
+  package let participant: SignalledParticipant
+  let options: WHIPClient.Options
+  var state = State.ready
+  /// The newest offer, made while a request is in progress.
+  var nextOffer: String?
+  /// Whether a lost connection was reported, and must be followed by `joined`.
+  var isLost = false
+  var backoff: ReconnectBackoff
+  var generator: any RandomNumberGenerator & Sendable
+  // Trickled candidates.
+  var waitingCandidates: [TrickledCandidate] = []
+  var sendsCandidatesAt: ContinuousClock.Instant?
+  var trickleRequest: Int?
+  var isTrickling = true
+  /// Requests whose response only shows that the server received them.
+  var closingRequests: Set<Int> = []
+  private var lastRequest = 0
+
+  package init(
+    _ role: WHIPClient.Role, endpoint: HTTPURL, options: WHIPClient.Options,
+    generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
+  ) {
+    self.role = role
+    self.endpoint = endpoint
+    self.options = options
+    self.generator = generator
+    participant = SignalledParticipant(
+      ParticipantID(endpoint.host), name: "\(role) server \(endpoint.host)", offerer: .local,
+      direction: role == .publisher ? .sendOnly : .receiveOnly)
+    backoff = ReconnectBackoff(minimum: options.minimumRetryDelay, maximum: options.maximumRetryDelay)
+  }
+
+  /// Our own id; the protocol assigns none.
+  package static let ownID = ParticipantID("local")
+
+  /// The first events.
+  package func joined() -> [Action] {
+    [.deliver(.joined(id: Self.ownID, others: [participant]))]
+  }
+
+  /// Whether the session has ended and every request that ends it at the server has its response.
+  package var isFinished: Bool {
+    if case .ended = state { closingRequests.isEmpty } else { false }
+  }
+
+  /// When ``timePassed(now:)`` has something to do.
+  package var deadline: ContinuousClock.Instant? {
+    switch state {
+    case .waitingToPost(let until, _), .waitingToReturn(let until): until
+    case .open: trickleRequest == nil ? sendsCandidatesAt : nil
+    default: nil
+    }
+  }
+
+  // MARK: Messages of the peer
+
+  package mutating func send(
+    _ message: SignallingMessage, to participant: ParticipantID, now: ContinuousClock.Instant
+  ) -> [Action] {
+    guard participant == self.participant.id else {
+      return [.log(.debug, "A message is discarded, because its participant is not the \(role) server.")]
+    }
+    switch message {
+    case .offer(let sdp):
+      // Candidates that wait belong to the previous offer.
+      if !isAnswered(sdp) { waitingCandidates = [] }
+      return offer(sdp, now: now)
+    case .answer(let sdp): return answer(sdp)
+    case .candidate(let candidate):
+      add(candidate, now: now)
+      return []
+    }
+  }
+
+  /// Whether the answer to the current offer is, or will be, the answer to this one too. A peer offers again when it
+  /// hears that we have joined again; WHIP cannot negotiate anew.
+  private func isAnswered(_ sdp: String) -> Bool {
+    switch state {
+    case .posting(_, _, _, let offer), .restarting(_, _, let offer), .waitingToPost(_, let offer):
+      ICERestart.isRepetition(of: nextOffer ?? offer, by: sdp)
+    case .open(let resource): ICERestart.isRepetition(of: resource.local, by: sdp)
+    default: false
+    }
+  }
+
+  mutating func offer(_ sdp: String, now: ContinuousClock.Instant) -> [Action] {
+    switch state {
+    case .ready, .waitingToReturn:
+      return post(sdp)
+    case .waitingToPost(let until, _):
+      state = .waitingToPost(until: until, offer: sdp)
+      return []
+    case .posting, .sendingAnswer, .restarting:
+      if !isAnswered(sdp) { nextOffer = sdp }
+      return []
+    case .answering(let resource):
+      return delete(resource) + post(sdp)
+    case .open(let resource):
+      if isAnswered(sdp) { return [.deliver(.message(.answer(resource.remote), from: participant.id))] }
+      return resource.url != nil && ICERestart.isRestart(from: resource.local, to: sdp)
+        ? restart(resource, offer: sdp) : delete(resource) + post(sdp)
+    case .leaving, .ended:
+      return []
+    }
+  }
+
+  private mutating func answer(_ sdp: String) -> [Action] {
+    guard case .answering(var resource) = state, let url = resource.url else {
+      return [.log(.debug, "An answer is discarded, because the \(role) server made no offer.")]
+    }
+    resource.local = sdp
+    resource.remote = ICERestart.answer(fromOffer: resource.remote, answeredBy: sdp)
+    let (number, action) = request(.PATCH, url, type: "application/sdp", body: sdp)
+    state = .sendingAnswer(request: number, resource)
+    return [action]
+  }
+
+  // MARK: Time
+
+  package mutating func timePassed(now: ContinuousClock.Instant) -> [Action] {
+    switch state {
+    case .waitingToPost(let until, let offer) where now >= until: return post(offer)
+    case .waitingToReturn(let until) where now >= until:
+      state = .ready
+      return [.deliver(.participantJoined(participant))]
+    case .open(let resource): return sendCandidates(of: resource, now: now)
+    default: return []
+    }
+  }
+
+  // MARK: Leaving
+
+  /// Deletes the session at the server. ``isFinished`` tells when the server knows.
+  package mutating func leave() -> [Action] {
+    nextOffer = nil
+    waitingCandidates = []
+    switch state {
+    case .posting(let number, let url, _, _):
+      state = .leaving(request: number, url: url)
+      return []
+    case .answering(let resource), .sendingAnswer(_, let resource), .open(let resource),
+      .restarting(_, let resource, _):
+      state = .ended
+      return delete(resource)
+    case .ready, .waitingToPost, .waitingToReturn:
+      state = .ended
+      return []
+    case .leaving, .ended:
+      return []
+    }
+  }
+
+  // MARK: Requests
+
+  mutating func request(
+    _ method: HTTPMethod, _ url: HTTPURL, type: String? = nil, ifMatch: String? = nil, body: String? = nil,
+    timeout: Duration? = nil
+  ) -> (number: Int, action: Action) {
+    lastRequest += 1
+    var request = HTTPRequest(method, url, timeout: timeout ?? options.responseTimeout)
+    if let type { request.headers.add(name: "Content-Type", value: type) }
+    if method == .POST { request.headers.add(name: "Accept", value: "application/sdp") }
+    if let ifMatch { request.headers.add(name: "If-Match", value: ifMatch) }
+    if let token = options.token, url.hasSameOrigin(as: endpoint) {
+      request.headers.add(name: "Authorization", value: token.headerValue)
+    }
+    request.body = body.map { .init(string: $0) }
+    return (lastRequest, .send(lastRequest, request))
+  }
+
+  mutating func post(_ offer: String, to url: HTTPURL? = nil, redirects: Int = 0) -> [Action] {
+    let url = url ?? endpoint
+    trickleRequest = nil
+    let (number, action) = request(.POST, url, type: "application/sdp", body: offer)
+    state = .posting(request: number, url: url, redirects: redirects, offer: offer)
+    return [action]
+  }
+
+  private mutating func restart(_ resource: Resource, offer: String) -> [Action] {
+    guard let url = resource.url, let fragment = SDPFragment(restartingWith: offer) else {
+      return delete(resource) + post(offer)
+    }
+    trickleRequest = nil
+    let (number, action) = request(.PATCH, url, type: SDPFragment.mediaType, ifMatch: "*", body: fragment.text)
+    state = .restarting(request: number, resource, offer: offer)
+    return [action]
+  }
+
+  mutating func delete(_ resource: Resource) -> [Action] {
+    guard let url = resource.url else { return [] }
+    let (number, action) = request(.DELETE, url, timeout: options.leaveTimeout)
+    closingRequests.insert(number)
+    return [action]
+  }
+}

@@ -1,0 +1,258 @@
+import BotPeer
+import Logging
+import Media
+import Signalling
+import Synchronization
+
+/// A participant of a room that this server adds: for a publisher of WHIP, or to listen for players of WHEP.
+final class RoomMember: Sendable {
+  /// What happens in the room.
+  struct Handlers: Sendable {
+    var connected: @Sendable (ParticipantID) -> Void = { _ in }
+    var ended: @Sendable (ParticipantID) -> Void = { _ in }
+    var keyframeRequested: @Sendable () -> Void = {}
+    var frame: @Sendable (EncodedFrame, ParticipantID) -> Void = { _, _ in }
+  }
+
+  let peer: Peer
+  private let client: any SignallingClient
+  private let tasks: Mutex<[Task<Void, Never>]>
+
+  /// Joins a room.
+  static func join(
+    _ room: String, sending: Set<MediaKind>, access: WHIPGateway.RoomAccess, log: Logger, _ handlers: Handlers
+  ) async throws -> RoomMember {
+    var settings = access.connectionSettings
+    settings.room = room
+    let client = try settings.roomClient(trust: access.trust, log: log)
+    let ownID = Mutex("")
+    var configuration = settings.peerConfiguration
+    configuration.sending = sending
+    configuration.receiving = sending.isEmpty ? Set(MediaKind.allCases) : []
+    configuration.keyframeResponse = .requestFromSource
+    configuration.isPolite = { other in ownID.withLock { $0 } < other.text }
+    configuration.handler = { event in
+      if case .media(.frame(let frame)) = event.event { handlers.frame(frame, event.participant) }
+    }
+    let peer = try await Peer.start(configuration, on: MediaThread.loop, log: log)
+    do {
+      try await client.connect()
+    } catch {
+      await peer.close(reason: "The room was not joined.")
+      throw error
+    }
+    let member = RoomMember(peer: peer, client: client)
+    let signalling = Task {
+      for await event in client.events {
+        if case .joined(let id, _) = event { ownID.withLock { $0 = id.text } }
+        peer.receive(event)
+      }
+    }
+    let events = Task {
+      for await event in peer.events {
+        switch event.event {
+        case .signal(let message): client.send(message, to: event.participant)
+        case .stateChanged(.connected): handlers.connected(event.participant)
+        case .keyframeRequested: handlers.keyframeRequested()
+        case .ended: handlers.ended(event.participant)
+        default: break
+        }
+      }
+    }
+    member.tasks.withLock { $0 = [signalling, events] }
+    return member
+  }
+
+  private init(peer: Peer, client: any SignallingClient) {
+    self.peer = peer
+    self.client = client
+    tasks = Mutex([])
+  }
+
+  func leave() async {
+    await peer.close(reason: "The session has ended.")
+    await client.leave()
+    for task in tasks.withLock({ $0 }) { await task.value }
+  }
+}
+
+/// The participant of a room that sends what a client publishes with WHIP.
+final class RoomPublisher: Sendable {
+  private struct State {
+    var member: RoomMember?
+    var viewers: Set<ParticipantID> = []
+    var isEnding = false
+  }
+
+  private let room: String
+  private let kinds: Set<MediaKind>
+  private let access: WHIPGateway.RoomAccess
+  private let log: Logger
+  private let requestKeyframe: @Sendable () -> Void
+  private let state = Mutex(State())
+
+  init(
+    room: String, kinds: Set<MediaKind>, access: WHIPGateway.RoomAccess, log: Logger,
+    requestKeyframe: @escaping @Sendable () -> Void
+  ) {
+    self.room = room
+    self.kinds = kinds
+    self.access = access
+    self.log = log
+    self.requestKeyframe = requestKeyframe
+  }
+
+  /// Joins the room, unless that has happened.
+  func join() async {
+    guard state.withLock({ $0.member == nil && !$0.isEnding }) else { return }
+    var handlers = RoomMember.Handlers()
+    handlers.connected = { [self] viewer in
+      state.withLock { _ = $0.viewers.insert(viewer) }
+      requestKeyframe()
+    }
+    handlers.ended = { [self] viewer in state.withLock { _ = $0.viewers.remove(viewer) } }
+    handlers.keyframeRequested = requestKeyframe
+    do {
+      let member = try await RoomMember.join(room, sending: kinds, access: access, log: log, handlers)
+      let isLate = state.withLock { state in
+        if !state.isEnding { state.member = member }
+        return state.isEnding
+      }
+      if isLate { await member.leave() }
+    } catch {
+      log.warning("a publisher cannot join its room", metadata: ["reason": "\(error)"])
+    }
+  }
+
+  /// Sends a frame to everyone in the room. Called on the media thread.
+  func forward(_ frame: EncodedFrame) {
+    let (member, viewers) = state.withLock { ($0.member, $0.viewers) }
+    guard let member else { return }
+    for viewer in viewers { member.peer.send(frame, to: viewer) }
+  }
+
+  func leave() async {
+    let member = state.withLock { state in
+      state.isEnding = true
+      defer { state.member = nil }
+      return state.member
+    }
+    await member?.leave()
+  }
+}
+
+/// The participant of a room that receives media for the players of WHEP. Each player sees one participant: the one that
+/// it names, else the first.
+final class RoomListener: Sendable {
+  private struct Player {
+    var wanted: String?
+    var shown: ParticipantID?
+    var send: @Sendable (EncodedFrame) -> Void
+  }
+
+  private struct State {
+    var member: RoomMember?
+    var isJoining = false
+    /// The participants whose media arrives, in the order of their connection.
+    var senders: [ParticipantID] = []
+    var players: [ParticipantID: Player] = [:]
+
+    /// Chooses the participant for each player.
+    mutating func choose() {
+      for (id, player) in players {
+        let wanted = player.wanted.map { ParticipantID($0) }
+        if let shown = player.shown, senders.contains(shown), wanted == nil || wanted == shown { continue }
+        players[id]?.shown = wanted.flatMap { senders.contains($0) ? $0 : nil } ?? (wanted == nil ? senders.first : nil)
+      }
+    }
+  }
+
+  let room: String
+  private let access: WHIPGateway.RoomAccess
+  private let log: Logger
+  private let state = Mutex(State())
+
+  init(room: String, access: WHIPGateway.RoomAccess, log: Logger) {
+    self.room = room
+    self.access = access
+    self.log = log
+  }
+
+  var isUnused: Bool { state.withLock { $0.players.isEmpty } }
+
+  /// Adds a player.
+  ///
+  /// - Parameter wanted: the id of the participant to show, or nil for any.
+  func add(_ player: ParticipantID, wants wanted: String?, _ send: @escaping @Sendable (EncodedFrame) -> Void) {
+    state.withLock { state in
+      state.players[player] = Player(wanted: wanted, shown: nil, send: send)
+      state.choose()
+    }
+  }
+
+  /// Removes a player, and returns whether it was the last one.
+  func remove(_ player: ParticipantID) -> Bool {
+    state.withLock { state in
+      state.players[player] = nil
+      return state.players.isEmpty
+    }
+  }
+
+  /// Joins the room, unless that has happened.
+  func join() async {
+    let isFirst = state.withLock { state in
+      defer { state.isJoining = true }
+      return !state.isJoining
+    }
+    guard isFirst else { return }
+    var handlers = RoomMember.Handlers()
+    handlers.ended = { [self] sender in
+      state.withLock { state in
+        state.senders.removeAll { $0 == sender }
+        state.choose()
+      }
+      requestKeyframes()
+    }
+    handlers.frame = { [self] frame, sender in forward(frame, of: sender) }
+    do {
+      let member = try await RoomMember.join(room, sending: [], access: access, log: log, handlers)
+      state.withLock { $0.member = member }
+    } catch {
+      state.withLock { $0.isJoining = false }
+      log.warning("a player cannot join its room", metadata: ["reason": "\(error)"])
+    }
+  }
+
+  /// Requests a keyframe of the participant that a player sees.
+  func requestKeyframe(for player: ParticipantID) {
+    let (member, shown) = state.withLock { ($0.member, $0.players[player]?.shown) }
+    if let member, let shown { member.peer.requestKeyframe(of: shown) }
+  }
+
+  func leave() async {
+    let member = state.withLock { state in
+      defer { state.member = nil }
+      return state.member
+    }
+    await member?.leave()
+  }
+
+  private func requestKeyframes() {
+    let (member, shown) = state.withLock { ($0.member, Set($0.players.values.compactMap(\.shown))) }
+    for participant in shown { member?.peer.requestKeyframe(of: participant) }
+  }
+
+  /// Sends a frame to the players of its participant. Called on the media thread.
+  private func forward(_ frame: EncodedFrame, of sender: ParticipantID) {
+    let (players, isNew) = state.withLock { state in
+      let isNew = !state.senders.contains(sender)
+      if isNew {
+        state.senders.append(sender)
+        state.choose()
+      }
+      return (state.players.values.filter { $0.shown == sender }.map(\.send), isNew)
+    }
+    for send in players { send(frame) }
+    if isNew { requestKeyframes() }
+  }
+}

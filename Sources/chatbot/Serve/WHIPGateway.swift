@@ -1,0 +1,248 @@
+import BotPeer
+import HTTPTransport
+import Logging
+import Media
+import NIOCore
+import NIOHTTP1
+import Signalling
+import Synchronization
+import WHIP
+
+/// Connects clients of WHIP and WHEP with the rooms of the server: a publisher becomes a participant of a room, and a
+/// player receives a participant of a room.
+///
+/// One peer serves all HTTP sessions. Frames are forwarded as they arrive, without decoding.
+actor WHIPGateway: HTTPRequestResponder {
+  /// How to join the rooms of the server.
+  struct RoomAccess: Sendable {
+    var connectionSettings: ConnectionSettings
+    var trust: TLSTrust
+  }
+
+  /// A session of an HTTP client.
+  private enum Session {
+    case publisher(RoomPublisher)
+    case player(RoomListener)
+  }
+
+  nonisolated let maximumBodyBytes: Int
+  private var server: WHIPServer
+  private let peer: Peer
+  private let loop: any EventLoop
+  private let log: Logger
+  private let forwarding: FrameForwarding
+  private var access: RoomAccess?
+  private var requests = 0
+  private var waiting: [Int: CheckedContinuation<HTTPResponse, Never>] = [:]
+  private var sessions: [ParticipantID: Session] = [:]
+  /// Who listens to each room for its players.
+  private var listeners: [String: RoomListener] = [:]
+  private var timer: Task<Void, Never>?
+  private var events: Task<Void, Never>?
+
+  /// Starts the peer of the HTTP sessions.
+  static func start(
+    options: WHIPServer.Options, configuration: Peer.Configuration, log: Logger
+  ) async throws -> WHIPGateway {
+    let forwarding = FrameForwarding()
+    var configuration = configuration
+    configuration.sending = Set(MediaKind.allCases)
+    configuration.receiving = Set(MediaKind.allCases)
+    configuration.keyframeResponse = .requestFromSource
+    configuration.handler = { event in
+      if case .media(.frame(let frame)) = event.event { forwarding.forward(frame, of: event.participant) }
+    }
+    let peer = try await Peer.start(configuration, on: MediaThread.loop, log: log)
+    let gateway = WHIPGateway(options: options, peer: peer, forwarding: forwarding, loop: MediaThread.loop, log: log)
+    await gateway.begin()
+    return gateway
+  }
+
+  private init(options: WHIPServer.Options, peer: Peer, forwarding: FrameForwarding, loop: any EventLoop, log: Logger) {
+    server = WHIPServer(options: options, now: .now())
+    maximumBodyBytes = options.maximumBodyBytes
+    self.peer = peer
+    self.forwarding = forwarding
+    self.loop = loop
+    self.log = log
+  }
+
+  private func begin() {
+    events = Task {
+      for await event in peer.events { await happened(event) }
+    }
+    timer = Task {
+      while !Task.isCancelled {
+        try? await Task.sleep(for: .milliseconds(250))
+        carryOut(server.timePassed(now: .now()))
+      }
+    }
+  }
+
+  /// Lets sessions join rooms from now on.
+  func open(_ access: RoomAccess) { self.access = access }
+
+  /// Ends all sessions.
+  func close() async {
+    timer?.cancel()
+    for session in sessions.values { await end(session) }
+    sessions = [:]
+    await peer.close(reason: "The server shuts down.")
+    await events?.value
+    for continuation in waiting.values {
+      continuation.resume(returning: HTTPResponse(status: .serviceUnavailable))
+    }
+    waiting = [:]
+  }
+
+  // MARK: Requests
+
+  nonisolated func handles(_ target: String) -> Bool {
+    WHIPServer.handles(target) || Self.page(at: target) != nil
+  }
+
+  func respond(to request: HTTPServerRequest) async -> HTTPResponse {
+    if !WHIPServer.handles(request.target), let page = Self.page(at: request.target) {
+      guard request.method == .GET || request.method == .HEAD else {
+        return HTTPResponse(status: .methodNotAllowed, headers: ["Allow": "GET, HEAD"])
+      }
+      return HTTPResponse(status: .ok, headers: ["Content-Type": page.type], body: page.content)
+    }
+    requests &+= 1
+    let number = requests
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        waiting[number] = continuation
+        let request = WHIPServer.Request(
+          request.method, request.target, headers: request.headers, body: request.body, address: request.address)
+        carryOut(server.received(request, number: number, now: .now()))
+      }
+    } onCancel: {
+      Task { await self.abandon(number) }
+    }
+  }
+
+  private func abandon(_ number: Int) {
+    guard let continuation = waiting.removeValue(forKey: number) else { return }
+    carryOut(server.abandoned(request: number))
+    continuation.resume(returning: HTTPResponse(status: .serviceUnavailable))
+  }
+
+  /// The page for a target: `/whip` and `/whep` without a room, and their files.
+  private static func page(at target: String) -> WHIPPage.File? {
+    let path = target.prefix { $0 != "?" && $0 != "#" }
+    return switch path {
+    case "/whip", "/whip/": WHIPPage.files["/whip.html"]
+    case "/whep", "/whep/": WHIPPage.files["/whep.html"]
+    default: WHIPPage.files[String(path)]
+    }
+  }
+
+  private func carryOut(_ outcomes: [WHIPServer.Outcome]) {
+    for outcome in outcomes {
+      switch outcome {
+      case .respond(let number, let response): waiting.removeValue(forKey: number)?.resume(returning: response)
+      case .event(let event): received(event)
+      }
+    }
+  }
+
+  // MARK: Sessions
+
+  private func received(_ event: WHIPServer.Event) {
+    switch event {
+    case .offer(let id, let role, let sdp, let room, let name):
+      begin(id, role, sdp: sdp, room: room, name: name)
+    case .candidate(let id, let candidate):
+      peer.receive(.candidate(candidate), from: ParticipantID(id.text))
+    case .restart(let id, let sdp):
+      peer.receive(.offer(sdp), from: ParticipantID(id.text))
+    case .ended(let id):
+      let participant = ParticipantID(id.text)
+      peer.disconnect(participant, because: CloseReason(.closedByParticipant, "The client ended its session."))
+      remove(participant)
+    }
+  }
+
+  private func begin(_ id: WHIPServer.SessionID, _ role: WHIPClient.Role, sdp: String, room: String, name: String?) {
+    guard let access else {
+      return carryOut(server.refused(id, reason: "The server does not admit anybody yet.", now: .now()))
+    }
+    let participant = ParticipantID(id.text)
+    let metadata: Logger.Metadata = ["room": "\(room.printable())", "protocol": "\(role)"]
+    log.info("a client began a session", metadata: metadata)
+    switch role {
+    case .publisher:
+      let kinds = Set(MediaKind.allCases.filter { sdp.contains("m=\($0.rawValue) ") })
+      let publisher = RoomPublisher(room: room, kinds: kinds, access: access, log: log) { [peer] in
+        peer.requestKeyframe(of: participant)
+      }
+      sessions[participant] = .publisher(publisher)
+      forwarding.set(participant) { publisher.forward($0) }
+      peer.call(SignalledParticipant(participant, offerer: .remote, direction: .receiveOnly))
+    case .player:
+      let listener = listeners[room] ?? RoomListener(room: room, access: access, log: log)
+      listeners[room] = listener
+      listener.add(participant, wants: name) { [peer] frame in peer.send(frame, to: participant) }
+      sessions[participant] = .player(listener)
+      peer.call(SignalledParticipant(participant, offerer: .remote, direction: .sendOnly))
+    }
+    peer.receive(.offer(sdp), from: participant)
+  }
+
+  private func happened(_ event: ParticipantEvent) async {
+    let participant = event.participant
+    let id = WHIPServer.SessionID(text: participant.text)
+    switch event.event {
+    case .signal(.answer(let sdp)):
+      carryOut(server.answered(id, sdp: sdp, now: .now()))
+    case .problem(let sentence):
+      carryOut(server.refused(id, reason: sentence, now: .now()))
+    case .stateChanged(.connected):
+      // Only media that arrives is worth a participant in the room.
+      switch sessions[participant] {
+      case .publisher(let publisher): await publisher.join()
+      case .player(let listener):
+        await listener.join()
+        listener.requestKeyframe(for: participant)
+      case nil: break
+      }
+    case .keyframeRequested:
+      if case .player(let listener) = sessions[participant] { listener.requestKeyframe(for: participant) }
+    case .ended:
+      server.ended(id)
+      remove(participant)
+    case .signal, .stateChanged, .media, .reached, .targetBitrate:
+      break
+    }
+  }
+
+  private func remove(_ participant: ParticipantID) {
+    forwarding.remove(participant)
+    guard let session = sessions.removeValue(forKey: participant) else { return }
+    if case .player(let listener) = session, listener.remove(participant) { listeners[listener.room] = nil }
+    Task { await end(session) }
+  }
+
+  private func end(_ session: Session) async {
+    switch session {
+    case .publisher(let publisher): await publisher.leave()
+    case .player(let listener): if listener.isUnused { await listener.leave() }
+    }
+  }
+}
+
+/// Where the frames of each session go. Called on the media thread.
+final class FrameForwarding: Sendable {
+  private let receivers = Mutex<[ParticipantID: @Sendable (EncodedFrame) -> Void]>([:])
+
+  func set(_ participant: ParticipantID, _ receiver: @escaping @Sendable (EncodedFrame) -> Void) {
+    receivers.withLock { $0[participant] = receiver }
+  }
+
+  func remove(_ participant: ParticipantID) { receivers.withLock { $0[participant] = nil } }
+
+  func forward(_ frame: EncodedFrame, of participant: ParticipantID) {
+    receivers.withLock { $0[participant] }?(frame)
+  }
+}

@@ -1,0 +1,72 @@
+import Signalling
+import Testing
+
+@testable import Firestore
+
+/// The six orders of the iOS app's own tests, over HTTP.
+@Suite("Firestore rooms over the REST API", .timeLimit(.minutes(3)))
+struct RealConnectionOrderTests {
+  enum Order: CaseIterable {
+    case simultaneous, guestFirst, hostFirst, hostReturns, guestReturns, crash
+  }
+
+  @Test("the bot and the app connect", arguments: RoomSignalling.Role.allCases, Order.allCases)
+  func connects(role: RoomSignalling.Role, order: Order) async throws {
+    let server = try FirestoreServer()
+    let store = try server.store()
+    let room = try await store.add(to: CollectionPath("rooms"), ["name": .string("Unit test")]).path.id
+    let address = "firestore://p/rooms/Unit%20test?role=\(role.rawValue)"
+    var bot = RealBot(try server.client(address), name: "bot1x")
+    var app = RealApp(role.other, room: room, store: store)
+    let appIsFirst = order == .guestFirst && role == .host || order == .hostFirst && role == .guest
+    var running = Task { [app] in if appIsFirst { try await app.run() } }
+    if appIsFirst { try await Task.sleep(for: .seconds(1)) }
+    try await bot.start()
+    if order != .simultaneous, !appIsFirst { try await Task.sleep(for: .seconds(1)) }
+    if !appIsFirst { running = Task { [app] in try await app.run() } }
+    #expect(await connects(bot, app))
+    switch order {
+    case .simultaneous, .guestFirst, .hostFirst: break
+    case .hostReturns where role == .host, .guestReturns where role == .guest:
+      await bot.client.leave()
+      try await Task.sleep(for: .seconds(1))
+      bot = RealBot(try server.client(address), name: "bot2x")
+      try await bot.start()
+      #expect(await connects(bot, app))
+    case .crash:
+      // The documents of a crashed bot stay; another process replaces it.
+      let other = RealBot(try server.client(address), name: "bot2x")
+      try await other.start()
+      #expect(await connects(other, app))
+      await other.client.leave()
+    case .hostReturns, .guestReturns:
+      await app.stop()
+      try await running.value
+      try await Task.sleep(for: .seconds(1))
+      app = RealApp(role.other, room: room, store: store)
+      running = Task { [app] in try await app.run() }
+      #expect(await connects(bot, app))
+    }
+    await bot.client.leave()
+    await app.stop()
+    try await running.value
+    #expect(try await store.get(ConnectionDocuments.room(room, role: FirestoreID(role.rawValue)).description) == nil)
+    store.close()
+  }
+
+  /// Waits until both have each other's present description and candidates.
+  private func connects(_ bot: RealBot, _ app: RealApp) async -> Bool {
+    let end = ContinuousClock.now + .seconds(40)
+    while ContinuousClock.now < end {
+      let (local, remote, hasCandidates) = await app.fragments
+      if let local, let remote, hasCandidates, await bot.remoteFragment == local, await bot.localFragment == remote,
+        await bot.hasCandidates
+      {
+        await app.setConnected(true)
+        return true
+      }
+      try? await Task.sleep(for: .milliseconds(50))
+    }
+    return false
+  }
+}

@@ -1,0 +1,84 @@
+import Media
+import Signalling
+import Testing
+
+@testable import Janus
+
+@Suite("Janus session: publishing")
+struct JanusPublishingTests {
+  private func published() throws -> SimulatedRoom {
+    var room = SimulatedRoom { $0.publishes = true }
+    try room.join()
+    _ = room.takeEvents()
+    room.send(.offer("v=0 offer"), to: "publisher")
+    let publish = try room.next("message", "publish")
+    #expect(publish.jsep == JanusDescription(type: "offer", sdp: "v=0 offer"))
+    #expect(publish.body?.audiocodec == "opus")
+    #expect(publish.body?.videocodec == "vp8")
+    room.answer(publish, .other, JanusDescription(type: "answer", sdp: "v=0 answer"))
+    #expect(room.takeEvents() == [.message(.answer("v=0 answer"), from: "publisher")])
+    return room
+  }
+
+  @Test("our offer is published and the answer delivered; a second offer changes what is published")
+  func call() throws {
+    var room = try published()
+    let handle = room.session.roomHandle
+    room.send(.candidate(TrickledCandidate(candidate: "candidate:1", mid: "0")), to: "publisher")
+    #expect(try room.next("trickle").handleID == handle)
+    room.receive(.trickle(JanusCandidate(TrickledCandidate(candidate: "candidate:2", mid: "0")), handle: handle ?? 0))
+    #expect(
+      room.takeEvents() == [
+        .message(.candidate(TrickledCandidate(candidate: "candidate:2", mid: "0")), from: "publisher")
+      ])
+    room.send(.offer("v=0 second"), to: "publisher")
+    let change = try room.next("message", "configure")
+    #expect(change.jsep?.sdp == "v=0 second")
+    room.answer(change, .other, JanusDescription(type: "answer", sdp: "v=0 second answer"))
+    #expect(room.takeEvents() == [.message(.answer("v=0 second answer"), from: "publisher")])
+  }
+
+  @Test("a room that has no place for another publisher lets the participant leave, and we stay in the room")
+  func full() throws {
+    var room = SimulatedRoom { $0.publishes = true }
+    try room.join()
+    _ = room.takeEvents()
+    room.send(.offer("v=0"), to: "publisher")
+    room.answer(try room.next("message", "publish"), .failed(JanusError(code: 432, reason: "Maximum number")))
+    #expect(room.takeEvents() == [.participantLeft("publisher", isRejoinVerified: false)])
+    #expect(room.ending == nil)
+    #expect(room.problems.last?.isWarning == true)
+  }
+
+  @Test("a connection that the server hangs up is published again under another id, unless it ended at once")
+  func hangup() throws {
+    var room = try published()
+    room.advance(.seconds(6))
+    room.receive(.hangup(handle: room.session.roomHandle ?? 0, reason: "ICE failed"))
+    #expect(
+      room.takeEvents() == [
+        .participantLeft("publisher", isRejoinVerified: false),
+        .participantJoined(SignalledParticipant("publisher-2", offerer: .local, direction: .sendOnly)),
+      ])
+    room.send(.offer("v=0"), to: "publisher")
+    #expect(room.requests == [])
+    room.send(.offer("v=0"), to: "publisher-2")
+    _ = try room.next("message", "publish")
+    room.receive(.hangup(handle: room.session.roomHandle ?? 0, reason: "DTLS alert"))
+    #expect(room.takeEvents() == [.participantLeft("publisher-2", isRejoinVerified: false)])
+  }
+
+  @Test("messages that make no sense for a participant are discarded")
+  func discarded() throws {
+    var room = SimulatedRoom()
+    room.send(.offer("v=0"), to: "publisher")
+    try room.join(feeds: [SimulatedRoom.alice])
+    try room.offer()
+    room.send(.offer("v=0"), to: "publisher")
+    room.send(.offer("v=0"), to: "feed-11")
+    room.send(.answer("v=0"), to: "feed-99")
+    room.send(.candidate(TrickledCandidate(candidate: "x")), to: "nobody")
+    #expect(room.requests == [])
+    #expect(room.problems.count == 5)
+  }
+}

@@ -1,0 +1,237 @@
+import Media
+import Signalling
+import Testing
+
+@testable import SocketIO
+
+@Suite struct CallControlTests {
+  private let start = ContinuousClock.now
+  private static let joined = CallControl.Action.deliver(.joined(id: "1", others: []))
+
+  private func control(_ calls: [ParticipantID] = [], limit: Int = 256) -> CallControl {
+    var configuration = CallControl.Configuration()
+    configuration.calls = calls
+    configuration.maximumCalls = limit
+    return CallControl(user: "1", configuration: configuration)
+  }
+
+  private func left(_ user: ParticipantID) -> CallControl.Action {
+    .deliver(.participantLeft(user, isRejoinVerified: false))
+  }
+
+  private func callee(_ user: ParticipantID) -> CallControl.Action {
+    .deliver(.participantJoined(SignalledParticipant(user, name: user.text, offerer: .local)))
+  }
+
+  private func caller(_ user: ParticipantID) -> CallControl.Action {
+    .deliver(.participantJoined(SignalledParticipant(user, name: user.text, offerer: .remote)))
+  }
+
+  @Test func `users are called after the login, and those who accept get our offer`() {
+    var calls = control(["2", "3"])
+    #expect(
+      calls.loggedIn(now: start) == [Self.joined, .send(.callRequest(to: "2")), .send(.callRequest(to: "3"))])
+    #expect(calls.received(.callResponse(from: "3", isAccepted: true), now: start) == [callee("3")])
+    #expect(calls.send(.offer("v=0"), to: "3") == [.send(.offer(to: "3", sdp: "v=0"))])
+    #expect(
+      calls.received(.answer(from: "3", sdp: "v=1"), now: start) == [.deliver(.message(.answer("v=1"), from: "3"))])
+    #expect(
+      calls.send(.offer("v=0"), to: "2") == [.note("A message to 2 is discarded: there is no call with them.")])
+  }
+
+  @Test func `a caller is accepted and sends the offer`() {
+    var calls = control()
+    #expect(calls.loggedIn(now: start) == [Self.joined])
+    #expect(
+      calls.received(.callRequest(from: "2"), now: start)
+        == [.send(.callResponse(to: "2", isAccepted: true)), caller("2")])
+    #expect(
+      calls.received(.offer(from: "2", sdp: "v=0"), now: start) == [.deliver(.message(.offer("v=0"), from: "2"))])
+    #expect(calls.send(.answer("v=1"), to: "2") == [.send(.answer(to: "2", sdp: "v=1"))])
+    let candidate = TrickledCandidate(candidate: "candidate:1", mid: "0", mLineIndex: 0)
+    #expect(calls.send(.candidate(candidate), to: "2") == [.send(.candidate(to: "2", candidate))])
+    #expect(calls.send(.candidate(TrickledCandidate(candidate: "")), to: "2") == [])
+    #expect(calls.received(.hangUp(from: "2"), now: start) == [left("2")])
+  }
+
+  @Test func `a caller over the limit is told that we are busy`() {
+    var calls = control(limit: 1)
+    _ = calls.loggedIn(now: start)
+    _ = calls.received(.callRequest(from: "2"), now: start)
+    #expect(
+      calls.received(.callRequest(from: "3"), now: start) == [
+        .send(.callResponse(to: "3", isAccepted: false)), .note("A call of 3 is refused, because there are 1 calls."),
+      ])
+    _ = calls.received(.hangUp(from: "2"), now: start)
+    #expect(calls.received(.callRequest(from: "3"), now: start).last == caller("3"))
+  }
+
+  @Test func `with a limit of one, users are called one after another`() {
+    var calls = control(["2", "3", "4"], limit: 1)
+    #expect(calls.loggedIn(now: start) == [Self.joined, .send(.callRequest(to: "2"))])
+    #expect(calls.received(.callResponse(from: "2", isAccepted: true), now: start) == [callee("2")])
+    #expect(calls.received(.hangUp(from: "2"), now: start) == [left("2"), .send(.callRequest(to: "3"))])
+    _ = calls.received(.callResponse(from: "3", isAccepted: true), now: start)
+    #expect(calls.hangUp("3", now: start) == [.send(.hangUp(to: "3")), .send(.callRequest(to: "4"))])
+  }
+
+  @Test func `who refuses is called once more, and when all refused, the signalling is closed`() {
+    var calls = control(["2"])
+    _ = calls.loggedIn(now: start)
+    let refusal = "2 is busy, refused the call or is not known"
+    #expect(
+      calls.received(.callResponse(from: "2", isAccepted: false), now: start)
+        == [.note("\(refusal) and is called again after 3.0 seconds.")])
+    #expect(calls.deadline == start + .seconds(3))
+    #expect(calls.poll(now: start + .seconds(2)) == [])
+    #expect(calls.poll(now: start + .seconds(3)) == [.send(.callRequest(to: "2"))])
+    #expect(
+      calls.received(.callResponse(from: "2", isAccepted: false), now: start + .seconds(4))
+        == [.note("\(refusal) and is not called again."), .deliver(.closed(reason: "\(refusal)."))])
+  }
+
+  @Test func `a user who does not answer within 30 s is told, called again, and given up`() {
+    var calls = control(["2"])
+    _ = calls.loggedIn(now: start)
+    #expect(calls.deadline == start + .seconds(30))
+    #expect(
+      calls.poll(now: start + .seconds(30)) == [
+        .send(.hangUp(to: "2")),
+        .note("2 did not answer within 30.0 seconds and is called again after 3.0 seconds."),
+      ])
+    // An answer that comes too late is answered, so that the other does not wait for an offer.
+    #expect(
+      calls.received(.callResponse(from: "2", isAccepted: true), now: start + .seconds(31))
+        == [.send(.hangUp(to: "2")), .ignored(.responseWithoutRequest("2"))])
+    #expect(calls.poll(now: start + .seconds(33)) == [.send(.callRequest(to: "2"))])
+    #expect(
+      calls.poll(now: start + .seconds(63)).last
+        == .deliver(.closed(reason: "2 did not answer within 30.0 seconds.")))
+  }
+
+  @Test func `while one user was reached or a caller is there, the signalling stays open`() {
+    var calls = control(["2", "3"])
+    _ = calls.loggedIn(now: start)
+    _ = calls.received(.callResponse(from: "2", isAccepted: true), now: start)
+    _ = calls.received(.callResponse(from: "3", isAccepted: false), now: start)
+    _ = calls.poll(now: start + .seconds(3))
+    let end = calls.received(.callResponse(from: "3", isAccepted: false), now: start + .seconds(4))
+    #expect(end == [.note("3 is busy, refused the call or is not known and is not called again.")])
+    #expect(calls.received(.hangUp(from: "2"), now: start + .seconds(5)) == [left("2")])
+  }
+
+  @Test func `a caller who hangs up before the offer has left`() {
+    var calls = control()
+    _ = calls.loggedIn(now: start)
+    _ = calls.received(.callRequest(from: "2"), now: start)
+    #expect(calls.received(.hangUp(from: "2"), now: start) == [left("2")])
+    #expect(calls.received(.offer(from: "2", sdp: "v=0"), now: start) == [.ignored(.noCall("2"))])
+    #expect(calls.droppedCount == 1)
+  }
+
+  @Test func `a caller who sends no offer within 30 s is hung up`() {
+    var calls = control(limit: 1)
+    _ = calls.loggedIn(now: start)
+    _ = calls.received(.callRequest(from: "2"), now: start)
+    #expect(
+      calls.poll(now: start + .seconds(30)) == [
+        .send(.hangUp(to: "2")), left("2"), .note("2 sent no offer within 30.0 seconds."),
+      ])
+    _ = calls.received(.callRequest(from: "2"), now: start)
+    _ = calls.received(.offer(from: "2", sdp: "v=0"), now: start)
+    #expect(calls.deadline == nil)
+  }
+
+  @Test func `a callee who hangs up before the answer counts as a refusal`() {
+    var calls = control(["2"])
+    _ = calls.loggedIn(now: start)
+    #expect(
+      calls.received(.hangUp(from: "2"), now: start)
+        == [.note("2 hung up before the call began and is called again after 3.0 seconds.")])
+  }
+
+  @Test func `when two call each other, the one with the smaller name gives way`() {
+    var one = CallControl(user: "1", configuration: configuration(["2"]))
+    var two = CallControl(user: "2", configuration: configuration(["1"]))
+    _ = one.loggedIn(now: start)
+    _ = two.loggedIn(now: start)
+    #expect(
+      one.received(.callRequest(from: "2"), now: start)
+        == [.send(.callResponse(to: "2", isAccepted: true)), caller("2")])
+    #expect(two.received(.callRequest(from: "1"), now: start) == [.ignored(.callsCrossed("1"))])
+    #expect(two.received(.callResponse(from: "1", isAccepted: true), now: start) == [callee("1")])
+  }
+
+  @Test func `when two call each other and the other does not give way, its call is accepted`() {
+    var two = CallControl(user: "2", configuration: configuration(["1"]))
+    _ = two.loggedIn(now: start)
+    _ = two.received(.callRequest(from: "1"), now: start)
+    #expect(
+      two.received(.callResponse(from: "1", isAccepted: false), now: start)
+        == [.send(.callResponse(to: "1", isAccepted: true)), caller("1")])
+  }
+
+  @Test func `a user who calls again during a call has left the former one`() {
+    var calls = control()
+    _ = calls.loggedIn(now: start)
+    _ = calls.received(.callRequest(from: "2"), now: start)
+    _ = calls.received(.offer(from: "2", sdp: "v=0"), now: start)
+    #expect(
+      calls.received(.callRequest(from: "2"), now: start)
+        == [left("2"), .send(.callResponse(to: "2", isAccepted: true)), caller("2")])
+  }
+
+  @Test func `calls outlive the connection to the server`() {
+    var calls = control(["2", "3"])
+    _ = calls.loggedIn(now: start)
+    _ = calls.received(.callResponse(from: "2", isAccepted: true), now: start)
+    calls.connectionLost()
+    #expect(calls.poll(now: start + .seconds(60)) == [])
+    #expect(calls.received(.hangUp(from: "2"), now: start) == [.ignored(.beforeLogin)])
+    #expect(calls.send(.offer("v=0"), to: "2") == [.note("A message to 2 is discarded: the server is lost.")])
+    // The request that was not answered is made again.
+    #expect(calls.loggedIn(now: start + .seconds(60)) == [Self.joined, .send(.callRequest(to: "3"))])
+    #expect(calls.participants == ["2", "3"])
+    #expect(
+      calls.received(.offer(from: "2", sdp: "v=0"), now: start) == [.deliver(.message(.offer("v=0"), from: "2"))])
+  }
+
+  @Test func `leaving hangs up every call`() {
+    var calls = control(["2", "3"])
+    _ = calls.loggedIn(now: start)
+    _ = calls.received(.callResponse(from: "3", isAccepted: true), now: start)
+    #expect(calls.leave() == [.send(.hangUp(to: "2")), .send(.hangUp(to: "3"))])
+    #expect(calls.received(.offer(from: "3", sdp: ""), now: start) == [.ignored(.noCall("3"))])
+    #expect(calls.leave() == [])
+  }
+
+  @Test func `many callers at once are accepted up to the limit, and each leaves alone`() {
+    var calls = control(limit: 20)
+    _ = calls.loggedIn(now: start)
+    for number in 2...41 { _ = calls.received(.callRequest(from: ParticipantID("\(number)")), now: start) }
+    #expect(calls.participants.count == 20)
+    for number in 2...21 {
+      let user = ParticipantID("\(number)")
+      #expect(calls.received(.hangUp(from: user), now: start) == [left(user)])
+    }
+    #expect(calls.participants.isEmpty)
+  }
+
+  @Test func `twenty calls with the same user one after another leave nothing behind`() {
+    var calls = control()
+    _ = calls.loggedIn(now: start)
+    for _ in 0..<20 {
+      #expect(calls.received(.callRequest(from: "2"), now: start).last == caller("2"))
+      _ = calls.received(.offer(from: "2", sdp: "v=0"), now: start)
+      #expect(calls.received(.hangUp(from: "2"), now: start) == [left("2")])
+    }
+    #expect(calls.participants.isEmpty)
+    #expect(calls.droppedCount == 0)
+  }
+
+  private func configuration(_ calls: [ParticipantID]) -> CallControl.Configuration {
+    var configuration = CallControl.Configuration()
+    configuration.calls = calls
+    return configuration
+  }
+}
