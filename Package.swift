@@ -160,7 +160,7 @@ let package = Package(
       name: "FuzzTargets",
       dependencies: [
         "Bitstream", "BotPeer", "CallCheck", "Codecs", "FileSource", "ICE", "LiveSource", "Media", "PeerEngine", "RTP",
-        "Recorder", "SDP", "Signalling", "SkyRTC", "HTTPTransport",
+        "Recorder", "SDP", "Signalling", "SkyRTC", "HTTPTransport", "Janus", "SocketIO", "Firestore", "WHIP",
         byteBuffer, embedded, http, webSocket, logging,
       ],
       path: "Tests/Fuzz/Targets", swiftSettings: rules),

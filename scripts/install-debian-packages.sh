@@ -52,7 +52,7 @@ fi
 say "Installing the Debian packages needed for $*, as root:$missing"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-# With RUNLEVEL=1 no service is started, such as that of janus: the tests start their own.
+# RUNLEVEL=1 keeps packages from starting a service where there is no systemd.
 # shellcheck disable=SC2086 # The names must be split.
 install() {
   $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q update </dev/null >"$log" 2>&1 &&
@@ -63,3 +63,14 @@ install || {
   tail -n 20 "$log" >&2
   fail "apt-get could not install$missing (its last lines are above)."
 }
+# The tests start a janus of their own; that of the system neither runs nor starts with the machine.
+case " $missing " in
+  *" janus "*)
+    if [ -d /run/systemd/system ]; then
+      $as_root systemctl disable --quiet --now janus.service >/dev/null 2>&1 || true
+    elif [ -x /etc/init.d/janus ]; then
+      $as_root /etc/init.d/janus stop >/dev/null 2>&1 || true
+      $as_root update-rc.d janus disable >/dev/null 2>&1 || true
+    fi
+    ;;
+esac

@@ -116,6 +116,17 @@ public final class Peer: Sendable {
     return problems
   }
 
+  /// Waits until every STUN server has answered, for a signalling system that carries no candidates after the first
+  /// description.
+  ///
+  /// - Parameter limit: the maximum time to wait.
+  public func gatheringEnded(within limit: Duration) async {
+    let end = ContinuousClock.now + limit
+    for shard in shards {
+      while await shard.isGathering, ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(20)) }
+    }
+  }
+
   /// Calls a participant by sending an offer.
   public func offer(to participant: ParticipantID) {
     perform({ $0.offer(to: participant) }, of: participant, on: assignments.assign(participant))

@@ -31,6 +31,7 @@ struct GatheringTests {
   func mapping() throws {
     var gatherer = gatherer([server])
     #expect(gatherer.deadline == start)
+    #expect(gatherer.isGathering)
     let request = try request(in: gatherer.poll(now: start))
     #expect(gatherer.owns(transactionID: request.transactionID))
     let arrival = start + .milliseconds(30)
@@ -40,6 +41,7 @@ struct GatheringTests {
     let actions = gatherer.poll(now: arrival)
     #expect(actions == [.mapped(mapped, server: server)])
     #expect(gatherer.deadline == arrival + .seconds(15))
+    #expect(!gatherer.isGathering)
     #expect(!gatherer.owns(transactionID: request.transactionID))
 
     let second = try self.request(in: gatherer.poll(now: arrival + .seconds(15)))

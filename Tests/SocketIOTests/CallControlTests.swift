@@ -27,7 +27,8 @@ import Testing
     .deliver(.participantJoined(SignalledParticipant(user, name: user.text, offerer: .remote)))
   }
 
-  @Test func `users are called after the login, and those who accept get our offer`() {
+  @Test("users are called after the login, and those who accept get our offer")
+  func usersCalledAfter() {
     var calls = control(["2", "3"])
     #expect(
       calls.loggedIn(now: start) == [Self.joined, .send(.callRequest(to: "2")), .send(.callRequest(to: "3"))])
@@ -39,7 +40,8 @@ import Testing
       calls.send(.offer("v=0"), to: "2") == [.note("A message to 2 is discarded: there is no call with them.")])
   }
 
-  @Test func `a caller is accepted and sends the offer`() {
+  @Test("a caller is accepted and sends the offer")
+  func callerAcceptedSends() {
     var calls = control()
     #expect(calls.loggedIn(now: start) == [Self.joined])
     #expect(
@@ -54,7 +56,8 @@ import Testing
     #expect(calls.received(.hangUp(from: "2"), now: start) == [left("2")])
   }
 
-  @Test func `a caller over the limit is told that we are busy`() {
+  @Test("a caller over the limit is told that we are busy")
+  func callerOverLimit() {
     var calls = control(limit: 1)
     _ = calls.loggedIn(now: start)
     _ = calls.received(.callRequest(from: "2"), now: start)
@@ -66,7 +69,8 @@ import Testing
     #expect(calls.received(.callRequest(from: "3"), now: start).last == caller("3"))
   }
 
-  @Test func `with a limit of one, users are called one after another`() {
+  @Test("with a limit of one, users are called one after another")
+  func limitOneUsers() {
     var calls = control(["2", "3", "4"], limit: 1)
     #expect(calls.loggedIn(now: start) == [Self.joined, .send(.callRequest(to: "2"))])
     #expect(calls.received(.callResponse(from: "2", isAccepted: true), now: start) == [callee("2")])
@@ -75,10 +79,11 @@ import Testing
     #expect(calls.hangUp("3", now: start) == [.send(.hangUp(to: "3")), .send(.callRequest(to: "4"))])
   }
 
-  @Test func `who refuses is called once more, and when all refused, the signalling is closed`() {
+  @Test("who refuses is called once more, and when all refused, the signalling is closed")
+  func refusesCalledMore() {
     var calls = control(["2"])
     _ = calls.loggedIn(now: start)
-    let refusal = "2 is busy, refused the call or is not known"
+    let refusal = "The user 2 is busy, refused the call or is not known"
     #expect(
       calls.received(.callResponse(from: "2", isAccepted: false), now: start)
         == [.note("\(refusal) and is called again after 3.0 seconds.")])
@@ -90,14 +95,15 @@ import Testing
         == [.note("\(refusal) and is not called again."), .deliver(.closed(reason: "\(refusal)."))])
   }
 
-  @Test func `a user who does not answer within 30 s is told, called again, and given up`() {
+  @Test("a user who does not answer within 30 s is told, called again, and given up")
+  func userAnswerWithin() {
     var calls = control(["2"])
     _ = calls.loggedIn(now: start)
     #expect(calls.deadline == start + .seconds(30))
     #expect(
       calls.poll(now: start + .seconds(30)) == [
         .send(.hangUp(to: "2")),
-        .note("2 did not answer within 30.0 seconds and is called again after 3.0 seconds."),
+        .note("The user 2 did not answer within 30.0 seconds and is called again after 3.0 seconds."),
       ])
     // An answer that comes too late is answered, so that the other does not wait for an offer.
     #expect(
@@ -106,21 +112,23 @@ import Testing
     #expect(calls.poll(now: start + .seconds(33)) == [.send(.callRequest(to: "2"))])
     #expect(
       calls.poll(now: start + .seconds(63)).last
-        == .deliver(.closed(reason: "2 did not answer within 30.0 seconds.")))
+        == .deliver(.closed(reason: "The user 2 did not answer within 30.0 seconds.")))
   }
 
-  @Test func `while one user was reached or a caller is there, the signalling stays open`() {
+  @Test("while one user was reached or a caller is there, the signalling stays open")
+  func whileOneUser() {
     var calls = control(["2", "3"])
     _ = calls.loggedIn(now: start)
     _ = calls.received(.callResponse(from: "2", isAccepted: true), now: start)
     _ = calls.received(.callResponse(from: "3", isAccepted: false), now: start)
     _ = calls.poll(now: start + .seconds(3))
     let end = calls.received(.callResponse(from: "3", isAccepted: false), now: start + .seconds(4))
-    #expect(end == [.note("3 is busy, refused the call or is not known and is not called again.")])
+    #expect(end == [.note("The user 3 is busy, refused the call or is not known and is not called again.")])
     #expect(calls.received(.hangUp(from: "2"), now: start + .seconds(5)) == [left("2")])
   }
 
-  @Test func `a caller who hangs up before the offer has left`() {
+  @Test("a caller who hangs up before the offer has left")
+  func callerHangsUp() {
     var calls = control()
     _ = calls.loggedIn(now: start)
     _ = calls.received(.callRequest(from: "2"), now: start)
@@ -129,7 +137,8 @@ import Testing
     #expect(calls.droppedCount == 1)
   }
 
-  @Test func `a caller who sends no offer within 30 s is hung up`() {
+  @Test("a caller who sends no offer within 30 s is hung up")
+  func callerSendsOffer() {
     var calls = control(limit: 1)
     _ = calls.loggedIn(now: start)
     _ = calls.received(.callRequest(from: "2"), now: start)
@@ -142,15 +151,17 @@ import Testing
     #expect(calls.deadline == nil)
   }
 
-  @Test func `a callee who hangs up before the answer counts as a refusal`() {
+  @Test("a callee who hangs up before the answer counts as a refusal")
+  func calleeHangsUp() {
     var calls = control(["2"])
     _ = calls.loggedIn(now: start)
     #expect(
       calls.received(.hangUp(from: "2"), now: start)
-        == [.note("2 hung up before the call began and is called again after 3.0 seconds.")])
+        == [.note("The user 2 hung up before the call began and is called again after 3.0 seconds.")])
   }
 
-  @Test func `when two call each other, the one with the smaller name gives way`() {
+  @Test("when two call each other, the one with the smaller name gives way")
+  func whenTwoCall() {
     var one = CallControl(user: "1", configuration: configuration(["2"]))
     var two = CallControl(user: "2", configuration: configuration(["1"]))
     _ = one.loggedIn(now: start)
@@ -162,7 +173,8 @@ import Testing
     #expect(two.received(.callResponse(from: "1", isAccepted: true), now: start) == [callee("1")])
   }
 
-  @Test func `when two call each other and the other does not give way, its call is accepted`() {
+  @Test("when two call each other and the other does not give way, its call is accepted")
+  func whenTwoCall2() {
     var two = CallControl(user: "2", configuration: configuration(["1"]))
     _ = two.loggedIn(now: start)
     _ = two.received(.callRequest(from: "1"), now: start)
@@ -171,7 +183,8 @@ import Testing
         == [.send(.callResponse(to: "1", isAccepted: true)), caller("1")])
   }
 
-  @Test func `a user who calls again during a call has left the former one`() {
+  @Test("a user who calls again during a call has left the former one")
+  func userCallsAgain() {
     var calls = control()
     _ = calls.loggedIn(now: start)
     _ = calls.received(.callRequest(from: "2"), now: start)
@@ -181,7 +194,8 @@ import Testing
         == [left("2"), .send(.callResponse(to: "2", isAccepted: true)), caller("2")])
   }
 
-  @Test func `calls outlive the connection to the server`() {
+  @Test("calls outlive the connection to the server")
+  func callsOutliveConnection() {
     var calls = control(["2", "3"])
     _ = calls.loggedIn(now: start)
     _ = calls.received(.callResponse(from: "2", isAccepted: true), now: start)
@@ -196,7 +210,8 @@ import Testing
       calls.received(.offer(from: "2", sdp: "v=0"), now: start) == [.deliver(.message(.offer("v=0"), from: "2"))])
   }
 
-  @Test func `leaving hangs up every call`() {
+  @Test("leaving hangs up every call")
+  func leavingHangsUp() {
     var calls = control(["2", "3"])
     _ = calls.loggedIn(now: start)
     _ = calls.received(.callResponse(from: "3", isAccepted: true), now: start)
@@ -205,7 +220,8 @@ import Testing
     #expect(calls.leave() == [])
   }
 
-  @Test func `many callers at once are accepted up to the limit, and each leaves alone`() {
+  @Test("many callers at once are accepted up to the limit, and each leaves alone")
+  func manyCallersAccepted() {
     var calls = control(limit: 20)
     _ = calls.loggedIn(now: start)
     for number in 2...41 { _ = calls.received(.callRequest(from: ParticipantID("\(number)")), now: start) }
@@ -217,7 +233,8 @@ import Testing
     #expect(calls.participants.isEmpty)
   }
 
-  @Test func `twenty calls with the same user one after another leave nothing behind`() {
+  @Test("twenty calls with the same user one after another leave nothing behind")
+  func twentyCallsSame() {
     var calls = control()
     _ = calls.loggedIn(now: start)
     for _ in 0..<20 {

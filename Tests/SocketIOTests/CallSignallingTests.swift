@@ -22,7 +22,8 @@ import Testing
     #expect(signalling.received(#"40{"sid":"b"}"#, now: start) == [Self.login])
   }
 
-  @Test func `after the login the users are called`() {
+  @Test("after the login the users are called")
+  func afterLoginUsers() {
     var signalling = signalling(["2"])
     connect(&signalling)
     #expect(
@@ -32,7 +33,8 @@ import Testing
       ])
   }
 
-  @Test func `a refused login ends the client, unless it was accepted before`() {
+  @Test("a refused login ends the client, unless it was accepted before")
+  func refusedLoginEnds() {
     var signalling = signalling()
     let reason = "The server refuses the login of the user \"1\"."
     connect(&signalling)
@@ -51,7 +53,8 @@ import Testing
     #expect(signalling.received(#"42["login",{"success":false}]"#, now: start) == [.end(.loginRefused(reason))])
   }
 
-  @Test func `the login is waited for no longer than the join time-out`() {
+  @Test("the login is waited for no longer than the join time-out")
+  func loginWaitedLonger() {
     var signalling = signalling()
     connect(&signalling)
     #expect(signalling.deadline == start + .seconds(10))
@@ -60,15 +63,17 @@ import Testing
         == [.end(.lost("The server did not answer the login within 10.0 seconds."))])
   }
 
-  @Test func `an empty answer to our only call means that the user is not known`() {
+  @Test("an empty answer to our only call means that the user is not known")
+  func emptyAnswerOur() {
     var signalling = signalling(["2"])
     connect(&signalling)
     _ = signalling.received(#"42["login",{"success":true}]"#, now: start)
     let actions = signalling.received(#"42["call_response","{}"]"#, now: start)
-    #expect(actions.last == .note("2 is not known to the server and is called again after 3.0 seconds."))
+    #expect(actions.last == .note("The user 2 is not known to the server and is called again after 3.0 seconds."))
   }
 
-  @Test func `leaving hangs up and closes the namespace`() {
+  @Test("leaving hangs up and closes the namespace")
+  func leavingHangsUp() {
     var signalling = signalling()
     connect(&signalling)
     _ = signalling.received(#"42["login",{"success":true}]"#, now: start)
@@ -76,8 +81,10 @@ import Testing
     #expect(signalling.leave() == [.send(#"42["disconnectpeer","{\"to\":\"2\"}"]"#), .send("41")])
   }
 
-  @Test(arguments: 0..<20)
-  func `damaged messages do no harm, and the next call works`(seed: UInt64) {
+  @Test(
+    "damaged messages do no harm, and the next call works",
+    arguments: 0..<20)
+  func damagedMessagesDoNo(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     let messages = [
       Self.open, #"40{"sid":"b"}"#, "40", "2", "3", #"42["login",{"success":true}]"#,

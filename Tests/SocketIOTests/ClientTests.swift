@@ -25,7 +25,8 @@ import Testing
       url: try HTTPURL("http://127.0.0.1:\(port)"), userName: name, calls: calls, options: options, logger: logger)
   }
 
-  @Test func `a server of revision 3 that refuses revision 4 is used`() async throws {
+  @Test("a server of revision 3 that refuses revision 4 is used")
+  func serverRevision3() async throws {
     let targets = Mutex<[String]>([])
     let server = try await ScriptedServer.start(
       opened: { target in
@@ -50,7 +51,8 @@ import Testing
     await server.close()
   }
 
-  @Test func `after a lost connection the client logs in again, and at the end its events end`() async throws {
+  @Test("after a lost connection the client logs in again, and at the end its events end")
+  func afterLostConnection() async throws {
     let server = try await Self.loginServer { connection, text in
       if text.contains("disconnectpeer") { connection.close() }
     }
@@ -66,7 +68,8 @@ import Testing
     await server.close()
   }
 
-  @Test func `after all refused, the signalling is closed and the events end`() async throws {
+  @Test("after all refused, the signalling is closed and the events end")
+  func afterRefusedSignalling() async throws {
     let server = try await Self.loginServer { connection, text in
       if text.contains("call_request") {
         connection.send(#"42["call_response","{\"from\":\"3\",\"response\":0}"]"#)
@@ -85,7 +88,8 @@ import Testing
     await server.close()
   }
 
-  @Test func `a server that sends only damaged messages is survived`() async throws {
+  @Test("a server that sends only damaged messages is survived")
+  func serverSendsOnly() async throws {
     let server = try await Self.loginServer { connection, text in
       guard text.contains("login") else { return }
       for _ in 0..<500 {
@@ -104,8 +108,8 @@ import Testing
     await server.close()
   }
 
-  @Test func `a server that does not exist is unreachable, and one that is none of Socket.IO is rejected`() async throws
-  {
+  @Test("a server that does not exist is unreachable, and one that is none of Socket.IO is rejected")
+  func serverExistUnreachable() async throws {
     let server = try await ScriptedServer.start(opened: { _ in nil }, received: { _, _ in })
     let port = server.port
     let first = try client(port)
@@ -127,8 +131,10 @@ import Testing
     await first.leave()
   }
 
-  @Test(arguments: [EngineIOPayload.Format.lengths, .separators])
-  func `a server that knows only long polling is used, whatever its revision`(format: EngineIOPayload.Format)
+  @Test(
+    "a server that knows only long polling is used, whatever its revision",
+    arguments: [EngineIOPayload.Format.lengths, .separators])
+  func serverKnowsOnlyLong(format: EngineIOPayload.Format)
     async throws
   {
     let packets = Mutex<[String]>([])
@@ -160,7 +166,8 @@ import Testing
     await server.close()
   }
 
-  @Test func `names that cannot be used are refused before anything is sent`() async throws {
+  @Test("names that cannot be used are refused before anything is sent")
+  func namesCannotUsed() async throws {
     for (name, calls) in [("", []), (String(repeating: "a", count: 257), []), ("1", ["1"]), ("1", [""])] {
       let client = try client(9, name, calls: calls)
       do {
@@ -172,7 +179,8 @@ import Testing
     }
   }
 
-  @Test func `the path and the query of the address are kept, and errors do not show the query`() throws {
+  @Test("the path and the query of the address are kept, and errors do not show the query")
+  func pathQueryAddress() throws {
     func target(_ text: String, _ way: EngineIOConnector.Way) throws -> String {
       SocketIOClient(url: try HTTPURL(text), userName: "1").connector.target(of: way)
     }

@@ -47,7 +47,8 @@ struct PythonServerTests {
     }
   }
 
-  @Test(arguments: both) func `two clients call each other, exchange all messages and hang up`(python: Interpreter)
+  @Test("two clients call each other, exchange all messages and hang up", arguments: both)
+  func twoClientsCall(python: Interpreter)
     async throws
   {
     let site = try await Site(python)
@@ -76,7 +77,8 @@ struct PythonServerTests {
     site.server.end()
   }
 
-  @Test(arguments: both) func `a refused login is an error of connect, and connect may be called again`(
+  @Test("a refused login is an error of connect, and connect may be called again", arguments: both)
+  func refusedLoginError(
     python: Interpreter
   ) async throws {
     let site = try await Site(python, ["--refuse", "nobody"])
@@ -90,7 +92,8 @@ struct PythonServerTests {
     site.server.end()
   }
 
-  @Test(arguments: both) func `a busy user is called once more, and the signalling ends when all refuse`(
+  @Test("a busy user is called once more, and the signalling ends when all refuse", arguments: both)
+  func busyUserCalled(
     python: Interpreter
   ) async throws {
     let site = try await Site(python)
@@ -106,7 +109,7 @@ struct PythonServerTests {
     try await second.connect()
     let closed = try await secondEvents.wait { $0.isClosed }
     let refusal = "is busy, refused the call or is not known"
-    #expect(closed == .closed(reason: "2 \(refusal), 4 \(refusal)."))
+    #expect(closed == .closed(reason: "The user 2 \(refusal), the user 4 \(refusal)."))
     try await secondEvents.end()
     #expect(site.server.count(of: "call_request", "\"3\"", "\"to\": \"2\"") == 2)
     await first.leave()
@@ -115,7 +118,8 @@ struct PythonServerTests {
     site.server.end()
   }
 
-  @Test(arguments: both) func `twenty calls one after another`(python: Interpreter) async throws {
+  @Test("twenty calls one after another", arguments: both)
+  func twentyCallsOne(python: Interpreter) async throws {
     let site = try await Site(python)
     let callee = site.client("2")
     let calleeEvents = EventReader(callee)
@@ -136,7 +140,8 @@ struct PythonServerTests {
     site.server.end()
   }
 
-  @Test(arguments: both) func `twenty callers at once`(python: Interpreter) async throws {
+  @Test("twenty callers at once", arguments: both)
+  func twentyCallers(python: Interpreter) async throws {
     let site = try await Site(python)
     let callee = site.client("callee")
     let calleeEvents = EventReader(callee)
@@ -154,7 +159,8 @@ struct PythonServerTests {
     site.server.end()
   }
 
-  @Test(arguments: both) func `a killed server loses no call, and after its restart messages arrive again`(
+  @Test("a killed server loses no call, and after its restart messages arrive again", arguments: both)
+  func killedServerLoses(
     python: Interpreter
   ) async throws {
     var site = try await Site(python)
@@ -180,7 +186,8 @@ struct PythonServerTests {
     site.server.end()
   }
 
-  @Test(arguments: both) func `a server that refuses WebSockets is used by long polling`(python: Interpreter)
+  @Test("a server that refuses WebSockets is used by long polling", arguments: both)
+  func serverRefusesWebSockets(python: Interpreter)
     async throws
   {
     let site = try await Site(python, ["--polling-only"])
@@ -202,7 +209,8 @@ struct PythonServerTests {
     site.server.end()
   }
 
-  @Test(arguments: both) func `pings keep a silent connection`(python: Interpreter) async throws {
+  @Test("pings keep a silent connection", arguments: both)
+  func pingsKeepSilent(python: Interpreter) async throws {
     let site = try await Site(python, ["--ping-interval", "1", "--ping-timeout", "3"])
     let client = site.client("1")
     let events = EventReader(client)
@@ -215,7 +223,8 @@ struct PythonServerTests {
 
   // MARK: Phones
 
-  @Test(arguments: both, ["audio", "audio and video"]) func `a phone is called and answers with all candidates`(
+  @Test("a phone is called and answers with all candidates", arguments: both, ["audio", "audio and video"])
+  func phoneCalledAnswers(
     python: Interpreter, kind: String
   ) async throws {
     let site = try await Site(python)
@@ -240,7 +249,8 @@ struct PythonServerTests {
     site.server.end()
   }
 
-  @Test(arguments: both) func `a phone calls, offers and hangs up`(python: Interpreter) async throws {
+  @Test("a phone calls, offers and hangs up", arguments: both)
+  func phoneCallsOffers(python: Interpreter) async throws {
     let site = try await Site(python)
     let client = site.client("1")
     let events = EventReader(client)
@@ -262,7 +272,8 @@ struct PythonServerTests {
     site.server.end()
   }
 
-  @Test(arguments: both) func `a phone cancels its call before the offer`(python: Interpreter) async throws {
+  @Test("a phone cancels its call before the offer", arguments: both)
+  func phoneCancelsCall(python: Interpreter) async throws {
     let site = try await Site(python)
     let client = site.client("1")
     let events = EventReader(client)
@@ -276,14 +287,15 @@ struct PythonServerTests {
     site.server.end()
   }
 
-  @Test(arguments: both) func `a phone that does not answer is given up`(python: Interpreter) async throws {
+  @Test("a phone that does not answer is given up", arguments: both)
+  func phoneAnswerGiven(python: Interpreter) async throws {
     let site = try await Site(python)
     let phone = try await site.phone("2", "--silent")
     let client = site.client("1", calls: ["2"]) { $0.responseTimeout = .seconds(1) }
     let events = EventReader(client)
     try await client.connect()
     let closed = try await events.wait { $0.isClosed }
-    #expect(closed == .closed(reason: "2 did not answer within 1.0 seconds."))
+    #expect(closed == .closed(reason: "The user 2 did not answer within 1.0 seconds."))
     #expect(phone.count(of: "call_request") == 2)
     await client.leave()
     phone.end()

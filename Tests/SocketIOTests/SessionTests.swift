@@ -7,7 +7,8 @@ import Testing
   private static let open4 = #"0{"sid":"a","upgrades":[],"pingInterval":25000,"pingTimeout":5000,"maxPayload":100000}"#
   private let start = ContinuousClock.now
 
-  @Test func `a server that states a maximum payload is of revision 4, and is asked for the namespace at once`() {
+  @Test("a server that states a maximum payload is of revision 4, and is asked for the namespace at once")
+  func serverStatesMaximum() {
     var session = SocketIOSession(generation: nil, now: start)
     #expect(session.received(Self.open4, now: start) == [.send("40")])
     #expect(session.received(#"40{"sid":"b"}"#, now: start) == [.connected(.four)])
@@ -15,7 +16,8 @@ import Testing
     #expect(session.received("2probe", now: start) == [.send("3probe")])
   }
 
-  @Test func `a server that connects the namespace unasked is of revision 3, and gets pings`() {
+  @Test("a server that connects the namespace unasked is of revision 3, and gets pings")
+  func serverConnectsNamespace() {
     var session = SocketIOSession(generation: nil, now: start)
     #expect(session.received(Self.open3, now: start) == [])
     #expect(session.received("40", now: start) == [.connected(.three)])
@@ -26,7 +28,8 @@ import Testing
     #expect(session.poll(now: start + .seconds(50)) == [.send("2")])
   }
 
-  @Test func `an old server of revision 4 states no maximum payload and is asked after half a second`() {
+  @Test("an old server of revision 4 states no maximum payload and is asked after half a second")
+  func oldServerRevision() {
     var session = SocketIOSession(generation: nil, now: start)
     _ = session.received(Self.open3, now: start)
     #expect(session.deadline == start + .milliseconds(500))
@@ -35,7 +38,8 @@ import Testing
     #expect(session.deadline == start + .seconds(31))
   }
 
-  @Test func `a slow server of revision 3 is recognised by its bare connect packet`() {
+  @Test("a slow server of revision 3 is recognised by its bare connect packet")
+  func slowServerRevision() {
     var session = SocketIOSession(generation: nil, now: start)
     _ = session.received(Self.open3, now: start)
     _ = session.poll(now: start + .milliseconds(500))
@@ -43,7 +47,8 @@ import Testing
     #expect(session.poll(now: start + .seconds(26)) == [.send("2")])
   }
 
-  @Test func `a server that is silent for its interval and its time-out is lost`() {
+  @Test("a server that is silent for its interval and its time-out is lost")
+  func serverSilentInterval() {
     for generation in [EngineIOGeneration.three, .four] {
       var session = SocketIOSession(generation: generation, now: start)
       _ = session.received(Self.open3, now: start)
@@ -55,7 +60,8 @@ import Testing
     }
   }
 
-  @Test func `the handshakes are waited for no longer than the join time-out`() {
+  @Test("the handshakes are waited for no longer than the join time-out")
+  func handshakesWaitedLonger() {
     var session = SocketIOSession(generation: nil, now: start)
     #expect(
       session.poll(now: start + .seconds(10))
@@ -66,14 +72,16 @@ import Testing
       session.poll(now: start + .seconds(10)) == [.end("The server did not connect Socket.IO within 10.0 seconds.")])
   }
 
-  @Test func `an event that asks for an acknowledgment gets one`() {
+  @Test("an event that asks for an acknowledgment gets one")
+  func eventAsksAcknowledgment() {
     var session = connected()
     #expect(
       session.received(#"427["login",{"success":true}]"#, now: start)
         == [.send("437[]"), .event(name: "login", arguments: [.object(["success": .bool(true)])])])
   }
 
-  @Test func `a refused namespace ends the connection with the server's reason`() {
+  @Test("a refused namespace ends the connection with the server's reason")
+  func refusedNamespaceEnds() {
     var session = SocketIOSession(generation: .four, now: start)
     _ = session.received(Self.open4, now: start)
     #expect(
@@ -81,7 +89,8 @@ import Testing
         == [.end("The server refuses the connection: Authentication error.")])
   }
 
-  @Test func `the server may close the namespace or the connection`() {
+  @Test("the server may close the namespace or the connection")
+  func serverMayClose() {
     var session = connected()
     #expect(session.received("41", now: start) == [.end("The server closed the connection of Socket.IO.")])
     #expect(session.received("42[\"a\"]", now: start) == [])
@@ -89,7 +98,8 @@ import Testing
     #expect(session.received("1", now: start) == [.end("The server closed the connection.")])
   }
 
-  @Test func `packets of other namespaces, and events before the connection, have no effect`() {
+  @Test("packets of other namespaces, and events before the connection, have no effect")
+  func packetsOtherNamespaces() {
     var session = SocketIOSession(generation: .four, now: start)
     #expect(session.received("42[\"a\"]", now: start) == [])
     session = connected()
@@ -97,7 +107,8 @@ import Testing
     #expect(session.received("41/admin,", now: start) == [])
   }
 
-  @Test func `a message over the limit is ignored and named`() {
+  @Test("a message over the limit is ignored and named")
+  func messageOverLimit() {
     var session = connected()
     let text = "42[\"" + String(repeating: "a", count: 256 * 1024) + "\"]"
     #expect(session.received(text, now: start) == [.ignored(.tooLarge(bytes: text.utf8.count, limit: 256 * 1024))])

@@ -119,6 +119,9 @@ final class PeerDriver {
     return demultiplexer.localAddresses
   }
 
+  /// Whether a STUN server has neither answered nor failed yet.
+  var isGathering: Bool { gatherers.values.contains(where: \.isGathering) }
+
   /// Starts querying the STUN servers for the mapped addresses of the sockets.
   func gatherServerReflexive(from servers: [TransportAddress]) {
     let now = ContinuousClock.now

@@ -73,6 +73,10 @@ struct MediaShard: Sendable {
     loop.execute { [driver] in work(driver.value) }
   }
 
+  var isGathering: Bool {
+    get async { (try? await loop.submit { [driver] in driver.value.isGathering }.get()) ?? false }
+  }
+
   var statistics: [PeerStatistics] {
     get async { (try? await loop.submit { [driver] in driver.value.statistics }.get()) ?? [] }
   }

@@ -20,7 +20,7 @@ package struct HTTPServerRequest: Sendable {
   package var target: String
   package var headers: HTTPHeaders
   package var body: ByteBuffer
-  /// The client's address, without its port.
+  /// Names the client's IPv4 address or IPv6 network of 64 bits; empty for this machine.
   package var address: String
 
   package init(method: HTTPMethod, target: String, headers: HTTPHeaders, body: ByteBuffer, address: String) {

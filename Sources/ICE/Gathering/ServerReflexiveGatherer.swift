@@ -29,6 +29,8 @@ package struct ServerReflexiveGatherer: Sendable {
     var state = State.idle
     var deadline: ContinuousClock.Instant
     var mapped: TransportAddress?
+    /// Whether the server has answered or failed.
+    var hasResult = false
   }
 
   /// The local address of the socket.
@@ -56,6 +58,9 @@ package struct ServerReflexiveGatherer: Sendable {
       Server(address: $0, deadline: now)
     }
   }
+
+  /// Whether a server has neither answered nor failed yet.
+  package var isGathering: Bool { servers.contains { !$0.hasResult } }
 
   /// The time of the next `poll`, or nil when there is no server.
   package var deadline: ContinuousClock.Instant? {
@@ -88,6 +93,7 @@ package struct ServerReflexiveGatherer: Sendable {
       actions.append(.failed(server: source))
     }
     servers[index].state = .idle
+    servers[index].hasResult = true
     servers[index].deadline = now + Self.keepalive
     if !actions.isEmpty { actionsSince = now }
     return true
@@ -119,6 +125,7 @@ package struct ServerReflexiveGatherer: Sendable {
       actions.append(.send(datagram, to: server))
     case .awaitingResponse:
       servers[index].state = .idle
+      servers[index].hasResult = true
       servers[index].deadline = now + Self.keepalive
       actions.append(.failed(server: server))
     }

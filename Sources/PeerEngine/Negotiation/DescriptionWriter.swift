@@ -69,6 +69,8 @@ struct DescriptionWriter {
     let track = local[media.codec.kind]
     if media.direction.sends { written.append("msid", "\(local.streamID) \(track.trackID)") }
     written.append("rtcp-mux")
+    // RTCP has no socket of its own here, and only an offer may say so (RFC 8858, 3).
+    if setup == .actpass { written.append("rtcp-mux-only") }
     if media.supportsReducedSizeRTCP { written.append("rtcp-rsize") }
     if media.supportsRRTR { written.append("rtcp-xr", "rcvr-rtt=all") }
     appendFormats(media, to: &written)

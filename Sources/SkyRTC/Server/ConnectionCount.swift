@@ -47,6 +47,11 @@ struct ConnectionCount: Sendable {
     byNetwork[network] = count > 1 ? count - 1 : nil
   }
 
+  /// Returns a name of the network that an address is counted by; empty if it is not counted.
+  static func networkName(of address: SocketAddress?) -> String {
+    network(of: address)?.map { String($0, radix: 16) }.joined(separator: ":") ?? ""
+  }
+
   /// Returns the key that an address is counted by, or nil if the address is not counted.
   private static func network(of address: SocketAddress?) -> [UInt8]? {
     switch address {

@@ -17,6 +17,8 @@ final class PageHandler: ChannelInboundHandler, RemovableChannelHandler {
   /// Why the request is rejected; set before the request reaches this handler.
   var rejection: RequestRules.Rejection?
   private var head: HTTPRequestHead?
+  /// Whether the responder answers the request.
+  private var isForResponder = false
   private var isAnswered = false
   private var timer: Scheduled<Void>?
   /// The body of a request for the responder.
@@ -41,7 +43,10 @@ final class PageHandler: ChannelInboundHandler, RemovableChannelHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     if isAnswered { return }
     switch unwrapInboundIn(data) {
-    case .head(let head): self.head = head
+    case .head(let head):
+      self.head = head
+      // Decided once: a client may send a body in very many parts.
+      isForResponder = rejection == nil && responder?.handles(head.uri) ?? false
     case .body(let part): collect(part)
     case .end: answer(context: context)
     }
@@ -61,7 +66,7 @@ final class PageHandler: ChannelInboundHandler, RemovableChannelHandler {
 
   /// Keeps a part of the body for the responder, up to one byte beyond its limit.
   private func collect(_ part: ByteBuffer) {
-    guard let head, let responder, rejection == nil, responder.handles(head.uri) else { return }
+    guard isForResponder, let responder else { return }
     var part = part
     let space = max(0, responder.maximumBodyBytes + 1 - body.readableBytes)
     if var kept = part.readSlice(length: min(space, part.readableBytes)) { body.writeBuffer(&kept) }
@@ -72,7 +77,7 @@ final class PageHandler: ChannelInboundHandler, RemovableChannelHandler {
   {
     let request = HTTPServerRequest(
       method: head.method, target: head.uri, headers: head.headers, body: body,
-      address: context.remoteAddress?.ipAddress ?? "")
+      address: ConnectionCount.networkName(of: context.remoteAddress))
     restartTimer(context: context, factor: 2)
     let loop = context.eventLoop
     let handler = NIOLoopBound((self, context), eventLoop: loop)
@@ -114,7 +119,7 @@ final class PageHandler: ChannelInboundHandler, RemovableChannelHandler {
     } else if head.headers.contains(name: "Upgrade") {
       let text = "This is not a valid WebSocket upgrade (RFC 6455, 4.2.1).\n"
       send(.badRequest, type: "text/plain; charset=utf-8", ByteBuffer(string: text), context: context)
-    } else if let responder, responder.handles(head.uri) {
+    } else if isForResponder, let responder {
       respond(head, by: responder, context: context)
     } else if head.method != .GET && head.method != .HEAD {
       let text = "Only GET and HEAD are answered here.\n"

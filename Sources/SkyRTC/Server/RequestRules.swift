@@ -70,7 +70,7 @@ struct RequestRules: Sendable {
 
   /// Whether the page of an origin was loaded from the host that the request names. The scheme may differ: a proxy may
   /// have terminated TLS.
-  private static func isSame(origin: String, host: String) -> Bool {
+  static func isSame(origin: String, host: String) -> Bool {
     guard let (authority, port) = authority(ofOrigin: origin) else { return false }
     return withPort(authority, port) == withPort(host.lowercased(), port)
   }
@@ -103,6 +103,14 @@ struct RequestRules: Sendable {
   }
 
   private static func short(_ text: String) -> String { String(text.printable().prefix(80)) }
+}
+
+extension SkyRTCServer {
+  /// Whether a request comes from a page of the server itself, by the values of its `Origin` and `Host` headers.
+  package static func isOwnPage(origins: [String], hosts: [String]) -> Bool {
+    guard origins.count == 1, hosts.count == 1 else { return false }
+    return RequestRules.isSame(origin: origins[0].lowercased(), host: hosts[0])
+  }
 }
 
 /// Inspects a connection's first request before all other handlers. A rejected request is passed on so that

@@ -198,10 +198,10 @@ package struct CallControl: Sendable {
     defer { plans[other] = plan }
     if plan.attempts < configuration.maximumAttempts {
       plan.next = now + configuration.retryDelay
-      return [.note("\(name) \(reason) and is called again after \(configuration.retryDelay).")]
+      return [.note("The user \(name) \(reason) and is called again after \(configuration.retryDelay).")]
     }
     plan.next = nil
-    return [.note("\(name) \(reason) and is not called again.")]
+    return [.note("The user \(name) \(reason) and is not called again.")]
   }
 
   /// Why nothing is to come any more: we were to call users, and all refused. Nil while there is a call.
@@ -209,9 +209,10 @@ package struct CallControl: Sendable {
     guard !plans.isEmpty, calls.isEmpty else { return nil }
     for plan in plans.values where plan.wasAccepted || plan.next != nil || plan.attempts == 0 { return nil }
     let reasons = configuration.calls.compactMap { other in
-      plans[other].map { "\(other.text.printable(utf8Bytes: 64)) \($0.reason)" }
+      plans[other].map { "the user \(other.text.printable(utf8Bytes: 64)) \($0.reason)" }
     }
-    let shown = reasons.prefix(3).joined(separator: ", ")
+    let list = reasons.prefix(3).joined(separator: ", ")
+    let shown = list.prefix(1).uppercased() + list.dropFirst()
     return reasons.count > 3 ? "\(shown), and \(reasons.count - 3) more did not accept." : "\(shown)."
   }
 }

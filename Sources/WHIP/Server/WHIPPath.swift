@@ -7,7 +7,7 @@ package enum WHIPPath: Sendable, Hashable {
   package static let maximumNameScalars = 128
 
   /// Parses a request target, for example `/whip/100?name=Ann`. Nil for other paths, and for rooms without a name or
-  /// with one that is too long.
+  /// with one that is too long or contains control characters.
   package init?(target: String) {
     guard target.utf8.count <= 4_096 else { return nil }
     let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
@@ -21,7 +21,8 @@ package enum WHIPPath: Sendable, Hashable {
     default: return nil
     }
     guard let room = Self.percentDecoded(words[1]),
-      (1...Self.maximumRoomScalars).contains(room.unicodeScalars.count)
+      (1...Self.maximumRoomScalars).contains(room.unicodeScalars.count),
+      !room.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F })
     else { return nil }
     if words.count == 4 {
       guard words[2] == "sessions", (1...64).contains(words[3].utf8.count) else { return nil }

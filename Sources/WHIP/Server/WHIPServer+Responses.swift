@@ -1,4 +1,5 @@
 import HTTPTransport
+import Media
 import NIOCore
 import NIOHTTP1
 import Signalling
@@ -78,6 +79,9 @@ extension WHIPServer {
     }
   }
 
+  /// The number of bytes in a row that need not be ASCII; the same as in a description.
+  private static let maximumRunOutsideASCII = 64
+
   /// The body of a request, if its type and size are right.
   func text(of request: Request, type: String) throws(Refusal) -> String {
     let given = request.headers.first(name: "Content-Type")?.prefix { $0 != ";" && $0 != " " }.lowercased()
@@ -87,6 +91,10 @@ extension WHIPServer {
     }
     guard let text = String(validating: request.body.readableBytesView, as: UTF8.self) else {
       throw Refusal(problem(.badRequest, "The body is not UTF-8."))
+    }
+    // A long run of combining marks takes seconds to compare.
+    guard !text.utf8.hasRunOutsideASCII(over: Self.maximumRunOutsideASCII) else {
+      throw Refusal(problem(.badRequest, "The body has too many characters in a row that are not ASCII."))
     }
     return text
   }

@@ -19,7 +19,7 @@ extension WHIPServer {
       }
       switch request.method {
       case .GET, .HEAD: return [.respond(number, response(.noContent))]
-      case .DELETE: return end(id) + [.respond(number, response(.ok))]
+      case .DELETE: return end(id) + responseToWaiting(session) + [.respond(number, response(.ok))]
       case .PATCH: return try patch(request, id, session, number: number, now: now)
       default: throw Refusal(notAllowed("OPTIONS, GET, HEAD, PATCH, DELETE"))
       }
@@ -110,8 +110,17 @@ extension WHIPServer {
   }
 
   /// The session ended on our side, for example because its ICE consent expired.
-  package mutating func ended(_ id: SessionID) {
-    sessions[id] = nil
+  package mutating func ended(_ id: SessionID) -> [Outcome] {
+    guard let session = sessions.removeValue(forKey: id) else { return [] }
+    return responseToWaiting(session)
+  }
+
+  /// The response to the request that waits for the peer's answer, when the session ends before it.
+  private func responseToWaiting(_ session: Session) -> [Outcome] {
+    guard let waiting = session.waiting else { return [] }
+    let sentence = "The session has ended."
+    let response = session.isEstablished ? problem(.notFound, sentence) : busy(.serviceUnavailable, sentence)
+    return [.respond(waiting.request, response)]
   }
 
   /// The connection of a request ended before its response. Nobody would receive the answer to an offer.

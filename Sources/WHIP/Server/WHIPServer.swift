@@ -22,7 +22,8 @@ package struct WHIPServer: Sendable {
     package var target: String
     package var headers: HTTPHeaders
     package var body: ByteBuffer
-    /// The client's address, without its port.
+    /// Names the client's IPv4 address or IPv6 network; empty for this machine, to which limits for each address do not
+    /// apply.
     package var address: String
 
     package init(
@@ -82,8 +83,7 @@ package struct WHIPServer: Sendable {
   package let options: Options
   var sessions: [SessionID: Session] = [:]
   private var generator: any RandomNumberGenerator & Sendable
-  private var creations: TokenBucket
-  private var requests: TokenBucket
+  private var rates: RequestRates
 
   package init(
     options: Options = Options(), generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
@@ -91,8 +91,7 @@ package struct WHIPServer: Sendable {
   ) {
     self.options = options
     self.generator = generator
-    creations = TokenBucket(perSecond: options.sessionsPerSecond, burst: options.sessionBurst, now: now)
-    requests = TokenBucket(perSecond: options.requestsPerSecond, burst: options.requestBurst, now: now)
+    rates = RequestRates(options: options, now: now)
   }
 
   package var sessionCount: Int { sessions.count }
@@ -108,7 +107,13 @@ package struct WHIPServer: Sendable {
     if let origin, let allowed = options.allowedOrigins, !allowed.contains(origin) {
       return [.respond(number, problem(.forbidden, "Pages of this origin may not use the server."))]
     }
-    guard requests.consume(now: now) else { return [.respond(number, busy(.tooManyRequests, "Too many requests."))] }
+    guard rates.consumeRequest(of: request.address, now: now) else {
+      return [.respond(number, busy(.tooManyRequests, "Too many requests."))]
+    }
+    for name in ["Authorization", "Content-Type", "If-Match"]
+    where request.headers[name].contains(where: { $0.utf8.hasRunOutsideASCII(over: 0) }) {
+      return [.respond(number, problem(.badRequest, "The \(name) header is not ASCII."))]
+    }
     switch WHIPPath(target: request.target) {
     case .endpoint(let role, let room, let name):
       return endpoint(request, role, room: room, name: name, number: number, now: now)
@@ -155,10 +160,15 @@ package struct WHIPServer: Sendable {
     guard sessions.count < options.maximumSessions else {
       throw Refusal(busy(.serviceUnavailable, "The server has no room for another session."))
     }
-    guard sessions.values.count(where: { $0.address == request.address }) < options.maximumSessionsPerAddress else {
+    guard
+      request.address.isEmpty
+        || sessions.values.count(where: { $0.address == request.address }) < options.maximumSessionsPerAddress
+    else {
       throw Refusal(busy(.tooManyRequests, "This address has too many sessions."))
     }
-    guard creations.consume(now: now) else { throw Refusal(busy(.tooManyRequests, "Too many new sessions.")) }
+    guard rates.consumeSession(of: request.address, now: now) else {
+      throw Refusal(busy(.tooManyRequests, "Too many new sessions."))
+    }
     let id = SessionID(text: randomText())
     var session = Session(
       role: role, room: room, address: request.address, token: token, entityTag: "\"\(randomText())\"", offer: offer)

@@ -77,6 +77,7 @@ struct Call {
     let parts = Parts(
       client: connection.client, peer: peer, recorder: recorder, source: source, loopback: loopback,
       participantRegistry: participantRegistry)
+    if !connection.client.canTrickle { await peer.gatheringEnded(within: .seconds(1)) }
     log.info("media", metadata: ["addresses": "\(peer.localAddresses.joined(separator: " "))"])
 
     async let media: Void = followPeer(parts)

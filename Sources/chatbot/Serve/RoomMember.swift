@@ -78,18 +78,13 @@ final class RoomMember: Sendable {
 
 /// The participant of a room that sends what a client publishes with WHIP.
 final class RoomPublisher: Sendable {
-  private struct State {
-    var member: RoomMember?
-    var viewers: Set<ParticipantID> = []
-    var isEnding = false
-  }
-
   private let room: String
   private let kinds: Set<MediaKind>
   private let access: WHIPGateway.RoomAccess
   private let log: Logger
   private let requestKeyframe: @Sendable () -> Void
-  private let state = Mutex(State())
+  private let membership = RoomMembership()
+  private let viewers = Mutex<Set<ParticipantID>>([])
 
   init(
     room: String, kinds: Set<MediaKind>, access: WHIPGateway.RoomAccess, log: Logger,
@@ -102,43 +97,27 @@ final class RoomPublisher: Sendable {
     self.requestKeyframe = requestKeyframe
   }
 
-  /// Joins the room, unless that has happened.
-  func join() async {
-    guard state.withLock({ $0.member == nil && !$0.isEnding }) else { return }
+  /// Joins the room, unless that has begun or the session has ended.
+  func join() async throws {
     var handlers = RoomMember.Handlers()
     handlers.connected = { [self] viewer in
-      state.withLock { _ = $0.viewers.insert(viewer) }
+      viewers.withLock { _ = $0.insert(viewer) }
       requestKeyframe()
     }
-    handlers.ended = { [self] viewer in state.withLock { _ = $0.viewers.remove(viewer) } }
+    handlers.ended = { [self] viewer in viewers.withLock { _ = $0.remove(viewer) } }
     handlers.keyframeRequested = requestKeyframe
-    do {
-      let member = try await RoomMember.join(room, sending: kinds, access: access, log: log, handlers)
-      let isLate = state.withLock { state in
-        if !state.isEnding { state.member = member }
-        return state.isEnding
-      }
-      if isLate { await member.leave() }
-    } catch {
-      log.warning("a publisher cannot join its room", metadata: ["reason": "\(error)"])
+    try await membership.begin { [handlers] in
+      try await RoomMember.join(room, sending: kinds, access: access, log: log, handlers)
     }
   }
 
   /// Sends a frame to everyone in the room. Called on the media thread.
   func forward(_ frame: EncodedFrame) {
-    let (member, viewers) = state.withLock { ($0.member, $0.viewers) }
-    guard let member else { return }
-    for viewer in viewers { member.peer.send(frame, to: viewer) }
+    guard let member = membership.member else { return }
+    for viewer in viewers.withLock({ $0 }) { member.peer.send(frame, to: viewer) }
   }
 
-  func leave() async {
-    let member = state.withLock { state in
-      state.isEnding = true
-      defer { state.member = nil }
-      return state.member
-    }
-    await member?.leave()
-  }
+  func leave() async { await membership.end() }
 }
 
 /// The participant of a room that receives media for the players of WHEP. Each player sees one participant: the one that
@@ -151,8 +130,6 @@ final class RoomListener: Sendable {
   }
 
   private struct State {
-    var member: RoomMember?
-    var isJoining = false
     /// The participants whose media arrives, in the order of their connection.
     var senders: [ParticipantID] = []
     var players: [ParticipantID: Player] = [:]
@@ -170,6 +147,7 @@ final class RoomListener: Sendable {
   let room: String
   private let access: WHIPGateway.RoomAccess
   private let log: Logger
+  private let membership = RoomMembership()
   private let state = Mutex(State())
 
   init(room: String, access: WHIPGateway.RoomAccess, log: Logger) {
@@ -178,7 +156,7 @@ final class RoomListener: Sendable {
     self.log = log
   }
 
-  var isUnused: Bool { state.withLock { $0.players.isEmpty } }
+  var playerIDs: [ParticipantID] { state.withLock { Array($0.players.keys) } }
 
   /// Adds a player.
   ///
@@ -198,13 +176,8 @@ final class RoomListener: Sendable {
     }
   }
 
-  /// Joins the room, unless that has happened.
-  func join() async {
-    let isFirst = state.withLock { state in
-      defer { state.isJoining = true }
-      return !state.isJoining
-    }
-    guard isFirst else { return }
+  /// Joins the room, unless that has begun or the last player has gone.
+  func join() async throws {
     var handlers = RoomMember.Handlers()
     handlers.ended = { [self] sender in
       state.withLock { state in
@@ -214,32 +187,22 @@ final class RoomListener: Sendable {
       requestKeyframes()
     }
     handlers.frame = { [self] frame, sender in forward(frame, of: sender) }
-    do {
-      let member = try await RoomMember.join(room, sending: [], access: access, log: log, handlers)
-      state.withLock { $0.member = member }
-    } catch {
-      state.withLock { $0.isJoining = false }
-      log.warning("a player cannot join its room", metadata: ["reason": "\(error)"])
+    try await membership.begin { [handlers] in
+      try await RoomMember.join(room, sending: [], access: access, log: log, handlers)
     }
   }
 
   /// Requests a keyframe of the participant that a player sees.
   func requestKeyframe(for player: ParticipantID) {
-    let (member, shown) = state.withLock { ($0.member, $0.players[player]?.shown) }
-    if let member, let shown { member.peer.requestKeyframe(of: shown) }
+    let shown = state.withLock { $0.players[player]?.shown }
+    if let shown { membership.member?.peer.requestKeyframe(of: shown) }
   }
 
-  func leave() async {
-    let member = state.withLock { state in
-      defer { state.member = nil }
-      return state.member
-    }
-    await member?.leave()
-  }
+  func leave() async { await membership.end() }
 
   private func requestKeyframes() {
-    let (member, shown) = state.withLock { ($0.member, Set($0.players.values.compactMap(\.shown))) }
-    for participant in shown { member?.peer.requestKeyframe(of: participant) }
+    let shown = state.withLock { Set($0.players.values.compactMap(\.shown)) }
+    for participant in shown { membership.member?.peer.requestKeyframe(of: participant) }
   }
 
   /// Sends a frame to the players of its participant. Called on the media thread.

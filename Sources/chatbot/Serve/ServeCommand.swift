@@ -14,6 +14,7 @@ struct ServeCommand: AsyncParsableCommand {
   @OptionGroup var options: ServeOptions
 
   func run() async throws {
+    FileDescriptorLimit.allowMany()
     let console = Console(isQuiet: options.log.quiet)
     let log = console.logger("server", level: options.log.level)
     let interruption = Interruption()
@@ -52,7 +53,7 @@ struct ServeCommand: AsyncParsableCommand {
     guard options.whip else { return nil }
     var whip = WHIPServer.Options()
     whip.iceServers = options.iceServer.map { ICEServer(url: $0) }
-    if !options.allowOrigin.contains("*") { whip.allowedOrigins = Set(options.allowOrigin) }
+    if !options.allowOrigin.contains("*") { whip.allowedOrigins = Set(options.allowOrigin.map { $0.lowercased() }) }
     do {
       if let file = options.whipTokenFile { whip.tokens = try TokenList(file: file) }
     } catch {

@@ -5,6 +5,7 @@ import Media
 import NIOCore
 import NIOHTTP1
 import Signalling
+import SkyRTC
 import Synchronization
 import WHIP
 
@@ -23,6 +24,20 @@ actor WHIPGateway: HTTPRequestResponder {
   private enum Session {
     case publisher(RoomPublisher)
     case player(RoomListener)
+
+    func join() async throws {
+      switch self {
+      case .publisher(let publisher): try await publisher.join()
+      case .player(let listener): try await listener.join()
+      }
+    }
+
+    func leave() async {
+      switch self {
+      case .publisher(let publisher): await publisher.leave()
+      case .player(let listener): await listener.leave()
+      }
+    }
   }
 
   nonisolated let maximumBodyBytes: Int
@@ -39,6 +54,7 @@ actor WHIPGateway: HTTPRequestResponder {
   private var listeners: [String: RoomListener] = [:]
   private var timer: Task<Void, Never>?
   private var events: Task<Void, Never>?
+  private var isClosed = false
 
   /// Starts the peer of the HTTP sessions.
   static func start(
@@ -69,7 +85,7 @@ actor WHIPGateway: HTTPRequestResponder {
 
   private func begin() {
     events = Task {
-      for await event in peer.events { await happened(event) }
+      for await event in peer.events { happened(event) }
     }
     timer = Task {
       while !Task.isCancelled {
@@ -84,9 +100,11 @@ actor WHIPGateway: HTTPRequestResponder {
 
   /// Ends all sessions.
   func close() async {
+    isClosed = true
     timer?.cancel()
-    for session in sessions.values { await end(session) }
-    sessions = [:]
+    await withTaskGroup { group in
+      for session in sessions.values { group.addTask { await session.leave() } }
+    }
     await peer.close(reason: "The server shuts down.")
     await events?.value
     for continuation in waiting.values {
@@ -108,18 +126,28 @@ actor WHIPGateway: HTTPRequestResponder {
       }
       return HTTPResponse(status: .ok, headers: ["Content-Type": page.type], body: page.content)
     }
+    if isClosed { return HTTPResponse(status: .serviceUnavailable) }
     requests &+= 1
     let number = requests
+    let headers = Self.withoutOwnOrigin(request.headers)
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         waiting[number] = continuation
         let request = WHIPServer.Request(
-          request.method, request.target, headers: request.headers, body: request.body, address: request.address)
+          request.method, request.target, headers: headers, body: request.body, address: request.address)
         carryOut(server.received(request, number: number, now: .now()))
       }
     } onCancel: {
       Task { await self.abandon(number) }
     }
+  }
+
+  /// The server's own pages need no permission, like programs, which send no origin.
+  private static func withoutOwnOrigin(_ headers: HTTPHeaders) -> HTTPHeaders {
+    guard SkyRTCServer.isOwnPage(origins: headers["Origin"], hosts: headers["Host"]) else { return headers }
+    var headers = headers
+    headers.remove(name: "Origin")
+    return headers
   }
 
   private func abandon(_ number: Int) {
@@ -173,7 +201,8 @@ actor WHIPGateway: HTTPRequestResponder {
     log.info("a client began a session", metadata: metadata)
     switch role {
     case .publisher:
-      let kinds = Set(MediaKind.allCases.filter { sdp.contains("m=\($0.rawValue) ") })
+      let offered = Set(SDPOutline(sdp).sections.map { String($0.kind) })
+      let kinds = Set(MediaKind.allCases.filter { offered.contains($0.rawValue) })
       let publisher = RoomPublisher(room: room, kinds: kinds, access: access, log: log) { [peer] in
         peer.requestKeyframe(of: participant)
       }
@@ -190,7 +219,7 @@ actor WHIPGateway: HTTPRequestResponder {
     peer.receive(.offer(sdp), from: participant)
   }
 
-  private func happened(_ event: ParticipantEvent) async {
+  private func happened(_ event: ParticipantEvent) {
     let participant = event.participant
     let id = WHIPServer.SessionID(text: participant.text)
     switch event.event {
@@ -199,36 +228,48 @@ actor WHIPGateway: HTTPRequestResponder {
     case .problem(let sentence):
       carryOut(server.refused(id, reason: sentence, now: .now()))
     case .stateChanged(.connected):
-      // Only media that arrives is worth a participant in the room.
-      switch sessions[participant] {
-      case .publisher(let publisher): await publisher.join()
-      case .player(let listener):
-        await listener.join()
-        listener.requestKeyframe(for: participant)
-      case nil: break
+      // Only media that arrives is worth a participant in the room. Others do not wait until one has joined.
+      if let session = sessions[participant] {
+        Task { await join(session, of: participant) }
+      } else {
+        peer.disconnect(participant, because: CloseReason(.closedByUs, "The session has ended."))
       }
     case .keyframeRequested:
       if case .player(let listener) = sessions[participant] { listener.requestKeyframe(for: participant) }
     case .ended:
-      server.ended(id)
+      carryOut(server.ended(id))
       remove(participant)
     case .signal, .stateChanged, .media, .reached, .targetBitrate:
       break
     }
   }
 
-  private func remove(_ participant: ParticipantID) {
-    forwarding.remove(participant)
-    guard let session = sessions.removeValue(forKey: participant) else { return }
-    if case .player(let listener) = session, listener.remove(participant) { listeners[listener.room] = nil }
-    Task { await end(session) }
+  /// Lets a session join its room. If that fails, all sessions end that use the same participant of the room, so that
+  /// their clients can try again.
+  private func join(_ session: Session, of participant: ParticipantID) async {
+    do {
+      try await session.join()
+      if case .player(let listener) = session { listener.requestKeyframe(for: participant) }
+    } catch {
+      log.warning("a room cannot be joined", metadata: ["reason": "\(error)"])
+      var all = [participant]
+      if case .player(let listener) = session { all += listener.playerIDs }
+      for participant in all {
+        peer.disconnect(participant, because: CloseReason(.closedByUs, "The room cannot be joined."))
+      }
+    }
   }
 
-  private func end(_ session: Session) async {
-    switch session {
-    case .publisher(let publisher): await publisher.leave()
-    case .player(let listener): if listener.isUnused { await listener.leave() }
+  private func remove(_ participant: ParticipantID) {
+    forwarding.remove(participant)
+    // The peer forgets the direction of the media.
+    peer.participantLeft(participant)
+    guard let session = sessions.removeValue(forKey: participant) else { return }
+    if case .player(let listener) = session {
+      guard listener.remove(participant) else { return }
+      listeners[listener.room] = nil
     }
+    Task { await session.leave() }
   }
 }
 

@@ -8,6 +8,13 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case vp8
   case opus
   case skyrtc
+  case janus
+  case socketIO
+  case firestore
+  case whipFormat
+  case whipServer
+  case whipSession
+  case httpURL
   case webSocket
   case httpUpgrade
   case webm
@@ -34,6 +41,13 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .vp8: try PayloadTargets.vp8(input)
     case .opus: try PayloadTargets.opus(input)
     case .skyrtc: try SignallingTargets.skyrtc(input)
+    case .janus: try JanusTarget.run(input)
+    case .socketIO: try SocketIOTarget.run(input)
+    case .firestore: try FirestoreTarget.run(input)
+    case .whipFormat: try WHIPFormatTarget.run(input)
+    case .whipServer: try WHIPServerTarget.run(input)
+    case .whipSession: try WHIPSessionTarget.run(input)
+    case .httpURL: try HTTPURLTarget.run(input)
     case .webSocket: try WebSocketTargets.frames(input)
     case .httpUpgrade: try WebSocketTargets.upgrade(input)
     case .webm, .ogg, .ivf: try FileTargets.container(input)
@@ -52,8 +66,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .stun, .rtp, .rtcp, .opus: 1_500
     case .candidate, .rules: 2_048
     case .vp8: 6_000
-    case .skyrtc, .webSocket, .httpUpgrade, .manifest, .wav, .png: 8_192
-    case .description, .ivf, .y4m, .ogg, .baseline: 16_384
+    case .skyrtc, .webSocket, .httpUpgrade, .manifest, .wav, .png, .whipFormat, .httpURL: 8_192
+    case .description, .janus, .socketIO, .firestore, .whipServer, .whipSession, .ivf, .y4m, .ogg, .baseline: 16_384
     case .webm, .repair: 32_768
     }
   }

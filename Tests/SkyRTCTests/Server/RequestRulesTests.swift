@@ -53,6 +53,21 @@ struct RequestRulesTests {
     #expect(Self.status(Self.request(host: "example.org", origin: "https://example.org"), at: "0.0.0.0") == nil)
   }
 
+  @Test("a request is known to come from a page of the server by one origin and one host that are the same")
+  func ownPage() {
+    func isOwn(_ origins: String..., hosts: [String] = ["localhost:3000"]) -> Bool {
+      SkyRTCServer.isOwnPage(origins: origins, hosts: hosts)
+    }
+    #expect(isOwn("http://localhost:3000"))
+    #expect(isOwn("https://chat.example", hosts: ["Chat.Example"]))
+    #expect(!isOwn("http://localhost:3001"))
+    #expect(!isOwn("http://evil.example"))
+    #expect(!isOwn("null"))
+    #expect(!isOwn("http://localhost:3000", "http://evil.example"))
+    #expect(!SkyRTCServer.isOwnPage(origins: [], hosts: ["localhost:3000"]))
+    #expect(!isOwn("http://localhost:3000", hosts: []))
+  }
+
   @Test(
     "pages of other origins may not join",
     arguments: [
