@@ -22,7 +22,9 @@ package struct IncomingConnection: Sendable, Hashable {
     guard let stored else { return [] }
     if !stored.isEmpty { hadCandidates = true }
     var new: [TrickledCandidate] = []
-    for (_, entry) in stored.sorted(by: { $0.key < $1.key }) where entry.belongs(to: description) {
+    // Firestore orders ids by their bytes.
+    let sorted = stored.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+    for (_, entry) in sorted where entry.belongs(to: description) {
       guard delivered.count < Self.maximumCandidates else { break }
       if delivered.insert(entry.candidate).inserted { new.append(entry.candidate) }
     }

@@ -7,12 +7,15 @@ package struct StoredCandidate: Sendable, Hashable {
   package enum ParseError: Error, Sendable, Hashable, CustomStringConvertible {
     case missingText(document: String)
     case tooLong(bytes: Int, limit: Int, document: String)
+    case notASCII(document: String)
 
     package var description: String {
       switch self {
       case .missingText(let document): "The document \(document) has no text in the field \"sdp\"."
       case .tooLong(let bytes, let limit, let document):
         "The candidate in the document \(document) has \(bytes) bytes, but only \(limit) are allowed."
+      case .notASCII(let document):
+        "The candidate in the document \(document) has too many bytes in a row that are not ASCII."
       }
     }
   }
@@ -34,6 +37,10 @@ package struct StoredCandidate: Sendable, Hashable {
     let bytes = text.utf8.count + (mid?.utf8.count ?? 0)
     guard bytes <= Self.maximumBytes else {
       throw .tooLong(bytes: bytes, limit: Self.maximumBytes, document: name)
+    }
+    let run = StoredDescription.maximumRunOutsideASCII
+    guard !text.utf8.hasRunOutsideASCII(over: run), !(mid ?? "").utf8.hasRunOutsideASCII(over: run) else {
+      throw .notASCII(document: name)
     }
     let index = document.fields["sdpMLineIndex"]?.integer.flatMap { (0..<1_024).contains($0) ? Int($0) : nil }
     self.init(TrickledCandidate(candidate: text, mid: mid, mLineIndex: index), updateTime: document.updateTime)

@@ -14,6 +14,7 @@ package struct StoredDescription: Sendable, Hashable {
     case missing(field: String, document: String)
     case unknownType(String, document: String)
     case tooLong(bytes: Int, limit: Int, document: String)
+    case notASCII(document: String)
 
     package var description: String {
       switch self {
@@ -22,11 +23,16 @@ package struct StoredDescription: Sendable, Hashable {
         "The document \(document) has the type \"\(type.printable(utf8Bytes: 40))\" instead of offer or answer."
       case .tooLong(let bytes, let limit, let document):
         "The document \(document) has \(bytes) bytes, but only \(limit) are allowed."
+      case .notASCII(let document):
+        "The document \(document) has more than \(StoredDescription.maximumRunOutsideASCII) bytes in a row that are not ASCII."
       }
     }
   }
 
   package static let maximumBytes = 256 * 1024
+  /// The maximum number of consecutive bytes outside ASCII, as in `SessionDescription`: longer runs of combining marks
+  /// take seconds to compare.
+  package static let maximumRunOutsideASCII = 64
 
   package var kind: Kind
   package var sdp: String
@@ -48,7 +54,8 @@ package struct StoredDescription: Sendable, Hashable {
     guard sdp.utf8.count <= Self.maximumBytes else {
       throw .tooLong(bytes: sdp.utf8.count, limit: Self.maximumBytes, document: name)
     }
-    switch type.lowercased() {
+    guard !sdp.utf8.hasRunOutsideASCII(over: Self.maximumRunOutsideASCII) else { throw .notASCII(document: name) }
+    switch type.utf8.count > 16 ? "" : type.lowercased() {
     case "offer": self.init(.offer, sdp: sdp, updateTime: document.updateTime)
     case "answer", "pranswer": self.init(.answer, sdp: sdp, updateTime: document.updateTime)
     default: throw .unknownType(type, document: name)

@@ -15,14 +15,14 @@ package enum FirestoreResponse {
   /// Parses a document.
   package static func document(_ body: Data, in database: FirestoreDatabase) throws(FirestoreError) -> FirestoreDocument
   {
-    guard let entry = try? JSONDecoder().decode(Entry.self, from: body), let document = entry.document(in: database)
+    guard let entry = decode(Entry.self, body), let document = entry.document(in: database)
     else { throw .invalidResponse("it is not a document") }
     return document
   }
 
   /// Parses a page of a list. An empty collection is an empty object.
   package static func page(_ body: Data, in database: FirestoreDatabase) throws(FirestoreError) -> DocumentPage {
-    guard let page = try? JSONDecoder().decode(Page.self, from: body) else {
+    guard let page = decode(Page.self, body) else {
       throw .invalidResponse("it is not a list of documents")
     }
     let entries = page.documents ?? []
@@ -34,7 +34,7 @@ package enum FirestoreResponse {
 
   /// Parses the time of a commit.
   package static func commitTime(_ body: Data) throws(FirestoreError) -> FirestoreTimestamp {
-    guard let commit = try? JSONDecoder().decode(Commit.self, from: body),
+    guard let commit = decode(Commit.self, body),
       let time = FirestoreTimestamp(parsing: commit.commitTime)
     else { throw .invalidResponse("it has no time of the commit") }
     return time
@@ -56,11 +56,46 @@ package enum FirestoreResponse {
   }
 
   private static func message(_ body: Data) -> String {
-    guard let failure = try? JSONDecoder().decode(Failure.self, from: body), let text = failure.error.message else {
+    guard let failure = decode(Failure.self, body), let text = failure.error.message else {
       return ""
     }
     let line = text.printable(utf8Bytes: 160)
     return line.hasSuffix(".") ? String(line.dropLast()) : line
+  }
+
+  /// The maximum length of the name of a value as written; Firestore allows 1,500 bytes in a name.
+  private static let maximumName = 3_072
+
+  private static func decode<Value: Decodable>(_ type: Value.Type, _ body: Data) -> Value? {
+    // The decoder hashes names, which takes long for long ones outside ASCII. JSON has no zero bytes, except in UTF-16.
+    guard !body.contains(0), longestName(in: body) <= maximumName else { return nil }
+    return try? JSONDecoder().decode(type, from: body)
+  }
+
+  /// The length of the longest name of a value in bytes as written.
+  static func longestName(in json: Data) -> Int {
+    var longest = 0
+    var length = 0
+    var isInString = false
+    var isEscaped = false
+    for byte in json {
+      if isInString {
+        length += 1
+        if isEscaped {
+          isEscaped = false
+        } else if byte == UInt8(ascii: "\\") {
+          isEscaped = true
+        } else if byte == UInt8(ascii: "\"") {
+          isInString = false
+        }
+      } else if byte == UInt8(ascii: "\"") {
+        isInString = true
+        length = 0
+      } else if byte == UInt8(ascii: ":") {
+        longest = max(longest, length)
+      }
+    }
+    return longest
   }
 
   private struct Entry: Decodable {

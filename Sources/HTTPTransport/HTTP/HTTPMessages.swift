@@ -1,3 +1,4 @@
+internal import Media
 package import NIOCore
 package import NIOHTTP1
 package import Signalling
@@ -64,14 +65,17 @@ public enum HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
 
   public var description: String {
     switch self {
-    case .unreachable(let url, let reason): "\(url) cannot be reached: \(reason)."
-    case .notTrusted(let url, let reason): "The TLS handshake with \(url) failed: \(reason)."
+    case .unreachable(let url, let reason): "\(Self.short(url)) cannot be reached: \(reason)."
+    case .notTrusted(let url, let reason): "The TLS handshake with \(Self.short(url)) failed: \(reason)."
     case .noCertificates(let file, let reason): "The certificates in \(file) cannot be read: \(reason)."
-    case .invalidResponse(let url, let reason): "The response of \(url) is invalid: \(reason)."
-    case .responseTooLarge(let url, let limit): "The response of \(url) is larger than \(limit) bytes."
-    case .timedOut(let url, let limit): "\(url) did not respond within \(limit)."
+    case .invalidResponse(let url, let reason): "The response of \(Self.short(url)) is invalid: \(reason)."
+    case .responseTooLarge(let url, let limit): "The response of \(Self.short(url)) is larger than \(limit) bytes."
+    case .timedOut(let url, let limit): "\(Self.short(url)) did not respond within \(limit)."
     }
   }
+
+  /// The beginning of an address, because a server may have chosen it with a redirect.
+  private static func short(_ url: HTTPURL) -> String { url.description.printable() }
 }
 
 extension SignallingConnectError {

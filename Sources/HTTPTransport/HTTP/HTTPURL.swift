@@ -33,6 +33,7 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     if parts.user != nil || parts.password != nil { throw .userInfo }
     isSecure = scheme == "https"
     self.host = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
+    if self.host.isEmpty { throw .notAnAddress(text) }
     port = parts.port ?? (isSecure ? 443 : 80)
     guard (1...65_535).contains(port) else { throw .notAnAddress(text) }
     let path = parts.percentEncodedPath

@@ -45,7 +45,7 @@ public struct WebSocketURL: Sendable, Hashable, CustomStringConvertible {
     case "wss": isSecure = true
     default: throw text.contains("://") ? .wrongScheme(scheme, in: text) : .notAnAddress(text)
     }
-    guard let host = parts.percentEncodedHost, !host.isEmpty else { throw .noHost(text) }
+    guard let host = parts.percentEncodedHost, !host.isEmpty, host != "[]" else { throw .noHost(text) }
     if parts.user != nil || parts.password != nil { throw .userInfo(text) }
     if parts.fragment != nil { throw .fragment(text) }
     self.host = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host

@@ -8,6 +8,8 @@ struct JSONSize: Sendable, Hashable {
   private(set) var depth = 0
   /// The length of the longest name of a value, in bytes as written. The decoder hashes names.
   private(set) var longestName = 0
+  /// Whether there is a zero byte. JSON never has one, but texts in UTF-16 do, and their brackets are not found here.
+  private(set) var hasZero = false
 
   init(_ text: String) {
     var isInString = false
@@ -15,6 +17,7 @@ struct JSONSize: Sendable, Hashable {
     var open = 0
     var length = 0
     for byte in text.utf8 {
+      if byte == 0 { hasZero = true }
       if isInString {
         length += 1
         if isEscaped {

@@ -62,7 +62,7 @@ package enum JanusMessage: Sendable, Hashable {
     guard size.values <= Self.maximumValues, size.depth <= Self.maximumDepth else {
       throw .tooMuch(values: size.values, depth: size.depth)
     }
-    guard size.longestName <= Self.maximumName,
+    guard size.longestName <= Self.maximumName, !size.hasZero,
       let wire = try? JSONDecoder().decode(JanusWire.self, from: Data(text.utf8))
     else { throw .notAMessage(bytes: text.utf8.count) }
     try self.init(wire)

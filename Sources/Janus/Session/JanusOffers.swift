@@ -34,9 +34,10 @@ struct JanusOffers: Sendable {
 
   /// Returns the place of the session id: `o=<username> <session id> <version> …` (RFC 8866, 5.2).
   private static func sessionIDRange(in sdp: String) -> Range<String.Index>? {
-    // Lines end with CR LF, which is one character.
-    guard let line = sdp.split(whereSeparator: \.isNewline).first(where: { $0.hasPrefix("o=") }) else { return nil }
-    let fields = line.split(separator: " ", omittingEmptySubsequences: false)
+    // Bytes, because some texts outside ASCII take seconds to divide into characters and compare.
+    let lines = sdp.utf8.split { $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }
+    guard let line = lines.first(where: { $0.starts(with: "o=".utf8) }) else { return nil }
+    let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 6, omittingEmptySubsequences: false)
     guard fields.count == 6, !fields[1].isEmpty else { return nil }
     return fields[1].startIndex..<fields[1].endIndex
   }

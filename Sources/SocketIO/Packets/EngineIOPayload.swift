@@ -15,7 +15,8 @@ package enum EngineIOPayload {
   package static func parse(_ body: String) throws(SocketIOParseError) -> (packets: [String], format: Format) {
     let digits = body.utf8.prefix(9).prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     guard !digits.isEmpty, body.utf8[digits.endIndex...].first == UInt8(ascii: ":") else {
-      return (body.split(separator: "\u{1E}", omittingEmptySubsequences: true).map(String.init), .separators)
+      // Bytes, because some texts outside ASCII take seconds to divide into characters.
+      return (body.utf8.split(separator: 0x1E).map { String(Substring($0)) }, .separators)
     }
     // Servers count bytes, UTF-16 code units or characters: the counting by which all lengths fit is the right one.
     if let packets = packets(Array(body.utf8), colon: 0x3A, text: { String(decoding: $0, as: UTF8.self) })

@@ -214,9 +214,14 @@ extension WHIPSession {
 extension HTTPResponse {
   /// Whether the body is a session description, as its type says or, without a type, as it begins.
   var hasSessionDescription: Bool {
-    let type = headers.first(name: "Content-Type")?.lowercased()
-    guard type?.hasPrefix("application/sdp") ?? true else { return false }
-    return text.hasPrefix("v=0")
+    guard mediaType?.hasPrefix("application/sdp") ?? true else { return false }
+    let bytes = body.readableBytesView
+    return bytes.starts(with: "v=0".utf8) && !bytes.hasRunOutsideASCII(over: SDPOutline.maximumRunOutsideASCII)
+  }
+
+  /// The beginning of the media type, in lower case.
+  private var mediaType: String? {
+    headers.first(name: "Content-Type").map { String(decoding: $0.utf8.prefix(64), as: UTF8.self).lowercased() }
   }
 
   /// The entity tag, if it can be sent back (RFC 9110, 8.8.3).
@@ -229,7 +234,7 @@ extension HTTPResponse {
 
   /// The beginning of a text that says what is wrong, as a clause.
   fileprivate var problem: String {
-    let type = headers.first(name: "Content-Type")?.lowercased() ?? ""
+    let type = mediaType ?? ""
     guard type.hasPrefix("text/plain") || type.contains("json"), body.readableBytes > 0 else { return "" }
     return ": \(text.printable())"
   }

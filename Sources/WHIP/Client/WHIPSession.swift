@@ -147,8 +147,10 @@ package struct WHIPSession: Sendable {
 
   mutating func offer(_ sdp: String, now: ContinuousClock.Instant) -> [Action] {
     switch state {
-    case .ready, .waitingToReturn:
+    case .ready:
       return post(sdp)
+    case .waitingToReturn:
+      return [.log(.debug, "An offer is discarded, because its session has ended.")]
     case .waitingToPost(let until, _):
       state = .waitingToPost(until: until, offer: sdp)
       return []

@@ -1,3 +1,4 @@
+import Media
 package import Signalling
 
 /// An SDP fragment: ICE credentials and candidates outside a session description (RFC 8840, 9), the body of a PATCH
@@ -24,6 +25,7 @@ package struct SDPFragment: Sendable, Hashable {
   /// Why a text is not a fragment.
   package enum ParseError: Error, Sendable, Hashable, CustomStringConvertible {
     case tooLarge(limit: Int)
+    case notASCII(limit: Int)
     case notALine(number: Int)
     case invalidCredentials
     case tooManyCandidates(limit: Int)
@@ -32,6 +34,7 @@ package struct SDPFragment: Sendable, Hashable {
     package var description: String {
       switch self {
       case .tooLarge(let limit): "An SDP fragment is larger than \(limit) bytes."
+      case .notASCII(let limit): "An SDP fragment has more than \(limit) bytes in a row that are not ASCII."
       case .notALine(let number): "Line \(number) of an SDP fragment does not have the form type=value."
       case .invalidCredentials:
         "An SDP fragment has an ICE user name fragment or a password, but not both in valid form."
@@ -56,6 +59,9 @@ package struct SDPFragment: Sendable, Hashable {
 
   package init(parsing text: String) throws(ParseError) {
     guard text.utf8.count <= Self.maximumBytes else { throw .tooLarge(limit: Self.maximumBytes) }
+    guard !text.utf8.hasRunOutsideASCII(over: SDPOutline.maximumRunOutsideASCII) else {
+      throw .notASCII(limit: SDPOutline.maximumRunOutsideASCII)
+    }
     var sections: [Section] = []
     // Lines before the first "m=" line belong to the session.
     var current = Section(media: "", mid: nil)
@@ -67,6 +73,7 @@ package struct SDPFragment: Sendable, Hashable {
       let bytes = line.utf8
       guard bytes.count >= 2, bytes.dropFirst().first == UInt8(ascii: "=") else { throw .notALine(number: index + 1) }
       if line.hasPrefix("m=") {
+        guard bytes.count > 2 else { throw .notALine(number: index + 1) }
         if !isInSession || !current.candidates.isEmpty || current.hasEnded { sections.append(current) }
         current = Section(media: String(line.dropFirst(2)), mid: nil)
         isInSession = false

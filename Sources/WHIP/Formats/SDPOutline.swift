@@ -15,6 +15,10 @@ package struct SDPOutline: Sendable {
     }
   }
 
+  /// The maximum number of consecutive bytes outside ASCII in a text of the other side, as in `SessionDescription`:
+  /// longer runs of combining marks take seconds to compare.
+  package static let maximumRunOutsideASCII = 64
+
   /// The lines before the first media section.
   package var session: [Substring] = []
   package var sections: [Section] = []

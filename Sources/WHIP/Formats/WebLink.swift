@@ -1,3 +1,4 @@
+import Media
 package import NIOHTTP1
 package import Signalling
 
@@ -13,7 +14,9 @@ package struct WebLink: Sendable, Hashable {
 
   /// Parses one header field, which may contain several links. What is no link is skipped.
   package static func parse(_ field: String) -> [WebLink] {
-    guard field.utf8.count <= maximumFieldBytes else { return [] }
+    guard field.utf8.count <= maximumFieldBytes,
+      !field.utf8.hasRunOutsideASCII(over: SDPOutline.maximumRunOutsideASCII)
+    else { return [] }
     var scanner = Scanner(bytes: Array(field.utf8))
     var links: [WebLink] = []
     while links.count < maximumCount, scanner.skipToTarget() {

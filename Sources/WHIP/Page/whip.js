@@ -70,8 +70,12 @@ class Session {
   async close() {
     this.#isClosed = true;
     clearTimeout(this.#timer);
+    // The session is ended first: a server that sees the connection end does not know the session any more.
+    if (this.location) {
+      const ended = this.#request('DELETE', this.location, {}, undefined, true).catch(() => {});
+      await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 1000))]);
+    }
     this.pc?.close();
-    if (this.location) await this.#request('DELETE', this.location, {}, undefined, true).catch(() => {});
   }
 
   /** Answers the offer that a WHEP server made instead of accepting ours. */

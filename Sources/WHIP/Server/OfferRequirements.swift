@@ -1,3 +1,5 @@
+import Media
+
 /// What an offer to a WHIP or WHEP endpoint must contain (RFC 9725, 4.4). Pure.
 package enum OfferRequirements {
   /// Why an offer cannot be accepted.
@@ -27,12 +29,14 @@ package enum OfferRequirements {
       case .notADescription: "The body is not an SDP offer with a media section."
       case .noCredentials: "The offer has no ICE user name fragment and password."
       case .noFingerprint: "The offer has no fingerprint of a certificate."
-      case .tooManySections(let kind): "The offer has more than one section of the kind \"\(kind)\"."
+      case .tooManySections(let kind):
+        "The offer has more than one section of the kind \"\(kind.printable(utf8Bytes: 32))\"."
       case .notBundled: "The media sections of the offer are not in one BUNDLE group."
       case .noRTCPMultiplexing: "A media section of the offer has no rtcp-mux."
       case .severalStreams: "The offer has more than one media stream."
       case .direction(let expected): "No media section of the offer is \(expected) or sendrecv."
-      case .setup(let role): "The setup role \"\(role)\" of the offer is not actpass or active."
+      case .setup(let role):
+        "The setup role \"\(role.printable(utf8Bytes: 32))\" of the offer is not actpass or active."
       }
     }
   }
@@ -41,6 +45,7 @@ package enum OfferRequirements {
   ///
   /// - Parameter role: what the client does: it publishes or plays.
   package static func check(_ offer: String, of role: WHIPClient.Role) throws(Problem) {
+    guard !offer.utf8.hasRunOutsideASCII(over: SDPOutline.maximumRunOutsideASCII) else { throw .notADescription }
     let outline = SDPOutline(offer)
     guard offer.hasPrefix("v=0"), !outline.sections.isEmpty else { throw .notADescription }
     if outline.credentials == nil { throw .noCredentials }
@@ -50,7 +55,7 @@ package enum OfferRequirements {
       throw .tooManySections(kind: kind)
     }
     if let other = sections.first(where: { $0.kind != "audio" && $0.kind != "video" && $0.kind != "application" }) {
-      throw .tooManySections(kind: String(other.kind.prefix(32)))
+      throw .tooManySections(kind: String(other.kind))
     }
     if sections.count > 1 {
       let bundle = Set(SDPOutline.value("a=group:BUNDLE ", in: outline.session)?.split(separator: " ") ?? [])
@@ -69,7 +74,7 @@ package enum OfferRequirements {
     if lacksDirection { throw .direction(expected: String(expected.dropFirst(2))) }
     for lines in sections.map(\.lines) + [outline.session] {
       if let role = SDPOutline.value("a=setup:", in: lines), role != "actpass", role != "active" {
-        throw .setup(String(role.prefix(32)))
+        throw .setup(String(role))
       }
     }
   }

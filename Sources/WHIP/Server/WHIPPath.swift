@@ -1,3 +1,5 @@
+import Media
+
 /// The path of a request: an endpoint `/whip/ROOM` or `/whep/ROOM`, or a session below it. Pure.
 package enum WHIPPath: Sendable, Hashable {
   case endpoint(WHIPClient.Role, room: String, name: String?)
@@ -9,7 +11,7 @@ package enum WHIPPath: Sendable, Hashable {
   /// Parses a request target, for example `/whip/100?name=Ann`. Nil for other paths, and for rooms without a name or
   /// with one that is too long or contains control characters.
   package init?(target: String) {
-    guard target.utf8.count <= 4_096 else { return nil }
+    guard target.utf8.count <= 4_096, !target.utf8.hasRunOutsideASCII(over: 0) else { return nil }
     let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     guard let path = parts.first, path.hasPrefix("/") else { return nil }
     let words = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)

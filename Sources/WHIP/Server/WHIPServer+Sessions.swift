@@ -54,7 +54,10 @@ extension WHIPServer {
     guard session.waiting == nil else {
       throw Refusal(busy(.conflict, "Another ICE restart of this session is in progress."))
     }
-    guard let offer = ICERestart.answer(from: session.offer, fragment: fragment) else {
+    // Credentials may be longer than the ones that they replace, in many sections.
+    guard let offer = ICERestart.answer(from: session.offer, fragment: fragment),
+      offer.utf8.count <= 2 * options.maximumBodyBytes
+    else {
       throw Refusal(problem(.unprocessableEntity, "The ICE restart cannot be carried out."))
     }
     sessions[id]?.formerOffer = session.offer

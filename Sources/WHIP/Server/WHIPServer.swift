@@ -103,16 +103,16 @@ package struct WHIPServer: Sendable {
 
   /// - Parameter number: identifies the request in its response, which may come later.
   package mutating func received(_ request: Request, number: Int, now: NIODeadline) -> [Outcome] {
+    for name in ["Origin", "Authorization", "Content-Type", "If-Match"]
+    where request.headers[name].contains(where: { $0.utf8.hasRunOutsideASCII(over: 0) }) {
+      return [.respond(number, problem(.badRequest, "The \(name) header is not ASCII."))]
+    }
     let origin = request.headers.first(name: "Origin")
     if let origin, let allowed = options.allowedOrigins, !allowed.contains(origin) {
       return [.respond(number, problem(.forbidden, "Pages of this origin may not use the server."))]
     }
     guard rates.consumeRequest(of: request.address, now: now) else {
       return [.respond(number, busy(.tooManyRequests, "Too many requests."))]
-    }
-    for name in ["Authorization", "Content-Type", "If-Match"]
-    where request.headers[name].contains(where: { $0.utf8.hasRunOutsideASCII(over: 0) }) {
-      return [.respond(number, problem(.badRequest, "The \(name) header is not ASCII."))]
     }
     switch WHIPPath(target: request.target) {
     case .endpoint(let role, let room, let name):

@@ -46,6 +46,8 @@ extension Call {
       case .stateChanged(let state):
         if state == .connecting { _ = parts.participantRegistry.begin(participant) }
         if state == .connected { parts.participantRegistry.connected() }
+        parts.participantRegistry.setDisconnected(participant, state == .disconnected)
+        if state == .disconnected { giveUpServer(participant, parts) }
         // The `ended` event that follows carries the reason.
         if state != .closed && state != .failed { log.info("user \(state.rawValue)", metadata: user) }
       case .reached(let milestone):
@@ -75,16 +77,31 @@ extension Call {
 
   /// Offers again to a media server whose connection was lost while the signalling goes on.
   private func reconnectToServer(_ participant: ParticipantID, after ending: CloseReason, _ parts: Parts) {
-    guard ending.cause == .connectionLost || ending.cause == .failed else { return }
-    func isExpectingOffer() -> Bool {
-      guard let known = parts.participantRegistry.announcement(of: participant) else { return false }
-      return known.direction != .sendReceive && known.offerer == .local
-    }
-    guard isExpectingOffer() else { return }
+    guard ending.cause == .connectionLost || ending.cause == .failed, expectsOffer(participant, parts) else { return }
     Task {
       try? await MediaThread.loop.sleep(for: .seconds(1))
-      if isExpectingOffer(), parts.participantRegistry.begin(participant) { parts.peer.offer(to: participant) }
+      if expectsOffer(participant, parts), parts.participantRegistry.begin(participant) {
+        parts.peer.offer(to: participant)
+      }
     }
+  }
+
+  /// Ends the connection to a media server whose path stays silent: a new session begins sooner than consent expires.
+  private func giveUpServer(_ participant: ParticipantID, _ parts: Parts) {
+    guard expectsOffer(participant, parts) else { return }
+    Task {
+      try? await MediaThread.loop.sleep(for: .seconds(4))
+      if parts.participantRegistry.isDisconnected(participant) {
+        parts.peer.disconnect(
+          participant, because: CloseReason(.connectionLost, "The server sent nothing for some seconds."))
+      }
+    }
+  }
+
+  /// Whether a participant is a media server that we offer to.
+  private func expectsOffer(_ participant: ParticipantID, _ parts: Parts) -> Bool {
+    guard let known = parts.participantRegistry.announcement(of: participant) else { return false }
+    return known.direction != .sendReceive && known.offerer == .local
   }
 
   /// Sends the camera's frames to the peer. A file that is played once waits for its first viewer.

@@ -14,6 +14,8 @@ final class ParticipantRegistry: Sendable {
     /// The announcements with a name or a restricted direction.
     var announcements: [ParticipantID: SignalledParticipant] = [:]
     var hasConnected = false
+    /// The participants whose network path is silent.
+    var disconnected: Set<ParticipantID> = []
     /// Participants whose call with us began under our previous id.
     var reconnectingParticipants: Set<ParticipantID> = []
     var recordings: [RecordingSummary] = []
@@ -89,6 +91,15 @@ final class ParticipantRegistry: Sendable {
     state.withLock { $0.hasConnected = true }
     connection.yield()
   }
+
+  /// Stores whether a participant's network path is silent.
+  func setDisconnected(_ participant: ParticipantID, _ isDisconnected: Bool) {
+    state.withLock { state in
+      if isDisconnected { state.disconnected.insert(participant) } else { state.disconnected.remove(participant) }
+    }
+  }
+
+  func isDisconnected(_ participant: ParticipantID) -> Bool { state.withLock { $0.disconnected.contains(participant) } }
 
   /// Whether any participant was ever connected.
   var hasConnected: Bool { state.withLock { $0.hasConnected } }

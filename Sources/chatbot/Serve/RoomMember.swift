@@ -43,10 +43,16 @@ final class RoomMember: Sendable {
     }
     let member = RoomMember(peer: peer, client: client)
     let signalling = Task {
+      var own: ParticipantID?
       for await event in client.events {
-        if case .joined(let id, _) = event { ownID.withLock { $0 = id.text } }
-        peer.receive(event)
+        if case .joined(let id, _) = event {
+          ownID.withLock { $0 = id.text }
+          if !sending.isEmpty { access.publishers.replace(own, by: id) }
+          own = id
+        }
+        if let event = sending.isEmpty ? event : access.publishers.removed(from: event) { peer.receive(event) }
       }
+      access.publishers.replace(own, by: nil)
     }
     let events = Task {
       for await event in peer.events {

@@ -44,8 +44,10 @@ final class RoomMembership: Sendable {
 
   /// Leaves the room, and never joins it again.
   func end() async {
-    let member = member
-    state.withLock { $0 = .ended }
-    await member?.leave()
+    let former = state.withLock { state in
+      defer { state = .ended }
+      return state
+    }
+    if case .joined(let member) = former { await member.leave() }
   }
 }

@@ -6,7 +6,6 @@ import NIOCore
 import NIOHTTP1
 import Signalling
 import SkyRTC
-import Synchronization
 import WHIP
 
 /// Connects clients of WHIP and WHEP with the rooms of the server: a publisher becomes a participant of a room, and a
@@ -18,6 +17,8 @@ actor WHIPGateway: HTTPRequestResponder {
   struct RoomAccess: Sendable {
     var connectionSettings: ConnectionSettings
     var trust: TLSTrust
+    /// Publishers of all rooms.
+    let publishers = RoomPublisherIDs()
   }
 
   /// A session of an HTTP client.
@@ -102,7 +103,7 @@ actor WHIPGateway: HTTPRequestResponder {
   func close() async {
     isClosed = true
     timer?.cancel()
-    await withTaskGroup { group in
+    await withTaskGroup(of: Void.self) { group in
       for session in sessions.values { group.addTask { await session.leave() } }
     }
     await peer.close(reason: "The server shuts down.")
@@ -270,20 +271,5 @@ actor WHIPGateway: HTTPRequestResponder {
       listeners[listener.room] = nil
     }
     Task { await session.leave() }
-  }
-}
-
-/// Where the frames of each session go. Called on the media thread.
-final class FrameForwarding: Sendable {
-  private let receivers = Mutex<[ParticipantID: @Sendable (EncodedFrame) -> Void]>([:])
-
-  func set(_ participant: ParticipantID, _ receiver: @escaping @Sendable (EncodedFrame) -> Void) {
-    receivers.withLock { $0[participant] = receiver }
-  }
-
-  func remove(_ participant: ParticipantID) { receivers.withLock { $0[participant] = nil } }
-
-  func forward(_ frame: EncodedFrame, of participant: ParticipantID) {
-    receivers.withLock { $0[participant] }?(frame)
   }
 }

@@ -6,9 +6,9 @@ import Signalling
 
 /// Responses and documents of a Firestore database, and the calls that follow from them.
 ///
-/// An input is a byte of choices (the value modulo 4: host or guest of a room, caller or callee), then lines. Each line is
-/// the body of a response, whose documents are stored; `-NAME`, which deletes a document; `+N` for N tenths of a second
-/// that pass; or another text, which is read as an address.
+/// An input is a byte of choices (the value modulo 4: host or guest of a room, caller or callee), then lines. Each line
+/// is the body of a response, whose documents are stored; `-NAME`, which deletes a document; `+N` for N tenths of a
+/// second that pass; or another text, which is read as an address.
 enum FirestoreTarget {
   private static let database = try? FirestoreDatabase(project: "p")
 
@@ -58,14 +58,15 @@ enum FirestoreTarget {
     }
     let now = ContinuousClock.now
     if let token = AccessToken(parsing: body, now: now) {
-      try require(token.expires > now && token.expires <= now + .seconds(86_400), "A token lasts too long or not at all.")
+      try require(
+        token.expires > now && token.expires <= now + .seconds(86_400), "A token lasts too long or not at all.")
     }
     if let time = try read({ () throws(FirestoreError) in try FirestoreResponse.commitTime(body) }) {
       try require((0...999_999_999).contains(time.nanoseconds), "A time has \(time.nanoseconds) nanoseconds.")
     }
     let page = try read { () throws(FirestoreError) in try FirestoreResponse.page(body, in: database) }
     if let token = page?.nextPageToken {
-      let next = FirestoreRequest.list("rooms", pageSize: 1, pageToken: token, in: database)
+      let next = FirestoreRequest.list(CollectionPath("rooms"), pageSize: 1, pageToken: token, in: database)
       try require(isTarget(next.target), "The target of the next page is not valid.")
     }
     let document = try read { () throws(FirestoreError) in try FirestoreResponse.document(body, in: database) }
@@ -87,7 +88,9 @@ enum FirestoreTarget {
       try require(PercentEncoding.decode(Substring(id.percentEncoded)) == id.text, "An id does not round-trip.")
     }
     for value in document.fields.values where value != .other {
-      let again = (try? JSONEncoder().encode(value)).flatMap { try? JSONDecoder().decode(FirestoreValue.self, from: $0) }
+      let again = (try? JSONEncoder().encode(value)).flatMap {
+        try? JSONDecoder().decode(FirestoreValue.self, from: $0)
+      }
       try require(again == value, "A value does not round-trip.")
     }
     try description(of: document)

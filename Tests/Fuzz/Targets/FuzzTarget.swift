@@ -66,8 +66,10 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .stun, .rtp, .rtcp, .opus: 1_500
     case .candidate, .rules: 2_048
     case .vp8: 6_000
-    case .skyrtc, .webSocket, .httpUpgrade, .manifest, .wav, .png, .whipFormat, .httpURL: 8_192
-    case .description, .janus, .socketIO, .firestore, .whipServer, .whipSession, .ivf, .y4m, .ogg, .baseline: 16_384
+    case .skyrtc, .webSocket, .httpUpgrade, .manifest, .wav, .png: 8_192
+    case .socketIO: 4_096
+    case .janus, .firestore, .whipFormat, .whipServer, .whipSession, .httpURL: 8_192
+    case .description, .ivf, .y4m, .ogg, .baseline: 16_384
     case .webm, .repair: 32_768
     }
   }

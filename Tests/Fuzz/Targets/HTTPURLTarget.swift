@@ -2,8 +2,8 @@ import HTTPTransport
 
 /// Addresses of HTTP servers, and references to others in their responses.
 ///
-/// An input is an address and, after a line end, a reference that is resolved against it. Without an address before it, a
-/// reference is resolved against a fixed one.
+/// An input is an address and, after a line end, a reference that is resolved against it. Without an address before it,
+/// a reference is resolved against a fixed one.
 enum HTTPURLTarget {
   static func run(_ input: [UInt8]) throws(InvariantViolation) {
     let lines = input.split(separator: UInt8(ascii: "\n"), maxSplits: 1, omittingEmptySubsequences: false)

@@ -6,8 +6,8 @@ import Signalling
 
 /// The messages of a Janus server, and the session that follows from them.
 ///
-/// An input is a byte of choices (bit 0: we publish, bit 1: the room's id is a text), then lines. Each line is a message
-/// of the server, `+N` for N seconds without one, or `-` for a lost connection and a new one.
+/// An input is a byte of choices (bit 0: we publish, bit 1: the room's id is a text), then lines. Each line is a
+/// message of the server, `+N` for N seconds without one, or `-` for a lost connection and a new one.
 enum JanusTarget {
   private static let secret = "Secret-b7c1e9"
   private static let maximumParticipants = 4

@@ -1,7 +1,8 @@
 import Media
 import Signalling
 
-/// Checks the events of a signalling client, as its owner sees them: who is there, and whether the signalling has ended.
+/// Checks the events of a signalling client, as its owner sees them: who is there, and whether the signalling has
+/// ended.
 struct SignallingLedger {
   private var present: Set<ParticipantID> = []
   /// Those whom the last `joined` did not name: they may return, leave or be heard.

@@ -6,8 +6,8 @@ import Signalling
 /// The packets of a socket.io server: bodies of long polling, single packets, and the calls that follow from them.
 ///
 /// An input is a byte of choices (bit 0: we call the users 2 and 3, bits 1 and 2: the revision of Engine.IO, 0 if it is
-/// not known), then lines. Each line is a packet, `+N` for N seconds without one, or `-` for a lost connection and a new
-/// one. The whole text after the byte is also read as a body of long polling.
+/// not known), then lines. Each line is a packet, `+N` for N seconds without one, or `-` for a lost connection and a
+/// new one. The whole text after the byte is also read as a body of long polling.
 enum SocketIOTarget {
   private static let maximumCalls = 4
 
@@ -44,10 +44,12 @@ enum SocketIOTarget {
       let inner = try read({ () throws(SocketIOParseError) in try SocketIOPacket(parsing: outer.text) })
     else { return }
     // A number after the id of an acknowledgment is not written by anyone: it cannot be told from the id.
-    if case .number = inner.data {} else {
+    if case .number = inner.data {
+    } else {
       try require((try? SocketIOPacket(parsing: inner.encoded)) == inner, "A packet of Socket.IO does not round-trip.")
     }
-    try require(inner.encoded.utf8.dropFirst(inner.namespace.utf8.count + 1).allSatisfy { $0 < 0x80 }, "It is not ASCII.")
+    try require(
+      inner.encoded.utf8.dropFirst(inner.namespace.utf8.count + 1).allSatisfy { $0 < 0x80 }, "It is not ASCII.")
     guard let event = try read({ () throws(SocketIOParseError) in try inner.event() }) else { return }
     guard
       let message = try read({ () throws(SocketIOParseError) in

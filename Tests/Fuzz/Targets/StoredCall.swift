@@ -3,7 +3,8 @@ import Signalling
 
 @testable import Firestore
 
-/// A layout of documents with an owner that carries out its changes at once, and a peer that offers and answers at once.
+/// A layout of documents with an owner that carries out its changes at once, and a peer that offers and answers at
+/// once.
 struct StoredCall<Layout: SignallingLayout> {
   /// What is in the database.
   var documents: [DocumentPath: FirestoreDocument] = [:]

@@ -8,9 +8,9 @@ import Signalling
 /// Requests to a WHIP and WHEP server, whose peer answers at once.
 ///
 /// An input is a byte of choices (bit 0: a token is required, bit 1: a room has one publisher, bit 2: the peer does not
-/// answer, bit 3: it refuses), then requests that are separated by zero bytes. Each is a request line without a version,
-/// headers, an empty line and the body. `$ID` and `$TAG` in the lines before the body stand for the id and the entity tag
-/// of the newest session. `+N` lets N tenths of a second pass.
+/// answer, bit 3: it refuses), then requests that are separated by zero bytes. Each is a request line without a
+/// version, headers, an empty line and the body. `$ID` and `$TAG` in the lines before the body stand for the id and the
+/// entity tag of the newest session. `+N` lets N tenths of a second pass.
 enum WHIPServerTarget {
   private static let answer =
     "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\nm=audio 9 UDP/TLS/RTP/SAVPF 111\r\na=ice-ufrag:ours\r\n"
@@ -76,23 +76,16 @@ enum WHIPServerTarget {
     }
 
     private func request(_ piece: ArraySlice<UInt8>) -> WHIPServer.Request? {
-      let end = piece.indices.first { piece[$0...].starts(with: "\r\n\r\n".utf8) }
-      var head = String(decoding: piece[..<(end ?? piece.endIndex)], as: UTF8.self)
+      var (head, body) = httpParts(piece)
       if let newest, let session = server.sessions[newest] {
         head = head.replacing("$ID", with: newest.text).replacing("$TAG", with: session.entityTag)
       }
       let lines = head.split(separator: "\r\n", omittingEmptySubsequences: false)
       let words = (lines.first ?? "").split(separator: " ")
       guard words.count == 2 else { return nil }
-      var headers = HTTPHeaders()
-      // The HTTP parser lets no control characters pass.
-      for line in lines.dropFirst() where line.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) {
-        let sides = line.split(separator: ": ", maxSplits: 1)
-        if sides.count == 2 { headers.add(name: String(sides[0]), value: String(sides[1])) }
-      }
-      let body = end.map { ByteBuffer(bytes: piece[($0 + 4)...]) } ?? ByteBuffer()
       return WHIPServer.Request(
-        HTTPMethod(rawValue: String(words[0])), String(words[1]), headers: headers, body: body, address: "192.0.2.9")
+        HTTPMethod(rawValue: String(words[0])), String(words[1]), headers: httpHeaders(lines.dropFirst()), body: body,
+        address: "192.0.2.9")
     }
 
     private mutating func carryOut(_ outcomes: [WHIPServer.Outcome]) throws(InvariantViolation) {

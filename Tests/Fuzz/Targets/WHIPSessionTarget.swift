@@ -7,10 +7,10 @@ import Signalling
 
 /// Responses of a WHIP or WHEP server, and the session that follows from them.
 ///
-/// An input is a byte of choices (bit 0: we play, bit 1: we have a token, bit 2: we wait for the stream), then pieces that
-/// are separated by zero bytes. A piece that begins with a digit is the response to the oldest request: a status, headers,
-/// an empty line and a body. `f` fails that request, `o` offers with other credentials, `O` with other media, `a` answers,
-/// `c` followed by a text sends a candidate, `l` leaves, `+N` lets N tenths of a second pass.
+/// An input is a byte of choices (bit 0: we play, bit 1: we have a token, bit 2: we wait for the stream), then pieces
+/// that are separated by zero bytes. A piece that begins with a digit is the response to the oldest request: a status,
+/// headers, an empty line and a body. `f` fails that request, `o` offers with other credentials, `O` with other media,
+/// `a` answers, `c` followed by a text sends a candidate, `l` leaves, `+N` lets N tenths of a second pass.
 enum WHIPSessionTarget {
   static func run(_ input: [UInt8]) throws(InvariantViolation) {
     guard let endpoint = try? HTTPURL("https://example.org:8443/whip/room?x=1") else {
@@ -90,7 +90,9 @@ enum WHIPSessionTarget {
         case .log(_, let text): try sentence(text, without: secret)
         case .deliver(let event):
           try ledger.note(event)
-          if case .participantJoined = event { try take(session.send(.offer(offer()), to: session.participant.id, now: now)) }
+          if case .participantJoined = event {
+            try take(session.send(.offer(offer()), to: session.participant.id, now: now))
+          }
         case .send(let number, let request):
           try check(request)
           waiting.append((number, request))
@@ -114,18 +116,11 @@ enum WHIPSessionTarget {
     }
 
     private func response(_ piece: ArraySlice<UInt8>) -> HTTPResponse? {
-      let end = piece.indices.first { piece[$0...].starts(with: "\r\n\r\n".utf8) }
-      let head = String(decoding: piece[..<(end ?? piece.endIndex)], as: UTF8.self)
+      let (head, body) = httpParts(piece)
       let lines = head.split(separator: "\r\n", omittingEmptySubsequences: false)
       guard let status = lines.first.flatMap({ Int($0) }), (100...999).contains(status) else { return nil }
-      var headers = HTTPHeaders()
-      // The HTTP parser lets no control characters pass.
-      for line in lines.dropFirst() where line.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) {
-        let sides = line.split(separator: ": ", maxSplits: 1)
-        if sides.count == 2 { headers.add(name: String(sides[0]), value: String(sides[1])) }
-      }
-      let body = end.map { ByteBuffer(bytes: piece[($0 + 4)...]) } ?? ByteBuffer()
-      return HTTPResponse(status: HTTPResponseStatus(statusCode: status), headers: headers, body: body)
+      return HTTPResponse(
+        status: HTTPResponseStatus(statusCode: status), headers: httpHeaders(lines.dropFirst()), body: body)
     }
   }
 }

@@ -19,6 +19,7 @@ struct HTTPURLTests {
     "a text that is no HTTP address is rejected",
     arguments: [
       "", "a", "/x", "ftp://a", "http://", "http:///x", "ws://a", "http://a:0", "http://a:65536", "http://a:x",
+      "http://[]", "https://[]:8443/x",
     ])
   func rejected(text: String) {
     #expect(throws: HTTPURL.ParseError.notAnAddress(text)) { try HTTPURL(text) }
@@ -48,6 +49,12 @@ struct HTTPURLTests {
   func notResolved(reference: String) throws {
     let base = try HTTPURL("https://a/b")
     #expect(throws: HTTPURL.ParseError.self) { try base.resolving(reference) }
+  }
+
+  @Test("the sentence about a failed request contains only the beginning of a long address")
+  func longAddress() throws {
+    let url = try HTTPURL("https://a/" + String(repeating: "x", count: 8_000))
+    #expect(HTTPError.timedOut(url, after: .seconds(1)).description.utf8.count < 300)
   }
 
   @Test("two addresses have the same origin if scheme, host and port are equal")

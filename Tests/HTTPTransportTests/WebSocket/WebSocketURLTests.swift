@@ -33,7 +33,7 @@ struct WebSocketURLTests {
   @Test(
     "a text that is not a WebSocket URL is rejected with a sentence",
     arguments: [
-      "", "localhost", "localhost:3000", "http://localhost", "ws://", "ws:///x", "ws://h:0", "ws://h:65536",
+      "", "localhost", "localhost:3000", "http://localhost", "ws://", "ws:///x", "ws://[]", "ws://h:0", "ws://h:65536",
       "ws://h:99999999999999999999", "ws://u:p@h", "ws://h/#100", "ws://h h", "//h", "3000", "ws:h",
     ])
   func refused(text: String) {

@@ -33,6 +33,17 @@ struct ConnectionCountTests {
     #expect(try count.open(address("192.0.2.1")) == .address(2))
   }
 
+  @Test("a network has a name, this machine has none")
+  func names() throws {
+    func name(_ text: String) throws -> String { try ConnectionCount.networkName(of: address(text)) }
+    #expect(try name("192.0.2.1") == "c0:0:2:1")
+    #expect(try name("::ffff:192.0.2.1") == "c0:0:2:1")
+    #expect(try name("2001:db8::1") == name("2001:db8::ffff:2"))
+    #expect(try name("2001:db8::1") != name("2001:db8:0:1::1"))
+    #expect(try name("127.0.0.1") == "" && name("::1") == "" && name("::ffff:127.0.0.1") == "")
+    #expect(ConnectionCount.networkName(of: nil) == "")
+  }
+
   @Test("loopback addresses are limited only by the total", arguments: ["127.0.0.1", "::1", "::ffff:127.0.0.1"])
   func loopback(text: String) throws {
     var count = ConnectionCount(maximum: 10, maximumPerAddress: 2)

@@ -120,6 +120,21 @@ struct WHIPServerICETests {
     #expect(patch(&manual, location, ifMatch: "*", body: other)?.status == .conflict)
   }
 
+  @Test("an ICE restart is answered with 404 if its session ends before", arguments: [true, false])
+  func restartOfEndedSession(isDeleted: Bool) throws {
+    var manual = ManualServer()
+    let location = try manual.create().header("Location")
+    #expect(patch(&manual, location, ifMatch: "*", body: Self.restart) == nil)
+    let id = try #require(manual.session)
+    if isDeleted {
+      #expect(manual.send(.DELETE, location)?.status == .ok)
+    } else {
+      manual.perform(manual.server.ended(id))
+    }
+    #expect(manual.responses[2]?.status == .notFound)
+    #expect(manual.server.sessionCount == 0)
+  }
+
   @Test("candidates beyond the limit are ignored")
   func candidateLimit() throws {
     var manual = ManualServer { $0.maximumCandidates = 3 }

@@ -338,6 +338,50 @@ struct WHIPServerTests {
     #expect(manual.send(.POST, "/whip/1", headers, body: Sample.offer()) == nil)
   }
 
+  @Test("an address that exceeds its rates takes nothing from the others, and this machine has only the common limits")
+  func ratesOfAnAddress() {
+    var manual = ManualServer {
+      $0.sessionBurst = 4
+      $0.sessionBurstPerAddress = 2
+      $0.requestBurstPerAddress = 5
+      $0.maximumSessionsPerAddress = 3
+    }
+    let headers: HTTPHeaders = ["Content-Type": ManualServer.sdp]
+    func post(_ address: String) -> HTTPResponseStatus? {
+      manual.send(.POST, "/whip/1", headers, body: Sample.offer(), address: address)?.status
+    }
+    #expect((0..<4).map { _ in post("a") } == [nil, nil, .tooManyRequests, .tooManyRequests])
+    #expect(manual.send(.GET, "/whip/1", address: "a")?.status == .noContent)
+    #expect(manual.send(.GET, "/whip/1", address: "a")?.status == .tooManyRequests)
+    #expect(post("b") == nil)
+    #expect(post("") == nil)
+    #expect(post("") == .tooManyRequests)
+    manual.now = manual.now + .seconds(1)
+    #expect((0..<3).map { _ in post("") } == [nil, nil, nil])
+  }
+
+  @Test("the rates of very many addresses are not kept")
+  func manyAddresses() {
+    var manual = ManualServer {
+      $0.requestBurst = 100_000
+      $0.requestBurstPerAddress = 1
+    }
+    for number in 0...5_000 { #expect(manual.send(.GET, "/whip/1", address: "\(number)")?.status == .noContent) }
+    #expect(manual.send(.GET, "/whip/1", address: "5000")?.status == .tooManyRequests)
+  }
+
+  @Test("a body and headers that would take long to compare are refused with 400")
+  func combiningMarks() {
+    var manual = ManualServer()
+    let marks = String(repeating: "\u{301}\u{323}", count: 17)
+    let headers: HTTPHeaders = ["Content-Type": ManualServer.sdp]
+    #expect(manual.send(.POST, "/whip/1", headers, body: Sample.offer() + "a=\(marks)\r\n")?.status == .badRequest)
+    #expect(manual.send(.POST, "/whip/1", headers, body: Sample.offer() + "a=ü\r\n") == nil)
+    for name in ["Authorization", "Content-Type", "If-Match"] {
+      #expect(manual.send(.POST, "/whip/1", [name: marks], body: Sample.offer())?.status == .badRequest)
+    }
+  }
+
   @Test("a second publisher of a room is refused with 409 if only one is allowed")
   func conflict() throws {
     var manual = ManualServer { $0.allowsSeveralPublishers = false }
@@ -351,7 +395,8 @@ struct WHIPServerTests {
     "other paths are 404",
     arguments: [
       "/", "/whip", "/whip/", "/whip/a/b", "/whip/a/sessions", "/whip/a/sessions/", "/other/a", "whip/a", "/whip/%zz",
-      "/whip/%ff", "/whip/" + String(repeating: "x", count: 129), "/whip/a/sessions/unknown", "*", "",
+      "/whip/%ff", "/whip/%00", "/whip/a%0Ab",
+      "/whip/" + String(repeating: "x", count: 129), "/whip/a/sessions/unknown", "*", "",
     ])
   func notFound(target: String) {
     var manual = ManualServer()

@@ -1,0 +1,121 @@
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEndWithoutBrowsers {
+  /// Calls through documents of a Firestore database, which is a program of `Tests/Interop`.
+  @Suite("calls through documents of Firestore") struct FirestoreScenarioTests {
+    @Test("host and guest of a room check and record each other, and a killed guest is connected again")
+    func room() async throws {
+      try await Scenario.run("32 Firestore") { scenario in
+        let store = try await Store(in: scenario)
+        let (hostFolder, guestFolder) = await (scenario.recordings("host"), scenario.recordings("guest"))
+        let host = try await store.bot("host", store.host, Scenario.smallPattern + ["--record", hostFolder.path])
+        let check = try await store.check("guest check", store.guest)
+        try await SignallingOutcomes.record(.firestore, .check) { try await scenario.expectHeld(check) }
+        let guest = try await store.bot(
+          "guest", store.guest, Scenario.smallPattern + ["--record", guestFolder.path])
+        try await scenario.connected(guest)
+        try await scenario.connected(host, times: 2)
+        try await sleepOnEventLoop(for: .seconds(4))
+        guest.process.signal(SIGKILL)
+        _ = try await guest.ending(within: .seconds(5))
+        let killed = ContinuousClock.now
+        let second = try await store.bot("second guest", store.guest, Scenario.smallPattern)
+        try await scenario.connected(second, within: .seconds(20))
+        let back = ContinuousClock.now - killed
+        await scenario.note("measured: connected again \(back.formatted(.units(allowed: [.seconds]))) after the kill")
+        try await scenario.connected(host, times: 3)
+        try await sleepOnEventLoop(for: .seconds(2))
+        #expect(try await host.terminate().ending == .exit(0))
+        #expect(try await second.terminate().ending == .exit(0))
+        try await SignallingOutcomes.record(.firestore, .record, .play) {
+          let recordings = try hostFolder.userRecordings()
+          try #require(recordings.count == 2, "the check, and the guest, who came back under the same name")
+          let gaps = recordings.map { $0.webm.video?.longestGap ?? .infinity }
+          #expect(gaps.contains { $0 > 1 }, "the guest was away after the kill")
+          for recording in recordings {
+            try await scenario.expectGood(
+              recording, seconds: 3.5, mayPause: recording.webm.duration > 5,
+              name: "host's \(recording.webm.file.lastPathComponent)")
+          }
+        }
+        // The killed guest left unfinished files.
+        #expect(!guestFolder.files("webm").isEmpty || !guestFolder.files("part").isEmpty)
+      }
+    }
+
+    @Test("a host checks its guest, and media is looped back")
+    func loopback() async throws {
+      try await Scenario.run("32b Firestore loopback") { scenario in
+        let store = try await Store(in: scenario)
+        let mirror = try await store.bot("mirror", store.host, ["--loopback"])
+        let check = try await store.check("returned", store.guest, content: "returned")
+        try await SignallingOutcomes.record(.firestore, .loopback) { try await scenario.expectHeld(check) }
+        #expect(try await mirror.terminate().ending == .exit(0))
+        let guest = Task { try await store.bot("guest", store.guest, Scenario.smallPattern) }
+        let hostCheck = try await store.check("host check", store.host)
+        try await scenario.expectHeld(hostCheck)
+        _ = try await guest.value
+      }
+    }
+
+    @Test("a call and its recording continue without the server")
+    func lostServer() async throws {
+      try await Scenario.run("32c Firestore server killed") { scenario in
+        let store = try await Store(in: scenario)
+        let folder = await scenario.recordings()
+        let host = try await store.bot("host", store.host, Scenario.smallPattern)
+        let guest = try await store.bot("guest", store.guest, ["--record", folder.path])
+        try await scenario.connected(guest)
+        let connected = ContinuousClock.now
+        try await sleepOnEventLoop(for: .seconds(2))
+        await store.kill()
+        try await scenario.logged("server lost, calls continue", by: guest)
+        try await sleepOnEventLoop(for: .seconds(4))
+        let length = ContinuousClock.now - connected
+        let ended = try await guest.terminate()
+        #expect(ended.ending == .exit(0))
+        await scenario.note(
+          "measured: ended \(ended.after.formatted(.units(allowed: [.milliseconds]))) after the signal")
+        #expect(ended.after < .seconds(6 + (await scenario.stall) / 1000))
+        #expect(try await host.terminate().ending == .exit(0))
+        let recordings = try folder.userRecordings()
+        #expect(recordings.count == 1)
+        try await scenario.expectGood(
+          try #require(recordings.first), seconds: length / .seconds(1) - 1, name: "without the server")
+      }
+    }
+  }
+}
+
+/// The server, and bots of one room.
+private struct Store {
+  let host: String
+  let guest: String
+  private let scenario: Scenario
+  private let process: ChildProcess
+  private let environment: [String: String]
+
+  init(in scenario: Scenario) async throws {
+    let port = try await scenario.network.freePort()
+    let script = BuiltProgram.repository.appendingPathComponent("Tests/Interop/firestore-server.py").path
+    process = try await scenario.service("firestore", ["/usr/bin/python3", script, "--port", "\(port)"])
+    try await scenario.listening(process, at: port)
+    self.scenario = scenario
+    environment = ["FIRESTORE_EMULATOR_HOST": "127.0.0.1:\(port)"]
+    host = "firestore://proj/rooms/lounge?role=host&create=yes"
+    guest = "firestore://proj/rooms/lounge?role=guest"
+  }
+
+  func bot(_ name: String, _ address: String, _ arguments: [String]) async throws -> Bot {
+    try await scenario.bot(name, at: address, arguments, environment: environment)
+  }
+
+  func check(_ name: String, _ address: String, content: String = "pattern") async throws -> RunningCheck {
+    try await scenario.check(
+      name, at: address, Scenario.smallPattern + ["--content", content], environment: environment)
+  }
+
+  func kill() async { await process.end() }
+}

@@ -1,0 +1,75 @@
+import Foundation
+
+/// A Janus of the system on 127.0.0.1, with a configuration in the scenario's folder.
+struct JanusProcess: Sendable {
+  private static let program = "/usr/bin/janus"
+  static let isInstalled = FileManager.default.isExecutableFile(atPath: program)
+  static let isMissing = "SKIPPED: \(program) is missing; `make test` installs it."
+
+  let port: Int
+  private let folder: URL
+  private let process: ChildProcess
+
+  var address: String { "janus+ws://127.0.0.1:\(port)" }
+
+  /// Starts the server and waits until it accepts connections. Room 1234 is open, and 5678 has the PIN `let-me-in`.
+  static func start(in scenario: Scenario) async throws -> JanusProcess {
+    let folder = scenario.folder.appendingPathComponent("janus")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let port = try await scenario.network.freePort()
+    for (name, text) in configuration(folder: folder.path, port: port) {
+      try Data(text.utf8).write(to: folder.appendingPathComponent(name))
+    }
+    return JanusProcess(port: port, folder: folder, process: try await run(folder, port, in: scenario))
+  }
+
+  /// Starts the server again, with the same configuration.
+  func restarted(in scenario: Scenario) async throws -> JanusProcess {
+    JanusProcess(port: port, folder: folder, process: try await Self.run(folder, port, in: scenario))
+  }
+
+  /// Kills the server, as a crash would.
+  func kill() async throws {
+    process.signal(SIGKILL)
+    _ = try await process.ending(within: .seconds(5))
+  }
+
+  private static func run(_ folder: URL, _ port: Int, in scenario: Scenario) async throws -> ChildProcess {
+    let process = try await scenario.program("janus", [program, "--configs-folder", folder.path, "--disable-colors"])
+    try await scenario.listening(process, at: port)
+    return process
+  }
+
+  private static func configuration(folder: String, port: Int) -> [String: String] {
+    let found = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib")) ?? []
+    let library =
+      found.map { "/usr/lib/\($0)/janus" }.first { FileManager.default.fileExists(atPath: "\($0)/plugins") }
+      ?? "/usr/lib/janus"
+    func others(in kind: String, than wanted: String) -> String {
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: "\(library)/\(kind)")) ?? []
+      return names.filter { $0.hasSuffix(".so") && !$0.contains(wanted) }.sorted().joined(separator: ",")
+    }
+    return [
+      "janus.jcfg": """
+      general: {
+        configs_folder = "\(folder)"
+        plugins_folder = "\(library)/plugins"
+        transports_folder = "\(library)/transports"
+        events_folder = "\(folder)"
+        loggers_folder = "\(folder)"
+      }
+      plugins: { disable = "\(others(in: "plugins", than: "videoroom"))" }
+      transports: { disable = "\(others(in: "transports", than: "websockets"))" }
+      """,
+      "janus.transport.websockets.jcfg": """
+      general: { json = "compact" ws = true ws_ip = "127.0.0.1" ws_port = \(port) wss = false }
+      admin: { admin_ws = false }
+      """,
+      "janus.plugin.videoroom.jcfg": """
+      general: { events = false string_ids = false }
+      room-1234: { description = "Open" publishers = 6 audiocodec = "opus" videocodec = "vp8" }
+      room-5678: { description = "With a PIN" pin = "let-me-in" publishers = 6 }
+      """,
+    ]
+  }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEndWithoutBrowsers {
+  /// Rooms of a real Janus server.
+  @Suite(
+    "rooms of a Janus server",
+    .enabled(if: JanusProcess.isInstalled || Machine.isCI, Comment(rawValue: JanusProcess.isMissing)))
+  struct JanusScenarioTests {
+    @Test("what a bot publishes is checked by another one, and recorded under the name of the publisher")
+    func publishing() async throws {
+      try await Scenario.run("31 Janus") { scenario in
+        let janus = try await JanusProcess.start(in: scenario)
+        let folder = await scenario.recordings()
+        let anna = try await scenario.bot(
+          "anna", at: janus.address, inRoom + ["--user", "Anna"] + Scenario.smallPattern)
+        let recorder = try await scenario.bot("recorder", at: janus.address, inRoom + ["--record", folder.path])
+        try await scenario.connected(recorder)
+        let check = try await scenario.check(
+          at: janus.address, inRoom + Scenario.smallPattern + ["--content", "pattern"])
+        try await SignallingOutcomes.record(.janus, .check) { try await scenario.expectHeld(check) }
+        #expect(try await recorder.terminate().ending == .exit(0))
+        #expect(try await anna.terminate().ending == .exit(0))
+        try await SignallingOutcomes.record(.janus, .record, .play) {
+          let recording = try #require(try folder.userRecordings().first { $0.manifest["name"] == "Anna" })
+          try #require(recording.webm.file.lastPathComponent == "Anna.webm")
+          try await scenario.expectGood(recording, seconds: 4, name: "Anna")
+        }
+      }
+    }
+
+    @Test("a wrong PIN ends the bot with exit code 69 and one sentence, and the right one does not")
+    func pins() async throws {
+      try await Scenario.run("31b Janus PIN") { scenario in
+        let janus = try await JanusProcess.start(in: scenario)
+        let arguments = ["--room", "5678", "--record", await scenario.recordings().path]
+        let refused = try await scenario.start(
+          "refused", ["--server", janus.address] + arguments, environment: ["CHATBOT_PIN": "wrong"])
+        try await scenario.expectRefusal(refused, code: 69, saying: "PIN")
+        let admitted = try await scenario.bot(
+          "admitted", at: janus.address, arguments, environment: ["CHATBOT_PIN": "let-me-in"])
+        #expect(!admitted.output.contains("let-me-in"), "the PIN is not logged")
+      }
+    }
+
+    @Test("publisher and recorder are back within 5 s after Janus was killed and started again")
+    func restart() async throws {
+      try await Scenario.run("31c Janus restart") { scenario in
+        let janus = try await JanusProcess.start(in: scenario)
+        let folder = await scenario.recordings()
+        let anna = try await scenario.bot(
+          "anna", at: janus.address, inRoom + ["--user", "Anna"] + Scenario.smallPattern)
+        let recorder = try await scenario.bot("recorder", at: janus.address, inRoom + ["--record", folder.path])
+        try await scenario.connected(recorder)
+        try await sleepOnEventLoop(for: .seconds(3))
+        try await janus.kill()
+        _ = try await janus.restarted(in: scenario)
+        let restarted = ContinuousClock.now
+        try await scenario.joined(anna, times: 2)
+        try await scenario.joined(recorder, times: 2)
+        let joined = ContinuousClock.now - restarted
+        try await scenario.connected(recorder, times: 2)
+        await scenario.note("measured: joined \(joined.formatted(.units(allowed: [.seconds, .milliseconds]))) later")
+        #expect(joined < .seconds(5 + (await scenario.stall) / 1000))
+        try await sleepOnEventLoop(for: .seconds(3))
+        #expect(try await recorder.terminate().ending == .exit(0))
+        let recordings = try folder.userRecordings()
+        #expect(recordings.map { $0.webm.file.lastPathComponent } == ["Anna-2.webm", "Anna.webm"])
+        for recording in recordings {
+          try await scenario.expectGood(recording, seconds: 2, name: recording.webm.file.lastPathComponent)
+        }
+      }
+    }
+
+    @Test("loopback is not possible, which is said before anything is connected")
+    func notAllowed() async throws {
+      try await Scenario.run("31d Janus uses") { scenario in
+        try await scenario.expectNotAllowed(
+          ["call", "--loopback"], at: "janus+ws://127.0.0.1:1", .loopback, name: "bot")
+        try SignallingOutcomes.append(.janus, .loopback, .refused)
+      }
+    }
+  }
+}
+
+extension EndToEnd {
+  /// A room of a real Janus server in which a browser publishes.
+  @Suite(
+    "a browser in a room of a Janus server",
+    .enabled(if: JanusProcess.isInstalled || Machine.isCI, Comment(rawValue: JanusProcess.isMissing)))
+  struct JanusBrowserTests {
+    @Test("what Chromium publishes is recorded under its display name", .enabled(if: Machine.hasChromium))
+    func publisher() async throws {
+      try await Scenario.run("31e Janus and Chromium") { scenario in
+        let janus = try await JanusProcess.start(in: scenario)
+        let folder = await scenario.recordings()
+        let recorder = try await scenario.bot("recorder", at: janus.address, inRoom + ["--record", folder.path])
+        let page = try await scenario.page(of: scenario.chromium(), camera: .refused)
+        try await page.open(Pages.url("janus-publisher.html").absoluteString)
+        _ = try await page.evaluate("janus.publish('ws://127.0.0.1:\(janus.port)', 1234, 'Zoë')")
+        try await scenario.connected(recorder)
+        try await sleepOnEventLoop(for: .seconds(5))
+        let sent = try await page.evaluate("observer.report()")[0]["sent"]["video"]["framesSent"].int ?? 0
+        _ = try await page.evaluate("janus.leave()")
+        try await scenario.logged(" user left ", by: recorder)
+        #expect(try await recorder.terminate().ending == .exit(0))
+        let recording = try #require(try folder.userRecordings().first)
+        #expect(recording.manifest["name"] == "Zoë")
+        try await scenario.expectGood(recording, seconds: 4, name: "Chromium")
+        let recorded = recording.webm.video?.times.count ?? 0
+        await scenario.note(
+          "measured: \(recording.webm.file.lastPathComponent): \(recorded) frames of \(sent) that Chromium sent")
+        #expect(Double(recorded) >= 0.6 * Double(sent), .onQuietMachine("recorded from the first keyframe on"))
+        let errors = await page.errors
+        #expect(errors == [])
+      }
+    }
+  }
+}
+
+private let inRoom = ["--room", "1234"]
