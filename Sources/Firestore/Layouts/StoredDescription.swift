@@ -24,7 +24,7 @@ package struct StoredDescription: Sendable, Hashable {
       case .tooLong(let bytes, let limit, let document):
         "The document \(document) has \(bytes) bytes, but only \(limit) are allowed."
       case .notASCII(let document):
-        "The document \(document) has more than \(StoredDescription.maximumRunOutsideASCII) bytes in a row that are not ASCII."
+        "The document \(document) has too many bytes in a row that are not ASCII."
       }
     }
   }

@@ -25,9 +25,11 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
+  private static let maximumBytes = 8_192
+
   /// Parses an absolute URL. A fragment is removed, because it is never sent (RFC 9110, 4.2.5).
   public init(_ text: String) throws(ParseError) {
-    guard text.utf8.count <= 8_192, let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
+    guard text.utf8.count <= Self.maximumBytes, let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
       scheme == "http" || scheme == "https", let host = parts.percentEncodedHost, !host.isEmpty
     else { throw .notAnAddress(text) }
     if parts.user != nil || parts.password != nil { throw .userInfo }
@@ -38,6 +40,8 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     guard (1...65_535).contains(port) else { throw .notAnAddress(text) }
     let path = parts.percentEncodedPath
     target = (path.hasPrefix("/") ? path : "/" + path) + (parts.percentEncodedQuery.map { "?\($0)" } ?? "")
+    // Percent-encoding makes a text longer.
+    guard description.utf8.count <= Self.maximumBytes else { throw .notAnAddress(text) }
   }
 
   /// Resolves a reference, as in a `Location` header (RFC 3986, 5.2): an absolute URL, an absolute path, or a path
@@ -45,7 +49,7 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
   public func resolving(_ reference: String) throws(ParseError) -> HTTPURL {
     // FoundationEssentials does not accept the empty reference, which is the URL itself (RFC 3986, 5.4.1).
     if reference.isEmpty { return self }
-    guard reference.utf8.count <= 8_192, let base = URL(string: description),
+    guard reference.utf8.count <= Self.maximumBytes, let base = URL(string: description),
       let url = URL(string: reference, relativeTo: base)
     else { throw .notAnAddress(reference) }
     return try HTTPURL(url.absoluteString)

@@ -19,7 +19,7 @@ struct HTTPURLTests {
     "a text that is no HTTP address is rejected",
     arguments: [
       "", "a", "/x", "ftp://a", "http://", "http:///x", "ws://a", "http://a:0", "http://a:65536", "http://a:x",
-      "http://[]", "https://[]:8443/x",
+      "http://[]", "https://[]:8443/x", "http://a/" + String(repeating: "é", count: 4_000),
     ])
   func rejected(text: String) {
     #expect(throws: HTTPURL.ParseError.notAnAddress(text)) { try HTTPURL(text) }
