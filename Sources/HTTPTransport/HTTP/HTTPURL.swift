@@ -29,7 +29,8 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
 
   /// Parses an absolute URL. A fragment is removed, because it is never sent (RFC 9110, 4.2.5).
   public init(_ text: String) throws(ParseError) {
-    guard text.utf8.count <= Self.maximumBytes, let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
+    guard text.utf8.count <= Self.maximumBytes, let parts = URLComponents(string: text),
+      let scheme = parts.scheme?.lowercased(),
       scheme == "http" || scheme == "https", let host = parts.percentEncodedHost, !host.isEmpty
     else { throw .notAnAddress(text) }
     if parts.user != nil || parts.password != nil { throw .userInfo }
