@@ -86,6 +86,7 @@ let package = Package(
     .target(name: "CDatagrams", path: "Sources/CLibraries/CDatagrams"),
     .target(name: "CThreads", path: "Sources/CLibraries/CThreads"),
     .target(name: "CFiles", path: "Sources/CLibraries/CFiles"),
+    .target(name: "CChecksums", path: "Sources/CLibraries/CChecksums"),
     .target(name: "CWebM", path: "Sources/CLibraries/CWebM", linkerSettings: [.linkedLibrary("webm")]),
 
     // Pure: bytes, calls and `now` in; values out.
@@ -95,6 +96,7 @@ let package = Package(
     module("RTP", ["Bitstream", byteBuffer]),
     module("SDP", ["Media"]),
     module("ICE", [byteBuffer, "COpenSSL"]),
+    module("SCTP", ["Bitstream", "Media", "CChecksums", byteBuffer]),
     module("NetworkEmulation", ["Media", "RTP", "ICE", byteBuffer]),
     module(
       "PeerEngine",
@@ -170,6 +172,7 @@ let package = Package(
     tests(of: "RTP", ["Bitstream", byteBuffer], resources: [.copy("Fixtures")]),
     tests(of: "SDP", [], resources: [.copy("Fixtures")]),
     tests(of: "ICE", [byteBuffer]),
+    tests(of: "SCTP", ["Bitstream", "CChecksums", "Media", byteBuffer]),
     tests(of: "Signalling", []),
     tests(
       of: "HTTPTransport",

@@ -1,0 +1,127 @@
+import Media
+import NIOCore
+
+extension OutstandingData {
+  /// The changes that a SACK causes.
+  struct Acknowledgement: Sendable {
+    var cumulativeAdvanced = false
+    /// The payload bytes that were acknowledged for the first time.
+    var bytes = 0
+    /// The round-trip time of the newest chunk that was acknowledged and sent only once (Karn's algorithm).
+    var roundTrip: Duration?
+    fileprivate var minimumRoundTrip = Duration.zero
+    /// Whether a retransmission arrived.
+    fileprivate var hasRetransmission = false
+    /// Whether a chunk is newly considered lost.
+    var hasLoss = false
+    /// Messages that must be abandoned instead of being retransmitted.
+    var expired: [OutgoingMessage.Reliability] = []
+  }
+
+  /// A chunk is lost if a packet arrived that was sent this many packets later.
+  ///
+  /// RFC 9260, 7.2.4 counts SACKs instead; but a peer that reads datagrams in batches sends one SACK for several packets.
+  /// The distance between packets is that of QUIC (RFC 9002, 6.1.1), and it applies to retransmissions as well.
+  private static var packetThreshold: Int64 { 3 }
+
+  /// Applies a SACK; returns nil if it is older than another, or acknowledges what was never sent.
+  ///
+  /// - Parameter roundTrip: the smoothed round-trip time.
+  mutating func acknowledge(
+    _ sack: SelectiveAckChunk, roundTrip: Duration?, now: MonotonicInstant
+  ) -> Acknowledgement? {
+    let cumulative = unwrap(sack.cumulativeTSN)
+    guard cumulative >= cumulativeTSN, cumulative <= highestTSN else { return nil }
+    var result = Acknowledgement()
+    // A retransmitted chunk that is acknowledged sooner arrived the first time.
+    result.minimumRoundTrip = (roundTrip ?? .zero) / 2
+    if cumulative > cumulativeTSN {
+      result.cumulativeAdvanced = true
+      for position in 0..<Int(cumulative - cumulativeTSN) { count(position, in: &result, now: now) }
+      removeAll(upTo: cumulative)
+    }
+    guard !entries.isEmpty else { return result }
+    // The chunk after the cumulative TSN cannot be in a gap block: the peer has discarded what it had acknowledged.
+    if entries.first?.state == .acknowledged {
+      for position in entries.indices where entries[position].state == .acknowledged {
+        setState(.lost, at: position)
+      }
+    }
+    applyGapBlocks(sack.gapBlocks, to: &result, now: now)
+    if !sack.gapBlocks.isEmpty || result.hasRetransmission { detectLosses(in: &result, now: now) }
+    return result
+  }
+
+  /// Marks the chunks of gap blocks, which must be in order.
+  private mutating func applyGapBlocks(
+    _ blocks: [SelectiveAckChunk.GapBlock], to result: inout Acknowledgement, now: MonotonicInstant
+  ) {
+    var next = 1
+    for block in blocks {
+      // Blocks out of order are ignored, so the work is limited by the number of entries.
+      guard block.start >= next, block.start > 1, block.end >= block.start, Int(block.end) <= entries.count else {
+        break
+      }
+      for position in (Int(block.start) - 1)..<Int(block.end) {
+        let state = entries[position].state
+        guard state == .inFlight || state == .lost else { continue }
+        count(position, in: &result, now: now)
+        setState(.acknowledged, at: position)
+      }
+      next = Int(block.end) + 1
+    }
+  }
+
+  /// Finds chunks whose packets were overtaken by others.
+  private mutating func detectLosses(in result: inout Acknowledgement, now: MonotonicInstant) {
+    let limit = highestArrivedPacket - Self.packetThreshold
+    for position in entries.indices where entries[position].state == .inFlight && entries[position].packet <= limit {
+      loseOrExpire(position, in: &result.expired, now: now)
+      result.hasLoss = true
+    }
+  }
+
+  private mutating func count(_ position: Int, in result: inout Acknowledgement, now: MonotonicInstant) {
+    let entry = entries[position]
+    guard entry.state == .inFlight || entry.state == .lost else { return }
+    result.bytes += entry.chunk.payload.readableBytes
+    guard entry.state == .inFlight else { return }
+    if entry.transmissions == 1 {
+      result.roundTrip = now - entry.sent
+    } else {
+      guard now - entry.sent >= result.minimumRoundTrip else { return }
+      result.hasRetransmission = true
+    }
+    highestArrivedPacket = max(highestArrivedPacket, entry.packet)
+  }
+
+  /// Marks all chunks in flight as lost, because the retransmission timer expired; returns the messages to abandon.
+  mutating func timedOut(now: MonotonicInstant) -> [OutgoingMessage.Reliability] {
+    var expired: [OutgoingMessage.Reliability] = []
+    for position in entries.indices where entries[position].state == .inFlight {
+      loseOrExpire(position, in: &expired, now: now)
+    }
+    return expired
+  }
+
+  /// Returns the messages with lost chunks whose lifetime has ended.
+  func expiredMessages(now: MonotonicInstant) -> [OutgoingMessage.Reliability] {
+    guard lostCount > 0 else { return [] }
+    var expired: [OutgoingMessage.Reliability] = []
+    for position in entries.indices where entries[position].state == .lost {
+      let reliability = entries[position].reliability
+      if reliability.hasExpired(now: now), expired.last?.message != reliability.message { expired.append(reliability) }
+    }
+    return expired
+  }
+
+  private mutating func loseOrExpire(
+    _ position: Int, in expired: inout [OutgoingMessage.Reliability], now: MonotonicInstant
+  ) {
+    let entry = entries[position]
+    setState(.lost, at: position)
+    let isExhausted = entry.reliability.maximumRetransmissions.map { entry.transmissions > $0 } ?? false
+    guard isExhausted || entry.reliability.hasExpired(now: now) else { return }
+    if expired.last?.message != entry.reliability.message { expired.append(entry.reliability) }
+  }
+}

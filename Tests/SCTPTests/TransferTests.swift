@@ -1,0 +1,201 @@
+import Media
+import NIOCore
+import SCTP
+import TestSupport
+import Testing
+
+@Suite("Transfer of messages")
+struct TransferTests {
+  static let paths: [(String, LossyLink.Conditions)] = [
+    ("no loss", .init(delay: .milliseconds(10))),
+    (
+      "5 % loss, reordering and duplication",
+      .init(loss: 0.05, delay: .milliseconds(10), reordering: 0.1, duplication: 0.05)
+    ),
+    (
+      "20 % loss, reordering and duplication",
+      .init(loss: 0.2, delay: .milliseconds(10), reordering: 0.1, duplication: 0.05)
+    ),
+    ("40 % loss", .init(loss: 0.4, delay: .milliseconds(10), duplication: 0.02)),
+  ]
+
+  #if DEBUG
+    static let messageCount = 1_000
+  #else
+    static let messageCount = 10_000
+  #endif
+
+  @Test("every reliable message arrives once and in the order of its stream, whatever the path loses", arguments: 0..<4)
+  func reliable(path: Int) throws {
+    let (name, conditions) = Self.paths[path]
+    var pair = AssociationPair.connected(conditions, seed: 100 + UInt64(path))
+    var generator = SeededGenerator(seed: 7)
+    let count = path < 3 ? Self.messageCount : min(Self.messageCount, 2_000)
+    var sent: [UInt16: [ByteBuffer]] = [:]
+    for number in 0..<count {
+      let bytes = [8, 30, 200, 1_132, 1_133, 1_400, 5_000].randomElement(using: &generator) ?? 8
+      let stream = UInt16.random(in: 0..<5, using: &generator)
+      let message = payload(bytes, number: number)
+      try pair.left.send(
+        message, stream: stream, protocolID: 53, options: .init(isUnordered: stream == 4), now: pair.now)
+      sent[stream, default: []].append(message)
+    }
+    let start = pair.now
+    #expect(pair.run(.seconds(7_200)) { $0.rightEvents.count >= count })
+    let duration = pair.now - start
+    var received: [UInt16: [ByteBuffer]] = [:]
+    for message in pair.rightMessages { received[message.stream, default: []].append(message.payload) }
+    for stream in 0..<4 as Range<UInt16> { #expect(received[stream] == sent[stream], "stream \(stream)") }
+    // Those of the unordered stream arrive once, in any order.
+    #expect(Set(received[4] ?? []) == Set(sent[4] ?? []))
+    #expect(received[4]?.count == sent[4]?.count)
+    pair.run(.seconds(5))
+    #expect(pair.rightEvents.count == count)
+    #expect(pair.left.bytesInFlight == 0 && pair.left.bufferedAmount == 0)
+    #expect(pair.right.receiveMemory == 0)
+    let counters = pair.left.counters
+    print(
+      "measured: \(name): \(count) messages in \(duration.seconds) s of simulated time,",
+      "\(counters.chunksRetransmitted) of \(counters.chunksSent) chunks retransmitted,",
+      "\(counters.retransmissionTimeouts) timeouts")
+  }
+
+  @Test("messages of both sides arrive while both send at the same time over a lossy path")
+  func bothDirections() throws {
+    var pair = AssociationPair.connected(.init(loss: 0.1, delay: .milliseconds(20), reordering: 0.1), seed: 9)
+    for number in 0..<300 {
+      try pair.left.send(payload(700, number: number), stream: 0, protocolID: 53, now: pair.now)
+      try pair.right.send(payload(900, number: number), stream: 0, protocolID: 53, now: pair.now)
+    }
+    #expect(pair.run(.seconds(600)) { $0.leftEvents.count >= 300 && $0.rightEvents.count >= 300 })
+    #expect(pair.leftMessages.map(\.payload) == (0..<300).map { payload(900, number: $0) })
+    #expect(pair.rightMessages.map(\.payload) == (0..<300).map { payload(700, number: $0) })
+  }
+
+  @Test("a message of 16 MiB arrives unchanged, without and with loss", arguments: [0, 0.02])
+  func largeMessage(loss: Double) throws {
+    var options = AssociationPair.patient
+    options.maximumMessageBytes = 16 << 20
+    options.peerMaximumMessageBytes = 0
+    var pair = AssociationPair.connected(.init(loss: loss, delay: .milliseconds(5)), options: options)
+    var generator = SeededGenerator(seed: 5)
+    var message = ByteBuffer()
+    for _ in 0..<(2 << 20) { message.writeInteger(generator.next()) }
+    try pair.left.send(message, stream: 1, protocolID: 53, now: pair.now)
+    #expect(pair.run(.seconds(600)) { !$0.rightEvents.isEmpty })
+    #expect(pair.rightMessages.map(\.payload) == [message])
+    #expect(pair.maximumReceiveMemory <= 32 << 20)
+  }
+
+  @Test("sequence numbers of chunks and of messages continue after their largest values")
+  func wrap() throws {
+    // The generator's third and fourth numbers are the tag and the first TSN.
+    var pair = AssociationPair(.init(loss: 0.02, delay: .milliseconds(1), reordering: 0.05))
+    pair.left = SCTPAssociation(
+      options: AssociationPair.patient, generator: ConstantGenerator(value: UInt64(UInt32.max - 500)), now: pair.now)
+    pair.left.connect(now: pair.now)
+    #expect(pair.run(.seconds(60)) { $0.left.isConnected && $0.right.isConnected })
+    var next = 0
+    pair.rightEvents = []
+    while next < 66_500 {
+      for _ in 0..<3_500 {
+        try pair.sendLeft(8, number: next)
+        next += 1
+      }
+      let count = next
+      #expect(pair.run(.seconds(60)) { $0.rightEvents.count >= count })
+    }
+    #expect(pair.rightMessages.map(\.payload) == (0..<next).map { payload(8, number: $0) })
+  }
+
+  @Test("a reader that takes nothing stops the sender, and the rest arrives when it takes messages again")
+  func zeroWindow() throws {
+    var options = AssociationPair.patient
+    options.receiveWindow = 64 << 10
+    var pair = AssociationPair.connected(options: options)
+    pair.rightIsPaused = true
+    for number in 0..<200 { try pair.sendLeft(2_000, number: number) }
+    pair.run(.seconds(60))
+    #expect(pair.right.receiveMemory <= 64 << 10)
+    #expect(pair.left.bufferedAmount > 200_000)
+    #expect(pair.left.isConnected)
+    pair.rightIsPaused = false
+    #expect(pair.run(.seconds(60)) { $0.rightEvents.count >= 200 })
+    #expect(pair.rightMessages.map(\.payload) == (0..<200).map { payload(2_000, number: $0) })
+  }
+
+  @Test("a closed window does not count as an unreachable peer")
+  func closedWindowIsAlive() throws {
+    var options = AssociationPair.patient
+    options.receiveWindow = 16 << 10
+    options.maximumRetransmissions = 5
+    var pair = AssociationPair.connected(options: options)
+    pair.rightIsPaused = true
+    for number in 0..<50 { try pair.sendLeft(2_000, number: number) }
+    pair.run(.seconds(300))
+    #expect(pair.left.isConnected)
+    pair.rightIsPaused = false
+    #expect(pair.run(.seconds(60)) { $0.rightEvents.count >= 50 })
+  }
+
+  @Test("every second packet is acknowledged at once, and a single one after 200 ms")
+  func delayedAcknowledgement() throws {
+    var pair = AssociationPair.connected(.init())
+    pair.run(.seconds(2))
+    try pair.sendLeft(100)
+    pair.exchange()
+    pair.exchange()
+    pair.run(.milliseconds(199))
+    #expect(pair.left.bytesInFlight == 100)
+    pair.run(.milliseconds(2))
+    #expect(pair.left.bytesInFlight == 0)
+    try pair.sendLeft(1_132)
+    try pair.sendLeft(1_132)
+    pair.run(.milliseconds(1))
+    #expect(pair.left.bytesInFlight == 0)
+  }
+
+  @Test("one lost chunk is retransmitted when three later packets arrived, without a timeout")
+  func fastRetransmit() throws {
+    var pair = AssociationPair.connected()
+    var dropped = 0
+    var isDropped = false
+    pair.isLost = { side, datagram in
+      guard side == .left, !isDropped, chunks(datagram).contains(where: { if case .data = $0 { true } else { false } })
+      else { return false }
+      isDropped = true
+      dropped += 1
+      return true
+    }
+    for number in 0..<8 { try pair.sendLeft(1_000, number: number) }
+    #expect(pair.run(.milliseconds(100)) { $0.rightEvents.count >= 8 })
+    #expect(dropped == 1)
+    #expect(pair.left.counters.fastRetransmissions == 1)
+    #expect(pair.left.counters.retransmissionTimeouts == 0)
+    #expect(pair.left.counters.chunksRetransmitted == 1)
+  }
+
+  @Test("no more is sent than the congestion window allows, which grows while all arrives and shrinks with a loss")
+  func congestion() throws {
+    var pair = AssociationPair.connected(.init(delay: .milliseconds(50)))
+    let initial = pair.left.congestionWindow
+    for number in 0..<1_500 { try pair.sendLeft(10_000, number: number) }
+    pair.exchange()
+    #expect(pair.left.bytesInFlight <= initial + 1_160)
+    pair.run(.milliseconds(500))
+    let grown = pair.left.congestionWindow
+    #expect(grown > 4 * initial)
+    pair.toRight.conditions.loss = 1
+    pair.run(.seconds(1))
+    #expect(pair.left.congestionWindow == 1_160)
+    pair.toRight.conditions.loss = 0
+    #expect(pair.run(.seconds(60)) { $0.rightEvents.count >= 1_500 })
+  }
+}
+
+/// A generator that always returns the same number.
+struct ConstantGenerator: RandomNumberGenerator, Sendable {
+  let value: UInt64
+
+  mutating func next() -> UInt64 { value }
+}
