@@ -40,7 +40,11 @@ public final class JanusClient: SignallingClient {
 
   /// Creates a client that is not connected yet.
   ///
-  /// - Parameter url: the address of the WebSocket interface, for example `ws://localhost:8188`.
+  /// - Parameters:
+  ///   - url: the address of the WebSocket interface, for example `ws://localhost:8188`.
+  ///   - options: the room, what we do there, secrets, timeouts and limits.
+  ///   - logger: logs what the server rejects and messages that are ignored.
+  ///   - group: one of its event loops serves each connection.
   public init(
     url: WebSocketURL, options: Options, logger: Logger = Logger(label: "janus.client"),
     on group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton

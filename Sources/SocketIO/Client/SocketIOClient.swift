@@ -15,7 +15,7 @@ import Synchronization
 ///                             └───────── waiting ◄─────────┘
 ///                                   0.5 to 30 s, jittered
 /// ```
-/// There are no rooms: ``SignallingEvent/joined(id:others:)`` has no others, and each call is a participant whose id
+/// There are no rooms: `SignallingEvent.joined(id:others:)` has no others, and each call is a participant whose id
 /// and name are the user's name. We offer to users whom we call; callers offer to us.
 ///
 /// An answer must contain all candidates, as the clients of this protocol write it; ours are sent separately too. A peer

@@ -11,12 +11,12 @@ import Synchronization
 ///
 /// The only other participant is the server, with the host of the URL as its id; the peer sends the offer. ``connect()``
 /// reports it as present. Whether the server accepts us shows when the offer is sent: a refusal is
-/// ``SignallingEvent/closed(reason:)``, a server that is down or overloaded is tried again.
+/// `SignallingEvent.closed(reason:)`, a server that is down or overloaded is tried again.
 ///
 /// The offer must contain what RFC 9725, 4.4 requires: one bundle, RTP and RTCP multiplexed, one stream with at most
 /// one audio and one video track, and the setup role `actpass`. The server sends all of its candidates in the answer.
 public final class WHIPClient: SignallingClient {
-  /// The events, in order, until ``leave()`` or ``SignallingEvent/closed(reason:)``.
+  /// The events, in order, until ``leave()`` or `SignallingEvent.closed(reason:)`.
   public let events: SignallingEvents
   /// The address of the endpoint.
   public let url: HTTPURL
@@ -48,6 +48,9 @@ public final class WHIPClient: SignallingClient {
   /// - Parameters:
   ///   - role: whether we publish or play.
   ///   - url: the address of the WHIP or WHEP endpoint.
+  ///   - options: the token, the timeouts and the limits.
+  ///   - logger: logs messages that are ignored.
+  ///   - group: one of its event loops serves the connections.
   public init(
     _ role: Role, url: HTTPURL, options: Options = Options(), logger: Logger = Logger(label: "whip.client"),
     on group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
