@@ -75,7 +75,7 @@ class MovingBar(MediaStreamTrack):
 
 
 class Call:
-    """A peer connection, which is built anew for each call."""
+    """A peer connection, a new one for each call."""
 
     def __init__(self, user):
         self.user = user

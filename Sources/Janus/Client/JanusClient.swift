@@ -13,7 +13,7 @@ import Synchronization
 /// receives our media and to whom we offer; each new publication has a new id, such as `publisher-2`.
 ///
 /// When the connection is lost, the client connects again and claims its session, so that calls continue on servers that
-/// keep sessions (`reclaim_session_timeout`). Otherwise it joins again and subscribes anew.
+/// keep sessions (`reclaim_session_timeout`). Otherwise it joins again and subscribes again.
 public final class JanusClient: SignallingClient {
   /// The events, in order, until `leave()` or `closed`. At most `Options.maximumWaitingEvents` wait for the reader.
   public let events: SignallingEvents

@@ -135,7 +135,7 @@ package struct WHIPSession: Sendable {
   }
 
   /// Whether the answer to the current offer is, or will be, the answer to this one too. A peer offers again when it
-  /// hears that we have joined again; WHIP cannot negotiate anew.
+  /// hears that we have joined again; WHIP cannot negotiate again.
   private func isAnswered(_ sdp: String) -> Bool {
     switch state {
     case .posting(_, _, _, let offer), .restarting(_, _, let offer), .waitingToPost(_, let offer):

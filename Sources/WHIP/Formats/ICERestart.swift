@@ -1,4 +1,4 @@
-/// ICE restarts of a session that cannot be negotiated anew (RFC 9725, 4.3.3). Pure.
+/// ICE restarts of a session that cannot be negotiated again (RFC 9725, 4.3.3). Pure.
 package enum ICERestart {
   /// Whether a new offer differs from the previous one only as an ICE restart does: other credentials, but the same
   /// certificate and the same media sections.

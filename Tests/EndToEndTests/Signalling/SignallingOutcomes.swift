@@ -43,7 +43,7 @@ enum SignallingOutcomes {
 
   private static let isBegun = Mutex(false)
 
-  /// Appends a line; the first one of a test run begins the file anew.
+  /// Appends a line; the first one of a test run replaces the file.
   static func append(_ system: System, _ use: Use, _ outcome: Outcome) throws {
     try isBegun.withLock { isBegun in
       if !isBegun { try Data().write(to: file) }

@@ -105,7 +105,7 @@ struct JanusServerTests {
     }
   }
 
-  @Test("keep-alives keep a session longer than the server's time-out; without them it ends and is begun anew")
+  @Test("keep-alives keep a session longer than the server's time-out; without them it ends, and a new one begins")
   func keepalive() async throws {
     try await withServer(general: "session_timeout = 2") { server in
       let kept = try client(server) { $0.keepaliveInterval = .seconds(1) }

@@ -121,7 +121,7 @@ struct JanusJoiningTests {
     #expect(room.ending == .lost(reason: "The server did not respond within 10.0 seconds."))
   }
 
-  @Test("a session that the server has forgotten is begun anew, and its participants are reported as gone")
+  @Test("a session that the server has forgotten is replaced by a new one, and its participants are reported as gone")
   func forgotten() throws {
     var room = SimulatedRoom { $0.publishes = true }
     try room.join(feeds: [SimulatedRoom.alice, SimulatedRoom.bob])
@@ -249,7 +249,7 @@ struct JanusJoiningTests {
     }
   }
 
-  @Test("a request that is answered with \"no such session\" ends the connection, and the next one begins anew")
+  @Test("a request that is answered with \"no such session\" ends the connection, and the next one begins a new session")
   func noSession() throws {
     var room = SimulatedRoom { $0.publishes = true }
     try room.join()
@@ -264,7 +264,7 @@ struct JanusJoiningTests {
     _ = try room.next("create")
   }
 
-  @Test("a server that does not continue a session in time is joined anew on the next connection")
+  @Test("a server that does not continue a session in time is joined again on the next connection")
   func claimUnanswered() throws {
     var room = SimulatedRoom()
     try room.join()
@@ -278,7 +278,7 @@ struct JanusJoiningTests {
     _ = try room.next("create")
   }
 
-  @Test("an expired session and a released handle end the connection, and the next one begins anew")
+  @Test("an expired session and a released handle end the connection, and the next one begins a new session")
   func expired() throws {
     for message: @Sendable (SimulatedRoom) -> JanusMessage in [
       { .timeout(session: $0.session.sessionID) }, { .detached(handle: $0.session.roomHandle ?? 0) },
