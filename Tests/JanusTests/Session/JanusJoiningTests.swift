@@ -249,7 +249,8 @@ struct JanusJoiningTests {
     }
   }
 
-  @Test("a request that is answered with \"no such session\" ends the connection, and the next one begins a new session")
+  @Test(
+    "a request that is answered with \"no such session\" ends the connection, and the next one begins a new session")
   func noSession() throws {
     var room = SimulatedRoom { $0.publishes = true }
     try room.join()

@@ -355,7 +355,8 @@ struct WHIPSessionTests {
     #expect(manual.lastBody.hasPrefix("a=ice-ufrag:ysXw\r\n"))
   }
 
-  @Test("after a refused ICE restart the session is deleted, and a new one begins", arguments: [204, 404, 412, 422, 501])
+  @Test(
+    "after a refused ICE restart the session is deleted, and a new one begins", arguments: [204, 404, 412, 422, 501])
   func restartRefused(status: UInt) throws {
     var manual = try ManualSession()
     manual.send(.offer(Sample.offer()))
