@@ -26,6 +26,9 @@ extension Peer {
     public var sending: Set<MediaKind> = []
     /// The kinds of media to receive; any other is offered and answered as `sendonly` or `inactive`.
     public var receiving: Set<MediaKind> = [.audio, .video]
+    /// How long the first packets of a track wait for packets that were sent before them. A recording needs those; media
+    /// that is passed on at once must not begin late.
+    public var initialReorderingDelay: Duration = .milliseconds(400)
     /// The response to a participant's keyframe request, in addition to `PeerEvent.keyframeRequested`.
     public var keyframeResponse = KeyframeResponse.replay
     /// The minimum and maximum of the estimated bandwidth to a participant, in bits per second; the limits of

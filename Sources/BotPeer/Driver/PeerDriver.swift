@@ -88,6 +88,7 @@ final class PeerDriver {
     settings.impairment = configuration.impairment
     settings.faultInjector = configuration.fault?.injector
     settings.media = MediaSession.Configuration(keyframeResponse: configuration.keyframeResponse)
+    settings.media.receiving.startDelay = configuration.initialReorderingDelay
     settings.media.congestion.minimumBitrate = Double(configuration.minimumSendBitrate)
     settings.media.congestion.maximumBitrate = Double(configuration.maximumSendBitrate)
     settings.checkPace = checkPace

@@ -5,7 +5,7 @@ package import Media
 ///
 /// Media time and our clock advance together. When a source restarts, stalls or jumps by more than half a second, the
 /// timeline continues at the present time. If the tracks' times are unrelated, as those of a participant whose media is
-/// looped back, each track has an offset of its own.
+/// looped back, each track has an offset of its own, and sender reports relate the tracks by their earliest frames.
 package struct SendClock: Sendable {
   /// How the times of frames relate to each other.
   package enum Times: Sendable, Hashable {
@@ -13,6 +13,37 @@ package struct SendClock: Sendable {
     case shared
     /// Each track has an origin of its own.
     case ofTrack
+  }
+
+  /// The offset of a track that has an origin of its own.
+  private struct TrackOffset: Sendable {
+    /// The offset from media time to timestamps. It is that of the first frame, which may have been delayed, and does not
+    /// change, because timestamps must keep the distances of the frames.
+    var shift: Duration
+    /// The least offset from media time to the time of sending: that of the frames that were delayed least.
+    var least: Duration { min(leastBefore ?? leastNow, leastNow) }
+
+    /// The least offset in the present window and in the one before, so that it follows a clock that drifts.
+    private var leastNow: Duration
+    private var leastBefore: Duration?
+    private var windowEnd: Duration
+
+    private static let window: Duration = .seconds(10)
+
+    init(shift: Duration, present: Duration) {
+      self.shift = shift
+      leastNow = shift
+      windowEnd = present + Self.window
+    }
+
+    mutating func observe(_ offset: Duration, present: Duration) {
+      if present >= windowEnd {
+        leastBefore = leastNow
+        leastNow = offset
+        windowEnd = present + Self.window
+      }
+      leastNow = min(leastNow, offset)
+    }
   }
 
   /// How far a frame's time may deviate before the offset is set again.
@@ -23,16 +54,14 @@ package struct SendClock: Sendable {
   /// The offset from media time to the timeline.
   private var shift: Duration?
   /// The same for tracks that have an origin of their own.
-  private var audioShift: Duration?
-  private var videoShift: Duration?
-  /// The maximum by which the offset of a track is corrected with a frame, towards its earliest frames.
-  private static let step: Duration = .milliseconds(1)
+  private var audioOffset: TrackOffset?
+  private var videoOffset: TrackOffset?
 
   package init(epoch: MonotonicInstant) {
     self.epoch = epoch
   }
 
-  /// Returns the position of a frame on the timeline, in ticks of its codec since the epoch.
+  /// Returns the timestamp of a frame, in ticks of its codec since the epoch.
   ///
   /// - Parameter due: when the frame must be, or should have been, sent.
   package mutating func ticks(
@@ -43,36 +72,40 @@ package struct SendClock: Sendable {
     let moved: Duration
     switch (times, codec.kind) {
     case (.shared, _):
-      moved = Self.follow(shift, media: media, present: present)
+      if let shift, Self.agree(media + shift, present) { moved = shift } else { moved = present - media }
       shift = moved
     case (.ofTrack, .audio):
-      moved = Self.followFastest(audioShift, media: media, present: present)
-      audioShift = moved
+      moved = Self.follow(&audioOffset, media: media, present: present)
     case (.ofTrack, .video):
-      moved = Self.followFastest(videoShift, media: media, present: present)
-      videoShift = moved
+      moved = Self.follow(&videoOffset, media: media, present: present)
     }
     // The media's own ticks are shifted as a whole, so that their distances stay exact.
     let ticks = time.rate == codec.clockRate ? time.ticks : Self.ticks(media, rate: codec.clockRate)
     return ticks &+ Self.ticks(moved, rate: codec.clockRate)
   }
 
-  private static func follow(_ shift: Duration?, media: Duration, present: Duration) -> Duration {
-    guard let shift else { return present - media }
-    let distance = media + shift - present
-    return distance > tolerance || distance < .zero - tolerance ? present - media : shift
+  private static func agree(_ expected: Duration, _ present: Duration) -> Bool {
+    let distance = expected - present
+    return distance <= tolerance && distance >= .zero - tolerance
   }
 
-  /// Returns the offset corrected towards the earliest frames: a track's first frame may have been delayed, and one that
-  /// arrives earlier shows the right offset.
-  private static func followFastest(_ shift: Duration?, media: Duration, present: Duration) -> Duration {
-    let shift = follow(shift, media: media, present: present)
-    return shift - min(step, max(.zero, media + shift - present))
+  private static func follow(_ offset: inout TrackOffset?, media: Duration, present: Duration) -> Duration {
+    guard var known = offset, agree(media + known.least, present) else {
+      offset = TrackOffset(shift: present - media, present: present)
+      return present - media
+    }
+    known.observe(present - media, present: present)
+    offset = known
+    return known.shift
   }
 
-  /// Returns the present position on the timeline.
-  package func ticks(at now: MonotonicInstant, rate: Int32) -> Int64 {
-    Self.ticks(now - epoch, rate: rate)
+  /// Returns the timestamp of the present moment, for sender reports (RFC 3550, 6.4.1).
+  ///
+  /// On a track with an origin of its own it is the timestamp that a frame sent now has if it was not delayed.
+  package func ticks(at now: MonotonicInstant, codec: Codec) -> Int64 {
+    var present = now - epoch
+    if let offset = codec.kind == .audio ? audioOffset : videoOffset { present += offset.shift - offset.least }
+    return Self.ticks(present, rate: codec.clockRate)
   }
 
   private static func ticks(_ span: Duration, rate: Int32) -> Int64 {

@@ -141,7 +141,7 @@ extension MediaSession {
     var hasReported = false
     for position in sending.indices where sending[position].reporter.packetsSent > 0 {
       let track = sending[position]
-      let ticks = sendClock.ticks(at: now, rate: track.media.codec.clockRate)
+      let ticks = sendClock.ticks(at: now, codec: track.media.codec)
       let report = track.reporter.report(
         ssrc: track.ssrc, time: time, timestamp: track.timestamp(ticks: ticks), blocks: blocks)
       var packets: [RTCPPacket] = [

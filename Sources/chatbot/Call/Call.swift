@@ -137,6 +137,8 @@ struct Call {
     configuration.sending = plan.loopback ? Set(MediaKind.allCases) : source?.kinds ?? []
     // A recorded file cannot produce a keyframe. An encoder can, and so can the user whose media is looped back.
     configuration.keyframeResponse = plan.loopback || source?.isLive == true ? .requestFromSource : .replay
+    // Otherwise the first audio would return late, and out of sync with the video, which begins with a keyframe.
+    if plan.loopback { configuration.initialReorderingDelay = .milliseconds(40) }
     configuration.maximumSendBitrate = plan.maximumBitrate
     configuration.impairment = plan.impairment
     configuration.fault = plan.fault

@@ -30,6 +30,7 @@ final class RoomMember: Sendable {
     configuration.sending = sending
     configuration.receiving = sending.isEmpty ? Set(MediaKind.allCases) : []
     configuration.keyframeResponse = .requestFromSource
+    configuration.initialReorderingDelay = WHIPGateway.initialReorderingDelay
     configuration.isPolite = { other in ownID.withLock { $0 } < other.text }
     configuration.handler = { event in
       if case .media(.frame(let frame)) = event.event { handlers.frame(frame, event.participant) }

@@ -65,6 +65,7 @@ struct ServeCommand: AsyncParsableCommand {
     // Clients of a public server have no candidates in its network.
     media.allowsLocalCandidates = options.host == "localhost" || Peer.Configuration.isLocalAddress(options.host)
     media.iceServers = options.iceServer
+    media.initialReorderingDelay = WHIPGateway.initialReorderingDelay
     do {
       return try await WHIPGateway.start(options: whip, configuration: media, log: log)
     } catch {

@@ -21,6 +21,9 @@ actor WHIPGateway: HTTPRequestResponder {
     let publishers = RoomPublisherIDs()
   }
 
+  /// How long the first packets wait for earlier ones: media is passed on at once.
+  static let initialReorderingDelay: Duration = .milliseconds(40)
+
   /// A session of an HTTP client.
   private enum Session {
     case publisher(RoomPublisher)

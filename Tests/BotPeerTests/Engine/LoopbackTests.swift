@@ -95,19 +95,37 @@ struct LoopbackTests {
     #expect(abs(Double(audioTicks[999]) / 48_000 - Double(videoFrames[videoFrames.count - 1]) / 90_000) < 0.001)
   }
 
-  @Test("a track whose first frame is late is corrected gradually, and its timestamps never go backwards")
+  @Test("a track whose first frames are late keeps their distances, and sender reports relate it to the other track")
   func lateStart() {
     let start = MonotonicInstant.now
     var clock = SendClock(epoch: start)
-    var last: Int64 = -1
+    var last: (video: Int64, audio: Int64) = (0, 0)
     for step in 0..<600 {
-      let due = start + .milliseconds(step * 20 + (step == 0 ? 300 : 0))
-      let ticks = clock.ticks(
-        of: MediaTime(ticks: Int64(step) * 1_800, rate: 90_000), codec: .vp8, times: .ofTrack,
+      let due = start + .milliseconds(step * 20)
+      let video = clock.ticks(
+        of: MediaTime(ticks: 7_000 + Int64(step) * 1_800, rate: 90_000), codec: .vp8, times: .ofTrack,
         due: max(due, start + .milliseconds(300)))
-      #expect(ticks > last)
-      last = ticks
+      let audio = clock.ticks(
+        of: MediaTime(ticks: 90_000 + Int64(step) * 960, rate: 48_000), codec: .opus, times: .ofTrack, due: due)
+      #expect(step == 0 || video - last.video == 1_800 && audio - last.audio == 960)
+      last = (video, audio)
     }
-    #expect(abs(Double(last) / 90_000 - 599 * 0.02) < 0.005)
+    let now = start + .milliseconds(599 * 20)
+    #expect(abs(clock.ticks(at: now, codec: .vp8) - last.video) <= 1)
+    #expect(abs(clock.ticks(at: now, codec: .opus) - last.audio) <= 1)
+  }
+
+  @Test("sender reports of looped media follow a participant's clock that is slower than ours")
+  func drift() {
+    let start = MonotonicInstant.now
+    var clock = SendClock(epoch: start)
+    for step in 0..<6_000 {
+      // 1 ms in a second slow, and up to 40 ms late.
+      let due = start + .milliseconds(step * 20) + .microseconds(step * 20) + .milliseconds(step % 5 * 10)
+      let ticks = clock.ticks(
+        of: MediaTime(ticks: Int64(step) * 1_800, rate: 90_000), codec: .vp8, times: .ofTrack, due: due)
+      let late = Double(clock.ticks(at: due, codec: .vp8) - ticks) / 90
+      #expect(abs(late - Double(step % 5 * 10)) <= 21, "the report is at most two windows of drift behind")
+    }
   }
 }

@@ -11,7 +11,7 @@ struct SendClockTests {
   private let start = MonotonicInstant.now
 
   @Test("both tracks share one timeline, and each keeps its frames' distances exactly")
-  func oneLine() {
+  func oneTimeline() {
     var clock = SendClock(epoch: start)
     let due = start + .milliseconds(1_234)
     let video = clock.ticks(of: MediaTime(ticks: 0, rate: 90_000), codec: .vp8, due: due)
@@ -20,7 +20,7 @@ struct SendClockTests {
     #expect(
       clock.ticks(of: MediaTime(ticks: 3_003, rate: 90_000), codec: .vp8, due: due + .milliseconds(31)) == video
         + 3_003)
-    #expect(clock.ticks(at: due, rate: 90_000) == video)
+    #expect(clock.ticks(at: due, codec: .vp8) == video)
   }
 
   @Test("a file's millisecond timestamps are converted to ticks")
@@ -31,7 +31,7 @@ struct SendClockTests {
   }
 
   @Test("a source that starts again continues at the current time")
-  func anew() {
+  func restartedSource() {
     var clock = SendClock(epoch: start)
     _ = clock.ticks(of: MediaTime(ticks: 90_000 * 60, rate: 90_000), codec: .vp8, due: start + .seconds(1))
     let again = clock.ticks(of: MediaTime(ticks: 0, rate: 90_000), codec: .vp8, due: start + .seconds(2))

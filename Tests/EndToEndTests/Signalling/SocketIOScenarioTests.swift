@@ -31,6 +31,8 @@ extension EndToEndWithoutBrowsers {
           "dora", at: server.address, seconds: 3,
           ["--user", "dora", "--call", "mirror", "--content", "returned"] + Scenario.smallPattern)
         try await SignallingOutcomes.record(.socketIO, .loopback) { try await scenario.expectHeld(dora) }
+        let skew = try #require(try await dora.verdict().peer()["skew"]["sender"].double)
+        #expect(abs(skew) < 0.1, .onQuietMachine("sender reports of looped media relate audio and video"))
         #expect(try await mirror.terminate().ending == .exit(0))
       }
     }
