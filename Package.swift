@@ -97,10 +97,14 @@ let package = Package(
     module("SDP", ["Media"]),
     module("ICE", [byteBuffer, "COpenSSL"]),
     module("SCTP", ["Bitstream", "Media", "CChecksums", byteBuffer]),
+    module("DataMessages", ["Media", "COpenSSL", byteBuffer]),
     module("NetworkEmulation", ["Media", "RTP", "ICE", byteBuffer]),
     module(
       "PeerEngine",
-      ["Bitstream", "Media", "Signalling", "RTP", "SDP", "ICE", "NetworkEmulation", "COpenSSL", "CSRTP", byteBuffer]),
+      [
+        "Bitstream", "Media", "Signalling", "RTP", "SDP", "ICE", "SCTP", "NetworkEmulation", "COpenSSL", "CSRTP",
+        byteBuffer,
+      ]),
 
     module("FaultInjection", ["PeerEngine", "Signalling", "RTP", byteBuffer]),
 
@@ -123,9 +127,8 @@ let package = Package(
     module(
       "BotPeer",
       [
-        "PeerEngine", "NetworkEmulation", "FaultInjection", "Media", "Signalling", "RTP", "ICE", "CDatagrams",
-        byteBuffer,
-        sockets, logging,
+        "PeerEngine", "NetworkEmulation", "FaultInjection", "Media", "Signalling", "RTP", "ICE", "SCTP", "CDatagrams",
+        byteBuffer, sockets, logging,
       ]),
     module("Recorder", ["Bitstream", "Media", "Codecs", "CFiles", "COgg", byteBuffer, sockets, logging]),
     module("FileSource", ["Bitstream", "Media", "CWebM", "COgg", byteBuffer, logging]),
@@ -136,7 +139,7 @@ let package = Package(
       name: "chatbot",
       dependencies: [
         "Bitstream", "BotPeer", "Recorder", "FileSource", "LiveSource", "CallCheck", "CallReport", "Signalling",
-        "SkyRTC", "SocketIO", "Firestore", "WHIP", "Janus", "HTTPTransport",
+        "SkyRTC", "SocketIO", "Firestore", "WHIP", "Janus", "HTTPTransport", "DataMessages",
         "Codecs", "Media", byteBuffer, sockets, logging, arguments,
       ],
       swiftSettings: rules),
@@ -162,7 +165,7 @@ let package = Package(
       name: "FuzzTargets",
       dependencies: [
         "Bitstream", "BotPeer", "CallCheck", "Codecs", "FileSource", "ICE", "LiveSource", "Media", "PeerEngine", "RTP",
-        "Recorder", "SDP", "Signalling", "SkyRTC", "HTTPTransport", "Janus", "SocketIO", "Firestore", "WHIP",
+        "Recorder", "SCTP", "SDP", "Signalling", "SkyRTC", "HTTPTransport", "Janus", "SocketIO", "Firestore", "WHIP",
         byteBuffer, embedded, http, webSocket, logging,
       ],
       path: "Tests/Fuzz/Targets", swiftSettings: rules),
@@ -173,6 +176,7 @@ let package = Package(
     tests(of: "SDP", [], resources: [.copy("Fixtures")]),
     tests(of: "ICE", [byteBuffer]),
     tests(of: "SCTP", ["Bitstream", "CChecksums", "Media", byteBuffer]),
+    tests(of: "DataMessages", ["Media", byteBuffer]),
     tests(of: "Signalling", []),
     tests(
       of: "HTTPTransport",
@@ -192,8 +196,7 @@ let package = Package(
       of: "BotPeer",
       [
         "PeerEngine", "NetworkEmulation", "FaultInjection", "Bitstream", "Media", "Signalling", "RTP", "SDP", "ICE",
-        "FileSource",
-        "COpenSSL", byteBuffer, sockets,
+        "SCTP", "FileSource", "COpenSSL", byteBuffer, sockets,
       ],
       resources: [.copy("Fixtures")]),
     tests(of: "Recorder", ["Bitstream", "Media", "Codecs", "CWebM", byteBuffer]),

@@ -130,6 +130,13 @@ end_to_end() {
   tests "$1" "${root_enough[@]}" "${runner[@]}" --filter "EndToEndTests${2:+.*$2}"
 }
 
+# signalling_table SYSTEMS: compares docs/signalling.md with what the scenarios found. Each use of these systems must
+# have been tried.
+signalling_table() {
+  step "The table of signalling systems"
+  CHATBOT_REQUIRED_OUTCOMES=$1 tests 5 "${runner[@]}" --filter SignallingTableTests
+}
+
 # longest: prints the slowest tests, from the lines `✔ Test "NAME" passed after 1.234 seconds.`
 longest() {
   step "The twenty slowest tests"
@@ -171,6 +178,7 @@ case $what in
   end-to-end)
     step "End-to-end tests with Chromium and Firefox"
     end_to_end 30 "$name"
+    signalling_table ""
     ;;
   all)
     step "Tests without browsers"
@@ -188,6 +196,8 @@ case $what in
     tests 15 "${runner[@]}" --filter RealTime
     step "End-to-end tests with Chromium and Firefox"
     end_to_end 50 ""
+    # The scenarios of socket.io are skipped without its Python packages, which need a network.
+    signalling_table "skyrtc firestore whip whep janus${CHATBOT_SOCKETIO_PYTHON4:+ socket.io}"
     longest
     ;;
 esac

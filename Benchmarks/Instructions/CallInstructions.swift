@@ -146,7 +146,7 @@ private final class MemoryRoom {
           switch action {
           case .transmit(let datagram, let local, _): datagrams.append((datagram, local))
           case .event(.signal(let message)): peer.received(message, from: publisher.id, now: now)
-          case .event: return
+          case .event, .dataChannel: return
           }
           isQuiet = false
         }
@@ -166,6 +166,7 @@ private final class MemoryRoom {
             take(event, of: participant)
             return
           }
+        case .dataChannel: return
         }
         isQuiet = false
       }

@@ -29,6 +29,8 @@ extension Peer {
     /// How long the first packets of a track wait for packets that were sent before them. A recording needs those; media
     /// that is passed on at once must not begin late.
     public var initialReorderingDelay: Duration = .milliseconds(400)
+    /// The data channels; nil to refuse them.
+    public var dataChannels: DataChannelOptions?
     /// The response to a participant's keyframe request, in addition to `PeerEvent.keyframeRequested`.
     public var keyframeResponse = KeyframeResponse.replay
     /// The minimum and maximum of the estimated bandwidth to a participant, in bits per second; the limits of

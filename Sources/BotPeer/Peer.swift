@@ -6,6 +6,7 @@ public import NIOCore
 @_exported public import NetworkEmulation
 @_exported public import PeerEngine
 internal import RTP
+@_exported public import SCTP
 @_exported public import Signalling
 
 /// A headless WebRTC participant: connects to any number of others, receives their media and sends frames to all.
@@ -26,14 +27,22 @@ public final class Peer: Sendable {
   /// The addresses that receive datagrams, for example `10.0.0.1:5000`.
   public let localAddresses: [String]
 
+  /// The data channels that participants open, and those of ``Configuration/dataChannels``; for one reader. When 1,024 of
+  /// them wait, further ones are closed.
+  public let dataChannels: AsyncStream<DataChannel>
+
   private let shards: [MediaShard]
   private let assignments: ShardAssignments
   private let source: NIOLoopBound<EventSource>
+  private let received: ReceivedDataChannels
 
   private init(
-    events: ParticipantEvents, shards: [MediaShard], assignments: ShardAssignments, source: NIOLoopBound<EventSource>
+    events: ParticipantEvents, dataChannels: ReceivedDataChannels, shards: [MediaShard], assignments: ShardAssignments,
+    source: NIOLoopBound<EventSource>
   ) {
     self.events = events
+    self.dataChannels = dataChannels.stream
+    received = dataChannels
     self.shards = shards
     self.assignments = assignments
     self.source = source
@@ -54,9 +63,11 @@ public final class Peer: Sendable {
   ) async throws -> Peer {
     let addresses = try configuration.addressesToBind()
     let servers = try await StunServers.resolve(configuration.iceServers, on: loop)
+    let received = ReceivedDataChannels()
     let plan = MediaShard.Plan(
       configuration: configuration, addresses: addresses, stunServers: servers, checkPace: CheckPacer(),
-      assignments: ShardAssignments(count: 1 + others.count), departedLimit: max(1, 256 / (1 + others.count)), log: log)
+      assignments: ShardAssignments(count: 1 + others.count), departedLimit: max(1, 256 / (1 + others.count)), log: log,
+      dataChannelOpened: { received.add($0) })
     let (first, source, events) = try await loop.submit {
       // A peer that sends no media need not react to media quickly, so its events may wait.
       let deliveryInterval: Duration = configuration.sending.isEmpty ? .milliseconds(40) : .zero
@@ -87,7 +98,7 @@ public final class Peer: Sendable {
     try await loop.submit {
       source.value.keyframeNeeded = { for shard in all { shard.perform { $0.requestKeyframe(of: nil) } } }
     }.get()
-    return Peer(events: events, shards: shards, assignments: plan.assignments, source: source)
+    return Peer(events: events, dataChannels: received, shards: shards, assignments: plan.assignments, source: source)
   }
 
   /// Prepares for a participant whom the signalling announced: sends them an offer, or expects theirs.
@@ -182,6 +193,23 @@ public final class Peer: Sendable {
     onShard(of: participant) { $0.send(frame, to: participant) }
   }
 
+  /// Opens a data channel to a participant to whom there is a connection, or to whom one is being established. The
+  /// channel is closed at once, with a reason, if that is impossible.
+  ///
+  /// Offers have a section for data channels only if ``Configuration/dataChannels`` opens one.
+  public func openDataChannel(
+    _ configuration: DataChannelConfiguration, to participant: ParticipantID
+  ) -> DataChannel {
+    let index = assignments.shard(of: participant)
+    let channel = shards[index ?? 0].makeDataChannel(configuration, to: participant)
+    if let index {
+      perform({ $0.open(channel) }, of: participant, on: index)
+    } else {
+      channel.didClose(because: "There is no connection to the participant.")
+    }
+    return channel
+  }
+
   /// Requests a keyframe from a participant.
   public func requestKeyframe(of participant: ParticipantID) {
     onShard(of: participant) { $0.requestKeyframe(of: participant) }
@@ -202,6 +230,7 @@ public final class Peer: Sendable {
   /// Closes all connections, delivers the last events and ends ``events``.
   public func close(reason: String) async {
     for shard in shards { await shard.close(reason: reason) }
+    received.finish()
     try? await shards[0].loop.submit { [source] in source.value.finish() }.get()
   }
 

@@ -11,7 +11,8 @@ import Synchronization
 /// It polls, because the REST API cannot notify. A call needs no server: while the database cannot be reached, calls
 /// continue, and the client tries again after 0.5 to 30 s, with random jitter.
 ///
-/// Only two sides take part in a room. Two programs with the same role in one room overwrite each other's documents.
+/// Only two sides take part in a room. Two programs to which an address gives the same role in one room overwrite each
+/// other's documents; of those without a role that start at once, the first to write its offer becomes the host.
 public final class FirestoreClient: SignallingClient {
   /// The events, in order, until `leave()`.
   public let events: SignallingEvents

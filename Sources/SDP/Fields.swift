@@ -27,7 +27,7 @@ extension String {
   }
 
   /// Whether the text consists of one or more decimal digits.
-  var isDecimal: Bool {
+  package var isDecimal: Bool {
     !isEmpty && utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
   }
 }

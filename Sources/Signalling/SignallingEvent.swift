@@ -50,11 +50,15 @@ public struct SignalledParticipant: Sendable, Hashable {
   public var name: String?
   public var offerer: Offerer
   public var direction: Direction
+  /// Whether the participant may not be there yet: our offer waits for them.
+  public var isExpected: Bool
 
   public init(
-    _ id: ParticipantID, name: String? = nil, offerer: Offerer, direction: Direction = .sendReceive
+    _ id: ParticipantID, name: String? = nil, offerer: Offerer, direction: Direction = .sendReceive,
+    isExpected: Bool = false
   ) {
     self.id = id
+    self.isExpected = isExpected
     self.name = name
     self.offerer = offerer
     self.direction = direction

@@ -84,4 +84,66 @@ struct PartialReliabilityTests {
     #expect(lost == 3)
     #expect(pair.rightMessages.map(\.payload) == [payload(101, number: 2)])
   }
+
+  @Test(
+    "no chunk is sent more often than its channel allows, and none after its lifetime",
+    arguments: [
+      SCTPSendOptions(maximumRetransmissions: 0), .init(maximumRetransmissions: 2),
+      .init(lifetime: .milliseconds(100)),
+    ],
+    [0.05, 0.2, 0.4])
+  func limits(options: SCTPSendOptions, loss: Double) throws {
+    var pair = AssociationPair.connected(
+      .init(loss: loss, delay: .milliseconds(25), reordering: 0.1, duplication: 0.05), seed: 91)
+    let sends = Sends()
+    pair.isLost = { side, datagram in
+      guard side == .left else { return false }
+      for case .data(let chunk) in chunks(datagram) { sends.add(chunk) }
+      return false
+    }
+    let count = 1_000
+    var generator = SeededGenerator(seed: 4)
+    for number in 0..<count {
+      let bytes = [20, 300, 1_132, 3_000].randomElement(using: &generator) ?? 20
+      sends.now = pair.now
+      sends.sent.append(pair.now)
+      try pair.sendLeft(bytes, number: number, options: options)
+      for _ in 0..<4 {
+        pair.run(.milliseconds(5))
+        sends.now = pair.now
+      }
+    }
+    pair.run(.seconds(120))
+    let numbers = pair.rightMessages.compactMap { $0.payload.getInteger(at: $0.payload.readerIndex, as: UInt64.self) }
+    #expect(numbers == numbers.sorted() && Set(numbers).count == numbers.count)
+    #expect(pair.left.bytesInFlight == 0 && pair.right.receiveMemory == 0 && pair.left.queuedEntries.chunks == 0)
+    #expect(numbers.count + pair.left.counters.messagesAbandoned >= count)
+    if let maximum = options.maximumRetransmissions {
+      #expect(sends.counts.values.allSatisfy { $0 <= 1 + maximum })
+      // Nothing is given up before it is lost.
+      #expect(maximum == 0 || sends.counts.values.contains(1 + maximum))
+    } else {
+      // The packet is made up to 5 ms after the clock was read.
+      #expect(sends.latest <= .milliseconds(110))
+    }
+    let name = options.maximumRetransmissions.map { "\($0) retransmissions" } ?? "a lifetime of 100 ms"
+    print("measured: \(name), loss \(loss): \(numbers.count) of \(count) messages arrived")
+    #expect(Double(numbers.count) > Double(count) * (loss < 0.1 ? 0.7 : loss < 0.3 ? 0.4 : 0.05))
+  }
+
+  /// How often each chunk was sent, and how long after its message was queued.
+  private final class Sends {
+    var now = MonotonicInstant.now
+    var sent: [MonotonicInstant] = []
+    var counts: [UInt32: Int] = [:]
+    var latest = Duration.zero
+
+    func add(_ chunk: DataChunk) {
+      counts[chunk.tsn, default: 0] += 1
+      guard chunk.isFirst, let number = chunk.payload.getInteger(at: chunk.payload.readerIndex, as: UInt64.self),
+        sent.indices.contains(Int(number))
+      else { return }
+      latest = max(latest, now - sent[Int(number)])
+    }
+  }
 }

@@ -156,21 +156,6 @@ struct SetupTests {
     #expect(pair.rightEvents.isEmpty && pair.right.isConnected)
   }
 
-  @Test("a peer that starts again is connected again, and both sides' streams begin again")
-  func restart() throws {
-    var pair = AssociationPair.connected()
-    try pair.sendLeft(100, number: 1)
-    pair.run(.seconds(1))
-    pair.left = SCTPAssociation(
-      options: AssociationPair.patient, generator: SeededGenerator(seed: 4_711), now: pair.now)
-    pair.left.connect(now: pair.now)
-    try pair.sendLeft(100, number: 2)
-    #expect(pair.run(.seconds(5)) { $0.rightMessages.count == 2 })
-    #expect(pair.rightEvents.contains(.restarted))
-    try pair.right.send(payload(50, number: 3), stream: 1, protocolID: 53, now: pair.now)
-    #expect(pair.run(.seconds(5)) { $0.leftMessages.count == 1 })
-  }
-
   @Test("unknown parameters of an INIT and of an INIT ACK are reported if their type says so")
   func unknownParameters() throws {
     var pair = AssociationPair()

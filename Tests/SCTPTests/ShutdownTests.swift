@@ -103,4 +103,64 @@ struct ShutdownTests {
     for stream in 0..<600 as Range<UInt16> { try pair.sendLeft(20, stream: stream, number: Int(stream)) }
     #expect(pair.run(.seconds(300)) { $0.rightMessages.count == 1_250 })
   }
+
+  @Test("a lost SHUTDOWN, SHUTDOWN ACK or SHUTDOWN COMPLETE is sent again", arguments: 0..<3, [1, 3])
+  func lostChunk(which: Int, times: Int) throws {
+    var pair = AssociationPair.connected()
+    try pair.sendLeft(2_000)
+    var lost = 0
+    pair.isLost = { _, datagram in
+      let isMatch = chunks(datagram).contains {
+        switch $0 {
+        case .shutdown: which == 0
+        case .shutdownAck: which == 1
+        case .shutdownComplete: which == 2
+        default: false
+        }
+      }
+      guard isMatch, lost < times else { return false }
+      lost += 1
+      return true
+    }
+    pair.left.shutdown(now: pair.now)
+    #expect(pair.run(.seconds(20)) { $0.left.closeReason != nil && $0.right.closeReason != nil })
+    pair.exchange()
+    #expect(lost == times)
+    #expect(pair.leftEvents.last == .closed(.shutDown) && pair.rightEvents.last == .closed(.shutDown))
+    #expect(pair.rightMessages.count == 1)
+  }
+
+  @Test("a peer that never completes a shutdown ends after the limit of timeouts, on both sides")
+  func shutdownUnanswered() throws {
+    var pair = AssociationPair.connected(options: .init())
+    pair.isLost = { side, _ in side == .right }
+    pair.left.shutdown(now: pair.now)
+    pair.run(.seconds(120))
+    #expect(pair.leftEvents == [.closed(.unreachable(timeouts: 11))])
+    #expect(pair.rightEvents == [.closed(.unreachable(timeouts: 11))])
+    #expect(pair.left.deadline == nil && pair.right.deadline == nil)
+  }
+
+  @Test("an ABORT ends a side in every state, with its own tag, or with the T bit and the peer's tag")
+  func abortInEveryState() throws {
+    for (isReflected, isSettingUp) in [(false, false), (true, false), (false, true)] {
+      var pair = AssociationPair()
+      var tags: [AssociationPair.Side: UInt32] = [:]
+      pair.isLost = { side, datagram in
+        for chunk in chunks(datagram) {
+          if case .initiation(let chunk) = chunk { tags[side] = chunk.initiateTag }
+          if case .initiationAck(let chunk) = chunk { tags[side] = chunk.initiateTag }
+        }
+        return isSettingUp
+      }
+      pair.left.connect(now: pair.now)
+      pair.run(.milliseconds(100))
+      let tag = try #require(tags[isReflected ? .right : .left])
+      let packet = SCTPPacket(
+        sourcePort: 5_000, destinationPort: 5_000, verificationTag: tag,
+        chunks: [.abort([ErrorCause(.outOfResource)], tagIsReflected: isReflected)])
+      pair.left.receive(packet.encoded(), now: pair.now)
+      #expect(pair.left.closeReason == .abortedByPeer([ErrorCause(.outOfResource)]))
+    }
+  }
 }

@@ -4,6 +4,7 @@ internal import ICE
 internal import Logging
 internal import Media
 internal import NIOCore
+internal import PeerEngine
 internal import RTP
 internal import Signalling
 
@@ -20,6 +21,7 @@ final class PeerDriver {
   private let log: Logger
   private let emit: (ParticipantEvent) -> Void
   private let participantEnded: (ParticipantID) -> Void
+  let channels: DataChannelRegistry
   private let turnEnded: (ContinuousClock.Instant) -> MonotonicInstant?
 
   private var sockets: [TransportAddress: DatagramSocket] = [:]
@@ -68,12 +70,14 @@ final class PeerDriver {
   ///   - checkPace: the pacer that all drivers of the process share.
   ///   - emit: receives the events.
   ///   - participantEnded: called when a participant has no connection any more.
+  ///   - dataChannelOpened: receives each data channel that was not requested.
   ///   - turnEnded: called at the end of each turn; returns the time at which it must be called again.
   init(
     loop: any EventLoop, configuration: Peer.Configuration, checkPace: CheckPacer = CheckPacer(),
     departedLimit: Int = PeerDemultiplexer.Configuration().departedLimit, log: Logger = Logger(label: "peer"),
     emit: @escaping (ParticipantEvent) -> Void,
     participantEnded: @escaping (ParticipantID) -> Void = { _ in },
+    dataChannelOpened: @escaping (DataChannel) -> Void = { _ in },
     turnEnded: @escaping (ContinuousClock.Instant) -> MonotonicInstant? = { _ in nil }
   ) {
     self.loop = loop
@@ -81,9 +85,11 @@ final class PeerDriver {
     self.log = log
     self.emit = emit
     self.participantEnded = participantEnded
+    channels = DataChannelRegistry(opened: dataChannelOpened)
     self.turnEnded = turnEnded
     var settings = PeerDemultiplexer.Configuration(sending: configuration.sending, isPolite: configuration.isPolite)
     settings.receiving = configuration.receiving
+    settings.dataChannels = configuration.dataChannels
     settings.allowsLocalCandidates = configuration.allowsLocalCandidates
     settings.impairment = configuration.impairment
     settings.faultInjector = configuration.fault?.injector
@@ -253,7 +259,7 @@ final class PeerDriver {
 
   // MARK: Turns
 
-  private func turn(_ work: (PeerDemultiplexer, ContinuousClock.Instant) -> Void) {
+  func turn(_ work: (PeerDemultiplexer, ContinuousClock.Instant) -> Void) {
     let now = ContinuousClock.now
     work(demultiplexer, now)
     carryOutAll(now: now)
@@ -271,6 +277,11 @@ final class PeerDriver {
       case .event(let event):
         emit(ParticipantEvent(participant: participant, event: event, time: now))
         if case .ended = event { ended.append(participant) }
+      case .dataChannel(let action):
+        let mustPause = channels.carryOut(action, of: participant) {
+          Self.commands(NIOLoopBound(self, eventLoop: loop), on: loop, participant: participant)
+        }
+        if mustPause { demultiplexer.engines[participant]?.setDataReadingPaused(true) }
       }
     }
     for socket in sockets.values { socket.flush() }

@@ -2,6 +2,7 @@ internal import ICE
 internal import Logging
 internal import Media
 internal import NIOCore
+internal import SCTP
 internal import Synchronization
 
 /// An event loop with its own sockets and the connections of the participants that are assigned to it.
@@ -16,6 +17,8 @@ struct MediaShard: Sendable {
     /// The number of participants who may continue a call after they have left the room.
     var departedLimit: Int
     var log: Logger
+    /// Receives each data channel that was not requested.
+    var dataChannelOpened: @Sendable (DataChannel) -> Void
   }
 
   let loop: any EventLoop
@@ -43,7 +46,8 @@ struct MediaShard: Sendable {
         { event in
           if event.event == .stateChanged(.connecting) { plan.assignments.connectionBegan(event.participant) }
           emit(event)
-        }), participantEnded: { plan.assignments.connectionEnded($0) }, turnEnded: turnEnded)
+        }), participantEnded: { plan.assignments.connectionEnded($0) },
+      dataChannelOpened: plan.dataChannelOpened, turnEnded: turnEnded)
     let port = plan.configuration.udpPort
     let (own, overflow) = port.addingReportingOverflow(port == 0 ? 0 : UInt16(clamping: index))
     guard !overflow else {
@@ -71,6 +75,11 @@ struct MediaShard: Sendable {
   /// Runs work on the loop, later.
   func perform(_ work: @escaping @Sendable (PeerDriver) -> Void) {
     loop.execute { [driver] in work(driver.value) }
+  }
+
+  /// Creates a data channel for ``PeerDriver/open(_:)``.
+  func makeDataChannel(_ configuration: DataChannelConfiguration, to participant: ParticipantID) -> DataChannel {
+    DataChannel(participant, configuration, PeerDriver.commands(driver, on: loop, participant: participant))
   }
 
   var isGathering: Bool {

@@ -8,7 +8,7 @@ internal import Media
 /// firestore://PROJECT/people/ME?peer=OTHER&role=caller|callee
 /// ```
 /// `ROOM` is the id or the name of a room. Without `role`, a program is the guest of a room whose host has written an
-/// offer, and the host otherwise; a person waits to be called. `create=yes` creates a missing room. `database=ID`
+/// offer, and the host otherwise (of two that start at once, the first to write its offer); a person waits to be called. `create=yes` creates a missing room. `database=ID`
 /// selects a database other than `(default)`. Names are percent-encoded (RFC 3986).
 public struct FirestoreAddress: Sendable, Hashable, CustomStringConvertible {
   enum Place: Sendable, Hashable {
@@ -88,6 +88,26 @@ public struct FirestoreAddress: Sendable, Hashable, CustomStringConvertible {
     }
     if let unknown = parameters.keys.sorted().first { throw .unknownParameter(unknown) }
     description = text
+  }
+
+  private init(_ database: FirestoreDatabase, _ place: Place, _ description: String) {
+    self.database = database
+    self.place = place
+    self.description = description
+  }
+
+  /// Returns the address with a suffix at the name of the room, or at the names of both persons. A room and a pair of
+  /// persons hold one call, so each publisher of a load needs its own.
+  package func appending(_ suffix: String) throws(ParseError) -> FirestoreAddress {
+    guard !suffix.isEmpty else { return self }
+    let place: Place =
+      switch place {
+      case .room(let id, let role, let isCreated):
+        .room(try Self.id(id.text + suffix), role: role, isCreated: isCreated)
+      case .person(let id, let peer, let role):
+        .person(try Self.id(id.text + suffix), peer: try Self.id(peer.text + suffix), role: role)
+      }
+    return FirestoreAddress(database, place, description)
   }
 
   private static func parameters(

@@ -32,7 +32,7 @@ struct FirestoreJoiner: Sendable {
       let room = try await room(wanted, isCreated: isCreated)
       if let role { return RoomSignalling(room: room, role: role, timing: timing) }
       let offer = try await store.get(ConnectionDocuments.room(room, role: "host").description)
-      return RoomSignalling(room: room, role: offer == nil ? .host : .guest, timing: timing)
+      return RoomSignalling(room: room, role: offer == nil ? .host : .guest, isTentative: true, timing: timing)
     }
   }
 
@@ -47,7 +47,13 @@ struct FirestoreJoiner: Sendable {
     }
     if let room = named.first { return room.path.id }
     guard isCreated else { throw .notFound("A room with the id or name \"\(wanted.text.printable())\"") }
-    return try await store.add(to: rooms, ["name": .string(wanted.text)]).path.id
+    do throws(FirestoreError) {
+      _ = try await store.commit([.create(rooms.document(wanted), ["name": .string(wanted.text)])])
+    } catch {
+      // Two programs that start at once create the same room.
+      guard case .rejected(409, _) = error, try await store.get(rooms.document(wanted)) != nil else { throw error }
+    }
+    return wanted
   }
 }
 
@@ -56,6 +62,9 @@ extension FirestoreStore {
   func clear(_ layout: any SignallingLayout) async throws(FirestoreError) -> FirestoreJoiner.Cleared {
     var writes: [FirestoreWrite] = []
     var removedAny = false
+    if layout.cleared.isEmpty {
+      return FirestoreJoiner.Cleared(serverTime: FirestoreTimestamp(seconds: 0), removedAny: false)
+    }
     for side in layout.cleared {
       let existing = try await list(side.candidates).map(\.path)
       if !existing.isEmpty { removedAny = true }
@@ -73,11 +82,34 @@ extension FirestoreStore {
     case .clear: return try await clear(layout)
     case .write(let description):
       let existing = try await list(layout.outgoing.candidates).map(\.path)
-      let time = try await commit(layout.outgoing.replacing(with: description, existing: existing))
+      let isNew = layout.successor != nil
+      let writes = layout.outgoing.replacing(with: description, existing: existing, isNew: isNew)
+      let time = isNew ? try await create(writes, with: description, of: layout) : try await commit(writes)
       return FirestoreJoiner.Cleared(serverTime: time, removedAny: !existing.isEmpty)
     case .add(let candidate, let index):
       let time = try await commit([layout.outgoing.adding(candidate, index: index)])
       return FirestoreJoiner.Cleared(serverTime: time, removedAny: false)
+    }
+  }
+
+  /// Commits the writes of a description that must not exist.
+  ///
+  /// - Throws: `occupied` if another program's description exists.
+  private func create(
+    _ writes: [FirestoreWrite], with description: OutgoingDescription, of layout: any SignallingLayout
+  ) async throws(FirestoreError) -> FirestoreTimestamp {
+    do throws(FirestoreError) {
+      return try await commit(writes)
+    } catch {
+      // Status 409 also means contention. Then there is no description yet.
+      guard case .rejected(409, _) = error, let document = try await get(layout.outgoing.description) else {
+        throw error
+      }
+      // The response to an earlier attempt of ours may have been lost.
+      guard document.fields["sdp"]?.string == description.sdp else {
+        throw .occupied("The document \(layout.outgoing.description)")
+      }
+      return document.updateTime
     }
   }
 }

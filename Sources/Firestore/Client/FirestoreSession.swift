@@ -106,7 +106,7 @@ final class FirestoreSession: Sendable {
       }
       await pause(until: nextPoll, wakesForMessages: true)
     }
-    try? await clear()
+    _ = try? await store.clear(layout)
     inbox.finish()
     store.close()
   }
@@ -138,11 +138,32 @@ final class FirestoreSession: Sendable {
     _ changes: inout [DocumentChange], _ layout: inout any SignallingLayout
   ) async throws(FirestoreError) {
     while let change = changes.first {
-      let done = try await store.carryOut(change, of: layout)
+      let done: FirestoreJoiner.Cleared
+      do throws(FirestoreError) {
+        done = try await store.carryOut(change, of: layout)
+      } catch {
+        guard case .occupied = error, let successor = layout.successor else { throw error }
+        return try await replace(&layout, by: successor, &changes)
+      }
       changes.removeFirst()
       await perform(
         layout.completed(change, serverTime: done.serverTime, removedAny: done.removedAny, now: .now), &changes)
     }
+  }
+
+  /// Becomes the guest of a room whose host another program is.
+  private func replace(
+    _ layout: inout any SignallingLayout, by successor: any SignallingLayout, _ changes: inout [DocumentChange]
+  ) async throws(FirestoreError) {
+    let cleared = try await store.clear(successor)
+    log.note("Another program is the host of the room; we are its guest.")
+    changes = []
+    if case .joined(_, let others) = layout.rejoined() {
+      for other in others { await inbox.deliver(.participantLeft(other.id, isRejoinVerified: false)) }
+    }
+    layout = successor
+    await perform(
+      layout.started(serverTime: cleared.serverTime, removedAny: cleared.removedAny, now: .now), &changes)
   }
 
   private func snapshot(for layout: any SignallingLayout) async throws(FirestoreError) -> Snapshot {

@@ -39,6 +39,8 @@ final class FirestoreSessionLog: Sendable {
 
   func ignored(_ reason: String) { logger.debug("\(reason)") }
 
+  func note(_ sentence: String) { logger.info("\(sentence)") }
+
   private func warn(_ sentence: String, about document: FirestoreDocument) {
     let suppressedCount = state.withLock { state -> Int? in
       if state.known.count >= 256 { state.known = [] }

@@ -36,8 +36,12 @@ package struct ConnectionDocuments: Sendable, Hashable {
   /// The writes that replace all documents at once. A reader never sees the description without its
   /// candidates.
   ///
-  /// - Parameter existing: the candidates' documents that are there now.
-  package func replacing(with outgoing: OutgoingDescription, existing: [DocumentPath]) -> [FirestoreWrite] {
+  /// - Parameters:
+  ///   - existing: the candidates' documents that are there now.
+  ///   - isNew: whether nothing may be written if there is a description already.
+  package func replacing(
+    with outgoing: OutgoingDescription, existing: [DocumentPath], isNew: Bool = false
+  ) -> [FirestoreWrite] {
     var writes: [FirestoreWrite] = []
     var written: Set<DocumentPath> = []
     for (index, candidate) in outgoing.candidates.enumerated() {
@@ -46,7 +50,8 @@ package struct ConnectionDocuments: Sendable, Hashable {
       writes.append(.set(path, StoredCandidate.fields(candidate)))
     }
     writes += existing.filter { !written.contains($0) }.map { .delete($0) }
-    writes.append(.set(description, StoredDescription.fields(outgoing.kind, sdp: outgoing.sdp)))
+    let fields = StoredDescription.fields(outgoing.kind, sdp: outgoing.sdp)
+    writes.append(isNew ? .create(description, fields) : .set(description, fields))
     return writes
   }
 

@@ -30,6 +30,7 @@ package struct PersonSignalling: SignallingLayout {
   package let incoming: ConnectionDocuments
   package let outgoing: ConnectionDocuments
   package var room: DocumentPath? { nil }
+  package var successor: (any SignallingLayout)? { nil }
   private let me: ParticipantID
   private let peer: ParticipantID
   private let timing: LayoutTiming

@@ -11,6 +11,9 @@ package import Signalling
 ///     ▲                                                                                     │
 ///     └──────── no answer within 4 s, or the other side's documents vanished ◄──────────────┘
 /// ```
+/// Without a given role, a program is a tentative host if there is no offer. Several may start at once: each writes its
+/// offer only if there is none, and all but the first become guests.
+///
 /// The guest's own documents go through the same states, with an answer instead of the offer. Documents stay while a
 /// call lasts, and deleting them ends it.
 package struct RoomSignalling: SignallingLayout {
@@ -34,8 +37,12 @@ package struct RoomSignalling: SignallingLayout {
   package let incoming: ConnectionDocuments
   package let outgoing: ConnectionDocuments
   package let room: DocumentPath?
+  /// Set for a tentative host.
+  package let successor: (any SignallingLayout)?
   private let timing: LayoutTiming
   private var own = Own.clearing
+  /// Whether the documents may be ours; those of a former program are deleted too, except by a tentative host.
+  private var ownsDocuments: Bool
   private var local: LocalDescription?
   private var connection: IncomingConnection?
   /// Descriptions that the server stored at this time or before do not count.
@@ -43,20 +50,27 @@ package struct RoomSignalling: SignallingLayout {
   /// Since when documents of the other side keep the host from writing its offer.
   private var blockedSince: ContinuousClock.Instant?
 
-  package init(room: FirestoreID, role: Role, timing: LayoutTiming = LayoutTiming()) {
+  /// - Parameter isTentative: whether we become the guest when another program is the host.
+  package init(
+    room: FirestoreID, role: Role, isTentative: Bool = false, timing: LayoutTiming = LayoutTiming()
+  ) {
     self.role = role
+    successor =
+      isTentative && role == .host ? RoomSignalling(room: room, role: .guest, timing: timing) : nil
+    ownsDocuments = successor == nil
     self.timing = timing
     self.room = CollectionPath("rooms").document(room)
     outgoing = .room(room, role: role == .host ? "host" : "guest")
     incoming = .room(room, role: role == .host ? "guest" : "host")
   }
 
-  package var cleared: [ConnectionDocuments] { [outgoing] }
+  package var cleared: [ConnectionDocuments] { ownsDocuments ? [outgoing] : [] }
 
   private var other: ParticipantID { ParticipantID(role.other.rawValue) }
 
   private var participant: SignalledParticipant {
-    SignalledParticipant(other, name: role.other.rawValue, offerer: role == .host ? .local : .remote)
+    SignalledParticipant(
+      other, name: role.other.rawValue, offerer: role == .host ? .local : .remote, isExpected: role == .host)
   }
 
   package func plan(now: ContinuousClock.Instant) -> PollPlan {
@@ -112,8 +126,12 @@ package struct RoomSignalling: SignallingLayout {
     _ change: DocumentChange, serverTime: FirestoreTimestamp, removedAny: Bool, now: ContinuousClock.Instant
   ) -> [LayoutAction] {
     switch (change, own) {
-    case (.clear, .clearing): own = .absent(until: now + timing.minimumAbsence)
-    case (.write, .writing): own = .present(since: now, serverTime: serverTime)
+    case (.clear, .clearing):
+      own = .absent(until: now + timing.minimumAbsence)
+      if successor != nil { ownsDocuments = false }
+    case (.write, .writing):
+      own = .present(since: now, serverTime: serverTime)
+      ownsDocuments = true
     default: break
     }
     return []

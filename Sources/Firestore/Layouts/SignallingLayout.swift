@@ -11,6 +11,8 @@ package protocol SignallingLayout: Sendable {
   var cleared: [ConnectionDocuments] { get }
   /// The room's document, if the layout has rooms.
   var room: DocumentPath? { get }
+  /// What replaces this layout if another program has written ``outgoing``; nil if ours replaces theirs.
+  var successor: (any SignallingLayout)? { get }
 
   /// What the next poll reads.
   func plan(now: ContinuousClock.Instant) -> PollPlan

@@ -12,6 +12,8 @@ package enum FirestoreError: Error, Sendable, Hashable, CustomStringConvertible 
   /// The server is busy or the quota is exhausted (429, 500, 502, 503, 504).
   case busy(status: UInt, retryAfter: Duration?)
   case rejected(status: UInt, message: String)
+  /// Another program has written the document that we wanted to create.
+  case occupied(String)
   /// The response is not what the API describes.
   case invalidResponse(String)
   /// A collection has more documents than signalling needs.
@@ -28,6 +30,7 @@ package enum FirestoreError: Error, Sendable, Hashable, CustomStringConvertible 
     case .busy(let status, _): "Firestore cannot process requests at the moment (status \(status))."
     case .rejected(let status, let message):
       "Firestore rejects the request (\(status)\(message.isEmpty ? "" : ": \(message)"))."
+    case .occupied(let what): "\(what) was written by another program."
     case .invalidResponse(let reason): "The response of Firestore is invalid: \(reason)."
     case .tooManyDocuments(let collection, let limit): "The collection \(collection) has more than \(limit) documents."
     case .invalidCredentials(let sentence): sentence
@@ -38,7 +41,7 @@ package enum FirestoreError: Error, Sendable, Hashable, CustomStringConvertible 
   package var isPermanent: Bool {
     switch self {
     case .unauthorized, .invalidCredentials, .notFound: true
-    case .noResponse, .busy, .rejected, .invalidResponse, .tooManyDocuments: false
+    case .noResponse, .busy, .rejected, .occupied, .invalidResponse, .tooManyDocuments: false
     }
   }
 
@@ -53,7 +56,7 @@ extension SignallingConnectError {
     case .unauthorized: self = .unauthorized(error.description)
     case .busy: self = .unreachable(error.description)
     case .invalidCredentials: self = .invalidConfiguration(error.description)
-    case .notFound, .rejected, .invalidResponse, .tooManyDocuments: self = .rejected(error.description)
+    case .notFound, .rejected, .occupied, .invalidResponse, .tooManyDocuments: self = .rejected(error.description)
     }
   }
 }

@@ -12,6 +12,8 @@ struct JanusPublication: Sendable {
 
   /// A publication that ended sooner than this is not begun again.
   static let minimumAge = Duration.seconds(5)
+  /// The reason of a hang-up that Janus gives when we have closed the connection (RFC 5246, 7.2.1).
+  static let closedByUs = "DTLS alert"
 
   var announcement: SignalledParticipant {
     SignalledParticipant(participant, offerer: .local, direction: .sendOnly)
@@ -75,8 +77,10 @@ extension JanusSession {
     guard let former = publication else { return }
     publication = nil
     output.events.append(.participantLeft(former.participant, isRejoinVerified: false))
+    let isOurs = reason == JanusPublication.closedByUs
     let reason = reason.printable(utf8Bytes: 80)
     guard now - former.announced >= JanusPublication.minimumAge else {
+      if isOurs { return output.note("We have closed the connection on which we publish.") }
       return output.warn("The server ended what we publish at once (\(reason)); it is not published again.")
     }
     output.note("The server ended what we publish (\(reason)); it is published again.")

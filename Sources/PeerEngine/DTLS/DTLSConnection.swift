@@ -1,7 +1,8 @@
 internal import COpenSSL
 package import NIOCore
 
-/// One DTLS 1.2 association that yields SRTP keys (RFC 5764), over datagrams that the caller sends and receives.
+/// One DTLS 1.2 association that yields SRTP keys (RFC 5764) and carries data (RFC 8261), over datagrams that the caller
+/// sends and receives.
 ///
 /// ```
 /// new ──start──► handshaking ──Finished──► established ──close_notify──► closed
@@ -26,10 +27,15 @@ package final class DTLSConnection {
   private let outgoing: DatagramBIO
   private let role: DTLSRole
   private let expectedFingerprints: [CertificateFingerprint]
-  private var scratch = [UInt8](repeating: 0, count: 2048)
+  private var scratch = [UInt8](repeating: 0, count: maximumDataBytes)
+  private var receivedData: [ByteBuffer] = []
 
   /// The maximum payload of a handshake datagram in bytes; below the MTU of every common IPv4 and IPv6 path.
   static let maximumDatagramBytes = 1200
+  /// The maximum size of a received record in bytes; a larger one is split and so useless.
+  private static let maximumDataBytes = 4_096
+  /// How many received records are kept until they are taken; the caller takes them after each datagram.
+  private static let maximumReceivedRecords = 64
 
   /// - Parameters:
   ///   - role: whether we send the ClientHello.
@@ -124,6 +130,20 @@ package final class DTLSConnection {
     outgoing.take()
   }
 
+  /// Removes and returns the received data, one record each, in order.
+  package func takeData() -> [ByteBuffer] {
+    if receivedData.isEmpty { return [] }
+    defer { receivedData.removeAll(keepingCapacity: true) }
+    return receivedData
+  }
+
+  /// Encrypts data as one record, which ``takeDatagrams()`` returns. Nothing is sent before the handshake is complete.
+  package func send(_ data: ByteBuffer) {
+    guard case .established = state else { return }
+    ERR_clear_error()
+    _ = data.withUnsafeReadableBytes { SSL_write(ssl, $0.baseAddress, Int32(clamping: $0.count)) }
+  }
+
   /// Sends a `close_notify` and closes the association.
   package func close() {
     if case .established = state {
@@ -158,10 +178,15 @@ package final class DTLSConnection {
         return
       }
     }
-    // The datagram may also contain a repeated Finished, which SSL_read answers, an alert, or unexpected data.
+    // The datagram may also contain a repeated Finished, which SSL_read answers, an alert, or data.
     while true {
       let count = scratch.withUnsafeMutableBytes { SSL_read(ssl, $0.baseAddress, Int32($0.count)) }
-      if count > 0 { continue }
+      if count > 0 {
+        if receivedData.count < Self.maximumReceivedRecords {
+          receivedData.append(ByteBuffer(bytes: scratch.prefix(Int(count))))
+        }
+        continue
+      }
       switch SSL_get_error(ssl, count) {
       case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: break
       case SSL_ERROR_ZERO_RETURN: state = .closed

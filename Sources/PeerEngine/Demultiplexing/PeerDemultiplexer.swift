@@ -3,6 +3,7 @@ package import Media
 package import NIOCore
 package import NetworkEmulation
 package import RTP
+package import SCTP
 package import Signalling
 
 /// Owns the engines of all participants and assigns each datagram and message to one. It does no I/O, like the engines: its
@@ -17,6 +18,7 @@ package final class PeerDemultiplexer {
     package var allowsLocalCandidates = true
     package var isPolite: @Sendable (ParticipantID) -> Bool = { _ in true }
     package var media = MediaSession.Configuration()
+    package var dataChannels: DataChannelOptions?
     package var impairment: Impairment?
     package var faultInjector: (any FaultInjector)?
     /// How many participants may continue a call after they have left the room: as many as a room has when its server is
@@ -57,6 +59,7 @@ package final class PeerDemultiplexer {
   private static let maximumDirections = 4_096
   /// Events that did not occur in an engine.
   private var events: [(ParticipantID, PeerEvent)] = []
+  private var dataActions: [(ParticipantID, DataChannelAction)] = []
   /// The network emulation with its datagrams in flight; nil without an impairment.
   var impaired: NetworkEmulator?
   /// The participants to whom we have stopped sending on purpose: their messages and datagrams are ignored.
@@ -175,6 +178,25 @@ package final class PeerDemultiplexer {
     }
   }
 
+  /// Opens a data channel to a participant, now or when they are connected.
+  package func openDataChannel(
+    _ configuration: DataChannelConfiguration, to participant: ParticipantID, token: Int, now: ContinuousClock.Instant
+  ) {
+    guard let engine = engines[participant] else {
+      dataActions.append((participant, .refused(token: token, "There is no connection to the participant.")))
+      return
+    }
+    engine.openDataChannel(configuration, token: token, now: now)
+    markForPoll(engine)
+  }
+
+  /// Runs work on a participant's connection, if there is one.
+  package func withEngine(of participant: ParticipantID, _ work: (PeerConnection) -> Void) {
+    guard let engine = engines[participant] else { return }
+    work(engine)
+    markForPoll(engine)
+  }
+
   package func disconnect(_ participant: ParticipantID, because ending: CloseReason, now: ContinuousClock.Instant) {
     gates[participant]?.forgetWaiting()
     guard let engine = engines[participant] else { return }
@@ -233,6 +255,8 @@ package final class PeerDemultiplexer {
     settings.receiving = direction == .sendOnly ? [] : configuration.receiving
     settings.allowsLocalCandidates = configuration.allowsLocalCandidates
     settings.media = configuration.media
+    // A media server that media flows to or from in one direction has no data channels.
+    settings.dataChannels = direction == .sendReceive ? configuration.dataChannels : nil
     settings.faultInjector = configuration.faultInjector
     let engine = PeerConnection(
       settings, offers: offers, checkPace: configuration.checkPace, generator: configuration.makeGenerator())
@@ -361,6 +385,8 @@ package final class PeerDemultiplexer {
     }
     for (participant, event) in events { carryOut(.event(event), participant) }
     events.removeAll()
+    for (participant, action) in dataActions { carryOut(.dataChannel(action), participant) }
+    dataActions.removeAll()
     var due: [PeerConnection] = []
     swap(&due, &enginesToPoll)
     var actions: [PeerConnection.Action] = []

@@ -31,7 +31,8 @@ extension PeerConnection {
       guard isValidated(local: local, remote: remote) else { return refuseDatagram() }
       if path == nil, agent.hasAnswered(local: local, remote: remote) { path = Path(local: local, remote: remote) }
       let now = now.instant
-      handle(secure.receiveHandshake(datagram, now: now), now: now)
+      handle(secure.receiveDTLS(datagram, now: now), now: now)
+      receiveData(now: MonotonicInstant(now))
     case .rtp:
       receivedMedia(&datagram, isControl: false, from: remote, to: local, now: now)
     case .rtcp:
@@ -86,6 +87,7 @@ extension PeerConnection {
       connectingDeadline = nil
       self.change(to: .connected)
       media.transportBecameReady(now: now)
+      if let role = negotiator.session?.dtlsRole { channels.secured(role: role, now: MonotonicInstant(now)) }
       for var datagram in secure.takeEarlyMedia() {
         takeMedia(&datagram, isControl: PacketKind.of(datagram) == .rtcp, now: MonotonicInstant(now))
       }

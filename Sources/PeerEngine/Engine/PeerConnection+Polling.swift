@@ -30,6 +30,7 @@ extension PeerConnection {
       }
       media.poll(now: now, wallClock: wallClock, into: &outputs)
       carryOutOutputs()
+      pollDataChannels(now: MonotonicInstant(now))
     }
     if faultInjector != nil { actions = passThroughInjector(actions, now: now) }
     schedulePoll()
@@ -48,6 +49,7 @@ extension PeerConnection {
     }
     if path != nil { consider(secure.retransmission) }
     consider(media.due)
+    if path != nil { consider(channels.deadline) }
     consider(connectingDeadline)
     consider(faultInjector?.deadline.map(MonotonicInstant.init))
     if leftRoom != nil { consider(leavingDeadline) }

@@ -41,7 +41,7 @@ extension PeerConnection {
         beginConnecting(now: now)
         emit(.signal(.answer(answer)))
         follow(sdp, now: now)
-        apply(session, now: now)
+        apply(session, isOfferer: false, now: now)
       } catch {
         reportProblem("The offer cannot be used: \(error)", now: now)
       }
@@ -49,7 +49,7 @@ extension PeerConnection {
       do {
         guard let session = try negotiator.receivedAnswer(sdp) else { return }
         follow(sdp, now: now)
-        apply(session, now: now)
+        apply(session, isOfferer: true, now: now)
       } catch {
         reportProblem("The answer cannot be used: \(error)", now: now)
       }
@@ -99,7 +99,7 @@ extension PeerConnection {
     }
   }
 
-  private func apply(_ session: NegotiatedSession, now: ContinuousClock.Instant) {
+  private func apply(_ session: NegotiatedSession, isOfferer: Bool, now: ContinuousClock.Instant) {
     hasExchangedDescriptions = true
     if session.isICERestart {
       agent.restart(with: session.localCredentials, now: now)
@@ -113,9 +113,9 @@ extension PeerConnection {
       agent.addRemoteCandidate(candidate, now: now)
     }
     media.configure(session.media, now: now)
-    if let first = session.media.first {
-      firstSection.mid = first.mid
-      firstSection.mLineIndex = first.index
+    channels.configure(session.data, isOfferer: isOfferer, now: MonotonicInstant(now))
+    if let first = session.media.first.map({ ($0.mid, $0.index) }) ?? session.data.map({ ($0.mid, $0.index) }) {
+      (firstSection.mid, firstSection.mLineIndex) = first
     }
     trickleLocalCandidates()
     do {

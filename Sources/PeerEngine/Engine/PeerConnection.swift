@@ -37,6 +37,8 @@ package final class PeerConnection {
     /// The SRTP protection profiles that we accept, the best first.
     package var protectionProfiles = SRTPProfile.preferred
     package var media = MediaSession.Configuration()
+    /// The data channels; nil if we use none.
+    package var dataChannels: DataChannelOptions?
     /// The injector of a deliberate fault; nil for none. Copied for each engine.
     package var faultInjector: (any FaultInjector)?
 
@@ -55,6 +57,7 @@ package final class PeerConnection {
   package enum Action: Sendable, Hashable {
     case transmit(ByteBuffer, from: TransportAddress, to: TransportAddress)
     case event(PeerEvent)
+    case dataChannel(DataChannelAction)
   }
 
   package let participant: ParticipantID
@@ -71,6 +74,7 @@ package final class PeerConnection {
   var validPath: Path?
   var secure: SecureTransport
   var media: MediaSession
+  var channels: DataChannelSession
   var actions: [Action] = []
   /// Outputs of the media session that are not carried out yet.
   var outputs: [MediaSession.Output] = []
@@ -145,7 +149,10 @@ package final class PeerConnection {
     var generator = generator
     let local = LocalDescription(
       fingerprint: configuration.identity.fingerprint, sending: configuration.sending,
-      receiving: configuration.receiving, using: &generator)
+      receiving: configuration.receiving,
+      data: configuration.dataChannels.map { options in
+        LocalData(isOffered: !options.opened.isEmpty, maximumMessageBytes: options.maximumMessageBytes)
+      }, using: &generator)
     agent = ICEAgent(
       role: offers ? .controlling : .controlled,
       credentials: local.credentials, tieBreaker: generator.next(), generator: generator)
@@ -155,6 +162,7 @@ package final class PeerConnection {
     for candidate in agent.localCandidates { negotiator.addLocalCandidate(candidate.attributeValue) }
     media = MediaSession(
       owner: configuration.participant, cname: local.cname, seed: generator.next(), configuration: configuration.media)
+    channels = DataChannelSession(options: configuration.dataChannels)
     secure = SecureTransport(identity: configuration.identity, profiles: configuration.protectionProfiles)
     faultInjector = configuration.faultInjector
   }
@@ -246,7 +254,7 @@ package final class PeerConnection {
   /// Updates when the next poll is due; called at the end of each.
   func schedulePoll() {
     nextPollDue = monotonicDeadline
-    isUrgent = connectingDeadline != nil || media.isPacing
+    isUrgent = connectingDeadline != nil || media.isPacing || channels.isBusy
   }
 
   /// Returns whether the connection is being established and each message must be answered at once. This holds only for the
@@ -303,6 +311,8 @@ package final class PeerConnection {
     let goodbyes = actions.count
     outputs = media.close(now: now)
     carryOutOutputs()
+    channels.end()
+    reportDataChannels(now: MonotonicInstant(now))
     transmit(secure.close())
     repeatGoodbyes(from: goodbyes)
     connectingDeadline = nil

@@ -1,7 +1,7 @@
 internal import Media
 internal import NIOCore
 
-/// DTLS and the SRTP that it keys: turns datagrams of a validated path into packets, and back.
+/// DTLS and the SRTP that it keys: turns datagrams of a validated path into packets and data, and back.
 ///
 /// ```
 /// waiting ──descriptions exchanged──► handshaking ──Finished, fingerprint matches──► secured
@@ -75,7 +75,7 @@ struct SecureTransport {
     let early = earlyHandshake
     earlyHandshake.removeAll()
     var change: Change?
-    for datagram in early { change = receiveHandshake(datagram, now: now) ?? change }
+    for datagram in early { change = receiveDTLS(datagram, now: now) ?? change }
     return change
   }
 
@@ -87,8 +87,8 @@ struct SecureTransport {
     scheduleRetransmission(now: now)
   }
 
-  /// Handles a DTLS datagram from a validated path.
-  mutating func receiveHandshake(_ datagram: ByteBuffer, now: ContinuousClock.Instant) -> Change? {
+  /// Handles a DTLS datagram from a validated path: a part of the handshake, an alert or data.
+  mutating func receiveDTLS(_ datagram: ByteBuffer, now: ContinuousClock.Instant) -> Change? {
     guard let connection else {
       if case .waiting = state, earlyHandshake.count < Self.earlyHandshakeLimit { earlyHandshake.append(datagram) }
       return nil
@@ -104,6 +104,17 @@ struct SecureTransport {
     connection.handleTimeout()
     scheduleRetransmission(now: now)
     return followConnection()
+  }
+
+  /// Removes and returns the received data, one record each.
+  mutating func takeData() -> [ByteBuffer] {
+    if case .secured(let connection, _) = state { connection.takeData() } else { [] }
+  }
+
+  /// Encrypts data, one record each, for ``takeDatagrams()``.
+  mutating func send(_ data: [ByteBuffer]) {
+    guard case .secured(let connection, _) = state else { return }
+    for record in data { connection.send(record) }
   }
 
   mutating func takeDatagrams() -> [ByteBuffer] {

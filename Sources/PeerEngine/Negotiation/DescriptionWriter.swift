@@ -26,12 +26,13 @@ struct DescriptionWriter {
 
     // The media section that describes the transport; without a bundle there is only one.
     let first = sections.firstIndex { section in
-      section.media != nil && (bundle.isEmpty || section.mid == bundle.first)
+      section.isUsed && (bundle.isEmpty || section.mid == bundle.first)
     }
     description.sections = sections.enumerated().map { index, section in
       switch section.content {
       case .refused(let format): rejection(of: section, format: format)
       case .media(let media): write(section, media, withCandidates: index == first)
+      case .data(let data): write(section, data, withCandidates: index == first)
       }
     }
     return description.text
@@ -53,17 +54,7 @@ struct DescriptionWriter {
       MediaLine(kind: section.kind, port: 9, transportProtocol: section.transportProtocol, formats: formats))
     written.append(type: "c", "IN IP4 0.0.0.0")
     written.append("rtcp", "9 IN IP4 0.0.0.0")
-    if withCandidates {
-      for candidate in local.candidates {
-        written.append("candidate", String(candidate.dropFirst("candidate:".count)))
-      }
-    }
-    written.append("ice-ufrag", credentials.usernameFragment)
-    written.append("ice-pwd", credentials.password)
-    written.append("ice-options", "trickle")
-    written.append("fingerprint", local.fingerprint.attribute.text)
-    written.append("setup", setup.rawValue)
-    if let mid = section.mid { written.append("mid", mid) }
+    appendTransport(of: section, withCandidates: withCandidates, to: &written)
     appendExtensions(media, to: &written)
     written.append(media.direction.rawValue)
     let track = local[media.codec.kind]
@@ -82,6 +73,29 @@ struct DescriptionWriter {
       written.append("simulcast", SimulcastDescription(received: media.streams.map { [$0.id] }).text)
     }
     return written
+  }
+
+  private func write(_ section: LocalSection, _ data: DataSection, withCandidates: Bool) -> MediaSection {
+    var written = MediaSection(
+      MediaLine(kind: section.kind, port: 9, transportProtocol: section.transportProtocol, formats: data.formats))
+    written.append(type: "c", "IN IP4 0.0.0.0")
+    appendTransport(of: section, withCandidates: withCandidates, to: &written)
+    data.write(into: &written)
+    return written
+  }
+
+  private func appendTransport(of section: LocalSection, withCandidates: Bool, to written: inout MediaSection) {
+    if withCandidates {
+      for candidate in local.candidates {
+        written.append("candidate", String(candidate.dropFirst("candidate:".count)))
+      }
+    }
+    written.append("ice-ufrag", credentials.usernameFragment)
+    written.append("ice-pwd", credentials.password)
+    written.append("ice-options", "trickle")
+    written.append("fingerprint", local.fingerprint.attribute.text)
+    written.append("setup", setup.rawValue)
+    if let mid = section.mid { written.append("mid", mid) }
   }
 
   private func appendExtensions(_ media: LocalMedia, to written: inout MediaSection) {

@@ -17,11 +17,13 @@ package struct LocalDescription: Sendable, Hashable {
   package var streamID: String
   package var audio: LocalTrack
   package var video: LocalTrack
+  /// Our side of the data channels; nil if we use none.
+  package var data: LocalData?
 
   /// - Parameter sessionID: the session id; its highest bit is cleared, because other stacks parse it as a signed number.
   package init(
     sessionID: UInt64, credentials: ICECredentials, fingerprint: CertificateFingerprint, candidates: [String] = [],
-    cname: String, streamID: String, audio: LocalTrack, video: LocalTrack
+    cname: String, streamID: String, audio: LocalTrack, video: LocalTrack, data: LocalData? = nil
   ) {
     self.sessionID = sessionID & UInt64(Int64.max)
     self.credentials = credentials
@@ -31,6 +33,7 @@ package struct LocalDescription: Sendable, Hashable {
     self.streamID = streamID
     self.audio = audio
     self.video = video
+    self.data = data
     for candidate in candidates {
       addCandidate(candidate)
     }
@@ -41,10 +44,12 @@ package struct LocalDescription: Sendable, Hashable {
   /// - Parameters:
   ///   - sending: the kinds of media that we send.
   ///   - receiving: the kinds of media that we receive.
+  ///   - data: our side of the data channels; nil if we use none.
   ///   - generator: must be unpredictable outside tests: it generates the ICE password.
   package init(
     fingerprint: CertificateFingerprint, candidates: [String] = [], sending: Set<MediaKind>,
-    receiving: Set<MediaKind> = Set(MediaKind.allCases), using generator: inout some RandomNumberGenerator
+    receiving: Set<MediaKind> = Set(MediaKind.allCases), data: LocalData? = nil,
+    using generator: inout some RandomNumberGenerator
   ) {
     var sources: [UInt32] = []
     while sources.count < 3 {
@@ -60,7 +65,8 @@ package struct LocalDescription: Sendable, Hashable {
         trackID: RandomString.make(length: 24, using: &generator), ssrc: sources[0]),
       video: LocalTrack(
         isSent: sending.contains(.video), isReceived: receiving.contains(.video),
-        trackID: RandomString.make(length: 24, using: &generator), ssrc: sources[1], retransmissionSSRC: sources[2]))
+        trackID: RandomString.make(length: 24, using: &generator), ssrc: sources[1], retransmissionSSRC: sources[2]),
+      data: data)
   }
 
   /// Adds a candidate, `candidate:…` with or without `a=`, unless it is known. Other text, such as the empty text that ends
@@ -108,6 +114,19 @@ package struct LocalTrack: Sendable, Hashable {
     self.trackID = trackID
     self.ssrc = ssrc
     self.retransmissionSSRC = retransmissionSSRC
+  }
+}
+
+/// Our side of the data channels with one remote peer.
+package struct LocalData: Sendable, Hashable {
+  /// Whether our offers have a section for data channels. If not, we only accept one.
+  package var isOffered: Bool
+  /// The largest message that we accept, in bytes.
+  package var maximumMessageBytes: Int
+
+  package init(isOffered: Bool, maximumMessageBytes: Int) {
+    self.isOffered = isOffered
+    self.maximumMessageBytes = maximumMessageBytes
   }
 }
 

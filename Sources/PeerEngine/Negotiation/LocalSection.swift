@@ -12,7 +12,11 @@ struct LocalSection: Sendable, Hashable {
     /// Refused, or not used any more: port 0, with one format because the m-line must have one.
     case refused(format: String)
     case media(LocalMedia)
+    case data(DataSection)
   }
+
+  /// The kind of a section with data channels (RFC 8841, 4.2).
+  static let dataKind = "application"
 
   init(kind: String, transportProtocol: String, mid: String?, content: Content) {
     self.kind = kind
@@ -28,7 +32,17 @@ struct LocalSection: Sendable, Hashable {
       content: .refused(format: section.mediaLine.formats.first ?? "0"))
   }
 
-  /// The media of the section; nil if it is refused.
+  /// Whether the section is not refused.
+  var isUsed: Bool {
+    if case .refused = content { false } else { true }
+  }
+
+  /// The data channels of the section; nil if it has none.
+  var data: DataSection? {
+    if case .data(let data) = content { data } else { nil }
+  }
+
+  /// The media of the section; nil if it has none.
   var media: LocalMedia? {
     if case .media(let media) = content { media } else { nil }
   }
@@ -36,7 +50,11 @@ struct LocalSection: Sendable, Hashable {
   /// The same section, refused.
   var refused: LocalSection {
     var section = self
-    if let media { section.content = .refused(format: String(media.payloadType)) }
+    switch content {
+    case .refused: break
+    case .media(let media): section.content = .refused(format: String(media.payloadType))
+    case .data(let data): section.content = .refused(format: data.formats[0])
+    }
     return section
   }
 }

@@ -17,6 +17,8 @@ package struct NegotiatedSession: Sendable, Hashable {
   package var dtlsRole: DTLSRole
   /// The accepted media sections, in m-line order.
   package var media: [NegotiatedMedia]
+  /// The accepted data channels; nil if there are none.
+  package var data: NegotiatedData?
   /// Our own ICE credentials from this exchange on: those in the description that we sent.
   package var localCredentials: ICECredentials
   /// Whether ICE restarts (RFC 8445, 9): either side's credentials differ from those of the previous session.
@@ -25,7 +27,7 @@ package struct NegotiatedSession: Sendable, Hashable {
   package init(
     remoteUsernameFragment: String, remotePassword: String, remoteIsLite: Bool = false,
     remoteCandidates: [String] = [], remoteFingerprints: [CertificateFingerprint], dtlsRole: DTLSRole,
-    media: [NegotiatedMedia], localCredentials: ICECredentials, isICERestart: Bool = false
+    media: [NegotiatedMedia], data: NegotiatedData? = nil, localCredentials: ICECredentials, isICERestart: Bool = false
   ) {
     self.remoteUsernameFragment = remoteUsernameFragment
     self.remotePassword = remotePassword
@@ -34,6 +36,7 @@ package struct NegotiatedSession: Sendable, Hashable {
     self.remoteFingerprints = remoteFingerprints
     self.dtlsRole = dtlsRole
     self.media = media
+    self.data = data
     self.localCredentials = localCredentials
     self.isICERestart = isICERestart
   }

@@ -58,9 +58,15 @@ package enum NegotiationError: Error, Sendable, Hashable, CustomStringConvertibl
 package enum SectionRejection: Error, Sendable, Hashable, CustomStringConvertible {
   /// The remote side itself set the port to 0.
   case refusedByRemote
-  /// For example the data channel's `application`.
+  /// For example `text`.
   case notAudioOrVideo(kind: String)
   case unknownProtocol(String)
+  /// A data channel section whose SCTP port is missing or 0.
+  case noSCTPPort
+  /// A section over SCTP for something else than data channels.
+  case noDataChannels
+  /// We use no data channels in this call.
+  case dataNotWanted
   /// Without rtcp-mux, RTP and RTCP would need two transports (RFC 8834, 4.5).
   case noRTCPMultiplexing
   /// The section has no codec that we support for this kind of media.
@@ -71,6 +77,9 @@ package enum SectionRejection: Error, Sendable, Hashable, CustomStringConvertibl
     case .refusedByRemote: "refused by the other side"
     case .notAudioOrVideo(let kind): "\"\(kind.prefix(20))\" is neither audio nor video"
     case .unknownProtocol(let name): "protocol \"\(name.prefix(40))\" is not SRTP keyed by DTLS"
+    case .noSCTPPort: "no SCTP port"
+    case .noDataChannels: "SCTP without data channels"
+    case .dataNotWanted: "data channels are not used here"
     case .noRTCPMultiplexing: "no rtcp-mux"
     case .noKnownCodec(let wanted): "no \(wanted)"
     }

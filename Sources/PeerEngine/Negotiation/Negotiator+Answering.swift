@@ -13,8 +13,9 @@ extension Negotiator {
     _ sdp: String
   ) throws(NegotiationError) -> (answer: String, session: NegotiatedSession)? {
     if isAwaitingAnswer && !isPolite { return nil }
-    let remote = try RemoteDescription(parsing: sdp)
+    var remote = try RemoteDescription(parsing: sdp)
     if isOurs(remote) { throw .ownDescription }
+    if local.data == nil { remote.refuseData() }
 
     let choice = try SectionSelection(from: remote) { [sections, local] position, media in
       let isKept =
@@ -28,13 +29,20 @@ extension Negotiator {
 
     var agreed = remote.sections.map { LocalSection(refusing: $0) }
     var media: [NegotiatedMedia] = []
+    var data: NegotiatedData?
     for position in choice.positions.sorted() {
-      guard case .success(let theirs) = remote.sections[position].media else { continue }
+      if let theirs = remote.data(at: position), let own = local.data {
+        let ours = DataSection(answering: theirs, maximumMessageBytes: own.maximumMessageBytes)
+        agreed[position].content = .data(ours)
+        data = .init(ours, theirs, index: position, mid: agreed[position].mid)
+      }
+      guard let theirs = remote.media(at: position) else { continue }
       let track = local[theirs.codec.kind]
       let ours = LocalMedia(answering: theirs, sending: track.isSent, receiving: track.isReceived)
       agreed[position].content = .media(ours)
       media.append(ours.negotiated(index: position, mid: agreed[position].mid, remote: theirs, track: track))
     }
+    isDataRefused = data == nil && (isDataRefused || sections.contains { $0.data != nil })
     for kind in MediaKind.allCases {
       // Media that the remote side stopped is not offered again, unless we have new media to send.
       let wasThere = sections.contains { $0.media?.codec.kind == kind }
@@ -54,7 +62,7 @@ extension Negotiator {
 
     let role = answeringRole(for: choice)
     let session = settle(
-      choice, of: remote, sections: agreed, credentials: credentials, role: role, media: media)
+      choice, of: remote, sections: agreed, credentials: credentials, role: role, media: media, data: data)
     rolledBack = givenUp
     let answer = write(
       agreed, bundle: bundle, credentials: credentials, setup: role == .client ? .active : .passive)
@@ -73,13 +81,13 @@ extension Negotiator {
   /// Completes an exchange and makes its result the current state.
   mutating func settle(
     _ choice: SectionSelection, of remote: RemoteDescription, sections: [LocalSection], credentials: ICECredentials,
-    role: DTLSRole, media: [NegotiatedMedia]
+    role: DTLSRole, media: [NegotiatedMedia], data: NegotiatedData?
   ) -> NegotiatedSession {
     let isRestart = session.map { $0.remoteCredentials != choice.credentials || $0.localCredentials != credentials }
     let settled = NegotiatedSession(
       remoteUsernameFragment: choice.credentials.usernameFragment, remotePassword: choice.credentials.password,
       remoteIsLite: remote.isLite, remoteCandidates: choice.candidates, remoteFingerprints: choice.fingerprints,
-      dtlsRole: role, media: media, localCredentials: credentials, isICERestart: isRestart ?? false)
+      dtlsRole: role, media: media, data: data, localCredentials: credentials, isICERestart: isRestart ?? false)
     self.sections = sections
     bundle = choice.mids
     local.credentials = credentials
@@ -93,5 +101,20 @@ extension Negotiator {
 extension NegotiatedSession {
   var remoteCredentials: ICECredentials {
     ICECredentials(usernameFragment: remoteUsernameFragment, password: remotePassword)
+  }
+}
+
+extension RemoteDescription {
+  /// Refuses the section of data channels, because we use none.
+  mutating func refuseData() {
+    for position in sections.indices where data(at: position) != nil { refuse(at: position, because: .dataNotWanted) }
+  }
+}
+
+extension NegotiatedData {
+  init(_ ours: DataSection, _ theirs: DataSection, index: Int, mid: String?) {
+    self.init(
+      index: index, mid: mid, localPort: ours.port, remotePort: theirs.port,
+      remoteMaximumMessageBytes: theirs.maximumMessageBytes)
   }
 }

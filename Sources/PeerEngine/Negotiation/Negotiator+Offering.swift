@@ -13,7 +13,7 @@ extension Negotiator {
     }
     rolledBack = nil
     let sections = offeredSections()
-    let mids = sections.filter { $0.media != nil }.compactMap(\.mid)
+    let mids = sections.filter(\.isUsed).compactMap(\.mid)
     let offer = Offer(
       sections: sections, bundle: bundle.filter(mids.contains) + mids.filter { !bundle.contains($0) },
       credentials: credentials, previous: session)
@@ -38,7 +38,17 @@ extension Negotiator {
         kind: kind.rawValue, transportProtocol: "UDP/TLS/RTP/SAVPF", mid: Self.freeMid(in: offered),
         content: .media(newMedia(kind, beside: offered)))
       // A refused section's index may be reused under a new mid (RFC 8829, 5.2.2).
-      if let position = offered.firstIndex(where: { $0.media == nil && $0.kind == kind.rawValue }) {
+      if let position = offered.firstIndex(where: { !$0.isUsed && $0.kind == kind.rawValue }) {
+        offered[position] = section
+      } else {
+        offered.append(section)
+      }
+    }
+    if mayAddData, let data = local.data {
+      let section = LocalSection(
+        kind: LocalSection.dataKind, transportProtocol: DataSection.transportProtocol, mid: Self.freeMid(in: offered),
+        content: .data(DataSection(maximumMessageBytes: data.maximumMessageBytes)))
+      if let position = offered.firstIndex(where: { !$0.isUsed && $0.kind == LocalSection.dataKind }) {
         offered[position] = section
       } else {
         offered.append(section)
@@ -51,12 +61,19 @@ extension Negotiator {
   /// refused one, or may be asked again because we have media to send that we did not have then.
   func mayAdd(_ kind: MediaKind) -> Bool {
     let isThere = sections.contains { $0.media?.codec.kind == kind }
-    // A remote side that sends no mids cannot bundle a new section with the old ones.
-    let canBundle = sections.allSatisfy { $0.media == nil || $0.mid != nil }
     if isThere || !canBundle { return false }
     guard let wanted = refusedWhenSending[kind] else { return true }
     return local[kind].isSent && !wanted
   }
+
+  /// Returns whether our offer may have a new section for data channels: there is none, and the remote side has never
+  /// refused one.
+  var mayAddData: Bool {
+    local.data?.isOffered == true && !isDataRefused && canBundle && !sections.contains { $0.data != nil }
+  }
+
+  /// Whether a new section can be in a bundle with the agreed ones: a remote side that sends no mids cannot bundle.
+  private var canBundle: Bool { sections.allSatisfy { !$0.isUsed || $0.mid != nil } }
 
   private func newMedia(_ kind: MediaKind, beside sections: [LocalSection]) -> LocalMedia {
     let others = sections.compactMap(\.media)
@@ -118,24 +135,28 @@ extension Negotiator {
     try Self.check(remote, answers: offer)
 
     var answered = remote
-    for (index, section) in offer.sections.enumerated() where section.media == nil {
+    for (index, section) in offer.sections.enumerated() where !section.isUsed {
       answered.refuse(at: index)
     }
+    if local.data == nil { answered.refuseData() }
     let choice = try SectionSelection(from: answered) { _, _ in 0 }
 
     var agreed = offer.sections.map(\.refused)
     var media: [NegotiatedMedia] = []
+    var data: NegotiatedData?
     for position in choice.positions.sorted() {
-      guard let ours = offer.sections[position].media, case .success(let theirs) = answered.sections[position].media
-      else {
-        continue
+      if let ours = offer.sections[position].data, let theirs = answered.data(at: position) {
+        agreed[position].content = .data(ours)
+        data = .init(ours, theirs, index: position, mid: agreed[position].mid)
       }
+      guard let ours = offer.sections[position].media, let theirs = answered.media(at: position) else { continue }
       let both = ours.agreed(with: theirs)
       agreed[position].content = .media(both)
       media.append(
         both.negotiated(
           index: position, mid: agreed[position].mid, remote: theirs, track: local[both.codec.kind]))
     }
+    if offer.sections.contains(where: { $0.data != nil }) { isDataRefused = data == nil }
     for case let ours? in offer.sections.map(\.media) {
       let kind = ours.codec.kind
       refusedWhenSending[kind] = media.contains { $0.kind == kind } ? nil : ours.wantsToSend
@@ -146,7 +167,7 @@ extension Negotiator {
     let role = Self.keptRole(of: offer.previous, for: choice) ?? chosen
     if offer.credentials != local.credentials { wantsICERestart = false }
     return settle(
-      choice, of: remote, sections: agreed, credentials: offer.credentials, role: role, media: media)
+      choice, of: remote, sections: agreed, credentials: offer.credentials, role: role, media: media, data: data)
   }
 
   /// Checks that the answer has the offer's sections in the same order.

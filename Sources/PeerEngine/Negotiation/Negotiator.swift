@@ -51,6 +51,8 @@ package struct Negotiator: Sendable {
   var rolledBack: Offer?
   /// The kinds that the remote side refused or stopped, each with whether we had media to send then.
   var refusedWhenSending: [MediaKind: Bool] = [:]
+  /// Whether the remote side refused or ended the data channels.
+  var isDataRefused = false
   var wantsICERestart = false
   private var version: UInt64 = 0
   private var generator: any RandomNumberGenerator & Sendable
@@ -99,7 +101,7 @@ package struct Negotiator: Sendable {
   /// last described, or an ICE restart is requested.
   package var needsOffer: Bool {
     if isAwaitingAnswer { return false }
-    if session == nil || wantsICERestart { return true }
+    if session == nil || wantsICERestart || mayAddData { return true }
     return MediaKind.allCases.contains { kind in
       let isSent = local[kind].isSent
       if let media = sections.lazy.compactMap(\.media).first(where: { $0.codec.kind == kind }) {

@@ -6,8 +6,14 @@ struct RemoteDescription: Sendable {
     var mediaLine: MediaLine
     var mid: String?
     var transport: RemoteTransport
-    /// The usable media, or why there is none.
-    var media: Result<RemoteMedia, SectionRejection>
+    /// What the section describes, or why it is not used.
+    var content: Result<RemoteContent, SectionRejection>
+  }
+
+  /// What a usable section describes.
+  enum RemoteContent: Sendable {
+    case media(RemoteMedia)
+    case data(DataSection)
   }
 
   /// The usable sections that share a transport.
@@ -52,17 +58,19 @@ struct RemoteDescription: Sendable {
       let transport = own[tag].completed(by: own[index]).completed(by: common)
       return Section(
         mediaLine: section.mediaLine, mid: mids[index], transport: transport,
-        media: areUsed[index]
+        content: areUsed[index]
           ? Result { () throws(SectionRejection) in
-            try RemoteMedia(
-              section, direction: section.direction ?? direction, isMultiplexed: transport.isMultiplexed)
+            if section.mediaLine.kind == LocalSection.dataKind { return .data(try DataSection(section)) }
+            return .media(
+              try RemoteMedia(
+                section, direction: section.direction ?? direction, isMultiplexed: transport.isMultiplexed))
           } : .failure(.refusedByRemote))
     }
     transports = Self.transports(of: sections, bundles: Array(bundles))
   }
 
   /// Returns for each bundled mid the index of the section that describes the bundle's transport: the first that is used
-  /// (RFC 9143, 7.1.1 and 7.3.1). It may be one that we cannot use ourselves, such as a data channel's.
+  /// (RFC 9143, 7.1.1 and 7.3.1). It may be one that we cannot use ourselves.
   private static func taggedSections(
     of bundles: [[String]], mids: [String?], areUsed: [Bool]
   ) -> [String: Int] {
@@ -83,7 +91,7 @@ struct RemoteDescription: Sendable {
     var unbundled: [Int] = []
     let bundled = Set(bundles.joined())
     for (index, section) in sections.enumerated() {
-      guard case .success = section.media else { continue }
+      guard case .success = section.content else { continue }
       if let mid = section.mid, bundled.contains(mid), positions[mid] == nil {
         positions[mid] = index
       } else {
@@ -99,13 +107,23 @@ struct RemoteDescription: Sendable {
   /// Why sections are not used.
   var rejections: [SectionRejection] {
     sections.compactMap { section in
-      if case .failure(let rejection) = section.media { rejection } else { nil }
+      if case .failure(let rejection) = section.content { rejection } else { nil }
     }
   }
 
-  /// Marks a section as refused, whatever it contains.
-  mutating func refuse(at position: Int) {
-    sections[position].media = .failure(.refusedByRemote)
+  /// The media of a section; nil if it has none that can be used.
+  func media(at position: Int) -> RemoteMedia? {
+    if case .success(.media(let media)) = sections[position].content { media } else { nil }
+  }
+
+  /// The data channels of a section; nil if it has none that can be used.
+  func data(at position: Int) -> DataSection? {
+    if case .success(.data(let data)) = sections[position].content { data } else { nil }
+  }
+
+  /// Marks a section as not used, whatever it contains.
+  mutating func refuse(at position: Int, because rejection: SectionRejection = .refusedByRemote) {
+    sections[position].content = .failure(rejection)
     for index in transports.indices {
       transports[index].positions.removeAll { $0 == position }
     }

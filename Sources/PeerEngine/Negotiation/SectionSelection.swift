@@ -2,7 +2,8 @@ internal import ICE
 internal import Media
 internal import SDP
 
-/// The sections of a remote description that are used: at most one of each kind, all on one transport.
+/// The sections of a remote description that are used: at most one of each kind of media and one of data channels, all on
+/// one transport.
 struct SectionSelection {
   /// The indices of the selected sections; the first one describes the transport.
   var positions: [Int]
@@ -13,7 +14,7 @@ struct SectionSelection {
   var setup: SetupRole?
   var candidates: [String]
 
-  /// Selects the transport with the most kinds of media, the first among equals.
+  /// Selects the transport with the most kinds, the first among equals.
   ///
   /// - Parameter preference: the priority of a section; of two of a kind, the one with the higher priority is selected, the
   ///   first among equals.
@@ -50,13 +51,15 @@ struct SectionSelection {
     of positions: [Int], in description: RemoteDescription, preference: (Int, RemoteMedia) -> Int
   ) -> [Int] {
     var best: [MediaKind: (position: Int, value: Int)] = [:]
+    var data: Int?
     for position in positions {
-      guard case .success(let media) = description.sections[position].media else { continue }
+      if description.data(at: position) != nil { data = data ?? position }
+      guard let media = description.media(at: position) else { continue }
       let value = preference(position, media)
       if let other = best[media.codec.kind], other.value >= value { continue }
       best[media.codec.kind] = (position, value)
     }
     let chosen = Set(best.values.map(\.position))
-    return positions.filter { chosen.contains($0) }
+    return positions.filter { chosen.contains($0) || $0 == data }
   }
 }

@@ -172,7 +172,8 @@ final class ParticipantRecording {
   var status: RecordingStatus {
     let entries = files.entries
     return RecordingStatus(
-      participant: participant, files: entries.map { "\(environment.folder.path)/\($0.name)" },
+      participant: participant, base: files.base, start: (pipeline.origin ?? pipeline.firstArrival)?.instant,
+      files: entries.map { "\(environment.folder.path)/\($0.name)" },
       bytes: entries.reduce(0) { $0 + $1.bytes }, duration: pipeline.duration, frames: pipeline.frames,
       decodeErrors: pipeline.decodeErrors, isStalled: files.isStalled, problems: files.problems)
   }

@@ -15,14 +15,20 @@ struct CongestionWindow: Sendable {
     size = 10 * packetBytes
   }
 
-  var isInSlowStart: Bool { size <= slowStartThreshold }
+  /// RFC 9260, 7.2.1 also counts a window equal to the threshold. That is the window after each loss, and a single SACK
+  /// of a whole window would double it again.
+  var isInSlowStart: Bool { size < slowStartThreshold }
 
-  /// The cumulative TSN advanced.
+  /// Whether so few packets are in flight that each acknowledgement counts.
+  var isSmall: Bool { size <= 4 * packetBytes }
+
+  /// A SACK acknowledged something.
   ///
   /// - Parameters:
   ///   - bytes: the newly acknowledged bytes, those in gap blocks included.
+  ///   - hasAdvanced: whether the cumulative TSN is higher than before.
   ///   - isFull: whether the window was used completely before.
-  mutating func acknowledged(_ bytes: Int, cumulativeTSN: Int64, isFull: Bool) {
+  mutating func acknowledged(_ bytes: Int, cumulativeTSN: Int64, hasAdvanced: Bool, isFull: Bool) {
     if let exit = recoveryExit {
       guard cumulativeTSN >= exit else { return }
       recoveryExit = nil
@@ -30,13 +36,13 @@ struct CongestionWindow: Sendable {
     }
     if isInSlowStart {
       // RFC 9260 adds at most one packet for each SACK. A peer that reads datagrams in batches sends few SACKs, so all
-      // acknowledged bytes count, as in QUIC (RFC 9002, 7.3.1).
-      if isFull { size += bytes }
+      // acknowledged bytes count, as in QUIC (RFC 9002, 7.3.1), but only up to the threshold.
+      if isFull, hasAdvanced { size = min(size + bytes, slowStartThreshold) }
     } else {
       partialBytesAcked += bytes
-      if partialBytesAcked >= size, isFull {
-        partialBytesAcked -= size
-        size += packetBytes
+      if partialBytesAcked >= size {
+        partialBytesAcked = isFull ? min(partialBytesAcked - size, size) : size
+        if isFull { size += packetBytes }
       }
     }
     size = min(size, SCTPLimits.maximumCongestionWindow)

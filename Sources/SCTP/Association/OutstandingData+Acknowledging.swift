@@ -14,6 +14,10 @@ extension OutstandingData {
     fileprivate var hasRetransmission = false
     /// Whether a chunk is newly considered lost.
     var hasLoss = false
+    /// Whether a probe arrived whose chunk had been lost.
+    var isRepairedByProbe = false
+    /// Whether a chunk arrived that was retransmitted needlessly.
+    fileprivate var hasSpuriousRetransmission = false
     /// Messages that must be abandoned instead of being retransmitted.
     var expired: [OutgoingMessage.Reliability] = []
   }
@@ -37,18 +41,29 @@ extension OutstandingData {
     result.minimumRoundTrip = (roundTrip ?? .zero) / 2
     if cumulative > cumulativeTSN {
       result.cumulativeAdvanced = true
+      visits += Int(cumulative - cumulativeTSN)
       for position in 0..<Int(cumulative - cumulativeTSN) { count(position, in: &result, now: now) }
       removeAll(upTo: cumulative)
+    }
+    if result.isRepairedByProbe, let probedTSN {
+      // A duplicate means that the chunk had arrived before.
+      if sack.duplicates.contains(UInt32(truncatingIfNeeded: probedTSN)) { result.isRepairedByProbe = false }
     }
     guard !entries.isEmpty else { return result }
     // The chunk after the cumulative TSN cannot be in a gap block: the peer has discarded what it had acknowledged.
     if entries.first?.state == .acknowledged {
+      visits += entries.count
       for position in entries.indices where entries[position].state == .acknowledged {
         setState(.lost, at: position)
       }
     }
     applyGapBlocks(sack.gapBlocks, to: &result, now: now)
-    if !sack.gapBlocks.isEmpty || result.hasRetransmission { detectLosses(in: &result, now: now) }
+    if result.hasSpuriousRetransmission {
+      reordering.spuriousRetransmission(cumulativeTSN: cumulativeTSN, highestTSN: highestTSN)
+    }
+    if !sack.gapBlocks.isEmpty || result.hasRetransmission {
+      detectLosses(in: &result, roundTrip: roundTrip, now: now)
+    }
     return result
   }
 
@@ -69,16 +84,27 @@ extension OutstandingData {
         setState(.acknowledged, at: position)
       }
       next = Int(block.end) + 1
+      visits += Int(block.end) - Int(block.start) + 1
     }
   }
 
-  /// Finds chunks whose packets were overtaken by others.
-  private mutating func detectLosses(in result: inout Acknowledgement, now: MonotonicInstant) {
-    let limit = highestArrivedPacket - Self.packetThreshold
-    for position in entries.indices where entries[position].state == .inFlight && entries[position].packet <= limit {
-      loseOrExpire(position, in: &result.expired, now: now)
-      result.hasLoss = true
+  /// Finds chunks whose packets were overtaken by others, and by how many or for how long.
+  mutating func detectLosses(in result: inout Acknowledgement, roundTrip: Duration?, now: MonotonicInstant) {
+    let limit = reordering.hasReordering ? Int64.min : highestArrivedPacket - Self.packetThreshold
+    let wait = roundTrip.map { reordering.wait(roundTrip: $0) }
+    lossDeadline = nil
+    visits += entries.count
+    for position in entries.indices
+    where entries[position].state == .inFlight && entries[position].packet < highestArrivedPacket {
+      let deadline = wait.map { entries[position].sent + $0 }
+      if entries[position].packet <= limit || deadline.map({ $0 <= now }) == true {
+        loseOrExpire(position, in: &result.expired, now: now)
+        result.hasLoss = true
+      } else if let deadline {
+        lossDeadline = lossDeadline.map { min($0, deadline) } ?? deadline
+      }
     }
+    if result.hasLoss { reordering.lossDetected() }
   }
 
   private mutating func count(_ position: Int, in result: inout Acknowledgement, now: MonotonicInstant) {
@@ -89,8 +115,12 @@ extension OutstandingData {
     if entry.transmissions == 1 {
       result.roundTrip = now - entry.sent
     } else {
-      guard now - entry.sent >= result.minimumRoundTrip else { return }
+      guard now - entry.sent >= result.minimumRoundTrip else {
+        result.hasSpuriousRetransmission = true
+        return
+      }
       result.hasRetransmission = true
+      if cumulativeTSN + 1 + Int64(position) == probedTSN { result.isRepairedByProbe = true }
     }
     highestArrivedPacket = max(highestArrivedPacket, entry.packet)
   }
@@ -98,6 +128,9 @@ extension OutstandingData {
   /// Marks all chunks in flight as lost, because the retransmission timer expired; returns the messages to abandon.
   mutating func timedOut(now: MonotonicInstant) -> [OutgoingMessage.Reliability] {
     var expired: [OutgoingMessage.Reliability] = []
+    lossDeadline = nil
+    probedTSN = nil
+    visits += entries.count
     for position in entries.indices where entries[position].state == .inFlight {
       loseOrExpire(position, in: &expired, now: now)
     }
@@ -105,8 +138,9 @@ extension OutstandingData {
   }
 
   /// Returns the messages with lost chunks whose lifetime has ended.
-  func expiredMessages(now: MonotonicInstant) -> [OutgoingMessage.Reliability] {
+  mutating func expiredMessages(now: MonotonicInstant) -> [OutgoingMessage.Reliability] {
     guard lostCount > 0 else { return [] }
+    visits += entries.count
     var expired: [OutgoingMessage.Reliability] = []
     for position in entries.indices where entries[position].state == .lost {
       let reliability = entries[position].reliability

@@ -32,6 +32,13 @@ struct OutstandingData: Sendable {
   private(set) var lostCount = 0
   /// The number of retransmitted chunks, and of abandoned messages.
   private(set) var retransmissions = 0
+  /// The TSN of the last probe that was not acknowledged.
+  var probedTSN: Int64?
+  /// When the next chunk is lost if no acknowledgement arrives until then; nil if no packet has overtaken one.
+  var lossDeadline: MonotonicInstant?
+  var reordering = ReorderingWindow()
+  /// The number of entries that were looked at.
+  var visits = 0
   /// The number of the packet that is being made.
   private(set) var packet: Int64 = 0
   /// The highest number of a packet that arrived.
@@ -77,16 +84,45 @@ struct OutstandingData: Sendable {
         lostHint += 1
         continue
       }
-      let chunk = entries[lostHint].chunk
-      guard chunk.payload.readableBytes <= space else { return nil }
-      entries[lostHint].sent = now
-      entries[lostHint].transmissions += 1
-      entries[lostHint].packet = packet
-      setState(.inFlight, at: lostHint)
-      retransmissions += 1
-      return chunk
+      guard entries[lostHint].chunk.payload.readableBytes <= space else { return nil }
+      return transmitAgain(lostHint, now: now)
     }
     return nil
+  }
+
+  private mutating func transmitAgain(_ position: Int, now: MonotonicInstant) -> DataChunk {
+    entries[position].sent = now
+    entries[position].transmissions += 1
+    entries[position].packet = packet
+    // Nothing else may make the peer acknowledge it soon.
+    entries[position].chunk.wantsImmediateAck = true
+    setState(.inFlight, at: position)
+    retransmissions += 1
+    return entries[position].chunk
+  }
+
+  /// The position of the newest chunk in flight that may be sent again, among the newest 64.
+  func probePosition(now: MonotonicInstant) -> Int? {
+    entries.indices.suffix(64).last { position in
+      let entry = entries[position]
+      guard entry.state == .inFlight else { return false }
+      let isExhausted = entry.reliability.maximumRetransmissions.map { entry.transmissions > $0 } ?? false
+      return !isExhausted && !entry.reliability.hasExpired(now: now)
+    }
+  }
+
+  /// Sends a chunk in flight again, although it is not known to be lost; nil if it has more than `space` bytes.
+  mutating func probe(at position: Int, space: Int, now: MonotonicInstant) -> DataChunk? {
+    guard entries[position].chunk.payload.readableBytes <= space else { return nil }
+    probedTSN = cumulativeTSN + 1 + Int64(position)
+    return transmitAgain(position, now: now)
+  }
+
+  /// The newest chunk requests an acknowledgement at once. It was just made, and is returned as it must be sent.
+  mutating func requestAck() -> DataChunk? {
+    guard let position = entries.indices.last else { return nil }
+    entries[position].chunk.wantsImmediateAck = true
+    return entries[position].chunk
   }
 
   /// Changes the state of an entry, and the sums with it.
@@ -124,8 +160,10 @@ struct OutstandingData: Sendable {
     _ messages: [OutgoingMessage.Reliability], last: (DataChunk, OutgoingMessage.Reliability)?, now: MonotonicInstant
   ) {
     if let (chunk, reliability) = last { _ = send(chunk, reliability: reliability, now: now) }
+    guard !messages.isEmpty else { return }
     let abandoned = Set(messages.map(\.message))
     abandonedMessages += abandoned.count
+    visits += entries.count
     // A fragment that the peer has is skipped with the others.
     for position in entries.indices where abandoned.contains(entries[position].reliability.message) {
       setState(.abandoned, at: position)
@@ -135,7 +173,7 @@ struct OutstandingData: Sendable {
   /// The TSN up to which all chunks are abandoned; the cumulative TSN if the first is not.
   ///
   /// At most 256 streams are skipped at a time, which fit into one packet.
-  var skip: ForwardTSNChunk? {
+  mutating func skip() -> ForwardTSNChunk? {
     var skipped: [ForwardTSNChunk.Skipped] = []
     var positions: [UInt16: Int] = [:]
     var length = 0
@@ -153,6 +191,7 @@ struct OutstandingData: Sendable {
       }
       length = position + 1
     }
+    visits += length
     guard length > 0 else { return nil }
     return ForwardTSNChunk(
       newCumulativeTSN: UInt32(truncatingIfNeeded: cumulativeTSN + Int64(length)), skipped: skipped)

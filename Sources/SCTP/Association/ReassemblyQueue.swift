@@ -10,7 +10,7 @@ struct ReassemblyQueue: Sendable {
     case tooLarge(stream: UInt16)
   }
 
-  private struct Run: Sendable {
+  struct Run: Sendable {
     var tsns: ClosedRange<Int64>
     /// The fields of the first fragment that arrived, without its payload.
     let chunk: DataChunk
@@ -24,7 +24,7 @@ struct ReassemblyQueue: Sendable {
     var cost: Int { bytes + fragments.count * SCTPLimits.entryOverhead }
   }
 
-  private struct Stream: Sendable {
+  struct Stream: Sendable {
     var next: UInt16 = 0
     /// Complete messages that wait for earlier ones, by stream sequence number; nil for one that was too large.
     var waiting: [UInt16: SCTPMessage?] = [:]
@@ -32,12 +32,14 @@ struct ReassemblyQueue: Sendable {
 
   let maximumMessageBytes: Int
   /// The memory of all fragments and waiting messages, with an overhead for each.
-  private(set) var heldBytes = 0
-  private(set) var refusedMessages = 0
-  private(set) var staleMessages = 0
-  private(set) var skippedMessages = 0
-  private var runs: [Run] = []
-  private var streams: [UInt16: Stream] = [:]
+  var heldBytes = 0
+  var refusedMessages = 0
+  var staleMessages = 0
+  var skippedMessages = 0
+  /// The number of runs, messages and streams that were looked at or moved.
+  var visits = 0
+  var runs: [Run] = []
+  var streams: [UInt16: Stream] = [:]
 
   init(maximumMessageBytes: Int) {
     self.maximumMessageBytes = maximumMessageBytes
@@ -56,6 +58,7 @@ struct ReassemblyQueue: Sendable {
     let index = try add(chunk, tsn: tsn)
     dropIfOversized(index)
     guard runs[index].isBegun, runs[index].isEnded else { return [] }
+    visits += runs.count - index
     let run = runs.remove(at: index)
     heldBytes -= run.cost
     return deliver(run.chunk, payload: run.isOversized ? nil : ByteBuffer(joining: run.fragments, bytes: run.bytes))
@@ -83,6 +86,7 @@ struct ReassemblyQueue: Sendable {
       runs[position].tsns = runs[position].tsns.lowerBound...tsn
       runs[position].isEnded = chunk.isLast
     } else {
+      visits += runs.count - position
       var header = chunk
       header.payload = ByteBuffer()
       runs.insert(
@@ -93,6 +97,7 @@ struct ReassemblyQueue: Sendable {
     }
     if joinsAfter {
       let after = runs.remove(at: position + 1)
+      visits += runs.count - position + after.fragments.count
       heldBytes -= after.cost
       runs[position].fragments += after.fragments
       runs[position].bytes += after.bytes
@@ -129,109 +134,6 @@ struct ReassemblyQueue: Sendable {
       if runs[middle].tsns.lowerBound > tsn { high = middle } else { low = middle + 1 }
     }
     return low
-  }
-}
-
-// MARK: Order
-
-extension ReassemblyQueue {
-  /// Delivers a complete message, or keeps it until earlier ones of its stream are delivered.
-  ///
-  /// - Parameter payload: nil if the message was too large.
-  private mutating func deliver(_ chunk: DataChunk, payload: ByteBuffer?) -> [Delivery] {
-    let message = payload.map {
-      SCTPMessage(
-        stream: chunk.stream, protocolID: chunk.protocolID, payload: $0, isUnordered: chunk.isUnordered)
-    }
-    guard !chunk.isUnordered else { return [Self.delivery(message, stream: chunk.stream)] }
-    if streams[chunk.stream] == nil {
-      guard streams.count < SCTPLimits.maximumStreams else {
-        refusedMessages += 1
-        return []
-      }
-      streams[chunk.stream] = Stream()
-    }
-    let next = streams[chunk.stream]?.next ?? 0
-    let distance = Int16(bitPattern: chunk.streamSequenceNumber &- next)
-    guard distance >= 0, streams[chunk.stream]?.waiting[chunk.streamSequenceNumber] == nil else {
-      staleMessages += 1
-      return []
-    }
-    if distance > 0 {
-      streams[chunk.stream]?.waiting[chunk.streamSequenceNumber] = .some(message)
-      heldBytes += Self.cost(of: message)
-      return []
-    }
-    streams[chunk.stream]?.next &+= 1
-    return [Self.delivery(message, stream: chunk.stream)] + takeConsecutive(of: chunk.stream)
-  }
-
-  private mutating func takeConsecutive(of stream: UInt16) -> [Delivery] {
-    var deliveries: [Delivery] = []
-    while let next = streams[stream]?.next, let message = streams[stream]?.waiting.removeValue(forKey: next) {
-      heldBytes -= Self.cost(of: message)
-      deliveries.append(Self.delivery(message, stream: stream))
-      streams[stream]?.next &+= 1
-    }
-    return deliveries
-  }
-
-  private static func cost(of message: SCTPMessage?) -> Int {
-    (message?.payload.readableBytes ?? 0) + SCTPLimits.entryOverhead
-  }
-
-  private static func delivery(_ message: SCTPMessage?, stream: UInt16) -> Delivery {
-    message.map { .message($0) } ?? .tooLarge(stream: stream)
-  }
-
-  /// The sender has abandoned all chunks up to `tsn`; returns the messages that no longer wait for them.
-  mutating func skip(to tsn: Int64, _ skipped: [ForwardTSNChunk.Skipped]) -> [Delivery] {
-    var removed = 0
-    while removed < runs.count, runs[removed].tsns.lowerBound <= tsn {
-      heldBytes -= runs[removed].cost
-      removed += 1
-    }
-    runs.removeFirst(removed)
-    skippedMessages += removed
-    var deliveries: [Delivery] = []
-    for entry in skipped {
-      if streams[entry.stream] == nil {
-        guard streams.count < SCTPLimits.maximumStreams else { continue }
-        streams[entry.stream] = Stream()
-      }
-      deliveries += skipMessages(of: entry.stream, through: entry.streamSequenceNumber)
-    }
-    return deliveries
-  }
-
-  private mutating func skipMessages(of stream: UInt16, through last: UInt16) -> [Delivery] {
-    guard let next = streams[stream]?.next, Int16(bitPattern: last &- next) >= 0 else { return [] }
-    // Complete messages among the skipped ones are delivered.
-    var deliveries: [Delivery] = []
-    for number in waitingNumbers(of: stream, from: next, through: last) {
-      guard let message = streams[stream]?.waiting.removeValue(forKey: number) else { continue }
-      heldBytes -= Self.cost(of: message)
-      deliveries.append(Self.delivery(message, stream: stream))
-    }
-    streams[stream]?.next = last &+ 1
-    return deliveries + takeConsecutive(of: stream)
-  }
-
-  /// Returns the sequence numbers of waiting messages in a range, in order.
-  private func waitingNumbers(of stream: UInt16, from next: UInt16, through last: UInt16) -> [UInt16] {
-    guard let waiting = streams[stream]?.waiting, !waiting.isEmpty else { return [] }
-    let length = last &- next
-    // Whichever is shorter is searched: the range or the messages.
-    if Int(length) < waiting.count { return (0...length).map { next &+ $0 }.filter { waiting[$0] != nil } }
-    return waiting.keys.filter { $0 &- next <= length }.sorted { $0 &- next < $1 &- next }
-  }
-
-  /// The sender has reset streams, or all if nil: their next message has sequence number 0.
-  mutating func reset(_ reset: [UInt16]?) {
-    for stream in reset ?? Array(streams.keys) {
-      guard let entry = streams.removeValue(forKey: stream) else { continue }
-      for message in entry.waiting.values { heldBytes -= Self.cost(of: message) }
-    }
   }
 }
 

@@ -11,6 +11,8 @@ struct ReceivedTSNs: Sendable {
 
   /// All chunks up to this one arrived or are skipped.
   private(set) var cumulativeTSN: Int64
+  /// The number of ranges that were looked at or moved.
+  private(set) var visits = 0
   /// The chunks above, in ascending ranges that do not touch each other.
   private var ranges: [ClosedRange<Int64>] = []
   private var duplicates: [UInt32] = []
@@ -55,6 +57,7 @@ struct ReceivedTSNs: Sendable {
     let index = index(of: tsn)
     let joinsBefore = index > 0 && ranges[index - 1].upperBound + 1 == tsn
     let joinsAfter = index < ranges.count && ranges[index].lowerBound == tsn + 1
+    if joinsBefore == joinsAfter { visits += ranges.count - index }
     switch (joinsBefore, joinsAfter) {
     case (true, true):
       ranges[index - 1] = ranges[index - 1].lowerBound...ranges[index].upperBound
@@ -73,6 +76,7 @@ struct ReceivedTSNs: Sendable {
   mutating func skip(to tsn: Int64) -> Bool {
     guard tsn > cumulativeTSN else { return false }
     cumulativeTSN = tsn
+    visits += ranges.count
     ranges.removeFirst(ranges.prefix { $0.upperBound <= tsn }.count)
     if let first = ranges.first, first.lowerBound <= tsn + 1 {
       cumulativeTSN = first.upperBound
@@ -83,6 +87,7 @@ struct ReceivedTSNs: Sendable {
 
   private mutating func joinFirstRange() {
     guard let first = ranges.first, first.lowerBound == cumulativeTSN + 1 else { return }
+    visits += ranges.count
     cumulativeTSN = first.upperBound
     ranges.removeFirst()
   }

@@ -7,6 +7,15 @@ struct RetransmissionTimeout: Sendable {
   private var variation = Duration.zero
   private(set) var current = SCTPTiming.initialRTO
 
+  /// How long an acknowledgement may stay away before the newest chunk is sent again: two round trips (RFC 8985, 7.2),
+  /// or more if the round trips vary. Nil before the first measurement.
+  ///
+  /// The delay of a SACK is not added: the last chunk that is sent requests one at once. A peer that does not comply
+  /// has longer measured round trips.
+  var probe: Duration? {
+    smoothed.map { max($0 * 2, $0 + variation * 4, SCTPTiming.minimumProbeTimeout) }
+  }
+
   mutating func measured(_ roundTrip: Duration) {
     let roundTrip = max(.zero, min(roundTrip, .seconds(60)))
     if let former = smoothed {
@@ -39,6 +48,14 @@ struct BackoffTimer: Sendable {
   mutating func stop() {
     deadline = nil
     expirations = 0
+  }
+
+  /// Ends the doubling, and does not delay the expiration.
+  mutating func endBackoff(_ interval: Duration, now: MonotonicInstant) {
+    guard let former = deadline else { return }
+    self.interval = interval
+    expirations = 0
+    deadline = min(former, now + interval)
   }
 
   /// Returns whether the timer expired; if so, it runs again with twice the interval, up to the maximum RTO.

@@ -10,7 +10,7 @@ extension SCTPAssociation {
     var earliest: MonotonicInstant?
     for time in [
       setupTimer.deadline, shutdownTimer.deadline, retransmissionTimer.deadline, heartbeat.deadline,
-      resets.timer.deadline, received.ackDue,
+      resets.timer.deadline, received.ackDue, probe.deadline, outstanding.lossDeadline,
     ] {
       guard let time else { continue }
       earliest = earliest.map { min($0, time) } ?? time
@@ -39,6 +39,8 @@ extension SCTPAssociation {
     checkSetupTimer(now: now)
     checkShutdownTimer(now: now)
     checkRetransmissionTimer(now: now)
+    checkLossTimer(now: now)
+    checkProbe(now: now)
     checkHeartbeat(now: now)
     checkResetTimer(now: now)
   }
@@ -119,6 +121,7 @@ extension SCTPAssociation {
     resets.timer.stop()
     heartbeat.stop()
     retransmissionTimer.stop()
+    probe.stop()
     pendingChunks = []
     counted = counters
     sendQueue.removeAll()

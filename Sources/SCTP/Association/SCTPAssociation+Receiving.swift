@@ -39,6 +39,8 @@ extension SCTPAssociation {
   struct DataArrival {
     var hasData = false
     var isUrgent = false
+    /// The SACK, SHUTDOWN, FORWARD TSN and RE-CONFIG chunks so far.
+    var costlyChunks = 0
   }
 
   /// Whether a packet is meant for this association (RFC 9260, 8.5).
@@ -72,6 +74,11 @@ extension SCTPAssociation {
       return unknownReceived(type: type, flags: flags, body: body)
     default:
       guard isConnected else {
+        counted.unexpectedChunks += 1
+        return true
+      }
+      if chunk.isCostly { arrival.costlyChunks += 1 }
+      guard !chunk.isCostly || arrival.costlyChunks <= SCTPLimits.maximumCostlyChunks else {
         counted.unexpectedChunks += 1
         return true
       }
@@ -174,15 +181,18 @@ extension SCTPAssociation {
     // A filled gap is acknowledged at once.
     if received.hasGaps { arrival.isUrgent = true }
     received.insert(tsn)
+    outOfOrderBytes = received.hasGaps ? outOfOrderBytes + (tsn > received.cumulativeTSN ? Self.cost(of: chunk) : 0) : 0
     checkDeferredReset()
   }
 
   /// Whether a chunk can be kept. The next one in order is preferred to others, because only it completes messages.
   private mutating func hasRoom(for chunk: DataChunk, tsn: Int64, now: MonotonicInstant) -> Bool {
-    let cost = chunk.payload.readableBytes + SCTPLimits.entryOverhead
+    let cost = Self.cost(of: chunk)
     if tsn != received.cumulativeTSN + 1 {
-      let room = (options.window - min(options.window / 2, reassembly.maximumMessageBytes)) * 3 / 4
-      return receiveMemory + cost <= room && reassembly.partialMessages < SCTPLimits.maximumPartialMessages
+      // Room is left for one message of the maximum size in order, or for what is there already.
+      let inOrder = max(receiveMemory - outOfOrderBytes, min(options.window / 2, reassembly.maximumMessageBytes))
+      let room = min((options.window - inOrder) * 3 / 4, options.window - receiveMemory + outOfOrderBytes)
+      return outOfOrderBytes + cost <= room && reassembly.partialMessages < SCTPLimits.maximumPartialMessages
     }
     if receiveMemory + cost <= options.window { return true }
     // Without messages to take nothing will ever make room.
@@ -191,6 +201,8 @@ extension SCTPAssociation {
     }
     return false
   }
+
+  private static func cost(of chunk: DataChunk) -> Int { chunk.payload.readableBytes + SCTPLimits.entryOverhead }
 
   private mutating func deliver(_ deliveries: [ReassemblyQueue.Delivery]) {
     for delivery in deliveries {
@@ -210,7 +222,18 @@ extension SCTPAssociation {
     arrival.isUrgent = true
     let tsn = received.unwrap(chunk.newCumulativeTSN)
     guard received.skip(to: tsn) else { return }
+    if !received.hasGaps { outOfOrderBytes = 0 }
     deliver(reassembly.skip(to: tsn, chunk.skipped))
     checkDeferredReset()
+  }
+}
+
+extension SCTPChunk {
+  /// Whether its work depends on what the association keeps, and not only on its own length.
+  fileprivate var isCostly: Bool {
+    switch self {
+    case .selectiveAck, .shutdown, .forwardTSN, .reconfiguration: true
+    default: false
+    }
   }
 }

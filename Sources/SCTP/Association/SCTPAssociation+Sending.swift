@@ -39,17 +39,21 @@ extension SCTPAssociation {
 
   /// Adds lost chunks, then new ones, to a packet.
   mutating func appendData(to packet: inout PacketBuilder, now: MonotonicInstant) {
-    guard sendsData else { return }
-    while let chunk = nextChunk(space: packet.space - DataChunk.headerLength, now: now) {
-      packet.append(chunk)
-      counted.chunksSent += 1
-      lastDataSent = now
-      startRetransmissionTimer(now: now)
-    }
+    guard sendsData, packetsUntilAck != 0 || probe.isDue else { return }
+    let count = packet.chunkCount
+    while let chunk = nextChunk(space: packet.space - DataChunk.headerLength, now: now) { packet.append(chunk) }
+    guard packet.chunkCount > count else { return }
+    counted.chunksSent += packet.chunkCount - count
+    lastDataSent = now
+    if let left = packetsUntilAck { packetsUntilAck = max(0, left - 1) }
+    startRetransmissionTimer(now: now)
+    scheduleProbe(now: now)
   }
 
   private mutating func nextChunk(space: Int, now: MonotonicInstant) -> DataChunk? {
     guard space > 0 else { return nil }
+    if probe.isDue { return nextProbe(space: space, now: now) }
+    guard packetsUntilAck != 0 else { return nil }
     let flight = outstanding.flightBytes
     if outstanding.lostCount > 0 {
       // The first packet of a fast retransmission ignores the window; a closed peer gets one chunk at a time.
@@ -57,12 +61,22 @@ extension SCTPAssociation {
       guard isAllowed, peerWindow > 0 || flight == 0 else { return nil }
       return outstanding.retransmit(space: space, now: now)
     }
-    guard flight < congestion.size, outstanding.count < SCTPLimits.maximumOutstandingChunks else { return nil }
+    guard flight < congestion.size else { return nil }
+    return newChunk(space: space, now: now)
+  }
+
+  /// Takes a chunk from the queue if the peer's window has room for it.
+  mutating func newChunk(space: Int, now: MonotonicInstant) -> DataChunk? {
+    guard outstanding.count < SCTPLimits.maximumOutstandingChunks else { return nil }
+    let flight = outstanding.flightBytes
     // With nothing in flight one chunk probes a closed window (RFC 9260, 6.1).
     let room = flight == 0 ? maximumPayload : peerWindow - flight
     guard room > 0, room >= min(maximumPayload, sendQueue.bytes) else { return nil }
     guard let next = sendQueue.next(space: space & ~3, fullSpace: maximumPayload, now: now) else { return nil }
-    return outstanding.send(next.chunk, reliability: next.reliability, now: now)
+    let chunk = outstanding.send(next.chunk, reliability: next.reliability, now: now)
+    // The peer need not wait for more (RFC 7053, 4): nothing follows, or only after the acknowledgement.
+    let isLast = sendQueue.isEmpty || outstanding.flightBytes >= congestion.size && congestion.isSmall
+    return isLast ? outstanding.requestAck() : chunk
   }
 
   /// Handles a SACK (RFC 9260, 6.2.1, 6.3.2 and 7.2).
@@ -74,19 +88,18 @@ extension SCTPAssociation {
       counted.invalidAcks += 1
       return
     }
+    packetsUntilAck = nil
+    probe.reset()
     let wasClosed = peerWindow == 0
     peerWindow = Int(sack.window)
     if let roundTrip = result.roundTrip { timeout.measured(roundTrip) }
     // A peer with a closed window is alive, although it acknowledges nothing new.
     if result.bytes > 0 || result.cumulativeAdvanced || peerWindow < maximumPayload { errorCount = 0 }
-    if result.cumulativeAdvanced {
-      congestion.acknowledged(result.bytes, cumulativeTSN: outstanding.cumulativeTSN, isFull: isFull)
+    if result.bytes > 0 || result.cumulativeAdvanced {
+      congestion.acknowledged(
+        result.bytes, cumulativeTSN: outstanding.cumulativeTSN, hasAdvanced: result.cumulativeAdvanced, isFull: isFull)
     }
-    if result.hasLoss {
-      counted.fastRetransmissions += 1
-      if congestion.recoveryExit == nil { fastRetransmissionDue = true }
-      congestion.lossDetected(highestTSN: outstanding.highestTSN)
-    }
+    handleLosses(result, now: now)
     var expired = result.expired
     if wasClosed, peerWindow > 0, !result.cumulativeAdvanced {
       // The probe was dropped for want of room; it need not wait for the timer.
@@ -98,11 +111,25 @@ extension SCTPAssociation {
       congestion.drained()
     } else if result.cumulativeAdvanced || retransmissionTimer.deadline == nil {
       retransmissionTimer.start(timeout.current, now: now)
+    } else if result.bytes > 0 {
+      retransmissionTimer.endBackoff(timeout.current, now: now)
+    }
+    scheduleProbe(now: now)
+  }
+
+  /// Reduces the window once for the losses of a round trip (RFC 9260, 7.2.4), also for those that a probe repaired.
+  mutating func handleLosses(_ result: OutstandingData.Acknowledgement, now: MonotonicInstant) {
+    if result.hasLoss {
+      counted.fastRetransmissions += 1
+      if congestion.recoveryExit == nil { fastRetransmissionDue = true }
+    }
+    if result.hasLoss || result.isRepairedByProbe {
+      congestion.lossDetected(highestTSN: outstanding.highestTSN)
     }
   }
 
   /// Gives up messages, with the part that was not sent.
-  private mutating func abandon(_ messages: [OutgoingMessage.Reliability], now: MonotonicInstant) {
+  mutating func abandon(_ messages: [OutgoingMessage.Reliability], now: MonotonicInstant) {
     guard !messages.isEmpty else { return }
     var last: (DataChunk, OutgoingMessage.Reliability)?
     for message in messages {
@@ -116,6 +143,9 @@ extension SCTPAssociation {
     guard retransmissionTimer.expires(now: now) else { return }
     counted.retransmissionTimeouts += 1
     congestion.timedOut()
+    // One packet, and the rest only when it is acknowledged (RFC 9260, 6.3.3).
+    packetsUntilAck = 1
+    probe.reset()
     abandon(outstanding.timedOut(now: now), now: now)
     lastSkip = nil
     countError(now: now)
@@ -133,11 +163,12 @@ extension SCTPAssociation {
 
   /// Adds a FORWARD TSN if the first outstanding chunks are abandoned and that was not said since the last timeout.
   mutating func appendForwardTSN(to packet: inout PacketBuilder, now: MonotonicInstant) {
-    guard isConnected, outstanding.isFirstAbandoned, let skip = outstanding.skip, skip.newCumulativeTSN != lastSkip
+    guard isConnected, outstanding.isFirstAbandoned, let skip = outstanding.skip(), skip.newCumulativeTSN != lastSkip
     else { return }
     guard packet.appendIfFits(.forwardTSN(skip)) else { return }
     lastSkip = skip.newCumulativeTSN
     startRetransmissionTimer(now: now)
+    scheduleProbe(now: now)
   }
 
   private mutating func startRetransmissionTimer(now: MonotonicInstant) {

@@ -97,6 +97,7 @@ extension SCTPAssociation {
 
   private mutating func adopt(_ parameters: StateCookie.PeerParameters) {
     peer = parameters
+    outOfOrderBytes = 0
     received = ReceivedTSNs(initialTSN: parameters.initialTSN)
     peerWindow = Int(parameters.window)
     resets = StreamResets(nextRequest: localInitialTSN, expectedRequest: parameters.initialTSN)
@@ -163,6 +164,9 @@ extension SCTPAssociation {
     timeout = RetransmissionTimeout()
     reassembly = ReassemblyQueue(maximumMessageBytes: reassembly.maximumMessageBytes)
     retransmissionTimer.stop()
+    probe = TailProbe()
+    packetsUntilAck = nil
+    fastRetransmissionDue = false
     shutdownTimer.stop()
     errorCount = 0
     lastSkip = nil

@@ -86,6 +86,9 @@ package struct SCTPAssociation: Sendable {
   var peerWindow = 0
   /// Whether the next retransmission may exceed the congestion window (RFC 9260, 7.2.4).
   var fastRetransmissionDue = false
+  /// After a timeout: how many packets with data may be sent until the next SACK; nil for no limit.
+  var packetsUntilAck: Int?
+  var probe = TailProbe()
   /// The cumulative TSN of the last FORWARD TSN.
   var lastSkip: UInt32?
   var lastDataSent: MonotonicInstant?
@@ -93,6 +96,8 @@ package struct SCTPAssociation: Sendable {
   // Receiving.
   var received = ReceivedTSNs(initialTSN: 1)
   var reassembly: ReassemblyQueue
+  /// The memory of chunks that arrived out of order since none was missing; at least the memory of those kept.
+  var outOfOrderBytes = 0
   var events = CircularBuffer<SCTPEvent>()
   /// The memory of the messages among the events.
   var eventBytes = 0
@@ -163,6 +168,14 @@ package struct SCTPAssociation: Sendable {
   package var smoothedRoundTrip: Duration? { timeout.smoothed }
   /// The memory for received data that is incomplete, out of order, or not taken yet, in bytes.
   package var receiveMemory: Int { reassembly.heldBytes + eventBytes }
+
+  /// The sent chunks that are not acknowledged cumulatively, and the packets and control chunks that wait to be sent.
+  package var queuedEntries: (chunks: Int, packets: Int, controls: Int) {
+    (outstanding.count, pendingPackets.count, pendingChunks.count)
+  }
+  /// The number of kept chunks, ranges, messages and streams that were looked at so far: the work beyond what the
+  /// length of the packets causes.
+  package var visits: Int { outstanding.visits + reassembly.visits + received.visits }
 
   package var counters: SCTPCounters {
     var counters = counted

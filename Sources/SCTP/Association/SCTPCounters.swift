@@ -9,6 +9,8 @@ package struct SCTPCounters: Sendable, Hashable {
   /// How often a loss was detected by SACKs, and by the retransmission timer.
   package var fastRetransmissions = 0
   package var retransmissionTimeouts = 0
+  /// Packets sent because an acknowledgement stayed away for two round trips.
+  package var tailLossProbes = 0
   /// Messages given up because of their lifetime or number of retransmissions.
   package var messagesAbandoned = 0
 

@@ -35,6 +35,9 @@ package enum SCTPLimits {
   /// The maximum number of control chunks, and of complete packets, that wait to be sent.
   static let maximumPendingChunks = 64
   static let maximumPendingPackets = 32
+  /// The maximum number of SACK, SHUTDOWN, FORWARD TSN and RE-CONFIG chunks of one packet that are processed. Each can
+  /// make the receiver look at all that it keeps; usual senders put one of each into a packet.
+  package static let maximumCostlyChunks = 8
   /// The maximum number of streams that one reset request names.
   static let maximumResetStreams = 256
 }

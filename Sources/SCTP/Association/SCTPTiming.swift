@@ -7,6 +7,8 @@ enum SCTPTiming {
   /// RFC 9260 recommends 60 s. After a short outage of the path that would stop a channel for a minute, so backing off
   /// ends where libwebrtc's does.
   static let maximumRTO = Duration.seconds(3)
+  /// The minimum time before a probe of the newest chunk: the granularity of timers (RFC 8985, 7.2).
+  static let minimumProbeTimeout = Duration.milliseconds(10)
   /// The first timeout of INIT and COOKIE ECHO.
   static let setupTimeout = Duration.milliseconds(500)
   /// How long a SACK may be delayed (RFC 9260, 6.2).

@@ -1,7 +1,7 @@
 /// What both sides of a data channel agree on (RFC 8832, 5.1).
-package struct DataChannelConfiguration: Sendable, Hashable {
+public struct DataChannelConfiguration: Sendable, Hashable {
   /// How hard a channel tries to deliver a message.
-  package enum Reliability: Sendable, Hashable {
+  public enum Reliability: Sendable, Hashable {
     case reliable
     /// The maximum number of retransmissions of a message.
     case retransmissions(UInt32)
@@ -9,16 +9,16 @@ package struct DataChannelConfiguration: Sendable, Hashable {
     case lifetime(milliseconds: UInt32)
   }
 
-  package var label: String
+  public var label: String
   /// The subprotocol, a name of the registry of WebSocket subprotocols; often empty.
-  package var subprotocol: String
-  package var isOrdered: Bool
-  package var reliability: Reliability
+  public var subprotocol: String
+  public var isOrdered: Bool
+  public var reliability: Reliability
   /// 128 below normal, 256 normal, 512 high, 1,024 extra high (RFC 8831, 6.4). It is kept, but does not change the order
   /// of sending.
-  package var priority: UInt16
+  public var priority: UInt16
 
-  package init(
+  public init(
     label: String = "", subprotocol: String = "", isOrdered: Bool = true, reliability: Reliability = .reliable,
     priority: UInt16 = 256
   ) {

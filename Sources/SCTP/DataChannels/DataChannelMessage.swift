@@ -1,7 +1,7 @@
-package import NIOCore
+public import NIOCore
 
 /// A message of a data channel.
-package enum DataChannelMessage: Sendable, Hashable {
+public enum DataChannelMessage: Sendable, Hashable {
   /// UTF-8; invalid sequences of a received message are replaced.
   case text(String)
   case binary(ByteBuffer)

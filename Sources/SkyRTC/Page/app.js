@@ -2,6 +2,8 @@
 //
 //   signalling.js  the WebSocket to the server       peer.js   one RTCPeerConnection and its negotiation
 //   media.js       our microphone and camera         tiles.js  the video tiles
+//   messages.js    the data channels and the chat    panel.js  the side panel with messages and files
+//   incoming.js    files that others offer           outgoing.js  files that we offer
 //
 // `/#ROOM` joins that room at once. Without a fragment the page shows the lobby first.
 //
@@ -12,6 +14,18 @@
 //                          .you          our id, or null          .room   the room's name, or null
 //                          .state        'lobby', 'preparing', 'connecting', 'joined' or 'reconnecting'
 //                          .join(room)   a promise                .leave()
+//                          .say(text)    sends a message to everyone; returns to how many, or null if it is too long
+//                          .messages()   [{ from, text, time }], own ones are from `call.you`; time in ms since 1970
+//                          .reachable    the ids of the participants to whom messages and files can be sent
+//                          .offerFile(file)  a File or { name, bytes }; a promise of { ID: TRANSFER } when all are over
+//                          .offers()     [{ name, size, transfers: { ID: TRANSFER } }], what we offered; TRANSFER is
+//                                        { state, sent, sha256, reason } with the state 'offered', 'sending',
+//                                        'received', 'sent' (without a confirmation), 'refused', 'cancelled', 'failed'
+//                          .acceptFiles  set to true to accept every file without asking
+//                          .files()      [{ name, size, from, state, received, sha256, reason }], what others offered;
+//                                        the state is 'offered', 'accepted', 'receiving', 'received', 'refused',
+//                                        'cancelled', 'failed' or 'discarded'
+//                          .fileBytes(i) a promise of the Uint8Array of the received file files()[i]
 //   body                   data-view     'lobby' or 'call'
 //   #room #join            the lobby's field and button           #lobby-problem  why joining failed
 //   #status                data-state    the same words as call.state
@@ -19,14 +33,25 @@
 //   #tiles > .tile         data-peer     the id, or 'you'         data-picture    'on' or 'off'
 //                          data-state    'waiting', 'connecting', 'connected', 'reconnecting' or 'failed'
 //   #microphone #camera    aria-pressed  'true' while it is on    #copy #figures #leave
+//   #chat                  aria-expanded 'true' while #panel is open           #unread   the number of unread entries
+//   #say #send             the text field and its button                       #attach #file  choose files to offer
+//   #log > .entry          data-from     the id, or 'you'; a message or, with the class file, a file with
+//                          data-state    as in files(); for own files 'offered', 'sending' or 'over'
+//                          [data-action] 'accept', 'refuse', 'cancel', 'save' and 'discard'
+//   #panel-close #reach    closes the panel; says how many participants cannot be reached
 
 import { Signalling } from './signalling.js';
 import { Media } from './media.js';
 import { Peer } from './peer.js';
 import { Tiles } from './tiles.js';
+import { byteLength, cleanText, maximumText, Messages } from './messages.js';
+import { Incoming } from './incoming.js';
+import { Outgoing } from './outgoing.js';
+import { Panel } from './panel.js';
 
 const defaultRoom = '__default';
 const departureTimeout = 15_000;
+const maximumFilesAtOnce = 20;
 const $ = (id) => document.getElementById(id);
 
 const media = new Media();
@@ -35,9 +60,55 @@ const peers = new Map();
 /** The timers of participants whom the server no longer lists although our call with them continues. */
 const departureTimers = new Map();
 
+const messages = new Messages({
+  chat(id, text) {
+    if (!text) return;
+    panel.addMessage(id, text);
+    if (!panel.isOpen) toast(`${id.slice(0, 6)}: ${text.length > 80 ? `${text.slice(0, 80)}…` : text}`);
+  },
+  file(id, message) {
+    incoming.received(id, message);
+    outgoing.received(id, message);
+  },
+  fileChannel: (id, channel) => incoming.gotChannel(id, channel),
+  lost(id) {
+    incoming.lost(id);
+    outgoing.lost(id);
+  },
+  changed: showReach,
+});
+const send = (id, message) => messages.send(id, message);
+const incoming = new Incoming({
+  send,
+  accepts: () => window.call.acceptFiles === true,
+  added(file) {
+    panel.addFile(file);
+    if (!panel.isOpen) toast(`${file.from.slice(0, 6)} offers ${file.name}`);
+  },
+  changed: (file) => panel.update(file),
+});
+const outgoing = new Outgoing({
+  send,
+  waiting: (id) => messages.waiting(id),
+  pc: (id) => peers.get(id)?.pc,
+  added: (offer) => panel.addFile(offer),
+  changed: (offer) => panel.update(offer),
+});
+const panel = new Panel({
+  say,
+  offer: offerFiles,
+  accept: (file) => incoming.accept(file),
+  refuse: (file) => incoming.refuse(file),
+  discard: (file) => incoming.discard(file),
+  cancel: (file) => (file.isIncoming ? incoming : outgoing).cancel(file),
+  forget: (file) => (file.isIncoming ? incoming : outgoing).forget(file),
+});
+
 let signalling = null;
 let you = null;
 let room = null;
+/** The room of the messages in the panel. */
+let roomOfMessages = null;
 let state = 'lobby';
 let attempt = 0;
 let ready = null;
@@ -51,6 +122,22 @@ window.call = {
   get state() { return state; },
   join,
   leave,
+  say,
+  messages: () => panel.messages.map(({ from, text, time }) => ({ from: from ?? you, text, time })),
+  get reachable() { return messages.reachable; },
+  acceptFiles: false,
+  offerFile(file) {
+    const given = file instanceof Blob ? file : new File([file.bytes], file.name);
+    return outgoing.offer(given, messages.reachable).results;
+  },
+  offers: () => outgoing.list.map(({ name, size, transfers }) => ({
+    name, size,
+    transfers: Object.fromEntries(
+      transfers.map(({ to, state, sent, sha256, reason }) => [to, { state, sent, sha256, reason }])),
+  })),
+  files: () => incoming.list.map(({ name, size, from, state, received, sha256, reason }) => (
+    { name, size, from, state, received, sha256, reason })),
+  async fileBytes(index) { return new Uint8Array(await incoming.list[index].blob.arrayBuffer()); },
 };
 
 // Joining and leaving.
@@ -59,6 +146,8 @@ async function join(name) {
   if (signalling || state === 'preparing') leave();
   const mine = ++attempt;
   room = name || defaultRoom;
+  if (room !== roomOfMessages) panel.clear();
+  roomOfMessages = room;
   setState('preparing');
   show('call');
   setHash(room);
@@ -142,6 +231,9 @@ function addPeer(id) {
     send: (eventName, data) => signalling?.send(eventName, data),
     changed: (changed) => tiles.setState(id, changed.state),
     gotStream: (changed) => tiles.setStream(id, changed.stream),
+    opened: ({ pc }) => messages.open(id, pc),
+    gotChannel: (changed, channel) => messages.add(id, channel),
+    closed: () => messages.remove(id),
   });
   peers.set(id, peer);
   tiles.add(id);
@@ -165,6 +257,40 @@ function awaitReturn(id) {
     removePeer(id);
     count();
   }, departureTimeout));
+}
+
+// Messages and files.
+
+/** Sends a message to everyone; returns to how many, or null if the text is too long. */
+function say(text) {
+  const content = cleanText(text.slice(0, 2 * maximumText)).trim();
+  if (!content) return 0;
+  if (byteLength(text) > maximumText) {
+    toast('This message is longer than 16 KiB. Send it as a file.');
+    return null;
+  }
+  const reached = messages.reachable.filter((id) => send(id, { type: '__msg', data: content })).length;
+  panel.addMessage(null, content, reached < peers.size || reached === 0
+    ? reached === 0 ? 'Nobody could receive this.' : `Sent to ${reached} of ${peers.size} participants.` : '');
+  return reached;
+}
+
+function offerFiles(files) {
+  if (messages.reachable.length === 0) {
+    return toast(peers.size === 0 ? 'Nobody else is here to receive files.' : 'Nobody here can receive files.');
+  }
+  if (files.length > maximumFilesAtOnce) return toast(`Send at most ${maximumFilesAtOnce} files at once.`);
+  for (const file of files) {
+    try { outgoing.offer(file, messages.reachable); } catch (error) { toast(error.message); }
+  }
+}
+
+/** Says how many connected participants have no data channel. */
+function showReach() {
+  const connected = [...peers.values()].filter((peer) => peer.state === 'connected');
+  const unreachable = connected.filter((peer) => !messages.reachable.includes(peer.id)).length;
+  const who = unreachable === 1 ? '1 participant' : `${unreachable} participants`;
+  panel.setReach(unreachable === 0 ? '' : `${who} cannot receive messages.`);
 }
 
 async function loadSettings() {
@@ -269,6 +395,7 @@ function count() {
 /** Every half second, marks the participants who speak, and updates the statistics if they are visible. */
 async function watch() {
   const isShown = document.body.classList.contains('with-figures');
+  showReach();
   for (const [id, peer] of peers) {
     const audio = peer.pc?.getReceivers().find((receiver) => receiver.track.kind === 'audio');
     const level = audio?.getSynchronizationSources()[0]?.audioLevel ?? 0;
@@ -341,9 +468,13 @@ $('leave').addEventListener('click', () => {
   leave();
 });
 addEventListener('keydown', (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches?.('input')) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches?.('input, textarea')) return;
   if (event.key === 'm') toggle('microphone');
   if (event.key === 'v') toggle('camera');
+  if (event.key === 'c' && document.body.dataset.view === 'call') {
+    event.preventDefault();
+    panel.toggle();
+  }
 });
 addEventListener('hashchange', () => { if (roomFromHash() !== (room ?? '')) join(roomFromHash()); });
 addEventListener('pagehide', () => {

@@ -48,8 +48,9 @@ export class Peer {
   #isClosed = false;
 
   /**
-   * `options` has `iceServers`, `localStream()`, `send(eventName, data)`, `changed(peer)` for a new state, and
-   * `gotStream(peer)`.
+   * `options` has `iceServers`, `localStream()`, `send(eventName, data)`, `changed(peer)` for a new state,
+   * `gotStream(peer)`, `opened(peer)` before the first offer of a connection, `gotChannel(peer, channel)` for a data
+   * channel of the other side, and `closed(peer)` when a connection is closed.
    */
   constructor(id, isPolite, options) {
     this.#id = id;
@@ -156,6 +157,8 @@ export class Peer {
   async #offer() {
     if (!this.pc) {
       this.#open();
+      // The side that offers first opens the data channel; the other side receives it.
+      this.#options.opened(this);
       this.#addTracks();
       for (const kind of ['audio', 'video']) {
         const hasTransceiver = this.pc.getTransceivers().some((one) => one.receiver.track.kind === kind);
@@ -188,6 +191,7 @@ export class Peer {
       }
       this.#options.changed(this);
     };
+    pc.ondatachannel = ({ channel }) => this.#options.gotChannel(this, channel);
     pc.ontrack = ({ track, streams }) => {
       // Peers that signal no stream are assigned one here.
       const stream = streams[0] ?? this.stream ?? new MediaStream();
@@ -222,9 +226,11 @@ export class Peer {
   #closeConnection() {
     if (!this.pc) return;
     this.pc.onconnectionstatechange = this.pc.onicecandidate = this.pc.ontrack = this.pc.onnegotiationneeded = null;
+    this.pc.ondatachannel = null;
     this.pc.close();
     this.pc = null;
     this.stream = null;
+    this.#options.closed(this);
   }
 
   /** Whether a description comes from another RTCPeerConnection than the one we are connected to. */

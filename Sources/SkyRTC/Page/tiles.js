@@ -120,7 +120,7 @@ export class Tiles {
 }
 
 /** Returns a hue for each participant. */
-function hue(id) {
+export function hue(id) {
   let sum = 7;
   for (const letter of id) sum = (sum * 31 + letter.charCodeAt(0)) % 360;
   return sum;

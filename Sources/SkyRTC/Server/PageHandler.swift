@@ -162,8 +162,9 @@ final class PageHandler: ChannelInboundHandler, RemovableChannelHandler {
     ("Permissions-Policy", "camera=(self), microphone=(self), autoplay=(self)"),
     (
       "Content-Security-Policy",
-      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self' blob: mediastream:; "
-        + "connect-src 'self' ws: wss:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; "
+        + "media-src 'self' blob: mediastream:; connect-src 'self' ws: wss:; base-uri 'none'; form-action 'none'; "
+        + "frame-ancestors 'self'"
     ),
   ]
 }
@@ -189,6 +190,11 @@ struct PageFiles: Sendable {
       "/signalling.js": file(script, PackageResources.signalling_js),
       "/media.js": file(script, PackageResources.media_js),
       "/peer.js": file(script, PackageResources.peer_js),
+      "/messages.js": file(script, PackageResources.messages_js),
+      "/incoming.js": file(script, PackageResources.incoming_js),
+      "/outgoing.js": file(script, PackageResources.outgoing_js),
+      "/panel.js": file(script, PackageResources.panel_js),
+      "/sha256.js": file(script, PackageResources.sha256_js),
       "/tiles.js": file(script, PackageResources.tiles_js),
       "/style.css": file("text/css; charset=utf-8", PackageResources.style_css),
       "/icons.svg": file("image/svg+xml", PackageResources.icons_svg),

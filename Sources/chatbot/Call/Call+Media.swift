@@ -37,6 +37,7 @@ extension Call {
   /// Forwards peer events to the server, the camera and the log until the peer is closed and has delivered all events.
   func followPeer(_ parts: Parts) async {
     var bandwidth = ViewerBandwidth()
+    var connected: Set<ParticipantID> = []
     for await participantEvent in parts.peer.events {
       let participant = participantEvent.participant
       let user: Logger.Metadata = ["user": "\(participant)"]
@@ -45,11 +46,16 @@ extension Call {
         parts.client.send(message, to: participant)
       case .stateChanged(let state):
         if state == .connecting { _ = parts.participantRegistry.begin(participant) }
-        if state == .connected { parts.participantRegistry.connected() }
+        let level: Logger.Level =
+          state == .connecting && parts.participantRegistry.isExpected(participant) ? .debug : .info
+        if state == .connected {
+          parts.participantRegistry.connected(participant)
+          connected.insert(participant)
+        }
         parts.participantRegistry.setDisconnected(participant, state == .disconnected)
         if state == .disconnected { giveUpServer(participant, parts) }
         // The `ended` event that follows carries the reason.
-        if state != .closed && state != .failed { log.info("user \(state.rawValue)", metadata: user) }
+        if state != .closed && state != .failed { log.log(level: level, "user \(state.rawValue)", metadata: user) }
       case .reached(let milestone):
         log.debug("user \(milestone.rawValue)", metadata: user)
       case .media:
@@ -66,7 +72,10 @@ extension Call {
       case .ended(let ending):
         let shouldReconnect = parts.participantRegistry.end(participant)
         if ending.cause != .closedByParticipant { parts.client.hangUp(participant) }
-        log.info("call ended", metadata: user.merging(["reason": "\(ending)"]) { $1 })
+        // Somebody who never came has not ended a call.
+        let isNews = connected.remove(participant) != nil || !parts.participantRegistry.isExpected(participant)
+        log.log(
+          level: isNews ? .info : .debug, "call ended", metadata: user.merging(["reason": "\(ending)"]) { $1 })
         bandwidth.remove(participant)
         follow(bandwidth, parts)
         if shouldReconnect, parts.participantRegistry.begin(participant) { parts.peer.offer(to: participant) }

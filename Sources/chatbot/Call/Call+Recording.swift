@@ -18,6 +18,14 @@ extension Call {
     }
   }
 
+  /// Opens the writer of chat beside the recordings.
+  func openChat(
+    recorder: RecorderGroup?, participantRegistry: ParticipantRegistry
+  ) throws(CallFailure) -> ChatRecorder? {
+    guard let recorder, let folder = plan.record else { return nil }
+    return try ChatRecorder(folder, recorder: recorder, ownID: { participantRegistry.ownID }, log: log)
+  }
+
   /// Logs which recordings an earlier run left unfinished, and how to repair them.
   private func reportUnfinished(in folder: String) {
     let unfinished = RoomRecorder.unfinished(in: folder)
@@ -29,10 +37,15 @@ extension Call {
   }
 
   /// Registers each closed recording until the recorders finish.
-  func followSummaries(_ parts: Parts) async {
+  func followSummaries(_ parts: Parts, chat: ChatRecorder?) async {
     await withTaskGroup(of: Void.self) { group in
       for recorder in parts.recorder?.recorders ?? [] {
-        group.addTask { for await summary in recorder.summaries { parts.participantRegistry.recorded(summary) } }
+        group.addTask {
+          for await summary in recorder.summaries {
+            await chat?.finish(summary)
+            parts.participantRegistry.recorded(summary)
+          }
+        }
       }
     }
   }

@@ -35,14 +35,15 @@ extension Call {
       case .participantJoined(let participant):
         var metadata: Logger.Metadata = ["user": "\(participant.id)"]
         if let name = participant.name { metadata["name"] = "\(name.printable())" }
-        log.info("user joined", metadata: metadata)
+        log.log(level: participant.isExpected ? .debug : .info, "user joined", metadata: metadata)
         parts.participantRegistry.announced(participant)
         if participant.offerer == .local { _ = parts.participantRegistry.begin(participant.id) }
         parts.peer.call(participant)
       case .iceServers(let servers):
         for problem in await parts.peer.use(servers) { log.warning("\(problem)") }
       case .participantLeft(let id, _):
-        log.info("user left", metadata: ["user": "\(id)"])
+        let level: Logger.Level = parts.participantRegistry.isExpected(id) ? .debug : .info
+        log.log(level: level, "user left", metadata: ["user": "\(id)"])
         parts.participantRegistry.left(id)
         // A participant who lost only the connection to the server is still recorded as long as media arrives.
         parts.peer.receive(event)

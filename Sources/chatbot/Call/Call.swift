@@ -24,6 +24,7 @@ struct Call {
     let source: (any FrameSource)?
     let loopback: Loopback?
     let participantRegistry: ParticipantRegistry
+    let messages: RoomMessages
   }
 
   /// Why a call ended.
@@ -67,6 +68,10 @@ struct Call {
     let recorder = try openRecorder()
     let participantRegistry = ParticipantRegistry()
     let loopback = plan.loopback ? Loopback(delay: plan.delay) : nil
+    let chat = try openChat(recorder: recorder, participantRegistry: participantRegistry)
+    let messages = try RoomMessages(
+      plan.messages, loopbackDelay: plan.loopback ? plan.delay : nil, chat: chat, log: log,
+      name: { participantRegistry.announcement(of: $0)?.name })
     let peer = try await startPeer(
       source: source, participantRegistry: participantRegistry,
       handler: handler(recorder: recorder, loopback: loopback, participantRegistry: participantRegistry))
@@ -76,21 +81,27 @@ struct Call {
     interruption.beginOrderly()
     let parts = Parts(
       client: connection.client, peer: peer, recorder: recorder, source: source, loopback: loopback,
-      participantRegistry: participantRegistry)
+      participantRegistry: participantRegistry, messages: messages)
     if !connection.client.canTrickle { await peer.gatheringEnded(within: .seconds(1)) }
     log.info("media", metadata: ["addresses": "\(peer.localAddresses.joined(separator: " "))"])
 
     async let media: Void = followPeer(parts)
-    async let summaries: Void = followSummaries(parts)
+    async let summaries: Void = followSummaries(parts, chat: chat)
     async let problems: Void = followProblems(parts)
+    async let channels: Void = followDataChannels(parts)
+    let chatWriting = Task { await chat?.run() }
     let ending = await untilEnd(parts, interruption: interruption)
     observer?.leaving(at: .now, because: ending)
     log.info("leaving", metadata: ["reason": "\(ending)"])
+    await messages.finish(within: plan.messages == MessagePlan() ? .zero : .seconds(2))
     await peer.close(reason: "The bot left the room.")
     await media
     await recorder?.finish(now: .now)
     await summaries
     await problems
+    await channels
+    chatWriting.cancel()
+    await chatWriting.value
     await connection.client.leave()
     await connection.embedded?.shutdown()
     console.clearStatus()
@@ -139,6 +150,7 @@ struct Call {
     configuration.keyframeResponse = plan.loopback || source?.isLive == true ? .requestFromSource : .replay
     // Otherwise the first audio would return late, and out of sync with the video, which begins with a keyframe.
     if plan.loopback { configuration.initialReorderingDelay = .milliseconds(40) }
+    configuration.dataChannels = plan.connectionSettings.dataChannels
     configuration.maximumSendBitrate = plan.maximumBitrate
     configuration.impairment = plan.impairment
     configuration.fault = plan.fault
@@ -220,22 +232,4 @@ protocol CallObserver: Sendable {
   func leaving(at now: ContinuousClock.Instant, because ending: Call.EndReason)
   /// Samples the call's statistics and returns when the observer has all it needs.
   func watch(_ peer: Peer) async
-}
-
-/// The thread that receives datagrams.
-///
-/// Senders estimate bandwidth from the arrival times of their packets, and a thread that waits for CPU time makes an idle
-/// path look congested. So this thread does nothing else, and gets a higher priority where the system allows it (as root,
-/// or by `RLIMIT_NICE`).
-enum MediaThread {
-  static let loop: any EventLoop = start()
-
-  /// Starts further media threads, for `--media-threads`.
-  static func more(_ count: Int) -> [any EventLoop] { (0..<max(0, count)).map { _ in start() } }
-
-  private static func start() -> any EventLoop {
-    let loop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
-    loop.execute { DedicatedThread.setNiceness(-10) }
-    return loop
-  }
 }

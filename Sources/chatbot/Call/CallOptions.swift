@@ -43,6 +43,9 @@ struct CallOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Decode each recorded frame to verify it.", valueName: "on|off"))
   var verify: Switch = .on
 
+  @OptionGroup(title: "Chat and files")
+  var messages: MessageOptions
+
   @OptionGroup(title: "Output")
   var log: LogOptions
 
@@ -85,6 +88,7 @@ struct CallOptions: ParsableArguments {
     plan.segment = segmentLimit
     plan.verifies = verifies
     plan.duration = duration?.duration
+    plan.messages = messages.plan
     return plan
   }
 
@@ -93,8 +97,13 @@ struct CallOptions: ParsableArguments {
     try connection.validate(
       uses: record == nil ? [] : [.record], playing.play == nil ? [] : [.play], loopback ? [.loopback] : [])
     if let word = extraArguments.first { throw ValidationError(Subcommands.rejection(of: word)) }
-    guard playing.play != nil || record != nil || loopback else {
-      throw ValidationError("There is nothing to do: give --record FOLDER, --play FILE or --loopback.")
+    guard playing.play != nil || record != nil || loopback || messages.areUsed else {
+      throw ValidationError(
+        "There is nothing to do: give --record FOLDER, --play FILE, --loopback, --say TEXT, --send-file FILE or "
+          + "--receive-files FOLDER.")
+    }
+    if loopback, messages.areUsed {
+      throw ValidationError("--loopback sends messages back, so it cannot be combined with --say or files.")
     }
     if loopback, playing.play != nil {
       throw ValidationError("--loopback sends users' own media back, so it cannot be combined with --play.")
@@ -144,6 +153,8 @@ struct CallPlan: Sendable {
   var duration: Duration?
   var impairment: Impairment?
   var fault: Fault?
+  /// What the call says, offers and accepts on data channels.
+  var messages = MessagePlan()
   /// Whether the call is checked.
   var isCheck = false
 

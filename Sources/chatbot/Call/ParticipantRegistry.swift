@@ -13,6 +13,9 @@ final class ParticipantRegistry: Sendable {
     var participants: Set<ParticipantID> = []
     /// The announcements with a name or a restricted direction.
     var announcements: [ParticipantID: SignalledParticipant] = [:]
+    /// The participants who may not be there yet. One who leaves without a connection stays here, because their call ends
+    /// later than that.
+    var expected: Set<ParticipantID> = []
     var hasConnected = false
     /// The participants whose network path is silent.
     var disconnected: Set<ParticipantID> = []
@@ -38,6 +41,9 @@ final class ParticipantRegistry: Sendable {
       return !state.ownID.isEmpty && state.ownID != id
     }
   }
+
+  /// Our id; empty before the server has assigned one.
+  var ownID: String { state.withLock { $0.ownID } }
 
   /// Whether we yield when both sides send offers at once: the side with the smaller id yields, so exactly one does.
   func isPolite(towards participant: ParticipantID) -> Bool {
@@ -67,6 +73,11 @@ final class ParticipantRegistry: Sendable {
   /// Stores what the signalling says of a participant.
   func announced(_ participant: SignalledParticipant) {
     state.withLock { state in
+      if !participant.isExpected {
+        state.expected.remove(participant.id)
+      } else if state.expected.count < Self.maximumAnnouncements {
+        state.expected.insert(participant.id)
+      }
       guard participant.name != nil || participant.direction != .sendReceive,
         state.announcements.count < Self.maximumAnnouncements
       else { return }
@@ -87,8 +98,14 @@ final class ParticipantRegistry: Sendable {
     }
   }
 
-  func connected() {
-    state.withLock { $0.hasConnected = true }
+  /// Whether a participant may not be there yet.
+  func isExpected(_ participant: ParticipantID) -> Bool { state.withLock { $0.expected.contains(participant) } }
+
+  func connected(_ participant: ParticipantID) {
+    state.withLock { state in
+      state.hasConnected = true
+      state.expected.remove(participant)
+    }
     connection.yield()
   }
 

@@ -27,7 +27,8 @@ struct StatusTask {
         return user(peer, since: earlier[peer.participant], now: now)
       }
       earlier = next
-      if !Task.isCancelled { console.show(StatusLine(room: room, users: users)) }
+      let transfers = await parts.messages.progress()
+      if !Task.isCancelled { console.show(StatusLine(room: room, users: users, transfers: transfers)) }
     }
   }
 

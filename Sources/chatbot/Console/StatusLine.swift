@@ -6,6 +6,8 @@ import Media
 struct StatusLine: Sendable, Hashable {
   var room: String
   var users: [User]
+  /// The progress of file transfers; nil if there are none.
+  var transfers: String?
 
   /// A user of the room.
   struct User: Sendable, Hashable {
@@ -57,7 +59,8 @@ struct StatusLine: Sendable, Hashable {
   /// - Parameter columns: The maximum width, or nil for no limit. Users for whom there is no room are only counted.
   func text(columns: Int? = nil) -> String {
     let people = users.count == 1 ? "1 user" : "\(users.count) users"
-    let head = "room \(Self.plain(room, longest: Self.maximumRoom)), \(people)"
+    var head = "room \(Self.plain(room, longest: Self.maximumRoom)), \(people)"
+    if let transfers { head += ", \(transfers)" }
     let limit = columns ?? .max
     var line = head
     for (index, user) in users.enumerated() {

@@ -37,6 +37,18 @@ struct ConnectionOptions: ParsableArguments {
   var pinFile: String?
 
   @Option(
+    help: ArgumentHelp(
+      "A file with the API secret of a Janus server. (default: the variable CHATBOT_API_SECRET)", valueName: "file"),
+    completion: .file())
+  var apiSecretFile: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "A file with our token for the room, for Janus. (default: the variable CHATBOT_ROOM_TOKEN)", valueName: "file"),
+    completion: .file())
+  var roomTokenFile: String?
+
+  @Option(
     parsing: .unconditional,
     help: ArgumentHelp("How long to wait for a server that cannot be reached: 60s. (default: 0s)", valueName: "time"),
     transform: TimeSpan.parse)
@@ -92,6 +104,8 @@ struct ConnectionOptions: ParsableArguments {
     connectionSettings.callees = callees
     connectionSettings.token.path = tokenFile
     connectionSettings.pin.path = pinFile
+    connectionSettings.apiSecret.path = apiSecretFile
+    connectionSettings.roomToken.path = roomTokenFile
     connectionSettings.waitForServer = waitForServer?.duration ?? .zero
     connectionSettings.authorities = caCertificate
     connectionSettings.iceServers = iceServer

@@ -17,6 +17,9 @@ struct ConnectionSettings: Sendable, Hashable {
   /// The token that the server requires, and the PIN of the room.
   var token = SecretFile(path: nil, variable: "CHATBOT_TOKEN")
   var pin = SecretFile(path: nil, variable: "CHATBOT_PIN")
+  /// The API secret of a Janus server, and our token for one of its rooms.
+  var apiSecret = SecretFile(path: nil, variable: "CHATBOT_API_SECRET")
+  var roomToken = SecretFile(path: nil, variable: "CHATBOT_ROOM_TOKEN")
   /// How long to wait for a server that cannot be reached.
   var waitForServer: Duration = .zero
   /// A PEM file with the CA certificates to trust for a secure server; nil for the system's.

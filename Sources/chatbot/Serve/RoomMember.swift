@@ -85,7 +85,7 @@ final class RoomMember: Sendable {
 
 /// The participant of a room that sends what a client publishes with WHIP.
 final class RoomPublisher: Sendable {
-  private let room: String
+  let room: String
   private let kinds: Set<MediaKind>
   private let access: WHIPGateway.RoomAccess
   private let log: Logger

@@ -56,6 +56,7 @@ actor WHIPGateway: HTTPRequestResponder {
   private var sessions: [ParticipantID: Session] = [:]
   /// Who listens to each room for its players.
   private var listeners: [String: RoomListener] = [:]
+  private var bitrateLimits: [ParticipantID: BitrateLimit] = [:]
   private var timer: Task<Void, Never>?
   private var events: Task<Void, Never>?
   private var isClosed = false
@@ -92,10 +93,30 @@ actor WHIPGateway: HTTPRequestResponder {
       for await event in peer.events { happened(event) }
     }
     timer = Task {
+      var count = 0
       while !Task.isCancelled {
         try? await Task.sleep(for: .milliseconds(250))
         carryOut(server.timePassed(now: .now()))
+        count &+= 1
+        if count.isMultiple(of: 4) { await limitBitrates() }
       }
+    }
+  }
+
+  /// Ends the sessions of publishers that send too much. Everyone in their room receives what they send.
+  private func limitBitrates() async {
+    for statistics in await peer.statistics() {
+      let participant = statistics.participant
+      guard case .publisher(let publisher) = sessions[participant] else { continue }
+      let bytes = statistics.received.values.reduce(0) { $0 &+ $1.bytesReceived }
+      guard let bitrate = bitrateLimits[participant, default: BitrateLimit()].add(bytes: bytes, now: .now) else {
+        continue
+      }
+      let sentence =
+        "A publisher sent \(bitrate / 1_000_000) Mb/s over \(BitrateLimit.window), but the limit is "
+        + "\(BitrateLimit.bitsPerSecond / 1_000_000) Mb/s; its session ends."
+      log.warning("\(sentence)", metadata: ["room": "\(publisher.room.printable())"])
+      peer.disconnect(participant, because: CloseReason(.closedByUs, sentence))
     }
   }
 
@@ -266,6 +287,7 @@ actor WHIPGateway: HTTPRequestResponder {
 
   private func remove(_ participant: ParticipantID) {
     forwarding.remove(participant)
+    bitrateLimits[participant] = nil
     // The peer forgets the direction of the media.
     peer.participantLeft(participant)
     guard let session = sessions.removeValue(forKey: participant) else { return }

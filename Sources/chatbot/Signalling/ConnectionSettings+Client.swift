@@ -24,14 +24,14 @@ extension ConnectionSettings {
   ///
   /// - Parameters:
   ///   - directions: the media of the call, for systems that must know it when they join.
-  ///   - suffix: appended to our name, so that each publisher of a load has a name of its own.
+  ///   - suffix: appended to our name, and in Firestore to that of the room, so that each publisher of a load has its own.
   func client(
     _ directions: Directions, suffix: String = "", log: Logger
   ) throws(CallFailure) -> any SignallingClient {
     switch SignallingSystem(address: server) {
     case .skyRTC: return try skyRTCClient(log: log)
     case .socketIO: return try socketIOClient(suffix: suffix, log: log)
-    case .firestore: return try firestoreClient(log: log)
+    case .firestore: return try firestoreClient(suffix: suffix, log: log)
     case .whip: return try whipClient(.publisher, log: log)
     case .whep: return try whipClient(.player, log: log)
     case .janus: return try janusClient(directions, suffix: suffix, log: log)
@@ -66,9 +66,9 @@ extension ConnectionSettings {
     return SocketIOClient(url: try httpURL(), userName: user + suffix, calls: callees, options: options, logger: log)
   }
 
-  private func firestoreClient(log: Logger) throws(CallFailure) -> FirestoreClient {
+  private func firestoreClient(suffix: String, log: Logger) throws(CallFailure) -> FirestoreClient {
     do {
-      let address = try FirestoreAddress(server)
+      let address = try FirestoreAddress(server).appending(suffix)
       var options = try FirestoreClient.Options(environment: ProcessInfo.processInfo.environment)
       options.trust = trust
       if let path = token.path { options.credentials = try .serviceAccount(file: path) }
@@ -102,8 +102,12 @@ extension ConnectionSettings {
     options.maximumParticipants = maximumUsers
     options.token = try token.read()
     options.pin = try pin.read()
+    options.apiSecret = try apiSecret.read()
+    options.roomToken = try roomToken.read()
     do {
-      return JanusClient(url: try WebSocketURL(plainServer), options: options, logger: log)
+      let address = try JanusAddress(plainServer)
+      options.videoLayer = (address.substream, address.temporal)
+      return JanusClient(url: address.url, options: options, logger: log)
     } catch {
       throw CallFailure(.usage, error.description)
     }

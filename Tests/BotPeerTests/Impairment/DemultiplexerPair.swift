@@ -152,6 +152,7 @@ final class DemultiplexerPair {
     case .event(let event):
       side.events.append((now, event))
       if case .signal(let message) = event { signals.append((now + .milliseconds(1), side === alice, message)) }
+    case .dataChannel: break
     }
   }
 }

@@ -96,7 +96,7 @@ final class MemoryRoom {
           switch action {
           case .transmit(let datagram, _, _): datagrams.append(datagram)
           case .event(.signal(let message)): peer.received(message, from: publisher.id, now: now)
-          case .event: return
+          case .event, .dataChannel: return
           }
           isQuiet = false
         }
@@ -112,6 +112,7 @@ final class MemoryRoom {
         case .event(let event):
           if event == .stateChanged(.connected) { connected.insert(participant) }
           return
+        case .dataChannel: return
         }
         isQuiet = false
       }

@@ -223,7 +223,7 @@ final class DemultiplexerCall {
           if to == Self.botAddress { guests[id]?.toBot.send(datagram, now: now) }
         case .event(.signal(let message)):
           signals.append((now + .milliseconds(1), true, id, message))
-        case .event:
+        case .event, .dataChannel:
           break
         }
       }
@@ -240,6 +240,7 @@ final class DemultiplexerCall {
       case .event(let event):
         guests[participant]?.events.append((now, event))
         if case .signal(let message) = event { signals.append((now + .milliseconds(1), false, participant, message)) }
+      case .dataChannel: break
       }
     }
     noteHandshakeTimers()

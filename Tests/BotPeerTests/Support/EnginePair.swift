@@ -3,6 +3,7 @@ import ICE
 import Media
 import NIOCore
 import RTP
+import SCTP
 import Signalling
 import TestSupport
 
@@ -18,6 +19,8 @@ struct EnginePair {
     var engine: PeerConnection
     var address: TransportAddress
     var events: [PeerEvent] = []
+    /// What happened on the data channels.
+    var dataActions: [DataChannelAction] = []
     var frames: [EncodedFrame] = []
     /// The time at which each of the frames was delivered.
     var frameTimes: [ContinuousClock.Instant] = []
@@ -67,7 +70,8 @@ struct EnginePair {
     seed: UInt64 = 1, offersAlice: Bool = true, offersBob: Bool = false,
     aliceSends: Set<MediaKind> = [.audio, .video], bobSends: Set<MediaKind> = [.audio, .video],
     bobReceives: Set<MediaKind> = [.audio, .video], line: LossyLink.Conditions = .init(delay: .milliseconds(1)),
-    profiles: [SRTPProfile] = SRTPProfile.preferred
+    profiles: [SRTPProfile] = SRTPProfile.preferred, aliceData: DataChannelOptions? = nil,
+    bobData: DataChannelOptions? = nil
   ) throws {
     start = ContinuousClock.now
     now = start
@@ -75,12 +79,12 @@ struct EnginePair {
     alice = Side(
       engine: try Self.engine(
         for: "bob", at: Self.aliceAddress, sends: aliceSends, offers: offersAlice, isPolite: true, profiles: profiles,
-        using: &generator),
+        data: aliceData, using: &generator),
       address: Self.aliceAddress)
     bob = Side(
       engine: try Self.engine(
         for: "alice", at: Self.bobAddress, sends: bobSends, receives: bobReceives, offers: offersBob, isPolite: false,
-        using: &generator),
+        data: bobData, using: &generator),
       address: Self.bobAddress)
     toBob = LossyLink(line, seed: generator.next())
     toAlice = LossyLink(line, seed: generator.next())
@@ -92,13 +96,15 @@ struct EnginePair {
   static func engine(
     for participant: String, at address: TransportAddress, sends: Set<MediaKind>,
     receives: Set<MediaKind> = [.audio, .video], offers: Bool, isPolite: Bool,
-    profiles: [SRTPProfile] = SRTPProfile.preferred, using generator: inout SeededGenerator
+    profiles: [SRTPProfile] = SRTPProfile.preferred, data: DataChannelOptions? = nil,
+    using generator: inout SeededGenerator
   ) throws -> PeerConnection {
     var configuration = PeerConnection.Configuration(
       participant: ParticipantID(participant), identity: try DTLSIdentity(), localAddresses: [address], sending: sends,
       isPolite: isPolite)
     configuration.receiving = receives
     configuration.protectionProfiles = profiles
+    configuration.dataChannels = data
     return PeerConnection(configuration, offers: offers, generator: SeededGenerator(seed: generator.next()))
   }
 
@@ -253,6 +259,8 @@ struct EnginePair {
       for message in relay(message, toBob) {
         signals.append(Signal(due: now + signallingDelay, toBob: toBob, message: message))
       }
+    case .dataChannel(let action):
+      if toBob { alice.dataActions.append(action) } else { bob.dataActions.append(action) }
     }
   }
 }

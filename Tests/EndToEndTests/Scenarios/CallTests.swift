@@ -60,6 +60,7 @@ extension EndToEnd {
       await scenario.note("offer to first decoded frame \(Int(decoded - offered)) ms")
       #expect(decoded - offered < 1000 + (await scenario.stall), .onQuietMachine("in milliseconds"))
       try await Judgement(userRecording: userRecording, scenario: scenario, name: browser.name).expectGood(of: report)
+      try SignallingOutcomes.append(.skyRTC, .record, .passed)
       return report
     }
 

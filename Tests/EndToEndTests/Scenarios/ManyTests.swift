@@ -24,6 +24,7 @@ extension EndToEndWithoutBrowsers {
         await scenario.note(
           "measured: connected in \(times["median"].double ?? .nan) ms, 95 % within \(times["p95"].double ?? .nan) ms")
         #expect(report["connected"] == 20)
+        try SignallingOutcomes.append(.skyRTC, .load, .passed)
         #expect(report["lost"]["packets"] == 0, .onQuietMachine("no socket overflows"))
         #expect(try await recorder.terminate().ending == .exit(0))
         let userRecordings = try folder.userRecordings()

@@ -60,6 +60,49 @@ extension EndToEndWithoutBrowsers {
       }
     }
 
+    @Test("a person calls another one, and both record each other")
+    func persons() async throws {
+      try await Scenario.run("32d Firestore persons") { scenario in
+        let store = try await Store(in: scenario)
+        var bots: [Bot] = []
+        var folders: [RecordingFolder] = []
+        for (name, peer, role) in [("jerry", "tom", "callee"), ("tom", "jerry", "caller")] {
+          let folder = await scenario.recordings(name)
+          folders.append(folder)
+          bots.append(
+            try await store.bot(
+              name, store.person(name, with: peer, role), Scenario.smallPattern + ["--record", folder.path]))
+        }
+        for bot in bots { try await scenario.connected(bot) }
+        try await sleepOnEventLoop(for: .seconds(4))
+        for bot in bots { #expect(try await bot.terminate().ending == .exit(0)) }
+        for (folder, name) in zip(folders, ["tom", "jerry"]) {
+          let recordings = try folder.userRecordings()
+          try #require(recordings.count == 1)
+          #expect(recordings[0].manifest["name"] == .string(name))
+          try await scenario.expectGood(recordings[0], seconds: 3, name: name)
+        }
+      }
+    }
+
+    @Test("of two programs without a role that start at once, one becomes the host of the room and the other its guest")
+    func withoutRoles() async throws {
+      try await Scenario.run("32e Firestore without roles") { scenario in
+        let store = try await Store(in: scenario)
+        for round in 0..<3 {
+          let address = store.room("room\(round)", "create=yes")
+          let bots = try await [
+            store.start("first \(round)", address, Scenario.smallPattern),
+            store.start("second \(round)", address, Scenario.smallPattern),
+          ]
+          for bot in bots { try await scenario.connected(bot, within: .seconds(20)) }
+          let guests = bots.count { $0.output.contains("user=guest") && $0.output.contains("joined others=0") }
+          await scenario.note("measured: round \(round): \(guests) became a guest")
+          for bot in bots { #expect(try await bot.terminate().ending == .exit(0)) }
+        }
+      }
+    }
+
     @Test("a call and its recording continue without the server")
     func lostServer() async throws {
       try await Scenario.run("32c Firestore server killed") { scenario in
@@ -87,35 +130,4 @@ extension EndToEndWithoutBrowsers {
       }
     }
   }
-}
-
-/// The server, and bots of one room.
-private struct Store {
-  let host: String
-  let guest: String
-  private let scenario: Scenario
-  private let process: ChildProcess
-  private let environment: [String: String]
-
-  init(in scenario: Scenario) async throws {
-    let port = try await scenario.network.freePort()
-    let script = BuiltProgram.repository.appendingPathComponent("Tests/Interop/firestore-server.py").path
-    process = try await scenario.service("firestore", ["/usr/bin/python3", script, "--port", "\(port)"])
-    try await scenario.listening(process, at: port)
-    self.scenario = scenario
-    environment = ["FIRESTORE_EMULATOR_HOST": "127.0.0.1:\(port)"]
-    host = "firestore://proj/rooms/lounge?role=host&create=yes"
-    guest = "firestore://proj/rooms/lounge?role=guest"
-  }
-
-  func bot(_ name: String, _ address: String, _ arguments: [String]) async throws -> Bot {
-    try await scenario.bot(name, at: address, arguments, environment: environment)
-  }
-
-  func check(_ name: String, _ address: String, content: String = "pattern") async throws -> RunningCheck {
-    try await scenario.check(
-      name, at: address, Scenario.smallPattern + ["--content", content], environment: environment)
-  }
-
-  func kill() async { await process.end() }
 }

@@ -1,4 +1,6 @@
 import Foundation
+import HTTPTransport
+import Testing
 
 /// A Janus of the system on 127.0.0.1, with a configuration in the scenario's folder.
 struct JanusProcess: Sendable {
@@ -7,6 +9,7 @@ struct JanusProcess: Sendable {
   static let isMissing = "SKIPPED: \(program) is missing; `make test` installs it."
 
   let port: Int
+  private let adminPort: Int
   private let folder: URL
   private let process: ChildProcess
 
@@ -17,15 +20,18 @@ struct JanusProcess: Sendable {
     let folder = scenario.folder.appendingPathComponent("janus")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let port = try await scenario.network.freePort()
-    for (name, text) in configuration(folder: folder.path, port: port) {
+    let adminPort = try await scenario.network.freePort()
+    for (name, text) in configuration(folder: folder.path, port: port, adminPort: adminPort) {
       try Data(text.utf8).write(to: folder.appendingPathComponent(name))
     }
-    return JanusProcess(port: port, folder: folder, process: try await run(folder, port, in: scenario))
+    return JanusProcess(
+      port: port, adminPort: adminPort, folder: folder, process: try await run(folder, port, in: scenario))
   }
 
   /// Starts the server again, with the same configuration.
   func restarted(in scenario: Scenario) async throws -> JanusProcess {
-    JanusProcess(port: port, folder: folder, process: try await Self.run(folder, port, in: scenario))
+    JanusProcess(
+      port: port, adminPort: adminPort, folder: folder, process: try await Self.run(folder, port, in: scenario))
   }
 
   /// Kills the server, as a crash would.
@@ -34,13 +40,36 @@ struct JanusProcess: Sendable {
     _ = try await process.ending(within: .seconds(5))
   }
 
+  /// Returns the number of handles of each session, in ascending order, as the Admin API states it.
+  func handleCounts() async throws -> [Int] {
+    var options = WebSocketClient.Options()
+    options.headers = [("Sec-WebSocket-Protocol", "janus-admin-protocol")]
+    let socket = try await WebSocketClient.connect(to: WebSocketURL("ws://127.0.0.1:\(adminPort)"), options: options)
+    defer { socket.close() }
+    var messages = socket.messages.makeAsyncIterator()
+    func request(_ name: String, _ field: String, _ more: String = "") async throws -> [JSON] {
+      try await socket.send(text: #"{"janus":"\#(name)","transaction":"t"\#(more)}"#)
+      guard case .text(let text)? = await messages.next() else { throw NotAnswered() }
+      return try JSON(parsing: text)[field].list
+    }
+    var counts: [Int] = []
+    for session in try await request("list_sessions", "sessions") {
+      let id = try #require(session.int)
+      // A session that has ended meanwhile has no handles.
+      counts.append(try await request("list_handles", "handles", #","session_id":\#(id)"#).count)
+    }
+    return counts.sorted()
+  }
+
+  private struct NotAnswered: Error {}
+
   private static func run(_ folder: URL, _ port: Int, in scenario: Scenario) async throws -> ChildProcess {
     let process = try await scenario.program("janus", [program, "--configs-folder", folder.path, "--disable-colors"])
     try await scenario.listening(process, at: port)
     return process
   }
 
-  private static func configuration(folder: String, port: Int) -> [String: String] {
+  private static func configuration(folder: String, port: Int, adminPort: Int) -> [String: String] {
     let found = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib")) ?? []
     let library =
       found.map { "/usr/lib/\($0)/janus" }.first { FileManager.default.fileExists(atPath: "\($0)/plugins") }
@@ -63,7 +92,7 @@ struct JanusProcess: Sendable {
       """,
       "janus.transport.websockets.jcfg": """
       general: { json = "compact" ws = true ws_ip = "127.0.0.1" ws_port = \(port) wss = false }
-      admin: { admin_ws = false }
+      admin: { admin_ws = true admin_ws_ip = "127.0.0.1" admin_ws_port = \(adminPort) }
       """,
       "janus.plugin.videoroom.jcfg": """
       general: { events = false string_ids = false }

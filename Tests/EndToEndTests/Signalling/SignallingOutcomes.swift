@@ -1,24 +1,13 @@
 import Foundation
 import Synchronization
-import Testing
 
 /// Writes what the scenarios found about each signalling system into `end-to-end/signalling-outcomes.txt`, one line each,
-/// such as `janus record passed`, and compares it with the table of `docs/signalling.md`.
+/// such as `janus record passed`. `DocumentationTests` makes the table of `docs/signalling.md` from it.
 enum SignallingOutcomes {
   enum System: String, CaseIterable, Sendable {
+    case skyRTC = "skyrtc"
     case socketIO = "socket.io"
     case firestore, whip, whep, janus
-
-    /// The system's name in the table.
-    fileprivate var title: String {
-      switch self {
-      case .socketIO: "socket.io calls"
-      case .firestore: "Firestore"
-      case .whip: "WHIP"
-      case .whep: "WHEP"
-      case .janus: "Janus VideoRoom"
-      }
-    }
   }
 
   enum Use: String, CaseIterable, Sendable {
@@ -32,10 +21,6 @@ enum SignallingOutcomes {
     case failed
     /// The program says that the system does not allow it.
     case refused
-  }
-
-  struct NotInTable: Error, CustomStringConvertible {
-    let description: String
   }
 
   /// The outcomes of the last run.
@@ -53,9 +38,6 @@ enum SignallingOutcomes {
       try handle.seekToEnd()
       try handle.write(contentsOf: Data("\(system.rawValue) \(use.rawValue) \(outcome.rawValue)\n".utf8))
     }
-    guard outcome != .failed else { return }
-    let isPossible = try isPossible(system, use)
-    #expect(isPossible == (outcome == .passed), "docs/signalling.md says the same: \(system.title), \(use.rawValue)")
   }
 
   /// Writes that a use passed, or that it failed if `verify` throws.
@@ -67,19 +49,5 @@ enum SignallingOutcomes {
       throw error
     }
     for use in uses { try append(system, use, .passed) }
-  }
-
-  /// Whether the table of `docs/signalling.md` has a yes in that cell.
-  private static func isPossible(_ system: System, _ use: Use) throws -> Bool {
-    let document = BuiltProgram.repository.appendingPathComponent("docs/signalling.md")
-    let rows = try String(contentsOf: document, encoding: .utf8).split(separator: "\n").filter { $0.hasPrefix("|") }
-      .map { row in row.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) } }
-    guard let heading = rows.first(where: { $0.first == "system" }), let column = heading.firstIndex(of: use.rawValue),
-      let row = rows.first(where: { $0.first == system.title }), row.indices.contains(column),
-      ["yes", "no"].contains(row[column])
-    else {
-      throw NotInTable(description: "docs/signalling.md does not say whether \(system.title) allows \(use.rawValue).")
-    }
-    return row[column] == "yes"
   }
 }

@@ -123,7 +123,7 @@ extension EndToEnd {
         try await server.kill()
         let reborn = try await scenario.server(port: server.port)
         let restarted = ContinuousClock.now
-        // The media server is gone too: the loss shows when nothing has arrived for 30 s (RFC 7675, 5.1).
+        // The media server is gone too: the publisher gives it up after 9 s of silence.
         try await scenario.connected(publisher, times: 2, within: .seconds(35))
         let back = ContinuousClock.now - restarted
         try await scenario.connected(player, times: 2, within: .seconds(15))

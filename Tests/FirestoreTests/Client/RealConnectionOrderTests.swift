@@ -1,3 +1,4 @@
+import Media
 import Signalling
 import Testing
 
@@ -51,6 +52,47 @@ struct RealConnectionOrderTests {
     await app.stop()
     try await running.value
     #expect(try await store.get(ConnectionDocuments.room(room, role: FirestoreID(role.rawValue)).description) == nil)
+    store.close()
+  }
+
+  @Test("of two programs without a role that start at once, one becomes the host and the other its guest")
+  func withoutRoles() async throws {
+    let server = try FirestoreServer()
+    let store = try server.store()
+    for round in 0..<4 {
+      let address = "firestore://p/rooms/room\(round)?create=yes"
+      let bots = [
+        RealBot(try server.client(address), name: "one\(round)x"),
+        RealBot(try server.client(address), name: "two\(round)x"),
+      ]
+      async let first: Void = bots[0].start()
+      async let second: Void = bots[1].start()
+      _ = try await (first, second)
+      let end = ContinuousClock.now + .seconds(15)
+      var isConnected = false
+      while !isConnected, ContinuousClock.now < end {
+        try await Task.sleep(for: .milliseconds(20))
+        let locals = await [bots[0].localFragment, bots[1].localFragment]
+        let remotes = await [bots[1].remoteFragment, bots[0].remoteFragment]
+        isConnected = !locals.contains(nil) && locals == remotes
+      }
+      #expect(isConnected)
+      var roles: [String] = []
+      for bot in bots {
+        let own = await bot.events.compactMap { event in
+          if case .joined(let id, _) = event { id.text } else { nil }
+        }
+        roles.append(own.last ?? "")
+      }
+      #expect(roles.sorted() == ["guest", "host"])
+      // The guest's end does not delete what the host has written.
+      let guest = roles[0] == "guest" ? 0 : 1
+      await bots[guest].client.leave()
+      #expect(await bots[1 - guest].waits { $0 == .participantLeft("guest", isRejoinVerified: false) })
+      await bots[1 - guest].client.leave()
+      let documents = try await server.documents()
+      #expect(!documents.contains("room\(round)/"), "all have deleted what they wrote: \(documents)")
+    }
     store.close()
   }
 

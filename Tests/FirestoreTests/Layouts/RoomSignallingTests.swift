@@ -1,3 +1,4 @@
+import Foundation
 import Media
 import Signalling
 import Testing
@@ -28,13 +29,47 @@ struct RoomSignallingTests {
     var host = RoomSignalling(room: "1", role: .host)
     let actions = host.started(serverTime: time(90), removedAny: false, now: start)
     #expect(
-      actions == [.event(.joined(id: "host", others: [SignalledParticipant("guest", name: "guest", offerer: .local)]))])
+      actions == [
+        .event(
+          .joined(id: "host", others: [SignalledParticipant("guest", name: "guest", offerer: .local, isExpected: true)])
+        )
+      ])
     _ = host.send(.offer(offer), to: "guest", now: start)
     let write = host.polled(Snapshot(description: .absent), now: start)
     #expect(write == [.change(.write(OutgoingDescription(.offer, sdp: offer)))])
     _ = host.completed(
       .write(OutgoingDescription(.offer, sdp: offer)), serverTime: time(100), removedAny: false, now: start)
     return host
+  }
+
+  @Test("a host without a given role deletes only what it has written itself, and its successor is a guest")
+  func tentativeHost() {
+    var host = RoomSignalling(room: "1", role: .host, isTentative: true)
+    #expect(host.cleared == [])
+    _ = host.started(serverTime: time(0), removedAny: false, now: start)
+    _ = host.send(.offer(offer), to: "guest", now: start)
+    let write = DocumentChange.write(OutgoingDescription(.offer, sdp: offer))
+    #expect(host.polled(Snapshot(description: .absent), now: start) == [.change(write)])
+    #expect(host.cleared == [])
+    _ = host.completed(write, serverTime: time(100), removedAny: false, now: start)
+    #expect(host.cleared == [host.outgoing])
+    // It is deleted when nobody has answered within 4 s; then another program may be the host.
+    #expect(host.polled(Snapshot(description: .absent), now: start + .seconds(4)) == [.change(.clear)])
+    _ = host.completed(.clear, serverTime: time(104), removedAny: true, now: start + .seconds(4))
+    #expect(host.cleared == [])
+    #expect(host.successor?.incoming == host.outgoing)
+    #expect(RoomSignalling(room: "1", role: .host).successor == nil)
+    #expect(RoomSignalling(room: "1", role: .guest, isTentative: true).successor == nil)
+  }
+
+  @Test("the offer of a host without a given role is written only if there is none")
+  func creation() throws {
+    let documents = ConnectionDocuments.room("1", role: "host")
+    let description = OutgoingDescription(.offer, sdp: offer)
+    let writes = documents.replacing(with: description, existing: [], isNew: true)
+    #expect(writes.last == .create(documents.description, StoredDescription.fields(.offer, sdp: offer)))
+    let body = try JSONEncoder().encode(CommitBody(writes, in: FirestoreDatabase(project: "p")))
+    #expect(String(decoding: body, as: UTF8.self).ranges(of: #""currentDocument":{"exists":false}"#).count == 1)
   }
 
   @Test("an answer that is older than the offer does not count")
@@ -73,7 +108,7 @@ struct RoomSignallingTests {
     #expect(
       actions == [
         .change(.clear), .event(.participantLeft("guest", isRejoinVerified: false)),
-        .event(.participantJoined(SignalledParticipant("guest", name: "guest", offerer: .local))),
+        .event(.participantJoined(SignalledParticipant("guest", name: "guest", offerer: .local, isExpected: true))),
       ])
   }
 
@@ -89,7 +124,7 @@ struct RoomSignallingTests {
     #expect(
       actions == [
         .change(.clear), .event(.participantLeft("guest", isRejoinVerified: false)),
-        .event(.participantJoined(SignalledParticipant("guest", name: "guest", offerer: .local))),
+        .event(.participantJoined(SignalledParticipant("guest", name: "guest", offerer: .local, isExpected: true))),
       ])
   }
 

@@ -19,7 +19,7 @@ struct MemoryDatabase {
     moment += 1
     for write in writes {
       switch write {
-      case .set(let path, let fields):
+      case .set(let path, let fields), .create(let path, let fields):
         documents[path] = FirestoreDocument(path: path, fields: fields, updateTime: now)
       case .delete(let path): documents[path] = nil
       }

@@ -78,7 +78,7 @@ struct StoredCall<Layout: SignallingLayout> {
     for write in writes {
       switch write {
       case .delete(let path): documents[path] = nil
-      case .set(let path, let fields):
+      case .set(let path, let fields), .create(let path, let fields):
         documents[path] = FirestoreDocument(path: path, fields: fields, updateTime: serverTime)
       }
     }

@@ -2,6 +2,7 @@ import HTTPTransport
 import Logging
 import Media
 import Signalling
+import Synchronization
 import Testing
 
 @testable import Janus
@@ -37,6 +38,88 @@ struct JanusClientTests {
   private static func transaction(of text: String) -> Substring? {
     guard let start = text.firstRange(of: "\"transaction\":\"")?.upperBound else { return nil }
     return text[start...].prefix { $0 != "\"" }
+  }
+
+  @Test("the API secret and the token are in each request, the token of the room is in the join, and none is described")
+  func secrets() async throws {
+    let texts = Mutex<[String]>([])
+    let server = try await ScriptedServer.start { text in
+      texts.withLock { $0.append(text) }
+      return Self.response(to: text).map { [$0] } ?? []
+    }
+    let client = try client(server) {
+      $0.apiSecret = "api-s3cret"
+      $0.token = "server-t0ken"
+      $0.roomToken = "room-t0ken"
+      #expect(!"\($0)".contains("s3cret") && !"\($0)".contains("t0ken"))
+    }
+    try await client.connect()
+    await client.leave()
+    await server.stop()
+    let requests = texts.withLock { $0 }
+    #expect(requests.count >= 4, "create, attach, join, destroy")
+    for request in requests {
+      #expect(request.contains(#""apisecret":"api-s3cret""#), "\(request)")
+      #expect(request.contains(#""token":"server-t0ken""#), "\(request)")
+      let isJoin = request.contains(#""request":"join""#)
+      #expect(request.contains(#""token":"room-t0ken""#) == isJoin, "\(request)")
+    }
+  }
+
+  @Test("the layers of an address are asked for once a subscription has started")
+  func layers() async throws {
+    let texts = Mutex<[String]>([])
+    let handles = Mutex(6)
+    let server = try await ScriptedServer.start { text in
+      texts.withLock { $0.append(text) }
+      guard let transaction = Self.transaction(of: text) else { return [] }
+      func event(_ data: String, offer: String = "") -> [String] {
+        let handle = text.contains("subscriber") || text.contains(#""start""#) ? 8 : 7
+        return [
+          #"{"janus":"event","transaction":"\#(transaction)","sender":\#(handle),"plugindata":{"plugin":"#
+            + #""janus.plugin.videoroom","data":\#(data)}\#(offer)}"#
+        ]
+      }
+      let streams = #"[{"type":"video","mid":"0","mindex":0}]"#
+      if text.contains(#""create""#) { return Self.response(to: text).map { [$0] } ?? [] }
+      if text.contains(#""attach""#) {
+        let handle = handles.withLock { handles in
+          handles += 1
+          return handles
+        }
+        return [#"{"janus":"success","transaction":"\#(transaction)","data":{"id":\#(handle)}}"#]
+      }
+      if text.contains("subscriber") {
+        return event(
+          #"{"videoroom":"attached","streams":\#(streams)}"#, offer: #","jsep":{"type":"offer","sdp":"v=0"}"#)
+      }
+      if text.contains(#""start""#) { return event(#"{"videoroom":"event","started":"ok"}"#) }
+      if text.contains(#""join""#) {
+        return event(
+          #"{"videoroom":"joined","id":1,"publishers":[{"id":11,"display":"alice","streams":\#(streams)}]}"#)
+      }
+      return []
+    }
+    let address = try JanusAddress("ws://127.0.0.1:\(server.port)/janus?substream=0&temporal=1")
+    var options = JanusClient.Options(room: .number(1))
+    options.videoLayer = (address.substream, address.temporal)
+    options.leaveTimeout = .milliseconds(300)
+    let client = JanusClient(url: address.url, options: options, logger: .quiet)
+    try await client.connect()
+    for await event in client.events {
+      guard case .message(.offer, let feed) = event else { continue }
+      client.send(.answer("v=0"), to: feed)
+      break
+    }
+    let expected = #""streams":[{"mid":"0","substream":0,"temporal":1}]"#
+    for _ in 0..<200 where !texts.withLock({ $0.contains { $0.contains(expected) } }) {
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    let configured = texts.withLock { $0.filter { $0.contains(#""request":"configure""#) } }
+    #expect(configured.count == 1)
+    #expect(configured.first?.contains(expected) == true, "\(configured)")
+    await client.leave()
+    await server.stop()
   }
 
   @Test("a server that answers nothing is reported after the join's time-out")

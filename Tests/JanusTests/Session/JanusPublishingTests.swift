@@ -64,8 +64,18 @@ struct JanusPublishingTests {
     #expect(room.requests == [])
     room.send(.offer("v=0"), to: "publisher-2")
     _ = try room.next("message", "publish")
-    room.receive(.hangup(handle: room.session.roomHandle ?? 0, reason: "DTLS alert"))
+    room.receive(.hangup(handle: room.session.roomHandle ?? 0, reason: "ICE failed"))
     #expect(room.takeEvents() == [.participantLeft("publisher-2", isRejoinVerified: false)])
+    #expect(room.problems.last?.isWarning == true)
+  }
+
+  @Test("a connection that ends because we have closed it is no fault, and causes no warning")
+  func closedByUs() throws {
+    var room = try published()
+    room.receive(.hangup(handle: room.session.roomHandle ?? 0, reason: "DTLS alert"))
+    #expect(room.takeEvents() == [.participantLeft("publisher", isRejoinVerified: false)])
+    #expect(!room.problems.isEmpty)
+    #expect(room.problems.allSatisfy { !$0.isWarning })
   }
 
   @Test("messages that make no sense for a participant are discarded")

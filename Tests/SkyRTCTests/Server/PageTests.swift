@@ -22,7 +22,9 @@ struct PageTests {
     arguments: [
       ("/", "text/html"), ("/index.html", "text/html"), ("/?a=b", "text/html"), ("/app.js", "text/javascript"),
       ("/signalling.js", "text/javascript"), ("/media.js", "text/javascript"), ("/peer.js", "text/javascript"),
-      ("/tiles.js", "text/javascript"), ("/style.css", "text/css"), ("/icons.svg", "image/svg+xml"),
+      ("/messages.js", "text/javascript"), ("/incoming.js", "text/javascript"), ("/outgoing.js", "text/javascript"),
+      ("/panel.js", "text/javascript"), ("/sha256.js", "text/javascript"), ("/tiles.js", "text/javascript"),
+      ("/style.css", "text/css"), ("/icons.svg", "image/svg+xml"),
       ("/favicon.ico", "image/svg+xml"), ("/settings.json", "application/json"),
     ])
   func files(path: String, type: String) async throws {

@@ -71,8 +71,16 @@ struct CallOptionsTests {
   @Test(
     "invalid combinations are rejected with a sentence",
     arguments: [
-      ([], "There is nothing to do: give --record FOLDER, --play FILE or --loopback."),
-      (["--room", "100"], "There is nothing to do: give --record FOLDER, --play FILE or --loopback."),
+      ([], nothing), (["--room", "100"], nothing),
+      (
+        ["--loopback", "--say", "a"],
+        "--loopback sends messages back, so it cannot be combined with --say or files."
+      ),
+      (["--receive-files", ""], "--receive-files needs the name of a folder."),
+      (
+        ["--receive-files", "in", "--max-file-size", "much"],
+        "A size is a number with a unit, such as 500kB, 100MB or 2GB, not much."
+      ),
       (["--record", "o", "--room", ""], "A room's name has 1 to 128 characters, but this one has 0."),
       (
         ["--record", "o", "--room", String(repeating: "x", count: 129)],
@@ -217,3 +225,7 @@ struct ExitStatusTests {
     #expect(ExitStatus.table.contains("  69  the server was not reached"))
   }
 }
+
+private let nothing =
+  "There is nothing to do: give --record FOLDER, --play FILE, --loopback, --say TEXT, --send-file FILE or "
+  + "--receive-files FOLDER."

@@ -224,6 +224,7 @@ final class ReplayCall {
       for event in CheckEvent.all(of: event) { see(event) }
       if case .signal(let message) = event { signals.append((now + .milliseconds(1), false, message)) }
       if case .media(.frame(let frame)) = event { received.append(frame) }
+    case .dataChannel: break
     }
   }
 
@@ -237,6 +238,7 @@ final class ReplayCall {
     case .event(let event):
       if case .signal(let message) = event { signals.append((now + .milliseconds(1), true, message)) }
       if plan.appsPattern == nil { giveBack(event) }
+    case .dataChannel: break
     }
   }
 

@@ -1,0 +1,88 @@
+import BotPeer
+import DataMessages
+import FoundationEssentials
+import Logging
+import Media
+import NIOCore
+import Recorder
+
+/// Chat and files of a call: one ``UserMessages`` for each user with a data channel.
+actor RoomMessages {
+  private let plan: MessagePlan
+  private let texts: [String]
+  private let folder: ReceivedFileFolder?
+  private let chat: ChatRecorder?
+  private let loopbackDelay: Duration?
+  private let log: Logger
+  private let name: @Sendable (ParticipantID) -> String?
+  private var users: [ParticipantID: UserMessages] = [:]
+
+  /// Reads what will be said and opens the folder of received files.
+  ///
+  /// - Parameters:
+  ///   - loopbackDelay: the delay after which messages are sent back; nil not to send them back.
+  ///   - chat: the writer of chat beside recordings; nil without a recording.
+  ///   - name: returns the name of a participant that the signalling knows.
+  init(
+    _ plan: MessagePlan, loopbackDelay: Duration?, chat: ChatRecorder?, log: Logger,
+    name: @escaping @Sendable (ParticipantID) -> String?
+  ) throws(CallFailure) {
+    self.plan = plan
+    self.loopbackDelay = loopbackDelay
+    self.chat = chat
+    self.log = log
+    self.name = name
+    texts = try plan.texts + Self.lines(of: plan.textFile)
+    for path in plan.sentFiles { _ = try SentFile(path) }
+    folder = try plan.receivedFiles.map { path throws(CallFailure) in try ReceivedFileFolder(path) }
+  }
+
+  private static func lines(of path: String?) throws(CallFailure) -> [String] {
+    guard let path else { return [] }
+    let bytes: Data
+    do {
+      bytes = try BoundedFile.read(path, longest: 1 << 20)
+    } catch {
+      throw CallFailure(.fileNotPlayable, error.sentence)
+    }
+    return String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).prefix(MessageOptions.maximumTexts)
+      .map(String.init)
+  }
+
+  /// Serves a data channel until it is closed.
+  func serve(_ channel: DataChannel, of peer: Peer) async {
+    let user = user(channel.participant, of: peer)
+    await user.serve(channel)
+    if await user.isIdle, users[channel.participant] === user { users[channel.participant] = nil }
+  }
+
+  private func user(_ participant: ParticipantID, of peer: Peer) -> UserMessages {
+    if let known = users[participant] { return known }
+    let user = UserMessages(
+      participant, plan: plan, texts: texts, folder: folder, chat: chat, loopbackDelay: loopbackDelay, log: log,
+      name: name(participant),
+      openChannel: { peer.openDataChannel($0, to: participant) })
+    users[participant] = user
+    return user
+  }
+
+  /// The progress of all transfers in a few words for the status line; nil if there are none.
+  func progress() async -> String? {
+    var parts: [String] = []
+    for user in users.values.sorted(by: { $0.participant.text < $1.participant.text }) {
+      parts += await user.progress()
+    }
+    return parts.isEmpty ? nil : parts.prefix(3).joined(separator: ", ")
+  }
+
+  /// Waits until what was to be said and offered has been sent, but not longer than a limit.
+  func finish(within limit: Duration) async {
+    let end = ContinuousClock.now + limit
+    while ContinuousClock.now < end {
+      var isBusy = false
+      for user in users.values where await user.isSending { isBusy = true }
+      if !isBusy { break }
+      try? await MediaThread.loop.sleep(for: .milliseconds(50))
+    }
+  }
+}

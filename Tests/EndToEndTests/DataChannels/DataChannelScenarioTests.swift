@@ -1,0 +1,59 @@
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEnd {
+  /// Data channels between the bot and browsers, through a page that has exactly the messages of the SkyRTC client of 2013.
+  @Suite("data channels with browsers") struct DataChannelScenarioTests {
+    /// Which side sends the offer, and so opens the channel of the room.
+    enum Offerer: String, CaseIterable, Sendable {
+      case page, bot
+    }
+
+    @Test(
+      "1,000 messages of 1 B to 256 KiB come back once and in order from a bot that loops them back, whoever offers",
+      arguments: Offerer.allCases)
+    func chromium(_ offerer: Offerer) async throws {
+      guard Machine.hasChromium else { return }
+      try await Scenario.run("41 data channels of Chromium, \(offerer) offers") { scenario in
+        try await Self.stress(scenario.page(of: scenario.chromium(), camera: .own), offerer, scenario)
+      }
+    }
+
+    @Test(
+      "the same with Firefox", .enabled(if: Machine.hasFirefox), arguments: Offerer.allCases)
+    func firefox(_ offerer: Offerer) async throws {
+      try await Scenario.run("41b data channels of Firefox, \(offerer) offers", isolated: true) { scenario in
+        try await Self.stress(scenario.page(of: scenario.firefox(), camera: .own), offerer, scenario)
+      }
+    }
+
+    private static func stress(_ page: any Page, _ offerer: Offerer, _ scenario: Scenario) async throws {
+      let server = try await scenario.server()
+      if offerer == .page { _ = try await scenario.bot(in: "100", of: server, ["--loopback"]) }
+      try await page.addStartScript(Pages.script("skyrtc-2013"))
+      // Any document of the server has the server's origin.
+      try await page.open(server.pageAddress + "style.css")
+      _ = try await page.evaluate("sky.join('\(server.address)', '100')")
+      if offerer == .bot { _ = try await scenario.bot(in: "100", of: server, ["--loopback"]) }
+      let bot = try await eventually("an open channel", within: .seconds(15)) {
+        let labels = try await page.evaluate("sky.opened").list
+        return labels.isEmpty ? nil : try await page.evaluate("Object.keys(sky.channels)[0]").string
+      }
+      for label in ["undefined", "'of the page'"] {
+        let found = try await page.evaluate(
+          "sky.stress('\(bot)', { count: 1000, most: 262144, label: \(label) })", within: .seconds(60))
+        let bytes = try #require(found["bytes"].double)
+        let seconds = try #require(found["seconds"].double)
+        await scenario.note(
+          String(
+            format: "measured: 1,000 messages, %.1f MB in each direction in %.2f s: %.0f Mb/s", bytes / 1e6, seconds,
+            bytes * 8 / seconds / 1e6))
+        #expect(bytes * 8 / seconds > 50e6, .onQuietMachine("50 Mb/s in each direction"))
+      }
+      #expect(try await page.evaluate("sky.opened").list.count == 1)
+      let errors = await page.errors
+      #expect(errors == [])
+    }
+  }
+}
