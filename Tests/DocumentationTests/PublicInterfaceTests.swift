@@ -7,7 +7,8 @@ struct PublicInterfaceTests {
   /// The modules of the library products, and those that they export.
   static let modules = [
     "BotPeer", "CallCheck", "CallReport", "FaultInjection", "FileSource", "Firestore", "HTTPTransport", "Janus",
-    "LiveSource", "Media", "NetworkEmulation", "PeerEngine", "Recorder", "Signalling", "SkyRTC", "SocketIO", "WHIP",
+    "LiveSource", "Media", "NetworkEmulation", "PeerEngine", "Recorder", "SCTP", "Signalling", "SkyRTC", "SocketIO",
+    "WHIP",
   ]
 
   @Test("are those of Tests/DocumentationTests/Interfaces; `make reference` writes them after a decision to change one")

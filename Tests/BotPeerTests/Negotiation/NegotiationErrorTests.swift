@@ -39,21 +39,21 @@ struct NegotiationErrorTests {
       { try $0.without("a=rtcp-mux") },
       """
       The SDP has no media that can be used: section 0: no rtcp-mux; section 1: no rtcp-mux; \
-      section 2: "application" is neither audio nor video.
+      section 2: data channels are not used here.
       """
     ),
     (
       { try $0.changing("opus/", to: "opium/").changing("VP8/", to: "VP7/") },
       """
       The SDP has no media that can be used: section 0: no Opus; section 1: no VP8; \
-      section 2: "application" is neither audio nor video.
+      section 2: data channels are not used here.
       """
     ),
     (
       { try $0.changing("audio 9", to: "audio 0").changing("UDP/TLS/RTP/SAVPF 96", to: "RTP/AVP 96") },
       """
       The SDP has no media that can be used: section 0: refused by the other side; \
-      section 1: protocol "RTP/AVP" is not SRTP keyed by DTLS; section 2: "application" is neither audio nor video.
+      section 1: protocol "RTP/AVP" is not SRTP keyed by DTLS; section 2: data channels are not used here.
       """
     ),
   ]

@@ -79,7 +79,8 @@ struct CallOptionsTests {
       (["--receive-files", ""], "--receive-files needs the name of a folder."),
       (
         ["--receive-files", "in", "--max-file-size", "much"],
-        "A size is a number with a unit, such as 500kB, 100MB or 2GB, not much."
+        "The value 'much' is invalid for '--max-file-size <size>': A size is a number with a unit, such as 500kB, 100MB "
+          + "or 2GB, not much."
       ),
       (["--record", "o", "--room", ""], "A room's name has 1 to 128 characters, but this one has 0."),
       (
