@@ -10,6 +10,8 @@ public enum CheckEvent: Sendable, Hashable {
   case sample(ConnectionSample)
   /// Frames of the peer that arrived before the next reported frame and will not be reported.
   case skipped(SkippedFrames)
+  /// What our data channel to the peer has carried so far.
+  case data(DataReport)
 }
 
 /// A step in setting up a call, or its end.

@@ -77,6 +77,7 @@ public final class CallJudge {
     case .clock(let report): clock(report, of: peer)
     case .sample(let sample): self.sample(sample, of: peer, at: now)
     case .skipped(let videoFrames): skip(videoFrames, of: peer)
+    case .data(let report): change(peer) { $0.data = report }
     }
   }
 

@@ -54,7 +54,7 @@ extension PeerJudge {
       connection: counter.report,
       video: seen.map(videoReport), audio: heard.map(audioReport), undecoded: undecoded, skew: skew.report,
       pattern: patternReport,
-      returned: returns.report(end: end),
+      returned: returns.report(end: end), data: data,
       timeline: buckets.timeline(end: checkEnd, video: seen, audio: heard, fastest: video.frameRateEstimator.fastest),
       skippedFrames: skippedFrames,
       thumbnails: video.thumbnails.chosen)

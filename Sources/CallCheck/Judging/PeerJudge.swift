@@ -20,6 +20,7 @@ struct PeerJudge {
   var videoDelays = Samples()
   var audioDelays = Samples()
   private(set) var skippedFrames: SkippedFramesReport?
+  var data: DataReport?
   var videoBytes = 0
   var audioBytes = 0
   /// When the last frame of each track could be seen or heard: a frame waits for earlier ones.

@@ -26,6 +26,8 @@ public struct PeerReport: Sendable, Hashable, Codable {
   public var pattern: PatternReport?
   /// The frames of our pattern that the peer returned; nil if it returned none.
   public var returned: ReturnReport?
+  /// What our data channel to the peer carried; nil without one.
+  public var data: DataReport?
   /// How long before the check's end the peer joined, if that was too late for it to be judged; nil if it was judged.
   public var timeLeftAfterLateJoin: Double?
   /// The call in steps of time.
@@ -38,7 +40,8 @@ public struct PeerReport: Sendable, Hashable, Codable {
   public var recordings: [String] = []
 
   private enum CodingKeys: String, CodingKey {
-    case id, reached, progress, steps, departure, absent, connection, video, audio, undecoded, skew, pattern, returned
+    case id, reached, progress, steps, departure, absent, connection, video, audio, undecoded, skew, pattern, returned,
+      data
     case timeLeftAfterLateJoin = "cameLate"
     case timeline
     case skippedFrames = "leftOut"

@@ -53,7 +53,7 @@ public struct Measurement: Sendable {
 
   /// All measurements, in the order of the documentation.
   public static let catalogue: [Measurement] =
-    ofRoom + ofSteps + ofVideo + ofAudio + ofLatency + ofPattern + ofConnection
+    ofRoom + ofSteps + ofVideo + ofAudio + ofLatency + ofPattern + ofConnection + ofData
 }
 
 extension Measurement {

@@ -15,6 +15,10 @@ extension HTMLReport {
         page.element("h4", text: "Audio/video skew")
         Self.facts(self.skew(skew), into: &page)
       }
+      if let data = peer.data {
+        page.element("h4", text: "Our data channel to the peer")
+        Self.facts(Self.data(data), into: &page)
+      }
       if let returned = peer.returned {
         page.element("h4", text: "Frames returned by the peer")
         Self.facts(self.returned(returned), into: &page)
@@ -149,6 +153,15 @@ extension HTMLReport {
       ("Out of order", "\(returned.reordered)"),
     ]
     if let trip = returned.roundTrip { facts.append(("Return time", Self.spread(trip))) }
+    return facts
+  }
+
+  private static func data(_ data: DataReport) -> [(name: String, value: String)] {
+    var facts = [
+      ("Opened after", data.open.map(NumberFormatting.seconds) ?? "never opened"), ("Sent", "\(data.sent)"),
+      ("Returned", "\(data.returned)"), ("Lost", "\(data.lost)"), ("Out of order or twice", "\(data.disordered)"),
+    ]
+    if let trip = data.roundTrip { facts.append(("Round trip", Self.spread(trip))) }
     return facts
   }
 

@@ -32,6 +32,8 @@ export class Messages {
   add(id, channel) {
     channel.binaryType = 'arraybuffer';
     if (channel.protocol === fileProtocol) return this.#handlers.fileChannel(id, channel);
+    // A channel of another protocol is no chat.
+    if (channel.protocol) return;
     const channels = this.#channels.get(id) ?? { all: new Set(), open: [] };
     if (channels.all.size >= maximumChannels) return channel.close();
     this.#channels.set(id, channels);

@@ -66,9 +66,10 @@ struct Check {
     judging.rules = rules
 
     let display = CheckDisplay(console: console, room: plan.connectionSettings.roomName, span: options.span.duration)
-    let checkObserver = CheckObserver(.init(wait: options.wait.duration, span: options.span.duration), log: log) {
-      display.show($0)
-    }
+    let checkObserver = CheckObserver(
+      .init(wait: options.wait.duration, span: options.span.duration),
+      probe: options.data.map { DataProbe(bitrate: $0.bitsPerSecond) }, log: log
+    ) { display.show($0) }
     let settings = judging
     async let judged = checkObserver.judge(settings)
     var problem: CallFailure?

@@ -42,8 +42,12 @@ final class CheckObserver: CallObserver {
     var queue = JudgeQueue.Bounds()
   }
 
-  init(_ limits: Durations, log: Logger, shown: @escaping @Sendable (CheckStatus) -> Void) {
+  /// The measurement of data channels; nil for none.
+  private let probe: DataProbe?
+
+  init(_ limits: Durations, probe: DataProbe? = nil, log: Logger, shown: @escaping @Sendable (CheckStatus) -> Void) {
     self.limits = limits
+    self.probe = probe
     self.log = log
     self.shown = shown
     queue = Mutex(JudgeQueue(limits.queue))
@@ -174,13 +178,23 @@ final class CheckObserver: CallObserver {
   }
 
   func watch(_ peer: Peer) async {
+    await withTaskGroup(of: Void.self) { group in
+      await watch(peer) { participant in
+        guard let probe, probe.begin(with: participant) else { return }
+        group.addTask { await probe.run(with: participant, of: peer) }
+      }
+      group.cancelAll()
+    }
+  }
+
+  private func watch(_ peer: Peer, connected: (ParticipantID) -> Void) async {
     let begin = ContinuousClock.now
     var next = begin
     var hasMedia = false
     while !Task.isCancelled {
       next += .milliseconds(hasMedia ? 1_000 : 200)
       guard (try? await MediaThread.loop.sleep(for: next - .now)) != nil else { return }
-      await sample(peer)
+      await sample(peer, connected: connected)
       for participant in queue.withLock({ $0.wantedKeyframes(now: .now) }) { peer.requestKeyframe(of: participant) }
       let status = await withCheckedContinuation { put(.status($0)) }
       shown(status)
@@ -191,7 +205,7 @@ final class CheckObserver: CallObserver {
         if left <= .zero { return }
         if left < .milliseconds(1_500) {
           try? await MediaThread.loop.sleep(for: left)
-          return await sample(peer)
+          return await sample(peer, connected: connected)
         }
       } else if ContinuousClock.now - begin >= limits.wait {
         return
@@ -199,11 +213,15 @@ final class CheckObserver: CallObserver {
     }
   }
 
-  private func sample(_ peer: Peer) async {
+  private func sample(_ peer: Peer, connected: (ParticipantID) -> Void) async {
     let now = ContinuousClock.now
     for statistics in await peer.statistics() {
       put(.event(.sample(ConnectionSample(statistics)), statistics.participant, now))
       faultCounts.withLock { $0.injections[statistics.participant] = statistics.faultsInjected }
+      if statistics.state == .connected { connected(statistics.participant) }
+      if let report = probe?.report(of: statistics.participant) {
+        put(.event(.data(report), statistics.participant, now))
+      }
     }
   }
 }

@@ -53,6 +53,13 @@ struct CheckOptions: ParsableArguments {
   var seed: UInt64?
 
   @Option(
+    help: ArgumentHelp(
+      "Send messages at this bitrate on a data channel to each peer, which must send them back: 100k, 2M.",
+      valueName: "bitrate"),
+    transform: Bitrate.parse)
+  var data: Bitrate?
+
+  @Option(
     name: [.customLong("fault"), .customLong("act")],
     help: ArgumentHelp("Inject a fault; --faults lists them.", valueName: "name"),
     completion: .list(Fault.allCases.map(\.rawValue)))

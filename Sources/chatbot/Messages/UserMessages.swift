@@ -68,8 +68,11 @@ actor UserMessages {
       await loopBack(channel, after: loopbackDelay)
     } else if channel.configuration.subprotocol == DataMessageLimits.fileSubprotocol {
       await serveFile(channel, number: nil)
-    } else {
+    } else if channel.configuration.subprotocol.isEmpty {
       await serveMessages(channel)
+    } else {
+      // Nobody knows what it is for. It is read, because otherwise the user could not send on other channels.
+      for await _ in channel.messages {}
     }
   }
 

@@ -28,6 +28,37 @@ extension EndToEnd {
       }
     }
 
+    @Test("a check measures what a bot returns on a data channel, and names why there is nothing to measure")
+    func check() async throws {
+      try await Scenario.run("41c a check of data channels") { scenario in
+        let server = try await scenario.server()
+        _ = try await scenario.bot(in: "good", of: server, ["--loopback"], name: "good mirror")
+        _ = try await scenario.bot(in: "bad", of: server, ["--loopback"], name: "bad mirror")
+        _ = try await scenario.bot(
+          in: "silent", of: server, ["--play", "pattern", "--size", "320x240"], name: "silent")
+        let rules = [
+          "data.open <= 2s", "data.loss <= 0%", "data.order <= 0", "data.throughput >= 300kbit",
+          "data.rtt.p95 <= 500ms",
+        ].flatMap { ["--expect", $0] }
+        let common = ["--data", "500k", "--content", "any", "--play", "pattern", "--size", "320x240"]
+        let checks = try await concurrently(
+          [("good", []), ("bad", ["--impair", "loss=5%"]), ("silent", [])] as [(String, [String])]
+        ) { room, arguments in
+          try await scenario.check(
+            in: room, of: server, seconds: 5, common + rules + arguments, name: "check \(room)"
+          ).verdict()
+        }
+        for verdict in checks { await scenario.note("measured: \(verdict.summary)") }
+        #expect(checks[0].failed == [], .verdict)
+        #expect(checks[1].failed == [], .verdict)
+        let data = checks[1].peer()["data"]
+        #expect(data["lost"] == 0 && data["disordered"] == 0, "a reliable channel loses nothing at 5 % loss")
+        #expect(checks[2].ending == .exit(1))
+        #expect(checks[2].failed.contains("data.loss"))
+        #expect(checks[2].output.contains("the peer sent no message back"))
+      }
+    }
+
     private static func stress(_ page: any Page, _ offerer: Offerer, _ scenario: Scenario) async throws {
       let server = try await scenario.server()
       if offerer == .page { _ = try await scenario.bot(in: "100", of: server, ["--loopback"]) }

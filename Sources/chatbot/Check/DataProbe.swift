@@ -1,0 +1,103 @@
+import BotPeer
+import CallCheck
+import Media
+import NIOCore
+import Synchronization
+
+/// Sends numbered messages to each connected peer on a data channel of its own, and counts what comes back.
+final class DataProbe: Sendable {
+  /// Marks the channel, so that a bot does not take the messages for chat.
+  private static let subprotocol = "chatbot-check"
+  /// The size of a message in bytes; the first 12 are a mark and the number.
+  private static let messageBytes = 1_000
+  private static let mark: UInt32 = 0x6368_6B31
+  /// How often messages are sent.
+  private static let interval = Duration.milliseconds(20)
+
+  private let bitrate: Int
+  private let trackers = Mutex<[ParticipantID: DataEchoTracker]>([:])
+  private let start = ContinuousClock.now
+
+  /// - Parameter bitrate: the payload to each peer in bits a second.
+  init(bitrate: Int) {
+    self.bitrate = bitrate
+  }
+
+  private func seconds(_ now: ContinuousClock.Instant = .now) -> Double { (now - start) / .seconds(1) }
+
+  /// Begins with a peer; has no effect the second time.
+  ///
+  /// - Returns: whether ``run(with:of:)`` must be called.
+  func begin(with participant: ParticipantID) -> Bool {
+    trackers.withLock { trackers in
+      guard trackers[participant] == nil else { return false }
+      trackers[participant] = DataEchoTracker()
+      return true
+    }
+  }
+
+  /// The counts of a peer; nil if there is none.
+  func report(of participant: ParticipantID) -> DataReport? {
+    trackers.withLock { $0[participant]?.report(at: seconds()) }
+  }
+
+  /// Sends and counts until the channel is closed or the task is cancelled.
+  func run(with participant: ParticipantID, of peer: Peer) async {
+    let asked = ContinuousClock.now
+    let channel = peer.openDataChannel(
+      DataChannelConfiguration(label: "check", subprotocol: Self.subprotocol), to: participant)
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask {
+        for await message in channel.messages { self.received(message, from: participant) }
+      }
+      group.addTask { await self.send(on: channel, asked: asked) }
+      await group.next()
+      group.cancelAll()
+    }
+    channel.close()
+  }
+
+  private func send(on channel: DataChannel, asked: ContinuousClock.Instant) async {
+    var budget = 0.0
+    var last = ContinuousClock.now
+    while !Task.isCancelled, channel.state != .closed {
+      try? await MediaThread.loop.sleep(for: Self.interval)
+      let now = ContinuousClock.now
+      guard channel.state == .open else {
+        last = now
+        continue
+      }
+      change(channel.participant) { $0.opened(after: (now - asked) / .seconds(1)) }
+      budget = min(budget + Double(bitrate) / 8 * ((now - last) / .seconds(1)), Double(bitrate) / 8)
+      last = now
+      while budget >= Double(Self.messageBytes), channel.bufferedAmount < DataChannel.bufferedAmountLimit,
+        let number = change(channel.participant, { $0.send(at: self.seconds()) }) ?? nil
+      {
+        budget -= Double(Self.messageBytes)
+        var bytes = ByteBuffer(integer: Self.mark)
+        bytes.writeInteger(number)
+        bytes.writeRepeatingByte(0, count: Self.messageBytes - bytes.readableBytes)
+        do { try channel.enqueue(.binary(bytes)) } catch { return }
+      }
+    }
+  }
+
+  private func received(_ message: DataChannelMessage, from participant: ParticipantID) {
+    guard case .binary(var bytes) = message, bytes.readableBytes == Self.messageBytes,
+      bytes.readInteger(as: UInt32.self) == Self.mark, let number = bytes.readInteger(as: UInt64.self)
+    else { return }
+    change(participant) { $0.returned(number, bytes: Self.messageBytes, at: seconds()) }
+  }
+
+  @discardableResult
+  private func change<Answer: Sendable>(
+    _ participant: ParticipantID, _ change: (inout DataEchoTracker) -> Answer
+  ) -> Answer? {
+    trackers.withLock { trackers in
+      guard var tracker = trackers[participant] else { return nil }
+      let result = change(&tracker)
+      trackers[participant] = tracker
+      return result
+    }
+  }
+}
