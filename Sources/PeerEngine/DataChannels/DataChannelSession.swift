@@ -186,8 +186,8 @@ struct DataChannelSession: Sendable {
     isTouched || deadline.map { $0 <= now } ?? false
   }
 
-  /// When ``poll(now:)`` must be called even if nothing arrives.
-  var deadline: MonotonicInstant? { transport?.deadline }
+  /// When ``poll(now:)`` must be called even if nothing arrives. Stored, because it is asked for with every packet of media.
+  private(set) var deadline: MonotonicInstant?
 
   /// Whether data is on its way, so that what arrives should be read soon: acknowledgements set the pace of the sender.
   private(set) var isBusy = false
@@ -198,9 +198,15 @@ struct DataChannelSession: Sendable {
     packetsReceived = 0
     takePackets(now: now)
     reportBufferedAmounts()
-    isBusy = !bufferedAmounts.isEmpty || lastReceived.map { now - $0 < Self.busyTime } ?? false
+    deadline = transport?.deadline
+    updateBusy(now: now)
     defer { outgoing = [] }
     return outgoing
+  }
+
+  /// Updates ``isBusy``.
+  mutating func updateBusy(now: MonotonicInstant) {
+    isBusy = !bufferedAmounts.isEmpty || lastReceived.map { now - $0 < Self.busyTime } ?? false
   }
 
   private mutating func takePackets(now: MonotonicInstant) {
@@ -256,6 +262,7 @@ struct DataChannelSession: Sendable {
     requests = []
     for request in waiting { refuse(request, because: sentence) }
     transport = nil
+    deadline = nil
     bufferedAmounts = [:]
     isTouched = true
   }

@@ -38,7 +38,11 @@ extension PeerConnection {
 
   /// Sends what the channels have to send, and reports what happened.
   func pollDataChannels(now: MonotonicInstant) {
-    if path != nil, secure.isSecured, channels.isDue(now: now) {
+    guard channels.isDue(now: now) else {
+      if channels.isBusy { channels.updateBusy(now: now) }
+      return
+    }
+    if path != nil, secure.isSecured {
       let packets = channels.poll(now: now)
       if !packets.isEmpty {
         secure.send(packets)

@@ -150,7 +150,8 @@ extension EndToEnd {
       "in a room of two pages and two bots, chat reaches all and files arrive whole at 5 % loss, beside whole recordings",
       .enabled(if: Machine.hasChromium))
     func room() async throws {
-      try await Scenario.run("44 a room with chat, files and loss") { scenario in
+      let limit: Duration = .seconds(30) + TestFile.patience * 2
+      try await Scenario.run("44 a room with chat, files and loss", limit: limit) { scenario in
         let server = try await scenario.server()
         let relay = try await scenario.relay(to: server, seed: 7)
         await relay.impair(.init(loss: 0.05, delay: .milliseconds(5)))
@@ -172,7 +173,7 @@ extension EndToEnd {
         _ = try await scenario.bot(
           in: "100", of: server, via: nil, ["--say", "from a bot", "--send-file", offered.url.path], name: "sender")
         for call in [one, two] {
-          let file = try await eventually("the bot's file", within: .seconds(60)) {
+          let file = try await eventually("the bot's file", within: TestFile.patience) {
             try await call.page.evaluate("call.files()").list.first { $0["state"] == "received" }
           }
           #expect(file["sha256"].string == offered.sha256)
@@ -180,7 +181,7 @@ extension EndToEnd {
         let sent = try await one.page.evaluate(
           "(async () => { \(TestFile.script(bytes: TestFile.large, seed: 8)); const result = await call.offerFile({ name: "
             + "'page.bin', bytes }); return { sha256: await \(TestFile.digest("bytes")), states: "
-            + "Object.values(result).map((one) => one.state).sort() }; })()", within: .seconds(80))
+            + "Object.values(result).map((one) => one.state).sort() }; })()", within: TestFile.patience)
         #expect(sent["states"].list.map(\.string) == ["received", "received", "refused"])
         #expect(try TestFile.sha256(of: received.appendingPathComponent("page.bin")) == sent["sha256"].string)
         let copy = try #require(
@@ -220,6 +221,8 @@ struct TestFile {
 
   /// The size of a file that takes some seconds at 5 % loss; CHATBOT_FILE_BYTES for another.
   static let large = ProcessInfo.processInfo.environment["CHATBOT_FILE_BYTES"].flatMap { Int($0) } ?? 2_000_000
+  /// How long it may take: at 5 % loss and 20 ms a sender that is fair to TCP sends 300 kB/s.
+  static let patience = Duration.seconds(30 + large / 100_000)
 
   init(bytes count: Int, seed: UInt64, name: String, in folder: URL) throws {
     url = folder.appendingPathComponent(name)
