@@ -47,6 +47,9 @@ actor ChatRecorder {
   private var nextNumber = 0
   private var files: [ParticipantID: Files] = [:]
   private var hasFailed = false
+  /// The names of closed recordings, which the recorder may still list for a moment.
+  private var closed: [String] = []
+  private static let maximumClosed = 64
 
   init(
     _ path: String, recorder: RecorderGroup, ownID: @escaping @Sendable () -> String, log: Logger
@@ -93,7 +96,7 @@ actor ChatRecorder {
     if messages.isEmpty { return }
     let (now, moment) = (Date.now.timeIntervalSince1970, ContinuousClock.now)
     for status in recorder.status() {
-      guard let base = status.base, let start = status.start else { continue }
+      guard let base = status.base, let start = status.start, !closed.contains(base) else { continue }
       write(beside: base, of: status.participant, start: now - (moment - start) / .seconds(1))
     }
   }
@@ -105,6 +108,8 @@ actor ChatRecorder {
       write(beside: summary.base, of: summary.participant, start: start.timeIntervalSince1970)
     }
     files[summary.participant] = nil
+    closed.append(summary.base)
+    if closed.count > Self.maximumClosed { closed.removeFirst() }
   }
 
   private func write(beside base: String, of user: ParticipantID, start: Double) {

@@ -157,6 +157,25 @@ struct DataChannelTests {
     #expect(received == Array(0..<500))
   }
 
+  @Test("a transfer of 20 MB at 5 % loss takes the time that a fair sender needs, and no storm of packets")
+  func lossyTransfer() throws {
+    var pair = try pair(line: .init(delay: .milliseconds(5)))
+    pair.run(for: .milliseconds(200))
+    let id = try openedID(pair.alice)
+    pair.play()
+    pair.setBandwidth(.init(loss: 0.05, delay: .milliseconds(5)), seed: 4)
+    let before = (pair.alice.datagramsSent, pair.bob.datagramsSent)
+    for _ in 0..<320 { pair.alice.engine.send(.binary(ByteBuffer(repeating: 1, count: 65_536)), on: id, now: pair.now) }
+    pair.collect()
+    let begun = pair.now
+    try pair.run(until: { messages($0.bob).count == 320 }, within: .seconds(300))
+    let seconds = (pair.now - begun) / .seconds(1)
+    print(
+      "measured: 20 MB in \(seconds) s, \(pair.alice.datagramsSent - before.0) datagrams there, "
+        + "\(pair.bob.datagramsSent - before.1) back")
+    #expect(seconds < 60)
+  }
+
   @Test("audio and video beside a transfer of 20 MB lose no frame, and the audio is not later than without it")
   func besideMedia() throws {
     func delays(withData: Bool) throws -> (audio: [Duration], videoFrames: Int) {

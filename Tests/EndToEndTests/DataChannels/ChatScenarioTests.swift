@@ -44,6 +44,7 @@ extension EndToEnd {
         }
         #expect(file["name"] == "from the bot.bin")
         #expect(file["sha256"].string == offered.sha256)
+        _ = try await call.page.evaluate("document.querySelector('#chat').click() ?? null")
         try await call.page.screenshot().write(to: scenario.folder.appendingPathComponent("page.png"))
 
         let errors = await call.page.errors
