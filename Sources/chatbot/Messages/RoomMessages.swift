@@ -53,8 +53,14 @@ actor RoomMessages {
   func serve(_ channel: DataChannel, of peer: Peer) async {
     let user = user(channel.participant, of: peer)
     await user.serve(channel)
-    if await user.isIdle, users[channel.participant] === user { users[channel.participant] = nil }
+    // The limits of a user last as long as the call, so that opening a channel again does not begin them again.
+    if users.count > Self.maximumUsers, await user.isIdle, users[channel.participant] === user {
+      users[channel.participant] = nil
+    }
   }
+
+  /// How many users are remembered after their channels were closed.
+  private static let maximumUsers = 1_024
 
   private func user(_ participant: ParticipantID, of peer: Peer) -> UserMessages {
     if let known = users[participant] { return known }

@@ -33,6 +33,14 @@ actor UserMessages {
   /// The channels whose buffered amount is awaited.
   private var awaited: Set<UInt16> = []
   private var hasReportedInvalid = false
+  /// The bytes of chat and the number of files of the user so far.
+  private var chatBytes = 0
+  private var filesCreated = 0
+  private var fileReports = ChatRate()
+
+  /// The maximum of chat that is logged and recorded, in bytes, and of files that are created.
+  private static let maximumChatBytes = 1 << 20
+  private static let maximumFiles = 1_000
 
   init(
     _ participant: ParticipantID, plan: MessagePlan, texts: [String], folder: ReceivedFileFolder?, chat: ChatRecorder?,
@@ -136,7 +144,13 @@ actor UserMessages {
   }
 
   private func heard(_ text: String) async {
-    guard chatRate.admits(now: .now) else { return }
+    guard chatRate.admits(now: .now), chatBytes < Self.maximumChatBytes else { return }
+    chatBytes += min(text.utf8.count, DataMessageLimits.maximumLoggedTextBytes)
+    if chatBytes >= Self.maximumChatBytes {
+      log.warning(
+        "The user has sent \(chatBytes) bytes of chat; further messages are not recorded.",
+        metadata: ["user": "\(participant)"])
+    }
     log.info("message", metadata: ["user": "\(participant)", "text": "\(text.printable(utf8Bytes: 200))"])
     await chat?.add(text, from: participant, name: name, direction: .received, only: nil)
   }
@@ -247,6 +261,7 @@ actor UserMessages {
       guard let file = sent.removeValue(forKey: id) else { break }
       log.warning("A file was not sent: \(failure)", metadata: ["user": "\(participant)", "file": "\(file.name)"])
     case .refused(_, let name, let refusal):
+      guard fileReports.admits(now: .now) else { break }
       log.notice(
         "A file was refused: \(refusal)",
         metadata: ["user": "\(participant)", "file": "\(name.printable(utf8Bytes: 100))"])
@@ -256,6 +271,10 @@ actor UserMessages {
   private func create(_ id: FileTransferID, _ name: FileName, _ offer: FileOffer) async {
     do {
       guard let folder else { return transfers.fileFailed(id, reason: "There is no folder.", now: .now) }
+      guard filesCreated < Self.maximumFiles else {
+        return transfers.fileFailed(id, reason: "\(filesCreated) files were received already.", now: .now)
+      }
+      filesCreated += 1
       received[id] = try await folder.create(name, size: offer.size)
       transfers.fileCreated(id, now: .now)
     } catch {
