@@ -20,16 +20,20 @@ import Testing
       return nil
     }
     try await counting.provideScope(for: test, testCase: testCase) {
-      try await RealTimeScenarios(journal: journal, maximumRests: 0).provideScope(for: test, testCase: testCase) {
-        try await body(RealTimeScenarios.attempt)
-      }
+      // Turns of its own, because the test itself may have the only turn of the process.
+      let scenarios = RealTimeScenarios(journal: journal, maximumRests: 0, turns: ScenarioTurns())
+      try await scenarios.provideScope(for: test, testCase: testCase) { try await body(RealTimeScenarios.attempt) }
     }
     let text = (try? String(contentsOf: journal, encoding: .utf8)) ?? ""
     return (ScenarioRecord.records(in: text), recorded.withLock { $0 })
   }
 
-  /// Keeps every processor busy several times over while `body` runs.
-  private static func underLoad(_ body: () async throws -> Void) async throws {
+  /// Keeps every processor busy several times over while `body` runs, and no real-time test of this process beside it.
+  private static func underLoad(_ body: @Sendable () async throws -> Void) async throws {
+    try await ScenarioTurns.shared.run(alone: true) { try await withBusyProcessors(body) }
+  }
+
+  private static func withBusyProcessors(_ body: @Sendable () async throws -> Void) async throws {
     let count = 6 * ProcessInfo.processInfo.activeProcessorCount
     let loops = try (0..<count).map { _ in
       let loop = Process()

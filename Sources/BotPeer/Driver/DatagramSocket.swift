@@ -8,7 +8,8 @@ internal import NIOCore
 /// It is read and written directly, without a channel: a recorder wakes up 25 to 200 times a second and reads all
 /// queued datagrams instead of waking up for each packet, and each datagram has the time at which the kernel received
 /// it. A wakeup costs more than a packet, and a sender that probes the bandwidth measures the differences of arrival
-/// times (`SO_TIMESTAMPNS`, socket(7)).
+/// times (`SO_TIMESTAMPNS`, socket(7)). Some ms pass after the first such socket of the machine until the kernel begins; a
+/// datagram without a time counts as having arrived when it is read.
 ///
 /// A datagram that cannot be sent, for example because there is no route, is dropped without further effect.
 final class DatagramSocket {
@@ -96,11 +97,7 @@ final class DatagramSocket {
     // The buffer is reused for all datagrams that are not kept.
     var datagram = ByteBuffer()
     for _ in 0..<Self.maximumBatches where !isClosed {
-      // Both clocks are read together, immediately before the datagrams: any delay between the two would make all
-      // datagrams appear to have arrived earlier than they did.
-      var wallClock = timespec()
-      clock_gettime(CLOCK_REALTIME, &wallClock)
-      let now = MonotonicInstant.now
+      let (now, wallClock) = Self.bothClocks()
       inbox.fetch(from: descriptor)
       datagramsRead &+= UInt64(inbox.count)
       for position in 0..<inbox.count {
@@ -112,6 +109,21 @@ final class DatagramSocket {
       if inbox.count < ReceiveBatch.capacity { return false }
     }
     return !isClosed
+  }
+
+  /// Reads both clocks at almost the same time: what passes between the readings is added to the arrival times.
+  ///
+  /// A thread can lose its processor between two readings, so they are repeated if they took long, at most twice.
+  private static func bothClocks() -> (now: MonotonicInstant, wallClock: timespec) {
+    var wallClock = timespec()
+    var now = MonotonicInstant.now
+    for _ in 0..<3 {
+      let before = now
+      clock_gettime(CLOCK_REALTIME, &wallClock)
+      now = .now
+      if now - before < .microseconds(100) { break }
+    }
+    return (now, wallClock)
   }
 
   /// `SO_MEMINFO` of Linux, which Swift does not import, and the index of the dropped datagrams in it.

@@ -20,6 +20,8 @@ struct ImpairedCall: Sendable {
     let userRecording: RecordingFolder.UserRecording
     /// What the browser sent, as the relay saw it.
     let census: RTPCensus
+    /// The number of the browser's datagrams that the relay did not read in time.
+    let unread: Int
     /// The time when the browser stopped sending, in milliseconds since 1970.
     let stoppedAt: Double
 
@@ -61,12 +63,14 @@ struct ImpairedCall: Sendable {
     try await sleepOnEventLoop(for: .milliseconds(3200))
     guard let report = try await call.leave().first else { throw NoCall() }
     guard let census = await relay.census(of: user) else { throw NoCall() }
+    let unread = try await relay.unread(of: user)
     try await sleepOnEventLoop(for: .milliseconds(300))
     let ending = try await bot.terminate().ending
     guard ending == .exit(0), let userRecording = try folder.userRecordings().first else {
       throw BadEnding(ending: ending)
     }
-    return Outcome(report: report, userRecording: userRecording, census: census, stoppedAt: stoppedAt)
+    return Outcome(
+      report: report, userRecording: userRecording, census: census, unread: unread, stoppedAt: stoppedAt)
   }
 
   struct NoCall: Error, CustomStringConvertible {

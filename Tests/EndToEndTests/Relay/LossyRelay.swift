@@ -62,6 +62,9 @@ actor LossyRelay {
   /// Returns what a user sent to the program; nil if they never met.
   func census(of user: String) -> RTPCensus? { ports[user]?.census }
 
+  /// Returns the number of a user's datagrams that the relay did not read in time.
+  func unread(of user: String) async throws -> Int { try await ports[user]?.unread() ?? 0 }
+
   /// Returns the sum of the counters of all links in that direction.
   func counts(_ direction: Direction) -> LossyLink.Counts {
     ports.values.map { $0.counts(direction) }.reduce(.init(), +)

@@ -62,6 +62,15 @@ final class RelayedPort: Sendable {
   /// What the user sent, including dropped datagrams.
   var census: RTPCensus { state.withLock { $0.census } }
 
+  /// Returns the number of the user's datagrams that the kernel dropped because the relay did not read them in time
+  /// (`SO_MEMINFO`, `SK_MEMINFO_DROPS`).
+  func unread() async throws -> Int {
+    typealias Values = (UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32)
+    guard let options = channel as? any SocketOptionProvider else { return 0 }
+    let values: Values = try await options.unsafeGetSocketOption(level: .socket, name: .init(rawValue: 55)).get()
+    return Int(values.8)
+  }
+
   /// Returns the sum of the counters of all links in that direction.
   func counts(_ direction: Direction) -> LossyLink.Counts {
     state.withLock { state in
