@@ -15,7 +15,7 @@ PACKAGES = scripts/install-debian-packages.sh
 export SWIFT
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test end-to-end interop soak crashes hostile sanitize fuzz bench overload build install lint docs reference format sample clean
+.PHONY: help demo test end-to-end interop soak crashes hostile network sanitize fuzz bench overload build install lint docs reference format sample clean
 
 help: ## list the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,6 +43,9 @@ crashes: ## kill CRASHES=100 recorders at random moments; every file must be rea
 
 hostile: ## 8 honest bots and one attacker in a room for HOSTILE_SECONDS=1000; no frame may be lost
 	@scripts/test.sh hostile $(HOSTILE_SECONDS)
+
+network: ## calls through every pair of NATs and firewalls, direct and relayed, between network namespaces
+	@scripts/test.sh network
 
 sanitize: ## run the tests without browsers under the address and the thread sanitizer; takes an hour
 	@scripts/sanitize.sh

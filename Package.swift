@@ -128,7 +128,7 @@ let package = Package(
       "BotPeer",
       [
         "PeerEngine", "NetworkEmulation", "FaultInjection", "Media", "Signalling", "RTP", "ICE", "SCTP", "CDatagrams",
-        byteBuffer, sockets, logging,
+        byteBuffer, sockets, tls, logging,
       ]),
     module("Recorder", ["Bitstream", "Media", "Codecs", "CFiles", "COgg", byteBuffer, sockets, logging]),
     module("FileSource", ["Bitstream", "Media", "CWebM", "COgg", byteBuffer, logging]),
@@ -166,7 +166,7 @@ let package = Package(
       dependencies: [
         "Bitstream", "BotPeer", "CallCheck", "Codecs", "FileSource", "ICE", "LiveSource", "Media", "PeerEngine", "RTP",
         "Recorder", "SCTP", "SDP", "Signalling", "SkyRTC", "HTTPTransport", "Janus", "SocketIO", "Firestore", "WHIP",
-        byteBuffer, embedded, http, webSocket, logging,
+        "DataMessages", byteBuffer, embedded, http, webSocket, logging,
       ],
       path: "Tests/Fuzz/Targets", swiftSettings: rules),
     tests(of: "MachineStalls", []),

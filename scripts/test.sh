@@ -6,6 +6,7 @@
 #        scripts/test.sh soak [MINUTES]      joins, leaves and an impaired network, 30 minutes by default
 #        scripts/test.sh interop [CALLS]     calls with each other WebRTC stack in each role, 20 by default
 #        scripts/test.sh crashes [COUNT]     kills this many recorders at random moments, 100 by default
+#        scripts/test.sh network             calls through every pair of NATs, direct and relayed
 #        scripts/test.sh hostile [SECONDS]   8 honest bots and one attacker in a room, 1000 s by default
 #
 # STRICT=1 fails the run if a single real-time scenario could not be judged on this machine.
@@ -160,6 +161,11 @@ case $what in
     export CHATBOT_HOSTILE_SECONDS=${name:-1000}
     step "8 honest bots and one attacker for $CHATBOT_HOSTILE_SECONDS s"
     end_to_end $((CHATBOT_HOSTILE_SECONDS / 30 + 20)) HostileRoomTests
+    ;;
+  network)
+    export CHATBOT_NETWORK=1
+    step "Calls through every pair of NATs"
+    end_to_end 30 '(NetworkLabTests|NATCallTests|NATBrowserTests)'
     ;;
   interop)
     export CHATBOT_INTEROP_CALLS=${name:-20}

@@ -5,6 +5,7 @@ public import Media
 internal import NIOCore
 internal import NIOPosix
 internal import RTP
+public import Signalling
 
 extension Peer {
   /// The addresses, media and limits of a peer.
@@ -16,8 +17,13 @@ extension Peer {
     public var includesLoopback = false
     /// The UDP port on every address; 0 for any free one.
     public var udpPort: UInt16 = 0
-    /// STUN servers as `stun:host[:port]` (RFC 7064).
-    public var iceServers: [String] = []
+    /// STUN servers, `stun:host[:port]` (RFC 7064), and TURN servers with a user name and a password,
+    /// `turn:host[:port][?transport=udp|tcp]` or `turns:` for TLS (RFC 7065).
+    public var iceServers: [ICEServer] = []
+    /// Whether participants may be reached directly, or only through a TURN server.
+    public var iceTransportPolicy = ICETransportPolicy.all
+    /// A file with certificates in PEM that TLS connections to TURN servers trust; nil for those of the system.
+    public var caCertificate: String?
     /// Whether the peer checks candidates that lead into this machine or into a network without public addresses (RFC
     /// 1918 and similar). If not, a participant there can still connect: the peer answers their check, and then checks
     /// their address in turn.
@@ -77,6 +83,13 @@ extension Peer {
         }
       }
     }
+  }
+
+  /// Which candidates are used (W3C webrtc, `RTCIceTransportPolicy`).
+  public enum ICETransportPolicy: String, Sendable, Hashable, CaseIterable {
+    case all
+    /// Only those of TURN servers, so that participants do not learn the addresses of this machine.
+    case relay
   }
 
   /// An error while starting a peer.

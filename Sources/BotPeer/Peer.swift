@@ -56,16 +56,17 @@ public final class Peer: Sendable {
   ///   - loop: runs all work and delivers the events.
   ///   - others: further loops for media: each has its own sockets, and a participant is assigned to one of all loops
   ///     when the call begins.
-  ///   - log: logs failed sockets and STUN servers at `debug`, and video suspended for lack of time at `warning`.
+  ///   - log: logs failed sockets and STUN servers at `debug`, failures of TURN servers and video suspended for lack of time
+  ///     at `warning`.
   public static func start(
     _ configuration: Configuration, on loop: any EventLoop, and others: [any EventLoop] = [],
     log: Logger = Logger(label: "peer")
   ) async throws -> Peer {
     let addresses = try configuration.addressesToBind()
-    let servers = try await StunServers.resolve(configuration.iceServers, on: loop)
+    let servers = try await ICEServers.resolve(configuration.iceServers)
     let received = ReceivedDataChannels()
     let plan = MediaShard.Plan(
-      configuration: configuration, addresses: addresses, stunServers: servers, checkPace: CheckPacer(),
+      configuration: configuration, addresses: addresses, servers: servers, checkPace: CheckPacer(),
       assignments: ShardAssignments(count: 1 + others.count), departedLimit: max(1, 256 / (1 + others.count)), log: log,
       dataChannelOpened: { received.add($0) })
     let (first, source, events) = try await loop.submit {
@@ -109,25 +110,25 @@ public final class Peer: Sendable {
     if participant.offerer == .local { offer(to: participant.id) }
   }
 
-  /// Queries STUN servers that the signalling assigned, where no server was configured. Other servers are ignored.
+  /// Uses STUN and TURN servers that the signalling assigned, besides those of the configuration.
   ///
-  /// - Returns: the URLs that cannot be used, each with the reason.
+  /// - Returns: the servers that cannot be used, each with the reason.
   @discardableResult
   public func use(_ servers: [ICEServer]) async -> [String] {
-    var addresses: [TransportAddress] = []
+    var found = ICEServers()
     var problems: [String] = []
-    for server in servers.prefix(16) where server.url.lowercased().hasPrefix("stun:") {
+    for server in servers.prefix(16) {
       do {
-        addresses += try await StunServers.resolve([server.url], on: shards[0].loop)
+        try await found.add(server)
       } catch {
         problems.append("\(error)")
       }
     }
-    for shard in shards { shard.perform { [addresses] in $0.gatherServerReflexive(from: addresses) } }
+    for shard in shards { shard.perform { [found] in $0.use(found) } }
     return problems
   }
 
-  /// Waits until every STUN server has answered, for a signalling system that carries no candidates after the first
+  /// Waits until every STUN and TURN server has answered, for a signalling system that carries no candidates after the first
   /// description.
   ///
   /// - Parameter limit: the maximum time to wait.

@@ -66,7 +66,7 @@ public struct SignalledParticipant: Sendable, Hashable {
 }
 
 /// A STUN or TURN server that a signalling system assigns (RFC 7064, RFC 7065).
-public struct ICEServer: Sendable, Hashable {
+public struct ICEServer: Sendable, Hashable, ExpressibleByStringLiteral {
   /// For example `stun:stun.example.org:3478` or `turn:turn.example.org?transport=udp`.
   public var url: String
   public var username: String?
@@ -78,6 +78,8 @@ public struct ICEServer: Sendable, Hashable {
     self.username = username
     self.credential = credential
   }
+
+  public init(stringLiteral url: String) { self.init(url: url) }
 }
 
 /// A message from one peer to another that negotiates the connection. A server or any other channel carries it.

@@ -152,8 +152,7 @@ struct ICEServerURLTests {
         "example.org:3478",
         "An ICE server URL has the form stun:host or stun:host:port, but \"example.org:3478\" has no scheme."
       ),
-      ("turn:example.org", "Only stun: servers are supported, but this one is turn:."),
-      ("stuns:example.org", "Only stun: servers are supported, but this one is stuns:."),
+      ("stuns:example.org", "Only stun:, turn: and turns: servers are supported, but this one is stuns:."),
       (
         "stun://example.org",
         "An ICE server URL has the form stun:host, without slashes, but this one is \"stun://example.org\"."

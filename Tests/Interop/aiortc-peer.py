@@ -3,6 +3,7 @@
 import asyncio
 import fractions
 import json
+import random
 import sys
 
 import numpy
@@ -58,9 +59,76 @@ async def count(track):
         counts["received"][track.kind] += 1
 
 
+class Exchange:
+    """Sends messages of mixed sizes and kinds on a data channel and compares what the other side sends back."""
+
+    def __init__(self, channel, count, largest):
+        self.channel = channel
+        generator = random.Random(1)
+        edges = [1, 2, 3, 1199, 1200, 1201, 16384, largest - 1, largest]
+        self.sizes = [
+            edges[number // 10 % len(edges)] if number % 10 == 0 else max(1, int(largest ** generator.random()))
+            for number in range(count)
+        ]
+        self.returned = 0
+        self.error = None
+        self.is_done = asyncio.Event()
+
+    def content(self, number):
+        size = self.sizes[number]
+        return chr(97 + number % 26) * size if number % 3 == 1 else bytes([number % 256]) * size
+
+    def received(self, message):
+        if self.returned >= len(self.sizes):
+            self.error = "more messages came back than were sent"
+        elif message != self.content(self.returned):
+            self.error = f"message {self.returned} came back as another, of {len(message)} bytes"
+        self.returned += 1
+        if self.error or self.returned == len(self.sizes):
+            self.is_done.set()
+
+    async def run(self):
+        begun = asyncio.get_event_loop().time()
+        for number in range(len(self.sizes)):
+            while self.channel.bufferedAmount > 1 << 20:
+                await asyncio.sleep(0.01)
+            self.channel.send(self.content(number))
+        await self.is_done.wait()
+        # The time in which a message would come back twice.
+        seconds = asyncio.get_event_loop().time() - begun
+        await asyncio.sleep(0.3)
+        result = {"returned": self.returned, "bytes": sum(self.sizes), "seconds": seconds, "error": self.error}
+        write({"exchange": result, "label": self.channel.label})
+
+
 async def main():
     connection = RTCPeerConnection()
     tasks = []
+    data = None
+
+    def use(channel):
+        write({"channel": channel.label})
+        if data.get("messages"):
+            exchange = Exchange(channel, data["messages"], data["largest"])
+            channel.on("message", exchange.received)
+            tasks.append(asyncio.ensure_future(exchange.run()))
+        else:
+
+            @channel.on("message")
+            def on_message(message):
+                write({"message": message})
+                if data.get("reply"):
+                    channel.send(data["reply"])
+
+    def open_channel():
+        if data and data.get("label"):
+            channel = connection.createDataChannel(data["label"])
+            channel.on("open", lambda: use(channel))
+
+    @connection.on("datachannel")
+    def on_datachannel(channel):
+        if data and not data.get("label"):
+            use(channel)
 
     @connection.on("track")
     def on_track(track):
@@ -85,13 +153,17 @@ async def main():
     await asyncio.get_event_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
     async for text in reader:
         line = json.loads(text)
-        if line.get("call"):
+        if line.get("data"):
+            data = line["data"]
+        elif line.get("call"):
             add_tracks()
+            open_channel()
             await connection.setLocalDescription(await connection.createOffer())
             write({"type": "offer", "sdp": connection.localDescription.sdp})
         elif line.get("type") == "offer":
             await connection.setRemoteDescription(RTCSessionDescription(line["sdp"], "offer"))
             add_tracks()
+            open_channel()
             await connection.setLocalDescription(await connection.createAnswer())
             write({"type": "answer", "sdp": connection.localDescription.sdp})
         elif line.get("type") == "answer":

@@ -27,6 +27,7 @@ final class PeerDriver {
   private var sockets: [TransportAddress: DatagramSocket] = [:]
   private var gatherers: [TransportAddress: ServerReflexiveGatherer] = [:]
   private var bySocket: [Int32: DatagramSocket] = [:]
+  private var relays: RelaySet?
   private var poller: SocketPoller?
   /// The counters of all sockets at the last ``threadWasBusy(_:now:)``.
   private var counted: (read: UInt64, dropped: UInt32) = (0, 0)
@@ -118,19 +119,37 @@ final class PeerDriver {
     }
     guard !sockets.isEmpty else { throw .noSocket(port: port, problems: problems) }
     for problem in problems { log.debug("no UDP socket", metadata: ["reason": "\(problem)"]) }
-    demultiplexer.localAddresses = Array(sockets.keys)
+    if configuration.iceTransportPolicy == .all { demultiplexer.localAddresses = Array(sockets.keys) }
     isListener = configuration.sending.isEmpty && sockets.values.allSatisfy(\.hasLargeBuffer)
     let poller = SocketPoller.of(loop)
     self.poller = poller
     poller.join(self, descriptors: bySocket.keys)
-    return demultiplexer.localAddresses
+    return Array(sockets.keys)
   }
 
-  /// Whether a STUN server has neither answered nor failed yet.
-  var isGathering: Bool { gatherers.values.contains(where: \.isGathering) }
+  /// Whether a STUN or TURN server has neither answered nor failed yet.
+  var isGathering: Bool { gatherers.values.contains(where: \.isGathering) || relays?.isGathering ?? false }
 
-  /// Starts querying the STUN servers for the mapped addresses of the sockets.
-  func gatherServerReflexive(from servers: [TransportAddress]) {
+  /// Starts querying the STUN servers for the mapped addresses of the sockets, and requests an allocation on each TURN
+  /// server.
+  func use(_ servers: ICEServers) {
+    if configuration.iceTransportPolicy == .all { gatherServerReflexive(from: servers.stun) }
+    if !servers.turn.isEmpty {
+      relays = relays ?? makeRelays()
+      relays?.use(servers.turn, families: Set(sockets.keys.map(\.family)))
+    }
+    carryOutAll(now: .now)
+  }
+
+  private func makeRelays() -> RelaySet {
+    RelaySet(
+      configuration, on: loop, log: log,
+      opened: { [unowned self] socket in poller?.add(socket.descriptor, of: self) },
+      closing: { [unowned self] socket in poller?.remove(socket.descriptor) },
+      streamWasRead: { [unowned self] in carryOutAll(now: .now) })
+  }
+
+  private func gatherServerReflexive(from servers: [TransportAddress]) {
     let now = ContinuousClock.now
     for address in sockets.keys {
       // A remote server cannot answer a loopback address, and a local server cannot tell the mapped address of another.
@@ -138,19 +157,30 @@ final class PeerDriver {
       guard !reachable.isEmpty, gatherers[address] == nil else { continue }
       gatherers[address] = ServerReflexiveGatherer(base: address, servers: reachable, now: now)
     }
-    carryOutAll(now: now)
   }
 
   /// Reads the datagrams of a socket. Each is processed with its own arrival time, although they are read together.
   ///
   /// - Returns: whether more datagrams may be queued.
   func receive(at descriptor: Int32) -> Bool {
-    guard let socket = bySocket[descriptor] else { return false }
     if !hasNewData { newlyRead = 0 }
     hasNewData = true
+    guard let socket = bySocket[descriptor] else {
+      return relays?.receive(at: descriptor) { event, arrival in handle(event, now: arrival) } ?? false
+    }
     return socket.receive { datagram, remote, arrival in
       newlyRead &+= 1
       received(&datagram, from: remote, to: socket.address, now: arrival)
+    }
+  }
+
+  private func handle(_ event: RelayEvent, now: MonotonicInstant) {
+    switch event {
+    case .added(let relay): demultiplexer.addRelayed(relay, now: now.instant)
+    case .removed(let address): demultiplexer.removeRelayed(address, now: now.instant)
+    case .received(var datagram, let remote, let local):
+      newlyRead &+= 1
+      demultiplexer.received(&datagram, from: remote, to: local, now: now)
     }
   }
 
@@ -158,8 +188,9 @@ final class PeerDriver {
   /// result.
   func threadWasBusy(_ share: Double, now: ContinuousClock.Instant) {
     isBusy = share > 0.5
-    let read = sockets.values.reduce(UInt64(0)) { $0 &+ $1.datagramsRead }
-    let dropped = sockets.values.reduce(UInt32(0)) { $0 &+ $1.datagramsOverflowed }
+    let all = Array(sockets.values) + (relays?.sockets ?? [])
+    let read = all.reduce(UInt64(0)) { $0 &+ $1.datagramsRead }
+    let dropped = all.reduce(UInt32(0)) { $0 &+ $1.datagramsOverflowed }
     let load = MachineLoad(
       datagramsRead: read &- counted.read, datagramsDropped: UInt64(dropped &- counted.dropped), busy: share)
     counted = (read, dropped)
@@ -240,8 +271,10 @@ final class PeerDriver {
     }
     // The driver will not exist to send them later, and without a goodbye the remote peer waits for long.
     for queuedDatagram in demultiplexer.takeHeldDatagrams() {
-      sockets[queuedDatagram.local]?.write(queuedDatagram.datagram, to: queuedDatagram.remote)
+      send(queuedDatagram.datagram, from: queuedDatagram.local, to: queuedDatagram.remote, now: .now)
     }
+    relays?.close()
+    relays = nil
     poller?.leave(self)
     poller = nil
     for socket in sockets.values {
@@ -272,8 +305,7 @@ final class PeerDriver {
     demultiplexer.poll(now: now, wallClock: configuration.wallClock()) { action, participant in
       switch action {
       case .transmit(let datagram, let local, let remote):
-        let isMedia = (datagram.getInteger(at: datagram.readerIndex, as: UInt8.self) ?? 0) >= 128
-        sockets[local]?.write(datagram, to: remote, isEssential: !isMedia)
+        send(datagram, from: local, to: remote, now: now)
       case .event(let event):
         emit(ParticipantEvent(participant: participant, event: event, time: now))
         if case .ended = event { ended.append(participant) }
@@ -285,9 +317,10 @@ final class PeerDriver {
       }
     }
     for socket in sockets.values { socket.flush() }
+    relays?.poll(now: now) { handle($0, now: MonotonicInstant(now)) }
     hasNewData = false
     deadline = demultiplexer.deadline
-    for due in gatherers.values.map(\.deadline) + [turnEnded(now)?.instant] {
+    for due in gatherers.values.map(\.deadline) + [turnEnded(now)?.instant, relays?.deadline] {
       if let due { deadline = deadline.map { min($0, due) } ?? due }
     }
     // Another connection may have begun under the same id.
@@ -295,7 +328,19 @@ final class PeerDriver {
     poller?.changed(self, now: now)
   }
 
+  private func send(
+    _ datagram: ByteBuffer, from local: TransportAddress, to remote: TransportAddress, now: ContinuousClock.Instant
+  ) {
+    guard let socket = sockets[local] else {
+      relays?.send(datagram, from: local, to: remote, now: now)
+      return
+    }
+    let isMedia = (datagram.getInteger(at: datagram.readerIndex, as: UInt8.self) ?? 0) >= 128
+    socket.write(datagram, to: remote, isEssential: !isMedia)
+  }
+
   private func gather(now: ContinuousClock.Instant) {
+    relays?.poll(now: now) { handle($0, now: MonotonicInstant(now)) }
     if gatherers.isEmpty { return }
     for base in gatherers.keys {
       for action in gatherers[base]?.poll(now: now) ?? [] {

@@ -88,6 +88,21 @@ final class SocketPoller {
     socketsChanged()
   }
 
+  /// Adds a socket of a driver that has joined.
+  func add(_ descriptor: Int32, of driver: PeerDriver) {
+    sockets.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0))
+    owners.append(driver)
+    socketsChanged()
+  }
+
+  /// Removes a socket, which may be closed afterwards.
+  func remove(_ descriptor: Int32) {
+    guard let position = sockets.firstIndex(where: { $0.fd == descriptor }) else { return }
+    sockets.remove(at: position)
+    owners.remove(at: position)
+    socketsChanged()
+  }
+
   private func socketsChanged() {
     idleWaiterIsWaiting = false
     idleWaiter?.wait(for: [])
@@ -123,8 +138,10 @@ final class SocketPoller {
     let hasNewData = poll(&sockets, nfds_t(sockets.count), 0) > 0
     emptyPolls = hasNewData ? 0 : min(emptyPolls + 1, Self.emptyPollLimit)
     var hasMore = false
-    for position in sockets.indices where hasNewData && sockets[position].revents != 0 {
-      if owners[position].receive(at: sockets[position].fd) { hasMore = true }
+    // A driver may add and remove sockets while it reads one.
+    let readable = hasNewData ? sockets.indices.filter { sockets[$0].revents != 0 } : []
+    for (owner, descriptor) in readable.map({ (owners[$0], sockets[$0].fd) }) where owner.receive(at: descriptor) {
+      hasMore = true
     }
     let now = ContinuousClock.now
     for driver in drivers where driver.hasNewData || driver.isDue(now: now) { driver.carryOutAll(now: now) }

@@ -11,7 +11,7 @@ struct MediaShard: Sendable {
   struct Plan: Sendable {
     var configuration: Peer.Configuration
     var addresses: [IPAddress]
-    var stunServers: [TransportAddress]
+    var servers: ICEServers
     var checkPace: CheckPacer
     var assignments: ShardAssignments
     /// The number of participants who may continue a call after they have left the room.
@@ -54,7 +54,7 @@ struct MediaShard: Sendable {
       throw .noSocket(port: port, problems: ["thread \(index + 1) would need the port \(Int(port) + index)"])
     }
     localAddresses = try driver.bind(plan.addresses, port: own)
-    driver.gatherServerReflexive(from: plan.stunServers)
+    driver.use(plan.servers)
     self.loop = loop
     self.driver = NIOLoopBound(driver, eventLoop: loop)
   }

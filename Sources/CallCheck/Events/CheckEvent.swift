@@ -12,6 +12,8 @@ public enum CheckEvent: Sendable, Hashable {
   case skipped(SkippedFrames)
   /// What our data channel to the peer has carried so far.
   case data(DataReport)
+  /// A chat message of the peer, or one of ours to it.
+  case message(from: String, name: String?, text: String)
 }
 
 /// A step in setting up a call, or its end.

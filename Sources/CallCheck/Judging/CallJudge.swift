@@ -78,6 +78,9 @@ public final class CallJudge {
     case .sample(let sample): self.sample(sample, of: peer, at: now)
     case .skipped(let videoFrames): skip(videoFrames, of: peer)
     case .data(let report): change(peer) { $0.data = report }
+    case .message(let sender, let name, let text):
+      let message = MessageReport(time: seconds(now), from: sender, name: name, text: text)
+      change(peer) { $0.receive(message) }
     }
   }
 

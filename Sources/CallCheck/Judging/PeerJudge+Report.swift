@@ -55,6 +55,7 @@ extension PeerJudge {
       video: seen.map(videoReport), audio: heard.map(audioReport), undecoded: undecoded, skew: skew.report,
       pattern: patternReport,
       returned: returns.report(end: end), data: data,
+      messages: messages.isEmpty ? nil : messages, furtherMessages: furtherMessages == 0 ? nil : furtherMessages,
       timeline: buckets.timeline(end: checkEnd, video: seen, audio: heard, fastest: video.frameRateEstimator.fastest),
       skippedFrames: skippedFrames,
       thumbnails: video.thumbnails.chosen)

@@ -21,6 +21,8 @@ struct PeerJudge {
   var audioDelays = Samples()
   private(set) var skippedFrames: SkippedFramesReport?
   var data: DataReport?
+  private(set) var messages: [MessageReport] = []
+  private(set) var furtherMessages = 0
   var videoBytes = 0
   var audioBytes = 0
   /// When the last frame of each track could be seen or heard: a frame waits for earlier ones.
@@ -46,6 +48,10 @@ struct PeerJudge {
   }
 
   // MARK: Events
+
+  mutating func receive(_ message: MessageReport) {
+    if messages.count < MessageReport.maximumCount { messages.append(message) } else { furtherMessages += 1 }
+  }
 
   mutating func step(_ step: CallStep, at time: Double) {
     func first(_ position: WritableKeyPath<CallSteps, Double?>) {

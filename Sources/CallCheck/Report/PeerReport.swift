@@ -28,6 +28,10 @@ public struct PeerReport: Sendable, Hashable, Codable {
   public var returned: ReturnReport?
   /// What our data channel to the peer carried; nil without one.
   public var data: DataReport?
+  /// The first chat messages of the call with the peer, in the order of their times; nil if there were none.
+  public var messages: [MessageReport]?
+  /// The number of further messages; nil for none.
+  public var furtherMessages: Int?
   /// How long before the check's end the peer joined, if that was too late for it to be judged; nil if it was judged.
   public var timeLeftAfterLateJoin: Double?
   /// The call in steps of time.
@@ -41,7 +45,7 @@ public struct PeerReport: Sendable, Hashable, Codable {
 
   private enum CodingKeys: String, CodingKey {
     case id, reached, progress, steps, departure, absent, connection, video, audio, undecoded, skew, pattern, returned,
-      data
+      data, messages, furtherMessages
     case timeLeftAfterLateJoin = "cameLate"
     case timeline
     case skippedFrames = "leftOut"

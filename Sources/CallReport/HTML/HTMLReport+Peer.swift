@@ -25,6 +25,7 @@ extension HTMLReport {
       rules(of: section, into: &page)
       if peer.reached >= .media { setUp(peer, into: &page) }
       timeline(peer, of: section, into: &page)
+      messages(peer, into: &page)
       videoFrames(peer, into: &page)
       recordings(peer, into: &page)
       details(peer, into: &page)

@@ -83,7 +83,14 @@ extension HTMLReport {
         ]
       ) { page in
         page.empty("line", ["class": "grid", "x1": "0", "x2": "100%", "y1": "9", "y2": "9"])
-        for interval in band.intervals {
+        for interval in band.intervals where interval.duration == 0 {
+          page.element(
+            "circle", ["class": band.style.rawValue, "cx": axis.percent(interval.start), "cy": "9", "r": "4"]
+          ) {
+            $0.element("title", text: interval.text)
+          }
+        }
+        for interval in band.intervals where interval.duration > 0 {
           let (start, end) = (axis.fraction(interval.start), axis.fraction(interval.start + interval.duration))
           page.element(
             "rect",

@@ -65,6 +65,11 @@ struct CheckList: Sendable {
     for index in pairs.indices.reversed() where pairs[index].path.remote == remote { remove(at: index) }
   }
 
+  /// Removes the pairs of a local address that exists no more.
+  mutating func removePairs(from local: TransportAddress) {
+    for index in pairs.indices.reversed() where pairs[index].path.local == local { remove(at: index) }
+  }
+
   // MARK: Order
 
   /// Appends a pair to the triggered-check queue (RFC 8445, 6.1.4.1).

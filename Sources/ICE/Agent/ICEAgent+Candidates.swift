@@ -10,14 +10,57 @@ extension ICEAgent {
     }
     let preference = UInt16((address.ip.isLoopback ? 10_000 : 60_000) - bases.count)
     let foundation = Self.foundation(.host, base: address.ip)
-    let base = Base(address: address, localPreference: preference, foundation: foundation)
     let candidate = ICECandidate(
       foundation: foundation, priority: ICECandidateType.host.priority(localPreference: preference),
       host: .address(address.ip), port: address.port, type: .host)
+    add(Base(address: address, type: .host, localPreference: preference, foundation: foundation), candidate)
+    return candidate
+  }
+
+  /// Adds a relayed address. The caller sends what the agent sends from it through its server.
+  ///
+  /// - Returns: the candidate to signal, or nil when the address is known, is unusable or is the 17th.
+  @discardableResult
+  package mutating func addRelayed(_ relay: RelayedAddress, now: ContinuousClock.Instant) -> ICECandidate? {
+    let address = relay.address
+    guard address.isReachable, bases.count < Self.maximumBases, !bases.contains(where: { $0.address == address }) else {
+      return nil
+    }
+    wake = wake ?? now
+    let preference = 30_000 + min(relay.preference, 1_000) * 20 - UInt16(bases.count)
+    let foundation = Self.foundation(.relayed, base: relay.server.ip)
+    let candidate = ICECandidate(
+      foundation: foundation, priority: ICECandidateType.relayed.priority(localPreference: preference),
+      host: .address(address.ip), port: address.port, type: .relayed,
+      related: .init(address: relay.mapped.ip.description, port: relay.mapped.port))
+    add(Base(address: address, type: .relayed, localPreference: preference, foundation: foundation), candidate)
+    return candidate
+  }
+
+  private mutating func add(_ base: Base, _ candidate: ICECandidate) {
     bases.append(base)
     localCandidates.append(candidate)
     for remote in remoteCandidates { _ = pair(base, with: remote, isProven: false) }
-    return candidate
+  }
+
+  /// Removes a relayed address that the server has given up. If the selected pair used it, the agent looks for another
+  /// one, as long as it would at the beginning.
+  package mutating func removeRelayed(_ address: TransportAddress, now: ContinuousClock.Instant) {
+    guard bases.contains(where: { $0.address == address && $0.type == .relayed }) else { return }
+    wake = wake ?? now
+    bases.removeAll { $0.address == address }
+    localCandidates.removeAll { $0.address == address }
+    transactions.removeAll { $0.path.local == address }
+    earlyChecks.removeAll { $0.path.local == address }
+    if previousSession?.selected?.local == address { previousSession = nil }
+    let selected = selection.flatMap { checkList.index(of: $0.pair) }.map { checkList[$0].path.local }
+    checkList.removePairs(from: address)
+    if let nominated, checkList.index(of: nominated) == nil { self.nominated = nil }
+    guard selected == address else { return }
+    selection = nil
+    nominated = nil
+    if started != nil { started = now }
+    checkList.wakeAll()
   }
 
   /// Adds the address that a STUN server reported for a base.
@@ -135,7 +178,7 @@ extension ICEAgent {
     guard base.address.family == remote.address.family else { return nil }
     return checkList.insert(
       Path(local: base.address, remote: remote.address),
-      localPriority: ICECandidateType.host.priority(localPreference: base.localPreference),
+      localPriority: base.type.priority(localPreference: base.localPreference),
       localFoundation: base.foundation, remote: remote, role: role, isProven: isProven, keeping: selection?.pair)
   }
 

@@ -19,7 +19,8 @@ package import NIOCore
 /// regular nomination and understands the aggressive nomination of RFC 5245. Consent follows RFC 7675.
 ///
 /// Left out on purpose:
-/// - TURN (RFC 8656): the agent gathers no relayed candidates. Those of the remote peer are addresses like any other.
+/// - The TURN protocol (RFC 8656): `TURNClient` speaks it. To the agent a relayed address is one that it sends from, like
+///   that of a socket.
 /// - More than one component or stream: everything is bundled and multiplexed.
 /// - ICE over TCP (RFC 6544), mDNS names (RFC 8828): such candidates are counted and ignored.
 /// - The lite role; lite remote agents are supported.
@@ -71,9 +72,11 @@ package struct ICEAgent: Sendable {
     package let roundTripTime: Duration?
   }
 
-  /// A local address that datagrams are sent from, with the properties of its host candidate.
+  /// A local address that datagrams are sent from: that of a socket or of a relay, with the properties of its candidate.
   struct Base: Sendable {
     let address: TransportAddress
+    /// Host or relayed.
+    let type: ICECandidateType
     let localPreference: UInt16
     let foundation: String
   }
@@ -121,7 +124,7 @@ package struct ICEAgent: Sendable {
   package internal(set) var role: Role
   package internal(set) var state = State.new
   package internal(set) var statistics = ICEStatistics()
-  /// The local candidates to signal: host and server-reflexive.
+  /// The local candidates to signal: host, server-reflexive and relayed.
   package internal(set) var localCandidates: [ICECandidate] = []
 
   /// Whether the agent checks candidates that lead into this machine or into a network without public addresses. If

@@ -60,10 +60,28 @@ package struct STUNAttributeType: RawRepresentable, Sendable, Hashable {
   package static let iceControlled = STUNAttributeType(rawValue: 0x8029)
   package static let iceControlling = STUNAttributeType(rawValue: 0x802A)
 
+  // RFC 8489, 14, for long-term credentials and alternate servers.
+  package static let passwordAlgorithms = STUNAttributeType(rawValue: 0x8002)
+  package static let alternateServer = STUNAttributeType(rawValue: 0x8023)
+
+  // RFC 8656, 18.
+  package static let channelNumber = STUNAttributeType(rawValue: 0x000C)
+  package static let lifetime = STUNAttributeType(rawValue: 0x000D)
+  package static let xorPeerAddress = STUNAttributeType(rawValue: 0x0012)
+  package static let data = STUNAttributeType(rawValue: 0x0013)
+  package static let xorRelayedAddress = STUNAttributeType(rawValue: 0x0016)
+  package static let requestedAddressFamily = STUNAttributeType(rawValue: 0x0017)
+  package static let evenPort = STUNAttributeType(rawValue: 0x0018)
+  package static let requestedTransport = STUNAttributeType(rawValue: 0x0019)
+  package static let dontFragment = STUNAttributeType(rawValue: 0x001A)
+  package static let reservationToken = STUNAttributeType(rawValue: 0x0022)
+  package static let additionalAddressFamily = STUNAttributeType(rawValue: 0x8000)
+  package static let addressErrorCode = STUNAttributeType(rawValue: 0x8001)
+
   /// Whether a receiver that does not know the type must refuse the message (RFC 8489, 14).
   package var isComprehensionRequired: Bool { rawValue < 0x8000 }
 
-  /// Whether this module understands the type.
+  /// Whether the ICE agent understands the type; those of TURN are not among them.
   package var isUnderstood: Bool { Self.understood.contains(self) }
 
   private static let understood: Set<STUNAttributeType> = [

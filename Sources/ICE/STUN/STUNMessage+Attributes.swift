@@ -2,7 +2,8 @@ package import NIOCore
 
 /// Typed accessors of the attributes that the agent uses. Each setter replaces the attribute or appends it.
 ///
-/// Getters ignore everything after MESSAGE-INTEGRITY but FINGERPRINT, because it is not protected (RFC 8489, 14.5).
+/// Getters ignore everything after MESSAGE-INTEGRITY or MESSAGE-INTEGRITY-SHA256, because it is not protected
+/// (RFC 8489, 14.5 and 14.6).
 extension STUNMessage {
   /// USERNAME (RFC 8489, 14.3): in a connectivity check `receiver's fragment:sender's fragment` (RFC 8445, 7.2.2).
   package var username: String? {
@@ -85,16 +86,16 @@ extension STUNMessage {
     }
   }
 
-  /// The attributes before MESSAGE-INTEGRITY, or all if there is none.
-  private var protectedAttributes: ArraySlice<STUNAttribute> {
-    attributes.prefix { $0.type != .messageIntegrity }
+  /// The attributes before MESSAGE-INTEGRITY and MESSAGE-INTEGRITY-SHA256, or all if there is none.
+  var protectedAttributes: ArraySlice<STUNAttribute> {
+    attributes.prefix { $0.type != .messageIntegrity && $0.type != .messageIntegritySHA256 }
   }
 
-  private func text(of type: STUNAttributeType) -> String? {
+  func text(of type: STUNAttributeType) -> String? {
     first(type).map { String(buffer: $0.value) }
   }
 
-  private func integer<Value: FixedWidthInteger>(of type: STUNAttributeType) -> Value? {
+  func integer<Value: FixedWidthInteger>(of type: STUNAttributeType) -> Value? {
     guard let value = first(type)?.value, value.readableBytes == Value.bitWidth / 8 else { return nil }
     return value.getInteger(at: value.readerIndex)
   }
@@ -114,7 +115,7 @@ extension STUNMessage {
   }
 
   /// Returns the address XORed with the magic cookie and the transaction id; a second call reverses the first.
-  private func masked(_ address: TransportAddress) -> TransportAddress {
+  func masked(_ address: TransportAddress) -> TransportAddress {
     let port = address.port ^ UInt16(truncatingIfNeeded: Self.magicCookie >> 16)
     switch address.ip {
     case .v4(let value):
@@ -125,7 +126,7 @@ extension STUNMessage {
     }
   }
 
-  private static func address(in value: ByteBuffer) -> TransportAddress? {
+  static func address(in value: ByteBuffer) -> TransportAddress? {
     var value = value
     guard let (_, family, port) = value.readMultipleIntegers(as: (UInt8, UInt8, UInt16).self) else { return nil }
     switch (IPAddress.Family(rawValue: family), value.readableBytes) {
@@ -136,7 +137,7 @@ extension STUNMessage {
     }
   }
 
-  private static func value(of address: TransportAddress) -> ByteBuffer {
+  static func value(of address: TransportAddress) -> ByteBuffer {
     var value = ByteBuffer()
     value.writeMultipleIntegers(0 as UInt8, address.family.rawValue, address.port)
     address.ip.write(into: &value)

@@ -48,6 +48,7 @@ package final class PeerDemultiplexer {
   /// The engines by path, for all other datagrams: an engine owns a path once a check has succeeded on it.
   private var byPath: [Path: PeerConnection] = [:]
   private var reflexiveAddresses: [(mapped: TransportAddress, base: TransportAddress)] = []
+  private var relayedAddresses: [RelayedAddress] = []
   /// The frames that a viewer who joins now needs to decode the current frame.
   private var groupOfPictures = GroupOfPicturesCache()
   private var enginesToPoll: [PeerConnection] = []
@@ -213,6 +214,25 @@ package final class PeerDemultiplexer {
     }
   }
 
+  /// Adds an address of a TURN server that relays to us. Datagrams that are sent from it go to the server.
+  package func addRelayed(_ relay: RelayedAddress, now: ContinuousClock.Instant) {
+    relayedAddresses.append(relay)
+    for engine in engines.values {
+      engine.addRelayed(relay, now: now)
+      markForPoll(engine)
+    }
+  }
+
+  /// Removes a relayed address that exists no more.
+  package func removeRelayed(_ address: TransportAddress, now: ContinuousClock.Instant) {
+    relayedAddresses.removeAll { $0.address == address }
+    byPath = byPath.filter { $0.key.local != address }
+    for engine in engines.values {
+      engine.removeRelayed(address, now: now)
+      markForPoll(engine)
+    }
+  }
+
   /// Whether there is an engine of a participant, or a waiting message will create one.
   package func isConnecting(to participant: ParticipantID) -> Bool {
     engines[participant] != nil || gates[participant]?.deadline != nil
@@ -261,6 +281,7 @@ package final class PeerDemultiplexer {
     let engine = PeerConnection(
       settings, offers: offers, checkPace: configuration.checkPace, generator: configuration.makeGenerator())
     for (mapped, base) in reflexiveAddresses { engine.addServerReflexive(mapped, base: base) }
+    for relay in relayedAddresses { engine.addRelayed(relay, now: now) }
     engine.prime(groupOfPictures, now: now)
     engines[participant] = engine
     return engine

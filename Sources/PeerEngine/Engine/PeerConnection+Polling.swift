@@ -76,9 +76,13 @@ extension PeerConnection {
       path = Path(local: pair.local, remote: pair.remote)
       if let roundTrip = pair.roundTripTime { media.roundTripMeasured(roundTrip) }
     } else if let path, !agent.hasAnswered(local: path.local, remote: path.remote) {
-      // The other end's consent to receive has expired (RFC 7675, 5.1).
+      // The other end's consent to receive has expired (RFC 7675, 5.1), or our relay has gone.
       self.path = nil
       hasLostPath = true
+      if agent.state != .failed, state == .connected {
+        change(to: .disconnected)
+        connectionWasInterrupted(now: now)
+      }
     }
     switch agent.state {
     case .failed:

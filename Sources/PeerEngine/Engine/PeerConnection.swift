@@ -215,10 +215,28 @@ package final class PeerConnection {
   package func addServerReflexive(_ mapped: TransportAddress, base: TransportAddress) {
     guard isOpen else { return }
     agentIsTouched = true
-    agent.addServerReflexive(mapped: mapped, base: base)
-    for candidate in agent.localCandidates.dropFirst(trickledCount) {
-      negotiator.addLocalCandidate(candidate.attributeValue)
-    }
+    if let candidate = agent.addServerReflexive(mapped: mapped, base: base) { signal(candidate) }
+  }
+
+  /// Adds an address of a TURN server that relays to us.
+  package func addRelayed(_ relay: RelayedAddress, now: ContinuousClock.Instant) {
+    guard isOpen else { return }
+    agentIsTouched = true
+    if let candidate = agent.addRelayed(relay, now: now) { signal(candidate) }
+  }
+
+  /// Removes a relayed address that exists no more.
+  package func removeRelayed(_ address: TransportAddress, now: ContinuousClock.Instant) {
+    guard isOpen, let index = agent.localCandidates.firstIndex(where: { $0.address == address && $0.type == .relayed })
+    else { return }
+    agentIsTouched = true
+    negotiator.removeLocalCandidate(agent.localCandidates[index].attributeValue)
+    agent.removeRelayed(address, now: now)
+    if index < trickledCount { trickledCount -= 1 }
+  }
+
+  private func signal(_ candidate: ICECandidate) {
+    negotiator.addLocalCandidate(candidate.attributeValue)
     if state != .new { trickleLocalCandidates() }
   }
 

@@ -77,6 +77,10 @@ package struct LocalDescription: Sendable, Hashable {
     if candidate.hasPrefix("candidate:"), isOneLine, !candidates.contains(candidate) { candidates.append(candidate) }
   }
 
+  mutating func removeCandidate(_ candidate: String) {
+    candidates.removeAll { $0 == candidate }
+  }
+
   subscript(kind: MediaKind) -> LocalTrack {
     get {
       switch kind {

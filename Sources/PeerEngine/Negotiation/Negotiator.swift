@@ -87,6 +87,11 @@ package struct Negotiator: Sendable {
     local.addCandidate(candidate)
   }
 
+  /// Leaves a candidate out of further descriptions.
+  package mutating func removeLocalCandidate(_ candidate: String) {
+    local.removeCandidate(candidate)
+  }
+
   /// Starts or stops sending a kind of media. The next offer or answer tells the remote side.
   package mutating func setSending(_ isSent: Bool, of kind: MediaKind) {
     local[kind].isSent = isSent

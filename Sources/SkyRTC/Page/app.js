@@ -226,7 +226,7 @@ function addPeer(id) {
   const known = peers.get(id);
   if (known) return known;
   const peer = new Peer(id, you < id, {
-    iceServers: settings.iceServers.map((urls) => ({ urls })),
+    iceServers: settings.iceServers,
     localStream: () => media.stream,
     send: (eventName, data) => signalling?.send(eventName, data),
     changed: (changed) => tiles.setState(id, changed.state),

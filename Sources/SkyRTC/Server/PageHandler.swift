@@ -2,6 +2,7 @@ import FoundationEssentials
 import HTTPTransport
 import NIOCore
 import NIOHTTP1
+import Signalling
 
 /// Answers one HTTP request with a file of the web page, then closes the connection.
 ///
@@ -12,7 +13,7 @@ final class PageHandler: ChannelInboundHandler, RemovableChannelHandler {
   typealias OutboundOut = HTTPServerResponsePart
 
   private let timeout: TimeAmount
-  private let settings: ByteBuffer
+  private let iceServers: @Sendable () -> [ICEServer]
   private let responder: (any HTTPRequestResponder)?
   /// Why the request is rejected; set before the request reaches this handler.
   var rejection: RequestRules.Rejection?
@@ -27,13 +28,12 @@ final class PageHandler: ChannelInboundHandler, RemovableChannelHandler {
 
   /// - Parameters:
   ///   - timeout: the timeout of the request, and again of the response.
-  ///   - iceServers: the ICE servers that `/settings.json` lists for the page.
+  ///   - iceServers: returns the ICE servers that `/settings.json` lists for the page.
   ///   - responder: answers requests for other paths than those of the page.
-  init(timeout: Duration, iceServers: [String], responder: (any HTTPRequestResponder)?) {
+  init(timeout: Duration, iceServers: @escaping @Sendable () -> [ICEServer], responder: (any HTTPRequestResponder)?) {
     self.responder = responder
     self.timeout = TimeAmount(timeout)
-    let list = (try? JSONEncoder().encode(["iceServers": iceServers])) ?? Data("{}".utf8)
-    settings = ByteBuffer(bytes: list)
+    self.iceServers = iceServers
   }
 
   func handlerAdded(context: ChannelHandlerContext) { restartTimer(context: context) }
@@ -106,6 +106,19 @@ final class PageHandler: ChannelInboundHandler, RemovableChannelHandler {
     context.writeAndFlush(wrapOutboundOut(.end(nil))).assumeIsolated().whenComplete { _ in
       context.close(promise: nil)
     }
+  }
+
+  /// The settings of the page. The ICE servers have the form of `RTCIceServer` (W3C webrtc, 4.2.3).
+  private var settings: ByteBuffer {
+    struct Server: Encodable {
+      var urls: String
+      var username: String?
+      var credential: String?
+    }
+    let servers = iceServers().map { Server(urls: $0.url, username: $0.username, credential: $0.credential) }
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return ByteBuffer(bytes: (try? encoder.encode(["iceServers": servers])) ?? Data("{}".utf8))
   }
 
   private func answer(context: ChannelHandlerContext) {

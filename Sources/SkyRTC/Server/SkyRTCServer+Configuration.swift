@@ -1,3 +1,5 @@
+public import Signalling
+
 extension SkyRTCServer {
   /// Where to listen, and what clients may use.
   public struct Configuration: Sendable, Hashable {
@@ -8,7 +10,7 @@ extension SkyRTCServer {
     /// With TLS, the page is `https` and the WebSocket `wss`. Browsers require that for cameras everywhere but on localhost.
     public var tls: TLS?
     /// STUN or TURN servers that the page uses, for example `stun:stun.example.org`.
-    public var iceServers: [String] = []
+    public var iceServers: [ICEServer] = []
     /// Origins of pages that may join besides the server's own page, for example `https://example.org`; `*` admits
     /// every page. Programs, which send no origin, are always admitted.
     public var allowedOrigins: [String] = []

@@ -7,6 +7,7 @@ import NIOHTTP1
 public import NIOPosix
 import NIOSSL
 import NIOWebSocket
+package import Signalling
 
 /// A SkyRTC room server with its web page on the same port, as a program of its own or inside another one.
 ///
@@ -17,6 +18,7 @@ public actor SkyRTCServer {
 
   private let loop: any EventLoop
   private let responder: (any HTTPRequestResponder)?
+  private let iceServers: @Sendable () -> [ICEServer]
   private let registry: NIOLoopBoundBox<ConnectionRegistry>
   private var state = State.new
 
@@ -36,16 +38,21 @@ public actor SkyRTCServer {
     configuration: Configuration = Configuration(), logger: Logger = Logger(label: "skyrtc.server"),
     on group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
   ) {
-    self.init(configuration: configuration, responder: nil, logger: logger, on: group)
+    self.init(
+      configuration: configuration, responder: nil, iceServers: { configuration.iceServers }, logger: logger, on: group)
   }
 
   /// Creates a server that also answers other requests than those for its page.
+  ///
+  /// - Parameter iceServers: returns the ICE servers for a page that is loaded now.
   package init(
-    configuration: Configuration, responder: (any HTTPRequestResponder)?, logger: Logger,
+    configuration: Configuration, responder: (any HTTPRequestResponder)?,
+    iceServers: @escaping @Sendable () -> [ICEServer], logger: Logger,
     on group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
   ) {
     self.configuration = configuration
     self.responder = responder
+    self.iceServers = iceServers
     loop = group.any()
     let registry = ConnectionRegistry(limits: configuration.limits, logger: logger, loop: loop)
     self.registry = NIOLoopBoundBox.makeBoxSendingValue(registry, eventLoop: loop)
@@ -85,7 +92,7 @@ public actor SkyRTCServer {
   }
 
   private nonisolated func bootstrap(tls: NIOSSLContext?) -> ServerBootstrap {
-    let (registry, configuration, responder) = (registry, configuration, responder)
+    let (registry, configuration, responder, iceServers) = (registry, configuration, responder, iceServers)
     return ServerBootstrap(group: loop)
       .serverChannelOption(.backlog, value: 256)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -94,7 +101,8 @@ public actor SkyRTCServer {
         channel.eventLoop.makeCompletedFuture {
           guard registry.value.admit(channel) else { throw ChannelError.ioOnClosedChannel }
           try Self.prepare(
-            channel, registry: registry, configuration: configuration, responder: responder, tls: tls)
+            channel, registry: registry, configuration: configuration, iceServers: iceServers, responder: responder,
+            tls: tls)
         }
       }
   }
@@ -102,13 +110,12 @@ public actor SkyRTCServer {
   /// Builds the pipeline of a new connection: TLS, HTTP, and then either the page or a WebSocket.
   private static func prepare(
     _ channel: any Channel, registry: NIOLoopBoundBox<ConnectionRegistry>, configuration: Configuration,
-    responder: (any HTTPRequestResponder)?, tls: NIOSSLContext?
+    iceServers: @escaping @Sendable () -> [ICEServer], responder: (any HTTPRequestResponder)?, tls: NIOSSLContext?
   ) throws {
     let pipeline = channel.pipeline.syncOperations
     if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
     let page = PageHandler(
-      timeout: configuration.limits.requestTimeout, iceServers: configuration.iceServers,
-      responder: responder)
+      timeout: configuration.limits.requestTimeout, iceServers: iceServers, responder: responder)
     let rules = RequestRules(host: configuration.host, allowedOrigins: configuration.allowedOrigins)
     let httpOnly = NIOLoopBound(
       [RequestFilter(rules: rules, page: page), page] as [any RemovableChannelHandler], eventLoop: channel.eventLoop)

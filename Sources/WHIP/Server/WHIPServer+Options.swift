@@ -7,6 +7,8 @@ extension WHIPServer {
     package var tokens = TokenList()
     /// The ICE servers that clients are told.
     package var iceServers: [ICEServer] = []
+    /// Returns them anew for each client, with credentials of limited time; in place of ``iceServers``.
+    package var makeICEServers: (@Sendable () -> [ICEServer])?
     /// The origins of pages that may use the server; nil for all. Programs send no origin and are always allowed.
     package var allowedOrigins: Set<String>?
     /// Whether a room may have several publishers at once.

@@ -56,7 +56,7 @@ extension WHIPServer {
   }
 
   func addLinks(to response: inout HTTPResponse) {
-    for server in options.iceServers {
+    for server in options.makeICEServers?() ?? options.iceServers {
       var link = "<\(server.url)>; rel=\"ice-server\""
       if let username = server.username, let credential = server.credential {
         link += "; username=\"\(username.quoted)\"; credential=\"\(credential.quoted)\"; credential-type=\"password\""

@@ -71,6 +71,10 @@ struct Call {
     let chat = try openChat(recorder: recorder, participantRegistry: participantRegistry)
     let messages = try RoomMessages(
       plan.messages, loopbackDelay: plan.loopback ? plan.delay : nil, chat: chat, log: log,
+      noted: { [observer] message in
+        let sender = message.isOurs ? participantRegistry.ownID : message.user.text
+        observer?.exchanged(message, from: sender, at: .now)
+      },
       name: { participantRegistry.announcement(of: $0)?.name })
     let peer = try await startPeer(
       source: source, participantRegistry: participantRegistry,
@@ -143,7 +147,7 @@ struct Call {
     source: (any FrameSource)?, participantRegistry: ParticipantRegistry,
     handler: @escaping @Sendable (ParticipantEvent) -> Void
   ) async throws -> Peer {
-    var configuration = plan.connectionSettings.peerConfiguration
+    var configuration = try plan.connectionSettings.peerConfiguration()
     configuration.handler = handler
     configuration.sending = plan.loopback ? Set(MediaKind.allCases) : source?.kinds ?? []
     // A recorded file cannot produce a keyframe. An encoder can, and so can the user whose media is looped back.
@@ -228,6 +232,10 @@ protocol CallObserver: Sendable {
   func received(_ event: PeerEvent, of participant: ParticipantID, at now: ContinuousClock.Instant)
   /// A frame was sent to all participants.
   func sent(_ frame: EncodedFrame, at now: ContinuousClock.Instant)
+  /// A chat message was received from a user or sent to one.
+  ///
+  /// - Parameter sender: the id of the user who sent it, or our own.
+  func exchanged(_ message: ExchangedMessage, from sender: String, at now: ContinuousClock.Instant)
   /// The call is over; what follows is our own leaving.
   func leaving(at now: ContinuousClock.Instant, because ending: Call.EndReason)
   /// Samples the call's statistics and returns when the observer has all it needs.

@@ -164,6 +164,10 @@ final class CheckObserver: CallObserver {
     if frame.codec == .vp8 { put(.sent(frame, now)) }
   }
 
+  func exchanged(_ message: ExchangedMessage, from sender: String, at now: ContinuousClock.Instant) {
+    put(.event(.message(from: sender, name: message.name, text: message.text), message.user, now))
+  }
+
   func leaving(at now: ContinuousClock.Instant, because ending: Call.EndReason) {
     switch ending {
     case .observerFinished: break

@@ -78,6 +78,12 @@ struct InspectionJudging {
       if !countCursors[index].counts.isEmpty {
         judge.sample(countCursors[index].counts.sample(at: nil), of: peer.id, at: instant(last))
       }
+      for message in RecordedChat(beside: peer.recording).messages {
+        guard let units = RecordedTime.units(message.time) else { continue }
+        judge.receive(
+          .message(from: message.from, name: message.name, text: message.text), of: peer.id,
+          at: instant(peer.offset + units))
+      }
       judge.step(.departed(peer.departure.cause, peer.departure.sentence), of: peer.id, at: instant(last))
     }
     progress.clear()

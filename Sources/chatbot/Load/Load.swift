@@ -88,11 +88,12 @@ struct Load {
 
   private func publisher(_ index: Int, _ parts: Parts) async throws(CallFailure) -> LoadPublisher {
     let connectionSettings = options.connectionSettings(of: index)
-    var configuration = connectionSettings.peerConfiguration
+    var configuration = try connectionSettings.peerConfiguration()
     configuration.sending = parts.publisherGroup.source.kinds
     configuration.receiving = options.receive ? Set(MediaKind.allCases) : []
     configuration.keyframeResponse = parts.publisherGroup.source.isLive ? .requestFromSource : .replay
     configuration.maximumSendBitrate = options.playing.maxBitrate.bitsPerSecond
+    if options.data != nil { configuration.dataChannels = connectionSettings.dataChannels }
     let publisherRegistry = parts.publisherRegistry
     configuration.isPolite = { publisherRegistry.id(of: index) < $0.text }
     var quietly = log
@@ -104,7 +105,8 @@ struct Load {
       let peer = try await Peer.start(configuration, on: loop, log: quietly)
       let publisher = LoadPublisher(
         index: index, peer: peer, client: client, publisherRegistry: publisherRegistry,
-        publisherGroup: parts.publisherGroup, log: log)
+        publisherGroup: parts.publisherGroup, probe: options.data.map { DataProbe(bitrate: $0.bitsPerSecond) }, log: log
+      )
       parts.publisherGroup.add(publisher)
       parts.broadcaster.add(peer, index: index, on: loop)
       return publisher

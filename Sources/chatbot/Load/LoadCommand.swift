@@ -46,6 +46,13 @@ struct LoadOptions: ParsableArguments {
   var receive = false
 
   @Option(
+    help: ArgumentHelp(
+      "Send messages at this bitrate on a data channel to each user, who must send them back: 100k, 2M.",
+      valueName: "bitrate"),
+    transform: Bitrate.parse)
+  var data: Bitrate?
+
+  @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
       "Leave this long after the last one started: 90, 90s, 10m, 1h. (default: stay until a signal)", valueName: "time"),
@@ -72,6 +79,9 @@ struct LoadOptions: ParsableArguments {
   func validate() throws {
     try connection.validate(uses: [.load])
     guard playing.play != nil else { throw ValidationError("Publishers need something to send: --play FILE.") }
+    if data != nil, connection.connectionSettings.dataChannels == nil {
+      throw ValidationError("--data needs data channels, which the calls of this signalling system do not have.")
+    }
     guard (1...Self.maximumPublishers).contains(publishers) else {
       throw ValidationError("--publishers is 1 to \(Self.maximumPublishers), not \(publishers).")
     }

@@ -11,6 +11,8 @@ struct LoadPublisher: Sendable {
   let client: any SignallingClient
   let publisherRegistry: PublisherRegistry
   let publisherGroup: PublisherGroup
+  /// The load of data channels; nil for none.
+  let probe: DataProbe?
   let log: Logger
 
   /// Joins the room and stays until it is closed or the server refuses the join.
@@ -24,8 +26,10 @@ struct LoadPublisher: Sendable {
       return await leave()
     }
     async let media: Void = followPeer()
+    async let channels: Void = serveDataChannels()
     await followSignalling()
     await media
+    await channels
   }
 
   /// Closes all connections; then `run` returns.
@@ -37,7 +41,7 @@ struct LoadPublisher: Sendable {
   /// Updates the counters of the publisher's connections.
   func count() async {
     let statistics = await peer.statistics()
-    publisherGroup.note(index) { $0.counted(statistics) }
+    publisherGroup.note(index) { $0.counted(statistics, data: probe?.reports ?? []) }
   }
 
   private func giveUp(_ sentence: String) {
@@ -98,7 +102,30 @@ struct LoadPublisher: Sendable {
     publisherGroup.note(index) { $0.calls(participant, now: .now) }
   }
 
+  /// Reads all data channels, and returns the messages of other publishers' probes.
+  private func serveDataChannels() async {
+    await withDiscardingTaskGroup { group in
+      for await channel in peer.dataChannels {
+        group.addTask {
+          for await message in channel.messages where channel.configuration.subprotocol == DataProbe.subprotocol {
+            try? await channel.send(message)
+          }
+        }
+      }
+    }
+  }
+
   private func followPeer() async {
+    await withDiscardingTaskGroup { group in
+      await followPeer { participant in
+        guard let probe, probe.begin(with: participant) else { return }
+        group.addTask { await probe.run(with: participant, of: peer) }
+      }
+      group.cancelAll()
+    }
+  }
+
+  private func followPeer(connected: (ParticipantID) -> Void) async {
     for await participantEvent in peer.events {
       let participant = participantEvent.participant
       let names: Logger.Metadata = ["publisher": "\(index)", "user": "\(participant)"]
@@ -106,7 +133,10 @@ struct LoadPublisher: Sendable {
       case .signal(let message):
         client.send(message, to: participant)
       case .stateChanged(let state):
-        if state == .connected { publisherGroup.connected(index, participant) }
+        if state == .connected {
+          publisherGroup.connected(index, participant)
+          connected(participant)
+        }
         log.debug("user \(state.rawValue)", metadata: names)
       case .media, .reached:
         break
@@ -117,6 +147,7 @@ struct LoadPublisher: Sendable {
       case .problem(let sentence):
         log.debug("\(sentence)", metadata: names)
       case .ended(let ending):
+        probe?.ended(with: participant)
         if ending.cause != .closedByParticipant { client.hangUp(participant) }
         publisherGroup.note(index) { $0.ended(participant, ending) }
         publisherGroup.follow(nil, of: participant, index)

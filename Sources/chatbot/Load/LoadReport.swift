@@ -1,3 +1,4 @@
+import CallCheck
 import FoundationEssentials
 
 /// The result of a load: the object that `--json` prints. Times are milliseconds, counts are totals of all publishers.
@@ -25,6 +26,23 @@ struct LoadReport: Sendable, Hashable, Encodable {
     var packets: UInt64
     /// Bytes of media payload.
     var bytes: UInt64
+  }
+
+  /// What the data channels of all publishers carried, with `--data`.
+  struct DataTotals: Sendable, Hashable, Encodable {
+    /// The number of channels that were opened.
+    var opened: Int
+    /// Messages that were sent, and those of them that came back.
+    var sent: Int
+    var returned: Int
+    /// Messages that did not come back, although they had 2 s.
+    var lost: Int
+    /// Messages that came back out of order or twice.
+    var disordered: Int
+    /// The payload that came back on all channels together, in bits per second.
+    var throughput: Double
+    /// The median of each channel.
+    var roundTripTime: Distribution?
   }
 
   /// An error, and how often it occurred.
@@ -64,6 +82,7 @@ struct LoadReport: Sendable, Hashable, Encodable {
   var keyframeRequests: UInt64
   /// Media received from others in the room. It is counted and discarded.
   var received: Received
+  var data: DataTotals?
   /// The lateness that 99 of 100 frames did not exceed when they were handed to their publisher: whether this machine
   /// kept up.
   var lateness: Double?
@@ -115,9 +134,18 @@ extension LoadReport {
       keyframeRequests: totals.keyframeRequests,
       received: Received(
         frames: totals.framesReceived, packets: totals.packetsReceived, bytes: totals.bytesReceived),
-      lateness: lateness.quantile(0.99),
+      data: Self.data(records.flatMap(\.data)), lateness: lateness.quantile(0.99),
       failures: reasons.map { Failure(reason: $0.key, count: $0.value) }
         .sorted { ($1.count, $0.reason) < ($0.count, $1.reason) })
+  }
+
+  private static func data(_ reports: [DataReport]) -> DataTotals? {
+    if reports.isEmpty { return nil }
+    func sum(_ count: KeyPath<DataReport, Int>) -> Int { reports.reduce(0) { $0 + $1[keyPath: count] } }
+    return DataTotals(
+      opened: reports.count { $0.open != nil }, sent: sum(\.sent), returned: sum(\.returned), lost: sum(\.lost),
+      disordered: sum(\.disordered), throughput: reports.reduce(0) { $0 + ($1.throughput ?? 0) },
+      roundTripTime: milliseconds(reports.compactMap(\.roundTrip?.p50)))
   }
 
   private static func milliseconds(_ seconds: [Double]) -> Distribution? {

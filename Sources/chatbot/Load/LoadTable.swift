@@ -34,6 +34,15 @@ struct LoadTable: Sendable {
           "\(Self.grouped(report.received.packets)) packets, \(Self.grouped(report.received.frames)) frames, "
             + Self.bytes(report.received.bytes)))
     }
+    if let data = report.data {
+      let lost = data.sent > 0 ? Double(data.lost) / Double(data.sent) : 0
+      lines.append(
+        Self.line(
+          "messages",
+          "\(Self.grouped(UInt64(data.returned))) of \(Self.grouped(UInt64(data.sent))) came back, "
+            + "\(Self.percent(lost)) lost; \(StatusLine.bitrate(data.throughput))"))
+      if let trip = data.roundTripTime { lines.append(times("their trip", "\(data.opened)", trip)) }
+    }
     if let lateness = report.lateness {
       lines.append(Self.line("late", "99 % of frames were sent within \(Self.decimal(lateness)) ms"))
     }

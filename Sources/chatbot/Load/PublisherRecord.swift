@@ -1,4 +1,5 @@
 import BotPeer
+import CallCheck
 import Media
 
 /// The history of one publisher. Pure: events and times are passed in.
@@ -48,6 +49,8 @@ struct PublisherRecord: Sendable {
   private(set) var joinTime: Double?
   /// Seconds from the start of each call to its connection.
   private(set) var connectTimes: [Double] = []
+  /// What its data channels carried, one entry for each user.
+  private(set) var data: [DataReport] = []
   /// Its errors, a sentence each.
   private(set) var failures: [String] = []
 
@@ -98,7 +101,8 @@ struct PublisherRecord: Sendable {
   }
 
   /// Stores the newest counters of the connections.
-  mutating func counted(_ statistics: [PeerStatistics]) {
+  mutating func counted(_ statistics: [PeerStatistics], data: [DataReport] = []) {
+    self.data = data
     for connection in statistics { running[connection.participant] = connection }
   }
 

@@ -12,6 +12,7 @@ actor RoomMessages {
   private let texts: [String]
   private let folder: ReceivedFileFolder?
   private let chat: ChatRecorder?
+  private let noted: @Sendable (ExchangedMessage) -> Void
   private let loopbackDelay: Duration?
   private let log: Logger
   private let name: @Sendable (ParticipantID) -> String?
@@ -22,14 +23,17 @@ actor RoomMessages {
   /// - Parameters:
   ///   - loopbackDelay: the delay after which messages are sent back; nil not to send them back.
   ///   - chat: the writer of chat beside recordings; nil without a recording.
+  ///   - noted: receives each chat message that is within the limits of its user.
   ///   - name: returns the name of a participant that the signalling knows.
   init(
     _ plan: MessagePlan, loopbackDelay: Duration?, chat: ChatRecorder?, log: Logger,
+    noted: @escaping @Sendable (ExchangedMessage) -> Void = { _ in },
     name: @escaping @Sendable (ParticipantID) -> String?
   ) throws(CallFailure) {
     self.plan = plan
     self.loopbackDelay = loopbackDelay
     self.chat = chat
+    self.noted = noted
     self.log = log
     self.name = name
     texts = try plan.texts + Self.lines(of: plan.textFile)
@@ -65,8 +69,8 @@ actor RoomMessages {
   private func user(_ participant: ParticipantID, of peer: Peer) -> UserMessages {
     if let known = users[participant] { return known }
     let user = UserMessages(
-      participant, plan: plan, texts: texts, folder: folder, chat: chat, loopbackDelay: loopbackDelay, log: log,
-      name: name(participant),
+      participant, plan: plan, texts: texts, folder: folder, chat: chat, noted: noted,
+      loopbackDelay: loopbackDelay, log: log, name: name(participant),
       openChannel: { peer.openDataChannel($0, to: participant) })
     users[participant] = user
     return user

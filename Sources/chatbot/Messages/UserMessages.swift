@@ -4,6 +4,15 @@ import Logging
 import Media
 import NIOCore
 
+/// A chat message that a user sent to us, or that we sent to a user.
+struct ExchangedMessage: Sendable {
+  var user: ParticipantID
+  var isOurs: Bool
+  /// The user's name; nil if the signalling knows none, and for a message of ours.
+  var name: String?
+  var text: String
+}
+
 /// The chat and the files of one user.
 ///
 /// The last opened channel without a subprotocol of files carries the messages, as in the clients of SkyRTC.
@@ -13,6 +22,7 @@ actor UserMessages {
   private let texts: [String]
   private let folder: ReceivedFileFolder?
   private let chat: ChatRecorder?
+  private let noted: @Sendable (ExchangedMessage) -> Void
   private let loopbackDelay: Duration?
   private let log: Logger
   private let name: String?
@@ -44,7 +54,7 @@ actor UserMessages {
 
   init(
     _ participant: ParticipantID, plan: MessagePlan, texts: [String], folder: ReceivedFileFolder?, chat: ChatRecorder?,
-    loopbackDelay: Duration?, log: Logger, name: String?,
+    noted: @escaping @Sendable (ExchangedMessage) -> Void, loopbackDelay: Duration?, log: Logger, name: String?,
     openChannel: @escaping @Sendable (DataChannelConfiguration) -> DataChannel
   ) {
     self.participant = participant
@@ -52,6 +62,7 @@ actor UserMessages {
     self.texts = texts
     self.folder = folder
     self.chat = chat
+    self.noted = noted
     self.loopbackDelay = loopbackDelay
     self.log = log
     self.name = name
@@ -137,6 +148,7 @@ actor UserMessages {
     do {
       try await channel.send(message)
       log.info("said", metadata: ["user": "\(participant)", "text": "\(text.printable(utf8Bytes: 200))"])
+      noted(ExchangedMessage(user: participant, isOurs: true, name: nil, text: text))
       await chat?.add(text, from: nil, name: nil, direction: .sent, only: participant)
     } catch {
       log.warning("\(error)", metadata: ["user": "\(participant)"])
@@ -152,6 +164,7 @@ actor UserMessages {
         metadata: ["user": "\(participant)"])
     }
     log.info("message", metadata: ["user": "\(participant)", "text": "\(text.printable(utf8Bytes: 200))"])
+    noted(ExchangedMessage(user: participant, isOurs: false, name: name, text: text))
     await chat?.add(text, from: participant, name: name, direction: .received, only: nil)
   }
 

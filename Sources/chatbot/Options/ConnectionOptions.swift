@@ -1,4 +1,5 @@
 import ArgumentParser
+import BotPeer
 import FoundationEssentials
 import Glibc
 import HTTPTransport
@@ -60,10 +61,11 @@ struct ConnectionOptions: ParsableArguments {
       valueName: "file"), completion: .file())
   var caCertificate: String?
 
-  @Option(
-    help: ArgumentHelp(
-      "A STUN server that reports our public address, stun:host[:port]; repeatable.", valueName: "url"))
-  var iceServer: [String] = []
+  @OptionGroup
+  var ice: ICEServerOptions
+
+  @Option(help: "Whether users may reach us directly, or only through a TURN server.")
+  var iceTransportPolicy = Peer.ICETransportPolicy.all
 
   @Option(
     help: ArgumentHelp(
@@ -108,7 +110,8 @@ struct ConnectionOptions: ParsableArguments {
     connectionSettings.roomToken.path = roomTokenFile
     connectionSettings.waitForServer = waitForServer?.duration ?? .zero
     connectionSettings.authorities = caCertificate
-    connectionSettings.iceServers = iceServer
+    connectionSettings.ice = ice.settings
+    connectionSettings.iceTransportPolicy = iceTransportPolicy
     connectionSettings.udpPort = udpPort
     connectionSettings.bindAddress = bindAddress
     connectionSettings.mediaThreads = mediaThreads
@@ -158,7 +161,9 @@ struct ConnectionOptions: ParsableArguments {
     if let waitForServer, waitForServer.milliseconds > 3_600_000 {
       throw ValidationError("--wait-for-server is at most 1h.")
     }
-    for server in iceServer { try AddressCheck.iceServer(server) }
+    if iceTransportPolicy == .relay, !ice.iceServer.contains(where: { $0.lowercased().hasPrefix("turn") }) {
+      throw ValidationError("--ice-transport-policy relay needs a TURN server: --ice-server turn:host.")
+    }
     if let bindAddress { try AddressCheck.address(bindAddress, option: "--bind-address") }
   }
 }
@@ -192,39 +197,11 @@ enum AddressCheck {
     }
   }
 
-  /// Validates `stun:host[:port]` (RFC 7064).
-  static func iceServer(_ text: String) throws(ValidationError) {
-    let (scheme, rest) = split(text)
-    switch scheme.lowercased() {
-    case "stun":
-      break
-    case "stuns", "turn", "turns":
-      throw ValidationError("\"\(text)\": only stun: servers are supported, not \(scheme):.")
-    default:
-      throw ValidationError("\"\(text)\" is not an ICE server; one looks like stun:stun.example.org:3478.")
-    }
-    // The host can be an IPv6 address in brackets.
-    guard
-      let parts = URLComponents(string: "stun://\(rest)"), let host = parts.host, !host.isEmpty, parts.path.isEmpty,
-      parts.query == nil
-    else {
-      throw ValidationError("\"\(text)\" names no host; an ICE server looks like stun:stun.example.org:3478.")
-    }
-    if let port = parts.port, !(1...65_535).contains(port) {
-      throw ValidationError("A port is 1 to 65535, not \(port).")
-    }
-  }
-
   /// Validates a numeric IPv4 or IPv6 address.
   static func address(_ text: String, option: String) throws(ValidationError) {
     var space = in6_addr()
     guard inet_pton(AF_INET, text, &space) == 1 || inet_pton(AF_INET6, text, &space) == 1 else {
       throw ValidationError("\(option) needs a numeric IP address, like 192.0.2.1 or 2001:db8::1, not \"\(text)\".")
     }
-  }
-
-  private static func split(_ text: String) -> (scheme: String, rest: Substring) {
-    guard let colon = text.firstIndex(of: ":") else { return ("", text[...]) }
-    return (String(text[..<colon]), text[text.index(after: colon)...])
   }
 }

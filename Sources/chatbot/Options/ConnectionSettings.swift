@@ -24,8 +24,9 @@ struct ConnectionSettings: Sendable, Hashable {
   var waitForServer: Duration = .zero
   /// A PEM file with the CA certificates to trust for a secure server; nil for the system's.
   var authorities: String?
-  /// STUN servers that report our public address.
-  var iceServers: [String] = []
+  /// STUN and TURN servers.
+  var ice = ICEServerSettings()
+  var iceTransportPolicy = Peer.ICETransportPolicy.all
   /// 0 for any free port.
   var udpPort: UInt16 = 0
   /// The number of media threads, each with its own UDP sockets; nil for the command's default.
@@ -71,13 +72,15 @@ struct ConnectionSettings: Sendable, Hashable {
   }
 
   /// The peer configuration for these settings.
-  var peerConfiguration: Peer.Configuration {
+  func peerConfiguration() throws(CallFailure) -> Peer.Configuration {
     var configuration = Peer.Configuration()
     configuration.bindAddresses = bindAddress.map { [$0] } ?? []
     configuration.includesLoopback = isServerHere
     configuration.allowsLocalCandidates = allowsLocalCandidates ?? isServerLocal
     configuration.udpPort = udpPort
-    configuration.iceServers = iceServers
+    configuration.iceServers = try ice.read().servers(for: user ?? "chatbot")
+    configuration.iceTransportPolicy = iceTransportPolicy
+    configuration.caCertificate = authorities
     return configuration
   }
 
@@ -90,6 +93,7 @@ struct ConnectionSettings: Sendable, Hashable {
     } catch {
       throw CallFailure(.usage, error.description)
     }
+    _ = try ice.read()
   }
 }
 

@@ -26,7 +26,7 @@ final class RoomMember: Sendable {
     settings.room = room
     let client = try settings.roomClient(trust: access.trust, log: log)
     let ownID = Mutex("")
-    var configuration = settings.peerConfiguration
+    var configuration = try settings.peerConfiguration()
     configuration.sending = sending
     configuration.receiving = sending.isEmpty ? Set(MediaKind.allCases) : []
     configuration.keyframeResponse = .requestFromSource

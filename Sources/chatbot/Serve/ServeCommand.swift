@@ -22,11 +22,18 @@ struct ServeCommand: AsyncParsableCommand {
     configuration.limits.maximumUsersPerRoom = options.usersPerRoom
     configuration.limits.maximumConnections = max(configuration.limits.maximumConnections, 2 * options.usersPerRoom)
     configuration.limits.maximumConnectionsPerAddress = options.connectionsPerAddress
-    configuration.iceServers = options.iceServer
     configuration.allowedOrigins = options.allowOrigin
     configuration.tls = options.tls.map { SkyRTCServer.TLS(certificateFile: $0.certificate, keyFile: $0.key) }
-    let gateway = try await gateway(console: console, log: log)
-    let server = SkyRTCServer(configuration: configuration, responder: gateway, logger: log)
+    let ice: ICEServerList
+    do {
+      ice = try options.ice.settings.read()
+    } catch {
+      console.report(error.sentence)
+      throw ExitStatus.usage.exitCode
+    }
+    let gateway = try await gateway(ice, console: console, log: log)
+    let server = SkyRTCServer(
+      configuration: configuration, responder: gateway, iceServers: { ice.servers(for: "page") }, logger: log)
     do {
       let address = try await server.start()
       await gateway?.open(access(to: address))
@@ -49,10 +56,10 @@ struct ServeCommand: AsyncParsableCommand {
   }
 
   /// Returns the gateway for WHIP and WHEP, or nil without them.
-  private func gateway(console: Console, log: Logger) async throws -> WHIPGateway? {
+  private func gateway(_ ice: ICEServerList, console: Console, log: Logger) async throws -> WHIPGateway? {
     guard options.whip else { return nil }
     var whip = WHIPServer.Options()
-    whip.iceServers = options.iceServer.map { ICEServer(url: $0) }
+    whip.makeICEServers = { ice.servers(for: "whip") }
     if !options.allowOrigin.contains("*") { whip.allowedOrigins = Set(options.allowOrigin.map { $0.lowercased() }) }
     do {
       if let file = options.whipTokenFile { whip.tokens = try TokenList(file: file) }
@@ -64,7 +71,7 @@ struct ServeCommand: AsyncParsableCommand {
     media.includesLoopback = true
     // Clients of a public server have no candidates in its network.
     media.allowsLocalCandidates = options.host == "localhost" || Peer.Configuration.isLocalAddress(options.host)
-    media.iceServers = options.iceServer
+    media.iceServers = ice.servers(for: "chatbot")
     media.initialReorderingDelay = WHIPGateway.initialReorderingDelay
     do {
       return try await WHIPGateway.start(options: whip, configuration: media, log: log)
@@ -84,7 +91,7 @@ struct ServeCommand: AsyncParsableCommand {
       default: options.host
       }
     var settings = ConnectionSettings(server: "\(address.isSecure ? "wss" : "ws")://\(host):\(address.port)")
-    settings.iceServers = options.iceServer
+    settings.ice = options.ice.settings
     settings.maximumUsers = options.usersPerRoom
     settings.allowsLocalCandidates = true
     return WHIPGateway.RoomAccess(

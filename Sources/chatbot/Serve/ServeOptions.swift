@@ -26,10 +26,8 @@ struct ServeOptions: ParsableArguments {
       valueName: "count"))
   var connectionsPerAddress = SkyRTCServer.Limits().maximumConnectionsPerAddress
 
-  @Option(
-    help: ArgumentHelp(
-      "A STUN server for the page, stun:host[:port]; repeatable.", valueName: "url"))
-  var iceServer: [String] = []
+  @OptionGroup
+  var ice: ICEServerOptions
 
   @Option(
     help: ArgumentHelp(

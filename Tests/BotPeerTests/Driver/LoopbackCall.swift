@@ -2,6 +2,7 @@ import BotPeer
 import Media
 import NIOCore
 import NIOPosix
+import Signalling
 
 /// Two peers of this process with real sockets on the loopback interface; each peer's signalling is delivered to the
 /// other.
@@ -12,7 +13,7 @@ struct LoopbackCall {
   static let aliceID = ParticipantID("alice")
   static let bobID = ParticipantID("bob")
 
-  static func configuration(sending: Set<MediaKind>, iceServers: [String] = []) -> Peer.Configuration {
+  static func configuration(sending: Set<MediaKind>, iceServers: [ICEServer] = []) -> Peer.Configuration {
     var configuration = Peer.Configuration()
     configuration.bindAddresses = ["127.0.0.1"]
     configuration.sending = sending

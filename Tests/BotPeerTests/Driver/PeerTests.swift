@@ -145,7 +145,8 @@ extension RealTime {
     func serverReflexiveCandidate() async throws {
       let mapped = TransportAddress(ip: .v4(0xC000_0263), port: 7777)
       let server = try await MappingServer.start(answering: mapped)
-      let configuration = LoopbackCall.configuration(sending: [], iceServers: ["stun:127.0.0.1:\(server.port)"])
+      let configuration = LoopbackCall.configuration(
+        sending: [], iceServers: [ICEServer(url: "stun:127.0.0.1:\(server.port)")])
       let peer = try await Peer.start(configuration, on: MultiThreadedEventLoopGroup.singleton.next())
       peer.offer(to: LoopbackCall.bobID)
       let deadline = Task {

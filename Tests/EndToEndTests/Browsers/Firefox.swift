@@ -44,7 +44,8 @@ struct Firefox: Browser {
         guard event["method"] == "log.entryAdded", entry["level"] == "error" else { return }
         await complaints.add(entry["text"].string ?? "", of: entry["source"]["context"].string ?? "")
       }
-      _ = try await commands.call("session.new", ["capabilities": [:]])
+      _ = try await commands.call(
+        "session.new", ["capabilities": ["alwaysMatch": ["acceptInsecureCerts": true]]])
       _ = try await commands.call("session.subscribe", ["events": ["log.entryAdded"]])
       return Firefox(process: process, commands: commands, complaints: complaints, profile: profile)
     } catch {

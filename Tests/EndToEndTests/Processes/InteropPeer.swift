@@ -61,6 +61,8 @@ final class InteropPeer: Sendable {
     var received = Counts()
     var sent = Counts()
     var states: [String] = []
+    /// The lines about data channels.
+    var dataLines: [JSON] = []
     var partner: ParticipantID?
     /// Lines received before the partner was known.
     var pendingLines: [JSON] = []
@@ -76,8 +78,12 @@ final class InteropPeer: Sendable {
 
   /// Starts the peer and joins the room with it.
   ///
-  /// - Parameter offers: whether it calls a participant who is there, as a newcomer does; otherwise it waits for an offer.
-  init(_ stack: Stack, joining room: String, of server: Server, in scenario: Scenario, offers: Bool) async throws {
+  /// - Parameters:
+  ///   - offers: whether it calls a participant who is there, as a newcomer does; otherwise it waits for an offer.
+  ///   - data: what it does with a data channel; nil for a call without one.
+  init(
+    _ stack: Stack, joining room: String, of server: Server, in scenario: Scenario, offers: Bool, data: JSON? = nil
+  ) async throws {
     let command = scenario.network.prefix + (try await stack.command(in: scenario))
     errors = scenario.folder.appendingPathComponent("\(stack).log")
     _ = FileManager.default.createFile(atPath: errors.path, contents: nil)
@@ -107,6 +113,7 @@ final class InteropPeer: Sendable {
         }
       }
     }
+    if let data { write(["data": data]) }
     try await client.connect()
     let task = Task { [weak self, client] in
       for await event in client.events { self?.handle(event, offers: offers) }
@@ -117,6 +124,8 @@ final class InteropPeer: Sendable {
   var received: Counts { state.withLock(\.received) }
   var sent: Counts { state.withLock(\.sent) }
   var states: [String] { state.withLock(\.states) }
+  /// The lines about data channels so far.
+  var dataLines: [JSON] { state.withLock(\.dataLines) }
 
   /// Leaves the call and the room.
   func leave() async {
@@ -170,6 +179,9 @@ final class InteropPeer: Sendable {
   private func receivedLine(_ line: JSON) {
     let partner = state.withLock { state -> ParticipantID? in
       if let name = line["state"].string { state.states.append(name) }
+      if line["channel"] != .null || line["message"] != .null || line["exchange"] != .null {
+        state.dataLines.append(line)
+      }
       for (key, path) in [("received", \State.received), ("sent", \State.sent)] where line[key] != .null {
         state[keyPath: path] = Counts(
           videoFrames: line[key]["video"].int ?? 0, audioPackets: line[key]["audio"].int ?? 0)

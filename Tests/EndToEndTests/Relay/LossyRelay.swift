@@ -59,8 +59,8 @@ actor LossyRelay {
     for direction in Direction.allCases { impair(before[direction] ?? .init(), direction) }
   }
 
-  /// Returns what a user sent to the program; nil if they never met.
-  func census(of user: String) -> RTPCensus? { ports[user]?.census }
+  /// Returns what a user sent to the program, or the program to the user; nil if they never met.
+  func census(of user: String, _ direction: Direction = .toProgram) -> RTPCensus? { ports[user]?.census(direction) }
 
   /// Returns the number of a user's datagrams that the relay did not read in time.
   func unread(of user: String) async throws -> Int { try await ports[user]?.unread() ?? 0 }

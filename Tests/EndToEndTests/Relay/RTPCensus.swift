@@ -14,13 +14,35 @@ struct RTPCensus: Sendable {
     fileprivate(set) var padded: Set<Int> = []
     /// The newest frames, oldest first.
     fileprivate(set) var frames: [Frame] = []
-    fileprivate var newest: Int
+    private var oldest: Int
+    private var newest: Int
+
+    fileprivate init(payloadType: UInt8, first sequenceNumber: UInt16) {
+      self.payloadType = payloadType
+      oldest = 65_536 + Int(sequenceNumber)
+      newest = oldest
+    }
 
     /// The number of sequence numbers with media, from the first to the last, including packets lost on the machine
     /// before the relay.
-    var mediaNumbers: Int {
-      guard let first = numbers.min(), let last = numbers.max() else { return 0 }
-      return last - first + 1 - padded.count
+    var mediaNumbers: Int { newest - oldest + 1 - padded.count }
+
+    fileprivate mutating func pass(_ sequenceNumber: UInt16, timestamp: UInt32, isPadded: Bool, at time: Double) {
+      let number = newest + Int(Int16(truncatingIfNeeded: Int(sequenceNumber) - newest))
+      newest = max(newest, number)
+      oldest = min(oldest, number)
+      packets += 1
+      let isNew = numbers.insert(number).inserted
+      if isPadded {
+        padded.insert(number)
+      } else if isNew {
+        if frames.last?.timestamp == timestamp {
+          frames[frames.count - 1].packets += 1
+        } else {
+          frames.append(Frame(timestamp: timestamp, passedAt: time, packets: 1))
+          if frames.count > 4000 { frames.removeFirst(1000) }
+        }
+      }
     }
   }
 
@@ -51,7 +73,7 @@ struct RTPCensus: Sendable {
     return (128...191).contains(first) && !(192...223).contains(second)
   }
 
-  /// The times of the newest datagrams to the program that the relay dropped, in seconds since 1970.
+  /// The times of the newest datagrams that the relay dropped, in seconds since 1970.
   private(set) var losses: [Double] = []
 
   mutating func lost(at time: Double) {
@@ -68,22 +90,8 @@ struct RTPCensus: Sendable {
       let timestamp = datagram.getInteger(at: start + 4, as: UInt32.self),
       let ssrc = datagram.getInteger(at: start + 8, as: UInt32.self)
     else { return }
-    var source = sources[ssrc] ?? Source(payloadType: second & 0x7F, newest: 65_536 + Int(sequenceNumber))
-    let distance = Int16(truncatingIfNeeded: Int(sequenceNumber) - source.newest)
-    let number = source.newest + Int(distance)
-    source.newest = max(source.newest, number)
-    source.packets += 1
-    let isNew = source.numbers.insert(number).inserted
-    if first & 0x20 != 0 {
-      source.padded.insert(number)
-    } else if isNew {
-      if source.frames.last?.timestamp == timestamp {
-        source.frames[source.frames.count - 1].packets += 1
-      } else {
-        source.frames.append(Frame(timestamp: timestamp, passedAt: time, packets: 1))
-        if source.frames.count > 4000 { source.frames.removeFirst(1000) }
-      }
-    }
-    sources[ssrc] = source
+    // In place, because a copy would copy all numbers.
+    sources[ssrc, default: Source(payloadType: second & 0x7F, first: sequenceNumber)].pass(
+      sequenceNumber, timestamp: timestamp, isPadded: first & 0x20 != 0, at: time)
   }
 }

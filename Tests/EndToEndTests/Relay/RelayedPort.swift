@@ -26,7 +26,7 @@ final class RelayedPort: Sendable {
     var flows: [SocketAddress: Flow] = [:]
     var conditions: [Direction: LossyLink.Conditions]
     var generator: SeededGenerator
-    var census = RTPCensus()
+    var censuses: [Direction: RTPCensus] = [:]
     var isClosed = false
   }
 
@@ -54,13 +54,11 @@ final class RelayedPort: Sendable {
     self.program = program
     self.arrivals = arrivals
     state = Mutex(State(conditions: conditions, generator: SeededGenerator(seed: seed)))
-    arrivals.handler.withLock {
-      $0 = { [weak self] datagram in self?.receivedFromUser(datagram.data, at: datagram.remoteAddress) }
-    }
+    arrivals.handle { [weak self] datagram in self?.receivedFromUser(datagram.data, at: datagram.remoteAddress) }
   }
 
-  /// What the user sent, including dropped datagrams.
-  var census: RTPCensus { state.withLock { $0.census } }
+  /// Returns what the user sent to the program, or the program to the user, including dropped datagrams.
+  func census(_ direction: Direction) -> RTPCensus { state.withLock { $0.censuses[direction] ?? RTPCensus() } }
 
   /// Returns the number of the user's datagrams that the kernel dropped because the relay did not read them in time
   /// (`SO_MEMINFO`, `SK_MEMINFO_DROPS`).
@@ -91,7 +89,7 @@ final class RelayedPort: Sendable {
       state.isClosed = true
       return state.flows.values.map(\.socket)
     }
-    arrivals.handler.withLock { $0 = nil }
+    arrivals.handle(nil)
     channel.close(promise: nil)
     for socket in sockets { socket.whenSuccess { $0.close(promise: nil) } }
   }
@@ -100,7 +98,6 @@ final class RelayedPort: Sendable {
 
   private func receivedFromUser(_ datagram: ByteBuffer, at user: SocketAddress) {
     state.withLock { state in
-      state.census.pass(datagram, at: Date().timeIntervalSince1970)
       if state.flows[user] == nil, !state.isClosed { state.flows[user] = flow(of: user, &state) }
     }
     travel(datagram, user, .toProgram)
@@ -108,9 +105,7 @@ final class RelayedPort: Sendable {
 
   private func flow(of user: SocketAddress, _ state: inout State) -> Flow {
     let arrivals = Arrivals()
-    arrivals.handler.withLock {
-      $0 = { [weak self] datagram in self?.travel(datagram.data, user, .fromProgram) }
-    }
+    arrivals.handle { [weak self] datagram in self?.travel(datagram.data, user, .fromProgram) }
     let lines = Direction.allCases.map { direction in
       (direction, LossyLink(state.conditions[direction] ?? .init(), seed: state.generator.next()))
     }
@@ -121,11 +116,13 @@ final class RelayedPort: Sendable {
 
   /// Queues a datagram on its link.
   private func travel(_ datagram: ByteBuffer, _ user: SocketAddress, _ direction: Direction) {
+    let time = Date().timeIntervalSince1970
     state.withLock { state in
+      state.censuses[direction, default: RTPCensus()].pass(datagram, at: time)
       let lost = state.flows[user]?.lines[direction]?.counts.lost
       state.flows[user]?.lines[direction]?.send(datagram, now: .now)
-      guard direction == .toProgram, state.flows[user]?.lines[direction]?.counts.lost != lost else { return }
-      state.census.lost(at: Date().timeIntervalSince1970)
+      guard state.flows[user]?.lines[direction]?.counts.lost != lost else { return }
+      state.censuses[direction]?.lost(at: time)
     }
     arrive(user, direction)
   }
@@ -170,11 +167,22 @@ final class RelayedPort: Sendable {
   private final class Arrivals: ChannelInboundHandler, Sendable {
     typealias InboundIn = AddressedEnvelope<ByteBuffer>
 
-    let handler = Mutex<(@Sendable (AddressedEnvelope<ByteBuffer>) -> Void)?>(nil)
+    /// A closure directly in a `Mutex` would get another reabstraction thunk at each `withLock`, and so take longer with
+    /// each datagram.
+    private struct Handler: Sendable {
+      let receive: @Sendable (InboundIn) -> Void
+    }
+
+    private let handler = Mutex<Handler?>(nil)
+
+    /// Sets what receives the datagrams; nil drops them.
+    func handle(_ receive: (@Sendable (InboundIn) -> Void)?) {
+      handler.withLock { $0 = receive.map { Handler(receive: $0) } }
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-      let handle = handler.withLock { $0 }
-      handle?(unwrapInboundIn(data))
+      let handler = handler.withLock { $0 }
+      handler?.receive(unwrapInboundIn(data))
     }
 
     // ICMP errors of closed ports must not close this socket.

@@ -66,7 +66,7 @@ extension EndToEndWithoutBrowsers {
           "load",
           [
             "load", "--server", server.address, "--room", "mutual", "--publishers", "3", "--receive", "--play",
-            BuiltProgram.sample.path, "--duration", "3s", "--json", "--quiet",
+            BuiltProgram.sample.path, "--duration", "3s", "--data", "100k", "--json", "--quiet",
           ])
         #expect(try await load.ending(within: .seconds(20)) == .exit(0))
         let report = try JSON(parsing: load.output)
@@ -74,6 +74,11 @@ extension EndToEndWithoutBrowsers {
         #expect(report["connections"] == 6, "each publisher has two")
         let frames = report["received"]["frames"].int ?? 0
         #expect(frames > 6 * 2 * 60, "video and audio of two others for at least two seconds")
+        let data = report["data"]
+        #expect(data["opened"] == 6, "each publisher has opened a data channel to two others")
+        #expect(data["lost"] == 0)
+        #expect(data["disordered"] == 0)
+        #expect(data["returned"].int ?? 0 > 6 * 12, "1,000 bytes 12 times a second for at least a second")
       }
     }
 

@@ -7,6 +7,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case rtcp
   case sctp
   case dataChannel
+  case dataMessage
   case vp8
   case opus
   case skyrtc
@@ -42,6 +43,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .rtcp: try PacketTargets.rtcp(input)
     case .sctp: try SCTPTarget.packets(input)
     case .dataChannel: try SCTPTarget.dataChannels(input)
+    case .dataMessage: try DataMessageTarget.run(input)
     case .vp8: try PayloadTargets.vp8(input)
     case .opus: try PayloadTargets.opus(input)
     case .skyrtc: try SignallingTargets.skyrtc(input)
@@ -71,7 +73,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .candidate, .rules: 2_048
     case .vp8: 6_000
     case .skyrtc, .webSocket, .httpUpgrade, .manifest, .wav, .png: 8_192
-    case .socketIO, .dataChannel: 4_096
+    case .socketIO, .dataChannel, .dataMessage: 4_096
     case .sctp, .janus, .firestore, .whipFormat, .whipServer, .whipSession, .httpURL: 8_192
     case .description, .ivf, .y4m, .ogg, .baseline: 16_384
     case .webm, .repair: 32_768

@@ -102,7 +102,7 @@ enum WebSocketTargets {
       limits: page.limits, logger: Logger(label: "fuzz", factory: { _ in SwiftLogNoOpLogHandler() }), loop: loop)
     _ = registry.admit(channel)
     let boundRegistry = NIOLoopBound(registry, eventLoop: loop)
-    let handler = PageHandler(timeout: page.limits.requestTimeout, iceServers: [], responder: nil)
+    let handler = PageHandler(timeout: page.limits.requestTimeout, iceServers: { [] }, responder: nil)
     let httpOnly = NIOLoopBound(
       [RequestFilter(rules: RequestRules(host: page.host, allowedOrigins: []), page: handler), handler]
         as [any RemovableChannelHandler], eventLoop: loop)

@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import Signalling
 import Testing
 
 @testable import HTTPTransport
@@ -55,9 +56,13 @@ struct PageTests {
 
   @Test("the page receives the ICE servers of the configuration")
   func settings() async throws {
-    try await withServer(iceServers: ["stun:stun.example.org"]) { _, address in
+    let relay = ICEServer(url: "turn:turn.example.org", username: "u", credential: "p\"w")
+    try await withServer(iceServers: ["stun:stun.example.org", relay]) { _, address in
       let answer = try await answer(to: get("/settings.json"), at: address)
-      #expect(answer.hasSuffix("\r\n\r\n{\"iceServers\":[\"stun:stun.example.org\"]}"))
+      let settings =
+        #"{"iceServers":[{"urls":"stun:stun.example.org"},"#
+        + #"{"credential":"p\"w","urls":"turn:turn.example.org","username":"u"}]}"#
+      #expect(answer.hasSuffix("\r\n\r\n" + settings))
     }
   }
 

@@ -1,4 +1,5 @@
 import NIOCore
+import Signalling
 
 @testable import HTTPTransport
 @testable import SkyRTC
@@ -61,7 +62,7 @@ final class Participant {
 /// Starts a server on a free port, and stops it at the end.
 func withServer(
   host: String = "127.0.0.1", limits: SkyRTCServer.Limits = .init(), tls: SkyRTCServer.TLS? = nil,
-  iceServers: [String] = [],
+  iceServers: [ICEServer] = [],
   _ body: (SkyRTCServer, SkyRTCServer.Address) async throws -> Void
 ) async throws {
   var configuration = SkyRTCServer.Configuration(host: host, port: 0, tls: tls)

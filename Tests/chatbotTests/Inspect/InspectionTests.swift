@@ -48,6 +48,22 @@ import Testing
     #expect(outcome.problems.isEmpty && outcome.remarks.isEmpty)
   }
 
+  @Test func chatBesideARecordingIsOnItsTimeAxis() async throws {
+    let folder = try RecordedFolder()
+    try await folder.record(SyntheticPeer())
+    let lines = [
+      #"{"time":2.5,"date":"2026-03-01T09:30:02.750Z","from":"bert","name":"Bert","text":"late"}"#,
+      #"{"time":0.5,"date":"2026-03-01T09:30:00.750Z","from":"anna","text":"early"}"#, "not JSON", "{}",
+      #"{"time":1e300,"from":"anna","text":"never"}"#,
+    ]
+    try folder.store(Array(lines.joined(separator: "\n").utf8), as: "anna.chat.jsonl")
+    let messages = try #require(try folder.inspect().report.peer("anna")?.messages)
+    #expect(messages.map(\.text) == ["early", "late"])
+    #expect(messages.map(\.from) == ["anna", "bert"])
+    #expect(messages.map(\.name) == [nil, "Bert"])
+    #expect(messages.map(\.time) == [0.5, 2.5])
+  }
+
   @Test func lostVideoFramesAreAFreezeWithItsReason() async throws {
     let folder = try RecordedFolder()
     try await folder.record(SyntheticPeer(lostVideoFrames: 2..<4))

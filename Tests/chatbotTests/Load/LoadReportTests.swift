@@ -1,4 +1,5 @@
 import BotPeer
+import CallCheck
 import Foundation
 import Media
 import Testing
@@ -59,6 +60,27 @@ struct LoadReportTests {
     #expect(report.sent == .init(frames: 2000, packets: 4000, bytes: 4_000_000, bitrate: 2_000_000))
     #expect(report.lost == .init(packets: 20, fraction: 0.005))
     #expect(report.keyframeRequests == 2)
+  }
+
+  @Test("messages on data channels are added up, and each channel has one round-trip time")
+  func data() throws {
+    var channel = DataReport()
+    (channel.open, channel.sent, channel.returned, channel.lost, channel.throughput) = (0.1, 100, 98, 1, 80_000)
+    let trips = Data(#"{"count":98,"p50":0.005,"p95":0.009,"worst":0.02}"#.utf8)
+    channel.roundTrip = try JSONDecoder().decode(Spread.self, from: trips)
+    var unopened = DataReport()
+    unopened.sent = 0
+    var one = connected(after: 1)
+    one.counted([], data: [channel, unopened])
+    var other = connected(after: 1)
+    other.counted([], data: [channel])
+    let report = report([one, other])
+    let data = try #require(report.data)
+    #expect((data.opened, data.sent, data.returned, data.lost, data.disordered) == (2, 200, 196, 2, 0))
+    #expect(data.throughput == 160_000)
+    #expect(data.roundTripTime?.median == 5 && data.roundTripTime?.count == 2)
+    #expect(LoadTable(report).lines.contains { $0.contains("196 of 200 came back, 1.00 % lost; 160 kb/s") })
+    #expect(self.report([connected(after: 1)]).data == nil)
   }
 
   @Test("after a signal during the ramp, only publishers that were started count")

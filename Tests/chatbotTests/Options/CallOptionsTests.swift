@@ -26,7 +26,7 @@ struct CallOptionsTests {
     #expect(options.record == "out/")
     #expect(options.playing.loops)
     #expect(options.duration == nil)
-    #expect(options.connection.iceServer.isEmpty)
+    #expect(options.connection.ice.iceServer.isEmpty)
     #expect(options.connection.udpPort == 0)
     #expect(options.connection.bindAddress == nil)
     #expect(options.verifies)
@@ -47,7 +47,7 @@ struct CallOptionsTests {
     #expect(options.duration == TimeSpan(milliseconds: 60_000))
     #expect(options.connection.connectionSettings.server == "wss://calls.example:8443")
     #expect(!options.mayStartServer)
-    #expect(options.connection.iceServer == ["stun:one.example", "stun:[2001:db8::1]:3479"])
+    #expect(options.connection.ice.iceServer == ["stun:one.example", "stun:[2001:db8::1]:3479"])
     #expect(options.connection.udpPort == 40_000)
     #expect(options.connection.bindAddress == "2001:db8::1")
     #expect("\(options.log.level)" == "debug")
@@ -105,16 +105,28 @@ struct CallOptionsTests {
       ),
       (["--record", "o", "--server", "ws://"], "\"ws://\" names no host; an address looks like ws://localhost:3000."),
       (["--record", "o", "--server", "ws://a:99999"], "A port is 1 to 65535, not 99999."),
-      (["--record", "o", "--ice-server", "turn:a"], "\"turn:a\": only stun: servers are supported, not turn:."),
+      (
+        ["--record", "o", "--ice-server", "stuns:a"],
+        "The ICE server 'stuns:a' cannot be used: Only stun:, turn: and turns: servers are supported, but this one is stuns:."
+      ),
       (
         ["--record", "o", "--ice-server", "a.example"],
-        "\"a.example\" is not an ICE server; one looks like stun:stun.example.org:3478."
+        "The ICE server 'a.example' cannot be used: An ICE server URL has the form stun:host or stun:host:port, but "
+          + "\"a.example\" has no scheme."
       ),
       (
         ["--record", "o", "--ice-server", "stun:"],
-        "\"stun:\" names no host; an ICE server looks like stun:stun.example.org:3478."
+        "The ICE server 'stun:' cannot be used: \"\" is neither a host name nor an IP address (an IPv6 address needs "
+          + "brackets)."
       ),
-      (["--record", "o", "--ice-server", "stun:a:0"], "A port is 1 to 65535, not 0."),
+      (
+        ["--record", "o", "--ice-server", "stun:a:0"],
+        "The ICE server 'stun:a:0' cannot be used: A port is a number from 1 to 65535, but this one is \"0\"."
+      ),
+      (
+        ["--record", "o", "--ice-server", "stun:a", "--ice-transport-policy", "relay"],
+        "--ice-transport-policy relay needs a TURN server: --ice-server turn:host."
+      ),
       (
         ["--record", "o", "--bind-address", "localhost"],
         "--bind-address needs a numeric IP address, like 192.0.2.1 or 2001:db8::1, not \"localhost\"."

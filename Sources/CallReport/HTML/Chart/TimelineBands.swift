@@ -4,7 +4,7 @@ import CallCheck
 struct TimelineBands {
   /// The appearance of a row. Each has its own texture, since many readers cannot rely on colour alone.
   enum Style: String {
-    case freeze, black, still, silent, clipped, gap, impaired
+    case freeze, black, still, silent, clipped, gap, impaired, message
   }
 
   var name: String
@@ -32,6 +32,21 @@ struct TimelineBands {
       intervals.count == 1
       ? NumberFormatting.seconds(intervals.total)
       : "\(intervals.count), \(NumberFormatting.seconds(intervals.total)) in all"
+  }
+
+  /// Creates a row for chat messages, which have no duration; nil if there are none.
+  init?(_ messages: [MessageReport]?) {
+    guard let messages, !messages.isEmpty else { return nil }
+    name = "Messages"
+    style = .message
+    intervals = messages.prefix(Self.limit).map { message in
+      (
+        message.time, 0,
+        "\(NumberFormatting.time(message.time)), \(ReportText.line(message.name ?? message.from, limit: 40)): "
+          + ReportText.line(message.text, limit: 200)
+      )
+    }
+    summary = NumberFormatting.plural(messages.count, "message", "messages")
   }
 
   /// Creates a row for impairments in one direction; nil if there are none.
@@ -79,6 +94,7 @@ extension PeerReport {
       TimelineBands("Silence", .silent, audio?.silence),
       TimelineBands("Clipped audio", .clipped, audio?.clipped),
       TimelineBands("Missing audio", .gap, audio?.gaps),
+      TimelineBands(messages),
     ].compactMap { $0 }
   }
 }

@@ -7,7 +7,7 @@ import Synchronization
 /// Sends numbered messages to each connected peer on a data channel of its own, and counts what comes back.
 final class DataProbe: Sendable {
   /// Marks the channel, so that a bot does not take the messages for chat.
-  private static let subprotocol = "chatbot-check"
+  static let subprotocol = "chatbot-check"
   /// The size of a message in bytes; the first 12 are a mark and the number.
   private static let messageBytes = 1_000
   private static let mark: UInt32 = 0x6368_6B31
@@ -15,7 +15,13 @@ final class DataProbe: Sendable {
   private static let interval = Duration.milliseconds(20)
 
   private let bitrate: Int
-  private let trackers = Mutex<[ParticipantID: DataEchoTracker]>([:])
+  private let state = Mutex(State())
+
+  private struct State {
+    var trackers: [ParticipantID: DataEchoTracker] = [:]
+    var running: Set<ParticipantID> = []
+  }
+
   private let start = ContinuousClock.now
 
   /// - Parameter bitrate: the payload to each peer in bits a second.
@@ -25,20 +31,30 @@ final class DataProbe: Sendable {
 
   private func seconds(_ now: ContinuousClock.Instant = .now) -> Double { (now - start) / .seconds(1) }
 
-  /// Begins with a peer; has no effect the second time.
+  /// Begins with a peer; has no effect the second time, unless the connection has ended meanwhile.
   ///
   /// - Returns: whether ``run(with:of:)`` must be called.
   func begin(with participant: ParticipantID) -> Bool {
-    trackers.withLock { trackers in
-      guard trackers[participant] == nil else { return false }
-      trackers[participant] = DataEchoTracker()
+    state.withLock { state in
+      guard state.running.insert(participant).inserted else { return false }
+      state.trackers[participant] = state.trackers[participant] ?? DataEchoTracker()
       return true
     }
   }
 
+  /// Records that the connection to a peer has ended. With the next one, the counts continue.
+  func ended(with participant: ParticipantID) {
+    state.withLock { _ = $0.running.remove(participant) }
+  }
+
   /// The counts of a peer; nil if there is none.
   func report(of participant: ParticipantID) -> DataReport? {
-    trackers.withLock { $0[participant]?.report(at: seconds()) }
+    state.withLock { $0.trackers[participant]?.report(at: seconds()) }
+  }
+
+  /// The counts of each peer.
+  var reports: [DataReport] {
+    state.withLock { $0.trackers.values.map { $0.report(at: seconds()) } }
   }
 
   /// Sends and counts until the channel is closed or the task is cancelled.
@@ -93,10 +109,10 @@ final class DataProbe: Sendable {
   private func change<Answer: Sendable>(
     _ participant: ParticipantID, _ change: (inout DataEchoTracker) -> Answer
   ) -> Answer? {
-    trackers.withLock { trackers in
-      guard var tracker = trackers[participant] else { return nil }
+    state.withLock { state in
+      guard var tracker = state.trackers[participant] else { return nil }
       let result = change(&tracker)
-      trackers[participant] = tracker
+      state.trackers[participant] = tracker
       return result
     }
   }

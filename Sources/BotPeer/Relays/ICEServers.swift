@@ -1,0 +1,80 @@
+internal import Glibc
+internal import ICE
+internal import NIOCore
+internal import NIOPosix
+internal import Signalling
+
+/// A TURN server whose name is resolved.
+struct TURNServer: Sendable {
+  let url: ICEServerURL
+  let credentials: TURNCredentials
+  let addresses: [TransportAddress]
+}
+
+/// The STUN and TURN servers of a peer, with resolved names.
+struct ICEServers: Sendable {
+  /// The addresses of STUN servers.
+  var stun: [TransportAddress] = []
+  var turn: [TURNServer] = []
+
+  /// Resolves the name of each server on a thread pool. A server without an address is an error, because the user
+  /// requested it.
+  static func resolve(_ servers: [ICEServer]) async throws(Peer.StartError) -> ICEServers {
+    var all = ICEServers()
+    for server in servers { try await all.add(server) }
+    return all
+  }
+
+  /// Resolves a server and adds it.
+  mutating func add(_ server: ICEServer) async throws(Peer.StartError) {
+    let url: ICEServerURL
+    do {
+      url = try ICEServerURL(parsing: server.url)
+    } catch {
+      throw .badIceServer(server.shown, reason: "\(error)")
+    }
+    let found: [TransportAddress]
+    do {
+      found = try await NIOThreadPool.singleton.runIfActive { Self.lookUp(url.host, port: url.port) }
+    } catch {
+      throw .badIceServer(server.shown, reason: "The name could not be resolved: \(error).")
+    }
+    guard !found.isEmpty else { throw .badIceServer(server.shown, reason: "\(url.host) has no address.") }
+    guard url.kind == .turn else {
+      for address in found where !stun.contains(address) { stun.append(address) }
+      return
+    }
+    let given = server.username.map { TURNCredentials(username: $0, password: server.credential ?? "") }
+    guard let credentials = given ?? url.credentials else {
+      throw .badIceServer(server.shown, reason: "A TURN server needs a user name and a password.")
+    }
+    // IPv4 first: more networks have it.
+    turn.append(
+      TURNServer(
+        url: url, credentials: credentials,
+        addresses: found.filter { $0.family == .v4 } + found.filter { $0.family == .v6 }))
+  }
+
+  /// Returns all addresses of a name, because each local socket needs one of its own family. Blocks.
+  private static func lookUp(_ host: String, port: UInt16) -> [TransportAddress] {
+    if let address = TransportAddress(host, port: port) { return [address] }
+    var hints = addrinfo()
+    hints.ai_socktype = Int32(SOCK_DGRAM.rawValue)
+    var first: UnsafeMutablePointer<addrinfo>?
+    guard getaddrinfo(host, nil, &hints, &first) == 0 else { return [] }
+    defer { freeaddrinfo(first) }
+    var addresses: [TransportAddress] = []
+    var next = first
+    while let entry = next?.pointee {
+      var name = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+      let isNamed =
+        getnameinfo(entry.ai_addr, entry.ai_addrlen, &name, socklen_t(name.count), nil, 0, NI_NUMERICHOST) == 0
+      let text = String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+      if isNamed, let address = TransportAddress(text, port: port), !addresses.contains(address) {
+        addresses.append(address)
+      }
+      next = entry.ai_next
+    }
+    return addresses
+  }
+}

@@ -1,0 +1,185 @@
+internal import ICE
+internal import Logging
+internal import Media
+internal import NIOCore
+internal import NIOSSL
+
+/// The allocation on one TURN server, over UDP, TCP or TLS (RFC 8656).
+///
+/// It belongs to the event loop of a driver. It carries out what ``TURNClient`` decides.
+final class Relay {
+  /// How the server is reached.
+  private enum Link {
+    case datagrams(DatagramSocket)
+    case stream(RelayStream)
+    /// The socket could not be opened.
+    case none
+  }
+
+  let server: TURNServer
+  /// The relayed addresses that the server has granted.
+  private(set) var addresses: [TransportAddress] = []
+  /// Whether the server has granted or refused an allocation.
+  private(set) var hasResult = false
+  private var client: TURNClient
+  private var link = Link.none
+  private let context: Context
+  private let log: Logger
+
+  /// What all relays of a driver share.
+  struct Context {
+    let loop: any EventLoop
+    /// The local addresses to send from; empty for those that the system chooses.
+    let bindAddresses: [IPAddress]
+    /// Creates the TLS context when it is needed for the first time.
+    let tls: () throws -> NIOSSLContext
+    /// Called on the loop for each new UDP socket, and before one is closed.
+    let opened: (DatagramSocket, Relay) -> Void
+    let closing: (DatagramSocket) -> Void
+    /// Called on the loop after bytes of a stream were processed.
+    let streamWasRead: (Relay) -> Void
+  }
+
+  init(to server: TURNServer, at address: TransportAddress, in context: Context, log: Logger) {
+    self.server = server
+    self.context = context
+    self.log = log
+    client = TURNClient(
+      server: address, transport: server.url.transport == .udp ? .udp : .stream, credentials: server.credentials,
+      families: .both, now: .now)
+  }
+
+  /// The UDP socket to the server, if it is used.
+  var socket: DatagramSocket? { if case .datagrams(let socket) = link { socket } else { nil } }
+
+  var deadline: ContinuousClock.Instant? { client.deadline }
+
+  func open() { connect(to: client.server) }
+
+  private func connect(to address: TransportAddress) {
+    closeLink()
+    let own = context.bindAddresses.first { $0.family == address.family }
+    if server.url.transport == .udp {
+      do {
+        let socket = try DatagramSocket(ip: own ?? (address.family == .v4 ? .v4(0) : .v6(high: 0, low: 0)), port: 0)
+        link = .datagrams(socket)
+        context.opened(socket, self)
+      } catch {
+        log.warning("no UDP socket to the TURN server", metadata: ["server": "\(server.url)", "reason": "\(error)"])
+      }
+      return
+    }
+    do {
+      let tls = (server.url.transport == .tls) ? (context: try context.tls(), host: server.url.host) : nil
+      link = .stream(
+        RelayStream(to: address, from: own, tls: tls, on: context.loop) { [weak self] event in self?.received(event) })
+    } catch {
+      log.warning("TLS cannot be used", metadata: ["server": "\(server.url)", "reason": "\(error)"])
+      client.closed(now: .now)
+    }
+  }
+
+  private func closeLink() {
+    switch link {
+    case .datagrams(let socket):
+      context.closing(socket)
+      socket.flush()
+      socket.close()
+    case .stream(let stream): stream.close()
+    case .none: break
+    }
+    link = .none
+  }
+
+  /// Frees the allocation and closes the connection to the server.
+  func close(now: ContinuousClock.Instant) {
+    client.leave(now: now)
+    for action in client.poll(now: now) { if case .send(let bytes) = action { write(bytes) } }
+    closeLink()
+  }
+
+  // MARK: Data
+
+  /// Sends a datagram from our relayed address to a peer, with the next ``poll(now:_:)``.
+  func send(_ datagram: ByteBuffer, to peer: TransportAddress, now: ContinuousClock.Instant) {
+    client.send(datagram, to: peer, now: now)
+  }
+
+  /// Processes a datagram of the server's.
+  func received(_ datagram: ByteBuffer, from source: TransportAddress, now: ContinuousClock.Instant) {
+    if source == client.server { client.received(datagram, now: now) }
+  }
+
+  private func received(_ event: RelayStream.Event) {
+    switch event {
+    case .bytes(let bytes): client.received(stream: bytes, now: .now)
+    case .closed: client.closed(now: .now)
+    }
+    context.streamWasRead(self)
+  }
+
+  /// Sends what is due, and passes on what the driver must do.
+  func poll(now: ContinuousClock.Instant, _ handle: (RelayEvent) -> Void) {
+    for action in client.poll(now: now) {
+      switch action {
+      case .send(let bytes): write(bytes)
+      case .connect(let address): connect(to: address)
+      case .received(let datagram, let peer):
+        guard let address = addresses.first(where: { $0.family == peer.family }) else { break }
+        handle(.received(datagram, from: peer, at: address))
+      case .allocated(let allocation):
+        remove(handle)
+        hasResult = true
+        addresses = allocation.relayed
+        log.debug(
+          "TURN server relays",
+          metadata: ["server": "\(server.url)", "address": "\(addresses.map(\.description).joined(separator: " "))"])
+        for address in addresses {
+          handle(
+            .added(
+              RelayedAddress(
+                address: address, mapped: allocation.mapped, server: client.server, preference: preference)))
+        }
+      case .failed(let failure):
+        hasResult = true
+        log.warning("\(failure)", metadata: ["server": "\(server.url)"])
+      case .lost(let loss):
+        remove(handle)
+        log.warning("\(loss) A new address is requested.", metadata: ["server": "\(server.url)"])
+      case .peerRefused(let address, let code):
+        log.debug(
+          "TURN server refuses a peer",
+          metadata: ["server": "\(server.url)", "peer": "\(address)", "code": "\(code)"])
+      case .ended: break
+      }
+    }
+    socket?.flush()
+  }
+
+  private func remove(_ handle: (RelayEvent) -> Void) {
+    for address in addresses { handle(.removed(address)) }
+    addresses = []
+  }
+
+  /// Datagrams are not delayed by lost ones, and TLS costs more than TCP.
+  private var preference: UInt16 {
+    if server.url.transport == .udp { return 300 }
+    return (server.url.transport == .tls) ? 100 : 200
+  }
+
+  private func write(_ bytes: ByteBuffer) {
+    switch link {
+    case .datagrams(let socket): socket.write(bytes, to: client.server)
+    case .stream(let stream): stream.write(bytes)
+    case .none: break
+    }
+  }
+}
+
+/// What a driver must do for a relay.
+enum RelayEvent {
+  case added(RelayedAddress)
+  case removed(TransportAddress)
+  /// A datagram of a peer that was sent to the relayed address `at`.
+  case received(ByteBuffer, from: TransportAddress, at: TransportAddress)
+}

@@ -1,0 +1,35 @@
+import FoundationEssentials
+
+/// The chat beside a recording, `USER.chat.jsonl`: see docs/data-channels.md.
+struct RecordedChat {
+  /// A line of the file.
+  struct Message: Decodable {
+    /// In seconds on the axis of the recording.
+    var time: Double
+    var from: String
+    var name: String?
+    var text: String
+  }
+
+  /// The largest file that is read.
+  private static let maximumBytes = 16 << 20
+
+  /// In the order of their times. Lines that are not messages are left out.
+  let messages: [Message]
+
+  /// Reads the chat of a recording; there is none if the file is missing.
+  init(beside recording: FoundRecording) {
+    let path = recording.manifest?.path ?? recording.files.first?.path ?? ""
+    let folder = path.lastIndex(of: "/").map { path[...$0] } ?? ""
+    let name = RecordedName.stem(String(path[folder.endIndex...]))
+    guard let bytes = try? BoundedFile.read("\(folder)\(name).chat.jsonl", longest: Self.maximumBytes) else {
+      messages = []
+      return
+    }
+    let decoder = JSONDecoder()
+    messages = bytes.split(separator: UInt8(ascii: "\n"))
+      .compactMap { try? decoder.decode(Message.self, from: $0) }
+      .filter { $0.time.isFinite && (0...1e9).contains($0.time) }
+      .sorted { $0.time < $1.time }
+  }
+}

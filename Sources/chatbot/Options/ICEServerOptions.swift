@@ -1,0 +1,88 @@
+public import ArgumentParser
+public import BotPeer
+import FoundationEssentials
+
+/// The options of STUN and TURN servers.
+struct ICEServerOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "A STUN server that reports our public address, stun:host[:port], or a TURN server that relays to us, "
+        + "turn:host[:port][?transport=tcp] or turns:host[:port]; repeatable.", valueName: "url"))
+  var iceServer: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "A file with user:password for the TURN servers. (default: the variable CHATBOT_ICE_CREDENTIALS)",
+      valueName: "file"), completion: .file())
+  var iceCredentials: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "A file with the secret that the TURN servers share with us, instead of a user and a password. (default: the variable "
+        + "CHATBOT_TURN_SECRET)", valueName: "file"), completion: .file())
+  var turnSecretFile: String?
+
+  func validate() throws {
+    for server in iceServer {
+      do {
+        try ICEServer(url: server).validate()
+      } catch {
+        throw ValidationError(error.description)
+      }
+    }
+  }
+
+  var settings: ICEServerSettings {
+    ICEServerSettings(
+      urls: iceServer, credentials: SecretFile(path: iceCredentials, variable: "CHATBOT_ICE_CREDENTIALS"),
+      secret: SecretFile(path: turnSecretFile, variable: "CHATBOT_TURN_SECRET"))
+  }
+}
+
+/// STUN and TURN servers, and where the credentials for the latter are.
+struct ICEServerSettings: Sendable, Hashable {
+  var urls: [String] = []
+  var credentials = SecretFile(variable: "CHATBOT_ICE_CREDENTIALS")
+  var secret = SecretFile(variable: "CHATBOT_TURN_SECRET")
+
+  /// How long credentials that are made from a secret are valid, in seconds.
+  static let validity: Int64 = 86_400
+
+  /// Reads the files of credentials.
+  func read() throws(CallFailure) -> ICEServerList {
+    let servers = urls.map { ICEServer(url: $0) }
+    guard let first = servers.first(where: \.needsCredentials) else { return ICEServerList(servers: servers) }
+    if let secret = try secret.read() { return ICEServerList(servers: servers, secret: secret) }
+    guard let pair = try credentials.read() else {
+      throw CallFailure(
+        .usage, "The TURN server \(first.url) needs a user and a password: --ice-credentials or --turn-secret-file.")
+    }
+    guard let colon = pair.firstIndex(of: ":") else {
+      throw CallFailure(
+        .usage, "\(credentials.path ?? credentials.variable) must contain user:password, but it has no colon.")
+    }
+    let (user, password) = (String(pair[..<colon]), String(pair[pair.index(after: colon)...]))
+    return ICEServerList(
+      servers: servers.map { $0.needsCredentials ? ICEServer(url: $0.url, username: user, credential: password) : $0 })
+  }
+}
+
+/// STUN and TURN servers with credentials, or with the secret to make them.
+struct ICEServerList: Sendable {
+  fileprivate var servers: [ICEServer]
+  fileprivate var secret: String?
+
+  /// The servers with credentials that are valid from now.
+  ///
+  /// - Parameter name: who will use them, for the log of a TURN server.
+  func servers(for name: String) -> [ICEServer] {
+    guard let secret else { return servers }
+    let expiry = Int64(Date.now.timeIntervalSince1970) + ICEServerSettings.validity
+    return servers.map { server in
+      server.needsCredentials
+        ? server.withTimeLimitedCredentials(secret: secret, name: name, expiry: expiry) : server
+    }
+  }
+}
+
+extension Peer.ICETransportPolicy: ExpressibleByArgument {}

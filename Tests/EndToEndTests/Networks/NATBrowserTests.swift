@@ -1,0 +1,42 @@
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEnd {
+  /// A browser and a bot behind routers.
+  @Suite("calls with a browser through NATs", .enabled(if: Machine.hasNetworkLab)) struct NATBrowserTests {
+    @Test(
+      "Chromium behind a symmetric NAT is recorded by a bot behind an address restricted one",
+      .enabled(if: Machine.hasChromium))
+    func chromium() async throws {
+      try await NetworkLab.run("Chromium through NATs") { lab in
+        try await isRecorded(in: lab) { try await lab.chromium(on: $0) }
+      }
+    }
+
+    private func isRecorded(in lab: NetworkLab, launch: (LabHost) async throws -> any Browser) async throws {
+      let server = try await TURNServer.start(on: lab.internetHost("stun"), of: lab)
+      let rooms = try await LabRooms.start(on: lab.internetHost("rooms"), of: lab, ["--ice-server", server.stunURL])
+      // With IPv6 they would find each other without a NAT.
+      let home = try await lab.host("home", behind: .symmetric, families: .ipv4)
+      let office = try await lab.host("office", behind: .addressRestricted, families: .ipv4)
+      let folder = RecordingFolder(url: lab.folder.appendingPathComponent("recordings"))
+      let bot = try await lab.bot(
+        "bot", on: office, rooms.options + ["--room", "100", "--ice-server", server.stunURL, "--record", folder.path])
+      try await eventually("joined bot", within: .seconds(15)) { bot.output.contains(" joined ") ? true : nil }
+      let call = try await lab.call(in: launch(home), room: "100", rooms: rooms)
+      try await call.connected()
+      try await sleepOnEventLoop(for: .seconds(5))
+      let report = try #require(try await call.leave().first)
+      try await sleepOnEventLoop(for: .milliseconds(500))
+      #expect(try await bot.terminate().ending == .exit(0))
+      let userRecording = try #require(try folder.userRecordings().first)
+      let judgement = Judgement(userRecording: userRecording, scenario: lab.scenario, name: call.browser)
+      try await judgement.expectGood(of: report)
+      let connected = (report.connectedAt ?? .nan) - (report.offeredAt ?? .nan)
+      await lab.scenario.note(
+        "the page was connected \(connected.formatted(.number.precision(.fractionLength(0)))) ms after its offer")
+      #expect(connected < 2000 + (await lab.scenario.stall), .onQuietMachine("in milliseconds"))
+    }
+  }
+}
