@@ -128,7 +128,7 @@ let package = Package(
       "BotPeer",
       [
         "PeerEngine", "NetworkEmulation", "FaultInjection", "Media", "Signalling", "RTP", "ICE", "SCTP", "CDatagrams",
-        byteBuffer, sockets, tls, logging,
+        "COpenSSL", byteBuffer, sockets, tls, tlsEvents, logging,
       ]),
     module("Recorder", ["Bitstream", "Media", "Codecs", "CFiles", "COgg", byteBuffer, sockets, logging]),
     module("FileSource", ["Bitstream", "Media", "CWebM", "COgg", byteBuffer, logging]),

@@ -4,6 +4,9 @@
 # second, and Opus: about 170 packets a second. The script fails if a frame is lost with `--verify off` at any number of
 # users, and if the publishers do not keep up: with fewer packets than expected everything costs less.
 #
+# A third measurement relays all users through coturn, which runs beside the publishers and whose own time does not count. The
+# script fails if a relayed user of several costs more than 1.3 times a direct one.
+#
 # The table is printed and stored in Benchmarks/results.md with the machine, the date and the command. The receiver of
 # the floor, and the recorder with `--verify off`, run on the first processor alone; with decoding the recorder uses all
 # processors. The publishers run on the others.
@@ -99,15 +102,16 @@ measure_floor() {
   floor_lost=$(awk '{ print $3 }' "$folder/floor.log")
 }
 
-# measure USERS on|off: sets recorder_cpu, recorder_memory, publisher_cpu, publisher_memory, frames, frames_lost,
+# measure USERS on|off [OPTION...]: measures a recorder with `--verify on` or off and other options; sets recorder_cpu, recorder_memory, publisher_cpu, publisher_memory, frames, frames_lost,
 # packets_lost and packet_rate, the number of packets that a publisher sent each second.
 measure() {
   local room="bench-$1-$2" out="$folder/recordings-$1-$2" recorder load idle tries
   local before after load_before load_after began ended span packets bits share_sent carried_before carried_after
-  local place=("${first_processor[@]}")
+  local place=("${first_processor[@]}") times_carried=1
   [[ $2 == off ]] || place=()
+  if [[ $# -gt 2 ]]; then times_carried=2 room+=-relayed; fi
   start recorder.log "${place[@]}" "$program" --room "$room" --record "$out" --verify "$2" --server "$server" \
-    --bind-address 127.0.0.1 --log-level warning
+    --bind-address 127.0.0.1 --log-level warning "${@:3}"
   recorder=$!
   sleep 1.5
   idle=$(memory $recorder)
@@ -136,7 +140,7 @@ measure() {
   # A late publisher still sends every frame, so the measure is how much of a second's media was sent within a second.
   read -r packets bits <<<"$(media "$out"/*.json)"
   share_sent=$(awk -v sent="$((carried_after - carried_before))" -v s="$span" -v n="$1" -v p="$packets" -v bits="$bits" \
-    -v o="$overhead" 'BEGIN { printf "%.3f", sent / s / n / (bits / 8 + p * o + 1) }')
+    -v o="$overhead" -v t=$times_carried 'BEGIN { printf "%.3f", sent / s / n / t / (bits / 8 + p * o + 1) }')
   packet_rate=$(awk -v p="$packets" -v s="$share_sent" 'BEGIN { printf "%.0f", p * s }')
   awk -v s="$share_sent" 'BEGIN { exit !(s >= 0.95) }' \
     || fail "$1 publishers sent only $packet_rate packets a second each instead of $packets: they do not keep up."
@@ -181,11 +185,24 @@ for ((tries = 0; tries < 100; tries++)); do
   sleep 0.1
 done
 
+# A TURN server on the loopback interface.
+turn_port=$((port + 1000))
+start coturn.log "${other_processors[@]}" turnserver -n --no-cli --log-file stdout --no-tls --no-dtls --allow-loopback-peers \
+  --listening-ip 127.0.0.1 --relay-ip 127.0.0.1 --listening-port $turn_port --lt-cred-mech --user bench:bench --realm bench \
+  --userdb "$folder/turn.db" --pidfile "$folder/turn.pid"
+for ((tries = 0; tries < 100; tries++)); do
+  listens $turn_port && break
+  sleep 0.1
+done
+relayed=(--ice-server "turn:bench:bench@127.0.0.1:$turn_port" --ice-transport-policy relay)
+# The most that a relayed user of several may cost, as a multiple of a direct one.
+relay_bound=1.3
+
 bits=$(($(wc -c <"$sample") * 8 / 10000))
 model=$(awk -F ': ' '/^model name/ { print $2; exit }' /proc/cpuinfo)
 
 # times A B: A as a multiple of B.
-times() { awk -v a="$1" -v b="$2" 'BEGIN { if (b > 0) printf "%.1fx", a / b; else printf "-" }'; }
+times() { awk -v a="$1" -v b="$2" 'BEGIN { if (b > 0) printf "%.2fx", a / b; else printf "-" }'; }
 
 {
   printf '# Cost of recording and publishing\n\n'
@@ -194,9 +211,10 @@ times() { awk -v a="$1" -v b="$2" 'BEGIN { if (b > 0) printf "%.1fx", a / b; els
   printf 'Command: `scripts/bench.sh %s`; %d s each, %d kb/s a user; load before: %s.\n\n' "${users[*]}" "$seconds" "$bits" \
     "$(cut -d ' ' -f 1-3 /proc/loadavg)"
   printf 'CPU time of each user in percent of one processor, and as a multiple of the floor; memory of each user beyond an empty recorder, in MiB.\n\n'
-  printf '| %5s | %6s | %16s | %24s | %11s | %12s | %16s | %9s | %s |\n' users floor 'recorded' 'and decoded, share' 'memory' \
-    'sender floor' 'publisher' 'packets/s' 'lost without decoding'
-  printf '|%s\n' '------:|-------:|-----------------:|-------------------------:|------------:|-------------:|-----------------:|----------:|:--|'
+  printf '`relayed` is the same as `recorded`, but through a TURN server, and as a multiple of that.\n\n'
+  printf '| %5s | %6s | %16s | %16s | %24s | %11s | %12s | %16s | %9s | %s |\n' users floor 'recorded' 'relayed' \
+    'and decoded, share' 'memory' 'sender floor' 'publisher' 'packets/s' 'lost without decoding'
+  printf '|%s\n' '------:|-------:|-----------------:|-----------------:|-------------------------:|------------:|-------------:|-----------------:|----------:|:--|'
 } | tee "$folder/results.md"
 status=0
 for count in "${users[@]}"; do
@@ -206,9 +224,16 @@ for count in "${users[@]}"; do
   off=$recorder_cpu off_memory=$recorder_memory publisher=$publisher_cpu
   lost="$frames_lost of $frames frames, $packets_lost packets"
   if [[ $frames_lost -ne 0 || $packets_lost -ne 0 ]]; then status=1; fi
+  measure "$count" off "${relayed[@]}"
+  relayed_cpu=$recorder_cpu
+  if [[ $frames_lost -ne 0 ]]; then status=1 lost+="; relayed: $frames_lost of $frames frames"; fi
+  if ((count > 1)) && awk -v a="$relayed_cpu" -v b="$off" -v m=$relay_bound 'BEGIN { exit !(a > m * b) }'; then
+    say "$count relayed users cost more than $relay_bound times as much as direct ones."
+    status=1
+  fi
   measure "$count" on
-  printf '| %5d | %6s | %8s (%5s) | %8s (%5s), %6s | %11s | %12s | %8s (%5s) | %9s | %s |\n' "$count" "$floor_cpu" \
-    "$off" "$(times "$off" "$floor_cpu")" "$recorder_cpu" "$(times "$recorder_cpu" "$floor_cpu")" "$verified" "$off_memory" \
+  printf '| %5d | %6s | %8s (%5s) | %8s (%5s) | %8s (%5s), %6s | %11s | %12s | %8s (%5s) | %9s | %s |\n' "$count" "$floor_cpu" \
+    "$off" "$(times "$off" "$floor_cpu")" "$relayed_cpu" "$(times "$relayed_cpu" "$off")" "$recorder_cpu" "$(times "$recorder_cpu" "$floor_cpu")" "$verified" "$off_memory" \
     "$sender_floor" "$publisher" "$(times "$publisher" "$sender_floor")" "$packet_rate" "$lost" | tee -a "$folder/results.md"
   [[ $floor_lost -eq 0 ]] || say "The floor itself lost $floor_lost packets."
 done

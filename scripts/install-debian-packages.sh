@@ -23,7 +23,7 @@ for purpose in "$@"; do
     # Another stack, which is compiled here.
     interop) wanted="$wanted golang-github-pion-webrtc.v3-dev golang-go" ;;
     # Tools to create the published file and to compile the floor.
-    bench) wanted="$wanted ffmpeg gcc libc6-dev libsrtp2-dev pkg-config" ;;
+    bench) wanted="$wanted coturn ffmpeg gcc libc6-dev libsrtp2-dev pkg-config" ;;
     # Tools to create samples/test.webm.
     sample) wanted="$wanted ffmpeg fonts-dejavu-core" ;;
     *) fail "\"$purpose\" is not one of bench, build, demo, interop, sample, test." ;;

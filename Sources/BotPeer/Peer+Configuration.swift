@@ -22,12 +22,22 @@ extension Peer {
     public var iceServers: [ICEServer] = []
     /// Whether participants may be reached directly, or only through a TURN server.
     public var iceTransportPolicy = ICETransportPolicy.all
+    /// Whether the peer restarts ICE when nothing is heard from a participant for 5 s or the address to them vanishes. The
+    /// signalling must carry offers during a call.
+    public var restartsICE = true
     /// A file with certificates in PEM that TLS connections to TURN servers trust; nil for those of the system.
     public var caCertificate: String?
     /// Whether the peer checks candidates that lead into this machine or into a network without public addresses (RFC
     /// 1918 and similar). If not, a participant there can still connect: the peer answers their check, and then checks
     /// their address in turn.
     public var allowsLocalCandidates = true
+    /// Whether the peer looks up the `.local` names with which browsers hide their addresses, by multicast DNS on the
+    /// local network. ``allowsLocalCandidates`` applies to their addresses.
+    public var resolvesLocalNames = true
+    /// Whether participants learn random `.local` names instead of the addresses of this machine. The peer answers for the
+    /// names by multicast DNS, so that only participants in the local network can resolve them. Loopback addresses are not
+    /// signalled.
+    public var hidesAddresses = false
     /// The kinds of media that ``Peer/send(_:)`` will send.
     public var sending: Set<MediaKind> = []
     /// The kinds of media to receive; any other is offered and answered as `sendonly` or `inactive`.
@@ -70,6 +80,11 @@ extension Peer {
       NTPTime(secondsSince1970: secondsSince1970())
     }
 
+    /// Whether the addresses depend on the interfaces, which may change during a call.
+    var followsAddresses: Bool {
+      bindAddresses.isEmpty || bindAddresses.contains { IPAddress($0)?.isUnspecified == true }
+    }
+
     func addressesToBind() throws -> [IPAddress] {
       guard !bindAddresses.isEmpty else {
         return try NetworkInterfaces.addresses(includingLoopback: includesLoopback)
@@ -106,27 +121,5 @@ extension Peer {
       case .badIceServer(let text, let reason): "The ICE server '\(text)' cannot be used: \(reason)"
       }
     }
-  }
-}
-
-/// The addresses of this machine.
-enum NetworkInterfaces {
-  /// Returns every IPv4 and global IPv6 address of the interfaces that are up; loopback only if `includingLoopback` is
-  /// set or there is no other.
-  ///
-  /// IPv6 link-local addresses are left out: they mean nothing without a zone, which SDP cannot carry (RFC 8445,
-  /// 5.1.1.1).
-  static func addresses(includingLoopback: Bool) throws -> [IPAddress] {
-    var ordinary: [IPAddress] = []
-    var loopback: [IPAddress] = []
-    for device in try System.enumerateDevices() {
-      guard let address = device.address.flatMap(TransportAddress.init)?.ip else { continue }
-      if address.isLoopback {
-        loopback.append(address)
-      } else if !address.isLinkLocal && !address.isMulticast && !ordinary.contains(address) {
-        ordinary.append(address)
-      }
-    }
-    return includingLoopback || ordinary.isEmpty ? ordinary + loopback : ordinary
   }
 }

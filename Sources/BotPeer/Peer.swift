@@ -216,6 +216,12 @@ public final class Peer: Sendable {
     onShard(of: participant) { $0.requestKeyframe(of: participant) }
   }
 
+  /// Looks for a new path to a participant: restarts ICE (RFC 8445, 9). Media continues on the present path until a new one
+  /// works.
+  public func restartICE(of participant: ParticipantID) {
+    onShard(of: participant) { $0.restartICE(of: participant) }
+  }
+
   /// Ends the connection to a participant, if there is one. ``events`` report the given reason.
   public func disconnect(_ participant: ParticipantID, because ending: CloseReason) {
     onShard(of: participant) { $0.disconnect(participant, because: ending) }

@@ -15,6 +15,8 @@ struct Chatbot: AsyncParsableCommand {
       chatbot check --room 100 --html report.html
                                                 check whether the call of room 100 works
       chatbot inspect out/                      check recordings by the same rules
+      chatbot diagnose --ice-server stun:stun.example
+                                                measure what this machine can reach
       chatbot repair out/                       complete recordings after a crash
       chatbot serve                             run a room server with its call page
 
@@ -22,8 +24,9 @@ struct Chatbot: AsyncParsableCommand {
       """,
     version: Version.text,
     subcommands: [
-      CallCommand.self, CheckCommand.self, InspectCommand.self, LoadCommand.self, RepairCommand.self, ServeCommand.self,
-      SignallingsCommand.self,
+      CallCommand.self, CheckCommand.self, DiagnoseCommand.self, InspectCommand.self, LoadCommand.self,
+      RepairCommand.self,
+      ServeCommand.self, SignallingsCommand.self,
     ],
     defaultSubcommand: CallCommand.self)
 }

@@ -28,6 +28,16 @@ final class PeerDriver {
   private var gatherers: [TransportAddress: ServerReflexiveGatherer] = [:]
   private var bySocket: [Int32: DatagramSocket] = [:]
   private var relays: RelaySet?
+  private var names: NameResolver?
+  private let hostNames: HostNames?
+  /// The STUN servers, and the port of sockets that are opened later.
+  private var stunServers: [TransportAddress] = []
+  private var port: UInt16 = 0
+  private var addressMonitor: AddressMonitor?
+  /// When the addresses of this machine are read again, because they have changed.
+  private var addressesDue: ContinuousClock.Instant?
+  /// Changes come in bursts, and an IPv6 address is usable only after a while.
+  private static let addressDelay = Duration.milliseconds(50)
   private var poller: SocketPoller?
   /// The counters of all sockets at the last ``threadWasBusy(_:now:)``.
   private var counted: (read: UInt64, dropped: UInt32) = (0, 0)
@@ -92,6 +102,10 @@ final class PeerDriver {
     settings.receiving = configuration.receiving
     settings.dataChannels = configuration.dataChannels
     settings.allowsLocalCandidates = configuration.allowsLocalCandidates
+    settings.resolvesNames = configuration.resolvesLocalNames && configuration.iceTransportPolicy == .all
+    hostNames = configuration.hidesAddresses ? HostNames() : nil
+    settings.hostNames = hostNames
+    settings.restartsICE = configuration.restartsICE
     settings.impairment = configuration.impairment
     settings.faultInjector = configuration.fault?.injector
     settings.media = MediaSession.Configuration(keyframeResponse: configuration.keyframeResponse)
@@ -124,6 +138,12 @@ final class PeerDriver {
     let poller = SocketPoller.of(loop)
     self.poller = poller
     poller.join(self, descriptors: bySocket.keys)
+    if hostNames != nil, configuration.iceTransportPolicy == .all { joinNames() }
+    self.port = port
+    if configuration.followsAddresses, let monitor = AddressMonitor() {
+      addressMonitor = monitor
+      poller.add(monitor.descriptor, of: self)
+    }
     return Array(sockets.keys)
   }
 
@@ -133,7 +153,8 @@ final class PeerDriver {
   /// Starts querying the STUN servers for the mapped addresses of the sockets, and requests an allocation on each TURN
   /// server.
   func use(_ servers: ICEServers) {
-    if configuration.iceTransportPolicy == .all { gatherServerReflexive(from: servers.stun) }
+    stunServers += servers.stun.filter { !stunServers.contains($0) }
+    if configuration.iceTransportPolicy == .all { gatherServerReflexive(from: stunServers) }
     if !servers.turn.isEmpty {
       relays = relays ?? makeRelays()
       relays?.use(servers.turn, families: Set(sockets.keys.map(\.family)))
@@ -166,6 +187,11 @@ final class PeerDriver {
     if !hasNewData { newlyRead = 0 }
     hasNewData = true
     guard let socket = bySocket[descriptor] else {
+      if descriptor == addressMonitor?.descriptor {
+        if addressMonitor?.drain() == true { addressesDue = .now + Self.addressDelay }
+        return false
+      }
+      if let hasMore = names?.receive(at: descriptor) { return hasMore }
       return relays?.receive(at: descriptor) { event, arrival in handle(event, now: arrival) } ?? false
     }
     return socket.receive { datagram, remote, arrival in
@@ -174,10 +200,41 @@ final class PeerDriver {
     }
   }
 
+  /// Opens sockets on new addresses of this machine, and closes those of vanished ones.
+  private func followAddresses(now: ContinuousClock.Instant) {
+    guard let due = addressesDue, due <= now else { return }
+    addressesDue = nil
+    guard let present = try? configuration.addressesToBind() else { return }
+    for (address, socket) in sockets where !present.contains(address.ip) {
+      log.info("address is gone", metadata: ["address": "\(address.ip)"])
+      sockets[address] = nil
+      bySocket[socket.descriptor] = nil
+      gatherers[address] = nil
+      poller?.remove(socket.descriptor)
+      socket.close()
+      demultiplexer.removeLocal(address, now: now)
+    }
+    for ip in present where !sockets.keys.contains(where: { $0.ip == ip }) {
+      guard let socket = try? DatagramSocket(ip: ip, port: port) else { continue }
+      log.info("address is new", metadata: ["address": "\(ip)"])
+      sockets[socket.address] = socket
+      bySocket[socket.descriptor] = socket
+      poller?.add(socket.descriptor, of: self)
+      if configuration.iceTransportPolicy == .all { demultiplexer.addLocalHost(socket.address, now: now) }
+    }
+    if configuration.iceTransportPolicy == .all { gatherServerReflexive(from: stunServers) }
+    if names != nil { joinNames() }
+  }
+
+  /// Looks for a new path to a participant.
+  func restartICE(of participant: ParticipantID) {
+    turn { demultiplexer, _ in demultiplexer.restartICE(of: participant) }
+  }
+
   private func handle(_ event: RelayEvent, now: MonotonicInstant) {
     switch event {
     case .added(let relay): demultiplexer.addRelayed(relay, now: now.instant)
-    case .removed(let address): demultiplexer.removeRelayed(address, now: now.instant)
+    case .removed(let address): demultiplexer.removeLocal(address, now: now.instant)
     case .received(var datagram, let remote, let local):
       newlyRead &+= 1
       demultiplexer.received(&datagram, from: remote, to: local, now: now)
@@ -275,8 +332,12 @@ final class PeerDriver {
     }
     relays?.close()
     relays = nil
+    names?.close()
+    names = nil
     poller?.leave(self)
     poller = nil
+    addressMonitor?.close()
+    addressMonitor = nil
     for socket in sockets.values {
       socket.flush()
       socket.close()
@@ -300,6 +361,7 @@ final class PeerDriver {
 
   /// Executes all actions that are due.
   func carryOutAll(now: ContinuousClock.Instant) {
+    followAddresses(now: now)
     gather(now: now)
     var ended: [ParticipantID] = []
     demultiplexer.poll(now: now, wallClock: configuration.wallClock()) { action, participant in
@@ -316,11 +378,13 @@ final class PeerDriver {
         if mustPause { demultiplexer.engines[participant]?.setDataReadingPaused(true) }
       }
     }
+    resolveNames(now: now)
     for socket in sockets.values { socket.flush() }
     relays?.poll(now: now) { handle($0, now: MonotonicInstant(now)) }
     hasNewData = false
     deadline = demultiplexer.deadline
-    for due in gatherers.values.map(\.deadline) + [turnEnded(now)?.instant, relays?.deadline] {
+    let others = [turnEnded(now)?.instant, relays?.deadline, names?.deadline, addressesDue]
+    for due in gatherers.values.map(\.deadline) + others {
       if let due { deadline = deadline.map { min($0, due) } ?? due }
     }
     // Another connection may have begun under the same id.
@@ -339,8 +403,28 @@ final class PeerDriver {
     socket.write(datagram, to: remote, isEssential: !isMedia)
   }
 
+  /// Begins to look up the names of participants' candidates.
+  private func resolveNames(now: ContinuousClock.Instant) {
+    for name in demultiplexer.takeNamesToResolve() {
+      joinNames()
+      names?.resolve(name, now: now)
+    }
+  }
+
+  /// Uses multicast DNS on the present interfaces.
+  private func joinNames() {
+    let names =
+      names
+      ?? NameResolver(
+        hostNames: hostNames, log: log, opened: { [unowned self] in poller?.add($0.descriptor, of: self) },
+        closing: { [unowned self] in poller?.remove($0.descriptor) })
+    self.names = names
+    names.join(sockets.keys.map(\.ip))
+  }
+
   private func gather(now: ContinuousClock.Instant) {
     relays?.poll(now: now) { handle($0, now: MonotonicInstant(now)) }
+    for (name, addresses) in names?.poll(now: now) ?? [] { demultiplexer.resolved(name, to: addresses, now: now) }
     if gatherers.isEmpty { return }
     for base in gatherers.keys {
       for action in gatherers[base]?.poll(now: now) ?? [] {

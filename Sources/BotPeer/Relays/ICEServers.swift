@@ -56,7 +56,7 @@ struct ICEServers: Sendable {
   }
 
   /// Returns all addresses of a name, because each local socket needs one of its own family. Blocks.
-  private static func lookUp(_ host: String, port: UInt16) -> [TransportAddress] {
+  static func lookUp(_ host: String, port: UInt16) -> [TransportAddress] {
     if let address = TransportAddress(host, port: port) { return [address] }
     var hints = addrinfo()
     hints.ai_socktype = Int32(SOCK_DGRAM.rawValue)

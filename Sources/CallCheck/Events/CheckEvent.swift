@@ -59,6 +59,9 @@ public struct ConnectionSample: Sendable, Hashable {
   public var roundTripTime: Double?
   public var localAddress: String?
   public var remoteAddress: String?
+  /// The types of the candidates with these addresses.
+  public var localCandidateType: CandidateKind?
+  public var remoteCandidateType: CandidateKind?
   public var protectionProfile: String?
   /// ICE checks that we sent, and those that the peer answered. They imply the steps `checksBegun` and `checkAnswered`
   /// if these were not reported.

@@ -83,6 +83,8 @@ struct ConnectionCounter: Sendable {
     var report = ConnectionReport()
     report.localAddress = newest.localAddress
     report.remoteAddress = newest.remoteAddress
+    report.localCandidateType = newest.localCandidateType
+    report.remoteCandidateType = newest.remoteCandidateType
     report.protectionProfile = newest.protectionProfile
     report.roundTripTime = roundTrips.spread
     for kind in MediaKind.allCases {

@@ -5,6 +5,9 @@ public struct ConnectionReport: Sendable, Hashable, Codable {
   /// The addresses that media used, for example `10.0.0.1:5000`.
   public var localAddress: String?
   public var remoteAddress: String?
+  /// The types of the candidates with these addresses; `relay` is an address on a TURN server.
+  public var localCandidateType: CandidateKind?
+  public var remoteCandidateType: CandidateKind?
   /// The SRTP protection profile.
   public var protectionProfile: String?
   /// The round-trip time in seconds.

@@ -50,7 +50,24 @@ enum Diagnosis {
     }
     // The program's own sentence about the end says more than the bare fact.
     if let departure = notes.departure { clauses.append(departure.sentence.asClause) }
-    return clauses.filter { !$0.isEmpty }.joined(separator: "; ") + "."
+    let sentence = clauses.filter { !$0.isEmpty }.joined(separator: "; ") + "."
+    guard progress == .answered || progress == .checked, let advice = advice(steps) else { return sentence }
+    return "\(sentence) \(advice)"
+  }
+
+  /// Returns which options of `chatbot diagnose` show whether the network is the obstacle; nil if the peer's candidates
+  /// are missing, which is no matter of the network.
+  private static func advice(_ steps: CallSteps) -> String? {
+    let kinds = Set(steps.remoteCandidates.keys.compactMap(CandidateKind.init(rawValue:)))
+    if kinds.isEmpty || kinds == [.other] { return nil }
+    if kinds == [.relay] {
+      return "To see whether UDP leaves this network, run chatbot diagnose --ice-server stun:HOST."
+    }
+    if kinds.isSubset(of: [.mdns, .tcp]) {
+      return
+        "One side needs a TURN server; to see whether one relays for us, run chatbot diagnose --ice-server turn:HOST."
+    }
+    return "To see which calls this network allows, run chatbot diagnose --ice-server stun:HOST --ice-server turn:HOST."
   }
 
   private static func answer(_ steps: CallSteps) -> String {
@@ -68,6 +85,7 @@ enum Diagnosis {
     }
     if kinds == [tcp] { return "the peer offered only TCP candidates, which are not used" }
     if kinds == [names, tcp] { return "the peer offered only mDNS names (.local) and TCP candidates" }
+    if kinds == [CandidateKind.relay.rawValue] { return "the peer offered only relayed candidates" }
     let list = CandidateKind.allCases.compactMap { kind in
       remote[kind.rawValue].map { "\($0) \(kind.rawValue)" }
     }

@@ -80,8 +80,12 @@ extension HTMLReport {
       }
     }
     var facts: [(String, String)] = []
-    if let local = connection.localAddress { facts.append(("Our address", local)) }
-    if let remote = connection.remoteAddress { facts.append(("Peer\u{2019}s address", remote)) }
+    if let local = connection.localAddress {
+      facts.append(("Our address", Self.address(local, type: connection.localCandidateType)))
+    }
+    if let remote = connection.remoteAddress {
+      facts.append(("Peer\u{2019}s address", Self.address(remote, type: connection.remoteCandidateType)))
+    }
     if let profile = connection.protectionProfile { facts.append(("SRTP profile", profile)) }
     if let trip = connection.roundTripTime { facts.append(("Round-trip time", Self.spread(trip))) }
     if let impairment = connection.impairment, !impairment.isEmpty {
@@ -168,6 +172,11 @@ extension HTMLReport {
   private static func spread(_ spread: Spread) -> String {
     let figures = [spread.p50, spread.p95, spread.worst].map(NumberFormatting.seconds)
     return "median \(figures[0]), 95th percentile \(figures[1]), worst \(figures[2])"
+  }
+
+  /// An address with the type of its candidate.
+  private static func address(_ address: String, type: CandidateKind?) -> String {
+    type.map { "\(address) (\($0.rawValue))" } ?? address
   }
 
   private static func counts(_ counts: [String: UInt64]) -> String {

@@ -2,13 +2,17 @@
 extension ICEAgent {
   /// Adds the address of a local socket. Earlier addresses have higher preference, and loopback addresses the lowest.
   ///
+  /// - Parameter now: needed for an address that is added during a call.
   /// - Returns: the candidate to signal, or nil when the address is known, is unusable or is the 17th.
   @discardableResult
-  package mutating func addLocalHost(_ address: TransportAddress) -> ICECandidate? {
+  package mutating func addLocalHost(
+    _ address: TransportAddress, now: ContinuousClock.Instant? = nil
+  ) -> ICECandidate? {
     guard address.isReachable, bases.count < Self.maximumBases, !bases.contains(where: { $0.address == address }) else {
       return nil
     }
-    let preference = UInt16((address.ip.isLoopback ? 10_000 : 60_000) - bases.count)
+    if let now { wake = wake ?? now }
+    let preference = UInt16((address.ip.isLoopback ? 10_000 : 60_000) - Int(basesAdded % 5_000))
     let foundation = Self.foundation(.host, base: address.ip)
     let candidate = ICECandidate(
       foundation: foundation, priority: ICECandidateType.host.priority(localPreference: preference),
@@ -27,8 +31,9 @@ extension ICEAgent {
       return nil
     }
     wake = wake ?? now
-    let preference = 30_000 + min(relay.preference, 1_000) * 20 - UInt16(bases.count)
-    let foundation = Self.foundation(.relayed, base: relay.server.ip)
+    let preference = 30_000 + min(relay.preference, 1_000) * 20 - basesAdded % 5_000
+    // Of the allocation, not of the server: the checks of a new one do not wait for those of one that is gone.
+    let foundation = Self.foundation(.relayed, base: address.ip, port: address.port)
     let candidate = ICECandidate(
       foundation: foundation, priority: ICECandidateType.relayed.priority(localPreference: preference),
       host: .address(address.ip), port: address.port, type: .relayed,
@@ -39,28 +44,37 @@ extension ICEAgent {
 
   private mutating func add(_ base: Base, _ candidate: ICECandidate) {
     bases.append(base)
+    basesAdded &+= 1
     localCandidates.append(candidate)
     for remote in remoteCandidates { _ = pair(base, with: remote, isProven: false) }
   }
 
-  /// Removes a relayed address that the server has given up. If the selected pair used it, the agent looks for another
-  /// one, as long as it would at the beginning.
-  package mutating func removeRelayed(_ address: TransportAddress, now: ContinuousClock.Instant) {
-    guard bases.contains(where: { $0.address == address && $0.type == .relayed }) else { return }
+  /// Removes a local address, of a socket or of a relay, that exists no more. If the selected pair used it, the agent looks
+  /// for another one, as long as it would at the beginning.
+  ///
+  /// - Returns: the removed candidates with their indices in `localCandidates`, in ascending order.
+  @discardableResult
+  package mutating func removeLocal(
+    _ address: TransportAddress, now: ContinuousClock.Instant
+  ) -> [(index: Int, candidate: ICECandidate)] {
+    guard bases.contains(where: { $0.address == address }) else { return [] }
     wake = wake ?? now
     bases.removeAll { $0.address == address }
-    localCandidates.removeAll { $0.address == address }
+    let removed = localCandidates.enumerated().filter { $0.element.isBased(on: address) }
+      .map { (index: $0.offset, candidate: $0.element) }
+    localCandidates.removeAll { $0.isBased(on: address) }
     transactions.removeAll { $0.path.local == address }
     earlyChecks.removeAll { $0.path.local == address }
     if previousSession?.selected?.local == address { previousSession = nil }
     let selected = selection.flatMap { checkList.index(of: $0.pair) }.map { checkList[$0].path.local }
     checkList.removePairs(from: address)
     if let nominated, checkList.index(of: nominated) == nil { self.nominated = nil }
-    guard selected == address else { return }
+    guard selected == address else { return removed }
     selection = nil
     nominated = nil
     if started != nil { started = now }
     checkList.wakeAll()
+    return removed
   }
 
   /// Adds the address that a STUN server reported for a base.
@@ -118,7 +132,7 @@ extension ICEAgent {
       return
     }
     guard let address = candidate.address else {
-      statistics.unresolvableCandidates += 1
+      addNamed(candidate)
       return
     }
     guard address.isReachable, allowsLocalCandidates || !address.ip.isLocal else {
@@ -202,9 +216,10 @@ extension ICEAgent {
   }
 
   /// Returns the foundation, which is equal for candidates of one type from one base address (RFC 8445, 5.1.1.3):
-  /// FNV-1a over both.
-  private static func foundation(_ type: ICECandidateType, base: IPAddress) -> String {
-    let hash = (Array(type.rawValue.utf8) + base.bytes).reduce(0x811C_9DC5 as UInt32) {
+  /// FNV-1a over both, and over a port if that distinguishes candidates.
+  private static func foundation(_ type: ICECandidateType, base: IPAddress, port: UInt16 = 0) -> String {
+    let ending = port == 0 ? [] : [UInt8(port >> 8), UInt8(truncatingIfNeeded: port)]
+    let hash = (Array(type.rawValue.utf8) + base.bytes + ending).reduce(0x811C_9DC5 as UInt32) {
       ($0 ^ UInt32($1)) &* 0x0100_0193
     }
     return String(hash)
@@ -246,5 +261,13 @@ extension ICEAgent {
   /// Discards the old session when it has expired.
   mutating func expirePreviousSession(now: ContinuousClock.Instant) {
     if let previousSession, previousSession.expiry <= now { self.previousSession = nil }
+  }
+}
+
+extension ICECandidate {
+  /// Whether a local candidate is an address, or that of a NAT in front of it.
+  fileprivate func isBased(on base: TransportAddress) -> Bool {
+    if address == base { return true }
+    return type == .serverReflexive && related == Related(address: base.ip.description, port: base.port)
   }
 }

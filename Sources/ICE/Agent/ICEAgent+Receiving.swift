@@ -45,6 +45,7 @@ extension ICEAgent {
       return
     }
     wake = wake ?? now
+    lastHeard = now
     guard message.attributesNotUnderstood.isEmpty else {
       refuse(message, .unknownAttribute, path, key: local.key)
       return
@@ -76,6 +77,7 @@ extension ICEAgent {
       return
     }
     wake = wake ?? now
+    lastHeard = now
     _ = accept(message, path, key: previousSession.credentials.key)
   }
 
@@ -157,6 +159,7 @@ extension ICEAgent {
       return
     }
     wake = wake ?? now
+    lastHeard = now
     transactions.remove(at: index)
     guard let index = checkList.index(of: transaction.pair), !checkList[index].isRevoked else { return }
     if message.kind == .success, let mapped = message.xorMappedAddress {

@@ -22,7 +22,8 @@ package import NIOCore
 /// - The TURN protocol (RFC 8656): `TURNClient` speaks it. To the agent a relayed address is one that it sends from, like
 ///   that of a socket.
 /// - More than one component or stream: everything is bundled and multiplexed.
-/// - ICE over TCP (RFC 6544), mDNS names (RFC 8828): such candidates are counted and ignored.
+/// - ICE over TCP (RFC 6544): such candidates are counted and ignored.
+/// - Multicast DNS (RFC 6762): `MDNSResolver` speaks it. The caller looks up the names of remote candidates.
 /// - The lite role; lite remote agents are supported.
 /// - Responses 400 and 401: a request that fails authentication is dropped without a response.
 /// - MESSAGE-INTEGRITY-SHA256: RFC 8445 uses short-term credentials with SHA-1.
@@ -130,6 +131,8 @@ package struct ICEAgent: Sendable {
   /// Whether the agent checks candidates that lead into this machine or into a network without public addresses. If
   /// not, the remote peer can still reach the agent from such addresses.
   package var allowsLocalCandidates = true
+  /// Whether the caller looks up the names of remote candidates. If not, such candidates are counted and ignored.
+  package var resolvesNames = false
 
   var unanswered = UnansweredCheckLimiter()
 
@@ -139,6 +142,8 @@ package struct ICEAgent: Sendable {
   var tieBreaker: UInt64
   var generator: any RandomNumberGenerator & Sendable
   var bases: [Base] = []
+  /// The number of bases so far, so that no two candidates have the same preference.
+  var basesAdded: UInt16 = 0
 
   // The session: the state that a restart resets.
   var local: ICECredentials
@@ -159,6 +164,7 @@ package struct ICEAgent: Sendable {
   var previousSession: PreviousSession?
   /// Candidates that arrived before the credentials of their session.
   var waitingCandidates: [ICECandidate] = []
+  var named = NamedCandidates()
   /// The earliest time of the next new check.
   var nextCheck: ContinuousClock.Instant?
   /// Whether `nextCheck` is a time slot that the shared pacer has reserved for this agent.
@@ -167,6 +173,8 @@ package struct ICEAgent: Sendable {
   /// The time of the first input since the last poll, or nil.
   var wake: ContinuousClock.Instant?
   var lastPoll: ContinuousClock.Instant?
+  /// When an authentic check or response last arrived.
+  package internal(set) var lastHeard: ContinuousClock.Instant?
   var announcedPath: Path?
 
   /// - Parameters:
@@ -198,6 +206,13 @@ package struct ICEAgent: Sendable {
   package var selectedPair: SelectedPair? {
     guard let selection, let index = checkList.index(of: selection.pair) else { return previousSession?.selected }
     return describe(checkList[index])
+  }
+
+  /// Checks the selected pair now, with retransmissions: nothing is heard on it.
+  package mutating func checkSelectedPair(now: ContinuousClock.Instant) {
+    guard let selection, !isBeingChecked(selection.pair) else { return }
+    wake = wake ?? now
+    checkList.trigger(selection.pair)
   }
 
   /// The round-trip time of the selected pair.
@@ -252,8 +267,11 @@ package struct ICEStatistics: Sendable, Hashable {
   package var responsesRejected: UInt64 = 0
   /// Remote candidates that were accepted, including peer-reflexive ones.
   package var remoteCandidates: UInt64 = 0
-  /// Remote candidates with a name instead of an address (`.local`), which cannot be resolved here.
+  /// Remote candidates with a name instead of an address (`.local`) that was not answered, is not looked up, or exceeded a
+  /// limit.
   package var unresolvableCandidates: UInt64 = 0
+  /// Remote candidates with a name that was resolved.
+  package var resolvedCandidates: UInt64 = 0
   /// Remote candidates that cannot be used: TCP, another component, an unreachable address, too many.
   package var ignoredCandidates: UInt64 = 0
 

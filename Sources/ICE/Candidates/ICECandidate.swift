@@ -4,7 +4,7 @@
 /// canonical form.
 package struct ICECandidate: Sendable, Hashable {
   /// The candidate's connection address: an IP address from most peers. Browsers without camera permission send
-  /// `.local` names, which only multicast DNS on the same link could resolve.
+  /// `.local` names, which multicast DNS resolves on the same link.
   package enum Host: Sendable, Hashable, CustomStringConvertible {
     case address(IPAddress)
     case name(String)

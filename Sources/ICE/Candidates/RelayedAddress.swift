@@ -4,7 +4,7 @@ package struct RelayedAddress: Sendable, Hashable {
   package let address: TransportAddress
   /// Our address as the server sees it.
   package let mapped: TransportAddress
-  /// The server's address, which distinguishes foundations.
+  /// The server's address.
   package let server: TransportAddress
   /// Higher for a cheaper way to the server, such as UDP instead of TCP; at most 1,000.
   package let preference: UInt16

@@ -30,6 +30,15 @@ struct DNSReader {
     offset += count
   }
 
+  /// Reads type and class of a question.
+  mutating func questionFields() throws(MDNSMessage.ParseError) -> (UInt16, UInt16) {
+    guard let fields = buffer.getMultipleIntegers(at: offset, as: (UInt16, UInt16).self) else {
+      throw .recordTooLong(needed: 4, left: left)
+    }
+    offset += 4
+    return fields
+  }
+
   /// Reads type, class, time to live and data length of a record.
   mutating func recordFields() throws(MDNSMessage.ParseError) -> (UInt16, UInt16, UInt32, UInt16) {
     guard let fields = buffer.getMultipleIntegers(at: offset, as: (UInt16, UInt16, UInt32, UInt16).self) else {

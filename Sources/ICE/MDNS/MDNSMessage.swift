@@ -37,11 +37,11 @@ package struct MDNSMessage: Sendable, Hashable {
   static let maximumRecords = 64
   /// A response has no questions (RFC 6762, 6), but a unicast one for a one-shot query repeats them (RFC 6762, 6.7).
   static let maximumQuestions = 64
-  private static let headerLength = 12
-  private static let classInternet: UInt16 = 1
+  static let headerLength = 12
+  static let classInternet: UInt16 = 1
   /// The top bit of a question's class asks for a unicast response (RFC 6762, 5.4); the top bit of a record's class is
   /// the cache-flush bit (RFC 6762, 10.2).
-  private static let topBit: UInt16 = 0x8000
+  static let topBit: UInt16 = 0x8000
 }
 
 // MARK: Writing
@@ -130,7 +130,7 @@ extension MDNSMessage {
   }
 
   /// Reads one record; nil when it is of another type or class.
-  private static func addressRecord(from reader: inout DNSReader) throws(ParseError) -> AddressRecord? {
+  static func addressRecord(from reader: inout DNSReader) throws(ParseError) -> AddressRecord? {
     let nameOffset = reader.offset
     try reader.skipName()
     let (type, recordClass, timeToLive, length) = try reader.recordFields()

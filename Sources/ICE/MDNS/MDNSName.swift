@@ -19,6 +19,42 @@ package struct MDNSName: Sendable, Hashable, CustomStringConvertible {
     description = lowercase
   }
 
+  /// Creates a name from a random UUID of version 4 (RFC 9562, 5.4); nil never happens.
+  init?(randomUsing generator: inout any RandomNumberGenerator & Sendable) {
+    let high = generator.next() & ~0xF000 | 0x4000
+    let low = generator.next() & ~(0b11 << 62) | 0b10 << 62
+    let digits = [high, low].map { half in
+      let text = String(half, radix: 16)
+      return String(repeating: "0", count: 16 - text.utf8.count) + text
+    }.joined()
+    var label = ""
+    for (index, digit) in digits.enumerated() {
+      if [8, 12, 16, 20].contains(index) { label.append("-") }
+      label.append(digit)
+    }
+    self.init(label + Self.suffix)
+  }
+
+  /// Whether the label begins with a UUID, as those of browsers do.
+  package var beginsWithUUID: Bool {
+    let groups = [8, 4, 4, 4, 12]
+    var rest = description.utf8.dropLast(Self.suffix.utf8.count)
+    for (index, length) in groups.enumerated() {
+      let group = rest.prefix(length)
+      guard group.count == length, group.allSatisfy(Self.isHexadecimal) else { return false }
+      rest = rest.dropFirst(length)
+      if index < groups.count - 1, rest.popFirst() != UInt8(ascii: "-") { return false }
+    }
+    return true
+  }
+
+  private static func isHexadecimal(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+    default: false
+    }
+  }
+
   /// Writes the name in wire format, without compression (RFC 1035, 3.1).
   func write(into buffer: inout ByteBuffer) {
     for label in description.utf8.split(separator: UInt8(ascii: ".")) {

@@ -16,6 +16,12 @@ package final class PeerDemultiplexer {
     package var sending: Set<MediaKind> = []
     package var receiving = Set(MediaKind.allCases)
     package var allowsLocalCandidates = true
+    /// Whether the owner looks up the names of candidates.
+    package var resolvesNames = false
+    /// The names that participants learn instead of our addresses; nil if they learn the addresses.
+    package var hostNames: HostNames?
+    /// Whether connections restart ICE: see `PeerConnection.Configuration`.
+    package var restartsICE = true
     package var isPolite: @Sendable (ParticipantID) -> Bool = { _ in true }
     package var media = MediaSession.Configuration()
     package var dataChannels: DataChannelOptions?
@@ -52,6 +58,7 @@ package final class PeerDemultiplexer {
   /// The frames that a viewer who joins now needs to decode the current frame.
   private var groupOfPictures = GroupOfPicturesCache()
   private var enginesToPoll: [PeerConnection] = []
+  private var namesToResolve: [String] = []
   var overload = OverloadController()
   /// Whether any participant's video is suspended.
   var hasSuspendedVideo = false
@@ -223,14 +230,43 @@ package final class PeerDemultiplexer {
     }
   }
 
-  /// Removes a relayed address that exists no more.
-  package func removeRelayed(_ address: TransportAddress, now: ContinuousClock.Instant) {
-    relayedAddresses.removeAll { $0.address == address }
-    byPath = byPath.filter { $0.key.local != address }
+  /// Adds the address of a new socket.
+  package func addLocalHost(_ address: TransportAddress, now: ContinuousClock.Instant) {
+    localAddresses.append(address)
     for engine in engines.values {
-      engine.removeRelayed(address, now: now)
+      engine.addLocalHost(address, now: now)
       markForPoll(engine)
     }
+  }
+
+  /// Removes a local address, of a socket or of a relay, that exists no more.
+  package func removeLocal(_ address: TransportAddress, now: ContinuousClock.Instant) {
+    localAddresses.removeAll { $0 == address }
+    relayedAddresses.removeAll { $0.address == address }
+    reflexiveAddresses.removeAll { $0.base == address }
+    byPath = byPath.filter { $0.key.local != address }
+    for engine in engines.values {
+      engine.removeLocal(address, now: now)
+      markForPoll(engine)
+    }
+  }
+
+  /// Looks for a new path to a participant.
+  package func restartICE(of participant: ParticipantID) {
+    guard let engine = engines[participant] else { return }
+    engine.requestICERestart()
+    markForPoll(engine)
+  }
+
+  /// Returns the names of candidates to look up; each is followed by ``resolved(_:to:now:)``.
+  package func takeNamesToResolve() -> [String] {
+    defer { namesToResolve = [] }
+    return namesToResolve
+  }
+
+  /// Handles the addresses of a name in lowercase letters, none if nobody answered.
+  package func resolved(_ name: String, to addresses: [IPAddress], now: ContinuousClock.Instant) {
+    for engine in engines.values where engine.resolved(name, to: addresses, now: now) { markForPoll(engine) }
   }
 
   /// Whether there is an engine of a participant, or a waiting message will create one.
@@ -274,6 +310,9 @@ package final class PeerDemultiplexer {
       sending: direction == .receiveOnly ? [] : configuration.sending, isPolite: configuration.isPolite(participant))
     settings.receiving = direction == .sendOnly ? [] : configuration.receiving
     settings.allowsLocalCandidates = configuration.allowsLocalCandidates
+    settings.resolvesNames = configuration.resolvesNames
+    settings.hostNames = configuration.hostNames
+    settings.restartsICE = configuration.restartsICE
     settings.media = configuration.media
     // A media server that media flows to or from in one direction has no data channels.
     settings.dataChannels = direction == .sendReceive ? configuration.dataChannels : nil
@@ -421,6 +460,7 @@ package final class PeerDemultiplexer {
         if case .event(.ended) = action { forget(engine) }
       }
       actions.removeAll(keepingCapacity: true)
+      namesToResolve += engine.takeNamesToResolve()
       noteUsernameFragments(of: engine)
     }
     schedule(now: MonotonicInstant(now))

@@ -19,6 +19,9 @@ extension PeerConnection {
     if isOpen {
       if let connectingDeadline, connectingDeadline <= MonotonicInstant(now) { giveUpConnecting(now: now) }
       followLeaving(now: now)
+      followSilence(now: now)
+    }
+    if isOpen {
       if faultInjector != nil { injectFaults(now: now) }
     }
     if isOpen {
@@ -53,6 +56,7 @@ extension PeerConnection {
     consider(connectingDeadline)
     consider(faultInjector?.deadline.map(MonotonicInstant.init))
     if leftRoom != nil { consider(leavingDeadline) }
+    consider(silenceDeadline)
     return earliest
   }
 
@@ -74,6 +78,7 @@ extension PeerConnection {
   func followAgent(now: ContinuousClock.Instant) {
     if let pair = agent.selectedPair {
       path = Path(local: pair.local, remote: pair.remote)
+      follow(CandidateTypes(local: pair.localType, remote: pair.remoteType))
       if let roundTrip = pair.roundTripTime { media.roundTripMeasured(roundTrip) }
     } else if let path, !agent.hasAnswered(local: path.local, remote: path.remote) {
       // The other end's consent to receive has expired (RFC 7675, 5.1), or our relay has gone.
@@ -155,7 +160,7 @@ extension PeerConnection {
   private var candidateSummary: String {
     let seen = agent.statistics
     if seen.remoteCandidates > 0 { return "\(seen.remoteCandidates) address(es) of the participant were tried" }
-    if seen.unresolvableCandidates > 0 { return "the participant sent only mDNS names" }
+    if seen.unresolvableCandidates > 0 { return "the participant sent only mDNS names, which were not resolved" }
     return "the participant sent no address"
   }
 }
@@ -173,6 +178,13 @@ extension PeerConnection {
     if agent.statistics.checksSent > 0 { reportMilestone(.checksBegun) }
     if agent.statistics.checksAnswered > 0 { reportMilestone(.checkAnswered) }
     if agent.selectedPair != nil { reportMilestone(.iceConnected) }
+  }
+
+  /// Reports the types of the selected pair's candidates if they have changed.
+  private func follow(_ types: CandidateTypes) {
+    guard types != candidateTypes else { return }
+    candidateTypes = types
+    emit(.pathSelected(types))
   }
 }
 

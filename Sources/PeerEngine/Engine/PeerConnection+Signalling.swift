@@ -134,8 +134,9 @@ extension PeerConnection {
   func trickleLocalCandidates() {
     let candidates = agent.localCandidates
     for candidate in candidates.dropFirst(trickledCount) {
+      guard let text = configuration.signalledText(of: candidate) else { continue }
       var trickled = firstSection
-      trickled.candidate = candidate.attributeValue
+      trickled.candidate = text
       emit(.signal(.candidate(trickled)))
     }
     trickledCount = candidates.count

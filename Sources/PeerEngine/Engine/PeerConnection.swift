@@ -32,6 +32,13 @@ package final class PeerConnection {
     package var isPolite: Bool
     /// Whether candidates inside this machine or in private networks are checked.
     package var allowsLocalCandidates = true
+    /// Whether the owner looks up the names of candidates.
+    package var resolvesNames = false
+    /// The names that the participant learns instead of our addresses; nil if they learn the addresses.
+    package var hostNames: HostNames?
+    /// Whether we restart ICE when the path is silent or a local address vanishes. Not every signalling system carries an
+    /// offer during a call.
+    package var restartsICE = true
     /// The timeout for connecting, from the first offer or answer.
     package var connectingTimeout: Duration = .seconds(30)
     /// The SRTP protection profiles that we accept, the best first.
@@ -80,6 +87,8 @@ package final class PeerConnection {
   var outputs: [MediaSession.Output] = []
   /// The path of outgoing datagrams: the selected pair, or before there is one the pair on which the handshake arrived.
   var path: Path?
+  /// The types of the candidates of the pair that was selected last.
+  var candidateTypes: CandidateTypes?
   /// Whether there was a path whose other end no longer responds.
   var hasLostPath = false
   /// Whether offer and answer have been exchanged.
@@ -124,6 +133,7 @@ package final class PeerConnection {
   /// Whether we ended the call without sending anything.
   var isSilenced = false
   let checkPace: CheckPacer
+  var restartTrigger = ICERestartTrigger()
   private var problems = RateLimiter(burst: 20, interval: .seconds(1))
   private var suppressedProblems = 0
   private var framesSent: UInt64 = 0
@@ -157,9 +167,12 @@ package final class PeerConnection {
       role: offers ? .controlling : .controlled,
       credentials: local.credentials, tieBreaker: generator.next(), generator: generator)
     agent.allowsLocalCandidates = configuration.allowsLocalCandidates
+    agent.resolvesNames = configuration.resolvesNames
     for address in configuration.localAddresses { agent.addLocalHost(address) }
     negotiator = Negotiator(local: local, isPolite: configuration.isPolite, generator: generator)
-    for candidate in agent.localCandidates { negotiator.addLocalCandidate(candidate.attributeValue) }
+    for candidate in agent.localCandidates {
+      if let text = configuration.signalledText(of: candidate) { negotiator.addLocalCandidate(text) }
+    }
     media = MediaSession(
       owner: configuration.participant, cname: local.cname, seed: generator.next(), configuration: configuration.media)
     channels = DataChannelSession(options: configuration.dataChannels)
@@ -218,28 +231,6 @@ package final class PeerConnection {
     if let candidate = agent.addServerReflexive(mapped: mapped, base: base) { signal(candidate) }
   }
 
-  /// Adds an address of a TURN server that relays to us.
-  package func addRelayed(_ relay: RelayedAddress, now: ContinuousClock.Instant) {
-    guard isOpen else { return }
-    agentIsTouched = true
-    if let candidate = agent.addRelayed(relay, now: now) { signal(candidate) }
-  }
-
-  /// Removes a relayed address that exists no more.
-  package func removeRelayed(_ address: TransportAddress, now: ContinuousClock.Instant) {
-    guard isOpen, let index = agent.localCandidates.firstIndex(where: { $0.address == address && $0.type == .relayed })
-    else { return }
-    agentIsTouched = true
-    negotiator.removeLocalCandidate(agent.localCandidates[index].attributeValue)
-    agent.removeRelayed(address, now: now)
-    if index < trickledCount { trickledCount -= 1 }
-  }
-
-  private func signal(_ candidate: ICECandidate) {
-    negotiator.addLocalCandidate(candidate.attributeValue)
-    if state != .new { trickleLocalCandidates() }
-  }
-
   /// Counts unanswered checks together with those of a former call of the same participant.
   func inheritCheckAllowance(of former: PeerConnection) { agent.inheritAllowance(of: former.agent) }
 
@@ -262,6 +253,7 @@ package final class PeerConnection {
     statistics.roundTripTime = media.roundTripTime
     statistics.localAddress = path?.local.description
     statistics.remoteAddress = path?.remote.description
+    if path != nil { statistics.candidateTypes = candidateTypes }
     statistics.protectionProfile = secure.profile?.description
     statistics.datagramsRefused = datagramsRefused
     statistics.packetsDiscarded = packetsDiscarded

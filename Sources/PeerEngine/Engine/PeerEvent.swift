@@ -8,6 +8,9 @@ public enum PeerEvent: Sendable, Hashable {
   case stateChanged(ConnectionState)
   /// A milestone of connecting was reached for the first time.
   case reached(ConnectionMilestone)
+  /// ICE has selected the first pair of addresses, or another one with other types; the latter also if more is known of
+  /// the same pair.
+  case pathSelected(CandidateTypes)
   /// Received media.
   case media(MediaEvent)
   /// The participant requests a keyframe of our video.

@@ -27,6 +27,8 @@ public struct PeerStatistics: Sendable, Hashable {
   /// The addresses between which media flows, for example `10.0.0.1:5000`.
   public var localAddress: String?
   public var remoteAddress: String?
+  /// The types of the candidates with these addresses; nil before ICE has selected a pair.
+  public var candidateTypes: CandidateTypes?
   /// The SRTP protection profile's name (RFC 5764, 4.1.2; RFC 7714, 14.2).
   public var protectionProfile: String?
   /// Datagrams that were discarded: from no validated path, before the keys, forged, replayed or unreadable.

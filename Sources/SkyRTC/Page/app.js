@@ -32,6 +32,7 @@
 //   #banner                problems in the call                   #hear           shown when audio needs a click
 //   #tiles > .tile         data-peer     the id, or 'you'         data-picture    'on' or 'off'
 //                          data-state    'waiting', 'connecting', 'connected', 'reconnecting' or 'failed'
+//                          data-path     'direct', 'relayed' (by a TURN server), or '' while not connected
 //   #microphone #camera    aria-pressed  'true' while it is on    #copy #figures #leave
 //   #chat                  aria-expanded 'true' while #panel is open           #unread   the number of unread entries
 //   #say #send             the text field and its button                       #attach #file  choose files to offer
@@ -57,6 +58,7 @@ const $ = (id) => document.getElementById(id);
 const media = new Media();
 const tiles = new Tiles($('tiles'), () => { $('hear').hidden = false; });
 const peers = new Map();
+let watches = 0;
 /** The timers of participants whom the server no longer lists although our call with them continues. */
 const departureTimers = new Map();
 
@@ -392,7 +394,10 @@ function count() {
   $('count').textContent = peers.size === 0 ? 'no other participants yet' : `${peers.size + 1} participants`;
 }
 
-/** Every half second, marks the participants who speak, and updates the statistics if they are visible. */
+/**
+ * Every half second, marks the participants who speak, and updates the statistics if they are visible. Every two seconds,
+ * and when a participant has become connected, updates whether the call with them is relayed.
+ */
 async function watch() {
   const isShown = document.body.classList.contains('with-figures');
   showReach();
@@ -401,7 +406,12 @@ async function watch() {
     const level = audio?.getSynchronizationSources()[0]?.audioLevel ?? 0;
     tiles.setSpeaking(id, level > 0.02);
     if (isShown && peer.pc) tiles.setNumbers(id, await figures(peer));
+    if (watches % 4 === 0 || peer.shownPath === '') {
+      peer.shownPath = await peer.path();
+      tiles.setPath(id, peer.shownPath);
+    }
   }
+  watches += 1;
 }
 
 async function figures(peer) {

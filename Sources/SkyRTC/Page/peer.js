@@ -71,6 +71,24 @@ export class Peer {
     }
   }
 
+  /**
+   * A promise of `direct`, or of `relayed` if a TURN server of one side carries the media; of '' while no pair of
+   * addresses is selected.
+   */
+  async path() {
+    if (this.pc?.connectionState !== 'connected') return '';
+    const reports = await this.pc.getStats();
+    let pair;
+    for (const report of reports.values()) {
+      // Firefox has no transport report in older versions, but marks the pair.
+      if (report.type === 'transport') pair ??= reports.get(report.selectedCandidatePairId);
+      if (report.type === 'candidate-pair' && report.selected) pair = report;
+    }
+    if (!pair) return '';
+    const ends = [pair.localCandidateId, pair.remoteCandidateId].map((id) => reports.get(id)?.candidateType);
+    return ends.includes('relay') ? 'relayed' : 'direct';
+  }
+
   // Local changes.
 
   /** Sends an offer: the first one, or one that renegotiates a connection in progress. */

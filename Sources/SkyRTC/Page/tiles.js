@@ -78,6 +78,14 @@ export class Tiles {
     if (tile) tile.querySelector('.numbers').textContent = text;
   }
 
+  /** `path` is `direct`, `relayed` or ''. */
+  setPath(id, path) {
+    const tile = this.#tiles.get(id);
+    if (!tile) return;
+    tile.dataset.path = path;
+    tile.querySelector('.path').textContent = path;
+  }
+
   setSpeaking(id, isSpeaking) { this.#tiles.get(id)?.classList.toggle('speaking', isSpeaking); }
 
   setCamera(id, isOn) { this.#tiles.get(id)?.classList.toggle('camera-off', !isOn); }

@@ -151,6 +151,7 @@ final class PageHandler: ChannelInboundHandler, RemovableChannelHandler {
     var headers = HTTPHeaders(Self.safety)
     headers.add(name: "Content-Type", value: type)
     headers.add(name: "Content-Length", value: "\(content.readableBytes)")
+    headers.add(name: "Date", value: HTTPDate.now)
     if status == .methodNotAllowed { headers.add(name: "Allow", value: "GET, HEAD") }
     context.write(wrapOutboundOut(.head(.init(version: .http1_1, status: status, headers: headers))), promise: nil)
     if head?.method != .HEAD { context.write(wrapOutboundOut(.body(.byteBuffer(content))), promise: nil) }

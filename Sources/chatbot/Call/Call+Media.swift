@@ -28,7 +28,7 @@ extension Call {
         for sink in sinks { sink.receive(event, of: participant, now: participantEvent.time) }
       case .ended(let ending):
         recorder?.end(participant, reason: RecordingEndReason(ending.cause), now: participantEvent.time)
-      case .signal, .stateChanged, .reached, .keyframeRequested, .targetBitrate, .problem:
+      case .signal, .stateChanged, .reached, .pathSelected, .keyframeRequested, .targetBitrate, .problem:
         break
       }
     }
@@ -38,6 +38,7 @@ extension Call {
   func followPeer(_ parts: Parts) async {
     var bandwidth = ViewerBandwidth()
     var connected: Set<ParticipantID> = []
+    var paths: [ParticipantID: CandidateTypes] = [:]
     for await participantEvent in parts.peer.events {
       let participant = participantEvent.participant
       let user: Logger.Metadata = ["user": "\(participant)"]
@@ -55,9 +56,20 @@ extension Call {
         parts.participantRegistry.setDisconnected(participant, state == .disconnected)
         if state == .disconnected { giveUpServer(participant, parts) }
         // The `ended` event that follows carries the reason.
-        if state != .closed && state != .failed { log.log(level: level, "user \(state.rawValue)", metadata: user) }
+        if state != .closed && state != .failed {
+          let path = state == .connected ? paths[participant] : nil
+          log.log(
+            level: level, "user \(state.rawValue)", metadata: user.merging(path.map(Self.metadata(of:)) ?? [:]) { $1 })
+        }
       case .reached(let milestone):
         log.debug("user \(milestone.rawValue)", metadata: user)
+      case .pathSelected(let types):
+        let former = paths.updateValue(types, forKey: participant)
+        // Before that, the line `user connected` names it.
+        if connected.contains(participant) {
+          let level: Logger.Level = types.isRelayed == former?.isRelayed ? .debug : .info
+          log.log(level: level, "path selected", metadata: user.merging(Self.metadata(of: types)) { $1 })
+        }
       case .media:
         break
       case .keyframeRequested:
@@ -71,6 +83,7 @@ extension Call {
         log.warning("\(sentence)", metadata: user)
       case .ended(let ending):
         let shouldReconnect = parts.participantRegistry.end(participant)
+        paths[participant] = nil
         if ending.cause != .closedByParticipant { parts.client.hangUp(participant) }
         // Somebody who never came has not ended a call.
         let isNews = connected.remove(participant) != nil || !parts.participantRegistry.isExpected(participant)
@@ -82,6 +95,14 @@ extension Call {
         reconnectToServer(participant, after: ending, parts)
       }
     }
+  }
+
+  /// Whether the call is relayed by a TURN server, and the types of both candidates.
+  private static func metadata(of types: CandidateTypes) -> Logger.Metadata {
+    [
+      "path": types.isRelayed ? "relayed" : "direct", "localCandidate": "\(types.local)",
+      "remoteCandidate": "\(types.remote)",
+    ]
   }
 
   /// Offers again to a media server whose connection was lost while the signalling goes on.

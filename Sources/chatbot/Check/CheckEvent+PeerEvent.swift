@@ -15,7 +15,7 @@ extension CheckEvent {
     case .media(.frame(let frame)): [.frame(frame)]
     case .media(.clock(let report)): [.clock(report)]
     case .ended(let ending): [.step(.departed(.init(ending.cause), ending.sentence))]
-    case .stateChanged, .media, .keyframeRequested, .targetBitrate, .problem: []
+    case .stateChanged, .pathSelected, .media, .keyframeRequested, .targetBitrate, .problem: []
     }
   }
 
@@ -59,6 +59,8 @@ extension ConnectionSample {
     roundTripTime = statistics.roundTripTime
     localAddress = statistics.localAddress
     remoteAddress = statistics.remoteAddress
+    localCandidateType = (statistics.candidateTypes?.local).flatMap(CandidateKind.init(rawValue:))
+    remoteCandidateType = (statistics.candidateTypes?.remote).flatMap(CandidateKind.init(rawValue:))
     protectionProfile = statistics.protectionProfile
     if let counts = statistics.impairment {
       impairment = ConnectionReport.Impairment(

@@ -24,7 +24,8 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
   case overloaded = 71
   /// A recording could not be written completely: no folder, no permission or no space (EX_CANTCREAT).
   case disk = 73
-  /// `load`: at the end some publishers had never been connected to anyone (EX_TEMPFAIL).
+  /// `load`: at the end some publishers had never been connected to anyone; `diagnose`: no call beyond this network is
+  /// possible (EX_TEMPFAIL).
   case notConnected = 75
 
   /// The value to throw from a command's `run`.
@@ -43,7 +44,8 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
     case .unexpected: "internal error"
     case .overloaded: "call: this machine had no time to record everything"
     case .disk: "disk: a recording or a report could not be written, or a file could not be repaired"
-    case .notConnected: "load: not every publisher was connected to someone"
+    case .notConnected:
+      "load: not every publisher was connected to someone; diagnose: no call beyond this network is possible"
     }
   }
 

@@ -138,7 +138,7 @@ struct LoadPublisher: Sendable {
           connected(participant)
         }
         log.debug("user \(state.rawValue)", metadata: names)
-      case .media, .reached:
+      case .media, .reached, .pathSelected:
         break
       case .keyframeRequested:
         publisherGroup.source.requestKeyframe()

@@ -95,6 +95,18 @@ struct ConnectionOptions: ParsableArguments {
         + "this machine or in a private network)"))
   var allowLocalCandidates: Bool?
 
+  @Flag(
+    inversion: .prefixedNo,
+    help: ArgumentHelp(
+      "Whether to look up the .local names with which browsers hide their addresses, by multicast DNS on the local network."
+    ))
+  var mdns = true
+
+  @Flag(
+    help: ArgumentHelp(
+      "Tell users random .local names instead of our addresses, which only machines in our local network can resolve."))
+  var hideAddresses = false
+
   /// The maximum length of a room name that the server accepts, in Unicode scalars.
   static let maximumRoom = 128
 
@@ -117,6 +129,8 @@ struct ConnectionOptions: ParsableArguments {
     connectionSettings.mediaThreads = mediaThreads
     connectionSettings.maximumUsers = maxUsers
     connectionSettings.allowsLocalCandidates = allowLocalCandidates
+    connectionSettings.resolvesLocalNames = mdns
+    connectionSettings.hidesAddresses = hideAddresses
     return connectionSettings
   }
 

@@ -38,6 +38,10 @@ struct ConnectionSettings: Sendable, Hashable {
   /// Whether candidates of other participants with addresses of this machine or of private networks are checked. Nil to
   /// decide by the server's address: a server in a private network has participants there.
   var allowsLocalCandidates: Bool?
+  /// Whether the `.local` names of browsers are looked up on the local network.
+  var resolvesLocalNames = true
+  /// Whether users learn names instead of our addresses.
+  var hidesAddresses = false
 
   /// The server used if none is named.
   static let defaultServer = "ws://localhost:3000"
@@ -77,9 +81,13 @@ struct ConnectionSettings: Sendable, Hashable {
     configuration.bindAddresses = bindAddress.map { [$0] } ?? []
     configuration.includesLoopback = isServerHere
     configuration.allowsLocalCandidates = allowsLocalCandidates ?? isServerLocal
+    configuration.resolvesLocalNames = resolvesLocalNames
+    configuration.hidesAddresses = hidesAddresses
     configuration.udpPort = udpPort
     configuration.iceServers = try ice.read().servers(for: user ?? "chatbot")
     configuration.iceTransportPolicy = iceTransportPolicy
+    // Other systems' clients expect no offer during a call.
+    configuration.restartsICE = SignallingSystem(address: server) == .skyRTC
     configuration.caCertificate = authorities
     return configuration
   }

@@ -18,6 +18,17 @@ struct ReportTests {
     #expect(try CheckReport(parsing: Array(report.json.utf8)).fault == report.fault)
   }
 
+  @Test("the types of the candidates are beside the addresses, in JSON and on the page")
+  func candidateTypes() throws {
+    let report = SampleReport.held
+    let page = HTMLReport(report).text
+    let isOnPage = page.contains("10.0.0.1:50112 (srflx)") && page.contains("10.0.0.9:41044 (relay)")
+    #expect(isOnPage)
+    let connection = try CheckReport(parsing: Array(report.json.utf8)).peers.first?.connection
+    #expect(connection?.localCandidateType == .srflx)
+    #expect(connection?.remoteCandidateType == .relay)
+  }
+
   @Test("the same events give the same report, byte for byte")
   func same() throws {
     var call = SyntheticCall()

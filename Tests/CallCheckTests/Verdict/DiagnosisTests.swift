@@ -37,11 +37,13 @@ struct DiagnosisTests {
           .appeared, .offerSent, .answerReceived, .remoteCandidate(CandidateKind(candidate: mdns)),
           .localCandidate(.host),
         ],
-        "Answer received, no ICE check answered; the peer offered only mDNS names (.local), which only its own network can resolve."
+        "Answer received, no ICE check answered; the peer offered only mDNS names (.local), which only its own network can resolve. "
+          + "One side needs a TURN server; to see whether one relays for us, run chatbot diagnose --ice-server turn:HOST."
       ),
       (
         [.offerReceived, .answerSent, .remoteCandidate(CandidateKind(candidate: tcp)), .localCandidate(.host)],
-        "Answer sent, no ICE check answered; the peer offered only TCP candidates, which are not used."
+        "Answer sent, no ICE check answered; the peer offered only TCP candidates, which are not used. "
+          + "One side needs a TURN server; to see whether one relays for us, run chatbot diagnose --ice-server turn:HOST."
       ),
       (
         [
@@ -49,11 +51,18 @@ struct DiagnosisTests {
           .remoteCandidate(CandidateKind(candidate: host)),
           .remoteCandidate(.host), .remoteCandidate(.srflx), .departed(.failed, "ICE gave up after 30 s."),
         ],
-        "Answer received, no ICE check answered; the peer's candidates were 2 host, 1 srflx; ICE gave up after 30 s."
+        "Answer received, no ICE check answered; the peer's candidates were 2 host, 1 srflx; ICE gave up after 30 s. "
+          + "To see which calls this network allows, run chatbot diagnose --ice-server stun:HOST --ice-server turn:HOST."
       ),
       (
         [.offerReceived, .answerSent, .remoteCandidate(.host), .localCandidate(.host), .checkAnswered],
-        "Answer sent and ICE checks answered, but no candidate pair was selected; the peer's candidates were 1 host."
+        "Answer sent and ICE checks answered, but no candidate pair was selected; the peer's candidates were 1 host. "
+          + "To see which calls this network allows, run chatbot diagnose --ice-server stun:HOST --ice-server turn:HOST."
+      ),
+      (
+        [.appeared, .offerSent, .answerReceived, .remoteCandidate(.relay), .localCandidate(.host)],
+        "Answer received, no ICE check answered; the peer offered only relayed candidates. "
+          + "To see whether UDP leaves this network, run chatbot diagnose --ice-server stun:HOST."
       ),
       (
         [.appeared, .answerReceived, .iceConnected, .departed(.failed, "The peer's certificate does not match.")],

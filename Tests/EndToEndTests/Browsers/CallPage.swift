@@ -38,6 +38,12 @@ struct CallPage: Sendable {
     }
   }
 
+  /// Returns what the page says of each connected call: `direct` or `relayed`.
+  func paths() async throws -> [String] {
+    try await page.evaluate("[...document.querySelectorAll('#tiles .path')].map((path) => path.textContent)").list
+      .compactMap(\.string).filter { !$0.isEmpty }
+  }
+
   /// Waits until a call shows a video frame, and returns its report.
   func firstVideoFrame(within limit: Duration = .seconds(15)) async throws -> CallReport {
     try await eventually("frame in \(browser)", within: limit) {

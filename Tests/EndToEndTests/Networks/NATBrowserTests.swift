@@ -14,6 +14,46 @@ extension EndToEnd {
       }
     }
 
+    @Test(
+      "Chromium behind a firewall without UDP is relayed with credentials of the room server, and the page says so",
+      .enabled(if: Machine.hasChromium && Machine.programHasTURN))
+    func relayed() async throws {
+      try await NetworkLab.run("Chromium through TURN") { lab in
+        var options = TURNServer.Options()
+        options.sharedSecret = "a-shared-secret"
+        let server = try await TURNServer.start(on: lab.internetHost("turn"), of: lab, options)
+        let secret = lab.folder.appendingPathComponent("secret")
+        try Data("a-shared-secret\n".utf8).write(to: secret)
+        let url = "turn:\(server.host.urlHost)"
+        let rooms = try await LabRooms.start(
+          on: lab.internetHost("rooms"), of: lab,
+          ["--ice-server", "\(url)?transport=tcp", "--turn-secret-file", secret.path])
+        let home = try await lab.host("home", behind: .portRestricted, firewall: .udpBlocked, families: .ipv4)
+        let office = try await lab.host("office", behind: .symmetric, families: .ipv4)
+        let folder = RecordingFolder(url: lab.folder.appendingPathComponent("recordings"))
+        let bot = try await lab.bot(
+          "bot", on: office,
+          rooms.options + ["--room", "100", "--ice-server", url, "--turn-secret-file", secret.path]
+            + ["--ice-transport-policy", "relay", "--record", folder.path])
+        try await eventually("joined bot", within: .seconds(15)) { bot.output.contains(" joined ") ? true : nil }
+        let call = try await lab.call(in: lab.chromium(on: home), room: "100", rooms: rooms)
+        try await call.connected()
+        try await eventually("path on the page", within: .seconds(5)) {
+          try await call.paths() == ["relayed"] ? true : nil
+        }
+        try await sleepOnEventLoop(for: .seconds(4))
+        try await call.page.screenshot().write(to: lab.folder.appendingPathComponent("call.png"))
+        let report = try #require(try await call.leave().first)
+        try await sleepOnEventLoop(for: .milliseconds(500))
+        #expect(try await bot.terminate().ending == .exit(0))
+        #expect(bot.output.contains(" path=relayed "))
+        let judgement = Judgement(
+          userRecording: try #require(try folder.userRecordings().first), scenario: lab.scenario, name: call.browser)
+        try await judgement.expectGood(of: report)
+        #expect(!bot.output.contains("a-shared-secret") && !rooms.bot.output.contains("a-shared-secret"))
+      }
+    }
+
     private func isRecorded(in lab: NetworkLab, launch: (LabHost) async throws -> any Browser) async throws {
       let server = try await TURNServer.start(on: lab.internetHost("stun"), of: lab)
       let rooms = try await LabRooms.start(on: lab.internetHost("rooms"), of: lab, ["--ice-server", server.stunURL])

@@ -58,6 +58,19 @@ struct NATCall: Sendable {
     let player: Bot
     let recorder: Bot
 
+    /// The types of the candidates between which media flowed at last, such as `srflx, host`: the player's and the
+    /// recorder's, as the recorder knows them. Nil if they did not connect.
+    var candidateTypes: String? {
+      guard let line = recorder.output.split(separator: "\n").last(where: { $0.contains(" localCandidate=") }) else {
+        return nil
+      }
+      func value(of field: String) -> Substring? {
+        line.split(separator: " ").first { $0.hasPrefix("\(field)=") }?.dropFirst(field.count + 1)
+      }
+      guard let own = value(of: "localCandidate"), let other = value(of: "remoteCandidate") else { return nil }
+      return "\(other), \(own)"
+    }
+
     /// The frames that the sample has in that time.
     var expectedFrames: Int { Int((length * NATCall.framesPerSecond).rounded()) }
   }
@@ -90,7 +103,8 @@ struct NATCall: Sendable {
       return player.output.contains(" joined ") ? true : nil
     }
     let folder = RecordingFolder(url: lab.folder.appendingPathComponent(name))
-    let recorder = try await lab.bot("\(name)-recorder", on: receiver, options + ["--record", folder.path])
+    let recorder = try await lab.bot(
+      "\(name)-recorder", on: receiver, options + ["--record", folder.path, "--log-level", "debug"])
     try await eventually("joined recorder of \(name)", within: .seconds(15)) { () -> Bool? in
       guard recorder.isRunning else { throw NotStarted(name: "The recorder of \(name)", output: recorder.output) }
       return recorder.output.contains(" user connecting ") ? true : nil

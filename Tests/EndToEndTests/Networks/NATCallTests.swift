@@ -128,7 +128,7 @@ extension EndToEndWithoutBrowsers {
     @Test("every pair of NATs connects exactly if theory says so", .enabled(if: Machine.runsWholeNetworkMatrix))
     func allPairs() async throws {
       try await NetworkLab.run("calls through all NATs", limit: .seconds(300)) { lab in
-        try await judge(Self.pairs.map { Cell($0, $1) }, in: lab)
+        try await judge(Self.pairs.map { Cell($0, $1) }, in: lab, isDocumented: true)
       }
     }
 
@@ -141,7 +141,8 @@ extension EndToEndWithoutBrowsers {
         let behindFirewalls = [Firewall.udpBlocked, .onlyTCP443].map {
           Cell(.symmetric, .portRestricted, .relay(transport), firewall: $0)
         }
-        try await judge(Self.pairs.map { Cell($0, $1, .relay(transport)) } + behindFirewalls, in: lab)
+        try await judge(
+          Self.pairs.map { Cell($0, $1, .relay(transport)) } + behindFirewalls, in: lab, isDocumented: true)
       }
     }
 
@@ -150,7 +151,9 @@ extension EndToEndWithoutBrowsers {
     private static let callsAtATime = 4
 
     /// Runs all these calls, some of them at a time, compares each with theory, and writes a table into the folder.
-    private func judge(_ cells: [Cell], in lab: NetworkLab) async throws {
+    ///
+    /// - Parameter isDocumented: Whether docs/network.md has this table as well.
+    private func judge(_ cells: [Cell], in lab: NetworkLab, isDocumented: Bool = false) async throws {
       let server = try await TURNServer.start(on: lab.internetHost("turn"), of: lab)
       let rooms = try await LabRooms.start(on: lab.internetHost("rooms"), of: lab)
       // With IPv6 they would find each other without a NAT.
@@ -179,6 +182,7 @@ extension EndToEndWithoutBrowsers {
         }
       }
       try table.markdown.write(to: lab.folder.appendingPathComponent("matrix.md"), atomically: true, encoding: .utf8)
+      if isDocumented { #expect(try table.differencesFromDocument() == [], "docs/network.md has what was found") }
     }
 
     /// Compares a call with theory.

@@ -32,6 +32,11 @@ extension EndToEnd {
         #expect(try await calls[0].reports().first?.offeredAt == nil, "the first page answers")
         #expect(await server.participants(in: "two").count == 2)
 
+        for call in calls {
+          try await eventually("path of the call", within: .seconds(5)) {
+            try await call.paths() == ["direct"] ? true : nil
+          }
+        }
         try await pages[1].screenshot().write(to: scenario.folder.appendingPathComponent("call.png"))
         _ = try await pages[1].evaluate("call.leave()")
         try await eventually("farewell", within: .seconds(5)) {

@@ -13,7 +13,9 @@ protocol Node {
 }
 
 extension ICEAgent: Node {
-  var hosts: [TransportAddress] { localCandidates.filter { $0.type == .host }.compactMap(\.address) }
+  var hosts: [TransportAddress] {
+    localCandidates.filter { $0.type == .host || $0.type == .relayed }.compactMap(\.address)
+  }
 
   mutating func take(
     _ datagram: ByteBuffer, from: TransportAddress, to: TransportAddress, now: ContinuousClock.Instant

@@ -116,6 +116,8 @@ struct SamplePeer {
     var connection = ConnectionReport()
     connection.localAddress = "10.0.0.1:50112"
     connection.remoteAddress = "10.0.0.9:41044"
+    connection.localCandidateType = .srflx
+    connection.remoteCandidateType = .relay
     connection.protectionProfile = "SRTP_AES128_CM_SHA1_80"
     connection.roundTripTime = Spread(count: 40, p50: 0.041, p95: 0.058, worst: 0.093)
     connection.video = received(packets: 2_412, bytes: 2_801_332)

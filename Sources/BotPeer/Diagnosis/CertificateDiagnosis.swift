@@ -1,0 +1,123 @@
+internal import COpenSSL
+internal import Glibc
+internal import Media
+internal import NIOSSL
+
+/// The certificate of a server, and whether it is trusted.
+public struct CertificateDiagnosis: Sendable, Hashable, Codable {
+  /// A distinguished name, for example `CN = turn.example.org`.
+  public var subject: String
+  /// The name of the authority that signed it.
+  public var issuer: String
+  /// The end of its validity in UTC (ISO 8601), for example `2027-01-31T12:00:00Z`.
+  public var expiry: String
+  public var isTrusted: Bool
+  /// Why it is not trusted, as a clause.
+  public var problem: String?
+
+  /// How many certificates of a chain are read.
+  private static let maximumChain = 16
+
+  /// Verifies the chain that a server has sent (RFC 5280, 6; RFC 9525).
+  ///
+  /// - Parameters:
+  ///   - chain: the server's own certificate first.
+  ///   - host: the name or the address that the certificate must be for.
+  ///   - authorities: a file with trusted certificates in PEM; nil for those of the system.
+  static func verifying(_ chain: [NIOSSLCertificate], host: String, authorities: String?) -> CertificateDiagnosis {
+    let parsed = chain.prefix(maximumChain).compactMap { certificate -> OpaquePointer? in
+      guard let bytes = try? certificate.toDERBytes() else { return nil }
+      return bytes.withUnsafeBufferPointer { buffer in
+        var position = buffer.baseAddress
+        return d2i_X509(nil, &position, buffer.count)
+      }
+    }
+    defer { for certificate in parsed { X509_free(certificate) } }
+    guard let own = chain.first, let first = parsed.first else {
+      return CertificateDiagnosis(
+        subject: "", issuer: "", expiry: "", isTrusted: false,
+        problem: "the server sent no certificate that can be read")
+    }
+    let problem = problem(of: first, in: parsed, host: host, authorities: authorities)
+    return CertificateDiagnosis(
+      subject: name(X509_get_subject_name(first)), issuer: name(X509_get_issuer_name(first)),
+      expiry: WallClockText.utc(own.notValidAfter), isTrusted: problem == nil, problem: problem)
+  }
+
+  private static func problem(
+    of own: OpaquePointer, in chain: [OpaquePointer], host: String, authorities: String?
+  ) -> String? {
+    guard let store = X509_STORE_new(), let context = X509_STORE_CTX_new(), let others = OPENSSL_sk_new_null() else {
+      return "OpenSSL has no memory"
+    }
+    defer {
+      X509_STORE_CTX_free(context)
+      X509_STORE_free(store)
+      OPENSSL_sk_free(others)
+    }
+    for certificate in chain { OPENSSL_sk_push(others, UnsafeRawPointer(certificate)) }
+    let isLoaded =
+      authorities.map { X509_STORE_load_locations(store, $0, nil) == 1 } ?? (X509_STORE_set_default_paths(store) == 1)
+    guard isLoaded else { return "the trusted certificates cannot be read" }
+    guard X509_STORE_CTX_init(context, store, own, others) == 1, let rules = X509_STORE_CTX_get0_param(context) else {
+      return "OpenSSL cannot verify it"
+    }
+    X509_STORE_CTX_set_default(context, "ssl_server")
+    let isForHost =
+      X509_VERIFY_PARAM_set1_ip_asc(rules, host) == 1 || X509_VERIFY_PARAM_set1_host(rules, host, host.utf8.count) == 1
+    guard isForHost else { return "its name cannot be compared with \(host.printable())" }
+    // Failed attempts leave errors in the queue of the thread.
+    ERR_clear_error()
+    if X509_verify_cert(context) == 1 { return nil }
+    let code = X509_STORE_CTX_get_error(context)
+    ERR_clear_error()
+    return String(cString: X509_verify_cert_error_string(Int(code)))
+  }
+
+  /// Flags of `X509_NAME_print_ex`: UTF-8, control characters escaped, separated by commas (`ASN1_STRFLGS_ESC_CTRL`,
+  /// `ASN1_STRFLGS_UTF8_CONVERT`, `XN_FLAG_SEP_CPLUS_SPC`, `XN_FLAG_SPC_EQ`).
+  private static let nameFlags: UInt = 0x2 | 0x10 | 2 << 16 | 1 << 23
+
+  private static func name(_ name: OpaquePointer?) -> String {
+    guard let name, let output = BIO_new(BIO_s_mem()) else { return "" }
+    defer { BIO_free(output) }
+    X509_NAME_print_ex(output, name, 0, nameFlags)
+    var text = [UInt8](repeating: 0, count: 1_024)
+    let count = BIO_read(output, &text, Int32(text.count))
+    return String(decoding: text.prefix(max(0, Int(count))), as: UTF8.self).printable()
+  }
+}
+
+/// Times of the wall clock as text.
+enum WallClockText {
+  private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+
+  /// Returns seconds since 1970 as `2027-01-31T12:00:00Z`.
+  static func utc(_ seconds: time_t) -> String {
+    var seconds = seconds
+    var parts = tm()
+    gmtime_r(&seconds, &parts)
+    func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    let date = "\(Int(parts.tm_year) + 1_900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
+    return "\(date)T\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec))Z"
+  }
+
+  /// Parses a date of HTTP, `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, 5.6.7), to seconds since 1970; nil for anything
+  /// else, also for the obsolete forms.
+  static func seconds(ofHTTPDate text: some StringProtocol) -> Int? {
+    let words = text.split(separator: " ", maxSplits: 8)
+    guard words.count == 6, words[5] == "GMT", let day = Int32(words[1]), (1...31).contains(day),
+      let month = months.firstIndex(of: String(words[2])), let year = Int32(words[3]), (1_970...9_999).contains(year)
+    else { return nil }
+    let time = words[4].split(separator: ":").compactMap { Int32($0) }
+    guard time.count == 3, (0...23).contains(time[0]), (0...59).contains(time[1]), (0...60).contains(time[2]) else {
+      return nil
+    }
+    var parts = tm()
+    parts.tm_year = year - 1_900
+    parts.tm_mon = Int32(month)
+    parts.tm_mday = day
+    (parts.tm_hour, parts.tm_min, parts.tm_sec) = (time[0], time[1], time[2])
+    return timegm(&parts)
+  }
+}

@@ -1,0 +1,115 @@
+internal import Glibc
+internal import ICE
+internal import Media
+internal import NIOCore
+internal import NIOPosix
+internal import NIOSSL
+internal import NIOTLS
+
+/// A TCP or TLS connection of a measurement. Its events are added to the inbox.
+final class ProbeStream: Sendable {
+  /// How a TLS connection is verified.
+  struct Trust: Sendable {
+    /// The name or the address that the certificate must be for.
+    let host: String
+    /// A file with trusted certificates in PEM; nil for those of the system.
+    let authorities: String?
+  }
+
+  let number: Int
+  private let inbox: ProbeInbox
+  private let channel: EventLoopFuture<any Channel>
+
+  /// Begins to connect.
+  ///
+  /// - Parameters:
+  ///   - number: distinguishes the streams of one inbox.
+  ///   - trust: nil for plain TCP.
+  init(
+    to address: TransportAddress, trust: Trust?, number: Int, by deadline: ContinuousClock.Instant, _ inbox: ProbeInbox
+  ) {
+    self.number = number
+    self.inbox = inbox
+    let bootstrap = ClientBootstrap(group: inbox.loop)
+      .connectTimeout(TimeAmount(max(.milliseconds(1), deadline - .now)))
+      .channelOption(.socketOption(.tcp_nodelay), value: 1)
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          let pipeline = channel.pipeline.syncOperations
+          if let trust { try pipeline.addHandler(Self.tlsHandler(trust, number: number, inbox)) }
+          try pipeline.addHandler(ProbeStreamHandler(number: number, inbox: inbox))
+        }
+      }
+    do {
+      let remote = try SocketAddress(ipAddress: address.ip.description, port: Int(address.port))
+      channel = bootstrap.connect(to: remote)
+    } catch {
+      channel = inbox.loop.makeFailedFuture(error)
+    }
+    channel.whenFailure { inbox.add(.stream(number, .closed(Self.reason($0)))) }
+  }
+
+  func write(_ bytes: ByteBuffer) {
+    channel.whenSuccess { $0.writeAndFlush(bytes, promise: nil) }
+  }
+
+  /// Closes the connection when what was written is sent.
+  func close() {
+    channel.whenSuccess { $0.close(promise: nil) }
+  }
+
+  /// The chain is verified here and not by NIOSSL, because the reason is wanted as well.
+  private static func tlsHandler(_ trust: Trust, number: Int, _ inbox: ProbeInbox) throws -> NIOSSLClientHandler {
+    var settings = TLSConfiguration.makeClientConfiguration()
+    settings.minimumTLSVersion = .tlsv12
+    // An address is no server name (RFC 6066, 3).
+    let name = IPAddress(trust.host) == nil ? trust.host : nil
+    return try NIOSSLClientHandler(context: NIOSSLContext(configuration: settings), serverHostname: name) {
+      chain, verified in
+      let certificate = CertificateDiagnosis.verifying(chain, host: trust.host, authorities: trust.authorities)
+      inbox.add(.stream(number, .certificate(certificate)))
+      verified.succeed(certificate.isTrusted ? .certificateVerified : .failed)
+    }
+  }
+
+  static func reason(_ error: any Error) -> String {
+    switch error {
+    case let error as IOError:
+      return strerror(error.errnoCode).map { String(cString: $0) } ?? "error \(error.errnoCode)"
+    case ChannelError.connectTimeout: return "no answer"
+    case NIOSSLError.handshakeFailed: return "the TLS handshake failed"
+    case NIOSSLError.uncleanShutdown: return "the connection ended"
+    default: return "\(error)".printable()
+    }
+  }
+}
+
+private final class ProbeStreamHandler: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+
+  private let number: Int
+  private let inbox: ProbeInbox
+  private var reason: String?
+
+  init(number: Int, inbox: ProbeInbox) {
+    self.number = number
+    self.inbox = inbox
+  }
+
+  func channelActive(context: ChannelHandlerContext) { inbox.add(.stream(number, .connected(.now))) }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if case TLSUserEvent.handshakeCompleted? = event as? TLSUserEvent { inbox.add(.stream(number, .secured(.now))) }
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    inbox.add(.stream(number, .bytes(unwrapInboundIn(data), .now)))
+  }
+
+  func channelInactive(context: ChannelHandlerContext) { inbox.add(.stream(number, .closed(reason))) }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    reason = reason ?? ProbeStream.reason(error)
+    context.close(promise: nil)
+  }
+}

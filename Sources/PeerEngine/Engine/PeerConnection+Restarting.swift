@@ -1,0 +1,108 @@
+package import ICE
+internal import Media
+internal import Signalling
+
+/// ICE restarts of ours, and changes of the local addresses. Media continues on the old path until a new one works.
+extension PeerConnection {
+  /// Restarts ICE as soon as possible: sends an offer with new credentials.
+  package func requestICERestart() {
+    guard isOpen else { return }
+    restartTrigger.request()
+  }
+
+  /// Adds the address of a new socket.
+  package func addLocalHost(_ address: TransportAddress, now: ContinuousClock.Instant) {
+    guard isOpen else { return }
+    agentIsTouched = true
+    if let candidate = agent.addLocalHost(address, now: now) { signal(candidate) }
+    // Without a path, the participant checks the new address only in a new session.
+    if path == nil, state != .new { restartTrigger.request() }
+  }
+
+  /// Adds an address of a TURN server that relays to us.
+  package func addRelayed(_ relay: RelayedAddress, now: ContinuousClock.Instant) {
+    guard isOpen else { return }
+    agentIsTouched = true
+    if let candidate = agent.addRelayed(relay, now: now) { signal(candidate) }
+    if path == nil, state != .new, hasLostPath { restartTrigger.request() }
+  }
+
+  /// Removes a local address, of a socket or of a relay, that exists no more, and the candidates based on it. If media was
+  /// sent from it, ICE is restarted, so that the participant looks for another path at once, too.
+  package func removeLocal(_ address: TransportAddress, now: ContinuousClock.Instant) {
+    guard isOpen else { return }
+    agentIsTouched = true
+    let removed = agent.removeLocal(address, now: now)
+    for (index, candidate) in removed.reversed() {
+      if let text = configuration.signalledText(of: candidate) { negotiator.removeLocalCandidate(text) }
+      if index < trickledCount { trickledCount -= 1 }
+    }
+    if path?.local == address { restartTrigger.request() }
+  }
+
+  /// When ``followSilence(now:)`` must be called; nil if there is no call to restart.
+  var silenceDeadline: MonotonicInstant? {
+    guard mayRestartICE, let heard = lastHeard else { return nil }
+    let step = heard + (state == .connected ? Self.disconnectedTimeout : Self.silenceTimeout)
+    return hasLocalAddress ? min(step, restartTrigger.deadline(heard: heard)) : step
+  }
+
+  /// How long nothing may be heard from the participant until the connection counts as disconnected, and until the call
+  /// ends. A restart begins a new ICE session, whose own timeouts begin again.
+  private static let disconnectedTimeout = Duration.seconds(8)
+  private static let silenceTimeout = Duration.seconds(30)
+
+  /// Ends the call, restarts ICE or checks the path if nothing has been heard for long.
+  func followSilence(now: ContinuousClock.Instant) {
+    guard mayRestartICE, let heard = lastHeard else { return }
+    let silence = MonotonicInstant(now) - heard
+    if silence >= Self.silenceTimeout {
+      return end(CloseReason(.connectionLost, "Nothing was received from the participant for 30 s."), now: now)
+    }
+    if silence >= Self.disconnectedTimeout, state == .connected {
+      change(to: .disconnected)
+      connectionWasInterrupted(now: now)
+    }
+    followRestartTrigger(heard: heard, now: now)
+  }
+
+  /// Checks the path or restarts ICE if it is due.
+  private func followRestartTrigger(heard: MonotonicInstant, now: ContinuousClock.Instant) {
+    // An offer without an address would lead nowhere.
+    guard hasLocalAddress else { return }
+    switch restartTrigger.due(heard: heard, now: MonotonicInstant(now)) {
+    case nil: break
+    case .check:
+      agentIsTouched = true
+      agent.checkSelectedPair(now: now)
+    case .restart:
+      let silence = MonotonicInstant(now) - heard
+      emit(
+        .problem(
+          silence >= ICERestartTrigger.silenceLimit
+            ? "Nothing was received from the participant for \(silence.components.seconds) s; ICE is restarted."
+            : "The local addresses have changed or a new path is wanted; ICE is restarted."))
+      negotiator.restartICE()
+      emit(.signal(.offer(negotiator.createOffer())))
+    }
+  }
+
+  private var hasLocalAddress: Bool { !agent.localCandidates.isEmpty }
+
+  private var mayRestartICE: Bool {
+    configuration.restartsICE && hasExchangedDescriptions && leftRoom == nil && !isSilenced
+      && (state == .connected || state == .disconnected)
+  }
+
+  /// When something authentic of the participant last arrived.
+  private var lastHeard: MonotonicInstant? {
+    let checked = agent.lastHeard.map(MonotonicInstant.init)
+    guard let lastMediaArrival else { return checked }
+    return checked.map { max($0, lastMediaArrival) } ?? lastMediaArrival
+  }
+
+  func signal(_ candidate: ICECandidate) {
+    if let text = configuration.signalledText(of: candidate) { negotiator.addLocalCandidate(text) }
+    if state != .new { trickleLocalCandidates() }
+  }
+}

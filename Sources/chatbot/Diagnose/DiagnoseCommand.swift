@@ -1,0 +1,101 @@
+import ArgumentParser
+import BotPeer
+import HTTPTransport
+import NIOCore
+import NIOPosix
+
+/// Measures what this machine can reach.
+struct DiagnoseCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "diagnose",
+    abstract: "Measure what this machine can reach, and say which calls will work.",
+    discussion: """
+      chatbot diagnose --server wss://calls.example:8443 --ice-server stun:stun.example --ice-server turn:turn.example \
+      --ice-credentials credentials
+
+      Everything is measured at the same time: the addresses of this machine, the address translation and the firewall \
+      before it, each TURN server, and the room server. Exits with 0 if a call is possible.
+      """)
+
+  @OptionGroup var options: DiagnoseOptions
+
+  func run() async throws {
+    let console = Console(isQuiet: options.log.quiet)
+    try await console.carryOut {
+      var configuration = try options.configuration()
+      configuration.iceServers = try options.ice.settings.read().servers(for: "chatbot-diagnose")
+      let diagnosis = try await NetworkDiagnosis.run(configuration, on: MultiThreadedEventLoopGroup.singleton.next())
+      let report = DiagnosisReport(diagnosis)
+      if options.json {
+        console.result(try report.json, isWanted: true)
+      } else {
+        for line in DiagnosisTable(report).lines { console.result(line) }
+      }
+      try console.checkOutput()
+      if let code = report.verdict.exitStatus { throw code.exitCode }
+    }
+  }
+}
+
+/// The options of `chatbot diagnose`.
+struct DiagnoseOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "The address of a room server; its scheme names the signalling system, see chatbot signallings.", valueName: "url"
+    ))
+  var server: String?
+
+  @OptionGroup
+  var ice: ICEServerOptions
+
+  @Option(
+    help: ArgumentHelp(
+      "CA certificates in PEM to trust for TLS. (default: those of the system)", valueName: "file"), completion: .file()
+  )
+  var caCertificate: String?
+
+  @Option(
+    help: ArgumentHelp("The local address to send from. (default: that which the system chooses)", valueName: "address")
+  )
+  var bindAddress: String?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("How long it may take, 1s to 5m. (default: 10s)", valueName: "time"), transform: TimeSpan.parse)
+  var timeout = TimeSpan(milliseconds: 10_000)
+
+  @Flag(help: "Print the result as one JSON object.")
+  var json = false
+
+  @OptionGroup(title: "Output")
+  var log: LogOptions
+
+  func validate() throws {
+    if let server { try AddressCheck.server(server) }
+    if let bindAddress { try AddressCheck.address(bindAddress, option: "--bind-address") }
+    if caCertificate?.isEmpty ?? false { throw ValidationError("--ca-certificate needs the name of a file.") }
+    guard (1_000...300_000).contains(timeout.milliseconds) else {
+      throw ValidationError("--timeout is 1s to 5m, not \(timeout).")
+    }
+  }
+
+  /// What is to be measured, without the ICE servers, whose secrets are read from files.
+  func configuration() throws(CallFailure) -> NetworkDiagnosis.Configuration {
+    var configuration = NetworkDiagnosis.Configuration()
+    if let caCertificate {
+      do {
+        try TLSTrust.file(caCertificate).check()
+      } catch {
+        throw CallFailure(.usage, error.description)
+      }
+      configuration.caCertificate = caCertificate
+    }
+    configuration.bindAddresses = bindAddress.map { [$0] } ?? []
+    configuration.timeout = timeout.duration
+    if let server {
+      configuration.roomServer = try RoomServerAddress(server: server)
+      configuration.includesLoopback = ConnectionSettings(server: server).isServerHere
+    }
+    return configuration
+  }
+}

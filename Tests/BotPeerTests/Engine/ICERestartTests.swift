@@ -1,0 +1,154 @@
+import ICE
+import Media
+import Signalling
+import TestSupport
+import Testing
+
+@testable import BotPeer
+@testable import NetworkEmulation
+@testable import PeerEngine
+
+@Suite("ICE restarts of ours")
+struct ICERestartTests {
+  private static let second = TransportAddress(ip: .v4(0x0A00_0063), port: 6000)
+
+  private func call() throws -> EnginePair {
+    var pair = try EnginePair(seed: 31, line: .init(delay: .milliseconds(10)))
+    try pair.connect()
+    pair.play()
+    pair.run(for: .seconds(3))
+    return pair
+  }
+
+  /// The user fragments of the offers that a side has sent.
+  private func offers(of side: EnginePair.Side) -> [String] {
+    side.events.compactMap { event in
+      guard case .signal(.offer(let sdp)) = event else { return nil }
+      return sdp.split(separator: "\r\n").first { $0.hasPrefix("a=ice-ufrag:") }.map(String.init)
+    }
+  }
+
+  /// The longest time without a frame after a moment.
+  private func longestGap(_ side: EnginePair.Side, after moment: ContinuousClock.Instant) -> Duration {
+    let times = [moment] + side.frameTimes.filter { $0 > moment }
+    return zip(times, times.dropFirst()).map { $1 - $0 }.max() ?? .seconds(1_000)
+  }
+
+  @Test("a trigger checks a silent path after 4 s, restarts after 5 s, and repeats that after 10 s")
+  func trigger() {
+    let start = MonotonicInstant.now
+    var trigger = ICERestartTrigger()
+    func step(_ seconds: Double, heard: Double = 0) -> ICERestartTrigger.Step? {
+      trigger.due(heard: start + .seconds(heard), now: start + .seconds(seconds))
+    }
+    #expect(step(3.9) == nil)
+    #expect(step(4) == .check)
+    #expect(step(4.9) == nil)
+    #expect(step(5) == .restart)
+    #expect(step(14.9) == nil)
+    #expect(step(15) == .restart)
+    #expect(trigger.deadline(heard: start + .seconds(16)) == start + .seconds(20))
+    #expect(step(16, heard: 16) == nil)
+    #expect(step(20, heard: 16) == .check)
+    // A participant who answers the check is heard.
+    #expect(step(21, heard: 20.1) == nil)
+    #expect(step(25, heard: 20.1) == .check)
+    #expect(step(25.1, heard: 20.1) == .restart)
+    trigger.request()
+    #expect(step(26, heard: 25.9) == nil, "two requested restarts are 2 s apart")
+    #expect(step(27.1, heard: 27) == .restart)
+  }
+
+  @Test("when the only address of a side is replaced, media continues within a second, in the same call")
+  func addressReplaced() throws {
+    var pair = try call()
+    let moment = pair.now
+    pair.alice.engine.removeLocal(EnginePair.aliceAddress, now: pair.now)
+    pair.collect()
+    pair.run(for: .milliseconds(200))
+    #expect(pair.alice.engine.state == .disconnected)
+    pair.alice.address = Self.second
+    pair.alice.engine.addLocalHost(Self.second, now: pair.now)
+    pair.run(for: .seconds(5))
+    #expect(pair.areConnected)
+    #expect(longestGap(pair.alice, after: moment) < .seconds(1))
+    #expect(longestGap(pair.bob, after: moment) < .seconds(1))
+    #expect(Set(offers(of: pair.alice)).count == 2, "one restart")
+    #expect(pair.alice.ending == nil && pair.bob.ending == nil)
+    #expect(pair.alice.engine.agent.selectedPair?.local == Self.second)
+    let candidates = pair.alice.engine.agent.localCandidates.map(\.address)
+    #expect(candidates == [Self.second])
+  }
+
+  @Test("a second address that appears is only signalled; when the first one vanishes, media continues within a second")
+  func addressAdded() throws {
+    var pair = try call()
+    pair.alice.engine.addLocalHost(Self.second, now: pair.now)
+    pair.run(for: .seconds(1))
+    #expect(offers(of: pair.alice).count == 1)
+    let trickled = pair.alice.events.contains { event in
+      if case .signal(.candidate(let candidate)) = event {
+        candidate.candidate.contains("10.0.0.99 6000")
+      } else {
+        false
+      }
+    }
+    #expect(trickled)
+    let moment = pair.now
+    pair.alice.address = Self.second
+    pair.alice.engine.removeLocal(EnginePair.aliceAddress, now: pair.now)
+    pair.run(for: .seconds(4))
+    #expect(longestGap(pair.alice, after: moment) < .seconds(1))
+    #expect(longestGap(pair.bob, after: moment) < .seconds(1))
+    #expect(pair.areConnected)
+  }
+
+  @Test(
+    "both sides restart when nothing is heard for 5 s, their offers clash, and media continues when the path is back")
+  func silence() throws {
+    var pair = try call()
+    pair.carries = { _, _ in false }
+    pair.run(for: .milliseconds(4_900))
+    #expect(offers(of: pair.alice).count == 1 && offers(of: pair.bob).isEmpty)
+    pair.run(for: .seconds(2))
+    #expect(Set(offers(of: pair.alice)).count == 2)
+    #expect(!offers(of: pair.bob).isEmpty)
+    pair.carries = { _, _ in true }
+    let moment = pair.now
+    pair.run(for: .seconds(4))
+    #expect(longestGap(pair.alice, after: moment) < .seconds(2))
+    #expect(longestGap(pair.bob, after: moment) < .seconds(2))
+    #expect(pair.areConnected)
+    #expect(pair.alice.ending == nil && pair.bob.ending == nil)
+    // The restart is over: nothing more is sent.
+    let count = offers(of: pair.alice).count + offers(of: pair.bob).count
+    pair.run(for: .seconds(20))
+    #expect(offers(of: pair.alice).count + offers(of: pair.bob).count == count)
+  }
+
+  @Test("ten restarts on request leave one call without a lost frame")
+  func tenRestarts() throws {
+    var pair = try call()
+    for number in 0..<10 {
+      let side = number.isMultiple(of: 2) ? pair.alice.engine : pair.bob.engine
+      side.requestICERestart()
+      pair.run(for: .seconds(3))
+    }
+    let sent = pair.stopPlaying()
+    pair.run(for: .seconds(2))
+    #expect(Set(offers(of: pair.alice)).count + Set(offers(of: pair.bob)).count >= 11)
+    expectSame(pair.bob.frames.payloads(.vp8), sent.fromAlice.payloads(.vp8))
+    expectSame(pair.alice.frames.payloads(.vp8), sent.fromBob.payloads(.vp8))
+    expectSame(pair.bob.frames.payloads(.opus), sent.fromAlice.payloads(.opus))
+    #expect(pair.areConnected)
+  }
+
+  @Test("a participant who has left the room gets no offer, and a side that is told not to restart sends none")
+  func notRestarted() throws {
+    var pair = try call()
+    pair.carries = { _, _ in false }
+    pair.alice.engine.participantLeft(now: pair.now)
+    pair.run(for: .seconds(8))
+    #expect(offers(of: pair.alice).count == 1)
+  }
+}

@@ -1,0 +1,61 @@
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEndWithoutBrowsers {
+  /// Calls of a host whose addresses change: ICE is restarted, and the recording continues.
+  @Suite("calls of a host with two uplinks", .enabled(if: Machine.hasNetworkLab)) struct UplinkTests {
+    /// The longest gap in the video's times of presentation and the sums of the manifest.
+    private func judge(
+      _ outcome: NATCall.Outcome, gap limit: Double, restarts: Int, in lab: NetworkLab, _ name: String
+    ) async throws {
+      let folder = RecordingFolder(url: lab.folder.appendingPathComponent(name))
+      #expect(folder.files("webm").count == 1, "one file")
+      let recording = try #require(try folder.userRecordings().first)
+      let times = try #require(recording.webm.video).times
+      let longest = zip(times, times.dropFirst()).map { $1 - $0 }.max() ?? .infinity
+      let missing = outcome.video["gaps"].list.reduce(0) { $0 + ($1["frames"].int ?? 0) }
+      let offers = outcome.player.output + outcome.recorder.output
+      await lab.scenario.note(
+        String(
+          format: "measured: %@: longest gap %.2f s, %d frames, %d missing, %d restarts", name, longest, outcome.frames,
+          missing, offers.components(separatedBy: "ICE is restarted").count - 1))
+      #expect(longest <= limit, .onQuietMachine("media continues in time"))
+      #expect(abs(outcome.frames + missing - outcome.expectedFrames) <= 2, "the gaps name every missing frame")
+      #expect(offers.components(separatedBy: "ICE is restarted").count > restarts)
+    }
+
+    @Test("when the uplink of a call goes away, it continues over the other one")
+    func uplinkGone() async throws {
+      try await NetworkLab.run("two uplinks") { lab in
+        let server = try await TURNServer.start(on: lab.internetHost("turn"), of: lab)
+        let rooms = try await LabRooms.start(on: lab.internetHost("rooms"), of: lab)
+        let (first, second) = try await (
+          lab.router(.addressRestricted, families: .ipv4), lab.router(.addressRestricted, families: .ipv4)
+        )
+        let laptop = try await lab.host("laptop", behind: first, second)
+        let receiver = try await lab.host("receiver", behind: .fullCone, families: .ipv4)
+        let call = NATCall(
+          name: "uplinks", server: server, rooms: rooms, servers: .stun, options: ["--log-level", "debug"])
+        // The room server is reached over the first uplink, which carries no media at first.
+        try await laptop.namespace.run(
+          """
+          nft add table inet media
+          nft 'add chain inet media sent { type filter hook output priority 0; }'
+          nft add rule inet media sent oifname \(laptop.uplinks[0].device) meta l4proto udp drop
+          """)
+        let outcome = try await call.run(from: laptop, to: receiver, in: lab) {
+          try await sleepOnEventLoop(for: .seconds(3))
+          try await laptop.namespace.run("nft delete table inet media")
+          try await laptop.uplinks[1].leave()
+          try await sleepOnEventLoop(for: .seconds(4))
+          try await laptop.uplinks[1].up()
+          try await sleepOnEventLoop(for: .seconds(3))
+          try await laptop.uplinks[1].setSilent(true)
+          try await sleepOnEventLoop(for: .seconds(2))
+        }
+        try await judge(outcome, gap: 3, restarts: 0, in: lab, call.name)
+      }
+    }
+  }
+}
