@@ -159,7 +159,10 @@ struct CallOptionsTests {
       ("inspct", "There is no subcommand “inspct”; did you mean inspect?"),
       ("Load", "There is no subcommand “Load”; did you mean load?"),
       ("serv", "There is no subcommand “serv”; did you mean serve?"),
-      ("out", "There is no subcommand “out”; there are call, check, diagnose, inspect, load, repair, serve and signallings."),
+      (
+        "out",
+        "There is no subcommand “out”; there are call, check, diagnose, inspect, load, repair, serve and signallings."
+      ),
       (
         "a\u{1B}[31m",
         "There is no subcommand “a[31m”; there are call, check, diagnose, inspect, load, repair, serve and signallings."
