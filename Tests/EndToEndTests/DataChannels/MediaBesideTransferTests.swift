@@ -122,19 +122,22 @@ extension EndToEnd {
         let recording = try #require(try folder.userRecordings().first)
         try Judgement(userRecording: recording, scenario: scenario, name: "Chromium").expectValidFiles()
         let tracks = recording.manifest["tracks"].list
-        let frames = try #require(sent["video"]["ssrc"].int.flatMap { fromPage.sources[UInt32($0)] }).frames.count
+        let video = try #require(sent["video"]["ssrc"].int.flatMap { fromPage.sources[UInt32($0)] })
+        let frames = video.frames.count
         let recorded = recording.webm.video?.times.count ?? 0
         await scenario.note(
           """
           measured: \(recorded) of \(frames) frames recorded; packets lost \(tracks.map { $0["lost"].int ?? -1 }), \
-          recovered \(tracks.map { $0["recovered"].int ?? -1 })
+          recovered \(tracks.map { $0["recovered"].int ?? -1 }); \(page.missing) audio packets were lost before the relay
           """)
         // The page may leave in the middle of a frame. A frame whose packets the relay did not read arrives by
         // retransmission.
         #expect(recorded >= frames - 1, "each frame is recorded")
         for track in tracks {
           #expect(track["dropped"] == 0 && track["decodeErrors"] == 0)
-          #expect(track["lost"] == 0, .onQuietMachine("no packet is lost on loopback"))
+          // The unlimited transfers overflow sockets before the relay, and audio is not retransmitted.
+          let missing = track["kind"] == "audio" ? page.missing : video.missing
+          #expect(track["lost"].int ?? .max <= missing, "every packet that passed the relay arrives")
         }
       }
     }

@@ -27,6 +27,9 @@ struct RTPCensus: Sendable {
     /// before the relay.
     var mediaNumbers: Int { newest - oldest + 1 - padded.count }
 
+    /// The number of packets, from the first to the last, that were lost before the relay.
+    var missing: Int { newest - oldest + 1 - numbers.count }
+
     fileprivate mutating func pass(_ sequenceNumber: UInt16, timestamp: UInt32, isPadded: Bool, at time: Double) {
       let number = newest + Int(Int16(truncatingIfNeeded: Int(sequenceNumber) - newest))
       newest = max(newest, number)
