@@ -16,16 +16,15 @@ extension PeerConnection {
 
   /// Does the same with a reused array: `taken` must be empty.
   func poll(now: ContinuousClock.Instant, wallClock: NTPTime, into taken: inout [Action]) {
+    let moment = MonotonicInstant(now)
     if isOpen {
-      if let connectingDeadline, connectingDeadline <= MonotonicInstant(now) { giveUpConnecting(now: now) }
+      if let connectingDeadline, connectingDeadline <= moment { giveUpConnecting(now: now) }
       followLeaving(now: now)
-      followSilence(now: now)
     }
+    if isOpen { followSilence(now: moment) }
+    if isOpen, faultInjector != nil { injectFaults(now: now) }
     if isOpen {
-      if faultInjector != nil { injectFaults(now: now) }
-    }
-    if isOpen {
-      pollAgent(now: now)
+      if agentIsTouched || agentDeadline.map({ $0 <= moment }) ?? false { pollAgent(now: now) }
       if path != nil {
         secure.pathIsUsable(now: now)
         handle(secure.handleTimeout(now: now), now: now)
@@ -33,7 +32,7 @@ extension PeerConnection {
       }
       media.poll(now: now, wallClock: wallClock, into: &outputs)
       carryOutOutputs()
-      pollDataChannels(now: MonotonicInstant(now))
+      pollDataChannels(now: moment)
     }
     if faultInjector != nil { actions = passThroughInjector(actions, now: now) }
     schedulePoll()
@@ -56,12 +55,11 @@ extension PeerConnection {
     consider(connectingDeadline)
     consider(faultInjector?.deadline.map(MonotonicInstant.init))
     if leftRoom != nil { consider(leavingDeadline) }
-    consider(silenceDeadline)
+    consider(silenceDue)
     return earliest
   }
 
   private func pollAgent(now: ContinuousClock.Instant) {
-    guard agentIsTouched || agentDeadline.map({ $0 <= MonotonicInstant(now) }) ?? false else { return }
     for action in agent.poll(now: now, pace: checkPace) {
       if case .send(let datagram, let local, let remote) = action {
         actions.append(.transmit(datagram, from: local, to: remote))

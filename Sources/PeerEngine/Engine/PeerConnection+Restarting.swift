@@ -8,6 +8,7 @@ extension PeerConnection {
   package func requestICERestart() {
     guard isOpen else { return }
     restartTrigger.request()
+    silenceDeadlineIsValid = false
   }
 
   /// Adds the address of a new socket.
@@ -40,12 +41,15 @@ extension PeerConnection {
     if path?.local == address { restartTrigger.request() }
   }
 
-  /// When ``followSilence(now:)`` must be called; nil if there is no call to restart.
-  var silenceDeadline: MonotonicInstant? {
+  /// When ``followSilence(now:)`` has something to do; nil if there is no call to restart.
+  private var nextSilenceDeadline: MonotonicInstant? {
     guard mayRestartICE, let heard = lastHeard else { return nil }
     let step = heard + (state == .connected ? Self.disconnectedTimeout : Self.silenceTimeout)
     return hasLocalAddress ? min(step, restartTrigger.deadline(heard: heard)) : step
   }
+
+  /// The time at which ``followSilence(now:)`` must be called.
+  var silenceDue: MonotonicInstant? { silenceDeadlineIsValid ? silenceDeadline : nextSilenceDeadline }
 
   /// How long nothing may be heard from the participant until the connection counts as disconnected, and until the call
   /// ends. A restart begins a new ICE session, whose own timeouts begin again.
@@ -53,30 +57,38 @@ extension PeerConnection {
   private static let silenceTimeout = Duration.seconds(30)
 
   /// Ends the call, restarts ICE or checks the path if nothing has been heard for long.
-  func followSilence(now: ContinuousClock.Instant) {
-    guard mayRestartICE, let heard = lastHeard else { return }
-    let silence = MonotonicInstant(now) - heard
+  ///
+  /// What has been heard since the last call only makes the deadline later, so it is not computed anew for each packet.
+  func followSilence(now: MonotonicInstant) {
+    if silenceDeadlineIsValid, !agentIsTouched, silenceDeadline.map({ $0 > now }) ?? true { return }
+    if mayRestartICE, let heard = lastHeard { followSilence(since: heard, now: now) }
+    silenceDeadline = nextSilenceDeadline
+    silenceDeadlineIsValid = true
+  }
+
+  private func followSilence(since heard: MonotonicInstant, now: MonotonicInstant) {
+    let silence = now - heard
     if silence >= Self.silenceTimeout {
-      return end(CloseReason(.connectionLost, "Nothing was received from the participant for 30 s."), now: now)
+      return end(CloseReason(.connectionLost, "Nothing was received from the participant for 30 s."), now: now.instant)
     }
     if silence >= Self.disconnectedTimeout, state == .connected {
       change(to: .disconnected)
-      connectionWasInterrupted(now: now)
+      connectionWasInterrupted(now: now.instant)
     }
     followRestartTrigger(heard: heard, now: now)
   }
 
   /// Checks the path or restarts ICE if it is due.
-  private func followRestartTrigger(heard: MonotonicInstant, now: ContinuousClock.Instant) {
+  private func followRestartTrigger(heard: MonotonicInstant, now: MonotonicInstant) {
     // An offer without an address would lead nowhere.
     guard hasLocalAddress else { return }
-    switch restartTrigger.due(heard: heard, now: MonotonicInstant(now)) {
+    switch restartTrigger.due(heard: heard, now: now) {
     case nil: break
     case .check:
       agentIsTouched = true
-      agent.checkSelectedPair(now: now)
+      agent.checkSelectedPair(now: now.instant)
     case .restart:
-      let silence = MonotonicInstant(now) - heard
+      let silence = now - heard
       emit(
         .problem(
           silence >= ICERestartTrigger.silenceLimit

@@ -134,6 +134,9 @@ package final class PeerConnection {
   var isSilenced = false
   let checkPace: CheckPacer
   var restartTrigger = ICERestartTrigger()
+  /// When ``followSilence(now:)`` has something to do, as of its last call; valid until the state changes.
+  var silenceDeadline: MonotonicInstant?
+  var silenceDeadlineIsValid = false
   private var problems = RateLimiter(burst: 20, interval: .seconds(1))
   private var suppressedProblems = 0
   private var framesSent: UInt64 = 0
@@ -312,6 +315,7 @@ package final class PeerConnection {
   func change(to state: ConnectionState) {
     guard self.state != state else { return }
     self.state = state
+    silenceDeadlineIsValid = false
     emit(.stateChanged(state))
   }
 
