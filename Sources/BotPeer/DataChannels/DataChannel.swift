@@ -37,7 +37,7 @@ public final class DataChannel: Sendable {
   private let commands: Commands
   private let shared: Mutex<Shared>
 
-  /// What the event loop does for the channel.
+  /// What the event loop does for the channel, later: the commands return at once and do not call the channel.
   struct Commands: Sendable {
     /// Sends a message on the channel with an id.
     var send: @Sendable (DataChannelMessage, UInt16) -> Void
@@ -118,17 +118,18 @@ public final class DataChannel: Sendable {
   /// - Throws: ``SendError`` if the channel is closed, the message is too large, or too many bytes wait already.
   public func enqueue(_ message: DataChannelMessage) throws(SendError) {
     let size = message.byteCount
-    let outcome = shared.withLock { shared -> Result<UInt16?, SendError> in
+    // The command is given under the lock, so that no message overtakes one that waited for the id.
+    let outcome = shared.withLock { shared -> Result<Void, SendError> in
       guard shared.state != .closed, shared.state != .closing, !shared.isCloseRequested else {
         return .failure(.closed(shared.reason))
       }
       if let limit = shared.maximumMessageBytes, size > limit { return .failure(.tooLarge(bytes: size, limit: limit)) }
       guard shared.amount <= Self.maximumBufferedAmount else { return .failure(.bufferFull(bytes: shared.amount)) }
       shared.handedOver += size
-      if shared.id == nil { shared.waiting.append(message) }
-      return .success(shared.id)
+      if let id = shared.id { commands.send(message, id) } else { shared.waiting.append(message) }
+      return .success(())
     }
-    if let id = try outcome.get() { commands.send(message, id) }
+    try outcome.get()
   }
 
   /// The amount of data, in bytes, with which ``enqueue(_:)`` fails.
@@ -148,14 +149,15 @@ public final class DataChannel: Sendable {
 
   /// Closes the channel after its messages are sent. Received messages that were not read are dropped.
   public func close() {
-    let id = shared.withLock { shared -> UInt16? in
-      guard shared.state != .closed, !shared.isCloseRequested else { return nil }
+    shared.withLock { shared in
+      guard shared.state != .closed, !shared.isCloseRequested else { return }
       shared.isCloseRequested = true
-      if shared.id != nil { shared.state = .closing }
-      return shared.id
+      if let id = shared.id {
+        shared.state = .closing
+        commands.close(id)
+      }
     }
     messages.finish(discarding: true)
-    if let id { commands.close(id) }
   }
 
   /// Why a message was not sent.
@@ -178,14 +180,13 @@ public final class DataChannel: Sendable {
 
   /// The channel has a stream id: sends what was sent before.
   func didGetID(_ id: UInt16, maximumMessageBytes: Int) {
-    let (waiting, mustClose) = shared.withLock { shared in
+    shared.withLock { shared in
       shared.id = id
       shared.maximumMessageBytes = maximumMessageBytes
-      defer { shared.waiting = [] }
-      return (shared.waiting, shared.isCloseRequested)
+      for message in shared.waiting { commands.send(message, id) }
+      shared.waiting = []
+      if shared.isCloseRequested { commands.close(id) }
     }
-    for message in waiting { commands.send(message, id) }
-    if mustClose { commands.close(id) }
   }
 
   func didOpen() { shared.withLock { if $0.state == .connecting, !$0.isCloseRequested { $0.state = .open } } }

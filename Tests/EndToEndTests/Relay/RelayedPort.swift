@@ -162,6 +162,12 @@ final class RelayedPort: Sendable {
         channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(arrivals) }
       }
       .bind(host: host, port: 0)
+      .map { channel in
+        // For a privileged process, which may exceed the kernel's limit (SO_RCVBUFFORCE, socket(7)).
+        let options = channel as? any SocketOptionProvider
+        _ = options?.unsafeSetSocketOption(level: .socket, name: .init(rawValue: 33), value: CInt(16 << 20))
+        return channel
+      }
   }
 
   private final class Arrivals: ChannelInboundHandler, Sendable {

@@ -1,5 +1,6 @@
 import NIOCore
 import NIOPosix
+import TestSupport
 import Testing
 
 @testable import HTTPTransport
@@ -141,12 +142,12 @@ struct WebSocketClientTests {
 
   @Test("if no server listens, the error states it")
   func unreachable() async throws {
-    let free = try await RawServer.start(answer: nil)
-    await free.stop()
-    let url = "ws://127.0.0.1:\(free.port)"
+    let refusing = try RefusingPort()
+    let url = "ws://127.0.0.1:\(refusing.number)"
     await #expect { try await WebSocketClient.connect(to: url) } throws: {
       "\($0)" == "\(url) cannot be reached: Connection refused."
     }
+    refusing.close()
     await #expect { try await WebSocketClient.connect(to: "ws://no-such-host.invalid") } throws: {
       "\($0)" == "ws://no-such-host.invalid cannot be reached: the name \"no-such-host.invalid\" has no address."
     }
