@@ -17,6 +17,11 @@ extension Peer {
     public var includesLoopback = false
     /// The UDP port on every address; 0 for any free one.
     public var udpPort: UInt16 = 0
+    /// Whether media may also flow over TCP connections with participants, where UDP does not reach them (RFC 6544). A
+    /// participant can connect to every local address, and the peer connects to theirs.
+    public var usesTCP = false
+    /// The TCP port on every address at which ``usesTCP`` accepts connections; 0 for any free one.
+    public var tcpPort: UInt16 = 0
     /// STUN servers, `stun:host[:port]` (RFC 7064), and TURN servers with a user name and a password,
     /// `turn:host[:port][?transport=udp|tcp]` or `turns:` for TLS (RFC 7065).
     public var iceServers: [ICEServer] = []
@@ -111,6 +116,7 @@ extension Peer {
   public enum StartError: Error, Sendable, Hashable, CustomStringConvertible {
     case badAddress(String)
     case noSocket(port: UInt16, problems: [String])
+    case noListener(port: UInt16, problem: String)
     case badIceServer(String, reason: String)
 
     public var description: String {
@@ -118,6 +124,7 @@ extension Peer {
       case .badAddress(let text): "'\(text)' is not an IPv4 or IPv6 address."
       case .noSocket(let port, let problems):
         "No UDP socket could be bound\(port == 0 ? "" : " to port \(port)"): \(problems.joined(separator: "; "))."
+      case .noListener(let port, let problem): "TCP connections cannot be accepted at port \(port): \(problem)."
       case .badIceServer(let text, let reason): "The ICE server '\(text)' cannot be used: \(reason)"
       }
     }

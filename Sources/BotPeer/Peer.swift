@@ -24,7 +24,8 @@ internal import RTP
 public final class Peer: Sendable {
   /// The events of all participants, including media unless there is a ``Configuration/handler``; for one reader.
   public let events: ParticipantEvents
-  /// The addresses that receive datagrams, for example `10.0.0.1:5000`.
+  /// The addresses that receive datagrams, for example `10.0.0.1:5000`, and those that accept connections, for example
+  /// `10.0.0.1:5000/tcp`.
   public let localAddresses: [String]
 
   /// The data channels that participants open, and those of ``Configuration/dataChannels``; for one reader. When 1,024 of

@@ -28,11 +28,13 @@ final class PeerDriver {
   private var gatherers: [TransportAddress: ServerReflexiveGatherer] = [:]
   private var bySocket: [Int32: DatagramSocket] = [:]
   private var relays: RelaySet?
+  private var tcp: TCPConnections?
   private var names: NameResolver?
   private let hostNames: HostNames?
   /// The STUN servers, and the port of sockets that are opened later.
   private var stunServers: [TransportAddress] = []
   private var port: UInt16 = 0
+  private var tcpPort: UInt16 = 0
   private var addressMonitor: AddressMonitor?
   /// When the addresses of this machine are read again, because they have changed.
   private var addressesDue: ContinuousClock.Instant?
@@ -120,7 +122,11 @@ final class PeerDriver {
   // MARK: Sockets
 
   /// Binds a socket on each address; at least one must succeed.
-  func bind(_ addresses: [IPAddress], port: UInt16) throws(Peer.StartError) -> [TransportAddress] {
+  ///
+  /// - Parameter index: what is added to the configured ports.
+  func bind(_ addresses: [IPAddress], index: Int) throws(Peer.StartError) -> [TransportAddress] {
+    port = try Self.port(configuration.udpPort, index)
+    tcpPort = try Self.port(configuration.tcpPort, index)
     var problems: [String] = []
     for ip in addresses {
       do {
@@ -133,18 +139,66 @@ final class PeerDriver {
     }
     guard !sockets.isEmpty else { throw .noSocket(port: port, problems: problems) }
     for problem in problems { log.debug("no UDP socket", metadata: ["reason": "\(problem)"]) }
-    if configuration.iceTransportPolicy == .all { demultiplexer.localAddresses = Array(sockets.keys) }
+    if configuration.iceTransportPolicy == .all {
+      demultiplexer.localAddresses = Array(sockets.keys)
+      for ip in addresses { demultiplexer.localAddresses += try addTCP(ip) }
+    }
     isListener = configuration.sending.isEmpty && sockets.values.allSatisfy(\.hasLargeBuffer)
     let poller = SocketPoller.of(loop)
     self.poller = poller
     poller.join(self, descriptors: bySocket.keys)
     if hostNames != nil, configuration.iceTransportPolicy == .all { joinNames() }
-    self.port = port
     if configuration.followsAddresses, let monitor = AddressMonitor() {
       addressMonitor = monitor
       poller.add(monitor.descriptor, of: self)
     }
-    return Array(sockets.keys)
+    return Array(sockets.keys) + demultiplexer.localAddresses.filter { $0.transport == .tcp && !$0.isActiveTCP }
+  }
+
+  /// The port of the loop with this index.
+  private static func port(_ configured: UInt16, _ index: Int) throws(Peer.StartError) -> UInt16 {
+    guard configured > 0 else { return 0 }
+    let (port, overflow) = configured.addingReportingOverflow(UInt16(clamping: index))
+    guard !overflow else {
+      throw .noSocket(
+        port: configured, problems: ["thread \(index + 1) would need the port \(Int(configured) + index)"])
+    }
+    return port
+  }
+
+  /// Accepts and opens TCP connections at an address, if ICE over TCP is used.
+  ///
+  /// - Returns: the local addresses for the ICE agents.
+  private func addTCP(_ ip: IPAddress) throws(Peer.StartError) -> [TransportAddress] {
+    guard configuration.usesTCP else { return [] }
+    let tcp = tcp ?? makeTCP()
+    self.tcp = tcp
+    do {
+      return [try tcp.listen(at: ip, port: tcpPort), .activeTCP(ip)]
+    } catch {
+      // The user asked for this port, so that it is open in a firewall.
+      if tcpPort > 0 { throw .noListener(port: tcpPort, problem: "\(ip): \(error)") }
+      log.debug("no TCP socket", metadata: ["address": "\(ip)", "reason": "\(error)"])
+      return [.activeTCP(ip)]
+    }
+  }
+
+  private func makeTCP() -> TCPConnections {
+    TCPConnections(
+      on: loop, log: log,
+      .init(
+        received: { [weak self] datagram, connection in
+          self?.demultiplexer.received(
+            &datagram, from: connection.remote, to: connection.local, of: connection.opener, now: .now)
+        },
+        readEnded: { [weak self] in self?.carryOutAll(now: .now) },
+        closed: { [weak self] connection in
+          guard let self, let participant = connection.owner else { return }
+          turn { demultiplexer, now in
+            demultiplexer.connectionEnded(
+              local: connection.local, remote: connection.remote, of: participant, now: now)
+          }
+        }))
   }
 
   /// Whether a STUN or TURN server has neither answered nor failed yet.
@@ -213,6 +267,7 @@ final class PeerDriver {
       poller?.remove(socket.descriptor)
       socket.close()
       demultiplexer.removeLocal(address, now: now)
+      for tcpAddress in tcp?.remove(address.ip) ?? [] { demultiplexer.removeLocal(tcpAddress, now: now) }
     }
     for ip in present where !sockets.keys.contains(where: { $0.ip == ip }) {
       guard let socket = try? DatagramSocket(ip: ip, port: port) else { continue }
@@ -220,7 +275,8 @@ final class PeerDriver {
       sockets[socket.address] = socket
       bySocket[socket.descriptor] = socket
       poller?.add(socket.descriptor, of: self)
-      if configuration.iceTransportPolicy == .all { demultiplexer.addLocalHost(socket.address, now: now) }
+      guard configuration.iceTransportPolicy == .all else { continue }
+      for address in [socket.address] + ((try? addTCP(ip)) ?? []) { demultiplexer.addLocalHost(address, now: now) }
     }
     if configuration.iceTransportPolicy == .all { gatherServerReflexive(from: stunServers) }
     if names != nil { joinNames() }
@@ -328,8 +384,12 @@ final class PeerDriver {
     }
     // The driver will not exist to send them later, and without a goodbye the remote peer waits for long.
     for queuedDatagram in demultiplexer.takeHeldDatagrams() {
-      send(queuedDatagram.datagram, from: queuedDatagram.local, to: queuedDatagram.remote, now: .now)
+      send(
+        queuedDatagram.datagram, from: queuedDatagram.local, to: queuedDatagram.remote, of: queuedDatagram.participant,
+        now: .now)
     }
+    tcp?.close()
+    tcp = nil
     relays?.close()
     relays = nil
     names?.close()
@@ -367,10 +427,12 @@ final class PeerDriver {
     demultiplexer.poll(now: now, wallClock: configuration.wallClock()) { action, participant in
       switch action {
       case .transmit(let datagram, let local, let remote):
-        send(datagram, from: local, to: remote, now: now)
+        send(datagram, from: local, to: remote, of: participant, now: now)
       case .event(let event):
         emit(ParticipantEvent(participant: participant, event: event, time: now))
-        if case .ended = event { ended.append(participant) }
+        guard case .ended = event else { break }
+        ended.append(participant)
+        tcp?.close(participant)
       case .dataChannel(let action):
         let mustPause = channels.carryOut(action, of: participant) {
           Self.commands(NIOLoopBound(self, eventLoop: loop), on: loop, participant: participant)
@@ -380,6 +442,7 @@ final class PeerDriver {
     }
     resolveNames(now: now)
     for socket in sockets.values { socket.flush() }
+    tcp?.flush()
     relays?.poll(now: now) { handle($0, now: MonotonicInstant(now)) }
     hasNewData = false
     deadline = demultiplexer.deadline
@@ -393,9 +456,15 @@ final class PeerDriver {
   }
 
   private func send(
-    _ datagram: ByteBuffer, from local: TransportAddress, to remote: TransportAddress, now: ContinuousClock.Instant
+    _ datagram: ByteBuffer, from local: TransportAddress, to remote: TransportAddress, of participant: ParticipantID,
+    now: ContinuousClock.Instant
   ) {
     guard let socket = sockets[local] else {
+      if local.transport == .tcp {
+        let isOpen = demultiplexer.engines[participant] != nil
+        tcp?.send(datagram, from: local, to: remote, of: participant, mayOpen: isOpen)
+        return
+      }
       relays?.send(datagram, from: local, to: remote, now: now)
       return
     }

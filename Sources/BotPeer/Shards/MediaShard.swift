@@ -28,7 +28,7 @@ struct MediaShard: Sendable {
   /// Binds the sockets. Called on the loop.
   ///
   /// - Parameters:
-  ///   - index: the shard's index, which is added to the configured UDP port.
+  ///   - index: the shard's index, which is added to the configured ports.
   ///   - emit: receives the events, on the loop.
   ///   - turnEnded: called on the loop at the end of each turn; returns the time at which it must be called again.
   init(
@@ -48,12 +48,7 @@ struct MediaShard: Sendable {
           emit(event)
         }), participantEnded: { plan.assignments.connectionEnded($0) },
       dataChannelOpened: plan.dataChannelOpened, turnEnded: turnEnded)
-    let port = plan.configuration.udpPort
-    let (own, overflow) = port.addingReportingOverflow(port == 0 ? 0 : UInt16(clamping: index))
-    guard !overflow else {
-      throw .noSocket(port: port, problems: ["thread \(index + 1) would need the port \(Int(port) + index)"])
-    }
-    localAddresses = try driver.bind(plan.addresses, port: own)
+    localAddresses = try driver.bind(plan.addresses, index: index)
     driver.use(plan.servers)
     self.loop = loop
     self.driver = NIOLoopBound(driver, eventLoop: loop)

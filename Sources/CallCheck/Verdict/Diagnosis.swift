@@ -83,7 +83,9 @@ enum Diagnosis {
     if kinds == [names] {
       return "the peer offered only mDNS names (.local), which only its own network can resolve"
     }
-    if kinds == [tcp] { return "the peer offered only TCP candidates, which are not used" }
+    if kinds == [tcp] {
+      return "the peer offered only TCP candidates" + (steps.localCandidates[tcp] == nil ? ", which need --tcp" : "")
+    }
     if kinds == [names, tcp] { return "the peer offered only mDNS names (.local) and TCP candidates" }
     if kinds == [CandidateKind.relay.rawValue] { return "the peer offered only relayed candidates" }
     let list = CandidateKind.allCases.compactMap { kind in

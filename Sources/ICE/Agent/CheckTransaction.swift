@@ -1,6 +1,6 @@
 import NIOCore
 
-/// A connectivity check in progress: a Binding request and its retransmissions (RFC 8489, 6.2.1).
+/// A connectivity check in progress: a Binding request and, over UDP, its retransmissions (RFC 8489, 6.2.1).
 struct CheckTransaction: Sendable {
   let id: STUNTransactionID
   let pair: Int
@@ -36,7 +36,8 @@ struct CheckTransaction: Sendable {
     self.lifetime = lifetime
     firstSent = now
     lastSent = now
-    nextTransmission = isConsent ? nil : now + timeout
+    // TCP retransmits by itself (RFC 8489, 6.2.2).
+    nextTransmission = isConsent || path.local.transport == .tcp ? nil : now + timeout
   }
 
   /// The time at which the check counts as unanswered.

@@ -2,6 +2,9 @@
 extension ICEAgent {
   /// Adds the address of a local socket. Earlier addresses have higher preference, and loopback addresses the lowest.
   ///
+  /// A TCP address with the port 9 becomes an active candidate: the caller opens connections for it. Every other one
+  /// becomes a passive candidate, at which the caller accepts connections.
+  ///
   /// - Parameter now: needed for an address that is added during a call.
   /// - Returns: the candidate to signal, or nil when the address is known, is unusable or is the 17th.
   @discardableResult
@@ -12,13 +15,23 @@ extension ICEAgent {
       return nil
     }
     if let now { wake = wake ?? now }
-    let preference = UInt16((address.ip.isLoopback ? 10_000 : 60_000) - Int(basesAdded % 5_000))
-    let foundation = Self.foundation(.host, base: address.ip)
-    let candidate = ICECandidate(
-      foundation: foundation, priority: ICECandidateType.host.priority(localPreference: preference),
+    let base = Base(
+      address: address, type: .host, localPreference: preference(ofHost: address),
+      foundation: Self.foundation(.host, base: address.ip, transport: address.transport))
+    var candidate = ICECandidate(
+      foundation: base.foundation, transport: address.transport.rawValue, priority: base.priority,
       host: .address(address.ip), port: address.port, type: .host)
-    add(Base(address: address, type: .host, localPreference: preference, foundation: foundation), candidate)
+    if let type = address.tcpType { candidate.extensions.append(.init(name: "tcptype", value: type.rawValue)) }
+    add(base, candidate)
     return candidate
+  }
+
+  private func preference(ofHost address: TransportAddress) -> UInt16 {
+    guard let type = address.tcpType else {
+      return (address.ip.isLoopback ? 10_000 : 60_000) - basesAdded % 5_000
+    }
+    // RFC 6544, 4.2: three bits for the direction, and thirteen that distinguish the addresses.
+    return type.directionPreference << 13 | (address.ip.isLoopback ? 4_000 : 8_000) - basesAdded % 2_000
   }
 
   /// Adds a relayed address. The caller sends what the agent sends from it through its server.
@@ -127,15 +140,18 @@ extension ICEAgent {
   /// The agent does not need the end-of-candidates indication: checks continue for 40 s in any case (RFC 8863).
   package mutating func addRemoteCandidate(_ candidate: ICECandidate, now: ContinuousClock.Instant) {
     wake = wake ?? now
-    guard candidate.component == 1, candidate.isUDP else {
-      statistics.ignoredCandidates += 1
+    guard candidate.component == 1, candidate.isUDP || candidate.tcpType == .passive else {
+      // The remote peer's active candidates connect to us; they become peer-reflexive ones.
+      if candidate.tcpType != .active || !acceptsConnections { statistics.ignoredCandidates += 1 }
       return
     }
     guard let address = candidate.address else {
       addNamed(candidate)
       return
     }
-    guard address.isReachable, allowsLocalCandidates || !address.ip.isLocal else {
+    guard address.isReachable, allowsLocalCandidates || !address.ip.isLocal,
+      address.transport == .udp || opensConnections && address.mayBeConnectedTo
+    else {
       statistics.ignoredCandidates += 1
       return
     }
@@ -184,17 +200,21 @@ extension ICEAgent {
     return true
   }
 
-  /// Creates the pair of a base and a remote candidate, unless it exists, the address families differ or the list is
-  /// full.
+  /// Creates the pair of a base and a remote candidate, unless it exists, the address families or transport protocols
+  /// differ or the list is full. A passive base has pairs only with addresses that have connected to it (RFC 6544, 6.2).
   ///
   /// - Returns: the pair's index.
   mutating func pair(_ base: Base, with remote: RemoteCandidate, isProven: Bool) -> Int? {
-    guard base.address.family == remote.address.family else { return nil }
+    guard base.address.family == remote.address.family, base.address.transport == remote.address.transport,
+      isProven || base.address.tcpType != .passive
+    else { return nil }
     return checkList.insert(
-      Path(local: base.address, remote: remote.address),
-      localPriority: base.type.priority(localPreference: base.localPreference),
+      Path(local: base.address, remote: remote.address), localPriority: base.priority,
       localFoundation: base.foundation, remote: remote, role: role, isProven: isProven, keeping: selection?.pair)
   }
+
+  private var acceptsConnections: Bool { bases.contains { $0.address.tcpType == .passive } }
+  private var opensConnections: Bool { bases.contains { $0.address.tcpType == .active } }
 
   /// Whether a candidate is peer-reflexive and all its pairs have failed: an old NAT mapping.
   private func isUseless(_ candidate: RemoteCandidate) -> Bool {
@@ -215,10 +235,14 @@ extension ICEAgent {
       .min { remoteCandidates[$0].priority < remoteCandidates[$1].priority }
   }
 
-  /// Returns the foundation, which is equal for candidates of one type from one base address (RFC 8445, 5.1.1.3):
-  /// FNV-1a over both, and over a port if that distinguishes candidates.
-  private static func foundation(_ type: ICECandidateType, base: IPAddress, port: UInt16 = 0) -> String {
-    let ending = port == 0 ? [] : [UInt8(port >> 8), UInt8(truncatingIfNeeded: port)]
+  /// Returns the foundation, which is equal for candidates of one type from one base address and transport protocol (RFC
+  /// 8445, 5.1.1.3): FNV-1a over them, and over a port if that distinguishes candidates.
+  private static func foundation(
+    _ type: ICECandidateType, base: IPAddress, port: UInt16 = 0, transport: TransportProtocol = .udp
+  ) -> String {
+    let ending =
+      (port == 0 ? [] : [UInt8(port >> 8), UInt8(truncatingIfNeeded: port)])
+      + (transport == .udp ? [] : Array(transport.rawValue.utf8))
     let hash = (Array(type.rawValue.utf8) + base.bytes + ending).reduce(0x811C_9DC5 as UInt32) {
       ($0 ^ UInt32($1)) &* 0x0100_0193
     }

@@ -88,7 +88,8 @@ extension ICEAgent {
     }
     var request = STUNMessage(.request, transactionID: .random(using: &generator))
     request.username = "\(remote.usernameFragment):\(local.usernameFragment)"
-    request.priority = ICECandidateType.peerReflexive.priority(localPreference: base.localPreference)
+    request.priority = ICECandidateType.peerReflexive.priority(
+      localPreference: base.localPreference, transport: base.address.transport)
     switch role {
     case .controlling: request.iceControlling = tieBreaker
     case .controlled: request.iceControlled = tieBreaker

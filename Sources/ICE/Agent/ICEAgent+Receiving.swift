@@ -58,7 +58,8 @@ extension ICEAgent {
     let fragments = (message.username ?? "").split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     let check = EarlyCheck(
       path: path, senderFragment: fragments.count == 2 ? String(fragments[1]) : "",
-      priority: message.priority ?? ICECandidateType.peerReflexive.priority(localPreference: 0),
+      priority: message.priority
+        ?? ICECandidateType.peerReflexive.priority(localPreference: 0, transport: path.local.transport),
       size: datagram.readableBytes, answered: answered, usesCandidate: message.usesCandidate)
     if let remote, check.senderFragment == remote.usernameFragment {
       learn(from: check, now: now)
@@ -162,7 +163,8 @@ extension ICEAgent {
     lastHeard = now
     transactions.remove(at: index)
     guard let index = checkList.index(of: transaction.pair), !checkList[index].isRevoked else { return }
-    if message.kind == .success, let mapped = message.xorMappedAddress {
+    if message.kind == .success, var mapped = message.xorMappedAddress {
+      mapped.transport = path.local.transport
       succeeded(index, transaction, mapped: mapped, now: now)
     } else if message.errorCode?.code == STUNErrorCode.roleConflict.code {
       if transaction.role == role { switchRole(now: now) }

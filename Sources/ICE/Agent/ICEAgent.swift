@@ -22,7 +22,7 @@ package import NIOCore
 /// - The TURN protocol (RFC 8656): `TURNClient` speaks it. To the agent a relayed address is one that it sends from, like
 ///   that of a socket.
 /// - More than one component or stream: everything is bundled and multiplexed.
-/// - ICE over TCP (RFC 6544): such candidates are counted and ignored.
+/// - Of ICE over TCP (RFC 6544): simultaneous-open and server-reflexive candidates.
 /// - Multicast DNS (RFC 6762): `MDNSResolver` speaks it. The caller looks up the names of remote candidates.
 /// - The lite role; lite remote agents are supported.
 /// - Responses 400 and 401: a request that fails authentication is dropped without a response.
@@ -80,6 +80,8 @@ package struct ICEAgent: Sendable {
     let type: ICECandidateType
     let localPreference: UInt16
     let foundation: String
+
+    var priority: UInt32 { type.priority(localPreference: localPreference, transport: address.transport) }
   }
 
   /// A check that arrived before the credentials of its sender.
@@ -110,7 +112,7 @@ package struct ICEAgent: Sendable {
   struct PreviousSession: Sendable {
     let credentials: ICECredentials
     let selected: SelectedPair?
-    let open: Set<Path>
+    var open: Set<Path>
     var expiry: ContinuousClock.Instant
   }
 
@@ -243,7 +245,11 @@ package struct ICEAgent: Sendable {
 
   func describe(_ pair: CandidatePair) -> SelectedPair {
     let seen = pair.mapped ?? pair.path.local
-    let known = localCandidates.first { $0.address == seen }?.type
+    // The port of a connection that we open is in no candidate.
+    let isKnown: (ICECandidate) -> Bool =
+      pair.path.local.isActiveTCP
+      ? { $0.tcpType == .active && $0.address?.ip == seen.ip } : { $0.address == seen }
+    let known = localCandidates.first(where: isKnown)?.type
     return SelectedPair(
       local: pair.path.local, remote: pair.path.remote, localType: known ?? .peerReflexive,
       remoteType: pair.remote.type, isNominated: pair.isNominated, roundTripTime: pair.roundTripTime)

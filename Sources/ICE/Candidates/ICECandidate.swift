@@ -71,12 +71,20 @@ package struct ICECandidate: Sendable, Hashable {
   /// The address to send to, or nil when the candidate has a name.
   package var address: TransportAddress? {
     switch host {
-    case .address(let ip): TransportAddress(ip: ip, port: port)
+    case .address(let ip): TransportAddress(ip: ip, port: port, transport: isTCP ? .tcp : .udp)
     case .name: nil
     }
   }
 
   package var isUDP: Bool { transport.lowercased() == "udp" }
+
+  package var isTCP: Bool { transport.lowercased() == "tcp" }
+
+  /// How the connection of a TCP candidate comes about; nil if that is unknown (RFC 6544, 4.5).
+  package var tcpType: TCPCandidateType? {
+    guard isTCP else { return nil }
+    return extensions.first { $0.name == "tcptype" }.flatMap { TCPCandidateType(rawValue: $0.value) }
+  }
 
   /// The username fragment of the candidate's session, if the candidate has one, as those of browsers do.
   package var usernameFragment: String? { extensions.first { $0.name == "ufrag" }?.value }
@@ -102,18 +110,19 @@ package enum ICECandidateType: String, Sendable, Hashable, CaseIterable {
   /// An address of a TURN server.
   case relayed = "relay"
 
-  /// The recommended type preference, 0 to 126 (RFC 8445, 5.1.2.2).
-  package var preference: UInt32 {
+  /// The type preference, 0 to 126: for UDP the recommended one (RFC 8445, 5.1.2.2); for TCP that of libwebrtc, which
+  /// prefers every UDP path between the peers, and TCP to a relay (RFC 6544, 4.2).
+  package func preference(of transport: TransportProtocol) -> UInt32 {
     switch self {
-    case .host: 126
-    case .peerReflexive: 110
-    case .serverReflexive: 100
+    case .host: transport == .udp ? 126 : 90
+    case .peerReflexive: transport == .udp ? 110 : 80
+    case .serverReflexive: transport == .udp ? 100 : 70
     case .relayed: 0
     }
   }
 
   /// Returns the priority of a candidate of component 1 (RFC 8445, 5.1.2.1).
-  package func priority(localPreference: UInt16) -> UInt32 {
-    preference << 24 | UInt32(localPreference) << 8 | 255
+  package func priority(localPreference: UInt16, transport: TransportProtocol = .udp) -> UInt32 {
+    preference(of: transport) << 24 | UInt32(localPreference) << 8 | 255
   }
 }

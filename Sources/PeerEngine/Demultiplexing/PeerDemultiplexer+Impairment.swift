@@ -7,9 +7,10 @@ package import NetworkEmulation
 extension PeerDemultiplexer {
   /// Returns whether a datagram received from a socket reaches its engine now; if not, it is lost or arrives later.
   func passesInbound(
-    _ datagram: ByteBuffer, from remote: TransportAddress, to local: TransportAddress, now: ContinuousClock.Instant
+    _ datagram: ByteBuffer, from remote: TransportAddress, to local: TransportAddress, of participant: ParticipantID?,
+    now: ContinuousClock.Instant
   ) -> Bool {
-    guard let engine = owner(of: datagram, from: remote, to: local) else { return true }
+    guard let engine = owner(of: datagram, from: remote, to: local, of: participant) else { return true }
     return impaired?.passes(
       .init(
         datagram: datagram, local: local, remote: remote, direction: .receive, participant: engine.participant),
@@ -36,7 +37,10 @@ extension PeerDemultiplexer {
           queuedDatagram.participant)
       case .receive:
         var datagram = queuedDatagram.datagram
-        deliver(&datagram, from: queuedDatagram.remote, to: queuedDatagram.local, now: MonotonicInstant(now))
+        let local = queuedDatagram.local
+        deliver(
+          &datagram, from: queuedDatagram.remote, to: local,
+          of: local.isActiveTCP ? queuedDatagram.participant : nil, now: MonotonicInstant(now))
       }
     }
   }

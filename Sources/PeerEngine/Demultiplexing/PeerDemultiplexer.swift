@@ -41,7 +41,8 @@ package final class PeerDemultiplexer {
     }
   }
 
-  /// The local addresses of the sockets that datagrams can leave from.
+  /// The local addresses of the sockets that datagrams can leave from; those of TCP are as
+  /// ``ICE/ICEAgent/addLocalHost(_:now:)`` describes.
   package var localAddresses: [TransportAddress] = []
   package private(set) var engines: [ParticipantID: PeerConnection] = [:]
   /// When ``poll(now:wallClock:carryOut:)`` must be called next even if nothing arrives; updated by each poll.
@@ -251,6 +252,15 @@ package final class PeerDemultiplexer {
     }
   }
 
+  /// Notes that the TCP connection of a path was not established or has ended.
+  package func connectionEnded(
+    local: TransportAddress, remote: TransportAddress, of participant: ParticipantID, now: ContinuousClock.Instant
+  ) {
+    guard let engine = engines[participant] else { return }
+    engine.connectionEnded(local: local, remote: remote, now: now)
+    markForPoll(engine)
+  }
+
   /// Looks for a new path to a participant.
   package func restartICE(of participant: ParticipantID) {
     guard let engine = engines[participant] else { return }
@@ -338,13 +348,16 @@ package final class PeerDemultiplexer {
 
   /// Handles a datagram received from one of the sockets.
   ///
-  /// - Parameter datagram: the datagram, decrypted in place; its buffer should not be shared, or its bytes are copied
-  ///   first.
+  /// - Parameters:
+  ///   - datagram: the datagram, decrypted in place; its buffer should not be shared, or its bytes are copied first.
+  ///   - participant: the participant for whom the TCP connection was opened that the datagram arrived on; nil for all
+  ///     other datagrams.
   package func received(
-    _ datagram: inout ByteBuffer, from remote: TransportAddress, to local: TransportAddress, now: MonotonicInstant
+    _ datagram: inout ByteBuffer, from remote: TransportAddress, to local: TransportAddress,
+    of participant: ParticipantID? = nil, now: MonotonicInstant
   ) {
-    if impaired != nil, !passesInbound(datagram, from: remote, to: local, now: now.instant) { return }
-    deliver(&datagram, from: remote, to: local, now: now)
+    if impaired != nil, !passesInbound(datagram, from: remote, to: local, of: participant, now: now.instant) { return }
+    deliver(&datagram, from: remote, to: local, of: participant, now: now)
   }
 
   /// Handles a datagram of which the caller has no further use.
@@ -357,11 +370,17 @@ package final class PeerDemultiplexer {
 
   /// Passes a datagram to its engine.
   func deliver(
-    _ datagram: inout ByteBuffer, from remote: TransportAddress, to local: TransportAddress, now: MonotonicInstant
+    _ datagram: inout ByteBuffer, from remote: TransportAddress, to local: TransportAddress,
+    of participant: ParticipantID? = nil, now: MonotonicInstant
   ) {
     let path = Path(local: local, remote: remote)
     let kind = PacketKind.of(datagram)
-    if kind == .stun {
+    if let participant {
+      // Another participant may have a connection with the same addresses, so the path says nothing.
+      guard let engine = engines[participant] else { return }
+      engine.received(&datagram, as: kind, from: remote, to: local, now: now)
+      markForPoll(engine)
+    } else if kind == .stun {
       guard let routing = STUNRouting(datagram), let engine = owner(of: routing, on: path) else { return }
       engine.received(&datagram, as: kind, from: remote, to: local, now: now)
       markForPoll(engine)
@@ -404,7 +423,10 @@ package final class PeerDemultiplexer {
   private static let pathLimit = 4096
 
   /// Returns the engine of a datagram, or nil if it belongs to none.
-  func owner(of datagram: ByteBuffer, from remote: TransportAddress, to local: TransportAddress) -> PeerConnection? {
+  func owner(
+    of datagram: ByteBuffer, from remote: TransportAddress, to local: TransportAddress, of participant: ParticipantID?
+  ) -> PeerConnection? {
+    if let participant { return engines[participant] }
     let path = Path(local: local, remote: remote)
     guard PacketKind.of(datagram) == .stun else { return byPath[path] }
     return STUNRouting(datagram).flatMap { owner(of: $0, on: path) }

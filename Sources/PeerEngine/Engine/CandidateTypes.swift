@@ -4,10 +4,13 @@ internal import ICE
 public struct CandidateTypes: Sendable, Hashable {
   public let local: String
   public let remote: String
+  /// The transport protocol between them, `udp` or `tcp` (RFC 6544). That to a TURN server may be another one.
+  public let transport: String
 
-  init(local: ICECandidateType, remote: ICECandidateType) {
+  init(local: ICECandidateType, remote: ICECandidateType, transport: TransportProtocol) {
     self.local = local.rawValue
     self.remote = remote.rawValue
+    self.transport = transport.rawValue
   }
 
   /// Whether datagrams pass through a TURN server.

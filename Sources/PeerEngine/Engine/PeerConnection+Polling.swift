@@ -76,7 +76,7 @@ extension PeerConnection {
   func followAgent(now: ContinuousClock.Instant) {
     if let pair = agent.selectedPair {
       path = Path(local: pair.local, remote: pair.remote)
-      follow(CandidateTypes(local: pair.localType, remote: pair.remoteType))
+      follow(CandidateTypes(local: pair.localType, remote: pair.remoteType, transport: pair.local.transport))
       if let roundTrip = pair.roundTripTime { media.roundTripMeasured(roundTrip) }
     } else if let path, !agent.hasAnswered(local: path.local, remote: path.remote) {
       // The other end's consent to receive has expired (RFC 7675, 5.1), or our relay has gone.

@@ -41,6 +41,15 @@ extension PeerConnection {
     if path?.local == address { restartTrigger.request() }
   }
 
+  /// Notes that the TCP connection of a path was not established or has ended.
+  package func connectionEnded(local: TransportAddress, remote: TransportAddress, now: ContinuousClock.Instant) {
+    guard isOpen else { return }
+    agentIsTouched = true
+    agent.connectionEnded(local: local, remote: remote, now: now)
+    followAgent(now: now)
+    if path == nil, hasLostPath { restartTrigger.request() }
+  }
+
   /// When ``followSilence(now:)`` has something to do; nil if there is no call to restart.
   private var nextSilenceDeadline: MonotonicInstant? {
     guard mayRestartICE, let heard = lastHeard else { return nil }
@@ -89,11 +98,15 @@ extension PeerConnection {
       agent.checkSelectedPair(now: now.instant)
     case .restart:
       let silence = now - heard
-      emit(
-        .problem(
-          silence >= ICERestartTrigger.silenceLimit
-            ? "Nothing was received from the participant for \(silence.components.seconds) s; ICE is restarted."
-            : "The local addresses have changed or a new path is wanted; ICE is restarted."))
+      let cause =
+        if silence >= ICERestartTrigger.silenceLimit {
+          "Nothing was received from the participant for \(silence.components.seconds) s"
+        } else if path == nil {
+          "The path to the participant was lost"
+        } else {
+          "The local addresses have changed or a new path is wanted"
+        }
+      emit(.problem("\(cause); ICE is restarted."))
       negotiator.restartICE()
       emit(.signal(.offer(negotiator.createOffer())))
     }

@@ -97,11 +97,11 @@ extension Call {
     }
   }
 
-  /// Whether the call is relayed by a TURN server, and the types of both candidates.
+  /// Whether the call is relayed by a TURN server, the types of both candidates, and the protocol between them.
   private static func metadata(of types: CandidateTypes) -> Logger.Metadata {
     [
       "path": types.isRelayed ? "relayed" : "direct", "localCandidate": "\(types.local)",
-      "remoteCandidate": "\(types.remote)",
+      "remoteCandidate": "\(types.remote)", "transport": "\(types.transport)",
     ]
   }
 

@@ -10,8 +10,8 @@ struct LoadCommand: AsyncParsableCommand {
       chatbot load --room 100 --publishers 50 --play samples/test.webm --duration 30s
 
       Each publisher has its own id, socket and certificate. The publishers call everyone else in the room. They call \
-      each other only with --receive. With --udp-port they use consecutive ports, beginning with that one. Exits with 0 \
-      only if each of them was connected to someone.
+      each other only with --receive. With --udp-port and --tcp-port they use consecutive ports, beginning with that \
+      one. Exits with 0 only if each of them was connected to someone.
       """)
 
   @OptionGroup var options: LoadOptions
@@ -67,11 +67,14 @@ struct LoadOptions: ParsableArguments {
 
   static let maximumPublishers = 1000
 
-  /// The settings of one publisher. Each has its own UDP port, counted from the requested one.
+  /// The settings of one publisher. Each has its own ports, counted from the requested ones.
   func connectionSettings(of publisher: Int) -> ConnectionSettings {
     var connectionSettings = connection.connectionSettings
     if connectionSettings.udpPort > 0 {
       connectionSettings.udpPort = UInt16(clamping: Int(connectionSettings.udpPort) + publisher)
+    }
+    if connectionSettings.tcpPort > 0 {
+      connectionSettings.tcpPort = UInt16(clamping: Int(connectionSettings.tcpPort) + publisher)
     }
     return connectionSettings
   }
@@ -85,10 +88,11 @@ struct LoadOptions: ParsableArguments {
     guard (1...Self.maximumPublishers).contains(publishers) else {
       throw ValidationError("--publishers is 1 to \(Self.maximumPublishers), not \(publishers).")
     }
-    let lastPort = Int(connection.udpPort) + publishers - 1
-    if connection.udpPort > 0, lastPort > Int(UInt16.max) {
+    for (port, name) in [(connection.udpPort, "UDP"), (connection.tcpPort, "TCP")] where port > 0 {
+      let lastPort = Int(port) + publishers - 1
+      guard lastPort > Int(UInt16.max) else { continue }
       throw ValidationError(
-        "\(publishers) publishers take the UDP ports from \(connection.udpPort) to \(lastPort), but \(UInt16.max) is the last one."
+        "\(publishers) publishers take the \(name) ports from \(port) to \(lastPort), but \(UInt16.max) is the last one."
       )
     }
     if duration?.milliseconds == 0 { throw ValidationError("--duration 0 would leave before anyone is connected.") }

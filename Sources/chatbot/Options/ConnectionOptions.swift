@@ -75,6 +75,17 @@ struct ConnectionOptions: ParsableArguments {
   )
   var udpPort: UInt16 = 0
 
+  @Flag(
+    help: ArgumentHelp(
+      "Also use TCP with users whom UDP does not reach: they can connect to us, and we connect to them (RFC 6544)."))
+  var tcp = false
+
+  @Option(
+    help: ArgumentHelp(
+      "The TCP port for --tcp, 0 for any free one. With --media-threads each further thread uses the next one.",
+      valueName: "port"))
+  var tcpPort: UInt16 = 0
+
   @Option(
     help: ArgumentHelp(
       "How many threads receive, send and write media; users are distributed over them. (default: 1; load: one for each processor)",
@@ -125,6 +136,8 @@ struct ConnectionOptions: ParsableArguments {
     connectionSettings.ice = ice.settings
     connectionSettings.iceTransportPolicy = iceTransportPolicy
     connectionSettings.udpPort = udpPort
+    connectionSettings.usesTCP = tcp
+    connectionSettings.tcpPort = tcpPort
     connectionSettings.bindAddress = bindAddress
     connectionSettings.mediaThreads = mediaThreads
     connectionSettings.maximumUsers = maxUsers
@@ -147,9 +160,10 @@ struct ConnectionOptions: ParsableArguments {
   /// Checks that there is a port for each thread.
   func validatePorts() throws {
     let mediaThreads = mediaThreads ?? 1
-    if udpPort > 0, Int(udpPort) + mediaThreads - 1 > 65_535 {
+    for (port, name) in [(udpPort, "UDP"), (tcpPort, "TCP")]
+    where port > 0 && Int(port) + mediaThreads - 1 > 65_535 {
       throw ValidationError(
-        "--media-threads \(mediaThreads) needs \(mediaThreads) consecutive UDP ports from \(udpPort), but the highest port is "
+        "--media-threads \(mediaThreads) needs \(mediaThreads) consecutive \(name) ports from \(port), but the highest port is "
           + "65535.")
     }
   }
@@ -177,6 +191,11 @@ struct ConnectionOptions: ParsableArguments {
     }
     if iceTransportPolicy == .relay, !ice.iceServer.contains(where: { $0.lowercased().hasPrefix("turn") }) {
       throw ValidationError("--ice-transport-policy relay needs a TURN server: --ice-server turn:host.")
+    }
+    if tcpPort > 0, !tcp { throw ValidationError("--tcp-port needs --tcp.") }
+    if tcp, iceTransportPolicy == .relay {
+      throw ValidationError(
+        "--tcp and --ice-transport-policy relay exclude each other; turn:host?transport=tcp is TCP to a relay.")
     }
     if let bindAddress { try AddressCheck.address(bindAddress, option: "--bind-address") }
   }

@@ -29,7 +29,10 @@ struct ConnectionSettings: Sendable, Hashable {
   var iceTransportPolicy = Peer.ICETransportPolicy.all
   /// 0 for any free port.
   var udpPort: UInt16 = 0
-  /// The number of media threads, each with its own UDP sockets; nil for the command's default.
+  /// Whether users may also be reached over TCP, and our port for it; 0 for any free port.
+  var usesTCP = false
+  var tcpPort: UInt16 = 0
+  /// The number of media threads, each with its own sockets; nil for the command's default.
   var mediaThreads: Int?
   /// The maximum number of other participants of the room.
   var maximumUsers = SkyRTCClient.Options().maximumParticipants
@@ -84,6 +87,8 @@ struct ConnectionSettings: Sendable, Hashable {
     configuration.resolvesLocalNames = resolvesLocalNames
     configuration.hidesAddresses = hidesAddresses
     configuration.udpPort = udpPort
+    configuration.usesTCP = usesTCP
+    configuration.tcpPort = tcpPort
     configuration.iceServers = try ice.read().servers(for: user ?? "chatbot")
     configuration.iceTransportPolicy = iceTransportPolicy
     // Other systems' clients expect no offer during a call.

@@ -19,7 +19,7 @@ extension RealTime {
       let (port, engines, driver) = try await loop.submit {
         let driver = PeerDriver(
           loop: loop, configuration: LoopbackCall.configuration(sending: [.video]), emit: { _ in })
-        let addresses = try driver.bind([IPAddress("127.0.0.1") ?? .v4(0)], port: 0)
+        let addresses = try driver.bind([IPAddress("127.0.0.1") ?? .v4(0)], index: 0)
         for number in 0..<200 {
           let id = ParticipantID("guest \(number)")
           if number % 2 == 0 { driver.offer(to: id) }

@@ -9,6 +9,8 @@ import Signalling
 struct LoopbackCall {
   let alice: Peer
   let bob: Peer
+  /// Returns what arrives of a message and its sender.
+  var alter: @Sendable (SignallingMessage, ParticipantID) -> SignallingMessage = { message, _ in message }
 
   static let aliceID = ParticipantID("alice")
   static let bobID = ParticipantID("bob")
@@ -27,6 +29,12 @@ struct LoopbackCall {
     bob = try await Peer.start(Self.configuration(sending: bobSends), on: group.next())
   }
 
+  init(alice: Peer, bob: Peer, alter: @escaping @Sendable (SignallingMessage, ParticipantID) -> SignallingMessage) {
+    self.alice = alice
+    self.bob = bob
+    self.alter = alter
+  }
+
   /// Delivers signalling until each side's events satisfy its condition or `limit` has passed. Returns the events of both
   /// sides.
   func run(
@@ -38,8 +46,8 @@ struct LoopbackCall {
         try? await Task.sleep(for: limit)
         await self.close()
       }
-      async let aliceEvents = Self.follow(alice, with: Self.bobID, tell: bob, as: Self.aliceID, until: wanted)
-      async let bobEvents = Self.follow(bob, with: Self.aliceID, tell: alice, as: Self.bobID, until: other)
+      async let aliceEvents = follow(alice, with: Self.bobID, tell: bob, as: Self.aliceID, until: wanted)
+      async let bobEvents = follow(bob, with: Self.aliceID, tell: alice, as: Self.bobID, until: other)
       let events = await (aliceEvents, bobEvents)
       group.cancelAll()
       return events
@@ -51,13 +59,13 @@ struct LoopbackCall {
     await bob.close(reason: "The test is over.")
   }
 
-  private static func follow(
+  private func follow(
     _ peer: Peer, with participant: ParticipantID, tell other: Peer, as id: ParticipantID,
     until isEnough: @Sendable ([PeerEvent]) -> Bool
   ) async -> [PeerEvent] {
     var events: [PeerEvent] = []
     for await participantEvent in peer.events where participantEvent.participant == participant {
-      if case .signal(let message) = participantEvent.event { other.receive(message, from: id) }
+      if case .signal(let message) = participantEvent.event { other.receive(alter(message, id), from: id) }
       events.append(participantEvent.event)
       if isEnough(events) { break }
     }

@@ -14,7 +14,7 @@ struct CandidateTypesTests {
     try pair.connect()
     pair.run(for: .seconds(2))
     for side in [pair.alice, pair.bob] {
-      let types = CandidateTypes(local: .host, remote: .host)
+      let types = CandidateTypes(local: .host, remote: .host, transport: .udp)
       #expect(side.engine.statistics.candidateTypes == types)
       #expect(!types.isRelayed)
       let events = side.events.filter { $0 == .stateChanged(.connected) || $0 == .pathSelected(types) }
@@ -24,8 +24,8 @@ struct CandidateTypesTests {
 
   @Test("a pair is relayed if one of its addresses belongs to a TURN server")
   func relayed() {
-    #expect(CandidateTypes(local: .relayed, remote: .host).isRelayed)
-    #expect(CandidateTypes(local: .peerReflexive, remote: .relayed).isRelayed)
-    #expect(!CandidateTypes(local: .serverReflexive, remote: .peerReflexive).isRelayed)
+    #expect(CandidateTypes(local: .relayed, remote: .host, transport: .udp).isRelayed)
+    #expect(CandidateTypes(local: .peerReflexive, remote: .relayed, transport: .udp).isRelayed)
+    #expect(!CandidateTypes(local: .serverReflexive, remote: .peerReflexive, transport: .udp).isRelayed)
   }
 }

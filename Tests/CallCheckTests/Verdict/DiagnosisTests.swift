@@ -42,7 +42,7 @@ struct DiagnosisTests {
       ),
       (
         [.offerReceived, .answerSent, .remoteCandidate(CandidateKind(candidate: tcp)), .localCandidate(.host)],
-        "Answer sent, no ICE check answered; the peer offered only TCP candidates, which are not used. "
+        "Answer sent, no ICE check answered; the peer offered only TCP candidates, which need --tcp. "
           + "One side needs a TURN server; to see whether one relays for us, run chatbot diagnose --ice-server turn:HOST."
       ),
       (

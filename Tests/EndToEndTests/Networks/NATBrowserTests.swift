@@ -54,6 +54,50 @@ extension EndToEnd {
       }
     }
 
+    @Test(
+      "Chromium behind a firewall that lets out only TCP 443 connects over TCP to a bot with a public address",
+      .enabled(if: Machine.hasChromium))
+    func chromiumOverTCP() async throws {
+      try await NetworkLab.run("Chromium over TCP") { lab in
+        try await connectsOverTCP(in: lab) { try await lab.chromium(on: $0) }
+      }
+    }
+
+    @Test(
+      "Firefox behind a firewall that lets out only TCP 443 connects over TCP to a bot with a public address",
+      .enabled(if: Machine.hasFirefox))
+    func firefoxOverTCP() async throws {
+      try await NetworkLab.run("Firefox over TCP") { lab in
+        try await connectsOverTCP(in: lab) { try await lab.firefox(on: $0) }
+      }
+    }
+
+    /// The bot plays and records, so media flows both ways on the connection that the browser opens.
+    private func connectsOverTCP(in lab: NetworkLab, launch: (LabHost) async throws -> any Browser) async throws {
+      let rooms = try await LabRooms.start(on: lab.internetHost("rooms"), of: lab)
+      let home = try await lab.host("home", behind: .portRestricted, firewall: .onlyTCP443, families: .ipv4)
+      let folder = RecordingFolder(url: lab.folder.appendingPathComponent("recordings"))
+      let bot = try await lab.bot(
+        "bot", on: lab.internetHost("bot"),
+        rooms.options + ["--room", "100", "--tcp", "--tcp-port", "443", "--play", BuiltProgram.sample.path]
+          + ["--record", folder.path, "--log-level", "debug"])
+      try await eventually("joined bot", within: .seconds(15)) { bot.output.contains(" joined ") ? true : nil }
+      let call = try await lab.call(in: launch(home), room: "100", rooms: rooms)
+      try await call.connected()
+      try await sleepOnEventLoop(for: .seconds(5))
+      let report = try #require(try await call.leave().first)
+      try await sleepOnEventLoop(for: .milliseconds(500))
+      #expect(try await bot.terminate().ending == .exit(0))
+      #expect(bot.output.contains(" transport=tcp "))
+      let userRecording = try #require(try folder.userRecordings().first)
+      let judgement = Judgement(userRecording: userRecording, scenario: lab.scenario, name: call.browser)
+      try await judgement.expectGood(of: report)
+      let connected = (report.connectedAt ?? .nan) - (report.offeredAt ?? .nan)
+      await lab.scenario.note(
+        "the page was connected \(connected.formatted(.number.precision(.fractionLength(0)))) ms after its offer")
+      #expect(connected < 5000 + (await lab.scenario.stall), .onQuietMachine("in milliseconds"))
+    }
+
     private func isRecorded(in lab: NetworkLab, launch: (LabHost) async throws -> any Browser) async throws {
       let server = try await TURNServer.start(on: lab.internetHost("stun"), of: lab)
       let rooms = try await LabRooms.start(on: lab.internetHost("rooms"), of: lab, ["--ice-server", server.stunURL])

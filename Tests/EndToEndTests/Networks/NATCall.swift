@@ -7,11 +7,14 @@ struct NATCall: Sendable {
     case stun
     /// Only relayed candidates, over this transport to the TURN server.
     case relay(TURNServer.Transport)
+    /// A STUN server, and TCP connections between the bots at port 443.
+    case iceTCP
 
     var description: String {
       switch self {
       case .stun: "STUN"
       case .relay(let transport): "TURN over \(transport.rawValue.uppercased())"
+      case .iceTCP: "ICE over TCP"
       }
     }
 
@@ -20,6 +23,7 @@ struct NATCall: Sendable {
       switch self {
       case .stun: ["--ice-server", server.stunURL]
       case .relay(let transport): ["--ice-server", server.turnURL(transport), "--ice-transport-policy", "relay"]
+      case .iceTCP: ["--ice-server", server.stunURL, "--tcp", "--tcp-port", "443"]
       }
     }
   }
@@ -38,8 +42,12 @@ struct NATCall: Sendable {
       case .stun: firewalls.allSatisfy { $0.passes(.udp, port: 3478) } && kind.connectsDirectly(to: other.kind)
       case .relay(let transport):
         firewalls.allSatisfy { $0.passes(transport, port: TURNServer.port(of: transport)) }
+      case .iceTCP: connects(to: other, with: .stun) || isPublic || other.isPublic
       }
     }
+
+    /// Whether everybody can connect to the bot.
+    private var isPublic: Bool { kind == .none && firewall == .open }
   }
 
   struct Outcome: Sendable {
@@ -59,7 +67,7 @@ struct NATCall: Sendable {
     let recorder: Bot
 
     /// The types of the candidates between which media flowed at last, such as `srflx, host`: the player's and the
-    /// recorder's, as the recorder knows them. Nil if they did not connect.
+    /// recorder's, as the recorder knows them, and the transport protocol if it is not UDP. Nil if they did not connect.
     var candidateTypes: String? {
       guard let line = recorder.output.split(separator: "\n").last(where: { $0.contains(" localCandidate=") }) else {
         return nil
@@ -68,7 +76,7 @@ struct NATCall: Sendable {
         line.split(separator: " ").first { $0.hasPrefix("\(field)=") }?.dropFirst(field.count + 1)
       }
       guard let own = value(of: "localCandidate"), let other = value(of: "remoteCandidate") else { return nil }
-      return "\(other), \(own)"
+      return "\(other), \(own)" + (value(of: "transport") == "tcp" ? " over TCP" : "")
     }
 
     /// The frames that the sample has in that time.

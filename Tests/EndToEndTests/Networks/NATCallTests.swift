@@ -12,14 +12,30 @@ extension EndToEndWithoutBrowsers {
       let servers: NATCall.Servers
 
       init(_ sender: NATKind, _ receiver: NATKind, _ servers: NATCall.Servers = .stun, firewall: Firewall = .open) {
-        self.sender = .init(kind: sender, firewall: firewall)
-        self.receiver = .init(kind: receiver, firewall: firewall)
+        self.init(.init(kind: sender, firewall: firewall), .init(kind: receiver, firewall: firewall), servers)
+      }
+
+      init(_ sender: NATCall.Place, _ receiver: NATCall.Place, _ servers: NATCall.Servers) {
+        self.sender = sender
+        self.receiver = receiver
         self.servers = servers
       }
 
       var name: String { "\(sender) to \(receiver) by \(servers)" }
 
       var mustConnect: Bool { sender.connects(to: receiver, with: servers) }
+
+      private static let open = NATCall.Place(kind: .none)
+      private static let withoutUDP = NATCall.Place(kind: .portRestricted, firewall: .udpBlocked)
+      private static let onlyWeb = NATCall.Place(kind: .symmetric, firewall: .onlyTCP443)
+
+      /// Every pair of networks that differ in what TCP can do, and some of them, each with hosts of its own.
+      static let overTCP = [open, withoutUDP, onlyWeb].flatMap { sender in
+        [open, withoutUDP, onlyWeb].map { Cell(sender, $0, .iceTCP) }
+      }
+      static let someOverTCP = [
+        Cell(onlyWeb, open, .iceTCP), Cell(open, withoutUDP, .iceTCP), Cell(withoutUDP, onlyWeb, .iceTCP),
+      ]
     }
 
     @Test("two bots connect through NATs exactly if these NATs allow it, and every frame is recorded")
@@ -125,6 +141,22 @@ extension EndToEndWithoutBrowsers {
       }
     }
 
+    @Test("a bot whose firewall drops UDP connects over TCP to one with a public address, whoever sends")
+    func overTCP() async throws {
+      try await NetworkLab.run("calls over TCP") { lab in
+        try await judge(Cell.someOverTCP, in: lab)
+      }
+    }
+
+    @Test(
+      "every pair of firewalls connects over TCP exactly if theory says so",
+      .enabled(if: Machine.runsWholeNetworkMatrix))
+    func allOverTCP() async throws {
+      try await NetworkLab.run("calls over TCP through all firewalls") { lab in
+        try await judge(Cell.overTCP, in: lab, isDocumented: true, atATime: 1)
+      }
+    }
+
     @Test("every pair of NATs connects exactly if theory says so", .enabled(if: Machine.runsWholeNetworkMatrix))
     func allPairs() async throws {
       try await NetworkLab.run("calls through all NATs", limit: .seconds(300)) { lab in
@@ -148,12 +180,14 @@ extension EndToEndWithoutBrowsers {
 
     private static let pairs = NATKind.allCases.flatMap { sender in NATKind.allCases.map { (sender, $0) } }
 
-    private static let callsAtATime = 4
-
     /// Runs all these calls, some of them at a time, compares each with theory, and writes a table into the folder.
     ///
-    /// - Parameter isDocumented: Whether docs/network.md has this table as well.
-    private func judge(_ cells: [Cell], in lab: NetworkLab, isDocumented: Bool = false) async throws {
+    /// - Parameters:
+    ///   - isDocumented: Whether docs/network.md has this table as well.
+    ///   - atATime: How many calls run at once: several on one host cannot use the same port.
+    private func judge(
+      _ cells: [Cell], in lab: NetworkLab, isDocumented: Bool = false, atATime: Int = 4
+    ) async throws {
       let server = try await TURNServer.start(on: lab.internetHost("turn"), of: lab)
       let rooms = try await LabRooms.start(on: lab.internetHost("rooms"), of: lab)
       // With IPv6 they would find each other without a NAT.
@@ -168,8 +202,8 @@ extension EndToEndWithoutBrowsers {
           "receiver \(place)".file, behind: place.kind, firewall: place.firewall, families: .ipv4)
       }
       var table = NATTable()
-      for start in stride(from: 0, to: cells.count, by: Self.callsAtATime) {
-        let part = Array(cells[start..<min(start + Self.callsAtATime, cells.count)])
+      for start in stride(from: 0, to: cells.count, by: atATime) {
+        let part = Array(cells[start..<min(start + atATime, cells.count)])
         let outcomes = try await concurrently(part) { [senders, receivers] cell in
           var call = NATCall(name: cell.name.file, server: server, rooms: rooms, servers: cell.servers)
           if !cell.mustConnect { call.patience = NATCall.watch }
@@ -211,6 +245,7 @@ extension NATCall.Servers {
     case .stun: 2
     case .relay(.udp), .relay(.tcp): 3
     case .relay(.tls): 5
+    case .iceTCP: 3
     }
   }
 }

@@ -6,6 +6,13 @@ extension NetworkLab {
     return browser
   }
 
+  /// Starts a Firefox on a host, which ends with the laboratory.
+  func firefox(on host: LabHost) async throws -> Firefox {
+    let browser = try await Firefox.launch(in: host.namespace.network, hidesAddresses: false, folder: folder)
+    browsers.append(browser)
+    return browser
+  }
+
   /// Enters a room with the call page in a new window.
   func call(
     in browser: any Browser, room: String, rooms: LabRooms, camera: Camera = .own

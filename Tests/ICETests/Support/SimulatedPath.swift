@@ -61,6 +61,7 @@ struct SimulatedPath<Right: Node> {
   var isBlocked: (TransportAddress, TransportAddress) -> Bool = { _, _ in false }
   var leftNAT: AddressTranslator?
   var rightNAT: AddressTranslator?
+  var connections = ConnectionTable()
   private(set) var events: [Event] = []
   /// Datagrams sent by each side.
   private(set) var sent: [Side: [ByteBuffer]] = [:]
@@ -141,8 +142,9 @@ struct SimulatedPath<Right: Node> {
   ) {
     sent[side, default: []].append(datagram)
     guard !isBlocked(from, to), Double.random(in: 0..<1, using: &generator) >= loss else { return }
-    let source = (side == .left ? leftNAT?.leaving(from, to) : rightNAT?.leaving(from, to)) ?? from
-    var target: TransportAddress? = to
+    let opened = connections.leaving(from, to)
+    let source = (side == .left ? leftNAT?.leaving(opened, to) : rightNAT?.leaving(opened, to)) ?? opened
+    var target = connections.entering(to, from: source)
     switch side.other {
     case .left: if leftNAT != nil { target = leftNAT?.entering(to, from: source) }
     case .right: if rightNAT != nil { target = rightNAT?.entering(to, from: source) }

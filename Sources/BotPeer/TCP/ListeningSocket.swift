@@ -1,0 +1,61 @@
+internal import Glibc
+internal import ICE
+internal import NIOCore
+internal import NIOPosix
+
+/// A TCP socket that accepts the connections of participants.
+///
+/// It belongs to one event loop. SwiftNIO accepts the connections; the socket is bound before, so that its port is known at
+/// once.
+final class ListeningSocket {
+  let address: TransportAddress
+  private let channel: EventLoopFuture<any Channel>
+
+  /// How many connections the kernel keeps that are not accepted yet.
+  private static let backlog: Int32 = 128
+
+  /// Binds the socket and begins to accept.
+  ///
+  /// - Parameters:
+  ///   - port: 0 for any free one.
+  ///   - accepted: prepares each connection, on the loop.
+  init(
+    ip: IPAddress, port: UInt16, on loop: any EventLoop,
+    accepted: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
+  ) throws(DatagramSocket.Failure) {
+    let (descriptor, address) = try Self.bind(ip, port)
+    self.address = address
+    channel = ServerBootstrap(group: loop)
+      .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
+      .childChannelOption(.writeBufferWaterMark, value: TCPConnection.watermark)
+      .childChannelInitializer(accepted)
+      .withBoundSocket(descriptor)
+  }
+
+  func close() { channel.whenSuccess { $0.close(promise: nil) } }
+
+  private static func bind(
+    _ ip: IPAddress, _ port: UInt16
+  ) throws(DatagramSocket.Failure) -> (Int32, TransportAddress) {
+    let family = ip.family == .v4 ? AF_INET : AF_INET6
+    let descriptor = socket(
+      family, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { throw DatagramSocket.Failure(code: errno) }
+    // A program that starts again can use the port although connections of the former one are not forgotten yet (ip(7)).
+    var one: Int32 = 1
+    setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
+    if family == AF_INET6 {
+      setsockopt(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &one, socklen_t(MemoryLayout<Int32>.size))
+    }
+    var name = SocketAddressStorage(TransportAddress(ip: ip, port: port))
+    guard name.withSockAddr({ Glibc.bind(descriptor, $0, $1) }) == 0, listen(descriptor, backlog) == 0,
+      var bound = SocketAddressStorage.local(of: descriptor)
+    else {
+      let code = errno
+      Glibc.close(descriptor)
+      throw DatagramSocket.Failure(code: code)
+    }
+    bound.transport = .tcp
+    return (descriptor, bound)
+  }
+}

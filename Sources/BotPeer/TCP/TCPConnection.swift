@@ -1,0 +1,102 @@
+internal import ICE
+internal import Media
+internal import NIOCore
+internal import NIOPosix
+
+/// A TCP connection to a participant that carries datagrams with their lengths (RFC 6544, RFC 4571).
+///
+/// It belongs to one event loop.
+final class TCPConnection {
+  /// The path as the ICE agent knows it: the local address of a connection that we open has the port 9.
+  let local: TransportAddress
+  let remote: TransportAddress
+  /// The participant for whom we opened it; nil if it was accepted.
+  let opener: ParticipantID?
+  /// The participant at the other end; nil while they are a stranger, who has not proved that they know our ICE password.
+  /// Nothing is sent to strangers.
+  private(set) var owner: ParticipantID?
+
+  private var channel: (any Channel)?
+  /// What was written before the connection was established.
+  private var waiting: [ByteBuffer] = []
+  private var hasUnflushed = false
+  private var splitter = StreamFrameSplitter()
+  private var isClosed = false
+  /// Reused for all datagrams that are not kept.
+  private var datagram = ByteBuffer()
+
+  /// Above the higher limit media is dropped, because it would arrive too late; the kernel buffers as well.
+  static let watermark = ChannelOptions.Types.WriteBufferWaterMark(low: 64 << 10, high: 192 << 10)
+  /// Above this limit everything is dropped. A connection that carries nothing must not fill the memory.
+  static let maximumUnsent = 1 << 20
+  private static let maximumWaiting = 64
+  static let connectTimeout = TimeAmount.seconds(10)
+
+  init(local: TransportAddress, remote: TransportAddress, openedFor opener: ParticipantID?) {
+    self.local = local
+    self.remote = remote
+    self.opener = opener
+    owner = opener
+  }
+
+  /// Notes who is at the other end.
+  func proved(_ participant: ParticipantID) { owner = participant }
+
+  /// Begins to use an established connection.
+  func established(_ channel: any Channel) {
+    if isClosed { return channel.close(promise: nil) }
+    self.channel = channel
+    for frame in waiting { channel.write(frame, promise: nil) }
+    waiting = []
+    channel.flush()
+  }
+
+  /// Sends a datagram with the next ``flush()``. Media is dropped while the connection carries less than is sent.
+  func write(_ datagram: ByteBuffer) {
+    guard !isClosed else { return }
+    var frame = ByteBuffer()
+    frame.reserveCapacity(StreamFraming.headerLength + datagram.readableBytes)
+    StreamFraming.write(datagram, into: &frame)
+    guard let channel else {
+      if waiting.count < Self.maximumWaiting { waiting.append(frame) }
+      return
+    }
+    if !channel.isWritable {
+      let isMedia = (datagram.getInteger(at: datagram.readerIndex, as: UInt8.self) ?? 0) >= 128
+      let unsent = (try? channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
+      if isMedia || unsent > Self.maximumUnsent { return }
+    }
+    channel.write(frame, promise: nil)
+    hasUnflushed = true
+  }
+
+  /// Passes what was written to the kernel.
+  func flush() {
+    guard hasUnflushed else { return }
+    hasUnflushed = false
+    channel?.flush()
+  }
+
+  /// Closes the connection when what was written is sent.
+  func close() {
+    guard !isClosed else { return }
+    flush()
+    isClosed = true
+    channel?.close(promise: nil)
+    channel = nil
+    waiting = []
+  }
+
+  /// Passes on the datagrams that a chunk of the stream completes; `take` may change their bytes in place.
+  func received(_ chunk: ByteBuffer, _ take: (inout ByteBuffer) -> Void) {
+    var chunk = chunk
+    while !isClosed, let frame = splitter.next(from: &chunk) {
+      datagram.clear(minimumCapacity: frame.readableBytes)
+      datagram.writeImmutableBuffer(frame)
+      var taken = ByteBuffer()
+      swap(&taken, &datagram)
+      take(&taken)
+      swap(&taken, &datagram)
+    }
+  }
+}

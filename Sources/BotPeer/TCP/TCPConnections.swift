@@ -1,0 +1,239 @@
+internal import ICE
+internal import Logging
+internal import Media
+internal import NIOCore
+internal import NIOPosix
+
+/// The TCP sockets of a driver: those that accept connections, and all connections (RFC 6544).
+///
+/// It belongs to the driver's event loop. Whoever connects is a stranger until the ICE agent answers them, so the number of
+/// such connections and their time are limited.
+final class TCPConnections {
+  /// What happens to connections, on the loop.
+  struct Handlers {
+    /// Receives each datagram.
+    let received: (inout ByteBuffer, TCPConnection) -> Void
+    /// Called after the datagrams of one read.
+    let readEnded: () -> Void
+    /// Called when a connection was not established or has ended, but not after ``close()``.
+    let closed: (TCPConnection) -> Void
+  }
+
+  /// Identifies a connection. Two participants may have the same remote address, that of a media server, but each needs
+  /// connections of their own.
+  private struct Key: Hashable {
+    let opener: ParticipantID?
+    let local: TransportAddress
+    let remote: TransportAddress
+  }
+
+  private let loop: any EventLoop
+  private let log: Logger
+  private let handlers: Handlers
+  private var listeners: [TransportAddress: ListeningSocket] = [:]
+  private var connections: [Key: TCPConnection] = [:]
+  private var unflushed: [TCPConnection] = []
+  private var isClosed = false
+
+  /// How many connections may be open at once, and how many of them with one participant.
+  static let maximumConnections = 2_048
+  static let maximumForParticipant = 16
+  /// How many accepted connections may wait for a valid check, how many of them from one address, and how long each waits.
+  static let maximumStrangers = 128
+  static let maximumStrangersOfAddress = 32
+  static let proofTimeout = TimeAmount.seconds(5)
+
+  init(on loop: any EventLoop, log: Logger, _ handlers: Handlers) {
+    self.loop = loop
+    self.log = log
+    self.handlers = handlers
+  }
+
+  // MARK: Accepting
+
+  /// Accepts connections at an address.
+  ///
+  /// - Returns: the address with its port.
+  func listen(at ip: IPAddress, port: UInt16) throws(DatagramSocket.Failure) -> TransportAddress {
+    let bound = NIOLoopBound(self, eventLoop: loop)
+    let listener = try ListeningSocket(ip: ip, port: port, on: loop) { channel in
+      channel.eventLoop.makeCompletedFuture { try bound.value.accept(channel) }
+    }
+    listeners[listener.address] = listener
+    return listener.address
+  }
+
+  private func accept(_ channel: any Channel) throws {
+    guard var local = channel.localAddress.flatMap(TransportAddress.init),
+      var remote = channel.remoteAddress.flatMap(TransportAddress.init), mayAccept(from: remote.ip)
+    else { throw Refusal() }
+    local.transport = .tcp
+    remote.transport = .tcp
+    let connection = TCPConnection(local: local, remote: remote, openedFor: nil)
+    try channel.pipeline.syncOperations.addHandler(handler(for: connection))
+    connections[key(of: connection)] = connection
+    connection.established(channel)
+    let bound = NIOLoopBound((self, connection), eventLoop: loop)
+    loop.scheduleTask(in: Self.proofTimeout) {
+      let (connections, connection) = bound.value
+      if connection.owner == nil { connections.forget(connection) }
+    }
+  }
+
+  private struct Refusal: Error {}
+
+  private func mayAccept(from ip: IPAddress) -> Bool {
+    let strangers = connections.values.filter { $0.owner == nil }
+    return connections.count < Self.maximumConnections && strangers.count < Self.maximumStrangers
+      && strangers.count { $0.remote.ip == ip } < Self.maximumStrangersOfAddress
+  }
+
+  /// Stops accepting at an address that is gone, and ends the connections from it.
+  ///
+  /// - Returns: the local addresses that the ICE agents must forget.
+  func remove(_ ip: IPAddress) -> [TransportAddress] {
+    let removed = listeners.keys.filter { $0.ip == ip }
+    for address in removed { listeners.removeValue(forKey: address)?.close() }
+    for connection in connections.values where connection.local.ip == ip { forget(connection) }
+    return removed + [.activeTCP(ip)]
+  }
+
+  // MARK: Sending
+
+  /// Sends a datagram to a participant with the next ``flush()``. From a port of ours it goes to a connection that was
+  /// accepted there; from the port 9 a connection is opened if there is none and `mayOpen` is set.
+  func send(
+    _ datagram: ByteBuffer, from local: TransportAddress, to remote: TransportAddress, of participant: ParticipantID,
+    mayOpen: Bool
+  ) {
+    let opener = local.isActiveTCP ? participant : nil
+    guard
+      let connection = connections[Key(opener: opener, local: local, remote: remote)]
+        ?? (mayOpen ? opener.flatMap { open(from: local, to: remote, for: $0) } : nil)
+    else { return }
+    if connection.owner == nil {
+      guard hasRoom(for: participant) else { return forget(connection) }
+      connection.proved(participant)
+    }
+    connection.write(datagram)
+    unflushed.append(connection)
+  }
+
+  private func hasRoom(for participant: ParticipantID) -> Bool {
+    connections.values.count { $0.owner == participant } < Self.maximumForParticipant
+  }
+
+  private func open(
+    from local: TransportAddress, to remote: TransportAddress, for participant: ParticipantID
+  ) -> TCPConnection? {
+    guard connections.count < Self.maximumConnections, hasRoom(for: participant),
+      let own = try? SocketAddress(ipAddress: local.ip.description, port: 0),
+      let peer = try? SocketAddress(ipAddress: remote.ip.description, port: Int(remote.port))
+    else { return nil }
+    let connection = TCPConnection(local: local, remote: remote, openedFor: participant)
+    connections[key(of: connection)] = connection
+    let bound = NIOLoopBound((self, connection), eventLoop: loop)
+    ClientBootstrap(group: loop)
+      .connectTimeout(TCPConnection.connectTimeout)
+      .channelOption(.socketOption(.tcp_nodelay), value: 1)
+      .channelOption(.writeBufferWaterMark, value: TCPConnection.watermark)
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          let (connections, connection) = bound.value
+          try channel.pipeline.syncOperations.addHandler(connections.handler(for: connection))
+        }
+      }
+      .bind(to: own)
+      .connect(to: peer)
+      .assumeIsolated()
+      .whenComplete { [weak self] result in
+        switch result {
+        case .success(let channel): connection.established(channel)
+        case .failure(let error):
+          self?.log.debug("no TCP connection", metadata: ["remote": "\(remote)", "reason": "\(error)"])
+          self?.end(connection)
+        }
+      }
+    return connection
+  }
+
+  /// Passes what was written to the kernel.
+  func flush() {
+    for connection in unflushed { connection.flush() }
+    unflushed.removeAll(keepingCapacity: true)
+  }
+
+  // MARK: Ending
+
+  /// Closes the connections with a participant.
+  func close(_ participant: ParticipantID) {
+    for connection in connections.values where connection.owner == participant { forget(connection) }
+  }
+
+  /// Closes everything.
+  func close() {
+    isClosed = true
+    for listener in listeners.values { listener.close() }
+    listeners = [:]
+    for connection in connections.values { forget(connection) }
+  }
+
+  private func end(_ connection: TCPConnection) {
+    guard connections[key(of: connection)] === connection else { return }
+    forget(connection)
+    // Later, because a connection can end while it is written to.
+    let bound = NIOLoopBound((self, connection), eventLoop: loop)
+    loop.execute {
+      let (connections, connection) = bound.value
+      if !connections.isClosed { connections.handlers.closed(connection) }
+    }
+  }
+
+  private func forget(_ connection: TCPConnection) {
+    connections[key(of: connection)] = nil
+    connection.close()
+  }
+
+  private func key(of connection: TCPConnection) -> Key {
+    Key(opener: connection.opener, local: connection.local, remote: connection.remote)
+  }
+
+  // MARK: Receiving
+
+  private func handler(for connection: TCPConnection) -> Handler {
+    Handler(NIOLoopBound((self, connection), eventLoop: loop))
+  }
+
+  private func received(_ chunk: ByteBuffer, on connection: TCPConnection) {
+    connection.received(chunk) { handlers.received(&$0, connection) }
+  }
+
+  private final class Handler: ChannelInboundHandler, Sendable {
+    typealias InboundIn = ByteBuffer
+
+    private let bound: NIOLoopBound<(TCPConnections, TCPConnection)>
+
+    init(_ bound: NIOLoopBound<(TCPConnections, TCPConnection)>) {
+      self.bound = bound
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      let (connections, connection) = bound.value
+      connections.received(unwrapInboundIn(data), on: connection)
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+      bound.value.0.handlers.readEnded()
+      context.fireChannelReadComplete()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+      let (connections, connection) = bound.value
+      connections.end(connection)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+      context.close(promise: nil)
+    }
+  }
+}

@@ -1,0 +1,31 @@
+/// TCP connections of the candidate pairs (RFC 6544, 7).
+extension ICEAgent {
+  /// Notes that the connection of a path was not established or has ended.
+  ///
+  /// The pair has failed. If media was sent on it, the agent looks for another one, as long as it would at the beginning,
+  /// and tries once to open the connection again.
+  package mutating func connectionEnded(
+    local: TransportAddress, remote: TransportAddress, now: ContinuousClock.Instant
+  ) {
+    let path = Path(local: local, remote: remote)
+    earlyChecks.removeAll { $0.path == path }
+    previousSession?.open.remove(path)
+    if previousSession?.selected.map({ $0.local == local && $0.remote == remote }) == true { previousSession = nil }
+    guard let index = checkList.index(of: path) else { return }
+    wake = wake ?? now
+    let pair = checkList[index]
+    transactions.removeAll { $0.pair == pair.id }
+    checkList[index].state = .failed
+    checkList[index].isNominated = false
+    checkList[index].isNominatedOnSuccess = false
+    checkList[index].hasAuthenticRequest = false
+    if nominated == pair.id { nominated = nil }
+    guard selection?.pair == pair.id else { return }
+    selection = nil
+    nominated = nil
+    if started != nil { started = now }
+    checkList.wakeAll()
+    // Nobody can connect to the remote peer's port again.
+    if local.tcpType == .passive { checkList[index].state = .failed }
+  }
+}

@@ -1,0 +1,59 @@
+package import NIOCore
+
+/// Datagrams on a connection, each after its length in two bytes (RFC 4571, 2).
+package enum StreamFraming {
+  /// The bytes of the length in front of each datagram.
+  package static let headerLength = 2
+
+  /// Writes a datagram with its length; one of more than 65,535 bytes is left out.
+  package static func write(_ datagram: ByteBuffer, into bytes: inout ByteBuffer) {
+    guard let length = UInt16(exactly: datagram.readableBytes) else { return }
+    bytes.writeInteger(length)
+    bytes.writeImmutableBuffer(datagram)
+  }
+}
+
+/// Splits the bytes of a connection into datagrams (RFC 4571, 2).
+///
+/// It keeps at most one incomplete datagram, which has at most 65,535 bytes. Complete datagrams inside a chunk are slices
+/// of it.
+package struct StreamFrameSplitter: Sendable {
+  private var partial = ByteBuffer()
+
+  package init() {}
+
+  /// The bytes of the incomplete datagram, with its length.
+  package var buffered: Int { partial.readableBytes }
+
+  /// Reads the next whole datagram; nil when the chunk is used up. Empty datagrams are left out.
+  package mutating func next(from chunk: inout ByteBuffer) -> ByteBuffer? {
+    while chunk.readableBytes > 0 {
+      let datagram: ByteBuffer?
+      if partial.readableBytes == 0, let whole = chunk.readLengthPrefixedSlice(as: UInt16.self) {
+        datagram = whole
+      } else {
+        datagram = keep(from: &chunk)
+      }
+      if let datagram, datagram.readableBytes > 0 { return datagram }
+    }
+    return nil
+  }
+
+  /// Appends to the incomplete datagram, and returns it if it is complete.
+  private mutating func keep(from chunk: inout ByteBuffer) -> ByteBuffer? {
+    while true {
+      let length = partial.getInteger(at: partial.readerIndex, as: UInt16.self).map(Int.init)
+      let wanted = StreamFraming.headerLength + (length ?? 0) - partial.readableBytes
+      if length != nil, wanted == 0 {
+        defer { partial = ByteBuffer() }
+        return partial.getSlice(
+          at: partial.readerIndex + StreamFraming.headerLength,
+          length: partial.readableBytes - StreamFraming.headerLength)
+      }
+      guard let bytes = chunk.readSlice(length: min(wanted, chunk.readableBytes)), bytes.readableBytes > 0 else {
+        return nil
+      }
+      partial.writeImmutableBuffer(bytes)
+    }
+  }
+}

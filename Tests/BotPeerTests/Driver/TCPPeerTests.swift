@@ -1,0 +1,147 @@
+import Media
+import NIOCore
+import NIOPosix
+import Signalling
+import TestSupport
+import Testing
+
+@testable import BotPeer
+
+extension RealTime {
+  @Suite("Calls over TCP", .serialized)
+  struct TCPPeerTests {
+    private static func configuration(sending: Set<MediaKind>) -> Peer.Configuration {
+      var configuration = LoopbackCall.configuration(sending: sending)
+      configuration.usesTCP = true
+      return configuration
+    }
+
+    /// Two peers that never learn each other's UDP addresses.
+    private static func call(aliceOpens: Bool, bobOpens: Bool) async throws -> LoopbackCall {
+      let group = MultiThreadedEventLoopGroup.singleton
+      return try await LoopbackCall(
+        alice: Peer.start(configuration(sending: [.video]), on: group.next()),
+        bob: Peer.start(configuration(sending: []), on: group.next()),
+        alter: { message, sender in
+          let type = (sender == LoopbackCall.aliceID ? bobOpens : aliceOpens) ? "passive" : "active"
+          return message.keepingCandidates { $0.contains(" tcptype \(type)") }
+        })
+    }
+
+    @Test("a stranger who sends no valid check is disconnected")
+    func stranger() async throws {
+      let group = MultiThreadedEventLoopGroup.singleton
+      let peer = try await Peer.start(Self.configuration(sending: []), on: group.next())
+      let start = ContinuousClock.now
+      let stranger = try await Self.stranger(of: peer)
+      let isClosed = Task { try? await stranger.closeFuture.get() }
+      let limit = Task {
+        try await Task.sleep(for: .seconds(30))
+        stranger.close(promise: nil)
+      }
+      await isClosed.value
+      limit.cancel()
+      let elapsed = ContinuousClock.now - start
+      #expect(elapsed > .seconds(4) && elapsed < .seconds(29))
+      await peer.close(reason: "The test is over.")
+    }
+
+    /// Connects to a peer and sends noise.
+    private static func stranger(of peer: Peer, number: Int = 0) async throws -> any Channel {
+      let listening = try #require(peer.localAddresses.first { $0.hasSuffix("/tcp") })
+      let port = try #require(listening.dropLast(4).split(separator: ":").last.flatMap { Int($0) })
+      let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        .connect(host: "127.0.0.1", port: port).get()
+      let noise = [0, 200] + (0..<200).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ number) }
+      // A part of a datagram that never ends follows.
+      channel.writeAndFlush(ByteBuffer(bytes: noise + [255, 255, 1]), promise: nil)
+      return channel
+    }
+
+    @Test("strangers who connect and send noise are limited, and a call over TCP is made beside them")
+    func strangers() async throws {
+      let group = MultiThreadedEventLoopGroup.singleton
+      var configuration = Self.configuration(sending: [.video])
+      configuration.bindAddresses = ["127.0.0.2"]
+      let call = try await LoopbackCall(
+        alice: Peer.start(configuration, on: group.next()),
+        bob: Peer.start(Self.configuration(sending: []), on: group.next()),
+        alter: { message, _ in message.keepingCandidates { $0.contains(" tcptype ") } })
+      var strangers: [any Channel] = []
+      for number in 0..<60 { strangers.append(try await Self.stranger(of: call.bob, number: number)) }
+      let end = ContinuousClock.now + .seconds(20)
+      while strangers.count(where: \.isActive) > TCPConnections.maximumStrangersOfAddress, .now < end {
+        try await Task.sleep(for: .milliseconds(20))
+      }
+      let open = strangers.count(where: \.isActive)
+      #expect(open > 0 && open <= TCPConnections.maximumStrangersOfAddress)
+      var media = SyntheticMedia(seed: 1, start: .now)
+      let sent = (0..<30).map { _ in media.videoFrame() }
+      let sending = Task {
+        for frame in sent {
+          call.alice.send(frame)
+          try await Task.sleep(for: .milliseconds(33))
+        }
+      }
+      call.alice.offer(to: LoopbackCall.bobID)
+      let events = await call.run(
+        alice: { $0.contains { if case .ended = $0 { true } else { false } } },
+        bob: { events in
+          let isEnough = events.videoFrames.count == 30
+          if isEnough {
+            call.bob.disconnect(LoopbackCall.aliceID, because: CloseReason(.closedByUs, "That is enough."))
+          }
+          return isEnough
+        })
+      sending.cancel()
+      expectSame(events.bob.videoFrames, sent.map(\.payload))
+      await call.close()
+    }
+
+    @Test("frames arrive unchanged over a connection that either side opens", arguments: [true, false])
+    func frames(offererOpens: Bool) async throws {
+      let call = try await Self.call(aliceOpens: offererOpens, bobOpens: !offererOpens)
+      var media = SyntheticMedia(seed: 1, start: .now)
+      let sent = (0..<30).map { _ in media.videoFrame() }
+      let sending = Task {
+        for frame in sent {
+          call.alice.send(frame)
+          try await Task.sleep(for: .milliseconds(33))
+        }
+      }
+      call.alice.offer(to: LoopbackCall.bobID)
+      let events = await call.run(
+        alice: { $0.contains { if case .ended = $0 { true } else { false } } },
+        bob: { events in
+          let isEnough = events.videoFrames.count == 30
+          if isEnough {
+            call.bob.disconnect(LoopbackCall.aliceID, because: CloseReason(.closedByUs, "That is enough."))
+          }
+          return isEnough
+        })
+      sending.cancel()
+      await call.close()
+      expectSame(events.bob.videoFrames, sent.map(\.payload))
+      let paths = events.bob.compactMap { if case .pathSelected(let types) = $0 { types } else { nil } }
+      #expect(paths.map(\.transport) == ["tcp"])
+      #expect(events.alice.last == .ended(CloseReason(.closedByParticipant, "The participant closed the connection.")))
+    }
+  }
+}
+
+extension SignallingMessage {
+  /// The message without the candidates that do not fulfil a condition; an emptied candidate ends the candidates.
+  func keepingCandidates(where isWanted: (String) -> Bool) -> SignallingMessage {
+    func kept(_ sdp: String) -> String {
+      sdp.split(whereSeparator: \.isNewline).filter { !$0.hasPrefix("a=candidate:") || isWanted(String($0)) }
+        .map { "\($0)\r\n" }.joined()
+    }
+    switch self {
+    case .offer(let sdp): return .offer(kept(sdp))
+    case .answer(let sdp): return .answer(kept(sdp))
+    case .candidate(var trickled):
+      if !isWanted(trickled.candidate) { trickled.candidate = "" }
+      return .candidate(trickled)
+    }
+  }
+}
