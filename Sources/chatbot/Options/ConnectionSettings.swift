@@ -91,8 +91,8 @@ struct ConnectionSettings: Sendable, Hashable {
     configuration.tcpPort = tcpPort
     configuration.iceServers = try ice.read().servers(for: user ?? "chatbot")
     configuration.iceTransportPolicy = iceTransportPolicy
-    // Other systems' clients expect no offer during a call.
-    configuration.restartsICE = SignallingSystem(address: server) == .skyRTC
+    // The clients of other systems expect no offer during a call.
+    configuration.restartsICE = [.skyRTC, .whip].contains(SignallingSystem(address: server))
     configuration.caCertificate = authorities
     return configuration
   }

@@ -57,5 +57,51 @@ extension EndToEndWithoutBrowsers {
         try await judge(outcome, gap: 3, restarts: 0, in: lab, call.name)
       }
     }
+
+    @Test("when the uplink of a WHIP publisher goes away, its session continues over the other one")
+    func publisherUplinkGone() async throws {
+      try await NetworkLab.run("two uplinks of a publisher") { lab in
+        let server = try await TURNServer.start(on: lab.internetHost("turn"), of: lab)
+        let rooms = try await LabRooms.start(on: lab.internetHost("rooms"), of: lab)
+        let (first, second) = try await (
+          lab.router(.addressRestricted, families: .ipv4), lab.router(.addressRestricted, families: .ipv4)
+        )
+        let laptop = try await lab.host("laptop", behind: first, second)
+        // HTTP goes over the first uplink, which carries no media at first.
+        try await laptop.namespace.run(
+          """
+          nft add table inet media
+          nft 'add chain inet media sent { type filter hook output priority 0; }'
+          nft add rule inet media sent oifname \(laptop.uplinks[0].device) meta l4proto udp drop
+          """)
+        let folder = RecordingFolder(url: lab.folder.appendingPathComponent("recordings"))
+        let recorder = try await lab.bot(
+          "recorder", on: lab.internetHost("recorder"), rooms.options + ["--room", "100", "--record", folder.path])
+        try await eventually("joined recorder", within: .seconds(15)) {
+          recorder.output.contains(" joined ") ? true : nil
+        }
+        let publisher = try await lab.bot(
+          "publisher", on: laptop,
+          ["--server", "whip+https://\(rooms.host.urlHost)/whip/100", "--ca-certificate", rooms.authority.certificate.path]
+            + ["--ice-server", server.stunURL, "--play", BuiltProgram.sample.path, "--log-level", "debug"])
+        try await eventually("connected publisher", within: .seconds(15)) {
+          publisher.output.contains(" user connected ") ? true : nil
+        }
+        try await sleepOnEventLoop(for: .seconds(3))
+        try await laptop.namespace.run("nft delete table inet media")
+        try await laptop.uplinks[1].leave()
+        try await sleepOnEventLoop(for: .seconds(5))
+        #expect(try await recorder.terminate().ending == .exit(0))
+        #expect(try await publisher.terminate().ending == .exit(0))
+        #expect(publisher.output.contains("ICE is restarted"))
+        #expect(!publisher.output.contains("a new session is made"))
+        let times = try #require(folder.userRecordings().first?.webm.video).times
+        let longest = zip(times, times.dropFirst()).map { $1 - $0 }.max() ?? .infinity
+        await lab.scenario.note(String(format: "measured: longest gap %.2f s of %.2f s", longest, times.last ?? 0))
+        #expect(folder.files("webm").count == 1, "one file")
+        #expect((times.last ?? 0) > 6, "the recording goes on")
+        #expect(longest <= 3, .onQuietMachine("media continues in time"))
+      }
+    }
   }
 }
