@@ -72,6 +72,8 @@ struct ServeCommand: AsyncParsableCommand {
     // Clients of a public server have no candidates in its network.
     media.allowsLocalCandidates = options.host == "localhost" || Peer.Configuration.isLocalAddress(options.host)
     media.iceServers = ice.servers(for: "chatbot")
+    media.usesTCP = options.tcp
+    media.tcpPort = options.tcpPort
     media.initialReorderingDelay = WHIPGateway.initialReorderingDelay
     do {
       return try await WHIPGateway.start(options: whip, configuration: media, log: log)

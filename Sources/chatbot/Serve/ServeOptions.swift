@@ -46,6 +46,12 @@ struct ServeOptions: ParsableArguments {
       valueName: "file"), completion: .file())
   var whipTokenFile: String?
 
+  @Flag(help: "Also carry the media of WHIP and WHEP clients over TCP where UDP does not reach them (RFC 6544).")
+  var tcp = false
+
+  @Option(help: ArgumentHelp("The TCP port for --tcp, 0 for any free one.", valueName: "port"))
+  var tcpPort: UInt16 = 0
+
   @OptionGroup(title: "Output")
   var log: LogOptions
 
@@ -67,6 +73,11 @@ struct ServeOptions: ParsableArguments {
       else {
         throw ValidationError("--allow-origin is a scheme and a host, such as https://example.org, not \(origin).")
       }
+    }
+    if tcp, !whip { throw ValidationError("--tcp is for WHIP and WHEP, which --no-whip switches off.") }
+    if tcpPort > 0, !tcp { throw ValidationError("--tcp-port needs --tcp.") }
+    if tcpPort > 0, tcpPort == port {
+      throw ValidationError("--tcp-port needs another port than that of page and WebSocket, \(port).")
     }
     if host.isEmpty { throw ValidationError("--host needs an address.") }
     switch (tlsCertificate, tlsKey) {

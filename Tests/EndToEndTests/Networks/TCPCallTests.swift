@@ -5,6 +5,35 @@ import Testing
 extension EndToEndWithoutBrowsers {
   /// Calls over TCP between two bots (RFC 6544).
   @Suite("calls over TCP", .enabled(if: Machine.hasNetworkLab)) struct TCPCallTests {
+    @Test("a WHIP publisher whose firewall drops UDP publishes to our server over TCP")
+    func publisher() async throws {
+      try await NetworkLab.run("a WHIP publisher over TCP") { lab in
+        let rooms = try await LabRooms.start(
+          on: lab.internetHost("rooms"), of: lab, ["--tcp", "--tcp-port", "8443"])
+        let home = try await lab.host("home", behind: .symmetric, firewall: .udpBlocked, families: .ipv4)
+        let folder = RecordingFolder(url: lab.folder.appendingPathComponent("recordings"))
+        let recorder = try await lab.bot(
+          "recorder", on: lab.internetHost("recorder"), rooms.options + ["--room", "100", "--record", folder.path])
+        try await eventually("joined recorder", within: .seconds(15)) {
+          recorder.output.contains(" joined ") ? true : nil
+        }
+        let publisher = try await lab.bot(
+          "publisher", on: home,
+          ["--server", "whip+https://\(rooms.host.urlHost)/whip/100", "--tcp", "--play", BuiltProgram.sample.path]
+            + ["--ca-certificate", rooms.authority.certificate.path, "--log-level", "debug"])
+        try await eventually("connected publisher", within: .seconds(15)) {
+          publisher.output.contains(" user connected ") ? true : nil
+        }
+        try await sleepOnEventLoop(for: .seconds(4))
+        #expect(publisher.output.contains(" transport=tcp "))
+        #expect(try await recorder.terminate().ending == .exit(0))
+        #expect(try await publisher.terminate().ending == .exit(0))
+        let video = try #require(folder.userRecordings().first?.webm.video)
+        await lab.scenario.note("\(video.times.count) frames in \(video.times.last ?? 0) s")
+        #expect(Double(video.times.count) >= 29 * (video.times.last ?? .infinity), "every frame is recorded")
+      }
+    }
+
     @Test("a call whose TCP connection is reset goes on over a new one, and one file has or names every frame")
     func resetConnection() async throws {
       try await NetworkLab.run("a reset TCP connection") { lab in

@@ -82,7 +82,10 @@ extension EndToEndWithoutBrowsers {
         }
         let publisher = try await lab.bot(
           "publisher", on: laptop,
-          ["--server", "whip+https://\(rooms.host.urlHost)/whip/100", "--ca-certificate", rooms.authority.certificate.path]
+          [
+            "--server", "whip+https://\(rooms.host.urlHost)/whip/100", "--ca-certificate",
+            rooms.authority.certificate.path,
+          ]
             + ["--ice-server", server.stunURL, "--play", BuiltProgram.sample.path, "--log-level", "debug"])
         try await eventually("connected publisher", within: .seconds(15)) {
           publisher.output.contains(" user connected ") ? true : nil
