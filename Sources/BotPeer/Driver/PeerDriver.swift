@@ -107,6 +107,7 @@ final class PeerDriver {
     settings.resolvesNames = configuration.resolvesLocalNames && configuration.iceTransportPolicy == .all
     hostNames = configuration.hidesAddresses ? HostNames() : nil
     settings.hostNames = hostNames
+    settings.hidesRelatedAddresses = configuration.iceTransportPolicy == .relay
     settings.restartsICE = configuration.restartsICE
     settings.impairment = configuration.impairment
     settings.faultInjector = configuration.fault?.injector

@@ -68,6 +68,15 @@ package struct ICECandidate: Sendable, Hashable {
     self.extensions = extensions
   }
 
+  /// The candidate without its related address, which is one of this machine or that of a NAT in front of it (RFC 8839,
+  /// 5.1).
+  package var withoutRelatedAddress: ICECandidate {
+    guard let related else { return self }
+    var hidden = self
+    hidden.related = Related(address: related.address.contains(":") ? "::" : "0.0.0.0", port: 9)
+    return hidden
+  }
+
   /// The address to send to, or nil when the candidate has a name.
   package var address: TransportAddress? {
     switch host {

@@ -63,8 +63,7 @@ package final class HostNames: Sendable {
       }
       hidden.host = .name(name.description)
     case .serverReflexive, .peerReflexive, .relayed:
-      guard let related = candidate.related else { break }
-      hidden.related = .init(address: related.address.contains(":") ? "::" : "0.0.0.0", port: 0)
+      hidden = hidden.withoutRelatedAddress
     }
     return hidden
   }

@@ -20,6 +20,8 @@ package final class PeerDemultiplexer {
     package var resolvesNames = false
     /// The names that participants learn instead of our addresses; nil if they learn the addresses.
     package var hostNames: HostNames?
+    /// Whether candidates are signalled without the addresses that they are based on.
+    package var hidesRelatedAddresses = false
     /// Whether connections restart ICE: see `PeerConnection.Configuration`.
     package var restartsICE = true
     package var isPolite: @Sendable (ParticipantID) -> Bool = { _ in true }
@@ -322,6 +324,7 @@ package final class PeerDemultiplexer {
     settings.allowsLocalCandidates = configuration.allowsLocalCandidates
     settings.resolvesNames = configuration.resolvesNames
     settings.hostNames = configuration.hostNames
+    settings.hidesRelatedAddresses = configuration.hidesRelatedAddresses
     settings.restartsICE = configuration.restartsICE
     settings.media = configuration.media
     // A media server that media flows to or from in one direction has no data channels.

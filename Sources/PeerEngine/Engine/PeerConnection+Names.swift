@@ -3,7 +3,9 @@ internal import ICE
 extension PeerConnection.Configuration {
   /// Returns the text of a local candidate as the participant learns it; nil if they do not learn it.
   func signalledText(of candidate: ICECandidate) -> String? {
-    guard let hostNames else { return candidate.attributeValue }
+    guard let hostNames else {
+      return (hidesRelatedAddresses ? candidate.withoutRelatedAddress : candidate).attributeValue
+    }
     return hostNames.hide(candidate)?.attributeValue
   }
 }

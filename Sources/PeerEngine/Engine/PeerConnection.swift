@@ -36,6 +36,8 @@ package final class PeerConnection {
     package var resolvesNames = false
     /// The names that the participant learns instead of our addresses; nil if they learn the addresses.
     package var hostNames: HostNames?
+    /// Whether candidates are signalled without the addresses that they are based on. With ``hostNames`` they always are.
+    package var hidesRelatedAddresses = false
     /// Whether we restart ICE when the path is silent or a local address vanishes. Not every signalling system carries an
     /// offer during a call.
     package var restartsICE = true

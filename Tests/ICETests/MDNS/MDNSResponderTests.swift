@@ -201,7 +201,7 @@ struct HostNamesTests {
     #expect(Set(foundations).isDisjoint(with: signalled))
     #expect(Set(signalled).count == Set(foundations).count)
     #expect(texts.count { $0.contains(".local 5000 typ host") } == 2)
-    #expect(texts.contains { $0.contains("203.0.113.5 5000 typ srflx raddr 0.0.0.0 rport 0") })
-    #expect(texts.contains { $0.contains("2001:db8:9::5 5000 typ srflx raddr :: rport 0") })
+    #expect(texts.contains { $0.contains("203.0.113.5 5000 typ srflx raddr 0.0.0.0 rport 9") })
+    #expect(texts.contains { $0.contains("2001:db8:9::5 5000 typ srflx raddr :: rport 9") })
   }
 }
