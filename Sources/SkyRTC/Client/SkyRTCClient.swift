@@ -64,8 +64,8 @@ public final class SkyRTCClient: SignallingClient {
 
   // MARK: Calls of the owner
 
-  /// Connects for the first time and joins the room; the first event is `joined`. From then on the client reconnects by
-  /// itself when the connection is lost.
+  /// Connects for the first time and joins the room; the first event is `joined`, after any `iceServers`. From then on the
+  /// client reconnects by itself when the connection is lost.
   ///
   /// - Throws: if the server cannot be reached. The client does not retry then, and `connect` may be called again.
   public func connect() async throws(SignallingConnectError) {
@@ -187,6 +187,10 @@ public final class SkyRTCClient: SignallingClient {
         if membership.ignoredCount > 0 {
           logger.warning(
             "The room holds \(others.count + membership.ignoredCount) others, of whom only \(others.count) are used.")
+        }
+        if let assigned = membership.iceServers {
+          if let problem = assigned.problem { logger.warning("\(problem)") }
+          if !assigned.servers.isEmpty { await inbox.deliver(.iceServers(assigned.servers)) }
         }
       }
       await inbox.deliver(event)

@@ -38,6 +38,8 @@ package struct SkyRTCMembership: Sendable {
   package private(set) var you: String?
   /// The secret that proves at the next join that the id is ours; nil if the server sent none.
   package private(set) var secret: String?
+  /// The ICE servers that the server assigned; nil if it sent none.
+  package private(set) var iceServers: SignalledICEServers?
   /// The number of participants listed at the join that are ignored because of the limit.
   package private(set) var ignoredCount = 0
   private var others: Set<String> = []
@@ -49,9 +51,12 @@ package struct SkyRTCMembership: Sendable {
 
   package mutating func received(_ message: ServerMessage) -> Outcome {
     guard let you else {
-      guard case .peers(let you, let listed, let secret) = message else { return .ignored(.beforePeers) }
+      guard case .peers(let you, let listed, let secret, let iceServers) = message else {
+        return .ignored(.beforePeers)
+      }
       self.you = you
       self.secret = secret
+      self.iceServers = iceServers
       var unique: [String] = []
       for id in listed where id != you && !others.contains(id) {
         guard others.count < maximumOthers else {

@@ -1,10 +1,13 @@
+package import Signalling
+
 /// A message from the server: `_peers`, `_new_peer`, `_remove_peer`, `_offer`, `_answer` or `_ice_candidate`.
 package enum ServerMessage: Sendable, Hashable {
   /// The join succeeded: your id, and the ids of the participants who joined before. You send each of them an offer.
   ///
   /// `secret` is an addition of this project. A client that sends it with the id in a later join is assigned the id
-  /// again. Only this client may know it.
-  case peers(you: String, others: [String], secret: String? = nil)
+  /// again. Only this client may know it. `iceServers` is one as well: STUN and TURN servers for this client, with credentials
+  /// made for this join.
+  case peers(you: String, others: [String], secret: String? = nil, iceServers: SignalledICEServers? = nil)
   /// A participant joined; wait for their offer.
   case joined(String)
   /// A participant's connection to the server ended.
@@ -22,7 +25,7 @@ package enum ServerMessage: Sendable, Hashable {
     case "_peers":
       guard let others = wire.data?.connections else { throw .unusable(event: "_peers", part: "connections") }
       guard let you = wire.data?.you else { throw .unusable(event: "_peers", part: "you") }
-      self = .peers(you: you, others: others, secret: wire.data?.secret)
+      self = .peers(you: you, others: others, secret: wire.data?.secret, iceServers: wire.data?.iceServers)
     case "_new_peer":
       self = .joined(try wire.socketID())
     case "_remove_peer":
@@ -41,11 +44,12 @@ package enum ServerMessage: Sendable, Hashable {
   /// The message in JSON.
   package var text: String {
     switch self {
-    case .peers(let you, let others, let secret):
+    case .peers(let you, let others, let secret, let iceServers):
       var data = WireMessage.Payload()
       data.connections = others
       data.you = you
       data.secret = secret
+      data.iceServers = iceServers
       return WireMessage(eventName: "_peers", data: data).text
     case .joined(let id):
       return WireMessage(eventName: "_new_peer", socketID: id).text

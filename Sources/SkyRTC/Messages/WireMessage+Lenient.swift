@@ -1,3 +1,5 @@
+internal import Signalling
+
 extension WireMessage {
   init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
@@ -69,6 +71,7 @@ extension WireMessage.Payload {
     connections = try? fields.decodeIfPresent([String].self, forKey: .connections)
     you = text(.you)
     secret = text(.secret)
+    iceServers = try? fields.decodeIfPresent(SignalledICEServers.self, forKey: .iceServers)
     socketId = text(.socketId)
     sdp = try? fields.decodeIfPresent(WireMessage.Description.self, forKey: .sdp)
     candidate = text(.candidate)

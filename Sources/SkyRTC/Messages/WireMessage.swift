@@ -20,6 +20,7 @@ struct WireMessage: Codable {
     var connections: [String]?
     var you: String?
     var secret: String?
+    var iceServers: SignalledICEServers?
     var socketId: String?
     var sdp: Description?
     var candidate: String?
@@ -29,7 +30,7 @@ struct WireMessage: Codable {
     var sdpMLineIndex: Int?
 
     enum CodingKeys: CodingKey {
-      case room, connections, you, secret, socketId, sdp, candidate, id, label, sdpMid, sdpMLineIndex
+      case room, connections, you, secret, iceServers, socketId, sdp, candidate, id, label, sdpMid, sdpMLineIndex
     }
   }
 
@@ -104,7 +105,7 @@ struct WireMessage: Codable {
   var text: String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    // The fields are strings, integers and arrays of strings, which JSON can always express.
+    // The fields are strings, integers and lists of them, which JSON can always express.
     guard let data = try? encoder.encode(self) else { return "{}" }
     return String(decoding: data, as: UTF8.self)
   }

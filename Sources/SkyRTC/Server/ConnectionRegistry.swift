@@ -3,6 +3,7 @@ import HTTPTransport
 import Logging
 import Media
 import NIOCore
+import Signalling
 
 /// All clients of a server and their rooms. Every method must be called on the server's event loop.
 ///
@@ -24,6 +25,8 @@ final class ConnectionRegistry {
   }
 
   private let limits: SkyRTCServer.Limits
+  /// Returns the ICE servers for a client that joins now.
+  private let iceServers: @Sendable () -> [ICEServer]
   private let logger: Logger
   private let loop: any EventLoop
   private var rooms: Rooms
@@ -35,8 +38,12 @@ final class ConnectionRegistry {
   private var signalWarnings: LogRateLimiter
   private var isStopping = false
 
-  init(limits: SkyRTCServer.Limits, logger: Logger, loop: any EventLoop) {
+  init(
+    limits: SkyRTCServer.Limits, iceServers: @escaping @Sendable () -> [ICEServer] = { [] }, logger: Logger,
+    loop: any EventLoop
+  ) {
     self.limits = limits
+    self.iceServers = iceServers
     self.logger = logger
     self.loop = loop
     connections = ConnectionCount(
@@ -170,8 +177,11 @@ final class ConnectionRegistry {
     do throws(Rooms.JoinError) {
       var deliveries = try rooms.join(name.id, room: room)
       for index in deliveries.indices {
-        guard case .peers(let you, let others, _) = deliveries[index].message else { continue }
-        deliveries[index].message = .peers(you: you, others: others, secret: name.identity.secret)
+        guard case .peers(let you, let others, _, _) = deliveries[index].message else { continue }
+        let servers = iceServers()
+        deliveries[index].message = .peers(
+          you: you, others: others, secret: name.identity.secret,
+          iceServers: servers.isEmpty ? nil : SignalledICEServers(servers))
       }
       clients[name.id]?.joinTimer?.cancel()
       logger.info(

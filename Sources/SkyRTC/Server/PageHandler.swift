@@ -110,15 +110,10 @@ final class PageHandler: ChannelInboundHandler, RemovableChannelHandler {
 
   /// The settings of the page. The ICE servers have the form of `RTCIceServer` (W3C webrtc, 4.2.3).
   private var settings: ByteBuffer {
-    struct Server: Encodable {
-      var urls: String
-      var username: String?
-      var credential: String?
-    }
-    let servers = iceServers().map { Server(urls: $0.url, username: $0.username, credential: $0.credential) }
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return ByteBuffer(bytes: (try? encoder.encode(["iceServers": servers])) ?? Data("{}".utf8))
+    return ByteBuffer(
+      bytes: (try? encoder.encode(["iceServers": SignalledICEServers(iceServers())])) ?? Data("{}".utf8))
   }
 
   private func answer(context: ChannelHandlerContext) {

@@ -9,7 +9,8 @@ extension SkyRTCServer {
     public var port: Int
     /// With TLS, the page is `https` and the WebSocket `wss`. Browsers require that for cameras everywhere but on localhost.
     public var tls: TLS?
-    /// STUN or TURN servers that the page uses, for example `stun:stun.example.org`.
+    /// STUN or TURN servers that the page uses and that clients get when they join, for example
+    /// `stun:stun.example.org`.
     public var iceServers: [ICEServer] = []
     /// Origins of pages that may join besides the server's own page, for example `https://example.org`; `*` admits
     /// every page. Programs, which send no origin, are always admitted.

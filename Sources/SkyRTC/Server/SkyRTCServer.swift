@@ -44,7 +44,7 @@ public actor SkyRTCServer {
 
   /// Creates a server that also answers other requests than those for its page.
   ///
-  /// - Parameter iceServers: returns the ICE servers for a page that is loaded now.
+  /// - Parameter iceServers: returns the ICE servers for a page that is loaded or a client that joins now.
   package init(
     configuration: Configuration, responder: (any HTTPRequestResponder)?,
     iceServers: @escaping @Sendable () -> [ICEServer], logger: Logger,
@@ -54,7 +54,8 @@ public actor SkyRTCServer {
     self.responder = responder
     self.iceServers = iceServers
     loop = group.any()
-    let registry = ConnectionRegistry(limits: configuration.limits, logger: logger, loop: loop)
+    let registry = ConnectionRegistry(
+      limits: configuration.limits, iceServers: iceServers, logger: logger, loop: loop)
     self.registry = NIOLoopBoundBox.makeBoxSendingValue(registry, eventLoop: loop)
   }
 

@@ -40,7 +40,11 @@ extension Call {
         if participant.offerer == .local { _ = parts.participantRegistry.begin(participant.id) }
         parts.peer.call(participant)
       case .iceServers(let servers):
-        for problem in await parts.peer.use(servers) { log.warning("\(problem)") }
+        // Their candidates are trickled, so that a slow name server does not delay the call.
+        let use = Task { [log] in
+          for problem in await parts.peer.use(servers) { log.warning("\(problem)") }
+        }
+        if !parts.client.canTrickle { await use.value }
       case .participantLeft(let id, _):
         let level: Logger.Level = parts.participantRegistry.isExpected(id) ? .debug : .info
         log.log(level: level, "user left", metadata: ["user": "\(id)"])

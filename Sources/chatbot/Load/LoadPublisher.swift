@@ -78,7 +78,11 @@ struct LoadPublisher: Sendable {
         if participant.offerer == .local, !begin(participant.id) { continue }
         peer.call(participant)
       case .iceServers(let servers):
-        await peer.use(servers)
+        // Their candidates are trickled, so that a slow name server does not delay the call.
+        let use = Task {
+          for problem in await peer.use(servers) { log.warning("\(problem)", metadata: ["publisher": "\(index)"]) }
+        }
+        if !client.canTrickle { await use.value }
       case .closed(let reason):
         giveUp("The signalling ended: \(reason)")
         return await leave()

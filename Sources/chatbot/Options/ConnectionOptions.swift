@@ -189,8 +189,12 @@ struct ConnectionOptions: ParsableArguments {
     if let waitForServer, waitForServer.milliseconds > 3_600_000 {
       throw ValidationError("--wait-for-server is at most 1h.")
     }
-    if iceTransportPolicy == .relay, !ice.iceServer.contains(where: { $0.lowercased().hasPrefix("turn") }) {
-      throw ValidationError("--ice-transport-policy relay needs a TURN server: --ice-server turn:host.")
+    let system = server.flatMap(SignallingSystem.init(address:)) ?? .skyRTC
+    if iceTransportPolicy == .relay, !system.assignsICEServers,
+      !ice.iceServer.contains(where: { $0.lowercased().hasPrefix("turn") })
+    {
+      throw ValidationError(
+        "--ice-transport-policy relay needs a TURN server: --ice-server turn:host. \(system.name) names none.")
     }
     if tcpPort > 0, !tcp { throw ValidationError("--tcp-port needs --tcp.") }
     if tcp, iceTransportPolicy == .relay {

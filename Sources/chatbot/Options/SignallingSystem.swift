@@ -77,6 +77,14 @@ enum SignallingSystem: String, CaseIterable, Sendable {
     }
   }
 
+  /// Whether its servers may name STUN and TURN servers.
+  var assignsICEServers: Bool {
+    switch self {
+    case .skyRTC, .socketIO, .whip, .whep: true
+    case .firestore, .janus: false
+    }
+  }
+
   /// The list for `chatbot signallings`.
   static var list: String {
     allCases.map { system in

@@ -33,7 +33,7 @@ struct ServeCommand: AsyncParsableCommand {
     }
     let gateway = try await gateway(ice, console: console, log: log)
     let server = SkyRTCServer(
-      configuration: configuration, responder: gateway, iceServers: { ice.servers(for: "page") }, logger: log)
+      configuration: configuration, responder: gateway, iceServers: { ice.servers(for: "room") }, logger: log)
     do {
       let address = try await server.start()
       await gateway?.open(access(to: address))

@@ -9,12 +9,15 @@ struct NATCall: Sendable {
     case relay(TURNServer.Transport)
     /// A STUN server, and TCP connections between the bots at port 443.
     case iceTCP
+    /// Only relayed candidates, of servers that other options or the signalling name.
+    case named
 
     var description: String {
       switch self {
       case .stun: "STUN"
       case .relay(let transport): "TURN over \(transport.rawValue.uppercased())"
       case .iceTCP: "ICE over TCP"
+      case .named: "TURN"
       }
     }
 
@@ -24,6 +27,7 @@ struct NATCall: Sendable {
       case .stun: ["--ice-server", server.stunURL]
       case .relay(let transport): ["--ice-server", server.turnURL(transport), "--ice-transport-policy", "relay"]
       case .iceTCP: ["--ice-server", server.stunURL, "--tcp", "--tcp-port", "443"]
+      case .named: ["--ice-transport-policy", "relay"]
       }
     }
   }
@@ -40,6 +44,7 @@ struct NATCall: Sendable {
       let firewalls = [firewall, other.firewall]
       return switch servers {
       case .stun: firewalls.allSatisfy { $0.passes(.udp, port: 3478) } && kind.connectsDirectly(to: other.kind)
+      case .named: true
       case .relay(let transport):
         firewalls.allSatisfy { $0.passes(transport, port: TURNServer.port(of: transport)) }
       case .iceTCP: connects(to: other, with: .stun) || isPublic || other.isPublic

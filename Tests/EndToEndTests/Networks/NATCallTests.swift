@@ -243,7 +243,7 @@ extension NATCall.Servers {
   fileprivate var connectionLimit: Double {
     switch self {
     case .stun: 2
-    case .relay(.udp), .relay(.tcp): 3
+    case .relay(.udp), .relay(.tcp), .named: 3
     case .relay(.tls): 5
     case .iceTCP: 3
     }

@@ -207,6 +207,24 @@ struct SkyRTCClientTests {
     await server.stop()
   }
 
+  @Test("ICE servers in the answer to the join are delivered before it")
+  func iceServers() async throws {
+    let server = try await ScriptedServer.start { connection, message in
+      guard case .text(let text) = message, text.contains("__join") else { return }
+      connection.send(
+        #"{"eventName":"_peers","data":{"connections":[],"you":"a","iceServers":"#
+          + #"[7,{"urls":["turn:b"],"username":"u","credential":"p"}]}}"#)
+    }
+    let client = try client(server.url, options: quick)
+    try await client.connect()
+    var events = client.events.makeAsyncIterator()
+    #expect(
+      await events.next(isolation: nil) == .iceServers([ICEServer(url: "turn:b", username: "u", credential: "p")]))
+    #expect(await events.next(isolation: nil) == .joined(id: "a", others: []))
+    await client.leave()
+    await server.stop()
+  }
+
   @Test("valid events are delivered among faulty messages of the server")
   func faultBehaviour() async throws {
     let server = try await ScriptedServer.start { connection, message in

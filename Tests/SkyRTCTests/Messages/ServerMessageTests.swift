@@ -11,6 +11,9 @@ struct ServerMessageTests {
   func roundTrip() throws {
     let messages: [ServerMessage] = [
       .peers(you: "a", others: []), .peers(you: "a", others: [], secret: "00ff"), .peers(you: "a", others: ["b", "c"]),
+      .peers(
+        you: "a", others: [],
+        iceServers: SignalledICEServers(["stun:a", ICEServer(url: "turn:b", username: "u", credential: "p")])),
       .joined("b"), .left("b"),
       .signal(.offer(.init(type: "offer", sdp: "v=0\r\n")), from: "b"),
       .signal(.answer(.init(type: "offer", sdp: "v=0\r\n")), from: "b"),
@@ -26,6 +29,12 @@ struct ServerMessageTests {
       message.text
         == #"{"data":{"candidate":"candidate:1","id":"0","label":1,"sdpMLineIndex":1,"sdpMid":"0","socketId":"b"},"#
         + #""eventName":"_ice_candidate"}"#)
+  }
+
+  @Test("ICE servers of an unexpected kind count as missing", arguments: ["7", "{}", "\"turn:b\"", "null"])
+  func strangeICEServers(value: String) throws {
+    let text = #"{"eventName":"_peers","data":{"connections":[],"you":"a","iceServers":\#(value)}}"#
+    #expect(try ServerMessage(parsing: text) == .peers(you: "a", others: []))
   }
 
   @Test(

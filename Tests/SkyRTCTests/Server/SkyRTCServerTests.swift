@@ -1,6 +1,7 @@
 import Foundation
 import NIOCore
 import Signalling
+import Synchronization
 import TestSupport
 import Testing
 
@@ -45,8 +46,39 @@ struct SkyRTCServerTests {
       let participant = try await Participant.connect(to: address)
       participant.socket.send(
         .binary(ByteBuffer(string: "{\n \"eventName\": \"__join\",\n \"data\": {\"room\": 5}\n}")))
-      guard case .peers(let you, [], _)? = try await participant.next() else { throw Participant.Surprise.noWelcome }
+      guard case .peers(let you, [], _, _)? = try await participant.next() else { throw Participant.Surprise.noWelcome }
       #expect(await server.participants(in: "5") == [you])
+    }
+  }
+
+  @Test("each client that joins gets ICE servers with credentials of its own, if the server has any")
+  func iceServers() async throws {
+    let count = Mutex(0)
+    let server = SkyRTCServer(
+      configuration: .init(port: 0), responder: nil,
+      iceServers: {
+        let number = count.withLock {
+          $0 += 1
+          return $0
+        }
+        return [ICEServer(url: "turn:a", username: "user\(number)", credential: "p")]
+      }, logger: .quiet)
+    let address = try await server.start()
+    for number in 1...2 {
+      let participant = try await Participant.connect(to: address)
+      participant.send(.join(room: "\(number)", former: nil))
+      guard case .peers(_, [], _, let assigned?)? = try await participant.next() else {
+        throw Participant.Surprise.noWelcome
+      }
+      #expect(assigned.servers == [ICEServer(url: "turn:a", username: "user\(number)", credential: "p")])
+      await participant.close()
+    }
+    await server.shutdown()
+    try await withServer { _, address in
+      let participant = try await Participant.connect(to: address)
+      participant.send(.join(room: "1", former: nil))
+      let text = try await participant.nextText()
+      #expect(text?.contains("_peers") == true && text?.contains("iceServers") == false)
     }
   }
 
@@ -60,7 +92,7 @@ struct SkyRTCServerTests {
       }
       let participant = try await Participant.connect(to: address)
       participant.send(text: #"{"eventName":"__join"}"#)
-      guard case .peers(let you, [], _)? = try await participant.next() else { throw Participant.Surprise.noWelcome }
+      guard case .peers(let you, [], _, _)? = try await participant.next() else { throw Participant.Surprise.noWelcome }
       #expect(await server.participants(in: "__default") == [you])
     }
   }
@@ -141,7 +173,7 @@ struct SkyRTCServerTests {
       ] {
         let thief = try await Participant.connect(to: address)
         thief.send(.join(room: "1", former: .init(id: victimID, secret: wrong)))
-        guard case .peers(let id, _, _)? = try await thief.next() else { throw Participant.Surprise.noWelcome }
+        guard case .peers(let id, _, _, _)? = try await thief.next() else { throw Participant.Surprise.noWelcome }
         #expect(id != victimID && id != witnessID)
         await thief.close()
       }
@@ -163,7 +195,7 @@ struct SkyRTCServerTests {
       #expect(try await witness.next() == .joined(id))
       let back = try await Participant.connect(to: address)
       back.send(.join(room: "1", former: .init(id: id, secret: old.secret)))
-      guard case .peers(id, let others, _)? = try await back.next() else { throw Participant.Surprise.noWelcome }
+      guard case .peers(id, let others, _, _)? = try await back.next() else { throw Participant.Surprise.noWelcome }
       #expect(others.count == 1)
       #expect(await old.socket.ended() == .closedByPeer(code: 1008, reason: "This participant has connected again."))
       back.send(.signal(.mark("here"), to: others[0]))

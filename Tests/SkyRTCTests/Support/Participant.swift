@@ -26,7 +26,7 @@ final class Participant {
   static func joined(_ room: String, at address: SkyRTCServer.Address) async throws -> (Participant, id: String) {
     let participant = try await connect(to: address)
     participant.send(.join(room: room, former: nil))
-    guard case .peers(let you, _, _)? = try await participant.next() else { throw Surprise.noWelcome }
+    guard case .peers(let you, _, _, _)? = try await participant.next() else { throw Surprise.noWelcome }
     return (participant, you)
   }
 
@@ -48,9 +48,9 @@ final class Participant {
   /// Returns the next message, without the secret of a `_peers`.
   func next() async throws -> ServerMessage? {
     let message = try await nextText().map { try ServerMessage(parsing: $0) }
-    guard case .peers(let you, let others, let secret) = message else { return message }
+    guard case .peers(let you, let others, let secret, let iceServers) = message else { return message }
     self.secret = secret
-    return .peers(you: you, others: others)
+    return .peers(you: you, others: others, iceServers: iceServers)
   }
 
   func close() async {

@@ -124,8 +124,8 @@ struct CallOptionsTests {
         "The ICE server 'stun:a:0' cannot be used: A port is a number from 1 to 65535, but this one is \"0\"."
       ),
       (
-        ["--record", "o", "--ice-server", "stun:a", "--ice-transport-policy", "relay"],
-        "--ice-transport-policy relay needs a TURN server: --ice-server turn:host."
+        ["--server", "janus+ws://a", "--record", "o", "--ice-server", "stun:a", "--ice-transport-policy", "relay"],
+        "--ice-transport-policy relay needs a TURN server: --ice-server turn:host. Janus VideoRoom names none."
       ),
       (
         ["--record", "o", "--bind-address", "localhost"],
