@@ -33,6 +33,22 @@ import Testing
       ])
   }
 
+  @Test("ICE servers in the reply to the login are delivered before the join, and what is left out is noted")
+  func iceServers() {
+    var signalling = signalling()
+    connect(&signalling)
+    let reply = #"42["login",{"success":true,"iceServers":[{"urls":"turn:b","username":"u","credential":"p"},7]}]"#
+    let actions = signalling.received(reply, now: start)
+    #expect(actions.first == .loggedIn(.four) && actions.count == 4)
+    guard case .note(let note) = actions.dropFirst().first else { return #expect(Bool(false), "\(actions)") }
+    #expect(note.contains("of which 1 are ignored"))
+    #expect(
+      actions.suffix(2) == [
+        .deliver(.iceServers([ICEServer(url: "turn:b", username: "u", credential: "p")])),
+        .deliver(.joined(id: "1", others: [])),
+      ])
+  }
+
   @Test("a refused login ends the client, unless it was accepted before")
   func refusedLoginEnds() {
     var signalling = signalling()

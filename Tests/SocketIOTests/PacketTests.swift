@@ -167,6 +167,16 @@ import Testing
     #expect(object == .login(isAccepted: true))
     #expect(try parse("login", #"{"success":1}"#) == .login(isAccepted: true))
     #expect(try parse("login", "{}") == .login(isAccepted: false))
+    let servers = #"[{"urls":["stun:a","turn:b"],"username":"u","credential":"p"}]"#
+    #expect(
+      try parse("login", #"{"success":true,"iceServers":\#(servers)}"#)
+        == .login(
+          isAccepted: true,
+          iceServers: SignalledICEServers([
+            ICEServer(url: "stun:a", username: "u", credential: "p"),
+            ICEServer(url: "turn:b", username: "u", credential: "p"),
+          ])))
+    #expect(try parse("login", #"{"success":true,"iceServers":7}"#) == .login(isAccepted: true))
   }
 
   @Test("the index of a candidate may be a string or a number, and is ignored outside 0 to 65535")

@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 package import Media
 package import Signalling
 
@@ -6,7 +7,8 @@ package import Signalling
 /// It is read leniently: the argument may be an object or a string that holds one, numbers and booleans may be strings,
 /// and unknown fields are ignored.
 package enum IncomingCallMessage: Sendable, Hashable {
-  case login(isAccepted: Bool)
+  /// `iceServers` is an addition of this project: STUN and TURN servers for the calls of this user.
+  case login(isAccepted: Bool, iceServers: SignalledICEServers? = nil)
   case callRequest(from: ParticipantID)
   case callResponse(from: ParticipantID, isAccepted: Bool)
   case offer(from: ParticipantID, sdp: String)
@@ -28,7 +30,8 @@ package enum IncomingCallMessage: Sendable, Hashable {
     switch event {
     case "login":
       // An empty object means that the server does not know the user.
-      self = .login(isAccepted: fields["success"]?.lenientBool ?? false)
+      self = .login(
+        isAccepted: fields["success"]?.lenientBool ?? false, iceServers: fields["iceServers"].flatMap(Self.iceServers))
     case "call_request":
       self = .callRequest(from: try Self.user(in: fields, of: event))
     case "call_response":
@@ -57,6 +60,10 @@ package enum IncomingCallMessage: Sendable, Hashable {
     if case .string(let text) = value { value = try JSONValue(parsing: text) }
     guard case .object = value else { throw .unusable(event: event, field: "argument") }
     return value
+  }
+
+  private static func iceServers(_ value: JSONValue) -> SignalledICEServers? {
+    try? JSONDecoder().decode(SignalledICEServers.self, from: Data(value.text.utf8))
   }
 
   private static func user(in fields: JSONValue, of event: String) throws(SocketIOParseError) -> ParticipantID {

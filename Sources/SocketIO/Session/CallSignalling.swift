@@ -134,7 +134,9 @@ package struct CallSignalling: Sendable {
   ) -> [Action] {
     do throws(SocketIOParseError) {
       let message = try IncomingCallMessage(parsing: name, arguments: arguments)
-      if case .login(let isAccepted) = message { return loginAnswered(isAccepted, now: now) }
+      if case .login(let isAccepted, let iceServers) = message {
+        return loginAnswered(isAccepted, iceServers, now: now)
+      }
       return carryOut(calls.received(message, now: now))
     } catch .emptyObject(let event) where event == "call_response" {
       malformedCount &+= 1
@@ -146,13 +148,17 @@ package struct CallSignalling: Sendable {
     }
   }
 
-  private mutating func loginAnswered(_ isAccepted: Bool, now: ContinuousClock.Instant) -> [Action] {
+  private mutating func loginAnswered(
+    _ isAccepted: Bool, _ iceServers: SignalledICEServers?, now: ContinuousClock.Instant
+  ) -> [Action] {
     guard case .sent(_, let generation) = login else { return [] }
     if isAccepted {
       login = .accepted
       hasLoggedIn = true
       refusedLogins = 0
-      return [.loggedIn(generation)] + carryOut(calls.loggedIn(now: now))
+      var assigned: [Action] = iceServers?.problem.map { [.note($0)] } ?? []
+      if let servers = iceServers?.servers, !servers.isEmpty { assigned.append(.deliver(.iceServers(servers))) }
+      return [.loggedIn(generation)] + assigned + carryOut(calls.loggedIn(now: now))
     }
     login = .notSent
     refusedLogins += 1
