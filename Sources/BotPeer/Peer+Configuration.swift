@@ -25,6 +25,8 @@ extension Peer {
     /// STUN servers, `stun:host[:port]` (RFC 7064), and TURN servers with a user name and a password,
     /// `turn:host[:port][?transport=udp|tcp]` or `turns:` for TLS (RFC 7065).
     public var iceServers: [ICEServer] = []
+    /// Where TURN servers of ``iceServers`` get new credentials from during long calls; nil if theirs do not expire.
+    public var iceServerRenewal: ICEServerRenewal?
     /// Whether participants may be reached directly, or only through a TURN server.
     public var iceTransportPolicy = ICETransportPolicy.all
     /// Whether the peer restarts ICE when nothing is heard from a participant for 5 s or the address to them vanishes. The
@@ -102,6 +104,19 @@ extension Peer {
           $0.family == address.family
         }
       }
+    }
+  }
+
+  /// How credentials that are valid for a limited time are renewed. Calls move to an allocation with the new ones.
+  public struct ICEServerRenewal: Sendable {
+    /// From one renewal to the next; it must be shorter than the credentials are valid.
+    public var interval: Duration
+    /// Returns the servers with new credentials.
+    public var servers: @Sendable () -> [ICEServer]
+
+    public init(interval: Duration, servers: @escaping @Sendable () -> [ICEServer]) {
+      self.interval = interval
+      self.servers = servers
     }
   }
 

@@ -8,6 +8,7 @@ public import NIOCore
 internal import RTP
 @_exported public import SCTP
 @_exported public import Signalling
+internal import Synchronization
 
 /// A headless WebRTC participant: connects to any number of others, receives their media and sends frames to all.
 ///
@@ -36,6 +37,8 @@ public final class Peer: Sendable {
   private let assignments: ShardAssignments
   private let source: NIOLoopBound<EventSource>
   private let received: ReceivedDataChannels
+  /// Renews the credentials of TURN servers.
+  private let renewal = Mutex<Task<Void, Never>?>(nil)
 
   private init(
     events: ParticipantEvents, dataChannels: ReceivedDataChannels, shards: [MediaShard], assignments: ShardAssignments,
@@ -100,7 +103,24 @@ public final class Peer: Sendable {
     try await loop.submit {
       source.value.keyframeNeeded = { for shard in all { shard.perform { $0.requestKeyframe(of: nil) } } }
     }.get()
-    return Peer(events: events, dataChannels: received, shards: shards, assignments: plan.assignments, source: source)
+    let peer = Peer(
+      events: events, dataChannels: received, shards: shards, assignments: plan.assignments, source: source)
+    if let renewal = configuration.iceServerRenewal { peer.begin(renewal, log: log) }
+    return peer
+  }
+
+  private func begin(_ plan: ICEServerRenewal, log: Logger) {
+    let task = Task { [weak self] in
+      let interval = max(plan.interval, .seconds(1))
+      var wait = interval
+      while (try? await Task.sleep(for: wait)) != nil, let self {
+        let problems = await self.use(plan.servers(), areAssigned: false)
+        for problem in problems { log.warning("\(problem)") }
+        // A name server that does not answer may do so later.
+        wait = problems.isEmpty ? interval : min(interval, .seconds(60))
+      }
+    }
+    renewal.withLock { $0 = task }
   }
 
   /// Prepares for a participant whom the signalling announced: sends them an offer, or expects theirs.
@@ -111,11 +131,16 @@ public final class Peer: Sendable {
     if participant.offerer == .local { offer(to: participant.id) }
   }
 
-  /// Uses STUN and TURN servers that the signalling assigned, besides those of the configuration.
+  /// Uses STUN and TURN servers that the signalling assigned, besides those of the configuration. If it assigns other
+  /// credentials for a server, calls move to an allocation with those.
   ///
   /// - Returns: the servers that cannot be used, each with the reason.
   @discardableResult
   public func use(_ servers: [ICEServer]) async -> [String] {
+    await use(servers, areAssigned: true)
+  }
+
+  private func use(_ servers: [ICEServer], areAssigned: Bool) async -> [String] {
     var found = ICEServers()
     var problems: [String] = []
     for server in servers.prefix(16) {
@@ -125,6 +150,7 @@ public final class Peer: Sendable {
         problems.append("\(error)")
       }
     }
+    for index in found.turn.indices { found.turn[index].isAssigned = areAssigned }
     for shard in shards { shard.perform { [found] in $0.use(found) } }
     return problems
   }
@@ -237,6 +263,7 @@ public final class Peer: Sendable {
 
   /// Closes all connections, delivers the last events and ends ``events``.
   public func close(reason: String) async {
+    renewal.withLock { $0?.cancel() }
     for shard in shards { await shard.close(reason: reason) }
     received.finish()
     try? await shards[0].loop.submit { [source] in source.value.finish() }.get()

@@ -212,7 +212,7 @@ final class PeerDriver {
     if configuration.iceTransportPolicy == .all { gatherServerReflexive(from: stunServers) }
     if !servers.turn.isEmpty {
       relays = relays ?? makeRelays()
-      relays?.use(servers.turn, families: Set(sockets.keys.map(\.family)))
+      relays?.use(servers.turn, families: Set(sockets.keys.map(\.family)), now: .now)
     }
     carryOutAll(now: .now)
   }
@@ -292,6 +292,7 @@ final class PeerDriver {
     switch event {
     case .added(let relay): demultiplexer.addRelayed(relay, now: now.instant)
     case .removed(let address): demultiplexer.removeLocal(address, now: now.instant)
+    case .retired(let address): demultiplexer.retireRelayed(address, now: now.instant)
     case .received(var datagram, let remote, let local):
       newlyRead &+= 1
       demultiplexer.received(&datagram, from: remote, to: local, now: now)
@@ -494,6 +495,7 @@ final class PeerDriver {
 
   private func gather(now: ContinuousClock.Instant) {
     relays?.poll(now: now) { handle($0, now: MonotonicInstant(now)) }
+    relays?.release(now: now, isUsed: { demultiplexer.uses($0) }, { handle($0, now: MonotonicInstant(now)) })
     for (name, addresses) in names?.poll(now: now) ?? [] { demultiplexer.resolved(name, to: addresses, now: now) }
     if gatherers.isEmpty { return }
     for base in gatherers.keys {

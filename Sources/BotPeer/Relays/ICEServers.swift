@@ -9,6 +9,8 @@ struct TURNServer: Sendable {
   let url: ICEServerURL
   let credentials: TURNCredentials
   let addresses: [TransportAddress]
+  /// Whether the signalling assigned it. The user's own servers precede those.
+  var isAssigned = false
 }
 
 /// The STUN and TURN servers of a peer, with resolved names.

@@ -19,6 +19,15 @@ final class Relay {
   let server: TURNServer
   /// The relayed addresses that the server has granted.
   private(set) var addresses: [TransportAddress] = []
+  let created = ContinuousClock.now
+  /// Whether another allocation with newer credentials replaces this one, which only serves the calls that use it.
+  var isRetired = false
+  /// When calls were last asked to move from it to another one.
+  var moveRequested: ContinuousClock.Instant?
+  /// Whether the server has granted it since this was last reset.
+  var isNewlyGranted = false
+  /// Since when no call uses it although it is retired.
+  var unusedSince: ContinuousClock.Instant?
   /// Whether the server has granted or refused an allocation.
   private(set) var hasResult = false
   private var client: TURNClient
@@ -79,6 +88,16 @@ final class Relay {
     }
   }
 
+  /// Whether an allocation with the credentials of `other` must replace this one.
+  func isReplaced(by other: TURNServer, now: ContinuousClock.Instant) -> Bool {
+    if server.credentials == other.credentials { return false }
+    if server.isAssigned != other.isAssigned { return server.isAssigned }
+    // A signalling system may name them several times while a call begins.
+    return !other.isAssigned || now - created >= Self.minimumAge
+  }
+
+  private static let minimumAge = Duration.seconds(10)
+
   private func closeLink() {
     switch link {
     case .datagrams(let socket):
@@ -131,6 +150,7 @@ final class Relay {
         remove(handle)
         hasResult = true
         addresses = allocation.relayed
+        isNewlyGranted = true
         log.debug(
           "TURN server relays",
           metadata: ["server": "\(server.url)", "address": "\(addresses.map(\.description).joined(separator: " "))"])
@@ -145,6 +165,10 @@ final class Relay {
         log.warning("\(failure)", metadata: ["server": "\(server.url)"])
       case .lost(let loss):
         remove(handle)
+        if isRetired {
+          log.debug("The replaced address of the TURN server ended: \(loss)", metadata: ["server": "\(server.url)"])
+          break
+        }
         log.warning("\(loss) A new address is requested.", metadata: ["server": "\(server.url)"])
       case .peerRefused(let address, let code):
         log.debug(
@@ -180,6 +204,8 @@ final class Relay {
 enum RelayEvent {
   case added(RelayedAddress)
   case removed(TransportAddress)
+  /// Another address replaces it; it still works.
+  case retired(TransportAddress)
   /// A datagram of a peer that was sent to the relayed address `at`.
   case received(ByteBuffer, from: TransportAddress, at: TransportAddress)
 }

@@ -6,6 +6,10 @@ internal import NIOSSL
 
 /// The allocations of a driver on TURN servers: one for each server. All participants share them.
 ///
+/// The credentials of an allocation cannot change (RFC 8656, 5: error 441). With new credentials for a server there is a
+/// second allocation, and when it is granted the first is retired: calls move to the second, and the first is given up when
+/// none uses it any more, or when the server refuses to refresh it.
+///
 /// It belongs to the driver's event loop.
 final class RelaySet {
   private var relays: [Relay] = []
@@ -23,6 +27,16 @@ final class RelaySet {
 
   /// How many servers are used.
   private static let maximumServers = 16
+  /// How many retired allocations are kept.
+  private static let maximumRetired = 16
+  /// How often it is checked whether calls still use retired allocations, and how long one must be unused: late datagrams
+  /// may arrive there.
+  private static let releaseInterval = Duration.seconds(1)
+  private static let releaseDelay = Duration.seconds(5)
+  /// After how long calls that still use one are asked again to move: the offer may have been lost.
+  private static let moveInterval = Duration.seconds(30)
+  /// When that is checked next; nil if there are none.
+  private var releaseDue: ContinuousClock.Instant?
 
   init(
     _ configuration: Peer.Configuration, on loop: any EventLoop, log: Logger,
@@ -44,13 +58,22 @@ final class RelaySet {
 
   var sockets: [DatagramSocket] { relays.compactMap(\.socket) }
 
-  /// The time of the next ``poll(now:_:)``.
-  var deadline: ContinuousClock.Instant? { relays.lazy.compactMap(\.deadline).min() }
+  /// The time of the next ``poll(now:_:)`` or ``release(now:isUsed:_:)``.
+  var deadline: ContinuousClock.Instant? {
+    let next = relays.lazy.compactMap(\.deadline).min()
+    guard let releaseDue else { return next }
+    return next.map { min($0, releaseDue) } ?? releaseDue
+  }
 
-  /// Requests an allocation on each server that is new and has an address of one of these families.
-  func use(_ servers: [TURNServer], families: Set<IPAddress.Family>) {
-    for server in servers where relays.count < Self.maximumServers {
-      guard !relays.contains(where: { $0.server.url == server.url }),
+  /// Requests an allocation on each server that is new or has new credentials.
+  ///
+  /// - Parameter families: those of our own addresses, which are preferred.
+  func use(_ servers: [TURNServer], families: Set<IPAddress.Family>, now: ContinuousClock.Instant) {
+    for server in servers {
+      let former = relays.filter { $0.server.url == server.url && !$0.isRetired }
+      guard former.allSatisfy({ $0.isReplaced(by: server, now: now) }) else { continue }
+      for relay in former where relay.addresses.isEmpty { close(relay, now: now) }
+      guard Set(relays.map(\.server.url)).union([server.url]).count <= Self.maximumServers,
         let address = server.addresses.first(where: { families.contains($0.family) }) ?? server.addresses.first
       else { continue }
       let relay = Relay(to: server, at: address, in: context, log: log)
@@ -107,6 +130,7 @@ final class RelaySet {
   /// Sends what is due, and passes on what the driver must do.
   func poll(now: ContinuousClock.Instant, _ handle: (RelayEvent) -> Void) {
     for relay in relays { poll(relay, now: now, handle) }
+    followReplacements(now: now, handle)
   }
 
   private func poll(_ relay: Relay, now: ContinuousClock.Instant, _ handle: (RelayEvent) -> Void) {
@@ -114,10 +138,66 @@ final class RelaySet {
       switch event {
       case .added(let relayed): byAddress[relayed.address] = relay
       case .removed(let address): byAddress[address] = nil
-      case .received: break
+      case .received, .retired: break
       }
       handle(event)
     }
+  }
+
+  // MARK: Replaced allocations
+
+  /// Retires the former allocations on the servers of those that have just been granted, and forgets retired ones that the
+  /// server has ended.
+  private func followReplacements(now: ContinuousClock.Instant, _ handle: (RelayEvent) -> Void) {
+    for relay in relays where relay.isNewlyGranted {
+      relay.isNewlyGranted = false
+      for former in relays
+      where !former.isRetired && former.server.url == relay.server.url && former.created < relay.created {
+        former.isRetired = true
+        former.moveRequested = now
+        log.debug("TURN server relays with new credentials", metadata: ["server": "\(relay.server.url)"])
+        for address in former.addresses { handle(.retired(address)) }
+      }
+    }
+    for relay in relays where relay.isRetired && relay.addresses.isEmpty { close(relay, now: now) }
+    guard relays.contains(where: \.isRetired) else { return }
+    let retired = relays.filter(\.isRetired)
+    for oldest in retired.dropLast(Self.maximumRetired) { release(oldest, now: now, handle) }
+    if releaseDue == nil { releaseDue = now + Self.releaseInterval }
+  }
+
+  /// Gives up the retired allocations that no call has used for a while.
+  func release(
+    now: ContinuousClock.Instant, isUsed: (TransportAddress) -> Bool, _ handle: (RelayEvent) -> Void
+  ) {
+    guard let due = releaseDue, due <= now else { return }
+    for relay in relays where relay.isRetired {
+      guard !relay.addresses.contains(where: isUsed) else {
+        relay.unusedSince = nil
+        if let requested = relay.moveRequested, now - requested >= Self.moveInterval {
+          relay.moveRequested = now
+          for address in relay.addresses { handle(.retired(address)) }
+        }
+        continue
+      }
+      let since = relay.unusedSince ?? now
+      relay.unusedSince = since
+      if now - since >= Self.releaseDelay { release(relay, now: now, handle) }
+    }
+    releaseDue = relays.contains(where: \.isRetired) ? now + Self.releaseInterval : nil
+  }
+
+  private func release(_ relay: Relay, now: ContinuousClock.Instant, _ handle: (RelayEvent) -> Void) {
+    for address in relay.addresses {
+      byAddress[address] = nil
+      handle(.removed(address))
+    }
+    close(relay, now: now)
+  }
+
+  private func close(_ relay: Relay, now: ContinuousClock.Instant) {
+    relay.close(now: now)
+    relays.removeAll { $0 === relay }
   }
 
   /// Frees all allocations.

@@ -73,9 +73,7 @@ extension ICEAgent {
     guard bases.contains(where: { $0.address == address }) else { return [] }
     wake = wake ?? now
     bases.removeAll { $0.address == address }
-    let removed = localCandidates.enumerated().filter { $0.element.isBased(on: address) }
-      .map { (index: $0.offset, candidate: $0.element) }
-    localCandidates.removeAll { $0.isBased(on: address) }
+    let removed = removeCandidates(basedOn: address)
     transactions.removeAll { $0.path.local == address }
     earlyChecks.removeAll { $0.path.local == address }
     if previousSession?.selected?.local == address { previousSession = nil }
@@ -87,6 +85,25 @@ extension ICEAgent {
     nominated = nil
     if started != nil { started = now }
     checkList.wakeAll()
+    return removed
+  }
+
+  /// Leaves a local address out of what comes: its candidates are not signalled any more, and no further pairs are made with
+  /// it. Existing pairs stay, also the selected one, until a restart or ``removeLocal(_:now:)``.
+  ///
+  /// - Returns: the candidates, as from ``removeLocal(_:now:)``.
+  package mutating func retireLocal(_ address: TransportAddress) -> [(index: Int, candidate: ICECandidate)] {
+    guard let index = bases.firstIndex(where: { $0.address == address }) else { return [] }
+    bases[index].isRetired = true
+    return removeCandidates(basedOn: address)
+  }
+
+  private mutating func removeCandidates(
+    basedOn address: TransportAddress
+  ) -> [(index: Int, candidate: ICECandidate)] {
+    let removed = localCandidates.enumerated().filter { $0.element.isBased(on: address) }
+      .map { (index: $0.offset, candidate: $0.element) }
+    localCandidates.removeAll { $0.isBased(on: address) }
     return removed
   }
 
@@ -177,7 +194,7 @@ extension ICEAgent {
       if remoteCandidates[index].type == .peerReflexive, candidate.type != .peerReflexive {
         remoteCandidates[index] = candidate
         checkList.update(candidate, role: role)
-        for base in bases { _ = pair(base, with: candidate, isProven: false) }
+        for base in bases where !base.isRetired { _ = pair(base, with: candidate, isProven: false) }
       }
       return true
     }
@@ -195,7 +212,7 @@ extension ICEAgent {
     remoteCandidates.append(candidate)
     // The check that revealed a peer-reflexive candidate also creates its only pair (RFC 8445, 7.3.1.4).
     if candidate.type != .peerReflexive {
-      for base in bases { _ = pair(base, with: candidate, isProven: false) }
+      for base in bases where !base.isRetired { _ = pair(base, with: candidate, isProven: false) }
     }
     return true
   }

@@ -82,6 +82,8 @@ package struct ICEAgent: Sendable {
     let foundation: String
 
     var priority: UInt32 { type.priority(localPreference: localPreference, transport: address.transport) }
+    /// Whether no further pairs with signalled candidates are made with it: see ``ICEAgent/retireLocal(_:)``.
+    var isRetired = false
   }
 
   /// A check that arrived before the credentials of its sender.
@@ -238,6 +240,12 @@ package struct ICEAgent: Sendable {
     return previousSession?.selected.map { $0.local == local && $0.remote == remote } ?? false
   }
 
+  /// Whether the selected pair, or after a restart that of the former session, has this local address.
+  package func uses(_ address: TransportAddress) -> Bool {
+    let selected = selection.flatMap { checkList.index(of: $0.pair) }.map { checkList[$0].path.local }
+    return selected == address || previousSession?.selected?.local == address
+  }
+
   /// Whether a response with this transaction id answers a check by this agent.
   package func owns(transactionID: STUNTransactionID) -> Bool {
     transactions.contains { $0.id == transactionID }
@@ -250,6 +258,7 @@ package struct ICEAgent: Sendable {
       pair.path.local.isActiveTCP
       ? { $0.tcpType == .active && $0.address?.ip == seen.ip } : { $0.address == seen }
     let known = localCandidates.first(where: isKnown)?.type
+    let known = localCandidates.first { $0.address == seen }?.type ?? bases.first { $0.address == seen }?.type
     return SelectedPair(
       local: pair.path.local, remote: pair.path.remote, localType: known ?? .peerReflexive,
       remoteType: pair.remote.type, isNominated: pair.isNominated, roundTripTime: pair.roundTripTime)

@@ -263,6 +263,18 @@ package final class PeerDemultiplexer {
     markForPoll(engine)
   }
 
+  /// Prepares for the end of a relayed address that another one replaces. New connections do not use it.
+  package func retireRelayed(_ address: TransportAddress, now: ContinuousClock.Instant) {
+    relayedAddresses.removeAll { $0.address == address }
+    for engine in engines.values {
+      engine.retireRelayed(address, now: now)
+      markForPoll(engine)
+    }
+  }
+
+  /// Whether a connection still uses a local address.
+  package func uses(_ address: TransportAddress) -> Bool { engines.values.contains { $0.uses(address) } }
+
   /// Looks for a new path to a participant.
   package func restartICE(of participant: ParticipantID) {
     guard let engine = engines[participant] else { return }

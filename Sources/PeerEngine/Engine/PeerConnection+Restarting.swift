@@ -33,12 +33,33 @@ extension PeerConnection {
   package func removeLocal(_ address: TransportAddress, now: ContinuousClock.Instant) {
     guard isOpen else { return }
     agentIsTouched = true
-    let removed = agent.removeLocal(address, now: now)
+    forget(agent.removeLocal(address, now: now))
+    if path?.local == address { restartTrigger.request() }
+  }
+
+  /// Prepares for the end of a relayed address that another one replaces. If media is sent from it, ICE is restarted, so that
+  /// both sides move to another path while this one still works.
+  package func retireRelayed(_ address: TransportAddress, now: ContinuousClock.Instant) {
+    guard isOpen else { return }
+    agentIsTouched = true
+    forget(agent.retireLocal(address))
+    // Checks that are under way may still select it.
+    if path.map({ $0.local == address }) ?? (state == .connecting) { requestICERestart() }
+  }
+
+  /// Whether media may still be sent from a local address or arrive there.
+  package func uses(_ address: TransportAddress) -> Bool {
+    isOpen && (path?.local == address || agent.uses(address) || path == nil && state == .connecting)
+  }
+
+  /// Leaves candidates out of what is signalled from now on.
+  ///
+  /// - Parameter removed: with their former indices, in ascending order.
+  private func forget(_ removed: [(index: Int, candidate: ICECandidate)]) {
     for (index, candidate) in removed.reversed() {
       if let text = configuration.signalledText(of: candidate) { negotiator.removeLocalCandidate(text) }
       if index < trickledCount { trickledCount -= 1 }
     }
-    if path?.local == address { restartTrigger.request() }
   }
 
   /// Notes that the TCP connection of a path was not established or has ended.

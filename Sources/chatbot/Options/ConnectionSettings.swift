@@ -90,6 +90,7 @@ struct ConnectionSettings: Sendable, Hashable {
     configuration.usesTCP = usesTCP
     configuration.tcpPort = tcpPort
     configuration.iceServers = try ice.read().servers(for: user ?? "chatbot")
+    configuration.use(try ice.read(), for: user ?? "chatbot")
     configuration.iceTransportPolicy = iceTransportPolicy
     // The clients of other systems expect no offer during a call.
     configuration.restartsICE = [.skyRTC, .whip].contains(SignallingSystem(address: server))

@@ -22,7 +22,17 @@ struct ICEServerOptions: ParsableArguments {
         + "CHATBOT_TURN_SECRET)", valueName: "file"), completion: .file())
   var turnSecretFile: String?
 
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "How long the credentials made from that secret are valid; a bot renews them in time. (default: 24h)",
+      valueName: "time"), transform: TimeSpan.parse)
+  var turnCredentialLifetime: TimeSpan?
+
   func validate() throws {
+    if let turnCredentialLifetime, !(5_000...2_592_000_000).contains(turnCredentialLifetime.milliseconds) {
+      throw ValidationError("--turn-credential-lifetime is 5s to 720h, not \(turnCredentialLifetime).")
+    }
     for server in iceServer {
       do {
         try ICEServer(url: server).validate()
@@ -35,7 +45,8 @@ struct ICEServerOptions: ParsableArguments {
   var settings: ICEServerSettings {
     ICEServerSettings(
       urls: iceServer, credentials: SecretFile(path: iceCredentials, variable: "CHATBOT_ICE_CREDENTIALS"),
-      secret: SecretFile(path: turnSecretFile, variable: "CHATBOT_TURN_SECRET"))
+      secret: SecretFile(path: turnSecretFile, variable: "CHATBOT_TURN_SECRET"),
+      lifetime: turnCredentialLifetime?.duration ?? ICEServerSettings().lifetime)
   }
 }
 
@@ -44,15 +55,14 @@ struct ICEServerSettings: Sendable, Hashable {
   var urls: [String] = []
   var credentials = SecretFile(variable: "CHATBOT_ICE_CREDENTIALS")
   var secret = SecretFile(variable: "CHATBOT_TURN_SECRET")
-
-  /// How long credentials that are made from a secret are valid, in seconds.
-  static let validity: Int64 = 86_400
+  /// How long credentials that are made from the secret are valid.
+  var lifetime: Duration = .seconds(86_400)
 
   /// Reads the files of credentials.
   func read() throws(CallFailure) -> ICEServerList {
     let servers = urls.map { ICEServer(url: $0) }
     guard let first = servers.first(where: \.needsCredentials) else { return ICEServerList(servers: servers) }
-    if let secret = try secret.read() { return ICEServerList(servers: servers, secret: secret) }
+    if let secret = try secret.read() { return ICEServerList(servers: servers, secret: secret, lifetime: lifetime) }
     guard let pair = try credentials.read() else {
       throw CallFailure(
         .usage, "The TURN server \(first.url) needs a user and a password: --ice-credentials or --turn-secret-file.")
@@ -71,17 +81,27 @@ struct ICEServerSettings: Sendable, Hashable {
 struct ICEServerList: Sendable {
   fileprivate var servers: [ICEServer]
   fileprivate var secret: String?
+  fileprivate var lifetime: Duration = .zero
 
   /// The servers with credentials that are valid from now.
   ///
   /// - Parameter name: who will use them, for the log of a TURN server.
   func servers(for name: String) -> [ICEServer] {
     guard let secret else { return servers }
-    let expiry = Int64(Date.now.timeIntervalSince1970) + ICEServerSettings.validity
+    let expiry = Int64(Date.now.timeIntervalSince1970) + lifetime.components.seconds
     return servers.map { server in
       server.needsCredentials
         ? server.withTimeLimitedCredentials(secret: secret, name: name, expiry: expiry) : server
     }
+  }
+}
+
+extension Peer.Configuration {
+  /// Uses the servers, and renews their credentials when three quarters of their lifetime have passed.
+  mutating func use(_ list: ICEServerList, for name: String) {
+    iceServers = list.servers(for: name)
+    guard list.secret != nil else { return }
+    iceServerRenewal = .init(interval: list.lifetime * 3 / 4) { list.servers(for: name) }
   }
 }
 

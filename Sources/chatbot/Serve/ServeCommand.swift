@@ -74,6 +74,9 @@ struct ServeCommand: AsyncParsableCommand {
     media.iceServers = ice.servers(for: "chatbot")
     media.usesTCP = options.tcp
     media.tcpPort = options.tcpPort
+    media.use(ice, for: "chatbot")
+    // WHIP and WHEP carry no offer of the server.
+    media.restartsICE = false
     media.initialReorderingDelay = WHIPGateway.initialReorderingDelay
     do {
       return try await WHIPGateway.start(options: whip, configuration: media, log: log)

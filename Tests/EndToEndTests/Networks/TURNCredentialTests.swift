@@ -32,5 +32,31 @@ extension EndToEndWithoutBrowsers {
         #expect(granted.count >= 2, "the room server made the credentials")
       }
     }
+
+    @Test("a relayed call that is longer than its credentials are valid moves to new ones, and every frame is recorded")
+    func renewed() async throws {
+      try await NetworkLab.run("renewed TURN credentials", limit: .seconds(120)) { lab in
+        let (server, options) = try await server(in: lab)
+        let rooms = try await LabRooms.start(on: lab.internetHost("rooms"), of: lab)
+        var call = NATCall(name: "renewed", server: server, rooms: rooms, servers: .named)
+        call.options = options + ["--turn-credential-lifetime", "16s"]
+        let outcome = try await call.run(
+          from: lab.host("sender", behind: .symmetric, families: .ipv4),
+          to: lab.host("receiver", behind: .symmetric, families: .ipv4), in: lab
+        ) { try await sleepOnEventLoop(for: .seconds(40)) }
+        let users = Set(server.output.matches(of: #/ new, realm=<lab\.example>, username=<(\d+:chatbot)>/#).map(\.1))
+        let ended = server.output.ranges(of: ", lifetime=0").count
+        await lab.scenario.note(
+          "\(outcome.frames) of \(outcome.expectedFrames) frames, \(outcome.lost) packets lost, \(outcome.gaps) gaps; "
+            + "\(users.count) user names, \(ended) allocations given up")
+        #expect(outcome.length > 38)
+        #expect(outcome.frames == outcome.expectedFrames && outcome.gaps == 0, "every frame is recorded")
+        #expect(users.count >= 4, "new credentials were made every 12 s")
+        #expect(ended >= 4, "former allocations are given up")
+        #expect(!outcome.recorder.output.contains(" path=direct"))
+        #expect(outcome.recorder.output.contains("TURN server relays with new credentials"))
+        #expect(!outcome.recorder.output.contains("user disconnected"), "the call was never interrupted")
+      }
+    }
   }
 }

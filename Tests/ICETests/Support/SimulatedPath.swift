@@ -1,7 +1,8 @@
-import ICE
 import NIOCore
 import TestSupport
 import Testing
+
+@testable import ICE
 
 /// A node that sends and receives datagrams by the manual clock.
 protocol Node {
@@ -14,7 +15,7 @@ protocol Node {
 
 extension ICEAgent: Node {
   var hosts: [TransportAddress] {
-    localCandidates.filter { $0.type == .host || $0.type == .relayed }.compactMap(\.address)
+    bases.map(\.address)
   }
 
   mutating func take(
