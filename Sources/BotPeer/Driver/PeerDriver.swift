@@ -118,6 +118,9 @@ final class PeerDriver {
     settings.checkPace = checkPace
     settings.departedLimit = departedLimit
     demultiplexer = PeerDemultiplexer(settings)
+    if configuration.iceTransportPolicy == .relay {
+      demultiplexer.relayFailure = "No TURN server was named, neither by us nor by the signalling."
+    }
   }
 
   // MARK: Sockets
@@ -213,6 +216,7 @@ final class PeerDriver {
     if !servers.turn.isEmpty {
       relays = relays ?? makeRelays()
       relays?.use(servers.turn, families: Set(sockets.keys.map(\.family)), now: .now)
+      demultiplexer.relayFailure = relays?.failure
     }
     carryOutAll(now: .now)
   }
@@ -292,6 +296,7 @@ final class PeerDriver {
     switch event {
     case .added(let relay): demultiplexer.addRelayed(relay, now: now.instant)
     case .removed(let address): demultiplexer.removeLocal(address, now: now.instant)
+    case .resultChanged: demultiplexer.relayFailure = relays?.failure
     case .retired(let address): demultiplexer.retireRelayed(address, now: now.instant)
     case .received(var datagram, let remote, let local):
       newlyRead &+= 1

@@ -28,6 +28,8 @@ final class Relay {
   var isNewlyGranted = false
   /// Since when no call uses it although it is retired.
   var unusedSince: ContinuousClock.Instant?
+  /// Why there is no allocation; nil while there is one and before the first result.
+  private(set) var failure: String?
   /// Whether the server has granted or refused an allocation.
   private(set) var hasResult = false
   private var client: TURNClient
@@ -150,6 +152,8 @@ final class Relay {
         remove(handle)
         hasResult = true
         addresses = allocation.relayed
+        failure = nil
+        handle(.resultChanged)
         isNewlyGranted = true
         log.debug(
           "TURN server relays",
@@ -162,9 +166,13 @@ final class Relay {
         }
       case .failed(let failure):
         hasResult = true
+        self.failure = "\(failure)"
+        handle(.resultChanged)
         log.warning("\(failure)", metadata: ["server": "\(server.url)"])
       case .lost(let loss):
         remove(handle)
+        failure = "\(loss)"
+        handle(.resultChanged)
         if isRetired {
           log.debug("The replaced address of the TURN server ended: \(loss)", metadata: ["server": "\(server.url)"])
           break
@@ -206,6 +214,8 @@ enum RelayEvent {
   case removed(TransportAddress)
   /// Another address replaces it; it still works.
   case retired(TransportAddress)
+  /// The server has granted, refused or ended an allocation.
+  case resultChanged
   /// A datagram of a peer that was sent to the relayed address `at`.
   case received(ByteBuffer, from: TransportAddress, at: TransportAddress)
 }

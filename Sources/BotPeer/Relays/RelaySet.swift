@@ -65,6 +65,13 @@ final class RelaySet {
     return next.map { min($0, releaseDue) } ?? releaseDue
   }
 
+  /// Why no server relays to us, by server; nil if one does, or if all may still answer.
+  var failure: String? {
+    guard relays.allSatisfy(\.addresses.isEmpty) else { return nil }
+    let failures = relays.compactMap { relay in relay.failure.map { "\(relay.server.url): \($0)" } }
+    return failures.isEmpty ? nil : failures.joined(separator: " ")
+  }
+
   /// Requests an allocation on each server that is new or has new credentials.
   ///
   /// - Parameter families: those of our own addresses, which are preferred.
@@ -138,7 +145,7 @@ final class RelaySet {
       switch event {
       case .added(let relayed): byAddress[relayed.address] = relay
       case .removed(let address): byAddress[address] = nil
-      case .received, .retired: break
+      case .received, .retired, .resultChanged: break
       }
       handle(event)
     }

@@ -63,6 +63,8 @@ public struct ConnectionSample: Sendable, Hashable {
   public var localCandidateType: CandidateKind?
   public var remoteCandidateType: CandidateKind?
   public var protectionProfile: String?
+  /// Why the peer cannot reach us, as a clause; nil if we have an address for it.
+  public var unreachableReason: String?
   /// ICE checks that we sent, and those that the peer answered. They imply the steps `checksBegun` and `checkAnswered`
   /// if these were not reported.
   public var checksSent: UInt64 = 0

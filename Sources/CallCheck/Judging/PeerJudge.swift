@@ -98,6 +98,7 @@ struct PeerJudge {
     buckets[time].keyframeRequests += Int(min(change.keyframeRequests, 1_000))
     if let bitrate = change.sentBitrate { buckets[time].sentBitrate.add(bitrate) }
     if let target = sample.targetBitrate { buckets[time].targetBitrate.add(Double(target)) }
+    notes.unreachableReason = sample.unreachableReason
     if sample.checksSent > 0 { step(.checksBegun, at: time) }
     if sample.checksAnswered > 0 { step(.checkAnswered, at: time) }
   }

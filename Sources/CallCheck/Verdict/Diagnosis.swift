@@ -4,6 +4,8 @@ enum Diagnosis {
   struct Notes: Sendable {
     var steps = CallSteps()
     var departure: PeerReport.Departure?
+    /// Why the peer cannot reach us, as a clause; nil if we have an address for it.
+    var unreachableReason: String?
     /// Whether frames arrived that could not be decoded.
     var hasUndecodable = false
     /// Whether frames arrived before the first keyframe.
@@ -49,16 +51,23 @@ enum Diagnosis {
     case .media: return "Media arrived."
     }
     // The program's own sentence about the end says more than the bare fact.
-    if let departure = notes.departure { clauses.append(departure.sentence.asClause) }
+    if let departure = notes.departure {
+      clauses.append(departure.sentence.asClause)
+    } else if progress < .iceConnected, let reason = notes.unreachableReason {
+      clauses.append(reason)
+    }
     let sentence = clauses.filter { !$0.isEmpty }.joined(separator: "; ") + "."
-    guard progress == .answered || progress == .checked, let advice = advice(steps) else { return sentence }
+    guard progress == .answered || progress == .checked, let advice = advice(notes) else { return sentence }
     return "\(sentence) \(advice)"
   }
 
   /// Returns which options of `chatbot diagnose` show whether the network is the obstacle; nil if the peer's candidates
   /// are missing, which is no matter of the network.
-  private static func advice(_ steps: CallSteps) -> String? {
-    let kinds = Set(steps.remoteCandidates.keys.compactMap(CandidateKind.init(rawValue:)))
+  private static func advice(_ notes: Notes) -> String? {
+    if notes.unreachableReason != nil {
+      return "To see whether a TURN server relays for us, run chatbot diagnose --ice-server turn:HOST."
+    }
+    let kinds = Set(notes.steps.remoteCandidates.keys.compactMap(CandidateKind.init(rawValue:)))
     if kinds.isEmpty || kinds == [.other] { return nil }
     if kinds == [.relay] {
       return "To see whether UDP leaves this network, run chatbot diagnose --ice-server stun:HOST."

@@ -50,6 +50,11 @@ package final class PeerDemultiplexer {
   /// When ``poll(now:wallClock:carryOut:)`` must be called next even if nothing arrives; updated by each poll.
   package private(set) var deadline: ContinuousClock.Instant?
 
+  /// Why no TURN server relays to us, in sentences; nil if one does or none is used.
+  package var relayFailure: String? {
+    didSet { for engine in engines.values { engine.relayFailure = relayFailure } }
+  }
+
   private let configuration: Configuration
   private var gates: [ParticipantID: SignallingRateLimiter] = [:]
   /// The engines by the first half of a STUN request's USERNAME.
@@ -344,6 +349,7 @@ package final class PeerDemultiplexer {
     settings.faultInjector = configuration.faultInjector
     let engine = PeerConnection(
       settings, offers: offers, checkPace: configuration.checkPace, generator: configuration.makeGenerator())
+    engine.relayFailure = relayFailure
     for (mapped, base) in reflexiveAddresses { engine.addServerReflexive(mapped, base: base) }
     for relay in relayedAddresses { engine.addRelayed(relay, now: now) }
     engine.prime(groupOfPictures, now: now)

@@ -148,11 +148,24 @@ extension PeerConnection {
       if !hasExchangedDescriptions {
         state == .new ? "no usable offer arrived" : "no answer arrived"
       } else if path == nil {
-        "no ICE check was answered; \(candidateSummary)"
+        unreachableReason.map { "no ICE check was answered, because \($0)" }
+          ?? "no ICE check was answered; \(candidateSummary)\(relayClause)"
       } else {
         "ICE found a path, but the DTLS handshake did not finish"
       }
     end(CloseReason(.failed, "Not connected within \(seconds) s: \(reached)."), now: now)
+  }
+
+  /// Why the participant cannot reach us, as a clause; nil if we have an address.
+  var unreachableReason: String? {
+    guard isOpen, agent.localCandidates.isEmpty else { return nil }
+    return "we have no address for the participant\(relayClause)"
+  }
+
+  /// Why no TURN server relays to us, as the end of a clause.
+  private var relayClause: String {
+    guard let relayFailure else { return "" }
+    return "; \(relayFailure.hasSuffix(".") ? String(relayFailure.dropLast()) : relayFailure)"
   }
 
   private var candidateSummary: String {

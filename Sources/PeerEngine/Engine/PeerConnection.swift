@@ -134,6 +134,8 @@ package final class PeerConnection {
   var lastDecryptedNumbers: [UInt32: UInt16] = [:]
   /// Whether we ended the call without sending anything.
   var isSilenced = false
+  /// Why no TURN server relays to us, in sentences; nil if one does or none is used.
+  package var relayFailure: String?
   let checkPace: CheckPacer
   var restartTrigger = ICERestartTrigger()
   /// When ``followSilence(now:)`` has something to do, as of its last call; valid until the state changes.
@@ -259,6 +261,7 @@ package final class PeerConnection {
     statistics.localAddress = path?.local.description
     statistics.remoteAddress = path?.remote.description
     if path != nil { statistics.candidateTypes = candidateTypes }
+    if path == nil { statistics.unreachableReason = unreachableReason }
     statistics.protectionProfile = secure.profile?.description
     statistics.datagramsRefused = datagramsRefused
     statistics.packetsDiscarded = packetsDiscarded

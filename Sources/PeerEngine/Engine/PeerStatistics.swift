@@ -29,6 +29,8 @@ public struct PeerStatistics: Sendable, Hashable {
   public var remoteAddress: String?
   /// The types of the candidates with these addresses; nil before ICE has selected a pair.
   public var candidateTypes: CandidateTypes?
+  /// Why the participant cannot reach us, as a clause: we have no address yet; nil if we have one.
+  public var unreachableReason: String?
   /// The SRTP protection profile's name (RFC 5764, 4.1.2; RFC 7714, 14.2).
   public var protectionProfile: String?
   /// Datagrams that were discarded: from no validated path, before the keys, forged, replayed or unreadable.

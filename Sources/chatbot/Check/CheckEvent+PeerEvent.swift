@@ -62,6 +62,7 @@ extension ConnectionSample {
     localCandidateType = (statistics.candidateTypes?.local).flatMap(CandidateKind.init(rawValue:))
     remoteCandidateType = (statistics.candidateTypes?.remote).flatMap(CandidateKind.init(rawValue:))
     protectionProfile = statistics.protectionProfile
+    unreachableReason = statistics.unreachableReason
     if let counts = statistics.impairment {
       impairment = ConnectionReport.Impairment(
         send: Self.words(counts.sent), receive: Self.words(counts.received))

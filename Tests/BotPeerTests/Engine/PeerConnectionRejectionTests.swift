@@ -117,6 +117,24 @@ struct PeerConnectionRejectionTests {
     #expect(pair.alice.events.last == .ended(CloseReason(.failed, "Not connected within 30 s: no answer arrived.")))
   }
 
+  @Test("a call without an address of ours fails after 30 s and names what the TURN server said")
+  func noAddress() throws {
+    var pair = try EnginePair()
+    let configuration = PeerConnection.Configuration(
+      participant: "bob", identity: try DTLSIdentity(), localAddresses: [], sending: [.video], isPolite: true)
+    pair.alice.engine = PeerConnection(configuration, offers: true)
+    pair.alice.engine.relayFailure = "turn:turn.example: The server's quota for this user is reached (error 486)."
+    pair.call()
+    pair.run(for: .seconds(1))
+    let reason =
+      "we have no address for the participant; turn:turn.example: The server's quota for this user is reached (error 486)"
+    #expect(pair.alice.engine.statistics.unreachableReason == reason)
+    #expect(pair.bob.engine.statistics.unreachableReason == nil)
+    pair.run(for: .seconds(30))
+    #expect(
+      pair.alice.ending?.sentence == "Not connected within 30 s: no ICE check was answered, because \(reason).")
+  }
+
   @Test("a call in which no check succeeds fails after 30 s and reports the reason")
   func noPath() throws {
     var pair = try EnginePair()

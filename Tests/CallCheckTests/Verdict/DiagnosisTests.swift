@@ -21,6 +21,23 @@ struct DiagnosisTests {
     return judge.report(at: SyntheticCall.instant(30))
   }
 
+  @Test("why the peer cannot reach us is named until the call ends")
+  func unreachable() {
+    let judge = CallJudge(.init(start: SyntheticCall.start, room: "100"))
+    judge.joined(at: SyntheticCall.instant(0.1))
+    for step in [CallStep.appeared, .offerSent, .answerReceived, .remoteCandidate(.host)] {
+      judge.step(step, of: SyntheticCall.peer, at: SyntheticCall.instant(0.2))
+    }
+    var sample = ConnectionSample()
+    sample.unreachableReason = "we have no address for the participant; turn:a: it refuses"
+    judge.sample(sample, of: SyntheticCall.peer, at: SyntheticCall.instant(1))
+    #expect(
+      judge.report(at: SyntheticCall.instant(9)).diagnosis
+        == "Answer received, no ICE check answered; the peer's candidates were 1 host, and we had none; "
+        + "we have no address for the participant; turn:a: it refuses. "
+        + "To see whether a TURN server relays for us, run chatbot diagnose --ice-server turn:HOST.")
+  }
+
   @Test(
     "the diagnosis names the step that was reached and the obstacle",
     arguments: [

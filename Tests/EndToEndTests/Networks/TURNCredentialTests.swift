@@ -58,5 +58,33 @@ extension EndToEndWithoutBrowsers {
         #expect(!outcome.recorder.output.contains("user disconnected"), "the call was never interrupted")
       }
     }
+
+    @Test("a check without a relay names what the TURN server said, or that no server was named")
+    func refused() async throws {
+      try await NetworkLab.run("a check that is not relayed", limit: .seconds(90)) { lab in
+        let (server, options) = try await server(in: lab)
+        let rooms = try await LabRooms.start(on: lab.internetHost("rooms"), of: lab)
+        let host = try await lab.host("home", behind: .symmetric, families: .ipv4)
+        let relayed = rooms.options + ["--room", "refused", "--ice-transport-policy", "relay"]
+        let player = try await lab.bot(
+          "player", on: lab.host("sender", behind: .symmetric, families: .ipv4),
+          relayed + options + ["--play", BuiltProgram.sample.path])
+        try await eventually("joined player", within: .seconds(15)) { player.output.contains(" joined ") ? true : nil }
+        let cases: [(String, [String], String)] = [
+          (
+            "wrong", ["--ice-server", "turn:bot:wrong@\(server.host.urlHost)"],
+            "The TURN server refused the user name or the password (error 401, realm \"lab.example\"): check both"
+          ), ("unnamed", [], "No TURN server was named, neither by us nor by the signalling"),
+        ]
+        for (name, servers, sentence) in cases {
+          let check = try await lab.bot(name, on: host, ["check"] + relayed + servers + ["--wait", "5s"])
+          #expect(try await check.ending(within: .seconds(30)) != .exit(0))
+          // The report is wrapped.
+          let words = check.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+          #expect(words.contains("we have no address for the participant; "), "\(words)")
+          #expect(words.contains(sentence), "\(words)")
+        }
+      }
+    }
   }
 }
