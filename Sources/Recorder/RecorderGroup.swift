@@ -54,6 +54,13 @@ public final class RecorderGroup: MediaSink {
     recorder(of: participant)?.receive(event, of: participant, now: now)
   }
 
+  /// Notes the candidate pair of a participant; see ``RoomRecorder/setPath(_:of:now:)``.
+  public func setPath(
+    _ path: RecordingManifest.NetworkPath, of participant: ParticipantID, now: ContinuousClock.Instant = .now
+  ) {
+    recorder(of: participant)?.setPath(path, of: participant, now: now)
+  }
+
   /// Ends the recording of a participant; see ``RoomRecorder/end(_:reason:now:)``.
   public func end(_ participant: ParticipantID, reason: RecordingEndReason, now: ContinuousClock.Instant = .now) {
     recorder(of: participant)?.end(participant, reason: reason, now: now)

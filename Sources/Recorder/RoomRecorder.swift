@@ -130,6 +130,14 @@ public actor RoomRecorder: MediaSink {
     carryOut(inbox.receive(event, of: participant, now: MonotonicInstant(now)), for: participant)
   }
 
+  /// Notes in the manifest over which candidate pair the media of a participant comes from now on. Ignored for a
+  /// participant who is not being recorded. Returns immediately.
+  public nonisolated func setPath(
+    _ path: RecordingManifest.NetworkPath, of participant: ParticipantID, now: ContinuousClock.Instant = .now
+  ) {
+    carryOut(inbox.setPath(path, of: participant, now: MonotonicInstant(now)), for: participant)
+  }
+
   /// Ends the recording of a participant. Returns immediately; when the files are closed, `summaries` emits the result,
   /// unless there was nothing to record.
   public nonisolated func end(
@@ -247,6 +255,8 @@ public actor RoomRecorder: MediaSink {
         entry.participant, name: name, clock: clock, environment: environment)
     case .receive(let event, let dropped):
       recordings[entry.participant]?.receive(event, dropped: dropped, now: entry.now)
+    case .path(let path):
+      recordings[entry.participant]?.setPath(path, now: entry.now)
     case .end(let reason, let dropped):
       guard let recording = recordings.removeValue(forKey: entry.participant) else { return }
       recording.end(reason, dropped: dropped, now: entry.now)

@@ -29,6 +29,8 @@ public struct RecordingManifest: Sendable, Hashable, Codable {
   public var alignment: Alignment
   public var files: [File] = []
   public var tracks: [Track] = []
+  /// The candidate pairs over which the media came, the first 100; absent when they are not known.
+  public var paths: [NetworkPath]?
   /// The effects of a slow or failing disk; absent when the disk kept up.
   public var disk: DiskStalls?
   /// The frames that this machine had no time to record; absent when there are none.
@@ -86,6 +88,28 @@ public struct RecordingManifest: Sendable, Hashable, Codable {
       self.bytes = bytes
       self.complete = complete
       self.segment = segment
+    }
+  }
+}
+
+extension RecordingManifest {
+  /// A pair of ICE candidates, without their addresses.
+  public struct NetworkPath: Sendable, Hashable, Codable {
+    /// The wall clock when ICE selected the pair, as ``RecordingManifest/start``.
+    public internal(set) var since = ""
+    /// The types of our candidate and of the participant's: `host`, `srflx`, `prflx` or `relay` (RFC 8839, 5.1).
+    public var localCandidateType: String
+    public var remoteCandidateType: String
+    /// The transport protocol of the candidates, `udp`.
+    public var `protocol`: String
+    /// Whether media passes through a TURN server.
+    public var relayed: Bool
+
+    public init(localCandidateType: String, remoteCandidateType: String, protocol: String, relayed: Bool) {
+      self.localCandidateType = localCandidateType
+      self.remoteCandidateType = remoteCandidateType
+      self.protocol = `protocol`
+      self.relayed = relayed
     }
   }
 }

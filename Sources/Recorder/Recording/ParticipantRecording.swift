@@ -43,6 +43,8 @@ final class ParticipantRecording {
   private var hasGivenUp = false
   private var hasReportedOverload = false
   private var ending: RecordingEndReason?
+  private var paths: [RecordingManifest.NetworkPath] = []
+  private static let maximumPaths = 100
   /// The time limit for the verification of the last frames.
   private var verificationEnd: MonotonicInstant?
   /// The position at which the call ended; nil while it continues.
@@ -75,6 +77,14 @@ final class ParticipantRecording {
     }
     pipeline.receive(event, dropped: dropped, now: now)
     if lastAdvance.map({ now - $0 >= Self.maximumPause }) ?? true { advance(now: now) }
+  }
+
+  /// Notes the candidate pair over which the media comes from now on, for the next update of the manifest.
+  func setPath(_ path: RecordingManifest.NetworkPath, now: MonotonicInstant) {
+    guard paths.count < Self.maximumPaths else { return }
+    var path = path
+    path.since = clock.text(at: now)
+    paths.append(path)
   }
 
   /// Writes what has waited long enough, and retries what the disk did not accept.
@@ -255,6 +265,7 @@ final class ParticipantRecording {
       room: environment.room, user: participant.text, name: name, start: clock.text(at: begin))
     manifest.finished = isFinished
     manifest.left = ending
+    manifest.paths = paths.isEmpty ? nil : paths
     manifest.alignment = pipeline.alignment
     manifest.files = files.entries
     manifest.tracks = pipeline.tracks(

@@ -18,6 +18,7 @@ final class RecordingQueue: Sendable {
     case begin(name: String?, WallClock)
     /// With the number of frames that were dropped before it; its gap reports them, too.
     case receive(MediaEvent, dropped: Int)
+    case path(RecordingManifest.NetworkPath)
     /// With the dropped frames that no later frame reports.
     case end(RecordingEndReason, dropped: [MediaKind: DroppedFrameRun])
     case finish(EndReason, dropped: [ParticipantID: [MediaKind: DroppedFrameRun]])
@@ -126,6 +127,13 @@ final class RecordingQueue: Sendable {
         return append(Entry(participant: participant, step: .receive(event, dropped: 0), now: now), to: &state)
       }
       return receive(frame, of: participant, now: now, state: &state)
+    }
+  }
+
+  func setPath(_ path: RecordingManifest.NetworkPath, of participant: ParticipantID, now: MonotonicInstant) -> Outcome {
+    state.withLock { state in
+      guard state.participants.contains(participant) else { return Outcome() }
+      return append(Entry(participant: participant, step: .path(path), now: now), to: &state)
     }
   }
 

@@ -28,7 +28,9 @@ extension Call {
         for sink in sinks { sink.receive(event, of: participant, now: participantEvent.time) }
       case .ended(let ending):
         recorder?.end(participant, reason: RecordingEndReason(ending.cause), now: participantEvent.time)
-      case .signal, .stateChanged, .reached, .pathSelected, .keyframeRequested, .targetBitrate, .problem:
+      case .pathSelected(let types):
+        recorder?.setPath(.init(types), of: participant, now: participantEvent.time)
+      case .signal, .stateChanged, .reached, .keyframeRequested, .targetBitrate, .problem:
         break
       }
     }

@@ -72,6 +72,14 @@ extension Call {
   }
 }
 
+extension RecordingManifest.NetworkPath {
+  /// The manifest's description of a candidate pair. All candidates that are used are those of UDP.
+  init(_ types: CandidateTypes) {
+    self.init(
+      localCandidateType: types.local, remoteCandidateType: types.remote, protocol: "udp", relayed: types.isRelayed)
+  }
+}
+
 extension RecordingEndReason {
   /// The manifest's reason for the end of a connection.
   init(_ cause: CloseReason.Cause) {

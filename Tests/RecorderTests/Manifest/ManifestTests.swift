@@ -38,6 +38,29 @@ struct ManifestTests {
     #expect(String(decoding: text, as: UTF8.self).hasSuffix("}\n"))
   }
 
+  @Test("a manifest names the candidate pairs over which the media came, without addresses")
+  func paths() async throws {
+    let folder = TestFolder()
+    let script = try short("anna")
+    let recorder = try folder.recorder()
+    let direct = RecordingManifest.NetworkPath(
+      localCandidateType: "host", remoteCandidateType: "srflx", protocol: "udp", relayed: false)
+    let relayed = RecordingManifest.NetworkPath(
+      localCandidateType: "relay", remoteCandidateType: "prflx", protocol: "udp", relayed: true)
+    recorder.setPath(direct, of: script.owner, now: Script.beginning.instant)
+    recorder.begin(script.owner, now: Script.beginning, wallClock: TestFolder.wallClock)
+    recorder.setPath(direct, of: script.owner, now: (Script.beginning + .milliseconds(125)).instant)
+    await folder.play([script], to: recorder)
+    for _ in 0..<150 { recorder.setPath(relayed, of: script.owner, now: (Script.beginning + .seconds(1)).instant) }
+    recorder.end(script.owner, reason: .left, now: Script.beginning + .seconds(2))
+    _ = await recorder.finish(now: Script.beginning + .seconds(2))
+    let text = try folder.bytes("anna.json")
+    let paths = try #require(try RecordingManifest(parsing: text).paths)
+    #expect(paths.count == 100, "one before the recording begins is not of it, and the list is bounded")
+    #expect(paths[0].since == "2026-03-01T09:30:00.375Z" && paths[0].localCandidateType == "host")
+    #expect(paths[1].relayed && paths[1].remoteCandidateType == "prflx" && paths[1].protocol == "udp")
+  }
+
   @Test("a manifest of a later version is rejected")
   func laterVersion() throws {
     var manifest = RecordingManifest(room: "1", user: "2", name: nil, start: "")
