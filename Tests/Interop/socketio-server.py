@@ -22,6 +22,7 @@ parser = argparse.ArgumentParser()
 parser.add_argument("--port", type=int, default=0)
 parser.add_argument("--refuse", default="", help="a user whose login is refused")
 parser.add_argument("--polling-only", action="store_true", help="refuse WebSockets")
+parser.add_argument("--ice-servers", default="", help="a list of RTCIceServer in JSON, for the reply to a login")
 parser.add_argument("--ping-interval", type=int, default=25)
 parser.add_argument("--ping-timeout", type=int, default=60)
 options = parser.parse_args()
@@ -77,7 +78,10 @@ async def on_login(connection, argument):
         connections[user] = connection
     write({"login": user, "success": accepted})
     # The reply is an object, all other messages are strings.
-    await server.emit("login", {"success": accepted}, room=connection)
+    reply = {"success": accepted}
+    if accepted and options.ice_servers:
+        reply["iceServers"] = json.loads(options.ice_servers)
+    await server.emit("login", reply, room=connection)
 
 
 @server.on("call_request")

@@ -77,6 +77,21 @@ struct PythonServerTests {
     site.server.end()
   }
 
+  @Test("ICE servers in the reply to the login are delivered before the join", arguments: both)
+  func iceServers(python: Interpreter) async throws {
+    let site = try await Site(
+      python, ["--ice-servers", #"[{"urls": ["turn:turn.example"], "username": "u", "credential": "p"}]"#])
+    let client = site.client("111111")
+    let events = EventReader(client)
+    try await client.connect()
+    try await events.wait { $0 == .joined(id: "111111", others: []) }
+    #expect(
+      events.all.first == .iceServers([ICEServer(url: "turn:turn.example", username: "u", credential: "p")]))
+    await client.leave()
+    try await events.end()
+    site.server.end()
+  }
+
   @Test("a refused login is an error of connect, and connect may be called again", arguments: both)
   func refusedLoginError(
     python: Interpreter
