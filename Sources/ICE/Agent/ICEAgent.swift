@@ -257,8 +257,7 @@ package struct ICEAgent: Sendable {
     let isKnown: (ICECandidate) -> Bool =
       pair.path.local.isActiveTCP
       ? { $0.tcpType == .active && $0.address?.ip == seen.ip } : { $0.address == seen }
-    let known = localCandidates.first(where: isKnown)?.type
-    let known = localCandidates.first { $0.address == seen }?.type ?? bases.first { $0.address == seen }?.type
+    let known = localCandidates.first(where: isKnown)?.type ?? bases.first { $0.address == seen }?.type
     return SelectedPair(
       local: pair.path.local, remote: pair.path.remote, localType: known ?? .peerReflexive,
       remoteType: pair.remote.type, isNominated: pair.isNominated, roundTripTime: pair.roundTripTime)

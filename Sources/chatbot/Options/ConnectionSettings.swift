@@ -89,7 +89,6 @@ struct ConnectionSettings: Sendable, Hashable {
     configuration.udpPort = udpPort
     configuration.usesTCP = usesTCP
     configuration.tcpPort = tcpPort
-    configuration.iceServers = try ice.read().servers(for: user ?? "chatbot")
     configuration.use(try ice.read(), for: user ?? "chatbot")
     configuration.iceTransportPolicy = iceTransportPolicy
     // The clients of other systems expect no offer during a call.

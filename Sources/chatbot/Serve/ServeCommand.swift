@@ -71,7 +71,6 @@ struct ServeCommand: AsyncParsableCommand {
     media.includesLoopback = true
     // Clients of a public server have no candidates in its network.
     media.allowsLocalCandidates = options.host == "localhost" || Peer.Configuration.isLocalAddress(options.host)
-    media.iceServers = ice.servers(for: "chatbot")
     media.usesTCP = options.tcp
     media.tcpPort = options.tcpPort
     media.use(ice, for: "chatbot")
