@@ -73,10 +73,11 @@ extension Call {
 }
 
 extension RecordingManifest.NetworkPath {
-  /// The manifest's description of a candidate pair. All candidates that are used are those of UDP.
+  /// The manifest's description of a candidate pair.
   init(_ types: CandidateTypes) {
     self.init(
-      localCandidateType: types.local, remoteCandidateType: types.remote, protocol: "udp", relayed: types.isRelayed)
+      localCandidateType: types.local, remoteCandidateType: types.remote, protocol: types.transport,
+      relayed: types.isRelayed)
   }
 }
 
