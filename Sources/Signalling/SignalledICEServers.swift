@@ -21,7 +21,7 @@ package struct SignalledICEServers: Sendable, Hashable {
   package var problem: String? {
     guard ignoredCount > 0 else { return nil }
     return
-      "The server assigned \(servers.count + ignoredCount) ICE servers, of which \(ignoredCount) are ignored: each needs "
+      "The server assigned \(servers.count + ignoredCount) ICE servers, but \(ignoredCount) cannot be used: each needs "
       + "URLs, a user name and a credential of at most \(Self.maximumTextBytes) bytes, and at most \(Self.maximumServers) "
       + "are used."
   }

@@ -40,7 +40,7 @@ struct SignalledICEServersTests {
     let parsed = try parse(#"[\#(entry),{"urls":"stun:a"}]"#)
     #expect(parsed.servers == ["stun:a"])
     #expect(parsed.ignoredCount == 1)
-    #expect(parsed.problem?.contains("2 ICE servers, of which 1 are ignored") == true)
+    #expect(parsed.problem?.contains("2 ICE servers, but 1 cannot be used") == true)
   }
 
   @Test("at most 16 URLs are used")

@@ -41,7 +41,7 @@ import Testing
     let actions = signalling.received(reply, now: start)
     #expect(actions.first == .loggedIn(.four) && actions.count == 4)
     guard case .note(let note) = actions.dropFirst().first else { return #expect(Bool(false), "\(actions)") }
-    #expect(note.contains("of which 1 are ignored"))
+    #expect(note.contains("but 1 cannot be used"))
     #expect(
       actions.suffix(2) == [
         .deliver(.iceServers([ICEServer(url: "turn:b", username: "u", credential: "p")])),
