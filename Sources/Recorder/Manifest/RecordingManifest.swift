@@ -100,7 +100,7 @@ extension RecordingManifest {
     /// The types of our candidate and of the participant's: `host`, `srflx`, `prflx` or `relay` (RFC 8839, 5.1).
     public var localCandidateType: String
     public var remoteCandidateType: String
-    /// The transport protocol of the candidates, `udp`.
+    /// The transport protocol of the candidates, `udp` or `tcp`.
     public var `protocol`: String
     /// Whether media passes through a TURN server.
     public var relayed: Bool
