@@ -29,6 +29,8 @@ public struct NetworkDiagnosis: Sendable, Hashable, Codable {
   }
 
   public var interfaces: [InterfaceDiagnosis] = []
+  /// The NAT64 of a network without IPv4; nil if this machine has an IPv4 address.
+  public var ipv6Only: IPv6OnlyDiagnosis?
   /// One entry for each address of each server.
   public var stun: [STUNServerDiagnosis] = []
   /// One entry for each address and transport of each server.
@@ -56,7 +58,9 @@ public struct NetworkDiagnosis: Sendable, Hashable, Codable {
     // Names are resolved within the first half.
     let limit = configuration.timeout / 2
     async let room = roomServer(configuration, on: loop, start: start)
-    let found = await withTaskGroup(of: (Int, [TransportAddress]).self) { group in
+    let used = diagnosis.interfaces.filter(\.isUsed).compactMap { IPAddress($0.address) }
+    async let network = IPv6OnlyDiagnosis.find(used, on: loop, within: limit)
+    var found = await withTaskGroup(of: (Int, [TransportAddress]).self) { group in
       for (index, lookup) in lookups.enumerated() {
         group.addTask {
           (index, await addresses(of: lookup.url.host, port: Int(lookup.url.port), on: loop, within: limit))
@@ -64,6 +68,9 @@ public struct NetworkDiagnosis: Sendable, Hashable, Codable {
       }
       return await group.reduce(into: [Int: [TransportAddress]]()) { $0[$1.0] = $1.1 }
     }
+    let (ipv6Only, nat64) = await network ?? (nil, nil)
+    diagnosis.ipv6Only = ipv6Only
+    if let nat64 { found = found.mapValues { nat64.reachable($0) } }
     let stunServers = lookups.indices.filter { lookups[$0].url.kind == .stun }.flatMap { found[$0] ?? [] }
     let bound = configuration.bindAddresses.compactMap { IPAddress($0) }.filter { !$0.isUnspecified }
     let remaining = max(.milliseconds(100), configuration.timeout - (.now - start))
@@ -86,7 +93,7 @@ public struct NetworkDiagnosis: Sendable, Hashable, Codable {
             order += 1
             let measurement = STUNServerMeasurement(
               url: "\(url)", server: address, otherServers: stunServers, loop: loop, start: begin, timeout: remaining,
-              bindAddresses: bound)
+              bindAddresses: bound, nat64: nat64)
             group.addTask { [order] in (order, await measurement.result(), nil) }
           }
           continue
@@ -111,7 +118,7 @@ public struct NetworkDiagnosis: Sendable, Hashable, Codable {
               }
               var measurement = TURNServerMeasurement(
                 tried, at: address, credentials: credentials, result, on: loop, start: begin, timeout: remaining,
-                authorities: configuration.caCertificate, bindAddresses: bound)
+                authorities: configuration.caCertificate, bindAddresses: bound, nat64: nat64)
               return (order, nil, await measurement.measured())
             }
           }
@@ -149,6 +156,16 @@ public struct NetworkDiagnosis: Sendable, Hashable, Codable {
     let found = (try? await promise.futureResult.get()) ?? []
     timer.cancel()
     return Array(found.filter(\.isReachable).prefix(maximumAddresses))
+  }
+}
+
+extension NAT64Prefix {
+  /// Returns addresses as a machine without IPv4 reaches them, each once.
+  fileprivate func reachable(_ addresses: [TransportAddress]) -> [TransportAddress] {
+    addresses.reduce(into: []) { result, address in
+      let reachable = synthesized(from: address) ?? address
+      if !result.contains(reachable) { result.append(reachable) }
+    }
   }
 }
 

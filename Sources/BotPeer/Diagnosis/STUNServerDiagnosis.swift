@@ -68,6 +68,8 @@ struct STUNServerMeasurement: Sendable {
   let timeout: Duration
   /// The local addresses to send from; empty for those that the system chooses.
   let bindAddresses: [IPAddress]
+  /// The prefix by which an IPv4 server is reached.
+  let nat64: NAT64Prefix?
 
   func result() async -> STUNServerDiagnosis {
     var result = STUNServerDiagnosis(url: url)
@@ -103,7 +105,8 @@ struct STUNServerMeasurement: Sendable {
   ) async -> NATBehavior {
     // The server's first answer, and then at most two tests one after the other.
     var probe = NATBehaviorProbe(
-      server: server, otherServers: otherServers, local: mapping.address, patience: min(.seconds(4), timeout / 2),
+      server: server, otherServers: otherServers, local: mapping.address, nat64: nat64,
+      patience: min(.seconds(4), timeout / 2),
       testPatience: min(.seconds(2), timeout / 4), now: .now)
     let end = start + timeout
     var reader = inbox.reader()

@@ -42,7 +42,7 @@ struct TURNServerMeasurement {
   init(
     _ url: ICEServerURL, at server: TransportAddress, credentials: TURNCredentials, _ result: TURNServerDiagnosis,
     on loop: any EventLoop, start: ContinuousClock.Instant, timeout: Duration, authorities: String?,
-    bindAddresses: [IPAddress]
+    bindAddresses: [IPAddress], nat64: NAT64Prefix?
   ) {
     self.url = url
     self.server = server
@@ -57,6 +57,7 @@ struct TURNServerMeasurement {
     client = TURNClient(
       server: server, transport: url.transport == .udp ? .udp : .stream, credentials: credentials, families: .both,
       now: .now)
+    client.nat64 = nat64
   }
 
   mutating func measured() async -> TURNServerDiagnosis {

@@ -31,8 +31,9 @@ final class PeerDriver {
   private var tcp: TCPConnections?
   private var names: NameResolver?
   private let hostNames: HostNames?
-  /// The STUN servers, and the port of sockets that are opened later.
-  private var stunServers: [TransportAddress] = []
+  private var nat64: NAT64Resolver?
+  /// The servers, and the port of sockets that are opened later.
+  private var servers = ICEServers()
   private var port: UInt16 = 0
   private var tcpPort: UInt16 = 0
   private var addressMonitor: AddressMonitor?
@@ -121,6 +122,7 @@ final class PeerDriver {
     if configuration.iceTransportPolicy == .relay {
       demultiplexer.relayFailure = "No TURN server was named, neither by us nor by the signalling."
     }
+    nat64 = NAT64Resolver(on: loop) { [unowned self] now in carryOutAll(now: now) }
   }
 
   // MARK: Sockets
@@ -152,6 +154,7 @@ final class PeerDriver {
     self.poller = poller
     poller.join(self, descriptors: bySocket.keys)
     if hostNames != nil, configuration.iceTransportPolicy == .all { joinNames() }
+    nat64?.networkChanged(sockets.keys.map(\.ip), now: .now)
     if configuration.followsAddresses, let monitor = AddressMonitor() {
       addressMonitor = monitor
       poller.add(monitor.descriptor, of: self)
@@ -206,19 +209,38 @@ final class PeerDriver {
   }
 
   /// Whether a STUN or TURN server has neither answered nor failed yet.
-  var isGathering: Bool { gatherers.values.contains(where: \.isGathering) || relays?.isGathering ?? false }
+  var isGathering: Bool {
+    if let nat64, nat64.isDiscovering, !servers.isEmpty { return true }
+    return gatherers.values.contains(where: \.isGathering) || relays?.isGathering ?? false
+  }
 
   /// Starts querying the STUN servers for the mapped addresses of the sockets, and requests an allocation on each TURN
   /// server.
   func use(_ servers: ICEServers) {
-    stunServers += servers.stun.filter { !stunServers.contains($0) }
-    if configuration.iceTransportPolicy == .all { gatherServerReflexive(from: stunServers) }
-    if !servers.turn.isEmpty {
-      relays = relays ?? makeRelays()
-      relays?.use(servers.turn, families: Set(sockets.keys.map(\.family)), now: .now)
-      demultiplexer.relayFailure = relays?.failure
-    }
+    self.servers.add(servers)
+    useServers(now: .now)
     carryOutAll(now: .now)
+  }
+
+  /// Uses the servers that are not used yet and whose addresses can be reached.
+  private func useServers(now: ContinuousClock.Instant) {
+    gatherServerReflexive(now: now)
+    guard !servers.turn.isEmpty, !sockets.isEmpty else { return }
+    relays = relays ?? makeRelays()
+    let remote = sockets.keys.filter { !$0.ip.isLoopback }
+    let reach = RelaySet.Reach(
+      families: Set((remote.isEmpty ? Array(sockets.keys) : remote).map(\.family)), nat64: nat64?.prefix,
+      isUnknown: nat64?.isDiscovering ?? false)
+    relays?.use(servers.turn, reach, now: now) { handle($0, now: MonotonicInstant(now)) }
+    demultiplexer.relayFailure = relays?.failure
+  }
+
+  /// Reaches IPv4 participants and servers through the NAT64 of the network, if it has one.
+  private func followNAT64(now: ContinuousClock.Instant) {
+    guard let nat64, nat64.poll(now: now) else { return }
+    if let prefix = nat64.prefix { log.debug("network with NAT64", metadata: ["prefix": "\(prefix)"]) }
+    demultiplexer.setNAT64(nat64.prefix, now: now)
+    useServers(now: now)
   }
 
   private func makeRelays() -> RelaySet {
@@ -229,13 +251,17 @@ final class PeerDriver {
       streamWasRead: { [unowned self] in carryOutAll(now: .now) })
   }
 
-  private func gatherServerReflexive(from servers: [TransportAddress]) {
-    let now = ContinuousClock.now
+  private func gatherServerReflexive(now: ContinuousClock.Instant) {
+    guard configuration.iceTransportPolicy == .all, !servers.stun.isEmpty else { return }
+    let synthesized = servers.stun.compactMap { nat64?.prefix?.synthesized(from: $0) }
     for address in sockets.keys {
       // A remote server cannot answer a loopback address, and a local server cannot tell the mapped address of another.
-      let reachable = servers.filter { $0.family == address.family && $0.ip.isLoopback == address.ip.isLoopback }
-      guard !reachable.isEmpty, gatherers[address] == nil else { continue }
-      gatherers[address] = ServerReflexiveGatherer(base: address, servers: reachable, now: now)
+      let reachable = (servers.stun + synthesized).filter {
+        $0.family == address.family && $0.ip.isLoopback == address.ip.isLoopback
+      }
+      guard !reachable.isEmpty else { continue }
+      gatherers[address, default: ServerReflexiveGatherer(base: address, servers: [], now: now)].add(
+        reachable, now: now)
     }
   }
 
@@ -283,7 +309,8 @@ final class PeerDriver {
       guard configuration.iceTransportPolicy == .all else { continue }
       for address in [socket.address] + ((try? addTCP(ip)) ?? []) { demultiplexer.addLocalHost(address, now: now) }
     }
-    if configuration.iceTransportPolicy == .all { gatherServerReflexive(from: stunServers) }
+    nat64?.networkChanged(sockets.keys.map(\.ip), now: now)
+    gatherServerReflexive(now: now)
     if names != nil { joinNames() }
   }
 
@@ -405,6 +432,7 @@ final class PeerDriver {
     poller = nil
     addressMonitor?.close()
     addressMonitor = nil
+    nat64 = nil
     for socket in sockets.values {
       socket.flush()
       socket.close()
@@ -429,6 +457,7 @@ final class PeerDriver {
   /// Executes all actions that are due.
   func carryOutAll(now: ContinuousClock.Instant) {
     followAddresses(now: now)
+    followNAT64(now: now)
     gather(now: now)
     var ended: [ParticipantID] = []
     demultiplexer.poll(now: now, wallClock: configuration.wallClock()) { action, participant in
@@ -453,7 +482,7 @@ final class PeerDriver {
     relays?.poll(now: now) { handle($0, now: MonotonicInstant(now)) }
     hasNewData = false
     deadline = demultiplexer.deadline
-    let others = [turnEnded(now)?.instant, relays?.deadline, names?.deadline, addressesDue]
+    let others = [turnEnded(now)?.instant, relays?.deadline, names?.deadline, nat64?.deadline, addressesDue]
     for due in gatherers.values.map(\.deadline) + others {
       if let due { deadline = deadline.map { min($0, due) } ?? due }
     }

@@ -19,6 +19,21 @@ struct ICEServers: Sendable {
   var stun: [TransportAddress] = []
   var turn: [TURNServer] = []
 
+  var isEmpty: Bool { stun.isEmpty && turn.isEmpty }
+
+  /// Adds the servers that are not there yet, and the new credentials of those that are. The user's own credentials are
+  /// preferred to those that the signalling assigned.
+  mutating func add(_ others: ICEServers) {
+    for address in others.stun where !stun.contains(address) { stun.append(address) }
+    for server in others.turn {
+      guard let index = turn.firstIndex(where: { $0.url == server.url }) else {
+        turn.append(server)
+        continue
+      }
+      if turn[index].isAssigned || !server.isAssigned { turn[index] = server }
+    }
+  }
+
   /// Resolves the name of each server on a thread pool. A server without an address is an error, because the user
   /// requested it.
   static func resolve(_ servers: [ICEServer]) async throws(Peer.StartError) -> ICEServers {
@@ -60,10 +75,22 @@ struct ICEServers: Sendable {
   /// Returns all addresses of a name, because each local socket needs one of its own family. Blocks.
   static func lookUp(_ host: String, port: UInt16) -> [TransportAddress] {
     if let address = TransportAddress(host, port: port) { return [address] }
+    return query(host, port: port).addresses
+  }
+
+  /// Asks the system's resolver for the addresses of a name. Blocks.
+  ///
+  /// - Parameter family: `AF_UNSPEC` for both.
+  /// - Returns: the status of `getaddrinfo`, 0 for success, and the addresses, each once.
+  static func query(
+    _ host: String, family: Int32 = AF_UNSPEC, port: UInt16
+  ) -> (status: Int32, addresses: [TransportAddress]) {
     var hints = addrinfo()
+    hints.ai_family = family
     hints.ai_socktype = Int32(SOCK_DGRAM.rawValue)
     var first: UnsafeMutablePointer<addrinfo>?
-    guard getaddrinfo(host, nil, &hints, &first) == 0 else { return [] }
+    let status = getaddrinfo(host, nil, &hints, &first)
+    guard status == 0 else { return (status, []) }
     defer { freeaddrinfo(first) }
     var addresses: [TransportAddress] = []
     var next = first
@@ -77,6 +104,6 @@ struct ICEServers: Sendable {
       }
       next = entry.ai_next
     }
-    return addresses
+    return (status, addresses)
   }
 }

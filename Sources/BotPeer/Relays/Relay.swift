@@ -17,6 +17,8 @@ final class Relay {
   }
 
   let server: TURNServer
+  /// The address of the server that is asked first.
+  let address: TransportAddress
   /// The relayed addresses that the server has granted.
   private(set) var addresses: [TransportAddress] = []
   let created = ContinuousClock.now
@@ -44,6 +46,8 @@ final class Relay {
     let bindAddresses: [IPAddress]
     /// Creates the TLS context when it is needed for the first time.
     let tls: () throws -> NIOSSLContext
+    /// A file with trusted certificates in PEM; nil for those of the system.
+    let authorities: String?
     /// Called on the loop for each new UDP socket, and before one is closed.
     let opened: (DatagramSocket, Relay) -> Void
     let closing: (DatagramSocket) -> Void
@@ -51,13 +55,17 @@ final class Relay {
     let streamWasRead: (Relay) -> Void
   }
 
-  init(to server: TURNServer, at address: TransportAddress, in context: Context, log: Logger) {
+  init(
+    to server: TURNServer, at address: TransportAddress, nat64: NAT64Prefix?, in context: Context, log: Logger
+  ) {
     self.server = server
+    self.address = address
     self.context = context
     self.log = log
     client = TURNClient(
       server: address, transport: server.url.transport == .udp ? .udp : .stream, credentials: server.credentials,
       families: .both, now: .now)
+    client.nat64 = nat64
   }
 
   /// The UDP socket to the server, if it is used.
@@ -81,7 +89,9 @@ final class Relay {
       return
     }
     do {
-      let tls = (server.url.transport == .tls) ? (context: try context.tls(), host: server.url.host) : nil
+      let tls =
+        (server.url.transport == .tls)
+        ? RelayStream.TLS(context: try context.tls(), host: server.url.host, authorities: context.authorities) : nil
       link = .stream(
         RelayStream(to: address, from: own, tls: tls, on: context.loop) { [weak self] event in self?.received(event) })
     } catch {

@@ -72,18 +72,38 @@ final class RelaySet {
     return failures.isEmpty ? nil : failures.joined(separator: " ")
   }
 
-  /// Requests an allocation on each server that is new or has new credentials.
-  ///
-  /// - Parameter families: those of our own addresses, which are preferred.
-  func use(_ servers: [TURNServer], families: Set<IPAddress.Family>, now: ContinuousClock.Instant) {
+  /// How servers can be reached.
+  struct Reach {
+    /// The families of our addresses.
+    var families: Set<IPAddress.Family>
+    /// The prefix by which servers with only IPv4 are reached.
+    var nat64: NAT64Prefix?
+    /// Whether that prefix is being looked up.
+    var isUnknown: Bool
+
+    /// Returns the address to use: one of our families, or one that stands for an IPv4 address; nil if it is not known yet.
+    func address(of server: TURNServer) -> TransportAddress? {
+      if let address = server.addresses.first(where: { families.contains($0.family) }) { return address }
+      if let address = server.addresses.lazy.compactMap({ nat64?.synthesized(from: $0) }).first { return address }
+      return isUnknown ? nil : server.addresses.first
+    }
+  }
+
+  /// Requests an allocation on each server that is new or has new credentials. One that was asked at another address and has
+  /// granted nothing, or cannot be reached there any more, is asked again.
+  func use(_ servers: [TURNServer], _ reach: Reach, now: ContinuousClock.Instant, _ handle: (RelayEvent) -> Void) {
     for server in servers {
+      guard let address = reach.address(of: server) else { continue }
+      for former in relays where former.server.url == server.url && !former.isRetired && former.address != address {
+        if former.addresses.isEmpty || !reach.families.contains(former.address.family) {
+          release(former, now: now, handle)
+        }
+      }
       let former = relays.filter { $0.server.url == server.url && !$0.isRetired }
       guard former.allSatisfy({ $0.isReplaced(by: server, now: now) }) else { continue }
       for relay in former where relay.addresses.isEmpty { close(relay, now: now) }
-      guard Set(relays.map(\.server.url)).union([server.url]).count <= Self.maximumServers,
-        let address = server.addresses.first(where: { families.contains($0.family) }) ?? server.addresses.first
-      else { continue }
-      let relay = Relay(to: server, at: address, in: context, log: log)
+      guard Set(relays.map(\.server.url)).union([server.url]).count <= Self.maximumServers else { continue }
+      let relay = Relay(to: server, at: address, nat64: reach.nat64, in: context, log: log)
       relays.append(relay)
       relay.open()
     }
@@ -92,7 +112,7 @@ final class RelaySet {
   private var context: Relay.Context {
     Relay.Context(
       loop: loop, bindAddresses: configuration.bindAddresses.compactMap { IPAddress($0) }.filter { !$0.isUnspecified },
-      tls: { [unowned self] in try tlsContext() },
+      tls: { [unowned self] in try tlsContext() }, authorities: configuration.caCertificate,
       opened: { [unowned self] socket, relay in
         bySocket[socket.descriptor] = relay
         opened(socket)

@@ -12,6 +12,32 @@ final class RelayStream {
     case closed
   }
 
+  /// How a TLS connection is verified.
+  struct TLS {
+    let context: NIOSSLContext
+    /// The name or the address that the certificate must be for.
+    let host: String
+    /// A file with trusted certificates in PEM; nil for those of the system.
+    let authorities: String?
+
+    /// - Parameter address: the address that is connected to.
+    func handler(for address: TransportAddress) throws -> NIOSSLClientHandler {
+      guard let ip = IPAddress(host) else { return try NIOSSLClientHandler(context: context, serverHostname: host) }
+      // An address is no server name (RFC 6066, 3).
+      guard ip != address.ip else { return try NIOSSLClientHandler(context: context, serverHostname: nil) }
+      // NIOSSL would compare the certificate with the address that is connected to, which behind a NAT64 is not that of the
+      // server. The callback compares it with the server's.
+      var settings = TLSConfiguration.makeClientConfiguration()
+      settings.minimumTLSVersion = .tlsv12
+      settings.certificateVerification = .noHostnameVerification
+      let context = try NIOSSLContext(configuration: settings)
+      return try NIOSSLClientHandler(context: context, serverHostname: nil) { [host, authorities] chain, verified in
+        let certificate = CertificateDiagnosis.verifying(chain, host: host, authorities: authorities)
+        verified.succeed(certificate.isTrusted ? .certificateVerified : .failed)
+      }
+    }
+  }
+
   private var channel: (any Channel)?
   /// What was written before the connection was established.
   private var waiting: [ByteBuffer] = []
@@ -28,10 +54,10 @@ final class RelayStream {
   ///
   /// - Parameters:
   ///   - own: the local address; nil for one that the system chooses.
-  ///   - tls: the context and the server's name; nil for plain TCP.
+  ///   - tls: nil for plain TCP.
   ///   - handle: receives all events on the loop, not after ``close()``.
   init(
-    to address: TransportAddress, from own: IPAddress?, tls: (context: NIOSSLContext, host: String)?,
+    to address: TransportAddress, from own: IPAddress?, tls: TLS?,
     on loop: any EventLoop, handle: @escaping (Event) -> Void
   ) {
     self.loop = loop
@@ -45,9 +71,7 @@ final class RelayStream {
         channel.eventLoop.makeCompletedFuture {
           let pipeline = channel.pipeline.syncOperations
           if let tls {
-            // An address is no server name (RFC 6066, 3).
-            let name = IPAddress(tls.host) == nil ? tls.host : nil
-            try pipeline.addHandler(NIOSSLClientHandler(context: tls.context, serverHostname: name))
+            try pipeline.addHandler(tls.handler(for: address))
           }
           try pipeline.addHandler(Handler(bound))
         }

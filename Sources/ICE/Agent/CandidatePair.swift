@@ -114,4 +114,6 @@ struct RemoteCandidate: Sendable, Hashable {
   var priority: UInt32
   var foundation: String
   var type: ICECandidateType
+  /// Whether the address stands for an IPv4 address behind a NAT64.
+  var isSynthesized = false
 }

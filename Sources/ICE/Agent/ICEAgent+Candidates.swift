@@ -114,7 +114,7 @@ extension ICEAgent {
   @discardableResult
   package mutating func addServerReflexive(mapped: TransportAddress, base: TransportAddress) -> ICECandidate? {
     guard let base = bases.first(where: { $0.address == base }), mapped.isReachable,
-      mapped.family == base.address.family, !localCandidates.contains(where: { $0.address == mapped }),
+      mapped.isMapping(of: base.address), !localCandidates.contains(where: { $0.address == mapped }),
       localCandidates.count < bases.count + Self.maximumServerReflexive
     else { return nil }
     let candidate = ICECandidate(
@@ -166,7 +166,7 @@ extension ICEAgent {
       addNamed(candidate)
       return
     }
-    guard address.isReachable, allowsLocalCandidates || !address.ip.isLocal,
+    guard address.isReachable, allowsLocalCandidates || !leadsIntoLocalNetwork(address.ip),
       address.transport == .udp || opensConnections && address.mayBeConnectedTo
     else {
       statistics.ignoredCandidates += 1
@@ -177,9 +177,10 @@ extension ICEAgent {
       waitingCandidates.append(candidate)
       return
     }
-    insertRemote(
-      RemoteCandidate(
-        address: address, priority: candidate.priority, foundation: candidate.foundation, type: candidate.type))
+    let accepted = RemoteCandidate(
+      address: address, priority: candidate.priority, foundation: candidate.foundation, type: candidate.type)
+    insertRemote(accepted)
+    insertSynthesized(of: accepted)
   }
 
   /// Adds a remote candidate and its pairs, or updates a known one.

@@ -137,6 +137,8 @@ package struct ICEAgent: Sendable {
   package var allowsLocalCandidates = true
   /// Whether the caller looks up the names of remote candidates. If not, such candidates are counted and ignored.
   package var resolvesNames = false
+  /// The NAT64 prefix of an IPv6-only network.
+  package internal(set) var nat64: NAT64Prefix?
 
   var unanswered = UnansweredCheckLimiter()
 

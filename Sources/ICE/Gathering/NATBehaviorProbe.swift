@@ -63,6 +63,7 @@ package struct NATBehaviorProbe: Sendable {
   private let server: TransportAddress
   private let otherServers: [TransportAddress]
   private let local: TransportAddress
+  private let nat64: NAT64Prefix?
   private let patience: Duration
   private let testPatience: Duration
   private var requests: [Request] = []
@@ -77,11 +78,12 @@ package struct NATBehaviorProbe: Sendable {
   /// - Parameters:
   ///   - otherServers: STUN servers to compare with if the server has no second address.
   ///   - local: the address of the socket of ``Origin/mapping``, not the unspecified one.
+  ///   - nat64: the prefix by which a server with an IPv4 address is reached, and its other address.
   ///   - patience: how long the server may take for the first answer.
   ///   - testPatience: how long each further test waits.
   package init(
-    server: TransportAddress, otherServers: [TransportAddress] = [], local: TransportAddress, patience: Duration,
-    testPatience: Duration, now: ContinuousClock.Instant,
+    server: TransportAddress, otherServers: [TransportAddress] = [], local: TransportAddress,
+    nat64: NAT64Prefix? = nil, patience: Duration, testPatience: Duration, now: ContinuousClock.Instant,
     generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
   ) {
     self.server = server
@@ -89,6 +91,7 @@ package struct NATBehaviorProbe: Sendable {
       otherServers.filter { $0.family == server.family && $0.ip != server.ip && $0.isReachable }
         .prefix(Self.maximumServers))
     self.local = local
+    self.nat64 = nat64
     self.patience = patience
     self.testPatience = testPatience
     self.generator = generator
@@ -148,7 +151,7 @@ package struct NATBehaviorProbe: Sendable {
       guard source == request.destination else { return }
       requests.remove(at: index)
       let mapped = (message.xorMappedAddress ?? message.mappedAddress).flatMap {
-        message.kind == .success && $0.isReachable && $0.family == local.family ? $0 : nil
+        message.kind == .success && $0.isReachable && $0.isMapping(of: local) ? $0 : nil
       }
       if request.step == .mappingAtServer {
         guard let mapped else { return failed(message) }
@@ -182,7 +185,9 @@ package struct NATBehaviorProbe: Sendable {
   }
 
   private func usableOther(in message: STUNMessage) -> TransportAddress? {
-    guard message.kind == .success, let other = message.otherAddress ?? message.changedAddress, other.isReachable,
+    let named = message.otherAddress ?? message.changedAddress
+    let synthesized = server.family == .v6 ? named.flatMap { nat64?.synthesized(from: $0) } : nil
+    guard message.kind == .success, let other = synthesized ?? named, other.isReachable,
       other.family == server.family, other.ip != server.ip, !other.ip.isLocal || server.ip.isLocal
     else { return nil }
     return other

@@ -54,8 +54,15 @@ package struct ServerReflexiveGatherer: Sendable {
   ) {
     self.base = base
     self.generator = generator
-    self.servers = servers.filter { $0.family == base.family && $0.isReachable }.map {
-      Server(address: $0, deadline: now)
+    self.servers = []
+    add(servers, now: now)
+  }
+
+  /// Queries further servers; those that are known, or of another address family than the base, are ignored.
+  package mutating func add(_ more: [TransportAddress], now: ContinuousClock.Instant) {
+    for address in more
+    where address.family == base.family && address.isReachable && !servers.contains(where: { $0.address == address }) {
+      servers.append(Server(address: address, deadline: now))
     }
   }
 
@@ -85,7 +92,7 @@ package struct ServerReflexiveGatherer: Sendable {
       message.hasValidFingerprint ?? true, message.attributesNotUnderstood.isEmpty
     else { return true }
     if message.kind == .success, let mapped = message.xorMappedAddress ?? message.mappedAddress, mapped.isReachable,
-      mapped.family == base.family
+      mapped.isMapping(of: base)
     {
       if mapped != servers[index].mapped { actions.append(.mapped(mapped, server: source)) }
       servers[index].mapped = mapped

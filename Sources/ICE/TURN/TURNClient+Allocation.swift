@@ -190,7 +190,8 @@ extension TURNClient {
 
   /// RFC 8489, 10.
   private mutating func tryAlternate(_ alternate: TransportAddress?, now: ContinuousClock.Instant) {
-    guard let alternate, alternate.isReachable, alternate.family == server.family else {
+    let synthesized = server.family == .v6 ? alternate.flatMap { nat64?.synthesized(from: $0) } : nil
+    guard let alternate = synthesized ?? alternate, alternate.isReachable, alternate.family == server.family else {
       fail(.badAlternateServer("its address is missing or cannot be used"), now: now)
       return
     }

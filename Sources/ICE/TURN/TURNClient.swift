@@ -114,6 +114,9 @@ package struct TURNClient: Sendable {
   package internal(set) var server: TransportAddress
   package internal(set) var statistics = TURNStatistics()
 
+  /// The prefix by which an alternate server with an IPv4 address is reached, if this machine has only IPv6.
+  package var nat64: NAT64Prefix?
+
   let firstServer: TransportAddress
   let credentials: TURNCredentials
   let software: String?

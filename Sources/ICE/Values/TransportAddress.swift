@@ -32,6 +32,9 @@ package struct TransportAddress: Sendable, Hashable, CustomStringConvertible {
     return ip.family == .v4 || !(ip.isLinkLocal || ip.isMappedV4)
   }
 
+  /// Whether a NAT may map that address to this one: both have one family, or a NAT64 makes IPv4 of IPv6 (RFC 6146).
+  package func isMapping(of base: TransportAddress) -> Bool { family == base.family || family == .v4 }
+
   /// For example `10.0.0.1:5000`, `[2001:db8::1]:5000` or `10.0.0.1:5000/tcp`.
   package var description: String {
     let host = ip.family == .v4 ? "\(ip)" : "[\(ip)]"

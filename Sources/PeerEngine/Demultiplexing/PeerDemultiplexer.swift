@@ -63,6 +63,7 @@ package final class PeerDemultiplexer {
   private var byPath: [Path: PeerConnection] = [:]
   private var reflexiveAddresses: [(mapped: TransportAddress, base: TransportAddress)] = []
   private var relayedAddresses: [RelayedAddress] = []
+  private var nat64: NAT64Prefix?
   /// The frames that a viewer who joins now needs to decode the current frame.
   private var groupOfPictures = GroupOfPicturesCache()
   private var enginesToPoll: [PeerConnection] = []
@@ -238,6 +239,15 @@ package final class PeerDemultiplexer {
     }
   }
 
+  /// Sets the NAT64 prefix of an IPv6-only network; nil if there is none.
+  package func setNAT64(_ prefix: NAT64Prefix?, now: ContinuousClock.Instant) {
+    nat64 = prefix
+    for engine in engines.values {
+      engine.setNAT64(prefix, now: now)
+      markForPoll(engine)
+    }
+  }
+
   /// Adds the address of a new socket.
   package func addLocalHost(_ address: TransportAddress, now: ContinuousClock.Instant) {
     localAddresses.append(address)
@@ -352,6 +362,7 @@ package final class PeerDemultiplexer {
     engine.relayFailure = relayFailure
     for (mapped, base) in reflexiveAddresses { engine.addServerReflexive(mapped, base: base) }
     for relay in relayedAddresses { engine.addRelayed(relay, now: now) }
+    if nat64 != nil { engine.setNAT64(nat64, now: now) }
     engine.prime(groupOfPictures, now: now)
     engines[participant] = engine
     return engine

@@ -20,6 +20,14 @@ extension PeerConnection {
     if path == nil, state != .new { restartTrigger.request() }
   }
 
+  /// Sets the NAT64 prefix of an IPv6-only network.
+  package func setNAT64(_ prefix: NAT64Prefix?, now: ContinuousClock.Instant) {
+    guard isOpen else { return }
+    agentIsTouched = true
+    agent.setNAT64(prefix, now: now)
+    if prefix != nil, path == nil, state != .new, hasLostPath { restartTrigger.request() }
+  }
+
   /// Adds an address of a TURN server that relays to us.
   package func addRelayed(_ relay: RelayedAddress, now: ContinuousClock.Instant) {
     guard isOpen else { return }

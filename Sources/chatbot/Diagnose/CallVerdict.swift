@@ -62,6 +62,9 @@ struct CallVerdict: Sendable, Hashable, Encodable {
       summary = "No call beyond this network will work: \(Self.missing(diagnosis))."
     }
     if relay == nil { addAdvice(for: diagnosis) }
+    if let network = diagnosis.ipv6Only, network.nat64Prefix == nil {
+      advice.append("This network has no IPv4: users with only IPv4 need a TURN server that has both IPv4 and IPv6.")
+    }
     if let failure = diagnosis.roomServer?.failure {
       (calls, summary, isServerMissing) = (
         .none, "No call will work, because the room cannot be entered. \(failure)", true

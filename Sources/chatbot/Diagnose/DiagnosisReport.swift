@@ -22,6 +22,7 @@ struct DiagnosisReport: Sendable, Hashable, Encodable {
   /// The version of this object; incremented only when a field changes its meaning or is removed.
   let version = 1
   var interfaces: [InterfaceDiagnosis]
+  var ipv6Only: IPv6OnlyDiagnosis?
   var stun: [STUNEntry]
   var turn: [TURNServerDiagnosis]
   var server: RoomServerDiagnosis?
@@ -29,6 +30,7 @@ struct DiagnosisReport: Sendable, Hashable, Encodable {
 
   init(_ diagnosis: NetworkDiagnosis) {
     interfaces = diagnosis.interfaces
+    ipv6Only = diagnosis.ipv6Only
     stun = diagnosis.stun.map(STUNEntry.init)
     turn = diagnosis.turn
     server = diagnosis.roomServer

@@ -17,6 +17,7 @@ struct DiagnosisTable: Sendable {
       let use = interface.isUsed ? "used" : "not used: \(interface.reason ?? "")"
       lines.append("  \(Self.padded(interface.name, 12)) \(Self.padded(interface.address, 26)) \(use)")
     }
+    if let network = report.ipv6Only { lines += ["", "network", Self.line("IPv6 only", Self.text(network))] }
     for entry in report.stun {
       lines += ["", Self.title(entry.measured.url, entry.measured.address)] + stun(entry.measured)
     }
@@ -26,6 +27,11 @@ struct DiagnosisTable: Sendable {
     if let server = report.server { lines += ["", Self.title(server.address, server.resolved)] + room(server) }
     lines += ["", report.verdict.summary] + report.verdict.advice
     return lines.map { $0.printable(utf8Bytes: 1_000) }
+  }
+
+  private static func text(_ network: IPv6OnlyDiagnosis) -> String {
+    if let prefix = network.nat64Prefix { return "IPv4 is reached through a NAT64 with the prefix \(prefix)" }
+    return network.failure ?? "there is no NAT64, so that IPv4 is not reached"
   }
 
   private func stun(_ server: STUNServerDiagnosis) -> [String] {

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A host of the laboratory, in which programs run.
 final class LabHost: Sendable {
   /// The IP versions that a host or a router has.
@@ -12,10 +14,13 @@ final class LabHost: Sendable {
   let namespace: LabNamespace
   /// In the order in which they were added; the first one has the preferred default route.
   let uplinks: [LabUplink]
+  /// The `resolv.conf` of its programs; nil for that of the machine, whose server no host reaches.
+  let resolver: URL?
 
-  init(namespace: LabNamespace, uplinks: [LabUplink]) {
+  init(namespace: LabNamespace, uplinks: [LabUplink], resolver: URL? = nil) {
     self.namespace = namespace
     self.uplinks = uplinks
+    self.resolver = resolver
   }
 
   var name: String { namespace.name }
@@ -26,6 +31,10 @@ final class LabHost: Sendable {
   /// The first address as a part of a URL.
   var urlHost: String { address.contains(":") ? "[\(address)]" : address }
 
-  /// The prefix of a command that runs on this host.
-  var prefix: [String] { namespace.network.prefix }
+  /// The prefix of a command that runs on this host. A resolver of its own needs a mount namespace.
+  var prefix: [String] {
+    guard let resolver else { return namespace.network.prefix }
+    let script = "mount --bind '\(resolver.path)' \"$(readlink -f /etc/resolv.conf)\" && exec \"$@\""
+    return namespace.network.prefix + ["unshare", "--mount", "sh", "-c", script, "sh"]
+  }
 }

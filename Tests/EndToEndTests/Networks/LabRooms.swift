@@ -17,6 +17,12 @@ struct LabRooms: Sendable {
     ["--server", "wss://\(host.urlHost):\(Self.port)", "--ca-certificate", authority.certificate.path]
   }
 
+  /// The options of a bot on a host. One that knows names is told the name.
+  func options(on bot: LabHost) -> [String] {
+    guard bot.resolver != nil else { return options }
+    return ["--server", "wss://\(host.name):\(Self.port)", "--ca-certificate", authority.certificate.path]
+  }
+
   /// Starts the server and waits until it accepts connections.
   ///
   /// - Parameter arguments: Other options, such as the ICE servers of the page.

@@ -36,8 +36,13 @@ struct NATCall: Sendable {
   struct Place: Sendable, Hashable, CustomStringConvertible {
     var kind: NATKind
     var firewall = Firewall.open
+    /// Whether the local network has only IPv6, and the NAT is one from IPv6 to IPv4.
+    var isNAT64 = false
 
-    var description: String { firewall == .open ? "\(kind)" : "\(kind) \(firewall)" }
+    var description: String {
+      if isNAT64 { return "NAT64" }
+      return firewall == .open ? "\(kind)" : "\(kind) \(firewall)"
+    }
 
     /// Whether two bots reach each other with these servers.
     func connects(to other: Place, with servers: Servers) -> Bool {
@@ -109,15 +114,17 @@ struct NATCall: Sendable {
     from sender: LabHost, to receiver: LabHost, in lab: NetworkLab,
     connected: @Sendable () async throws -> Void = { try await sleepOnEventLoop(for: .seconds(3)) }
   ) async throws -> Outcome {
-    let options = rooms.options + ["--room", name] + servers.options(with: server) + options
-    let player = try await lab.bot("\(name)-player", on: sender, options + ["--play", BuiltProgram.sample.path])
+    let options = ["--room", name] + servers.options(with: server) + options
+    let player = try await lab.bot(
+      "\(name)-player", on: sender, rooms.options(on: sender) + options + ["--play", BuiltProgram.sample.path])
     try await eventually("joined player of \(name)", within: .seconds(15)) { () -> Bool? in
       guard player.isRunning else { throw NotStarted(name: "The player of \(name)", output: player.output) }
       return player.output.contains(" joined ") ? true : nil
     }
     let folder = RecordingFolder(url: lab.folder.appendingPathComponent(name))
     let recorder = try await lab.bot(
-      "\(name)-recorder", on: receiver, options + ["--record", folder.path, "--log-level", "debug"])
+      "\(name)-recorder", on: receiver,
+      rooms.options(on: receiver) + options + ["--record", folder.path, "--log-level", "debug"])
     try await eventually("joined recorder of \(name)", within: .seconds(15)) { () -> Bool? in
       guard recorder.isRunning else { throw NotStarted(name: "The recorder of \(name)", output: recorder.output) }
       return recorder.output.contains(" user connecting ") ? true : nil

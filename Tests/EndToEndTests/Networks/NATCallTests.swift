@@ -21,6 +21,12 @@ extension EndToEndWithoutBrowsers {
         self.servers = servers
       }
 
+      init(_ sender: NATCall.Place, _ receiver: NATKind, _ servers: NATCall.Servers = .stun) {
+        self.sender = sender
+        self.receiver = .init(kind: receiver)
+        self.servers = servers
+      }
+
       var name: String { "\(sender) to \(receiver) by \(servers)" }
 
       var mustConnect: Bool { sender.connects(to: receiver, with: servers) }
@@ -160,7 +166,7 @@ extension EndToEndWithoutBrowsers {
     @Test("every pair of NATs connects exactly if theory says so", .enabled(if: Machine.runsWholeNetworkMatrix))
     func allPairs() async throws {
       try await NetworkLab.run("calls through all NATs", limit: .seconds(300)) { lab in
-        try await judge(Self.pairs.map { Cell($0, $1) }, in: lab, isDocumented: true)
+        try await judge(Self.pairs.map { Cell($0, $1) } + Self.nat64Row(), in: lab, isDocumented: true)
       }
     }
 
@@ -174,11 +180,18 @@ extension EndToEndWithoutBrowsers {
           Cell(.symmetric, .portRestricted, .relay(transport), firewall: $0)
         }
         try await judge(
-          Self.pairs.map { Cell($0, $1, .relay(transport)) } + behindFirewalls, in: lab, isDocumented: true)
+          Self.pairs.map { Cell($0, $1, .relay(transport)) } + Self.nat64Row(.relay(transport)) + behindFirewalls,
+          in: lab, isDocumented: true)
       }
     }
 
     private static let pairs = NATKind.allCases.flatMap { sender in NATKind.allCases.map { (sender, $0) } }
+
+    /// The calls from an IPv6-only network with NAT64 to IPv4 hosts behind each kind.
+    private static func nat64Row(_ servers: NATCall.Servers = .stun) -> [Cell] {
+      let network = NATCall.Place(kind: .portRestricted, isNAT64: true)
+      return Machine.hasNAT64 ? NATKind.allCases.map { Cell(network, $0, servers) } : []
+    }
 
     /// Runs all these calls, some of them at a time, compares each with theory, and writes a table into the folder.
     ///
@@ -193,6 +206,11 @@ extension EndToEndWithoutBrowsers {
       // With IPv6 they would find each other without a NAT.
       var senders: [NATCall.Place: LabHost] = [:]
       for place in Set(cells.map(\.sender)) {
+        guard !place.isNAT64 else {
+          senders[place] = try await lab.host(
+            "sender \(place)".file, in: lab.nat64Network(names: [rooms.host.name: rooms.host]))
+          continue
+        }
         senders[place] = try await lab.host(
           "sender \(place)".file, behind: place.kind, firewall: place.firewall, families: .ipv4)
       }

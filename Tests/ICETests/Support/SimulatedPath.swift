@@ -143,6 +143,7 @@ struct SimulatedPath<Right: Node> {
   ) {
     sent[side, default: []].append(datagram)
     guard !isBlocked(from, to), Double.random(in: 0..<1, using: &generator) >= loss else { return }
+    let to = (side == .left ? leftNAT : rightNAT)?.outside(to) ?? to
     let opened = connections.leaving(from, to)
     let source = (side == .left ? leftNAT?.leaving(opened, to) : rightNAT?.leaving(opened, to)) ?? opened
     var target = connections.entering(to, from: source)
@@ -153,7 +154,7 @@ struct SimulatedPath<Right: Node> {
     guard let target, (side == .left ? right.hosts : left.hosts).contains(target) else { return }
     flights.append(
       Flight(
-        arrival: now + .milliseconds(Int64.random(in: delay, using: &generator)), datagram: datagram, from: source,
-        to: target, side: side.other))
+        arrival: now + .milliseconds(Int64.random(in: delay, using: &generator)), datagram: datagram,
+        from: (side.other == .left ? leftNAT : rightNAT)?.inside(source) ?? source, to: target, side: side.other))
   }
 }

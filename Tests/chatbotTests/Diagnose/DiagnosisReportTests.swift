@@ -75,6 +75,29 @@ struct DiagnosisReportTests {
     #expect(verdict.calls == .local && verdict.exitStatus == nil)
   }
 
+  @Test("a network without IPv4 is named, with the prefix of its NAT64 or what its absence means")
+  func ipv6Only() throws {
+    var network = diagnosis([stun()], [turn()])
+    var report = DiagnosisReport(network)
+    #expect(try !report.json.contains("ipv6Only"))
+    #expect(!DiagnosisTable(report).lines.contains("network"))
+    network.ipv6Only = IPv6OnlyDiagnosis(nat64Prefix: "64:ff9b::/96")
+    report = DiagnosisReport(network)
+    #expect(try report.json.contains("\"nat64Prefix\" : \"64:ff9b::/96\""))
+    #expect(
+      DiagnosisTable(report).lines.contains(
+        "  IPv6 only    IPv4 is reached through a NAT64 with the prefix 64:ff9b::/96"))
+    #expect(report.verdict.advice == [])
+    network.ipv6Only = IPv6OnlyDiagnosis()
+    report = DiagnosisReport(network)
+    #expect(
+      DiagnosisTable(report).lines.contains("  IPv6 only    there is no NAT64, so that IPv4 is not reached"))
+    #expect(report.verdict.advice.last?.contains("users with only IPv4 need a TURN server") == true)
+    network.ipv6Only = IPv6OnlyDiagnosis(failure: "The resolver has not answered.")
+    #expect(
+      DiagnosisTable(DiagnosisReport(network)).lines.contains("  IPv6 only    The resolver has not answered."))
+  }
+
   @Test("without a path the exit code is 75, and the advice is to use TLS at port 443 or TCP")
   func noPath() {
     var verdict = CallVerdict(diagnosis([silent], [refused]))
