@@ -13,6 +13,9 @@ extension Peer {
     /// The local IP addresses. `0.0.0.0` and `::` mean all addresses of their family; empty means every address of the
     /// machine, loopback only if there is no other.
     public var bindAddresses: [String] = []
+    /// The names of the only interfaces whose addresses are used, for participants, STUN and TURN servers and multicast DNS,
+    /// also when the addresses change; empty for every interface. ``bindAddresses`` must be empty then.
+    public var bindInterfaces: [String] = []
     /// Whether an empty ``bindAddresses`` includes loopback: for a room on this machine.
     public var includesLoopback = false
     /// The UDP port on every address; 0 for any free one.
@@ -92,7 +95,29 @@ extension Peer {
       bindAddresses.isEmpty || bindAddresses.contains { IPAddress($0)?.isUnspecified == true }
     }
 
+    /// Returns an address of a family to reach a server from, and its interface; both are nil where the system chooses. Nil if
+    /// the interfaces have no such address.
+    func source(of family: IPAddress.Family) -> (ip: IPAddress?, interface: String?)? {
+      guard !bindInterfaces.isEmpty else {
+        return (bindAddresses.compactMap { IPAddress($0) }.first { $0.family == family && !$0.isUnspecified }, nil)
+      }
+      let found = try? NetworkInterfaces.addresses(of: bindInterfaces).first { $0.address.family == family }
+      return found.map { ($0.address, $0.interface) }
+    }
+
+    /// Returns the interface that a socket at this address is bound to; nil if to none.
+    func interface(of address: IPAddress) -> String? {
+      guard !bindInterfaces.isEmpty else { return nil }
+      return try? NetworkInterfaces.addresses(of: bindInterfaces).first { $0.address == address }?.interface
+    }
+
+    /// - Throws: `StartError` for an interface that does not exist.
+    func checkInterfaces() throws(StartError) {
+      for name in bindInterfaces where !NetworkInterfaces.exists(name) { throw .noInterface(name) }
+    }
+
     func addressesToBind() throws -> [IPAddress] {
+      guard bindInterfaces.isEmpty else { return try NetworkInterfaces.addresses(of: bindInterfaces).map(\.address) }
       guard !bindAddresses.isEmpty else {
         return try NetworkInterfaces.addresses(includingLoopback: includesLoopback)
       }
@@ -130,6 +155,8 @@ extension Peer {
   /// An error while starting a peer.
   public enum StartError: Error, Sendable, Hashable, CustomStringConvertible {
     case badAddress(String)
+    case noInterface(String)
+    case noAddress(interfaces: [String])
     case noSocket(port: UInt16, problems: [String])
     case noListener(port: UInt16, problem: String)
     case badIceServer(String, reason: String)
@@ -137,6 +164,10 @@ extension Peer {
     public var description: String {
       switch self {
       case .badAddress(let text): "'\(text)' is not an IPv4 or IPv6 address."
+      case .noInterface(let name): "This machine has no interface '\(name)'."
+      case .noAddress(let names):
+        "The \(names.count == 1 ? "interface" : "interfaces") \(names.joined(separator: ", ")) "
+          + "\(names.count == 1 ? "has" : "have") no address, or \(names.count == 1 ? "is" : "are") down."
       case .noSocket(let port, let problems):
         "No UDP socket could be bound\(port == 0 ? "" : " to port \(port)"): \(problems.joined(separator: "; "))."
       case .noListener(let port, let problem): "TCP connections cannot be accepted at port \(port): \(problem)."

@@ -66,7 +66,11 @@ public final class Peer: Sendable {
     _ configuration: Configuration, on loop: any EventLoop, and others: [any EventLoop] = [],
     log: Logger = Logger(label: "peer")
   ) async throws -> Peer {
+    try configuration.checkInterfaces()
     let addresses = try configuration.addressesToBind()
+    if addresses.isEmpty, !configuration.bindInterfaces.isEmpty {
+      throw StartError.noAddress(interfaces: configuration.bindInterfaces)
+    }
     let servers = try await ICEServers.resolve(configuration.iceServers)
     let received = ReceivedDataChannels()
     let plan = MediaShard.Plan(

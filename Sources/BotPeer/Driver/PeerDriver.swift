@@ -136,7 +136,7 @@ final class PeerDriver {
     var problems: [String] = []
     for ip in addresses {
       do {
-        let socket = try DatagramSocket(ip: ip, port: port)
+        let socket = try DatagramSocket(ip: ip, port: port, interface: configuration.interface(of: ip))
         sockets[socket.address] = socket
         bySocket[socket.descriptor] = socket
       } catch {
@@ -227,10 +227,8 @@ final class PeerDriver {
     gatherServerReflexive(now: now)
     guard !servers.turn.isEmpty, !sockets.isEmpty else { return }
     relays = relays ?? makeRelays()
-    let remote = sockets.keys.filter { !$0.ip.isLoopback }
     let reach = RelaySet.Reach(
-      families: Set((remote.isEmpty ? Array(sockets.keys) : remote).map(\.family)), nat64: nat64?.prefix,
-      isUnknown: nat64?.isDiscovering ?? false)
+      sources: Set(sockets.keys.map(\.ip)), nat64: nat64?.prefix, isUnknown: nat64?.isDiscovering ?? false)
     relays?.use(servers.turn, reach, now: now) { handle($0, now: MonotonicInstant(now)) }
     demultiplexer.relayFailure = relays?.failure
   }
@@ -301,7 +299,9 @@ final class PeerDriver {
       for tcpAddress in tcp?.remove(address.ip) ?? [] { demultiplexer.removeLocal(tcpAddress, now: now) }
     }
     for ip in present where !sockets.keys.contains(where: { $0.ip == ip }) {
-      guard let socket = try? DatagramSocket(ip: ip, port: port) else { continue }
+      guard let socket = try? DatagramSocket(ip: ip, port: port, interface: configuration.interface(of: ip)) else {
+        continue
+      }
       log.info("address is new", metadata: ["address": "\(ip)"])
       sockets[socket.address] = socket
       bySocket[socket.descriptor] = socket
@@ -310,7 +310,7 @@ final class PeerDriver {
       for address in [socket.address] + ((try? addTCP(ip)) ?? []) { demultiplexer.addLocalHost(address, now: now) }
     }
     nat64?.networkChanged(sockets.keys.map(\.ip), now: now)
-    gatherServerReflexive(now: now)
+    useServers(now: now)
     if names != nil { joinNames() }
   }
 

@@ -19,6 +19,8 @@ final class Relay {
   let server: TURNServer
   /// The address of the server that is asked first.
   let address: TransportAddress
+  /// The local address that it is bound to; nil if the system chooses.
+  private(set) var source: IPAddress?
   /// The relayed addresses that the server has granted.
   private(set) var addresses: [TransportAddress] = []
   let created = ContinuousClock.now
@@ -42,8 +44,9 @@ final class Relay {
   /// What all relays of a driver share.
   struct Context {
     let loop: any EventLoop
-    /// The local addresses to send from; empty for those that the system chooses.
-    let bindAddresses: [IPAddress]
+    /// Returns the local address to reach a server of a family from, and its interface; each nil where the system chooses, and
+    /// nil if there is no such address.
+    let source: (IPAddress.Family) -> (ip: IPAddress?, interface: String?)?
     /// Creates the TLS context when it is needed for the first time.
     let tls: () throws -> NIOSSLContext
     /// A file with trusted certificates in PEM; nil for those of the system.
@@ -77,10 +80,16 @@ final class Relay {
 
   private func connect(to address: TransportAddress) {
     closeLink()
-    let own = context.bindAddresses.first { $0.family == address.family }
+    guard let own = context.source(address.family) else {
+      log.warning("no address to reach the TURN server from", metadata: ["server": "\(server.url)"])
+      client.closed(now: .now)
+      return
+    }
+    source = own.ip
     if server.url.transport == .udp {
       do {
-        let socket = try DatagramSocket(ip: own ?? (address.family == .v4 ? .v4(0) : .v6(high: 0, low: 0)), port: 0)
+        let any: IPAddress = address.family == .v4 ? .v4(0) : .v6(high: 0, low: 0)
+        let socket = try DatagramSocket(ip: own.ip ?? any, port: 0, interface: own.interface)
         link = .datagrams(socket)
         context.opened(socket, self)
       } catch {
@@ -93,7 +102,9 @@ final class Relay {
         (server.url.transport == .tls)
         ? RelayStream.TLS(context: try context.tls(), host: server.url.host, authorities: context.authorities) : nil
       link = .stream(
-        RelayStream(to: address, from: own, tls: tls, on: context.loop) { [weak self] event in self?.received(event) })
+        RelayStream(to: address, from: own.ip, interface: own.interface, tls: tls, on: context.loop) {
+          [weak self] event in self?.received(event)
+        })
     } catch {
       log.warning("TLS cannot be used", metadata: ["server": "\(server.url)", "reason": "\(error)"])
       client.closed(now: .now)

@@ -74,12 +74,18 @@ final class RelaySet {
 
   /// How servers can be reached.
   struct Reach {
-    /// The families of our addresses.
-    var families: Set<IPAddress.Family>
+    /// Our addresses.
+    var sources: Set<IPAddress>
     /// The prefix by which servers with only IPv4 are reached.
     var nat64: NAT64Prefix?
     /// Whether that prefix is being looked up.
     var isUnknown: Bool
+
+    /// Loopback addresses count only if there are no others.
+    var families: Set<IPAddress.Family> {
+      let remote = sources.filter { !$0.isLoopback }
+      return Set((remote.isEmpty ? sources : remote).map(\.family))
+    }
 
     /// Returns the address to use: one of our families, or one that stands for an IPv4 address; nil if it is not known yet.
     func address(of server: TURNServer) -> TransportAddress? {
@@ -87,15 +93,21 @@ final class RelaySet {
       if let address = server.addresses.lazy.compactMap({ nat64?.synthesized(from: $0) }).first { return address }
       return isUnknown ? nil : server.addresses.first
     }
+
+    /// Whether a server cannot be reached any more at its address or from ours.
+    func isCutOff(_ relay: Relay) -> Bool {
+      if !families.contains(relay.address.family) { return true }
+      return relay.source.map { !$0.isUnspecified && !sources.contains($0) } ?? false
+    }
   }
 
   /// Requests an allocation on each server that is new or has new credentials. One that was asked at another address and has
-  /// granted nothing, or cannot be reached there any more, is asked again.
+  /// granted nothing, or cannot be reached there or from our address any more, is asked again.
   func use(_ servers: [TURNServer], _ reach: Reach, now: ContinuousClock.Instant, _ handle: (RelayEvent) -> Void) {
     for server in servers {
       guard let address = reach.address(of: server) else { continue }
-      for former in relays where former.server.url == server.url && !former.isRetired && former.address != address {
-        if former.addresses.isEmpty || !reach.families.contains(former.address.family) {
+      for former in relays where former.server.url == server.url && !former.isRetired {
+        if reach.isCutOff(former) || former.address != address && former.addresses.isEmpty {
           release(former, now: now, handle)
         }
       }
@@ -111,7 +123,7 @@ final class RelaySet {
 
   private var context: Relay.Context {
     Relay.Context(
-      loop: loop, bindAddresses: configuration.bindAddresses.compactMap { IPAddress($0) }.filter { !$0.isUnspecified },
+      loop: loop, source: { [configuration] in configuration.source(of: $0) },
       tls: { [unowned self] in try tlsContext() }, authorities: configuration.caCertificate,
       opened: { [unowned self] socket, relay in
         bySocket[socket.descriptor] = relay

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import ICE
 internal import Media
 internal import NIOCore
@@ -54,10 +55,11 @@ final class RelayStream {
   ///
   /// - Parameters:
   ///   - own: the local address; nil for one that the system chooses.
+  ///   - interface: the only interface to use, where the kernel allows that; nil for any.
   ///   - tls: nil for plain TCP.
   ///   - handle: receives all events on the loop, not after ``close()``.
   init(
-    to address: TransportAddress, from own: IPAddress?, tls: TLS?,
+    to address: TransportAddress, from own: IPAddress?, interface: String?, tls: TLS?,
     on loop: any EventLoop, handle: @escaping (Event) -> Void
   ) {
     self.loop = loop
@@ -69,6 +71,10 @@ final class RelayStream {
       .channelOption(.writeBufferWaterMark, value: Self.watermark)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
+          if let interface, let socket = channel as? any SocketOptionProvider {
+            _ = socket.unsafeSetSocketOption(
+              level: .init(SOL_SOCKET), name: .init(SO_BINDTODEVICE), value: InterfaceName(interface))
+          }
           let pipeline = channel.pipeline.syncOperations
           if let tls {
             try pipeline.addHandler(tls.handler(for: address))

@@ -50,8 +50,11 @@ final class DatagramSocket {
 
   /// Binds a socket.
   ///
-  /// - Parameter port: the UDP port; 0 for any free one.
-  init(ip: IPAddress, port: UInt16) throws(Failure) {
+  /// - Parameters:
+  ///   - port: the UDP port; 0 for any free one.
+  ///   - interface: the only interface that datagrams may leave and arrive by. Where the kernel does not allow that, before
+  ///     Linux 5.7 without privileges, only the address is bound.
+  init(ip: IPAddress, port: UInt16, interface: String? = nil) throws(Failure) {
     let family = ip.family == .v4 ? AF_INET : AF_INET6
     let descriptor = socket(
       family, Int32(SOCK_DGRAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -66,6 +69,10 @@ final class DatagramSocket {
     Self.set(descriptor, SOL_SOCKET, SO_SNDBUF, to: Self.sendBuffer)
     Self.set(descriptor, SOL_SOCKET, ReceiveBatch.timestampOption, to: 1)
     if family == AF_INET6 { Self.set(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, to: 1) }
+    if let interface {
+      var name = InterfaceName(interface)
+      setsockopt(descriptor, SOL_SOCKET, SO_BINDTODEVICE, &name, socklen_t(MemoryLayout<InterfaceName>.size))
+    }
     var name = SocketAddressStorage(TransportAddress(ip: ip, port: port))
     guard name.withSockAddr({ bind(descriptor, $0, $1) }) == 0, let bound = SocketAddressStorage.local(of: descriptor)
     else {

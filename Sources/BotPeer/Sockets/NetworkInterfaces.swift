@@ -16,7 +16,7 @@ enum NetworkInterfaces {
   static func addresses(includingLoopback: Bool) throws -> [IPAddress] {
     var ordinary: [IPAddress] = []
     var loopback: [IPAddress] = []
-    for address in try present() {
+    for (_, address) in try present() {
       if address.isLoopback {
         loopback.append(address)
       } else if !address.isLinkLocal && !address.isMulticast && !ordinary.contains(address) {
@@ -26,8 +26,21 @@ enum NetworkInterfaces {
     return includingLoopback || ordinary.isEmpty ? ordinary + loopback : ordinary
   }
 
+  /// Returns every IPv4 and global IPv6 address of some interfaces, in their order, with the interface's name.
+  static func addresses(of names: [String]) throws -> [(interface: String, address: IPAddress)] {
+    let all = try present().filter { !$0.address.isLinkLocal && !$0.address.isMulticast }
+    return names.reduce(into: []) { found, name in
+      for entry in all where entry.interface == name && !found.contains(where: { $0.address == entry.address }) {
+        found.append(entry)
+      }
+    }
+  }
+
+  /// Whether there is an interface with this name, up or not.
+  static func exists(_ name: String) -> Bool { if_nametoindex(name) != 0 }
+
   /// The addresses of all interfaces with `IFF_UP` and `IFF_RUNNING` (netdevice(7)).
-  private static func present() throws -> [IPAddress] {
+  private static func present() throws -> [(interface: String, address: IPAddress)] {
     var first: UnsafeMutablePointer<ifaddrs>?
     guard getifaddrs(&first) == 0 else {
       throw ReadError(description: "The addresses of this machine cannot be read: \(String(cString: strerror(errno))).")
@@ -35,10 +48,10 @@ enum NetworkInterfaces {
     defer { freeifaddrs(first) }
     let needed = UInt32(IFF_UP | IFF_RUNNING)
     return sequence(first: first, next: { $0?.pointee.ifa_next }).prefix { $0 != nil }.compactMap { entry in
-      guard let entry = entry?.pointee, entry.ifa_flags & needed == needed, let address = entry.ifa_addr else {
-        return nil
-      }
-      return ip(of: address)
+      guard let entry = entry?.pointee, entry.ifa_flags & needed == needed, let address = entry.ifa_addr,
+        let ip = ip(of: address)
+      else { return nil }
+      return (String(cString: entry.ifa_name), ip)
     }
   }
 

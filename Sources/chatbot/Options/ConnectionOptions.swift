@@ -96,6 +96,12 @@ struct ConnectionOptions: ParsableArguments {
     help: ArgumentHelp("The local address for media. (default: every address of this machine)", valueName: "address"))
   var bindAddress: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "An interface for media; repeat it for several. Only its addresses are used, also when they change. (default: "
+        + "every interface)", valueName: "name"))
+  var bindInterface: [String] = []
+
   @Option(help: ArgumentHelp("How many other users of the room are called and answered.", valueName: "count"))
   var maxUsers = SkyRTCClient.Options().maximumParticipants
 
@@ -139,6 +145,7 @@ struct ConnectionOptions: ParsableArguments {
     connectionSettings.usesTCP = tcp
     connectionSettings.tcpPort = tcpPort
     connectionSettings.bindAddress = bindAddress
+    connectionSettings.bindInterfaces = bindInterface
     connectionSettings.mediaThreads = mediaThreads
     connectionSettings.maximumUsers = maxUsers
     connectionSettings.allowsLocalCandidates = allowLocalCandidates
@@ -202,6 +209,12 @@ struct ConnectionOptions: ParsableArguments {
         "--tcp and --ice-transport-policy relay exclude each other; turn:host?transport=tcp is TCP to a relay.")
     }
     if let bindAddress { try AddressCheck.address(bindAddress, option: "--bind-address") }
+    if bindAddress != nil, !bindInterface.isEmpty {
+      throw ValidationError("--bind-interface cannot be used together with --bind-address.")
+    }
+    if let name = bindInterface.first(where: { !(1...15).contains($0.utf8.count) || $0.contains("/") }) {
+      throw ValidationError("--bind-interface needs the name of an interface, like eth0, not \"\(name)\".")
+    }
   }
 }
 

@@ -38,6 +38,8 @@ struct ConnectionSettings: Sendable, Hashable {
   var maximumUsers = SkyRTCClient.Options().maximumParticipants
   /// Nil for every address of the machine.
   var bindAddress: String?
+  /// The only interfaces for media; empty for all.
+  var bindInterfaces: [String] = []
   /// Whether candidates of other participants with addresses of this machine or of private networks are checked. Nil to
   /// decide by the server's address: a server in a private network has participants there.
   var allowsLocalCandidates: Bool?
@@ -82,6 +84,7 @@ struct ConnectionSettings: Sendable, Hashable {
   func peerConfiguration() throws(CallFailure) -> Peer.Configuration {
     var configuration = Peer.Configuration()
     configuration.bindAddresses = bindAddress.map { [$0] } ?? []
+    configuration.bindInterfaces = bindInterfaces
     configuration.includesLoopback = isServerHere
     configuration.allowsLocalCandidates = allowsLocalCandidates ?? isServerLocal
     configuration.resolvesLocalNames = resolvesLocalNames

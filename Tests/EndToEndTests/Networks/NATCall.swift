@@ -106,6 +106,8 @@ struct NATCall: Sendable {
   var patience = Duration.seconds(15)
   /// Options of both bots besides those of the room and the ICE servers.
   var options: [String] = []
+  /// Options of the playing bot.
+  var senderOptions: [String] = []
 
   /// Runs the call.
   ///
@@ -116,7 +118,8 @@ struct NATCall: Sendable {
   ) async throws -> Outcome {
     let options = ["--room", name] + servers.options(with: server) + options
     let player = try await lab.bot(
-      "\(name)-player", on: sender, rooms.options(on: sender) + options + ["--play", BuiltProgram.sample.path])
+      "\(name)-player", on: sender,
+      rooms.options(on: sender) + options + senderOptions + ["--play", BuiltProgram.sample.path])
     try await eventually("joined player of \(name)", within: .seconds(15)) { () -> Bool? in
       guard player.isRunning else { throw NotStarted(name: "The player of \(name)", output: player.output) }
       return player.output.contains(" joined ") ? true : nil

@@ -106,5 +106,71 @@ extension EndToEndWithoutBrowsers {
         #expect(longest <= 3, .onQuietMachine("media continues in time"))
       }
     }
+
+    @Test("a bot that may use one interface uses no other one, also while that one has no address")
+    func onlyOneInterface() async throws {
+      try await NetworkLab.run("one of two uplinks") { lab in
+        let server = try await TURNServer.start(on: lab.internetHost("turn"), of: lab)
+        let rooms = try await LabRooms.start(on: lab.internetHost("rooms"), of: lab)
+        let (first, second) = try await (
+          lab.router(.addressRestricted, families: .ipv4), lab.router(.addressRestricted, families: .ipv4)
+        )
+        let laptop = try await lab.host("laptop", behind: first, second)
+        let receiver = try await lab.host("receiver", behind: .none, families: .ipv4)
+        let (other, used) = (laptop.uplinks[0], laptop.uplinks[1])
+        // Without the rules a datagram takes the default route, over the first uplink, whatever its source address is.
+        try await laptop.namespace.run(
+          """
+          for uplink in \(other.ipv4 ?? "") \(used.ipv4 ?? ""); do ip rule del from $uplink; done
+          nft add table inet uplink
+          nft 'add chain inet uplink sent { type filter hook output priority 0; }'
+          nft add rule inet uplink sent oifname \(other.device) meta l4proto udp counter drop
+          nft add rule inet uplink sent oifname \(other.device) tcp dport 3478 counter drop
+          """)
+        var calls = [NATCall.Servers.stun, .relay(.udp), .relay(.tcp)].map { servers in
+          NATCall(name: "\(servers)".file, server: server, rooms: rooms, servers: servers)
+        }
+        for index in calls.indices {
+          calls[index].senderOptions = ["--bind-interface", used.device, "--log-level", "debug"]
+        }
+        let outcomes = try await concurrently(calls) { try await $0.run(from: laptop, to: receiver, in: lab) }
+        for (call, outcome) in zip(calls, outcomes) {
+          await lab.scenario.note("\(call.name): \(outcome.frames) of \(outcome.expectedFrames) frames")
+          #expect(outcome.frames > 0 && outcome.frames == outcome.expectedFrames, "\(call.name)")
+          #expect(!outcome.player.output.contains(other.ipv4 ?? ""), "\(call.name)")
+        }
+        #expect(outcomes.map(\.candidateTypes) == ["srflx, host", "relay, relay", "relay, relay"])
+        var moving = NATCall(name: "moving", server: server, rooms: rooms, servers: .stun)
+        moving.senderOptions = calls[0].senderOptions
+        let moved = try await moving.run(from: laptop, to: receiver, in: lab) {
+          try await sleepOnEventLoop(for: .seconds(2))
+          try await used.leave()
+          try await sleepOnEventLoop(for: .seconds(2))
+          try await used.up()
+          try await sleepOnEventLoop(for: .seconds(6))
+        }
+        try await judge(moved, gap: 8, restarts: 0, in: lab, moving.name)
+        #expect(!moved.player.output.contains(other.ipv4 ?? ""))
+        let counters = try await laptop.namespace.run("nft list chain inet uplink sent")
+        #expect(counters.components(separatedBy: "packets 0 bytes 0").count == 3, "\(counters)")
+      }
+    }
+
+    @Test("an interface that does not exist or has no address is an error when the program starts")
+    func noInterface() async throws {
+      try await NetworkLab.run("no such interface") { lab in
+        let host = try await lab.host("host", behind: lab.router(.portRestricted, families: .ipv4))
+        try await host.uplinks[0].leave()
+        for (name, sentence) in [
+          ("eth7", "This machine has no interface 'eth7'."), ("eth0", "The interface eth0 has no address, or is down."),
+        ] {
+          let bot = try await lab.bot(
+            "bot-\(name)", on: host,
+            ["--room", "1", "--record", lab.folder.appendingPathComponent("unused").path, "--bind-interface", name])
+          #expect(try await bot.ending(within: .seconds(20)) == .exit(64))
+          #expect(bot.output.contains(sentence), "\(bot.output)")
+        }
+      }
+    }
   }
 }

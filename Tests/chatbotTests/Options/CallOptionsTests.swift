@@ -131,6 +131,14 @@ struct CallOptionsTests {
         ["--record", "o", "--bind-address", "localhost"],
         "--bind-address needs a numeric IP address, like 192.0.2.1 or 2001:db8::1, not \"localhost\"."
       ),
+      (
+        ["--record", "o", "--bind-address", "127.0.0.1", "--bind-interface", "lo"],
+        "--bind-interface cannot be used together with --bind-address."
+      ),
+      (
+        ["--record", "o", "--bind-interface", "lo", "--bind-interface", "a-name-of-20-bytes.."],
+        "--bind-interface needs the name of an interface, like eth0, not \"a-name-of-20-bytes..\"."
+      ),
     ] as [([String], String)])
   func refused(_ arguments: [String], _ sentence: String) {
     do {
@@ -195,7 +203,7 @@ struct CallOptionsTests {
       "--room", "--server", "--play", "--play-audio", "--size", "--fps",
       "--live", "--max-bitrate", "--loopback", "--delay", "--record", "--segment", "--loop", "--once", "--duration",
       "--ice-server", "--udp-port",
-      "--bind-address", "--log-level", "--quiet", "--verify",
+      "--bind-address", "--bind-interface", "--log-level", "--quiet", "--verify",
     ] { #expect(help.contains(option)) }
     #expect(help.contains("ws://localhost:3000"))
   }

@@ -37,6 +37,14 @@ struct ConnectionOptionsTests {
     #expect(load.connectionSettings(of: 0) == wanted)
   }
 
+  @Test("several interfaces may be named")
+  func interfaces() throws {
+    let arguments = ["--play", "pattern", "--bind-interface", "eth0", "--bind-interface", "wlan0"]
+    let settings = try CallOptions.parse(arguments).plan.connectionSettings
+    #expect(settings.bindInterfaces == ["eth0", "wlan0"])
+    #expect(try settings.peerConfiguration().bindInterfaces == ["eth0", "wlan0"])
+  }
+
   @Test("the help of each command describes them with the same words under their own heading")
   func help() {
     func section(_ help: String) -> Substring? {
