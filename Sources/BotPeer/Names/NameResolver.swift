@@ -9,12 +9,18 @@ final class NameResolver {
   /// The result for a name in lowercase letters; without addresses nobody answered.
   typealias ResolvedName = (name: String, addresses: [IPAddress])
 
+  /// Multicast DNS over one family. Each has its own limits.
+  private struct Link {
+    let socket: MDNSSocket
+    /// Nil if our addresses are not hidden.
+    var responder: MDNSResponder?
+  }
+
   private var resolver = MDNSResolver()
-  /// Nil if our addresses are not hidden.
-  private var responder: MDNSResponder?
-  private var socket: MDNSSocket?
-  /// Whether the socket could not be opened.
-  private var hasFailed = false
+  private let hostNames: HostNames?
+  private var links: [IPAddress.Family: Link] = [:]
+  /// The families whose socket could not be opened, or was closed.
+  private var unusable: Set<IPAddress.Family> = []
   private let log: Logger
   /// Called for the new socket, and before it is closed.
   private let opened: (MDNSSocket) -> Void
@@ -24,7 +30,7 @@ final class NameResolver {
     hostNames: HostNames? = nil, log: Logger, opened: @escaping (MDNSSocket) -> Void,
     closing: @escaping (MDNSSocket) -> Void
   ) {
-    responder = hostNames.map(MDNSResponder.init)
+    self.hostNames = hostNames
     self.log = log
     self.opened = opened
     self.closing = closing
@@ -32,42 +38,44 @@ final class NameResolver {
 
   /// The time of the next ``poll(now:)``.
   var deadline: ContinuousClock.Instant? {
-    guard let own = responder?.deadline else { return resolver.deadline }
-    return resolver.deadline.map { min($0, own) } ?? own
+    (links.values.map { $0.responder?.deadline } + [resolver.deadline]).compactMap(\.self).min()
   }
 
-  /// Uses the interfaces with these addresses, besides those before. Loopback ones are not used. The socket is opened at the
-  /// first call.
+  /// Uses the interfaces with these addresses, besides those before. Loopback ones are not used. The socket of a family is
+  /// opened when there is an address of it.
   func join(_ interfaces: some Sequence<IPAddress>) {
-    if socket == nil, !hasFailed { open() }
-    socket?.join(interfaces.filter { !$0.isLoopback })
+    let addresses = Dictionary(grouping: interfaces, by: \.family)
+    for (family, own) in addresses {
+      if links[family] == nil, !unusable.contains(family) { open(family) }
+      links[family]?.socket.join(own.filter { !$0.isLoopback })
+    }
   }
 
   /// Starts to look up a name. A result follows in any case.
   func resolve(_ name: String, now: ContinuousClock.Instant) { resolver.resolve(name, now: now) }
 
-  private func open() {
+  private func open(_ family: IPAddress.Family) {
     do {
-      let new = try MDNSSocket()
-      socket = new
+      let new = try MDNSSocket(family)
+      links[family] = Link(socket: new, responder: hostNames.map(MDNSResponder.init))
       opened(new)
     } catch {
-      hasFailed = true
+      unusable.insert(family)
       log.log(
-        level: responder == nil ? .debug : .warning, "multicast DNS cannot be used",
+        level: hostNames == nil ? .debug : .warning, "multicast DNS cannot be used",
         metadata: ["port": "\(MDNSMessage.port)", "reason": "\(error)"])
     }
   }
 
-  /// Reads the datagrams of the socket; nil if the descriptor is not its.
+  /// Reads the datagrams of a socket; nil if the descriptor is of none.
   ///
   /// - Returns: whether more datagrams may be queued.
   func receive(at descriptor: Int32) -> Bool? {
-    guard let socket, socket.descriptor == descriptor else { return nil }
-    return socket.receive { datagram, source in
+    guard let (family, link) = links.first(where: { $0.value.socket.descriptor == descriptor }) else { return nil }
+    return link.socket.receive { datagram, source in
       let now = ContinuousClock.now
       resolver.received(datagram, from: source, now: now)
-      responder?.received(datagram, now: now)
+      links[family]?.responder?.received(datagram, now: now)
     }
   }
 
@@ -75,10 +83,12 @@ final class NameResolver {
   func poll(now: ContinuousClock.Instant) -> [ResolvedName] {
     guard let deadline, deadline <= now else { return [] }
     var results: [ResolvedName] = []
-    for response in responder?.poll(now: now) ?? [] { socket?.send(response) }
+    for (family, link) in links {
+      for response in links[family]?.responder?.poll(now: now) ?? [] { link.socket.send(response) }
+    }
     for action in resolver.poll(now: now) {
       switch action {
-      case .send(let query, let group): if group == MDNSMessage.groupV4 { socket?.send(query) }
+      case .send(let query, let group): links[group.family]?.socket.send(query)
       case .resolved(let name, let addresses):
         log.debug(
           "name resolved",
@@ -93,11 +103,12 @@ final class NameResolver {
   }
 
   func close() {
-    guard let socket else { return }
-    for message in responder?.withdraw() ?? [] { socket.send(message) }
-    closing(socket)
-    socket.close()
-    self.socket = nil
-    hasFailed = true
+    for (family, link) in links {
+      for message in links[family]?.responder?.withdraw() ?? [] { link.socket.send(message) }
+      closing(link.socket)
+      link.socket.close()
+      unusable.insert(family)
+    }
+    links = [:]
   }
 }

@@ -36,6 +36,13 @@ enum NetworkInterfaces {
     }
   }
 
+  /// Returns the index of the interface with an address.
+  static func index(of address: IPAddress) -> UInt32? {
+    guard let name = try? present().first(where: { $0.address == address })?.interface else { return nil }
+    let index = if_nametoindex(name)
+    return index == 0 ? nil : index
+  }
+
   /// Whether there is an interface with this name, up or not.
   static func exists(_ name: String) -> Bool { if_nametoindex(name) != 0 }
 

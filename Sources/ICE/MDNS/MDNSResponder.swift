@@ -2,7 +2,8 @@ package import NIOCore
 
 /// Answers queries for the names of this program's own addresses (RFC 6762, 6).
 ///
-/// The socket is the same as that of `MDNSResolver`. Responses go to the IPv4 group. Each has the address record, and the
+/// The socket is the same as that of `MDNSResolver`. Responses go to the group of the family of the query, for which the
+/// caller has a responder for each family. Each has the address record, and the
 /// record that says that there is no other one (NSEC; RFC 6762, 6.1): Chromium waits for the answer of the other family
 /// until its timeout. The names are random, so they are neither probed for nor announced.
 ///

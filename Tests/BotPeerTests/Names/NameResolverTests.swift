@@ -53,6 +53,16 @@ struct NameResolverTests {
     #expect(socket.interfaces == [Self.loopback])
   }
 
+  @Test("a socket for IPv6 joins an interface once, whatever the number of its addresses, and shares the port")
+  func ipv6() throws {
+    let loopback = IPAddress.v6(high: 0, low: 1)
+    guard (try? DatagramSocket(ip: loopback, port: 0)) != nil else { return }
+    for socket in [try MDNSSocket(.v6), try MDNSSocket(.v6)] {
+      socket.join([loopback, Self.loopback, .v6(high: 0x2001_0DB8_0000_0000, low: 0x99), loopback])
+      #expect(socket.interfaces == [loopback])
+    }
+  }
+
   @Test("a name that nobody answers fails after 3 s of simulated time, and names that are not allowed at once")
   func failure() {
     var events: [Int32] = []
