@@ -68,7 +68,7 @@ extension EndToEnd {
       .enabled(if: Machine.hasFirefox))
     func firefoxOverTCP() async throws {
       try await NetworkLab.run("Firefox over TCP") { lab in
-        try await connectsOverTCP(in: lab) { try await lab.firefox(on: $0) }
+        try await connectsOverTCP(in: lab) { try await lab.firefox(on: $0, hidesAddresses: false) }
       }
     }
 

@@ -22,34 +22,49 @@ extension EndToEnd {
       .enabled(if: Machine.hasChromium))
     func chromium() async throws {
       try await NetworkLab.run("Chromium with hidden addresses") { lab in
-        let rooms = try await LabRooms.start(on: lab.internetHost("rooms"), of: lab)
-        let router = try await lab.router(.portRestricted, families: .ipv4)
-        let home = try await lab.host("home", behind: router)
-        let office = try await lab.host("office", behind: router)
-        try await office.namespace.run(Self.firewall)
-        let options =
-          rooms.options + [
-            "--allow-local-candidates", "--log-level", "debug", "--play", BuiltProgram.sample.path,
-          ]
-        let browser = try await lab.chromium(on: home)
-        let bot = try await lab.bot("bot", on: office, options + ["--room", "100"])
-        let other = try await lab.bot("bot-without-mdns", on: office, options + ["--room", "200", "--no-mdns"])
-        for bot in [bot, other] {
-          try await eventually("joined bot", within: .seconds(15)) { bot.output.contains(" joined ") ? true : nil }
-        }
-        let unreachable = try await lab.call(in: browser, room: "200", rooms: rooms, camera: .refused)
-        let call = try await lab.call(in: browser, room: "100", rooms: rooms, camera: .refused)
-        try await call.connected()
-        #expect(bot.output.contains(" name resolved "))
-        #expect(bot.output.contains(home.address))
-        // The other call began earlier.
-        try await sleepOnEventLoop(for: .seconds(6))
-        #expect(!other.output.contains(" user connected "))
-        #expect(!other.output.contains(" name "))
-        _ = try await call.leave()
-        _ = try await unreachable.leave()
-        for bot in [bot, other] { #expect(try await bot.terminate().ending == .exit(0)) }
+        try await isReached(in: lab) { try await lab.chromium(on: $0) }
       }
+    }
+
+    /// Firefox answers for its names only after it has the other side's description, and offers its addresses while it has a
+    /// camera.
+    @Test(
+      "a bot behind its host's firewall reaches Firefox by its name, and does not with --no-mdns",
+      .enabled(if: Machine.hasFirefox))
+    func firefox() async throws {
+      try await NetworkLab.run("Firefox with hidden addresses") { lab in
+        try await isReached(in: lab) { try await lab.firefox(on: $0, hidesAddresses: true) }
+      }
+    }
+
+    private func isReached(in lab: NetworkLab, launch: (LabHost) async throws -> any Browser) async throws {
+      let rooms = try await LabRooms.start(on: lab.internetHost("rooms"), of: lab)
+      let router = try await lab.router(.portRestricted, families: .ipv4)
+      let home = try await lab.host("home", behind: router)
+      let office = try await lab.host("office", behind: router)
+      try await office.namespace.run(Self.firewall)
+      let options =
+        rooms.options + [
+          "--allow-local-candidates", "--log-level", "debug", "--play", BuiltProgram.sample.path,
+        ]
+      let browser = try await launch(home)
+      let bot = try await lab.bot("bot", on: office, options + ["--room", "100"])
+      let other = try await lab.bot("bot-without-mdns", on: office, options + ["--room", "200", "--no-mdns"])
+      for bot in [bot, other] {
+        try await eventually("joined bot", within: .seconds(15)) { bot.output.contains(" joined ") ? true : nil }
+      }
+      let unreachable = try await lab.call(in: browser, room: "200", rooms: rooms, camera: .refused)
+      let call = try await lab.call(in: browser, room: "100", rooms: rooms, camera: .refused)
+      try await call.connected()
+      #expect(bot.output.contains(" name resolved "))
+      #expect(bot.output.contains(home.address))
+      // The other call began earlier.
+      try await sleepOnEventLoop(for: .seconds(6))
+      #expect(!other.output.contains(" user connected "))
+      #expect(!other.output.contains(" name "))
+      _ = try await call.leave()
+      _ = try await unreachable.leave()
+      for bot in [bot, other] { #expect(try await bot.terminate().ending == .exit(0)) }
     }
 
     @Test(

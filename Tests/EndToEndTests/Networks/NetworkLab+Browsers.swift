@@ -7,8 +7,9 @@ extension NetworkLab {
   }
 
   /// Starts a Firefox on a host, which ends with the laboratory.
-  func firefox(on host: LabHost) async throws -> Firefox {
-    let browser = try await Firefox.launch(in: host.namespace.network, hidesAddresses: false, folder: folder)
+  func firefox(on host: LabHost, hidesAddresses: Bool) async throws -> Firefox {
+    let browser = try await Firefox.launch(
+      in: host.namespace.network, hidesAddresses: hidesAddresses, folder: folder)
     browsers.append(browser)
     return browser
   }
