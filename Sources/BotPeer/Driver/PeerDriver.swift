@@ -181,7 +181,7 @@ final class PeerDriver {
     let tcp = tcp ?? makeTCP()
     self.tcp = tcp
     do {
-      return [try tcp.listen(at: ip, port: tcpPort), .activeTCP(ip)]
+      return [try tcp.listen(at: ip, port: tcpPort, interface: configuration.interface(of: ip)), .activeTCP(ip)]
     } catch {
       // The user asked for this port, so that it is open in a firewall.
       if tcpPort > 0 { throw .noListener(port: tcpPort, problem: "\(ip): \(error)") }

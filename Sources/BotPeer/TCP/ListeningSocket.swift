@@ -18,12 +18,13 @@ final class ListeningSocket {
   ///
   /// - Parameters:
   ///   - port: 0 for any free one.
+  ///   - interface: the only interface that connections may use: see ``DatagramSocket/init(ip:port:interface:)``.
   ///   - accepted: prepares each connection, on the loop.
   init(
-    ip: IPAddress, port: UInt16, on loop: any EventLoop,
+    ip: IPAddress, port: UInt16, interface: String?, on loop: any EventLoop,
     accepted: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
   ) throws(DatagramSocket.Failure) {
-    let (descriptor, address) = try Self.bind(ip, port)
+    let (descriptor, address) = try Self.bind(ip, port, interface)
     self.address = address
     channel = ServerBootstrap(group: loop)
       .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
@@ -35,7 +36,7 @@ final class ListeningSocket {
   func close() { channel.whenSuccess { $0.close(promise: nil) } }
 
   private static func bind(
-    _ ip: IPAddress, _ port: UInt16
+    _ ip: IPAddress, _ port: UInt16, _ interface: String?
   ) throws(DatagramSocket.Failure) -> (Int32, TransportAddress) {
     let family = ip.family == .v4 ? AF_INET : AF_INET6
     let descriptor = socket(
@@ -46,6 +47,10 @@ final class ListeningSocket {
     setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
     if family == AF_INET6 {
       setsockopt(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &one, socklen_t(MemoryLayout<Int32>.size))
+    }
+    if let interface {
+      var name = InterfaceName(interface)
+      setsockopt(descriptor, SOL_SOCKET, SO_BINDTODEVICE, &name, socklen_t(MemoryLayout<InterfaceName>.size))
     }
     var name = SocketAddressStorage(TransportAddress(ip: ip, port: port))
     guard name.withSockAddr({ Glibc.bind(descriptor, $0, $1) }) == 0, listen(descriptor, backlog) == 0,

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import ICE
 internal import Logging
 internal import Media
@@ -30,6 +31,8 @@ final class TCPConnections {
   private let loop: any EventLoop
   private let log: Logger
   private let handlers: Handlers
+  /// The interface that the sockets of an address are bound to; none for those that are not here.
+  private var interfaces: [IPAddress: String] = [:]
   private var listeners: [TransportAddress: ListeningSocket] = [:]
   private var connections: [Key: TCPConnection] = [:]
   private var unflushed: [TCPConnection] = []
@@ -53,10 +56,14 @@ final class TCPConnections {
 
   /// Accepts connections at an address.
   ///
+  /// - Parameter interface: the only interface that connections from this address may use; nil for all.
   /// - Returns: the address with its port.
-  func listen(at ip: IPAddress, port: UInt16) throws(DatagramSocket.Failure) -> TransportAddress {
+  func listen(
+    at ip: IPAddress, port: UInt16, interface: String?
+  ) throws(DatagramSocket.Failure) -> TransportAddress {
+    interfaces[ip] = interface
     let bound = NIOLoopBound(self, eventLoop: loop)
-    let listener = try ListeningSocket(ip: ip, port: port, on: loop) { channel in
+    let listener = try ListeningSocket(ip: ip, port: port, interface: interface, on: loop) { channel in
       channel.eventLoop.makeCompletedFuture { try bound.value.accept(channel) }
     }
     listeners[listener.address] = listener
@@ -92,6 +99,7 @@ final class TCPConnections {
   ///
   /// - Returns: the local addresses that the ICE agents must forget.
   func remove(_ ip: IPAddress) -> [TransportAddress] {
+    interfaces[ip] = nil
     let removed = listeners.keys.filter { $0.ip == ip }
     for address in removed { listeners.removeValue(forKey: address)?.close() }
     for connection in connections.values where connection.local.ip == ip { forget(connection) }
@@ -133,12 +141,17 @@ final class TCPConnections {
     let connection = TCPConnection(local: local, remote: remote, openedFor: participant)
     connections[key(of: connection)] = connection
     let bound = NIOLoopBound((self, connection), eventLoop: loop)
+    let interface = interfaces[local.ip].map(InterfaceName.init)
     ClientBootstrap(group: loop)
       .connectTimeout(TCPConnection.connectTimeout)
       .channelOption(.socketOption(.tcp_nodelay), value: 1)
       .channelOption(.writeBufferWaterMark, value: TCPConnection.watermark)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
+          if let interface, let socket = channel as? any SocketOptionProvider {
+            _ = socket.unsafeSetSocketOption(
+              level: .init(SOL_SOCKET), name: .init(SO_BINDTODEVICE), value: interface)
+          }
           let (connections, connection) = bound.value
           try channel.pipeline.syncOperations.addHandler(connections.handler(for: connection))
         }
