@@ -16,32 +16,32 @@ final class PeerDriver {
   /// The engines of all participants.
   let demultiplexer: PeerDemultiplexer
 
-  private let loop: any EventLoop
-  private let configuration: Peer.Configuration
-  private let log: Logger
+  let loop: any EventLoop
+  let configuration: Peer.Configuration
+  let log: Logger
   private let emit: (ParticipantEvent) -> Void
   private let participantEnded: (ParticipantID) -> Void
   let channels: DataChannelRegistry
   private let turnEnded: (ContinuousClock.Instant) -> MonotonicInstant?
 
-  private var sockets: [TransportAddress: DatagramSocket] = [:]
-  private var gatherers: [TransportAddress: ServerReflexiveGatherer] = [:]
-  private var bySocket: [Int32: DatagramSocket] = [:]
-  private var relays: RelaySet?
-  private var tcp: TCPConnections?
-  private var names: NameResolver?
-  private let hostNames: HostNames?
-  private var nat64: NAT64Resolver?
+  var sockets: [TransportAddress: DatagramSocket] = [:]
+  var gatherers: [TransportAddress: ServerReflexiveGatherer] = [:]
+  var bySocket: [Int32: DatagramSocket] = [:]
+  var relays: RelaySet?
+  var tcp: TCPConnections?
+  var names: NameResolver?
+  let hostNames: HostNames?
+  var nat64: NAT64Resolver?
   /// The servers, and the port of sockets that are opened later.
-  private var servers = ICEServers()
-  private var port: UInt16 = 0
-  private var tcpPort: UInt16 = 0
-  private var addressMonitor: AddressMonitor?
+  var servers = ICEServers()
+  var port: UInt16 = 0
+  var tcpPort: UInt16 = 0
+  var addressMonitor: AddressMonitor?
   /// When the addresses of this machine are read again, because they have changed.
-  private var addressesDue: ContinuousClock.Instant?
+  var addressesDue: ContinuousClock.Instant?
   /// Changes come in bursts, and an IPv6 address is usable only after a while.
-  private static let addressDelay = Duration.milliseconds(50)
-  private var poller: SocketPoller?
+  static let addressDelay = Duration.milliseconds(50)
+  var poller: SocketPoller?
   /// The counters of all sockets at the last ``threadWasBusy(_:now:)``.
   private var counted: (read: UInt64, dropped: UInt32) = (0, 0)
   /// The time at which the suspension of video was logged; nil while no video is suspended.
@@ -67,12 +67,12 @@ final class PeerDriver {
   private var isBusy = false
 
   /// The number of datagrams in the last poll that returned any.
-  private var newlyRead = 0
+  var newlyRead = 0
   /// The number of datagrams that are read from a socket before other sockets have their turn.
   private static let fewDatagrams = DatagramSocket.maximumBatches * ReceiveBatch.capacity
 
   /// Whether the peer sends no media and the kernel's buffers are large.
-  private var isListener = false
+  var isListener = false
   /// Whether something has arrived since ``carryOutAll(now:)``.
   private(set) var hasNewData = false
   /// The time at which ``carryOutAll(now:)`` is needed next even if nothing arrives.
@@ -127,142 +127,6 @@ final class PeerDriver {
 
   // MARK: Sockets
 
-  /// Binds a socket on each address; at least one must succeed.
-  ///
-  /// - Parameter index: what is added to the configured ports.
-  func bind(_ addresses: [IPAddress], index: Int) throws(Peer.StartError) -> [TransportAddress] {
-    port = try Self.port(configuration.udpPort, index)
-    tcpPort = try Self.port(configuration.tcpPort, index)
-    var problems: [String] = []
-    for ip in addresses {
-      do {
-        let socket = try DatagramSocket(ip: ip, port: port, interface: configuration.interface(of: ip))
-        sockets[socket.address] = socket
-        bySocket[socket.descriptor] = socket
-      } catch {
-        problems.append("\(ip): \(error)")
-      }
-    }
-    guard !sockets.isEmpty else { throw .noSocket(port: port, problems: problems) }
-    for problem in problems { log.debug("no UDP socket", metadata: ["reason": "\(problem)"]) }
-    if configuration.iceTransportPolicy == .all {
-      demultiplexer.localAddresses = Array(sockets.keys)
-      for ip in addresses { demultiplexer.localAddresses += try addTCP(ip) }
-    }
-    isListener = configuration.sending.isEmpty && sockets.values.allSatisfy(\.hasLargeBuffer)
-    let poller = SocketPoller.of(loop)
-    self.poller = poller
-    poller.join(self, descriptors: bySocket.keys)
-    if hostNames != nil, configuration.iceTransportPolicy == .all { joinNames() }
-    nat64?.networkChanged(sockets.keys.map(\.ip), now: .now)
-    if configuration.followsAddresses, let monitor = AddressMonitor() {
-      addressMonitor = monitor
-      poller.add(monitor.descriptor, of: self)
-    }
-    return Array(sockets.keys) + demultiplexer.localAddresses.filter { $0.transport == .tcp && !$0.isActiveTCP }
-  }
-
-  /// The port of the loop with this index.
-  private static func port(_ configured: UInt16, _ index: Int) throws(Peer.StartError) -> UInt16 {
-    guard configured > 0 else { return 0 }
-    let (port, overflow) = configured.addingReportingOverflow(UInt16(clamping: index))
-    guard !overflow else {
-      throw .noSocket(
-        port: configured, problems: ["thread \(index + 1) would need the port \(Int(configured) + index)"])
-    }
-    return port
-  }
-
-  /// Accepts and opens TCP connections at an address, if ICE over TCP is used.
-  ///
-  /// - Returns: the local addresses for the ICE agents.
-  private func addTCP(_ ip: IPAddress) throws(Peer.StartError) -> [TransportAddress] {
-    guard configuration.usesTCP else { return [] }
-    let tcp = tcp ?? makeTCP()
-    self.tcp = tcp
-    do {
-      return [try tcp.listen(at: ip, port: tcpPort, interface: configuration.interface(of: ip)), .activeTCP(ip)]
-    } catch {
-      // The user asked for this port, so that it is open in a firewall.
-      if tcpPort > 0 { throw .noListener(port: tcpPort, problem: "\(ip): \(error)") }
-      log.debug("no TCP socket", metadata: ["address": "\(ip)", "reason": "\(error)"])
-      return [.activeTCP(ip)]
-    }
-  }
-
-  private func makeTCP() -> TCPConnections {
-    TCPConnections(
-      on: loop, log: log,
-      .init(
-        received: { [weak self] datagram, connection in
-          self?.demultiplexer.received(
-            &datagram, from: connection.remote, to: connection.local, of: connection.opener, now: .now)
-        },
-        readEnded: { [weak self] in self?.carryOutAll(now: .now) },
-        closed: { [weak self] connection in
-          guard let self, let participant = connection.owner else { return }
-          turn { demultiplexer, now in
-            demultiplexer.connectionEnded(
-              local: connection.local, remote: connection.remote, of: participant, now: now)
-          }
-        }))
-  }
-
-  /// Whether a STUN or TURN server has neither answered nor failed yet.
-  var isGathering: Bool {
-    if let nat64, nat64.isDiscovering, !servers.isEmpty { return true }
-    return gatherers.values.contains(where: \.isGathering) || relays?.isGathering ?? false
-  }
-
-  /// Starts querying the STUN servers for the mapped addresses of the sockets, and requests an allocation on each TURN
-  /// server.
-  func use(_ servers: ICEServers) {
-    self.servers.add(servers)
-    useServers(now: .now)
-    carryOutAll(now: .now)
-  }
-
-  /// Uses the servers that are not used yet and whose addresses can be reached.
-  private func useServers(now: ContinuousClock.Instant) {
-    gatherServerReflexive(now: now)
-    guard !servers.turn.isEmpty, !sockets.isEmpty else { return }
-    relays = relays ?? makeRelays()
-    let reach = RelaySet.Reach(
-      sources: Set(sockets.keys.map(\.ip)), nat64: nat64?.prefix, isUnknown: nat64?.isDiscovering ?? false)
-    relays?.use(servers.turn, reach, now: now) { handle($0, now: MonotonicInstant(now)) }
-    demultiplexer.relayFailure = relays?.failure
-  }
-
-  /// Reaches IPv4 participants and servers through the NAT64 of the network, if it has one.
-  private func followNAT64(now: ContinuousClock.Instant) {
-    guard let nat64, nat64.poll(now: now) else { return }
-    if let prefix = nat64.prefix { log.debug("network with NAT64", metadata: ["prefix": "\(prefix)"]) }
-    demultiplexer.setNAT64(nat64.prefix, now: now)
-    useServers(now: now)
-  }
-
-  private func makeRelays() -> RelaySet {
-    RelaySet(
-      configuration, on: loop, log: log,
-      opened: { [unowned self] socket in poller?.add(socket.descriptor, of: self) },
-      closing: { [unowned self] socket in poller?.remove(socket.descriptor) },
-      streamWasRead: { [unowned self] in carryOutAll(now: .now) })
-  }
-
-  private func gatherServerReflexive(now: ContinuousClock.Instant) {
-    guard configuration.iceTransportPolicy == .all, !servers.stun.isEmpty else { return }
-    let synthesized = servers.stun.compactMap { nat64?.prefix?.synthesized(from: $0) }
-    for address in sockets.keys {
-      // A remote server cannot answer a loopback address, and a local server cannot tell the mapped address of another.
-      let reachable = (servers.stun + synthesized).filter {
-        $0.family == address.family && $0.ip.isLoopback == address.ip.isLoopback
-      }
-      guard !reachable.isEmpty else { continue }
-      gatherers[address, default: ServerReflexiveGatherer(base: address, servers: [], now: now)].add(
-        reachable, now: now)
-    }
-  }
-
   /// Reads the datagrams of a socket. Each is processed with its own arrival time, although they are read together.
   ///
   /// - Returns: whether more datagrams may be queued.
@@ -283,52 +147,9 @@ final class PeerDriver {
     }
   }
 
-  /// Opens sockets on new addresses of this machine, and closes those of vanished ones.
-  private func followAddresses(now: ContinuousClock.Instant) {
-    guard let due = addressesDue, due <= now else { return }
-    addressesDue = nil
-    guard let present = try? configuration.addressesToBind() else { return }
-    for (address, socket) in sockets where !present.contains(address.ip) {
-      log.info("address is gone", metadata: ["address": "\(address.ip)"])
-      sockets[address] = nil
-      bySocket[socket.descriptor] = nil
-      gatherers[address] = nil
-      poller?.remove(socket.descriptor)
-      socket.close()
-      demultiplexer.removeLocal(address, now: now)
-      for tcpAddress in tcp?.remove(address.ip) ?? [] { demultiplexer.removeLocal(tcpAddress, now: now) }
-    }
-    for ip in present where !sockets.keys.contains(where: { $0.ip == ip }) {
-      guard let socket = try? DatagramSocket(ip: ip, port: port, interface: configuration.interface(of: ip)) else {
-        continue
-      }
-      log.info("address is new", metadata: ["address": "\(ip)"])
-      sockets[socket.address] = socket
-      bySocket[socket.descriptor] = socket
-      poller?.add(socket.descriptor, of: self)
-      guard configuration.iceTransportPolicy == .all else { continue }
-      for address in [socket.address] + ((try? addTCP(ip)) ?? []) { demultiplexer.addLocalHost(address, now: now) }
-    }
-    nat64?.networkChanged(sockets.keys.map(\.ip), now: now)
-    useServers(now: now)
-    if names != nil { joinNames() }
-  }
-
   /// Looks for a new path to a participant.
   func restartICE(of participant: ParticipantID) {
     turn { demultiplexer, _ in demultiplexer.restartICE(of: participant) }
-  }
-
-  private func handle(_ event: RelayEvent, now: MonotonicInstant) {
-    switch event {
-    case .added(let relay): demultiplexer.addRelayed(relay, now: now.instant)
-    case .removed(let address): demultiplexer.removeLocal(address, now: now.instant)
-    case .resultChanged: demultiplexer.relayFailure = relays?.failure
-    case .retired(let address): demultiplexer.retireRelayed(address, now: now.instant)
-    case .received(var datagram, let remote, let local):
-      newlyRead &+= 1
-      demultiplexer.received(&datagram, from: remote, to: local, now: now)
-    }
   }
 
   /// Reports the share of the last ``OverloadController/interval`` that the thread was busy, 0 to 1, and applies the
@@ -506,40 +327,5 @@ final class PeerDriver {
     }
     let isMedia = (datagram.getInteger(at: datagram.readerIndex, as: UInt8.self) ?? 0) >= 128
     socket.write(datagram, to: remote, isEssential: !isMedia)
-  }
-
-  /// Begins to look up the names of participants' candidates.
-  private func resolveNames(now: ContinuousClock.Instant) {
-    for name in demultiplexer.takeNamesToResolve() {
-      joinNames()
-      names?.resolve(name, now: now)
-    }
-  }
-
-  /// Uses multicast DNS on the present interfaces.
-  private func joinNames() {
-    let names =
-      names
-      ?? NameResolver(
-        hostNames: hostNames, log: log, opened: { [unowned self] in poller?.add($0.descriptor, of: self) },
-        closing: { [unowned self] in poller?.remove($0.descriptor) })
-    self.names = names
-    names.join(sockets.keys.map(\.ip))
-  }
-
-  private func gather(now: ContinuousClock.Instant) {
-    relays?.poll(now: now) { handle($0, now: MonotonicInstant(now)) }
-    relays?.release(now: now, isUsed: { demultiplexer.uses($0) }, { handle($0, now: MonotonicInstant(now)) })
-    for (name, addresses) in names?.poll(now: now) ?? [] { demultiplexer.resolved(name, to: addresses, now: now) }
-    if gatherers.isEmpty { return }
-    for base in gatherers.keys {
-      for action in gatherers[base]?.poll(now: now) ?? [] {
-        switch action {
-        case .send(let datagram, let server): sockets[base]?.write(datagram, to: server)
-        case .mapped(let mapped, _): demultiplexer.addServerReflexive(mapped, base: base)
-        case .failed(let server): log.debug("STUN server did not answer", metadata: ["server": "\(server)"])
-        }
-      }
-    }
   }
 }
