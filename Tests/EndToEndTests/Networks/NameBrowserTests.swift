@@ -72,26 +72,40 @@ extension EndToEnd {
       .enabled(if: Machine.hasChromium))
     func hiddenBot() async throws {
       try await NetworkLab.run("a bot with hidden addresses") { lab in
-        let rooms = try await LabRooms.start(on: lab.internetHost("rooms"), of: lab)
-        let router = try await lab.router(.portRestricted, families: .ipv4)
-        let home = try await lab.host("home", behind: router)
-        let office = try await lab.host("office", behind: router)
-        // The browser gets through only after it has sent a check to the bot's address.
-        try await home.namespace.run(Self.firewall)
-        let bot = try await lab.bot(
-          "bot", on: office,
-          rooms.options + [
-            "--allow-local-candidates", "--hide-addresses", "--play", BuiltProgram.sample.path, "--room", "100",
-          ])
-        try await eventually("joined bot", within: .seconds(15)) { bot.output.contains(" joined ") ? true : nil }
-        let call = try await lab.call(in: lab.chromium(on: home), room: "100", rooms: rooms)
-        try await call.connected()
-        let descriptions = try await call.page.evaluate("JSON.stringify(observer.descriptions())").string ?? ""
-        #expect(descriptions.contains(".local"))
-        #expect(!descriptions.contains(office.address))
-        _ = try await call.leave()
-        #expect(try await bot.terminate().ending == .exit(0))
+        try await reaches(in: lab) { try await lab.chromium(on: $0) }
       }
+    }
+
+    /// Firefox looks up the names of others only if it may hide its own addresses.
+    @Test(
+      "Firefox behind its host's firewall reaches a bot by its name, and learns no address of it",
+      .enabled(if: Machine.hasFirefox))
+    func hiddenFromFirefox() async throws {
+      try await NetworkLab.run("a bot that hides its addresses from Firefox") { lab in
+        try await reaches(in: lab) { try await lab.firefox(on: $0, hidesAddresses: true) }
+      }
+    }
+
+    private func reaches(in lab: NetworkLab, launch: (LabHost) async throws -> any Browser) async throws {
+      let rooms = try await LabRooms.start(on: lab.internetHost("rooms"), of: lab)
+      let router = try await lab.router(.portRestricted, families: .ipv4)
+      let home = try await lab.host("home", behind: router)
+      let office = try await lab.host("office", behind: router)
+      // The browser gets through only after it has sent a check to the bot's address.
+      try await home.namespace.run(Self.firewall)
+      let bot = try await lab.bot(
+        "bot", on: office,
+        rooms.options + [
+          "--allow-local-candidates", "--hide-addresses", "--play", BuiltProgram.sample.path, "--room", "100",
+        ])
+      try await eventually("joined bot", within: .seconds(15)) { bot.output.contains(" joined ") ? true : nil }
+      let call = try await lab.call(in: launch(home), room: "100", rooms: rooms)
+      try await call.connected()
+      let descriptions = try await call.page.evaluate("JSON.stringify(observer.descriptions())").string ?? ""
+      #expect(descriptions.contains(".local"))
+      #expect(!descriptions.contains(office.address))
+      _ = try await call.leave()
+      #expect(try await bot.terminate().ending == .exit(0))
     }
   }
 }
