@@ -165,7 +165,7 @@ case $what in
   network)
     export CHATBOT_NETWORK=1
     step "Calls through every pair of NATs"
-    end_to_end 30 '(NetworkLabTests|NATCallTests|NATBrowserTests|NameBrowserTests|TURNCallTests|UplinkTests|DiagnoseTests)'
+    end_to_end 30 '(NetworkLabTests|NATCallTests|NAT64Tests|TCPCallTests|NATBrowserTests|NameTests|NameBrowserTests|TURNCallTests|TURNCredentialTests|UplinkTests|DiagnoseTests)'
     ;;
   interop)
     export CHATBOT_INTEROP_CALLS=${name:-20}

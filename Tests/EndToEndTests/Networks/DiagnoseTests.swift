@@ -65,7 +65,9 @@ extension EndToEndWithoutBrowsers {
       }
     }
 
-    @Test("a wrong password, an unknown authority and a dead server are named, and the exit code is 75")
+    @Test(
+      "a wrong password, an unknown authority and a dead server are named, and the exit code is 75",
+      .enabled(if: Machine.runsWholeNetworkMatrix))
     func failures() async throws {
       try await NetworkLab.run("diagnose failures") { lab in
         let server = try await TURNServer.start(on: lab.internetHost("turn"), of: lab)

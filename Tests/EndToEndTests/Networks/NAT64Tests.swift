@@ -27,7 +27,9 @@ extension EndToEndWithoutBrowsers {
       }
     }
 
-    @Test("a bot with only IPv6 uses a TURN server with only IPv4", .enabled(if: Machine.programHasTURN))
+    @Test(
+      "a bot with only IPv6 uses a TURN server with only IPv4",
+      .enabled(if: Machine.programHasTURN && Machine.runsWholeNetworkMatrix))
     func relayed() async throws {
       try await NetworkLab.run("calls through NAT64 and TURN") { lab in
         let server = try await TURNServer.start(on: lab.internetHost("turn", families: .ipv4), of: lab)

@@ -79,7 +79,7 @@ extension EndToEnd {
     /// Firefox looks up the names of others only if it may hide its own addresses.
     @Test(
       "Firefox behind its host's firewall reaches a bot by its name, and learns no address of it",
-      .enabled(if: Machine.hasFirefox))
+      .enabled(if: Machine.hasFirefox && Machine.runsWholeNetworkMatrix))
     func hiddenFromFirefox() async throws {
       try await NetworkLab.run("a bot that hides its addresses from Firefox") { lab in
         try await reaches(in: lab) { try await lab.firefox(on: $0, hidesAddresses: true) }

@@ -17,7 +17,9 @@ extension EndToEndWithoutBrowsers {
       }
     }
 
-    @Test("a bot with both families finds one without IPv4 by multicast DNS, and is found by it")
+    @Test(
+      "a bot with both families finds one without IPv4 by multicast DNS, and is found by it",
+      .enabled(if: Machine.runsWholeNetworkMatrix))
     func mixed() async throws {
       try await NetworkLab.run("names over both families") { lab in
         let server = try await TURNServer.start(on: lab.internetHost("turn", families: .ipv6), of: lab)

@@ -58,7 +58,9 @@ extension EndToEndWithoutBrowsers {
       }
     }
 
-    @Test("a TURN server refuses a wrong password and more than the quota, and forgets all after a restart")
+    @Test(
+      "a TURN server refuses a wrong password and more than the quota, and forgets all after a restart",
+      .enabled(if: Machine.runsWholeNetworkMatrix))
     func turnServer() async throws {
       try await NetworkLab.run("lab TURN server") { lab in
         let host = try await lab.host("client", behind: .symmetric)
@@ -80,7 +82,9 @@ extension EndToEndWithoutBrowsers {
       }
     }
 
-    @Test("uplinks go down, come back and fall silent, and the other uplink remains")
+    @Test(
+      "uplinks go down, come back and fall silent, and the other uplink remains",
+      .enabled(if: Machine.runsWholeNetworkMatrix))
     func uplinks() async throws {
       try await NetworkLab.run("lab uplinks") { lab in
         let server = try await TURNServer.start(on: lab.internetHost("stun"), of: lab)
@@ -107,7 +111,8 @@ extension EndToEndWithoutBrowsers {
       }
     }
 
-    @Test("an uplink delays what passes by the time that was asked for")
+    @Test(
+      "an uplink delays what passes by the time that was asked for", .enabled(if: Machine.runsWholeNetworkMatrix))
     func delay() async throws {
       try await NetworkLab.run("lab delay") { lab in
         let server = try await TURNServer.start(on: lab.internetHost("stun"), of: lab)

@@ -34,7 +34,9 @@ extension EndToEndWithoutBrowsers {
       }
     }
 
-    @Test("a call whose TCP connection is reset goes on over a new one, and one file has or names every frame")
+    @Test(
+      "a call whose TCP connection is reset goes on over a new one, and one file has or names every frame",
+      .enabled(if: Machine.runsWholeNetworkMatrix))
     func resetConnection() async throws {
       try await NetworkLab.run("a reset TCP connection") { lab in
         let server = try await TURNServer.start(on: lab.internetHost("turn"), of: lab)

@@ -6,7 +6,9 @@ import Testing
 extension EndToEndWithoutBrowsers {
   /// Bots and a real TURN server that refuses, ends, or is not there.
   @Suite("TURN servers", .enabled(if: Machine.hasNetworkLab && Machine.programHasTURN)) struct TURNCallTests {
-    @Test("a bot names a wrong password, a reached quota and a TURN server that does not answer")
+    @Test(
+      "a bot names a wrong password, a reached quota and a TURN server that does not answer",
+      .enabled(if: Machine.runsWholeNetworkMatrix))
     func refusals() async throws {
       try await NetworkLab.run("TURN servers that refuse") { lab in
         var options = TURNServer.Options()
@@ -51,7 +53,8 @@ extension EndToEndWithoutBrowsers {
     }
 
     @Test(
-      "a call whose TURN server is not there connects directly in the usual time, and the log says why nothing relays")
+      "a call whose TURN server is not there connects directly in the usual time, and the log says why nothing relays",
+      .enabled(if: Machine.runsWholeNetworkMatrix))
     func absentServer() async throws {
       try await NetworkLab.run("a TURN server that is not there") { lab in
         let server = try await TURNServer.start(on: lab.internetHost("turn"), of: lab)

@@ -33,7 +33,9 @@ extension EndToEndWithoutBrowsers {
       }
     }
 
-    @Test("a relayed call that is longer than its credentials are valid moves to new ones, and every frame is recorded")
+    @Test(
+      "a relayed call that is longer than its credentials are valid moves to new ones, and every frame is recorded",
+      .enabled(if: Machine.runsWholeNetworkMatrix))
     func renewed() async throws {
       try await NetworkLab.run("renewed TURN credentials", limit: .seconds(120)) { lab in
         let (server, options) = try await server(in: lab)
@@ -59,7 +61,9 @@ extension EndToEndWithoutBrowsers {
       }
     }
 
-    @Test("a check without a relay names what the TURN server said, or that no server was named")
+    @Test(
+      "a check without a relay names what the TURN server said, or that no server was named",
+      .enabled(if: Machine.runsWholeNetworkMatrix))
     func refused() async throws {
       try await NetworkLab.run("a check that is not relayed", limit: .seconds(90)) { lab in
         let (server, options) = try await server(in: lab)

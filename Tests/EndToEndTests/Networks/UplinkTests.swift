@@ -58,7 +58,9 @@ extension EndToEndWithoutBrowsers {
       }
     }
 
-    @Test("when the uplink of a WHIP publisher goes away, its session continues over the other one")
+    @Test(
+      "when the uplink of a WHIP publisher goes away, its session continues over the other one",
+      .enabled(if: Machine.runsWholeNetworkMatrix))
     func publisherUplinkGone() async throws {
       try await NetworkLab.run("two uplinks of a publisher") { lab in
         let server = try await TURNServer.start(on: lab.internetHost("turn"), of: lab)
@@ -107,7 +109,9 @@ extension EndToEndWithoutBrowsers {
       }
     }
 
-    @Test("a bot that may use one interface uses no other one, also while that one has no address")
+    @Test(
+      "a bot that may use one interface uses no other one, also while that one has no address",
+      .enabled(if: Machine.runsWholeNetworkMatrix))
     func onlyOneInterface() async throws {
       try await NetworkLab.run("one of two uplinks") { lab in
         let server = try await TURNServer.start(on: lab.internetHost("turn"), of: lab)

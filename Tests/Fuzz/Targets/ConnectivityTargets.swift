@@ -63,6 +63,28 @@ enum ConnectivityTargets {
     return (agent, question)
   }
 
+  /// Splits a stream of datagrams (RFC 4571). The first byte is the size of the chunks in which it arrives the second time.
+  static func streamFrames(_ input: [UInt8]) throws(InvariantViolation) {
+    guard let size = input.first.map({ Int($0) + 1 }) else { return }
+    let stream = ByteBuffer(bytes: input.dropFirst())
+    let whole = datagrams(of: stream, inChunksOf: max(stream.readableBytes, 1))
+    try require(datagrams(of: stream, inChunksOf: size) == whole, "Chunks of \(size) bytes change the datagrams.")
+    try require(whole.allSatisfy { $0.readableBytes > 0 }, "A datagram is empty.")
+    let written = written { bytes in for datagram in whole { StreamFraming.write(datagram, into: &bytes) } }
+    try require(
+      datagrams(of: written, inChunksOf: size) == whole, "The datagrams of a stream are not written as they were read.")
+  }
+
+  private static func datagrams(of stream: ByteBuffer, inChunksOf size: Int) -> [ByteBuffer] {
+    var stream = stream
+    var splitter = StreamFrameSplitter()
+    var found: [ByteBuffer] = []
+    while var chunk = stream.readSlice(length: min(size, stream.readableBytes)), chunk.readableBytes > 0 {
+      while let datagram = splitter.next(from: &chunk) { found.append(datagram) }
+    }
+    return found
+  }
+
   /// Parses a text as an address, as a server's URL, and as a candidate.
   static func candidate(_ input: [UInt8]) throws(InvariantViolation) {
     let text = String(decoding: input, as: UTF8.self)

@@ -9,6 +9,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case dataChannel
   case dataMessage
   case turn
+  case streamFrame
   case vp8
   case opus
   case skyrtc
@@ -46,6 +47,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .dataChannel: try SCTPTarget.dataChannels(input)
     case .dataMessage: try DataMessageTarget.run(input)
     case .turn: try TURNTarget.run(input)
+    case .streamFrame: try ConnectivityTargets.streamFrames(input)
     case .vp8: try PayloadTargets.vp8(input)
     case .opus: try PayloadTargets.opus(input)
     case .skyrtc: try SignallingTargets.skyrtc(input)
@@ -75,7 +77,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .candidate, .rules: 2_048
     case .vp8: 6_000
     case .skyrtc, .webSocket, .httpUpgrade, .manifest, .wav, .png: 8_192
-    case .socketIO, .dataChannel, .dataMessage, .turn: 4_096
+    case .socketIO, .dataChannel, .dataMessage, .turn, .streamFrame: 4_096
     case .sctp, .janus, .firestore, .whipFormat, .whipServer, .whipSession, .httpURL: 8_192
     case .description, .ivf, .y4m, .ogg, .baseline: 16_384
     case .webm, .repair: 32_768
