@@ -26,7 +26,9 @@ extension PeerDriver {
     for problem in problems { log.debug("no UDP socket", metadata: ["reason": "\(problem)"]) }
     if configuration.iceTransportPolicy == .all {
       demultiplexer.localAddresses = Array(sockets.keys)
-      for ip in addresses { demultiplexer.localAddresses += try addTCP(ip) }
+      for ip in addresses where sockets.keys.contains(where: { $0.ip == ip }) {
+        demultiplexer.localAddresses += try addTCP(ip)
+      }
     }
     isListener = configuration.sending.isEmpty && sockets.values.allSatisfy(\.hasLargeBuffer)
     let poller = SocketPoller.of(loop)
@@ -63,7 +65,10 @@ extension PeerDriver {
       return [try tcp.listen(at: ip, port: tcpPort, interface: configuration.interface(of: ip)), .activeTCP(ip)]
     } catch {
       // The user asked for this port, so that it is open in a firewall.
-      if tcpPort > 0 { throw .noListener(port: tcpPort, problem: "\(ip): \(error)") }
+      if tcpPort > 0 {
+        tcp.close()
+        throw .noListener(port: tcpPort, problem: "\(ip): \(error)")
+      }
       log.debug("no TCP socket", metadata: ["address": "\(ip)", "reason": "\(error)"])
       return [.activeTCP(ip)]
     }
@@ -77,7 +82,7 @@ extension PeerDriver {
           self?.demultiplexer.received(
             &datagram, from: connection.remote, to: connection.local, of: connection.opener, now: .now)
         },
-        readEnded: { [weak self] in self?.carryOutAll(now: .now) },
+        readEnded: { [weak self] in self?.carryOutSoon() },
         closed: { [weak self] connection in
           guard let self, let participant = connection.owner else { return }
           turn { demultiplexer, now in

@@ -71,6 +71,7 @@ final class PeerDriver {
   /// The number of datagrams that are read from a socket before other sockets have their turn.
   private static let fewDatagrams = DatagramSocket.maximumBatches * ReceiveBatch.capacity
 
+  private var isTurnScheduled = false
   /// Whether the peer sends no media and the kernel's buffers are large.
   var isListener = false
   /// Whether something has arrived since ``carryOutAll(now:)``.
@@ -273,6 +274,18 @@ final class PeerDriver {
     let now = ContinuousClock.now
     work(demultiplexer, now)
     carryOutAll(now: now)
+  }
+
+  /// Executes all actions that are due within a ms, those of several reads of connections together.
+  func carryOutSoon() {
+    guard !isTurnScheduled else { return }
+    isTurnScheduled = true
+    loop.assumeIsolated().scheduleTask(in: .milliseconds(1)) { [weak self] in
+      guard let self else { return }
+      isTurnScheduled = false
+      // Not after it was closed.
+      if poller != nil { carryOutAll(now: .now) }
+    }
   }
 
   /// Executes all actions that are due.

@@ -21,13 +21,22 @@ struct ICEServers: Sendable {
 
   var isEmpty: Bool { stun.isEmpty && turn.isEmpty }
 
+  /// How many addresses of STUN servers, and how many TURN servers, are kept.
+  static let maximumServers = 32
+
   /// Adds the servers that are not there yet, and the new credentials of those that are. The user's own credentials are
   /// preferred to those that the signalling assigned.
   mutating func add(_ others: ICEServers) {
-    for address in others.stun where !stun.contains(address) { stun.append(address) }
+    for address in others.stun where !stun.contains(address) && stun.count < Self.maximumServers {
+      stun.append(address)
+    }
     for server in others.turn {
       guard let index = turn.firstIndex(where: { $0.url == server.url }) else {
-        turn.append(server)
+        // A room server may name others each time that we join.
+        if turn.count >= Self.maximumServers, let oldest = turn.firstIndex(where: \.isAssigned) {
+          turn.remove(at: oldest)
+        }
+        if turn.count < Self.maximumServers { turn.append(server) }
         continue
       }
       if turn[index].isAssigned || !server.isAssigned { turn[index] = server }

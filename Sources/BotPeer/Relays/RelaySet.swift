@@ -114,7 +114,10 @@ final class RelaySet {
       let former = relays.filter { $0.server.url == server.url && !$0.isRetired }
       guard former.allSatisfy({ $0.isReplaced(by: server, now: now) }) else { continue }
       for relay in former where relay.addresses.isEmpty { close(relay, now: now) }
-      guard Set(relays.map(\.server.url)).union([server.url]).count <= Self.maximumServers else { continue }
+      if Set(relays.map(\.server.url)).union([server.url]).count > Self.maximumServers {
+        guard let useless = relays.first(where: { $0.addresses.isEmpty && $0.hasResult }) else { continue }
+        close(useless, now: now)
+      }
       let relay = Relay(to: server, at: address, nat64: reach.nat64, in: context, log: log)
       relays.append(relay)
       relay.open()

@@ -22,6 +22,8 @@ final class TCPConnection {
   private var hasUnflushed = false
   private var splitter = StreamFrameSplitter()
   private var isClosed = false
+  /// When bytes last arrived.
+  private(set) var lastRead = ContinuousClock.now
   /// Reused for all datagrams that are not kept.
   private var datagram = ByteBuffer()
 
@@ -77,11 +79,11 @@ final class TCPConnection {
     channel?.flush()
   }
 
-  /// Closes the connection when what was written is sent.
+  /// Closes the connection. What was written and the kernel does not take at once is lost.
   func close() {
     guard !isClosed else { return }
-    flush()
     isClosed = true
+    flush()
     channel?.close(promise: nil)
     channel = nil
     waiting = []
@@ -89,6 +91,7 @@ final class TCPConnection {
 
   /// Passes on the datagrams that a chunk of the stream completes; `take` may change their bytes in place.
   func received(_ chunk: ByteBuffer, _ take: (inout ByteBuffer) -> Void) {
+    lastRead = .now
     var chunk = chunk
     while !isClosed, let frame = splitter.next(from: &chunk) {
       datagram.clear(minimumCapacity: frame.readableBytes)

@@ -41,7 +41,7 @@ final class TCPConnections {
   /// How many connections may be open at once, and how many of them with one participant.
   static let maximumConnections = 2_048
   static let maximumForParticipant = 16
-  /// How many accepted connections may wait for a valid check, how many of them from one address, and how long each waits.
+  /// How many accepted connections may wait for a valid check, how many of them from one address or IPv6 /64, and how long each waits.
   static let maximumStrangers = 128
   static let maximumStrangersOfAddress = 32
   static let proofTimeout = TimeAmount.seconds(5)
@@ -92,7 +92,13 @@ final class TCPConnections {
   private func mayAccept(from ip: IPAddress) -> Bool {
     let strangers = connections.values.filter { $0.owner == nil }
     return connections.count < Self.maximumConnections && strangers.count < Self.maximumStrangers
-      && strangers.count { $0.remote.ip == ip } < Self.maximumStrangersOfAddress
+      && strangers.count { Self.isOneNetwork($0.remote.ip, ip) } < Self.maximumStrangersOfAddress
+  }
+
+  /// Whether two addresses are the same, or IPv6 addresses of one /64: that many addresses one host has.
+  private static func isOneNetwork(_ one: IPAddress, _ other: IPAddress) -> Bool {
+    if case .v6(let high, _) = one, case .v6(let otherHigh, _) = other { return high == otherHigh }
+    return one == other
   }
 
   /// Stops accepting at an address that is gone, and ends the connections from it.
@@ -120,7 +126,7 @@ final class TCPConnections {
         ?? (mayOpen ? opener.flatMap { open(from: local, to: remote, for: $0) } : nil)
     else { return }
     if connection.owner == nil {
-      guard hasRoom(for: participant) else { return forget(connection) }
+      guard makeRoom(for: participant) else { return forget(connection) }
       connection.proved(participant)
     }
     connection.write(datagram)
@@ -131,13 +137,26 @@ final class TCPConnections {
     connections.values.count { $0.owner == participant } < Self.maximumForParticipant
   }
 
+  /// Ends the accepted connection of a participant that has been silent longest if they have too many: a device that changes
+  /// its network leaves connections that never end.
+  private func makeRoom(for participant: ParticipantID) -> Bool {
+    if hasRoom(for: participant) { return true }
+    let accepted = connections.values.filter { $0.owner == participant && $0.opener == nil }
+    guard let silent = accepted.min(by: { $0.lastRead < $1.lastRead }) else { return false }
+    end(silent)
+    return true
+  }
+
   private func open(
     from local: TransportAddress, to remote: TransportAddress, for participant: ParticipantID
   ) -> TCPConnection? {
     guard connections.count < Self.maximumConnections, hasRoom(for: participant),
       let own = try? SocketAddress(ipAddress: local.ip.description, port: 0),
       let peer = try? SocketAddress(ipAddress: remote.ip.description, port: Int(remote.port))
-    else { return nil }
+    else {
+      report(TCPConnection(local: local, remote: remote, openedFor: participant))
+      return nil
+    }
     let connection = TCPConnection(local: local, remote: remote, openedFor: participant)
     connections[key(of: connection)] = connection
     let bound = NIOLoopBound((self, connection), eventLoop: loop)
@@ -194,7 +213,11 @@ final class TCPConnections {
   private func end(_ connection: TCPConnection) {
     guard connections[key(of: connection)] === connection else { return }
     forget(connection)
-    // Later, because a connection can end while it is written to.
+    report(connection)
+  }
+
+  /// Says that a connection has ended; later, because it can end while it is written to.
+  private func report(_ connection: TCPConnection) {
     let bound = NIOLoopBound((self, connection), eventLoop: loop)
     loop.execute {
       let (connections, connection) = bound.value

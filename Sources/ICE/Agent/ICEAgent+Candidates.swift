@@ -6,14 +6,12 @@ extension ICEAgent {
   /// becomes a passive candidate, at which the caller accepts connections.
   ///
   /// - Parameter now: needed for an address that is added during a call.
-  /// - Returns: the candidate to signal, or nil when the address is known, is unusable or is the 17th.
+  /// - Returns: the candidate to signal, or nil when the address is known, is unusable or is the 17th of its kind.
   @discardableResult
   package mutating func addLocalHost(
     _ address: TransportAddress, now: ContinuousClock.Instant? = nil
   ) -> ICECandidate? {
-    guard address.isReachable, bases.count < Self.maximumBases, !bases.contains(where: { $0.address == address }) else {
-      return nil
-    }
+    guard address.isReachable, hasRoom(for: address, .host) else { return nil }
     if let now { wake = wake ?? now }
     let base = Base(
       address: address, type: .host, localPreference: preference(ofHost: address),
@@ -36,13 +34,11 @@ extension ICEAgent {
 
   /// Adds a relayed address. The caller sends what the agent sends from it through its server.
   ///
-  /// - Returns: the candidate to signal, or nil when the address is known, is unusable or is the 17th.
+  /// - Returns: the candidate to signal, or nil when the address is known, is unusable or is the 17th of its kind.
   @discardableResult
   package mutating func addRelayed(_ relay: RelayedAddress, now: ContinuousClock.Instant) -> ICECandidate? {
     let address = relay.address
-    guard address.isReachable, bases.count < Self.maximumBases, !bases.contains(where: { $0.address == address }) else {
-      return nil
-    }
+    guard address.isReachable, hasRoom(for: address, .relayed) else { return nil }
     wake = wake ?? now
     let preference = 30_000 + min(relay.preference, 1_000) * 20 - basesAdded % 5_000
     // Of the allocation, not of the server: the checks of a new one do not wait for those of one that is gone.
@@ -53,6 +49,12 @@ extension ICEAgent {
       related: .init(address: relay.mapped.ip.description, port: relay.mapped.port))
     add(Base(address: address, type: .relayed, localPreference: preference, foundation: foundation), candidate)
     return candidate
+  }
+
+  /// Whether an address is unknown and can be added: addresses of one kind take no place of another.
+  private func hasRoom(for address: TransportAddress, _ type: ICECandidateType) -> Bool {
+    let alike = bases.filter { $0.type == type && $0.address.transport == address.transport }
+    return alike.count < Self.maximumBases && !bases.contains { $0.address == address }
   }
 
   private mutating func add(_ base: Base, _ candidate: ICECandidate) {
@@ -167,7 +169,9 @@ extension ICEAgent {
       return
     }
     guard address.isReachable, allowsLocalCandidates || !leadsIntoLocalNetwork(address.ip),
-      address.transport == .udp || opensConnections && address.mayBeConnectedTo
+      address.transport == .udp
+        || opensConnections
+          && address.mayBeConnectedTo(isLocal: leadsIntoLocalNetwork(address.ip))
     else {
       statistics.ignoredCandidates += 1
       return

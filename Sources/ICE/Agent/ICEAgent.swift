@@ -118,6 +118,7 @@ package struct ICEAgent: Sendable {
     var expiry: ContinuousClock.Instant
   }
 
+  /// How many local addresses for UDP, for TCP and of relays there are.
   static let maximumBases = 16
   static let maximumServerReflexive = 16
   static let maximumRemoteCandidates = 50

@@ -36,7 +36,7 @@ extension TransportAddress {
     return port == Self.discardPort ? .active : .passive
   }
 
-  /// Whether a connection to this address may be opened. Of the ports below 1,024 only those of the web are allowed, and
-  /// those not in private networks: a remote peer must not make this machine connect to other services (as libwebrtc).
-  var mayBeConnectedTo: Bool { port >= 1_024 || (port == 80 || port == 443) && !ip.isLocal }
+  /// Whether connections to this port may be opened. Of the ports below 1,024 only those of the web are allowed, and those
+  /// not in private networks: a remote peer must not make this machine connect to other services (as libwebrtc).
+  func mayBeConnectedTo(isLocal: Bool) -> Bool { port >= 1_024 || (port == 80 || port == 443) && !isLocal }
 }

@@ -88,7 +88,9 @@ package struct NAT64Prefix: Sendable, Hashable, CustomStringConvertible {
   }
 
   package func synthesized(from address: TransportAddress) -> TransportAddress? {
-    synthesized(from: address.ip).map { TransportAddress(ip: $0, port: address.port) }
+    synthesized(from: address.ip).map {
+      TransportAddress(ip: $0, port: address.port, transport: address.transport)
+    }
   }
 
   /// Returns the IPv4 address that an IPv6 address with this prefix stands for; nil for other addresses (RFC 6052, 2.3).

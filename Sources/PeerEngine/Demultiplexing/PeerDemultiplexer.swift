@@ -62,6 +62,7 @@ package final class PeerDemultiplexer {
   /// The engines by path, for all other datagrams: an engine owns a path once a check has succeeded on it.
   private var byPath: [Path: PeerConnection] = [:]
   private var reflexiveAddresses: [(mapped: TransportAddress, base: TransportAddress)] = []
+  private static let maximumReflexiveAddresses = 64
   private var relayedAddresses: [RelayedAddress] = []
   private var nat64: NAT64Prefix?
   /// The frames that a viewer who joins now needs to decode the current frame.
@@ -223,6 +224,7 @@ package final class PeerDemultiplexer {
 
   /// Adds a server-reflexive address of one of our sockets.
   package func addServerReflexive(_ mapped: TransportAddress, base: TransportAddress) {
+    if reflexiveAddresses.count >= Self.maximumReflexiveAddresses { reflexiveAddresses.removeFirst() }
     reflexiveAddresses.append((mapped, base))
     for engine in engines.values {
       engine.addServerReflexive(mapped, base: base)
@@ -274,6 +276,8 @@ package final class PeerDemultiplexer {
     local: TransportAddress, remote: TransportAddress, of participant: ParticipantID, now: ContinuousClock.Instant
   ) {
     guard let engine = engines[participant] else { return }
+    // Another participant may get the same port of a NAT. Paths of connections that we open are not registered.
+    byPath[Path(local: local, remote: remote)] = nil
     engine.connectionEnded(local: local, remote: remote, now: now)
     markForPoll(engine)
   }
@@ -410,6 +414,11 @@ package final class PeerDemultiplexer {
     if let participant {
       // Another participant may have a connection with the same addresses, so the path says nothing.
       guard let engine = engines[participant] else { return }
+      if hasSuspendedVideo, kind == .rtp, engine.isValidated(local: local, remote: remote),
+        engine.discardIfSuspended(&datagram, now: now)
+      {
+        return
+      }
       engine.received(&datagram, as: kind, from: remote, to: local, now: now)
       markForPoll(engine)
     } else if kind == .stun {

@@ -59,7 +59,7 @@ extension PeerConnection {
     return earliest
   }
 
-  private func pollAgent(now: ContinuousClock.Instant) {
+  func pollAgent(now: ContinuousClock.Instant) {
     for action in agent.poll(now: now, pace: checkPace) {
       if case .send(let datagram, let local, let remote) = action {
         actions.append(.transmit(datagram, from: local, to: remote))

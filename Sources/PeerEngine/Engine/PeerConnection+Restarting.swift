@@ -75,7 +75,8 @@ extension PeerConnection {
     guard isOpen else { return }
     agentIsTouched = true
     agent.connectionEnded(local: local, remote: remote, now: now)
-    followAgent(now: now)
+    // Another path may take over at once.
+    pollAgent(now: now)
     if path == nil, hasLostPath { restartTrigger.request() }
   }
 

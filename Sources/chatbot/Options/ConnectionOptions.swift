@@ -204,6 +204,7 @@ struct ConnectionOptions: ParsableArguments {
         "--ice-transport-policy relay needs a TURN server: --ice-server turn:host. \(system.name) names none.")
     }
     if tcpPort > 0, !tcp { throw ValidationError("--tcp-port needs --tcp.") }
+    try AddressCheck.tcpPorts(tcpPort, count: mediaThreads)
     if tcp, iceTransportPolicy == .relay {
       throw ValidationError(
         "--tcp and --ice-transport-policy relay exclude each other; turn:host?transport=tcp is TCP to a relay.")
@@ -245,6 +246,13 @@ enum AddressCheck {
     if let port = parts.port, !(1...65_535).contains(port) {
       throw ValidationError("A port is 1 to 65535, not \(port).")
     }
+  }
+
+  /// Validates the TCP ports of ICE, one for each thread.
+  static func tcpPorts(_ first: UInt16, count: Int = 1) throws(ValidationError) {
+    // In candidates it stands for no port (RFC 6544, 4.5).
+    guard first > 0, first <= 9, Int(first) + count > 9 else { return }
+    throw ValidationError("--tcp-port cannot use port 9, the Discard protocol's.")
   }
 
   /// Validates a numeric IPv4 or IPv6 address.

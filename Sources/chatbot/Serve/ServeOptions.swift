@@ -76,6 +76,7 @@ struct ServeOptions: ParsableArguments {
     }
     if tcp, !whip { throw ValidationError("--tcp is for WHIP and WHEP, which --no-whip switches off.") }
     if tcpPort > 0, !tcp { throw ValidationError("--tcp-port needs --tcp.") }
+    try AddressCheck.tcpPorts(tcpPort)
     if tcpPort > 0, tcpPort == port {
       throw ValidationError("--tcp-port needs another port than that of page and WebSocket, \(port).")
     }

@@ -110,6 +110,30 @@ extension EndToEndWithoutBrowsers {
     }
 
     @Test(
+      "a call with ten restarts of ICE is one file, which has or names every frame",
+      .enabled(if: Machine.runsWholeNetworkMatrix))
+    func tenRestarts() async throws {
+      try await NetworkLab.run("ten restarts", limit: .seconds(240)) { lab in
+        let server = try await TURNServer.start(on: lab.internetHost("turn"), of: lab)
+        let rooms = try await LabRooms.start(on: lab.internetHost("rooms"), of: lab)
+        let sender = try await lab.host("sender", behind: .addressRestricted, families: .ipv4)
+        let receiver = try await lab.host("receiver", behind: .fullCone, families: .ipv4)
+        let call = NATCall(name: "restarts", server: server, rooms: rooms, servers: .stun)
+        let outcome = try await call.run(from: sender, to: receiver, in: lab) {
+          for _ in 0..<10 {
+            try await sleepOnEventLoop(for: .seconds(3))
+            try await sender.uplinks[0].setSilent(true)
+            try await sleepOnEventLoop(for: .seconds(6))
+            try await sender.uplinks[0].setSilent(false)
+            try await sleepOnEventLoop(for: .seconds(4))
+          }
+        }
+        // Both sides notice the silence, so their offers clash.
+        try await judge(outcome, gap: 12, restarts: 9, in: lab, call.name)
+      }
+    }
+
+    @Test(
       "a bot that may use one interface uses no other one, also while that one has no address",
       .enabled(if: Machine.runsWholeNetworkMatrix))
     func onlyOneInterface() async throws {

@@ -126,6 +126,36 @@ struct TCPCandidateTests {
     #expect(path.right.state == .failed)
   }
 
+  @Test("addresses for TCP take no place of those for UDP and of relays")
+  func room() {
+    var path = SimulatedPath.agents(left: [], right: [])
+    for number in 1...20 {
+      path.left.addLocalHost(Self.listener("192.0.2.\(number)"), now: path.now)
+      path.left.addLocalHost(Self.active("192.0.2.\(number)"), now: path.now)
+    }
+    path.left.addLocalHost(Known.left, now: path.now)
+    let relay = RelayedAddress(
+      address: address("192.0.2.100"), mapped: Known.left, server: address("192.0.2.101"), preference: 300)
+    path.left.addRelayed(relay, now: path.now)
+    #expect(path.left.localCandidates.count == 16 + 2)
+    #expect(path.left.localCandidates.suffix(2).map(\.isUDP) == [true, true])
+  }
+
+  @Test("an IPv4 candidate for TCP is reached through a NAT64 over TCP")
+  func nat64() throws {
+    var agent = agent(
+      .controlling, Known.leftCredentials, hosts: [address("2001:db8::1"), Self.active("2001:db8::1")])
+    let now = ContinuousClock.now
+    agent.setNAT64(.wellKnown, now: now)
+    agent.know(Known.rightCredentials, now: now)
+    agent.addRemoteCandidate(
+      try ICECandidate(parsing: "candidate:1 1 tcp 1000 203.1.113.5 443 typ host tcptype passive"), now: now)
+    let sent = agent.poll(now: now).compactMap { action -> TransportAddress? in
+      if case .send(_, _, let remote) = action { remote } else { nil }
+    }
+    #expect(sent == [Self.listener("64:ff9b::cb01:7105", 443)])
+  }
+
   @Test("candidates that cannot be used are counted and cause no connection")
   func ignored() {
     var path = Self.agents()

@@ -16,6 +16,21 @@ func rejection<Options: ParsableArguments>(of type: Options.Type, _ arguments: S
 
 @Suite("the options of a call")
 struct CallOptionsTests {
+  @Test("a TCP port needs --tcp, is not that of the Discard protocol, and TCP is no relay")
+  func tcpPorts() {
+    let record = ["--record", "out/"]
+    for arguments in [
+      ["--tcp-port", "443"], ["--tcp", "--tcp-port", "9"], ["--tcp", "--tcp-port", "8", "--media-threads", "2"],
+      ["--tcp", "--tcp-port", "65535", "--media-threads", "2"],
+      ["--tcp", "--ice-server", "turn:a:b@example.org", "--ice-transport-policy", "relay"],
+    ] {
+      #expect(throws: (any Error).self, "\(arguments)") { try CallOptions.parse(record + arguments) }
+    }
+    for arguments in [["--tcp"], ["--tcp", "--tcp-port", "8"], ["--tcp", "--tcp-port", "443"]] {
+      #expect(throws: Never.self, "\(arguments)") { try CallOptions.parse(record + arguments) }
+    }
+  }
+
   @Test("all options have their documented defaults")
   func defaults() throws {
     let options = try CallOptions.parse(["--record", "out/"])
