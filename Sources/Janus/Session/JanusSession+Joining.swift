@@ -19,6 +19,7 @@ extension JanusSession {
     publication = nil
     sessionID = nil
     roomHandle = nil
+    releaseDeadline = nil
   }
 
   mutating func succeeded(

@@ -146,8 +146,7 @@ extension JanusSession {
 
   mutating func detached(handle: UInt64, now: ContinuousClock.Instant, into output: inout JanusOutput) {
     if handle == roomHandle {
-      forgetSession()
-      output.ending = .lost(reason: "The server has released our place in the room.")
+      releaseDeadline = releaseDeadline ?? now + Self.releaseDelay
       return
     }
     guard let participant = handles.removeValue(forKey: handle) else { return }

@@ -42,6 +42,10 @@ package struct JanusSession: Sendable {
 
   var requests = JanusRequests()
   var joinDeadline: ContinuousClock.Instant?
+  /// When the release of our place counts as the reason for the end. A server that ends a session because it heard no
+  /// keep-alive may say first that it releases the handles, and then why.
+  var releaseDeadline: ContinuousClock.Instant?
+  static let releaseDelay = Duration.milliseconds(500)
   var nextKeepalive: ContinuousClock.Instant?
   /// The number of messages that were ignored: for unknown handles or transactions, or without a meaning.
   package private(set) var ignoredCount = 0
@@ -70,6 +74,7 @@ package struct JanusSession: Sendable {
   /// Notes that the connection has ended. The session may be claimed on the next one.
   package mutating func connectionLost() {
     state = .closed
+    if releaseDeadline != nil { forgetSession() }
     requests.removeAll()
     joinDeadline = nil
     nextKeepalive = nil
@@ -95,7 +100,7 @@ package struct JanusSession: Sendable {
 
   /// The time of the next call of `poll`; nil while nothing is expected.
   package var deadline: ContinuousClock.Instant? {
-    var times = [joinDeadline, nextKeepalive, requests.deadline].compactMap { $0 }
+    var times = [joinDeadline, releaseDeadline, nextKeepalive, requests.deadline].compactMap { $0 }
     if state == .joined {
       for case .waiting(let time) in subscriptions.values.lazy.map(\.state) { times.append(time) }
     }
@@ -109,6 +114,11 @@ package struct JanusSession: Sendable {
       // A session that is not continued in time is not claimed again.
       forgetSession()
       output.ending = .lost(reason: "The server did not let us join within \(configuration.joinTimeout).")
+      return output
+    }
+    if let releaseDeadline, releaseDeadline <= now {
+      forgetSession()
+      output.ending = .lost(reason: "The server has released our place in the room.")
       return output
     }
     if let nextKeepalive, nextKeepalive <= now, state == .joined {

@@ -287,10 +287,36 @@ struct JanusJoiningTests {
       var room = SimulatedRoom()
       try room.join()
       room.receive(message(room))
+      room.advance(JanusSession.releaseDelay)
       guard case .lost? = room.ending else { return #expect(Bool(false)) }
       room.session.connectionLost()
       room.take(room.session.opened(now: room.now))
       _ = try room.next("create")
     }
+  }
+
+  @Test("a server that releases our place before it says that the session has expired is believed")
+  func releasedBeforeTimeout() throws {
+    var room = SimulatedRoom()
+    try room.join()
+    room.receive(.detached(handle: room.session.roomHandle ?? 0))
+    #expect(room.ending == nil)
+    room.receive(.timeout(session: room.session.sessionID))
+    #expect(room.ending == .lost(reason: "The server has ended the session, because it heard no keep-alive."))
+  }
+
+  @Test(
+    "a server that releases our place and says nothing more, or closes the connection, is not asked for the old session"
+  )
+  func released() throws {
+    var room = SimulatedRoom()
+    try room.join()
+    room.receive(.detached(handle: room.session.roomHandle ?? 0))
+    var closed = room
+    closed.session.connectionLost()
+    closed.take(closed.session.opened(now: closed.now))
+    _ = try closed.next("create")
+    room.advance(JanusSession.releaseDelay)
+    #expect(room.ending == .lost(reason: "The server has released our place in the room."))
   }
 }
