@@ -1,6 +1,6 @@
 package import ICE
 package import Media
-package import NIOCore
+internal import NIOCore
 package import NetworkEmulation
 package import RTP
 package import SCTP
@@ -58,17 +58,17 @@ package final class PeerDemultiplexer {
   private let configuration: Configuration
   private var gates: [ParticipantID: SignallingRateLimiter] = [:]
   /// The engines by the first half of a STUN request's USERNAME.
-  private var byUsernameFragment: [String: PeerConnection] = [:]
+  var byUsernameFragment: [String: PeerConnection] = [:]
   /// The engines by path, for all other datagrams: an engine owns a path once a check has succeeded on it.
-  private var byPath: [Path: PeerConnection] = [:]
-  private var reflexiveAddresses: [(mapped: TransportAddress, base: TransportAddress)] = []
-  private static let maximumReflexiveAddresses = 64
-  private var relayedAddresses: [RelayedAddress] = []
-  private var nat64: NAT64Prefix?
+  var byPath: [Path: PeerConnection] = [:]
+  var reflexiveAddresses: [(mapped: TransportAddress, base: TransportAddress)] = []
+  static let maximumReflexiveAddresses = 64
+  var relayedAddresses: [RelayedAddress] = []
+  var nat64: NAT64Prefix?
   /// The frames that a viewer who joins now needs to decode the current frame.
   private var groupOfPictures = GroupOfPicturesCache()
   private var enginesToPoll: [PeerConnection] = []
-  private var namesToResolve: [String] = []
+  var namesToResolve: [String] = []
   var overload = OverloadController()
   /// Whether any participant's video is suspended.
   var hasSuspendedVideo = false
@@ -87,6 +87,18 @@ package final class PeerDemultiplexer {
     self.configuration = configuration
     impaired = configuration.impairment.map(NetworkEmulator.init)
   }
+
+  /// Two addresses between which datagrams flow.
+  struct Path: Hashable {
+    let local: TransportAddress
+    let remote: TransportAddress
+
+    /// Hashes only the remote address: we have few local addresses, so paths differ by the remote one.
+    func hash(into hasher: inout Hasher) { hasher.combine(remote) }
+  }
+
+  /// The number of paths at which those that are no longer valid are removed.
+  static let pathLimit = 4096
 
   // MARK: Calls
 
@@ -222,96 +234,6 @@ package final class PeerDemultiplexer {
     markForPoll(engine)
   }
 
-  /// Adds a server-reflexive address of one of our sockets.
-  package func addServerReflexive(_ mapped: TransportAddress, base: TransportAddress) {
-    if reflexiveAddresses.count >= Self.maximumReflexiveAddresses { reflexiveAddresses.removeFirst() }
-    reflexiveAddresses.append((mapped, base))
-    for engine in engines.values {
-      engine.addServerReflexive(mapped, base: base)
-      markForPoll(engine)
-    }
-  }
-
-  /// Adds an address of a TURN server that relays to us. Datagrams that are sent from it go to the server.
-  package func addRelayed(_ relay: RelayedAddress, now: ContinuousClock.Instant) {
-    relayedAddresses.append(relay)
-    for engine in engines.values {
-      engine.addRelayed(relay, now: now)
-      markForPoll(engine)
-    }
-  }
-
-  /// Sets the NAT64 prefix of an IPv6-only network; nil if there is none.
-  package func setNAT64(_ prefix: NAT64Prefix?, now: ContinuousClock.Instant) {
-    nat64 = prefix
-    for engine in engines.values {
-      engine.setNAT64(prefix, now: now)
-      markForPoll(engine)
-    }
-  }
-
-  /// Adds the address of a new socket.
-  package func addLocalHost(_ address: TransportAddress, now: ContinuousClock.Instant) {
-    localAddresses.append(address)
-    for engine in engines.values {
-      engine.addLocalHost(address, now: now)
-      markForPoll(engine)
-    }
-  }
-
-  /// Removes a local address, of a socket or of a relay, that exists no more.
-  package func removeLocal(_ address: TransportAddress, now: ContinuousClock.Instant) {
-    localAddresses.removeAll { $0 == address }
-    relayedAddresses.removeAll { $0.address == address }
-    reflexiveAddresses.removeAll { $0.base == address }
-    byPath = byPath.filter { $0.key.local != address }
-    for engine in engines.values {
-      engine.removeLocal(address, now: now)
-      markForPoll(engine)
-    }
-  }
-
-  /// Notes that the TCP connection of a path was not established or has ended.
-  package func connectionEnded(
-    local: TransportAddress, remote: TransportAddress, of participant: ParticipantID, now: ContinuousClock.Instant
-  ) {
-    guard let engine = engines[participant] else { return }
-    // Another participant may get the same port of a NAT. Paths of connections that we open are not registered.
-    byPath[Path(local: local, remote: remote)] = nil
-    engine.connectionEnded(local: local, remote: remote, now: now)
-    markForPoll(engine)
-  }
-
-  /// Prepares for the end of a relayed address that another one replaces. New connections do not use it.
-  package func retireRelayed(_ address: TransportAddress, now: ContinuousClock.Instant) {
-    relayedAddresses.removeAll { $0.address == address }
-    for engine in engines.values {
-      engine.retireRelayed(address, now: now)
-      markForPoll(engine)
-    }
-  }
-
-  /// Whether a connection still uses a local address.
-  package func uses(_ address: TransportAddress) -> Bool { engines.values.contains { $0.uses(address) } }
-
-  /// Looks for a new path to a participant.
-  package func restartICE(of participant: ParticipantID) {
-    guard let engine = engines[participant] else { return }
-    engine.requestICERestart()
-    markForPoll(engine)
-  }
-
-  /// Returns the names of candidates to look up; each is followed by ``resolved(_:to:now:)``.
-  package func takeNamesToResolve() -> [String] {
-    defer { namesToResolve = [] }
-    return namesToResolve
-  }
-
-  /// Handles the addresses of a name in lowercase letters, none if nobody answered.
-  package func resolved(_ name: String, to addresses: [IPAddress], now: ContinuousClock.Instant) {
-    for engine in engines.values where engine.resolved(name, to: addresses, now: now) { markForPoll(engine) }
-  }
-
   /// Whether there is an engine of a participant, or a waiting message will create one.
   package func isConnecting(to participant: ParticipantID) -> Bool {
     engines[participant] != nil || gates[participant]?.deadline != nil
@@ -378,106 +300,6 @@ package final class PeerDemultiplexer {
     if engines[engine.participant] === engine { engines[engine.participant] = nil }
     byUsernameFragment = byUsernameFragment.filter { $0.value !== engine }
     byPath = byPath.filter { $0.value !== engine }
-  }
-
-  // MARK: Datagrams
-
-  /// Handles a datagram received from one of the sockets.
-  ///
-  /// - Parameters:
-  ///   - datagram: the datagram, decrypted in place; its buffer should not be shared, or its bytes are copied first.
-  ///   - participant: the participant for whom the TCP connection was opened that the datagram arrived on; nil for all
-  ///     other datagrams.
-  package func received(
-    _ datagram: inout ByteBuffer, from remote: TransportAddress, to local: TransportAddress,
-    of participant: ParticipantID? = nil, now: MonotonicInstant
-  ) {
-    if impaired != nil, !passesInbound(datagram, from: remote, to: local, of: participant, now: now.instant) { return }
-    deliver(&datagram, from: remote, to: local, of: participant, now: now)
-  }
-
-  /// Handles a datagram of which the caller has no further use.
-  package func received(
-    _ datagram: consuming ByteBuffer, from remote: TransportAddress, to local: TransportAddress,
-    now: ContinuousClock.Instant
-  ) {
-    received(&datagram, from: remote, to: local, now: MonotonicInstant(now))
-  }
-
-  /// Passes a datagram to its engine.
-  func deliver(
-    _ datagram: inout ByteBuffer, from remote: TransportAddress, to local: TransportAddress,
-    of participant: ParticipantID? = nil, now: MonotonicInstant
-  ) {
-    let path = Path(local: local, remote: remote)
-    let kind = PacketKind.of(datagram)
-    if let participant {
-      // Another participant may have a connection with the same addresses, so the path says nothing.
-      guard let engine = engines[participant] else { return }
-      if hasSuspendedVideo, kind == .rtp, engine.isValidated(local: local, remote: remote),
-        engine.discardIfSuspended(&datagram, now: now)
-      {
-        return
-      }
-      engine.received(&datagram, as: kind, from: remote, to: local, now: now)
-      markForPoll(engine)
-    } else if kind == .stun {
-      guard let routing = STUNRouting(datagram), let engine = owner(of: routing, on: path) else { return }
-      engine.received(&datagram, as: kind, from: remote, to: local, now: now)
-      markForPoll(engine)
-      claim(path, for: engine, now: now.instant)
-    } else if let engine = byPath[path] {
-      if hasSuspendedVideo, kind == .rtp, engine.discardIfSuspended(&datagram, now: now) { return }
-      engine.received(&datagram, as: kind, from: remote, to: local, now: now)
-      // Most packets only become part of an incomplete frame.
-      if kind == .rtp { engine.mediaChanged() }
-      if kind != .rtp || engine.nextPollDue.map({ $0 <= now }) ?? true { markForPoll(engine) }
-    }
-  }
-
-  /// Assigns a path to an engine after a check has succeeded on it.
-  ///
-  /// A path of another engine is reassigned only to an engine whose own check was answered there, which a sender with a
-  /// forged address cannot achieve. Then the other program has begun a new call, and the old one is over.
-  private func claim(_ path: Path, for engine: PeerConnection, now: ContinuousClock.Instant) {
-    if byPath[path] === engine { return }
-    guard engine.isValidated(local: path.local, remote: path.remote) else { return }
-    if let owner = byPath[path], owner !== engine {
-      guard engine.path?.local == path.local, engine.path?.remote == path.remote else { return }
-      owner.close(CloseReason(.connectionLost, "Another call has begun between the same addresses."), now: now)
-      markForPoll(owner)
-    }
-    if byPath.count >= Self.pathLimit { byPath = byPath.filter { $1.isValidated(local: $0.local, remote: $0.remote) } }
-    byPath[path] = engine
-  }
-
-  /// Two addresses between which datagrams flow.
-  private struct Path: Hashable {
-    let local: TransportAddress
-    let remote: TransportAddress
-
-    /// Hashes only the remote address: we have few local addresses, so paths differ by the remote one.
-    func hash(into hasher: inout Hasher) { hasher.combine(remote) }
-  }
-
-  /// The number of paths at which those that are no longer valid are removed.
-  private static let pathLimit = 4096
-
-  /// Returns the engine of a datagram, or nil if it belongs to none.
-  func owner(
-    of datagram: ByteBuffer, from remote: TransportAddress, to local: TransportAddress, of participant: ParticipantID?
-  ) -> PeerConnection? {
-    if let participant { return engines[participant] }
-    let path = Path(local: local, remote: remote)
-    guard PacketKind.of(datagram) == .stun else { return byPath[path] }
-    return STUNRouting(datagram).flatMap { owner(of: $0, on: path) }
-  }
-
-  private func owner(of message: STUNRouting, on path: Path) -> PeerConnection? {
-    if let recipient = message.localUsernameFragment { return byUsernameFragment[recipient] }
-    let likely = byPath[path]
-    if let likely, likely.owns(transactionID: message.transactionID) { return likely }
-    return engines.values.first { $0.owns(transactionID: message.transactionID) } ?? likely
   }
 
   // MARK: Polls
