@@ -7,7 +7,7 @@ internal import NIOPosix
 
 /// The TCP sockets of a driver: those that accept connections, and all connections (RFC 6544).
 ///
-/// It belongs to the driver's event loop. Whoever connects is a stranger until the ICE agent answers them, so the number of
+/// It belongs to the driver's event loop. Anybody can connect, and is a stranger until the ICE agent answers them, so the number of
 /// such connections and their time are limited.
 final class TCPConnections {
   /// What happens to connections, on the loop.

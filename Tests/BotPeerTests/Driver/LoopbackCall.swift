@@ -54,6 +54,29 @@ struct LoopbackCall {
     }
   }
 
+  /// Alice calls Bob and sends frames, 30 a second, until Bob has as many and hangs up. Returns the events of both sides.
+  func deliver(
+    _ frames: [EncodedFrame], atMost limit: Duration = .seconds(20)
+  ) async -> (alice: [PeerEvent], bob: [PeerEvent]) {
+    let sending = Task {
+      for frame in frames {
+        alice.send(frame)
+        try await Task.sleep(for: .milliseconds(33))
+      }
+    }
+    alice.offer(to: Self.bobID)
+    let events = await run(
+      alice: { $0.contains { if case .ended = $0 { true } else { false } } },
+      bob: { events in
+        let isEnough = events.videoFrames.count == frames.count
+        if isEnough { bob.disconnect(Self.aliceID, because: CloseReason(.closedByUs, "That is enough.")) }
+        return isEnough
+      }, atMost: limit)
+    sending.cancel()
+    await close()
+    return events
+  }
+
   func close() async {
     await alice.close(reason: "The test is over.")
     await bob.close(reason: "The test is over.")

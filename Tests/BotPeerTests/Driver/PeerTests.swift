@@ -17,24 +17,7 @@ extension RealTime {
       let call = try await LoopbackCall()
       var media = SyntheticMedia(seed: 1, start: .now)
       let sent = (0..<30).map { _ in media.videoFrame() }
-      let sending = Task {
-        for frame in sent {
-          call.alice.send(frame)
-          try await Task.sleep(for: .milliseconds(33))
-        }
-      }
-      call.alice.offer(to: LoopbackCall.bobID)
-      let events = await call.run(
-        alice: { $0.contains { if case .ended = $0 { true } else { false } } },
-        bob: { events in
-          let isEnough = events.videoFrames.count == 30
-          if isEnough {
-            call.bob.disconnect(LoopbackCall.aliceID, because: CloseReason(.closedByUs, "That is enough."))
-          }
-          return isEnough
-        })
-      sending.cancel()
-      await call.close()
+      let events = await call.deliver(sent)
       expectSame(events.bob.videoFrames, sent.map(\.payload))
       #expect(events.bob.count { $0 == .stateChanged(.connected) } > 0)
       #expect(events.alice.last == .ended(CloseReason(.closedByParticipant, "The participant closed the connection.")))

@@ -77,25 +77,8 @@ extension RealTime {
       #expect(open > 0 && open <= TCPConnections.maximumStrangersOfAddress)
       var media = SyntheticMedia(seed: 1, start: .now)
       let sent = (0..<30).map { _ in media.videoFrame() }
-      let sending = Task {
-        for frame in sent {
-          call.alice.send(frame)
-          try await Task.sleep(for: .milliseconds(33))
-        }
-      }
-      call.alice.offer(to: LoopbackCall.bobID)
-      let events = await call.run(
-        alice: { $0.contains { if case .ended = $0 { true } else { false } } },
-        bob: { events in
-          let isEnough = events.videoFrames.count == 30
-          if isEnough {
-            call.bob.disconnect(LoopbackCall.aliceID, because: CloseReason(.closedByUs, "That is enough."))
-          }
-          return isEnough
-        })
-      sending.cancel()
+      let events = await call.deliver(sent)
       expectSame(events.bob.videoFrames, sent.map(\.payload))
-      await call.close()
     }
 
     @Test("frames arrive unchanged over a connection that either side opens", arguments: [true, false])
@@ -103,24 +86,7 @@ extension RealTime {
       let call = try await Self.call(aliceOpens: offererOpens, bobOpens: !offererOpens)
       var media = SyntheticMedia(seed: 1, start: .now)
       let sent = (0..<30).map { _ in media.videoFrame() }
-      let sending = Task {
-        for frame in sent {
-          call.alice.send(frame)
-          try await Task.sleep(for: .milliseconds(33))
-        }
-      }
-      call.alice.offer(to: LoopbackCall.bobID)
-      let events = await call.run(
-        alice: { $0.contains { if case .ended = $0 { true } else { false } } },
-        bob: { events in
-          let isEnough = events.videoFrames.count == 30
-          if isEnough {
-            call.bob.disconnect(LoopbackCall.aliceID, because: CloseReason(.closedByUs, "That is enough."))
-          }
-          return isEnough
-        })
-      sending.cancel()
-      await call.close()
+      let events = await call.deliver(sent)
       expectSame(events.bob.videoFrames, sent.map(\.payload))
       let paths = events.bob.compactMap { if case .pathSelected(let types) = $0 { types } else { nil } }
       #expect(paths.map(\.transport) == ["tcp"])

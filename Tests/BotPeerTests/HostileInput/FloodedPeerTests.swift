@@ -30,12 +30,6 @@ extension RealTime {
         ]
       var media = SyntheticMedia(seed: 1, start: .now)
       let sent = (0..<60).map { _ in media.videoFrame() }
-      let sending = Task {
-        for frame in sent {
-          call.alice.send(frame)
-          try await Task.sleep(for: .milliseconds(33))
-        }
-      }
       let flooding = Task {
         for round in 0..<200 {
           for _ in 0..<10 {
@@ -54,19 +48,8 @@ extension RealTime {
           try await Task.sleep(for: .milliseconds(10))
         }
       }
-      call.alice.offer(to: LoopbackCall.bobID)
-      let events = await call.run(
-        alice: { $0.contains { if case .ended = $0 { true } else { false } } },
-        bob: { events in
-          let isEnough = events.videoFrames.count == 60
-          if isEnough {
-            call.bob.disconnect(LoopbackCall.aliceID, because: CloseReason(.closedByUs, "That is enough."))
-          }
-          return isEnough
-        }, atMost: .seconds(30))
-      sending.cancel()
+      let events = await call.deliver(sent, atMost: .seconds(30))
       flooding.cancel()
-      await call.close()
       try await noise.close()
       expectSame(events.bob.videoFrames, sent.map(\.payload))
       #expect(events.alice.last == .ended(CloseReason(.closedByParticipant, "The participant closed the connection.")))

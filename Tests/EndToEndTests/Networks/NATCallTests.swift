@@ -147,7 +147,8 @@ extension EndToEndWithoutBrowsers {
       }
     }
 
-    @Test("a bot whose firewall drops UDP connects over TCP to one with a public address, whoever sends")
+    @Test(
+      "a bot whose firewall drops UDP connects over TCP to one with a public address, in both directions of the media")
     func overTCP() async throws {
       try await NetworkLab.run("calls over TCP") { lab in
         try await judge(Cell.someOverTCP, in: lab)
