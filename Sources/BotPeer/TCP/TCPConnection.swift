@@ -12,8 +12,7 @@ final class TCPConnection {
   let remote: TransportAddress
   /// The participant for whom we opened it; nil if it was accepted.
   let opener: ParticipantID?
-  /// The participant at the other end; nil while they are a stranger, who has not proved that they know our ICE password.
-  /// Nothing is sent to strangers.
+  /// The participant at the other end; nil until a check with our ICE password has arrived. Nothing is sent before.
   private(set) var owner: ParticipantID?
 
   private var channel: (any Channel)?
@@ -42,7 +41,7 @@ final class TCPConnection {
   }
 
   /// Notes who is at the other end.
-  func proved(_ participant: ParticipantID) { owner = participant }
+  func authenticated(as participant: ParticipantID) { owner = participant }
 
   /// Begins to use an established connection.
   func established(_ channel: any Channel) {

@@ -7,8 +7,8 @@ internal import NIOPosix
 
 /// The TCP sockets of a driver: those that accept connections, and all connections (RFC 6544).
 ///
-/// It belongs to the driver's event loop. Anybody can connect, and is a stranger until the ICE agent answers them, so the number of
-/// such connections and their time are limited.
+/// It belongs to the driver's event loop. A connection that was accepted is unauthenticated until the ICE agent has answered a
+/// check on it; the number of such connections and their time are limited.
 final class TCPConnections {
   /// What happens to connections, on the loop.
   struct Handlers {
@@ -42,9 +42,9 @@ final class TCPConnections {
   static let maximumConnections = 2_048
   static let maximumForParticipant = 16
   /// How many accepted connections may wait for a valid check, how many of them from one address or IPv6 /64, and how long each waits.
-  static let maximumStrangers = 128
-  static let maximumStrangersOfAddress = 32
-  static let proofTimeout = TimeAmount.seconds(5)
+  static let maximumUnauthenticated = 128
+  static let maximumUnauthenticatedOfAddress = 32
+  static let authenticationTimeout = TimeAmount.seconds(5)
 
   init(on loop: any EventLoop, log: Logger, _ handlers: Handlers) {
     self.loop = loop
@@ -81,7 +81,7 @@ final class TCPConnections {
     connections[key(of: connection)] = connection
     connection.established(channel)
     let bound = NIOLoopBound((self, connection), eventLoop: loop)
-    loop.scheduleTask(in: Self.proofTimeout) {
+    loop.scheduleTask(in: Self.authenticationTimeout) {
       let (connections, connection) = bound.value
       if connection.owner == nil { connections.forget(connection) }
     }
@@ -90,9 +90,9 @@ final class TCPConnections {
   private struct Refusal: Error {}
 
   private func mayAccept(from ip: IPAddress) -> Bool {
-    let strangers = connections.values.filter { $0.owner == nil }
-    return connections.count < Self.maximumConnections && strangers.count < Self.maximumStrangers
-      && strangers.count { Self.isOneNetwork($0.remote.ip, ip) } < Self.maximumStrangersOfAddress
+    let unauthenticated = connections.values.filter { $0.owner == nil }
+    return connections.count < Self.maximumConnections && unauthenticated.count < Self.maximumUnauthenticated
+      && unauthenticated.count { Self.isOneNetwork($0.remote.ip, ip) } < Self.maximumUnauthenticatedOfAddress
   }
 
   /// Whether two addresses are the same, or IPv6 addresses of one /64: that many addresses one host has.
@@ -126,21 +126,21 @@ final class TCPConnections {
         ?? (mayOpen ? opener.flatMap { open(from: local, to: remote, for: $0) } : nil)
     else { return }
     if connection.owner == nil {
-      guard makeRoom(for: participant) else { return forget(connection) }
-      connection.proved(participant)
+      guard makeCapacity(for: participant) else { return forget(connection) }
+      connection.authenticated(as: participant)
     }
     connection.write(datagram)
     unflushed.append(connection)
   }
 
-  private func hasRoom(for participant: ParticipantID) -> Bool {
+  private func hasCapacity(for participant: ParticipantID) -> Bool {
     connections.values.count { $0.owner == participant } < Self.maximumForParticipant
   }
 
   /// Ends the accepted connection of a participant that has been silent longest if they have too many: a device that changes
   /// its network leaves connections that never end.
-  private func makeRoom(for participant: ParticipantID) -> Bool {
-    if hasRoom(for: participant) { return true }
+  private func makeCapacity(for participant: ParticipantID) -> Bool {
+    if hasCapacity(for: participant) { return true }
     let accepted = connections.values.filter { $0.owner == participant && $0.opener == nil }
     guard let silent = accepted.min(by: { $0.lastRead < $1.lastRead }) else { return false }
     end(silent)
@@ -150,7 +150,7 @@ final class TCPConnections {
   private func open(
     from local: TransportAddress, to remote: TransportAddress, for participant: ParticipantID
   ) -> TCPConnection? {
-    guard connections.count < Self.maximumConnections, hasRoom(for: participant),
+    guard connections.count < Self.maximumConnections, hasCapacity(for: participant),
       let own = try? SocketAddress(ipAddress: local.ip.description, port: 0),
       let peer = try? SocketAddress(ipAddress: remote.ip.description, port: Int(remote.port))
     else {

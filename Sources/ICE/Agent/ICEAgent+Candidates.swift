@@ -11,7 +11,7 @@ extension ICEAgent {
   package mutating func addLocalHost(
     _ address: TransportAddress, now: ContinuousClock.Instant? = nil
   ) -> ICECandidate? {
-    guard address.isReachable, hasRoom(for: address, .host) else { return nil }
+    guard address.isReachable, canAdd(address, .host) else { return nil }
     if let now { wake = wake ?? now }
     let base = Base(
       address: address, type: .host, localPreference: preference(ofHost: address),
@@ -38,7 +38,7 @@ extension ICEAgent {
   @discardableResult
   package mutating func addRelayed(_ relay: RelayedAddress, now: ContinuousClock.Instant) -> ICECandidate? {
     let address = relay.address
-    guard address.isReachable, hasRoom(for: address, .relayed) else { return nil }
+    guard address.isReachable, canAdd(address, .relayed) else { return nil }
     wake = wake ?? now
     let preference = 30_000 + min(relay.preference, 1_000) * 20 - basesAdded % 5_000
     // Of the allocation, not of the server: the checks of a new one do not wait for those of one that is gone.
@@ -51,8 +51,8 @@ extension ICEAgent {
     return candidate
   }
 
-  /// Whether an address is unknown and can be added: addresses of one kind take no place of another.
-  private func hasRoom(for address: TransportAddress, _ type: ICECandidateType) -> Bool {
+  /// Whether an address is unknown and can be added: each kind has a limit of its own.
+  private func canAdd(_ address: TransportAddress, _ type: ICECandidateType) -> Bool {
     let alike = bases.filter { $0.type == type && $0.address.transport == address.transport }
     return alike.count < Self.maximumBases && !bases.contains { $0.address == address }
   }

@@ -205,6 +205,11 @@ struct ConnectionOptions: ParsableArguments {
     }
     if tcpPort > 0, !tcp { throw ValidationError("--tcp-port needs --tcp.") }
     try AddressCheck.tcpPorts(tcpPort, count: mediaThreads)
+    if tcpPort > 0, connectionSettings.isServerHere,
+      URLComponents(string: connectionSettings.server)?.port == Int(tcpPort)
+    {
+      throw ValidationError("--tcp-port needs another port than that of the room server on this machine, \(tcpPort).")
+    }
     if tcp, iceTransportPolicy == .relay {
       throw ValidationError(
         "--tcp and --ice-transport-policy relay exclude each other; turn:host?transport=tcp is TCP to a relay.")

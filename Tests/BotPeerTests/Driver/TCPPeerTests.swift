@@ -28,16 +28,16 @@ extension RealTime {
         })
     }
 
-    @Test("a stranger who sends no valid check is disconnected")
-    func stranger() async throws {
+    @Test("a connection without a valid check is closed")
+    func withoutCheck() async throws {
       let group = MultiThreadedEventLoopGroup.singleton
       let peer = try await Peer.start(Self.configuration(sending: []), on: group.next())
       let start = ContinuousClock.now
-      let stranger = try await Self.stranger(of: peer)
-      let isClosed = Task { try? await stranger.closeFuture.get() }
+      let connection = try await Self.noisyConnection(to: peer)
+      let isClosed = Task { try? await connection.closeFuture.get() }
       let limit = Task {
         try await Task.sleep(for: .seconds(30))
-        stranger.close(promise: nil)
+        connection.close(promise: nil)
       }
       await isClosed.value
       limit.cancel()
@@ -47,7 +47,7 @@ extension RealTime {
     }
 
     /// Connects to a peer and sends noise.
-    private static func stranger(of peer: Peer, number: Int = 0) async throws -> any Channel {
+    private static func noisyConnection(to peer: Peer, number: Int = 0) async throws -> any Channel {
       let listening = try #require(peer.localAddresses.first { $0.hasSuffix("/tcp") })
       let port = try #require(listening.dropLast(4).split(separator: ":").last.flatMap { Int($0) })
       let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -58,8 +58,8 @@ extension RealTime {
       return channel
     }
 
-    @Test("strangers who connect and send noise are limited, and a call over TCP is made beside them")
-    func strangers() async throws {
+    @Test("connections that carry noise are limited, and a call over TCP is made beside them")
+    func noise() async throws {
       let group = MultiThreadedEventLoopGroup.singleton
       var configuration = Self.configuration(sending: [.video])
       configuration.bindAddresses = ["127.0.0.2"]
@@ -67,14 +67,14 @@ extension RealTime {
         alice: Peer.start(configuration, on: group.next()),
         bob: Peer.start(Self.configuration(sending: []), on: group.next()),
         alter: { message, _ in message.keepingCandidates { $0.contains(" tcptype ") } })
-      var strangers: [any Channel] = []
-      for number in 0..<60 { strangers.append(try await Self.stranger(of: call.bob, number: number)) }
+      var noisy: [any Channel] = []
+      for number in 0..<60 { noisy.append(try await Self.noisyConnection(to: call.bob, number: number)) }
       let end = ContinuousClock.now + .seconds(20)
-      while strangers.count(where: \.isActive) > TCPConnections.maximumStrangersOfAddress, .now < end {
+      while noisy.count(where: \.isActive) > TCPConnections.maximumUnauthenticatedOfAddress, .now < end {
         try await Task.sleep(for: .milliseconds(20))
       }
-      let open = strangers.count(where: \.isActive)
-      #expect(open > 0 && open <= TCPConnections.maximumStrangersOfAddress)
+      let open = noisy.count(where: \.isActive)
+      #expect(open > 0 && open <= TCPConnections.maximumUnauthenticatedOfAddress)
       var media = SyntheticMedia(seed: 1, start: .now)
       let sent = (0..<30).map { _ in media.videoFrame() }
       let events = await call.deliver(sent)

@@ -11,19 +11,8 @@ extension EndToEndWithoutBrowsers {
         let rooms = try await LabRooms.start(
           on: lab.internetHost("rooms"), of: lab, ["--tcp", "--tcp-port", "8443"])
         let home = try await lab.host("home", behind: .symmetric, firewall: .udpBlocked, families: .ipv4)
-        let folder = RecordingFolder(url: lab.folder.appendingPathComponent("recordings"))
-        let recorder = try await lab.bot(
-          "recorder", on: lab.internetHost("recorder"), rooms.options + ["--room", "100", "--record", folder.path])
-        try await eventually("joined recorder", within: .seconds(15)) {
-          recorder.output.contains(" joined ") ? true : nil
-        }
-        let publisher = try await lab.bot(
-          "publisher", on: home,
-          ["--server", "whip+https://\(rooms.host.urlHost)/whip/100", "--tcp", "--play", BuiltProgram.sample.path]
-            + ["--ca-certificate", rooms.authority.certificate.path, "--log-level", "debug"])
-        try await eventually("connected publisher", within: .seconds(15)) {
-          publisher.output.contains(" user connected ") ? true : nil
-        }
+        let (recorder, folder) = try await lab.roomRecorder(rooms: rooms)
+        let publisher = try await lab.whipPublisher(on: home, rooms: rooms, ["--tcp"])
         try await sleepOnEventLoop(for: .seconds(4))
         #expect(publisher.output.contains(" transport=tcp "))
         #expect(try await recorder.terminate().ending == .exit(0))

@@ -76,22 +76,8 @@ extension EndToEndWithoutBrowsers {
           nft 'add chain inet media sent { type filter hook output priority 0; }'
           nft add rule inet media sent oifname \(laptop.uplinks[0].device) meta l4proto udp drop
           """)
-        let folder = RecordingFolder(url: lab.folder.appendingPathComponent("recordings"))
-        let recorder = try await lab.bot(
-          "recorder", on: lab.internetHost("recorder"), rooms.options + ["--room", "100", "--record", folder.path])
-        try await eventually("joined recorder", within: .seconds(15)) {
-          recorder.output.contains(" joined ") ? true : nil
-        }
-        let publisher = try await lab.bot(
-          "publisher", on: laptop,
-          [
-            "--server", "whip+https://\(rooms.host.urlHost)/whip/100", "--ca-certificate",
-            rooms.authority.certificate.path,
-          ]
-            + ["--ice-server", server.stunURL, "--play", BuiltProgram.sample.path, "--log-level", "debug"])
-        try await eventually("connected publisher", within: .seconds(15)) {
-          publisher.output.contains(" user connected ") ? true : nil
-        }
+        let (recorder, folder) = try await lab.roomRecorder(rooms: rooms)
+        let publisher = try await lab.whipPublisher(on: laptop, rooms: rooms, ["--ice-server", server.stunURL])
         try await sleepOnEventLoop(for: .seconds(3))
         try await laptop.namespace.run("nft delete table inet media")
         try await laptop.uplinks[1].leave()

@@ -126,8 +126,8 @@ struct TCPCandidateTests {
     #expect(path.right.state == .failed)
   }
 
-  @Test("addresses for TCP take no place of those for UDP and of relays")
-  func room() {
+  @Test("addresses for TCP do not count towards the limits of those for UDP and of relays")
+  func limits() {
     var path = SimulatedPath.agents(left: [], right: [])
     for number in 1...20 {
       path.left.addLocalHost(Self.listener("192.0.2.\(number)"), now: path.now)

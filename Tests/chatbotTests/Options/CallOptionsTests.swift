@@ -21,12 +21,16 @@ struct CallOptionsTests {
     let record = ["--record", "out/"]
     for arguments in [
       ["--tcp-port", "443"], ["--tcp", "--tcp-port", "9"], ["--tcp", "--tcp-port", "8", "--media-threads", "2"],
-      ["--tcp", "--tcp-port", "65535", "--media-threads", "2"],
+      ["--tcp", "--tcp-port", "65535", "--media-threads", "2"], ["--tcp", "--tcp-port", "3000"],
+      ["--tcp", "--tcp-port", "8443", "--server", "wss://localhost:8443"],
       ["--tcp", "--ice-server", "turn:a:b@example.org", "--ice-transport-policy", "relay"],
     ] {
       #expect(throws: (any Error).self, "\(arguments)") { try CallOptions.parse(record + arguments) }
     }
-    for arguments in [["--tcp"], ["--tcp", "--tcp-port", "8"], ["--tcp", "--tcp-port", "443"]] {
+    for arguments in [
+      ["--tcp"], ["--tcp", "--tcp-port", "8"], ["--tcp", "--tcp-port", "3000", "--server", "ws://rooms.example:3000"],
+      ["--tcp", "--tcp-port", "443"],
+    ] {
       #expect(throws: Never.self, "\(arguments)") { try CallOptions.parse(record + arguments) }
     }
   }
