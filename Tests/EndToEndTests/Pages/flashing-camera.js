@@ -15,19 +15,27 @@
     canvas.width = width;
     canvas.height = height;
     const context = canvas.getContext('2d');
-    let count = 0, lastSecond = Math.floor(performance.now() / 1000);
+    // A timer may fire a few milliseconds before its time.
+    const early = 5;
+    let count = 0, lastSecond = Math.floor((performance.now() + early) / 1000);
+    let flashStart = -Infinity, whiteFrames = 0;
     const draw = () => {
       const time = performance.now();
-      const second = Math.floor(time / 1000);
+      const second = Math.floor((time + early) / 1000);
       if (second !== lastSecond) {
         lastSecond = second;
+        flashStart = time;
+        whiteFrames = 0;
         flashed();
       }
-      context.fillStyle = time % 1000 < 100 ? 'white' : '#202840';
+      // A flash has two frames at least: browsers do not send every frame of a canvas.
+      const isWhite = time - flashStart < 100 - early || whiteFrames < 2;
+      if (isWhite) whiteFrames += 1;
+      context.fillStyle = isWhite ? 'white' : '#202840';
       context.fillRect(0, 0, width, height);
       context.fillStyle = `hsl(${count % 360} 70% 40%)`;
       context.fillRect((count * width / 160) % width, height / 8, height / 6, height / 6);
-      for (let spot = 0; spot < spots && time % 1000 >= 100; spot += 1) {
+      for (let spot = 0; spot < spots && !isWhite; spot += 1) {
         context.fillStyle = `hsl(${360 * Math.random()} 60% 30%)`;
         context.fillRect(width * Math.random(), height * Math.random(), width / 40, height / 40);
       }
