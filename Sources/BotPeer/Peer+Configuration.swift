@@ -98,11 +98,7 @@ extension Peer {
     /// Returns an address of a family to reach a server from, and its interface; both are nil where the system chooses. Nil if
     /// the interfaces have no such address.
     func source(of family: IPAddress.Family) -> (ip: IPAddress?, interface: String?)? {
-      guard !bindInterfaces.isEmpty else {
-        return (bindAddresses.compactMap { IPAddress($0) }.first { $0.family == family && !$0.isUnspecified }, nil)
-      }
-      let found = try? NetworkInterfaces.addresses(of: bindInterfaces).first { $0.address.family == family }
-      return found.map { ($0.address, $0.interface) }
+      SourceAddresses(interfaces: bindInterfaces, addresses: bindAddresses).source(of: family)
     }
 
     /// Returns the interface that a socket at this address is bound to; nil if to none.

@@ -20,22 +20,29 @@ public struct InterfaceDiagnosis: Sendable, Hashable, Codable {
   private static let maximumAddresses = 128
 
   static func all(_ configuration: NetworkDiagnosis.Configuration) throws -> [InterfaceDiagnosis] {
-    let bound = configuration.bindAddresses.compactMap { IPAddress($0) }.filter { !$0.isUnspecified }
-    let used = Set(try NetworkInterfaces.addresses(includingLoopback: configuration.includesLoopback))
+    let sources = configuration.sources
+    let bound = sources.addresses
+    let used =
+      if sources.interfaces.isEmpty {
+        bound.isEmpty ? try NetworkInterfaces.addresses(includingLoopback: configuration.includesLoopback) : bound
+      } else {
+        try NetworkInterfaces.addresses(of: sources.interfaces).map(\.address)
+      }
     var all: [InterfaceDiagnosis] = []
     for device in try System.enumerateDevices().prefix(maximumAddresses) {
       guard let ip = device.address.flatMap(TransportAddress.init)?.ip else { continue }
-      let isUsed = bound.isEmpty ? used.contains(ip) : bound.contains(ip)
+      let isUsed = used.contains(ip)
       all.append(
         InterfaceDiagnosis(
           name: device.name, address: "\(ip)", isUsed: isUsed,
-          reason: isUsed ? nil : Self.reason(ip, isBound: !bound.isEmpty)))
+          reason: isUsed ? nil : Self.reason(ip, on: device.name, sources)))
     }
     return all
   }
 
-  private static func reason(_ ip: IPAddress, isBound: Bool) -> String {
-    if isBound { return "another address was requested" }
+  private static func reason(_ ip: IPAddress, on interface: String, _ sources: SourceAddresses) -> String {
+    if !sources.interfaces.isEmpty, !sources.interfaces.contains(interface) { return "another interface was requested" }
+    if !sources.addresses.isEmpty { return "another address was requested" }
     if ip.isLoopback { return "loopback, which reaches only this machine" }
     if ip.isLinkLocal { return "link-local, which has no meaning in another network" }
     if ip.isMulticast { return "multicast" }

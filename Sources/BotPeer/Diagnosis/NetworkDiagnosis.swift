@@ -20,12 +20,16 @@ public struct NetworkDiagnosis: Sendable, Hashable, Codable {
     public var caCertificate: String?
     /// The local addresses to send from; empty for those that the system chooses.
     public var bindAddresses: [String] = []
+    /// The only interfaces to send from to STUN and TURN servers; empty for any. Not used together with `bindAddresses`.
+    public var bindInterfaces: [String] = []
     /// Whether calls use the loopback addresses as well: for a room on this machine.
     public var includesLoopback = false
     /// How long the whole measurement may take.
     public var timeout: Duration = .seconds(10)
 
     public init() {}
+
+    var sources: SourceAddresses { SourceAddresses(interfaces: bindInterfaces, addresses: bindAddresses) }
   }
 
   public var interfaces: [InterfaceDiagnosis] = []
@@ -45,12 +49,14 @@ public struct NetworkDiagnosis: Sendable, Hashable, Codable {
 
   /// Measures everything at the same time.
   ///
-  /// - Throws: `Peer.StartError` for a URL that is invalid.
+  /// - Throws: `Peer.StartError` for a URL that is invalid, or an interface that does not exist.
   public static func run(
     _ configuration: Configuration, on loop: any EventLoop
   ) async throws -> NetworkDiagnosis {
     let start = ContinuousClock.now
     var diagnosis = NetworkDiagnosis()
+    let sources = configuration.sources
+    for name in sources.interfaces where !NetworkInterfaces.exists(name) { throw Peer.StartError.noInterface(name) }
     diagnosis.interfaces = try InterfaceDiagnosis.all(configuration)
     let lookups = try configuration.iceServers.prefix(maximumServers).map { server in
       (server: server, url: try server.parsed())
@@ -72,7 +78,6 @@ public struct NetworkDiagnosis: Sendable, Hashable, Codable {
     diagnosis.ipv6Only = ipv6Only
     if let nat64 { found = found.mapValues { nat64.reachable($0) } }
     let stunServers = lookups.indices.filter { lookups[$0].url.kind == .stun }.flatMap { found[$0] ?? [] }
-    let bound = configuration.bindAddresses.compactMap { IPAddress($0) }.filter { !$0.isUnspecified }
     let remaining = max(.milliseconds(100), configuration.timeout - (.now - start))
     let begin = ContinuousClock.now
 
@@ -93,7 +98,7 @@ public struct NetworkDiagnosis: Sendable, Hashable, Codable {
             order += 1
             let measurement = STUNServerMeasurement(
               url: "\(url)", server: address, otherServers: stunServers, loop: loop, start: begin, timeout: remaining,
-              bindAddresses: bound, nat64: nat64)
+              sources: sources, nat64: nat64)
             group.addTask { [order] in (order, await measurement.result(), nil) }
           }
           continue
@@ -118,7 +123,7 @@ public struct NetworkDiagnosis: Sendable, Hashable, Codable {
               }
               var measurement = TURNServerMeasurement(
                 tried, at: address, credentials: credentials, result, on: loop, start: begin, timeout: remaining,
-                authorities: configuration.caCertificate, bindAddresses: bound, nat64: nat64)
+                authorities: configuration.caCertificate, sources: sources, nat64: nat64)
               return (order, nil, await measurement.measured())
             }
           }

@@ -23,24 +23,28 @@ final class ProbeStream: Sendable {
   /// Begins to connect.
   ///
   /// - Parameters:
+  ///   - source: where to send from; nil for what the system chooses.
   ///   - number: distinguishes the streams of one inbox.
   ///   - trust: nil for plain TCP.
   init(
-    to address: TransportAddress, trust: Trust?, number: Int, by deadline: ContinuousClock.Instant, _ inbox: ProbeInbox
+    to address: TransportAddress, from source: ProbeDatagrams.Source? = nil, trust: Trust?, number: Int,
+    by deadline: ContinuousClock.Instant, _ inbox: ProbeInbox
   ) {
     self.number = number
     self.inbox = inbox
-    let bootstrap = ClientBootstrap(group: inbox.loop)
+    var bootstrap = ClientBootstrap(group: inbox.loop)
       .connectTimeout(TimeAmount(max(.milliseconds(1), deadline - .now)))
       .channelOption(.socketOption(.tcp_nodelay), value: 1)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
+          source?.bindInterface(of: channel)
           let pipeline = channel.pipeline.syncOperations
           if let trust { try pipeline.addHandler(Self.tlsHandler(trust, number: number, inbox)) }
           try pipeline.addHandler(ProbeStreamHandler(number: number, inbox: inbox))
         }
       }
     do {
+      if let source { bootstrap = bootstrap.bind(to: try SocketAddress(ipAddress: source.ip.description, port: 0)) }
       let remote = try SocketAddress(ipAddress: address.ip.description, port: Int(address.port))
       channel = bootstrap.connect(to: remote)
     } catch {

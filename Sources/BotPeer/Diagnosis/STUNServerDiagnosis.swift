@@ -66,8 +66,7 @@ struct STUNServerMeasurement: Sendable {
   let loop: any EventLoop
   let start: ContinuousClock.Instant
   let timeout: Duration
-  /// The local addresses to send from; empty for those that the system chooses.
-  let bindAddresses: [IPAddress]
+  let sources: SourceAddresses
   /// The prefix by which an IPv4 server is reached.
   let nat64: NAT64Prefix?
 
@@ -75,12 +74,8 @@ struct STUNServerMeasurement: Sendable {
     var result = STUNServerDiagnosis(url: url)
     result.address = "\(server)"
     let inbox = ProbeInbox(on: loop)
-    let (chosen, reason) = ProbeDatagrams.localAddress(toward: server)
-    guard let local = bindAddresses.first(where: { $0.family == server.family }) ?? chosen else {
-      result.failure = "There is no route to the STUN server: \(reason)."
-      return result
-    }
     do {
+      let local = try ProbeDatagrams.Source(toward: server, of: sources)
       let mapping = try await ProbeDatagrams(at: local, as: .mapping, inbox)
       defer { mapping.close() }
       let filtering = try await ProbeDatagrams(at: local, as: .filtering, inbox)
@@ -94,6 +89,8 @@ struct STUNServerMeasurement: Sendable {
       result.filtering = behavior.filtering?.rawValue
       result.filteringMethod = behavior.filteringMethod
       result.failure = behavior.failure
+    } catch let error as ProbeDatagrams.NoRoute {
+      result.failure = "There is no route to the STUN server: \(error.reason)."
     } catch {
       result.failure = "No UDP socket could be opened: \(ProbeStream.reason(error))."
     }

@@ -13,7 +13,7 @@ struct TURNServerMeasurement {
   private let start: ContinuousClock.Instant
   private let end: ContinuousClock.Instant
   private let authorities: String?
-  private let bindAddresses: [IPAddress]
+  private let sources: SourceAddresses
   private let inbox: ProbeInbox
   private var client: TURNClient
   private var result: TURNServerDiagnosis
@@ -42,7 +42,7 @@ struct TURNServerMeasurement {
   init(
     _ url: ICEServerURL, at server: TransportAddress, credentials: TURNCredentials, _ result: TURNServerDiagnosis,
     on loop: any EventLoop, start: ContinuousClock.Instant, timeout: Duration, authorities: String?,
-    bindAddresses: [IPAddress], nat64: NAT64Prefix?
+    sources: SourceAddresses, nat64: NAT64Prefix?
   ) {
     self.url = url
     self.server = server
@@ -50,7 +50,7 @@ struct TURNServerMeasurement {
     self.start = start
     end = start + timeout
     self.authorities = authorities
-    self.bindAddresses = bindAddresses
+    self.sources = sources
     self.result = result
     self.result.address = "\(server)"
     inbox = ProbeInbox(on: loop)
@@ -88,16 +88,18 @@ struct TURNServerMeasurement {
   private mutating func open(_ address: TransportAddress) async {
     datagrams?.close()
     stream?.close()
+    let local: ProbeDatagrams.Source
+    do {
+      local = try ProbeDatagrams.Source(toward: address, of: sources)
+    } catch {
+      result.failure = "There is no route to the TURN server: \(error.reason)."
+      return
+    }
     if url.transport != .udp {
       streams += 1
       isConnected = false
       let trust = url.transport == .tls ? ProbeStream.Trust(host: url.host, authorities: authorities) : nil
-      stream = ProbeStream(to: address, trust: trust, number: streams, by: end, inbox)
-      return
-    }
-    let (chosen, reason) = ProbeDatagrams.localAddress(toward: address)
-    guard let local = bindAddresses.first(where: { $0.family == address.family }) ?? chosen else {
-      result.failure = "There is no route to the TURN server: \(reason)."
+      stream = ProbeStream(to: address, from: local, trust: trust, number: streams, by: end, inbox)
       return
     }
     do {
@@ -200,7 +202,7 @@ struct TURNServerMeasurement {
     dataTest?.nextRound = now + .milliseconds(350)
     client.send(payload(Self.fromItself), to: test.relayed, now: now)
     guard now - test.begin >= .milliseconds(700) else { return }
-    if stranger == nil, let local = ProbeDatagrams.localAddress(toward: test.relayed).address {
+    if stranger == nil, let local = try? ProbeDatagrams.Source(toward: test.relayed, of: sources) {
       stranger = try? await ProbeDatagrams(at: local, as: .filtering, inbox)
     }
     stranger?.send(payload(Self.fromStranger), to: test.relayed)

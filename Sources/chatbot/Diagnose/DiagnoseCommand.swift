@@ -60,6 +60,12 @@ struct DiagnoseOptions: ParsableArguments {
   var bindAddress: String?
 
   @Option(
+    help: ArgumentHelp(
+      "An interface to send from to STUN and TURN servers; repeat it for several. (default: every interface)",
+      valueName: "name"))
+  var bindInterface: [String] = []
+
+  @Option(
     parsing: .unconditional,
     help: ArgumentHelp("How long it may take, 1s to 5m. (default: 10s)", valueName: "time"), transform: TimeSpan.parse)
   var timeout = TimeSpan(milliseconds: 10_000)
@@ -72,7 +78,7 @@ struct DiagnoseOptions: ParsableArguments {
 
   func validate() throws {
     if let server { try AddressCheck.server(server) }
-    if let bindAddress { try AddressCheck.address(bindAddress, option: "--bind-address") }
+    try AddressCheck.source(bindAddress: bindAddress, bindInterfaces: bindInterface)
     if caCertificate?.isEmpty ?? false { throw ValidationError("--ca-certificate needs the name of a file.") }
     guard (1_000...300_000).contains(timeout.milliseconds) else {
       throw ValidationError("--timeout is 1s to 5m, not \(timeout).")
@@ -91,6 +97,7 @@ struct DiagnoseOptions: ParsableArguments {
       configuration.caCertificate = caCertificate
     }
     configuration.bindAddresses = bindAddress.map { [$0] } ?? []
+    configuration.bindInterfaces = bindInterface
     configuration.timeout = timeout.duration
     if let server {
       configuration.roomServer = try RoomServerAddress(server: server)

@@ -214,13 +214,7 @@ struct ConnectionOptions: ParsableArguments {
       throw ValidationError(
         "--tcp and --ice-transport-policy relay exclude each other; turn:host?transport=tcp is TCP to a relay.")
     }
-    if let bindAddress { try AddressCheck.address(bindAddress, option: "--bind-address") }
-    if bindAddress != nil, !bindInterface.isEmpty {
-      throw ValidationError("--bind-interface cannot be used together with --bind-address.")
-    }
-    if let name = bindInterface.first(where: { !(1...15).contains($0.utf8.count) || $0.contains("/") }) {
-      throw ValidationError("--bind-interface needs the name of an interface, like eth0, not \"\(name)\".")
-    }
+    try AddressCheck.source(bindAddress: bindAddress, bindInterfaces: bindInterface)
   }
 }
 
@@ -230,6 +224,17 @@ enum AddressCheck {
   static func isSecure(_ text: String) -> Bool {
     guard let system = SignallingSystem(address: text) else { return false }
     return system == .firestore || text.lowercased().hasPrefix("\(system.schemes.last ?? "")://")
+  }
+
+  /// Validates the local address or the interfaces to send from.
+  static func source(bindAddress: String?, bindInterfaces: [String]) throws {
+    if let bindAddress { try address(bindAddress, option: "--bind-address") }
+    if bindAddress != nil, !bindInterfaces.isEmpty {
+      throw ValidationError("--bind-interface cannot be used together with --bind-address.")
+    }
+    if let name = bindInterfaces.first(where: { !(1...15).contains($0.utf8.count) || $0.contains("/") }) {
+      throw ValidationError("--bind-interface needs the name of an interface, like eth0, not \"\(name)\".")
+    }
   }
 
   /// Validates the address of a server: a scheme of a signalling system, a host, and what follows.

@@ -7,7 +7,7 @@ extension EndToEnd {
   @Suite("calls with a browser through NATs", .enabled(if: Machine.hasNetworkLab)) struct NATBrowserTests {
     @Test(
       "Chromium behind a symmetric NAT is recorded by a bot behind an address restricted one",
-      .enabled(if: Machine.hasChromium))
+      .enabled(if: Machine.hasChromium && Machine.runsWholeNetworkMatrix))
     func chromium() async throws {
       try await NetworkLab.run("Chromium through NATs") { lab in
         try await isRecorded(in: lab) { try await lab.chromium(on: $0) }
@@ -65,7 +65,7 @@ extension EndToEnd {
 
     @Test(
       "Firefox behind a firewall that lets out only TCP 443 connects over TCP to a bot with a public address",
-      .enabled(if: Machine.hasFirefox))
+      .enabled(if: Machine.hasFirefox && Machine.runsWholeNetworkMatrix))
     func firefoxOverTCP() async throws {
       try await NetworkLab.run("Firefox over TCP") { lab in
         try await connectsOverTCP(in: lab) { try await lab.firefox(on: $0, hidesAddresses: false) }

@@ -30,7 +30,7 @@ extension EndToEnd {
     /// camera.
     @Test(
       "a bot behind its host's firewall reaches Firefox by its name, and does not with --no-mdns",
-      .enabled(if: Machine.hasFirefox))
+      .enabled(if: Machine.hasFirefox && Machine.runsWholeNetworkMatrix))
     func firefox() async throws {
       try await NetworkLab.run("Firefox with hidden addresses") { lab in
         try await isReached(in: lab) { try await lab.firefox(on: $0, hidesAddresses: true) }

@@ -5,7 +5,7 @@ import Testing
 extension EndToEndWithoutBrowsers {
   /// The laboratory on its own: if these fail, the calls in it prove nothing about the program.
   @Suite("the network laboratory", .enabled(if: Machine.hasNetworkLab)) struct NetworkLabTests {
-    @Test("each kind of NAT maps and filters as its name says")
+    @Test("each kind of NAT maps and filters as its name says", .enabled(if: Machine.runsWholeNetworkMatrix))
     func kinds() async throws {
       try await NetworkLab.run("lab NAT kinds") { lab in
         let server = try await TURNServer.start(
@@ -30,7 +30,9 @@ extension EndToEndWithoutBrowsers {
       }
     }
 
-    @Test("a firewall lets only its transports reach the TURN server, at only its ports")
+    @Test(
+      "a firewall lets only its transports reach the TURN server, at only its ports",
+      .enabled(if: Machine.runsWholeNetworkMatrix))
     func firewalls() async throws {
       try await NetworkLab.run("lab firewalls") { lab in
         let server = try await TURNServer.start(on: lab.internetHost("turn"), of: lab)

@@ -5,7 +5,9 @@ import Testing
 extension EndToEndWithoutBrowsers {
   /// Calls over TCP between two bots (RFC 6544).
   @Suite("calls over TCP", .enabled(if: Machine.hasNetworkLab)) struct TCPCallTests {
-    @Test("a WHIP publisher whose firewall drops UDP publishes to our server over TCP")
+    @Test(
+      "a WHIP publisher whose firewall drops UDP publishes to our server over TCP",
+      .enabled(if: Machine.runsWholeNetworkMatrix))
     func publisher() async throws {
       try await NetworkLab.run("a WHIP publisher over TCP") { lab in
         let rooms = try await LabRooms.start(

@@ -183,6 +183,16 @@ extension EndToEndWithoutBrowsers {
         }
         try await judge(moved, gap: 8, restarts: 0, in: lab, moving.name)
         #expect(!moved.player.output.contains(other.ipv4 ?? ""))
+        let (diagnosis, status) = try await lab.diagnose(
+          on: laptop,
+          ["--bind-interface", used.device, "--ice-server", server.stunURL]
+            + [TURNServer.Transport.udp, .tcp].flatMap { ["--ice-server", server.turnURL($0)] })
+        let text = Comment(rawValue: (try? diagnosis.text) ?? "")
+        #expect(diagnosis["stun"].list.map { $0["isReachable"].bool } == [true], text)
+        #expect(diagnosis["turn"].list.map { $0["returnsData"].bool } == [true, true], text)
+        let interfaces = diagnosis["interfaces"].list
+        #expect(Set(interfaces.filter { $0["isUsed"].bool == true }.map { $0["name"].string }) == [used.device], text)
+        #expect(status == 0, text)
         let counters = try await laptop.namespace.run("nft list chain inet uplink sent")
         #expect(counters.components(separatedBy: "packets 0 bytes 0").count == 3, "\(counters)")
       }
