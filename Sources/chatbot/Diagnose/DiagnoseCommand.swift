@@ -24,7 +24,12 @@ struct DiagnoseCommand: AsyncParsableCommand {
     try await console.carryOut {
       var configuration = try options.configuration()
       configuration.iceServers = try options.ice.settings.read().servers(for: "chatbot-diagnose")
-      let diagnosis = try await NetworkDiagnosis.run(configuration, on: MultiThreadedEventLoopGroup.singleton.next())
+      let diagnosis: NetworkDiagnosis
+      do {
+        diagnosis = try await NetworkDiagnosis.run(configuration, on: MultiThreadedEventLoopGroup.singleton.next())
+      } catch let error as Peer.StartError {
+        throw CallFailure(.usage, error.description)
+      }
       let report = DiagnosisReport(diagnosis)
       if options.json {
         console.result(try report.json, isWanted: true)

@@ -212,6 +212,9 @@ extension EndToEndWithoutBrowsers {
           #expect(try await bot.ending(within: .seconds(20)) == .exit(64))
           #expect(bot.output.contains(sentence), "\(bot.output)")
         }
+        let diagnosis = try await lab.bot("diagnosis", on: host, ["diagnose", "--bind-interface", "eth7"])
+        #expect(try await diagnosis.ending(within: .seconds(20)) == .exit(64))
+        #expect(diagnosis.output.contains("This machine has no interface 'eth7'."), "\(diagnosis.output)")
       }
     }
   }
