@@ -72,6 +72,8 @@ final class PeerDriver {
   private static let fewDatagrams = DatagramSocket.maximumBatches * ReceiveBatch.capacity
 
   private var isTurnScheduled = false
+  /// Whether all connections are ending.
+  private var isClosing = false
   /// Whether the peer sends no media and the kernel's buffers are large.
   var isListener = false
   /// Whether something has arrived since ``carryOutAll(now:)``.
@@ -233,6 +235,7 @@ final class PeerDriver {
   }
 
   func close(reason: String) {
+    isClosing = true
     turn { demultiplexer, now in
       for participant in Array(demultiplexer.engines.keys) {
         demultiplexer.disconnect(participant, because: CloseReason(.closedByUs, reason), now: now)
@@ -302,7 +305,8 @@ final class PeerDriver {
         emit(ParticipantEvent(participant: participant, event: event, time: now))
         guard case .ended = event else { break }
         ended.append(participant)
-        tcp?.close(participant)
+        // When the peer closes, its TCP connections end after the last datagrams of all participants.
+        if !isClosing { tcp?.close(participant, isDelayed: configuration.impairment != nil) }
       case .dataChannel(let action):
         let mustPause = channels.carryOut(action, of: participant) {
           Self.commands(NIOLoopBound(self, eventLoop: loop), on: loop, participant: participant)

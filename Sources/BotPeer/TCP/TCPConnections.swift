@@ -45,6 +45,8 @@ final class TCPConnections {
   static let maximumUnauthenticated = 128
   static let maximumUnauthenticatedOfAddress = 32
   static let authenticationTimeout = TimeAmount.seconds(5)
+  /// How long an emulated network may hold the last datagrams of a call.
+  private static let longestEmulatedDelay = TimeAmount.seconds(3)
 
   init(on loop: any EventLoop, log: Logger, _ handlers: Handlers) {
     self.loop = loop
@@ -198,8 +200,16 @@ final class TCPConnections {
   // MARK: Ending
 
   /// Closes the connections with a participant.
-  func close(_ participant: ParticipantID) {
-    for connection in connections.values where connection.owner == participant { forget(connection) }
+  ///
+  /// - Parameter isDelayed: whether an emulated network still holds what the participant is sent last.
+  func close(_ participant: ParticipantID, isDelayed: Bool) {
+    let ended = connections.values.filter { $0.owner == participant }
+    guard isDelayed else { return ended.forEach(forget) }
+    let bound = NIOLoopBound((self, ended), eventLoop: loop)
+    loop.scheduleTask(in: Self.longestEmulatedDelay) {
+      let (connections, ended) = bound.value
+      ended.forEach(connections.forget)
+    }
   }
 
   /// Closes everything.
@@ -226,7 +236,9 @@ final class TCPConnections {
   }
 
   private func forget(_ connection: TCPConnection) {
-    connections[key(of: connection)] = nil
+    let key = key(of: connection)
+    // Another one may have replaced it.
+    if connections[key] === connection { connections[key] = nil }
     connection.close()
   }
 

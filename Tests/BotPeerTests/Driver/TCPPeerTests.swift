@@ -1,6 +1,7 @@
 import Media
 import NIOCore
 import NIOPosix
+import NetworkEmulation
 import Signalling
 import TestSupport
 import Testing
@@ -17,11 +18,15 @@ extension RealTime {
     }
 
     /// Two peers that never learn each other's UDP addresses.
-    private static func call(aliceOpens: Bool, bobOpens: Bool) async throws -> LoopbackCall {
+    private static func call(aliceOpens: Bool, bobOpens: Bool, bob impairment: String? = nil) async throws
+      -> LoopbackCall
+    {
       let group = MultiThreadedEventLoopGroup.singleton
+      var bob = configuration(sending: [])
+      bob.impairment = try impairment.map { try Impairment(parsing: $0, seed: 1) }
       return try await LoopbackCall(
         alice: Peer.start(configuration(sending: [.video]), on: group.next()),
-        bob: Peer.start(configuration(sending: []), on: group.next()),
+        bob: Peer.start(bob, on: group.next()),
         alter: { message, sender in
           let type = (sender == LoopbackCall.aliceID ? bobOpens : aliceOpens) ? "passive" : "active"
           return message.keepingCandidates { $0.contains(" tcptype \(type)") }
@@ -90,7 +95,19 @@ extension RealTime {
       expectSame(events.bob.videoFrames, sent.map(\.payload))
       let paths = events.bob.compactMap { if case .pathSelected(let types) = $0 { types } else { nil } }
       #expect(paths.map(\.transport) == ["tcp"])
-      #expect(events.alice.last == .ended(CloseReason(.closedByParticipant, "The participant closed the connection.")))
+      Self.expectGoodbye(in: events.alice)
+    }
+
+    @Test("a peer that leaves says so also while what it sends is delayed")
+    func delayedGoodbye() async throws {
+      let call = try await Self.call(aliceOpens: true, bobOpens: false, bob: "send: delay=300ms")
+      var media = SyntheticMedia(seed: 1, start: .now)
+      let events = await call.deliver((0..<30).map { _ in media.videoFrame() })
+      Self.expectGoodbye(in: events.alice)
+    }
+
+    private static func expectGoodbye(in events: [PeerEvent]) {
+      #expect(events.last == .ended(CloseReason(.closedByParticipant, "The participant closed the connection.")))
     }
   }
 }
