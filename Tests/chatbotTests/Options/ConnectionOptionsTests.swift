@@ -76,6 +76,12 @@ struct ConnectionOptionsTests {
     }
   }
 
+  @Test("a WHEP server's offer takes precedence over ours, whatever its name is")
+  func politeness() {
+    #expect(ConnectionSettings(server: "whep+https://a.example/whep/1").isAlwaysPolite)
+    #expect(!ConnectionSettings(server: "wss://a.example").isAlwaysPolite)
+  }
+
   @Test("each command rejects an invalid value with the same sentence")
   func refused() {
     let port = "A port is 1 to 65535, not 99999."
