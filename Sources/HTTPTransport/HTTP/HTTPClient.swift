@@ -45,7 +45,9 @@ package final class HTTPClient: Sendable {
   /// PATCH is only if it was not sent before, because it may have had an effect (RFC 9112, 9.3.1).
   package func send(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
     let deadline = ContinuousClock.now + request.timeout
-    if let kept = takeIdle(for: request.url) {
+    if request.needsNewConnection {
+      closeIdle(for: request.url)
+    } else if let kept = takeIdle(for: request.url) {
       do {
         return try await exchange(request, on: kept, deadline: deadline)
       } catch {
@@ -91,6 +93,10 @@ package final class HTTPClient: Sendable {
       }
       return nil
     }
+  }
+
+  private func closeIdle(for url: HTTPURL) {
+    for connection in state.withLock({ $0.idle.removeValue(forKey: Self.key(url)) ?? [] }) { connection.close() }
   }
 
   private func keep(_ connection: HTTPConnection, for url: HTTPURL) -> Bool {

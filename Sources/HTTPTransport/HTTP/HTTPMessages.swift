@@ -12,6 +12,9 @@ package struct HTTPRequest: Sendable {
   package var body: ByteBuffer?
   /// The time from the request to the end of the response.
   package var timeout: Duration
+  /// Whether no kept connection may be used, because the network may have changed: then they do not work any more, and
+  /// nothing shows that.
+  package var needsNewConnection = false
 
   package init(
     _ method: HTTPMethod, _ url: HTTPURL, headers: HTTPHeaders = [:], body: ByteBuffer? = nil,

@@ -218,10 +218,11 @@ package struct WHIPSession: Sendable {
 
   mutating func request(
     _ method: HTTPMethod, _ url: HTTPURL, type: String? = nil, ifMatch: String? = nil, body: String? = nil,
-    timeout: Duration? = nil
+    timeout: Duration? = nil, needsNewConnection: Bool = false
   ) -> (number: Int, action: Action) {
     lastRequest += 1
     var request = HTTPRequest(method, url, timeout: timeout ?? options.responseTimeout)
+    request.needsNewConnection = needsNewConnection
     if let type { request.headers.add(name: "Content-Type", value: type) }
     if method == .POST { request.headers.add(name: "Accept", value: "application/sdp") }
     if let ifMatch { request.headers.add(name: "If-Match", value: ifMatch) }
@@ -245,7 +246,9 @@ package struct WHIPSession: Sendable {
       return delete(resource) + post(offer)
     }
     trickleRequest = nil
-    let (number, action) = request(.PATCH, url, type: SDPFragment.mediaType, ifMatch: "*", body: fragment.text)
+    // The reason for a restart may be that the address of the connection to the server has vanished, too.
+    let (number, action) = request(
+      .PATCH, url, type: SDPFragment.mediaType, ifMatch: "*", body: fragment.text, needsNewConnection: true)
     state = .restarting(request: number, resource, offer: offer)
     return [action]
   }

@@ -143,6 +143,22 @@ struct HTTPClientTests {
     #expect(server.connectionCount == 1)
   }
 
+  @Test("a request that needs a new connection uses no kept one, and the kept ones are closed")
+  func newConnection() async throws {
+    let server = try await ScriptedServer([
+      .write(Self.ok("1")), .write(Self.ok("2")), .write(Self.ok("3")),
+    ])
+    let client = client()
+    var request = try HTTPRequest(.GET, server.url())
+    #expect(try await client.send(request).text == "1")
+    request.needsNewConnection = true
+    #expect(try await client.send(request).text == "2")
+    #expect(server.connectionCount == 2)
+    request.needsNewConnection = false
+    #expect(try await client.send(request).text == "3")
+    #expect(server.connectionCount == 2)
+  }
+
   @Test("after Connection: close the next request uses a new connection")
   func connectionClose() async throws {
     let server = try await ScriptedServer([.write(Self.ok("1", "Connection: close\r\n")), .write(Self.ok("2"))])

@@ -72,14 +72,17 @@ struct WHIPSessionTests {
     #expect(manual.last?.method == .POST)
   }
 
-  @Test("an ICE restart is a PATCH for any entity tag, and its answer has the server's new credentials")
-  func restart() throws {
-    var manual = try ManualSession()
+  @Test(
+    "an ICE restart is a PATCH for any entity tag, and its answer has the server's new credentials",
+    arguments: [WHIPClient.Role.publisher, .player])
+  func restart(role: WHIPClient.Role) throws {
+    var manual = try ManualSession(role)
     manual.send(.offer(Sample.offer()))
     try manual.created()
     manual.send(.offer(Sample.offer(fragment: "ysXw")))
     #expect(manual.last?.method == .PATCH)
     #expect(manual.last?.headers["If-Match"] == ["*"])
+    #expect(manual.last?.needsNewConnection == true, "The network may have changed.")
     #expect(manual.lastBody.hasPrefix("a=ice-ufrag:ysXw\r\n"))
     #expect(manual.lastBody.contains(Sample.candidate))
     manual.send(.candidate(.init(candidate: "candidate:3 1 udp 1 10.0.0.1 5003 typ host")))
