@@ -202,7 +202,6 @@ import Testing
     calls.connectionLost()
     #expect(calls.poll(now: start + .seconds(60)) == [])
     #expect(calls.received(.hangUp(from: "2"), now: start) == [.ignored(.beforeLogin)])
-    #expect(calls.send(.offer("v=0"), to: "2") == [.note("A message to 2 is discarded: the server is lost.")])
     // The request that was not answered is made again.
     #expect(calls.loggedIn(now: start + .seconds(60)) == [Self.joined, .send(.callRequest(to: "3"))])
     #expect(calls.participants == ["2", "3"])

@@ -4,6 +4,9 @@ package import Signalling
 /// All calls of one user: who is called, who has called, and when a call ends. Outlives the connection to the server.
 /// Pure.
 ///
+/// In a call either side may offer again, for example to restart ICE, and offers of both may clash: the peer decides which
+/// one counts.
+///
 /// ```
 ///                  call_request        call_response true
 ///   not called ──────────────────► requested ──────────────► in a call ──► disconnectpeer, or `hangUp`
@@ -59,7 +62,12 @@ package struct CallControl: Sendable {
   package internal(set) var droppedCount = 0
   var calls: [ParticipantID: Call] = [:]
   var plans: [ParticipantID: Plan] = [:]
+  /// What the peer sent to users while the server was lost: the newest description and the candidates after it.
+  private var waitingMessages: [ParticipantID: [SignallingMessage]] = [:]
   private var isClosed = false
+
+  /// The maximum number of messages that wait for one user.
+  static let maximumWaitingMessages = 64
 
   package init(user: ParticipantID, configuration: Configuration) {
     self.user = user
@@ -86,7 +94,14 @@ package struct CallControl: Sendable {
       case .established: break
       }
     }
-    return [.deliver(.joined(id: user, others: []))] + callNext(now: now)
+    return [.deliver(.joined(id: user, others: []))] + sendWaiting() + callNext(now: now)
+  }
+
+  /// Sends what waited, in calls that continue: an ICE restart that the other side has not seen.
+  private mutating func sendWaiting() -> [Action] {
+    let waiting = waitingMessages.sorted { $0.key.text < $1.key.text }
+    waitingMessages = [:]
+    return waiting.flatMap { other, messages in messages.flatMap { send($0, to: other) } }
   }
 
   package mutating func connectionLost() {
@@ -98,6 +113,7 @@ package struct CallControl: Sendable {
     defer {
       calls = [:]
       plans = [:]
+      waitingMessages = [:]
       isClosed = true
     }
     return isLoggedIn ? calls.keys.map(\.text).sorted().map { .send(.hangUp(to: $0)) } : []
@@ -105,16 +121,14 @@ package struct CallControl: Sendable {
 
   // MARK: The owner
 
-  /// Sends a message of the peer connection to a user. Only within a call.
+  /// Sends a message of the peer connection to a user, at once or after the next login. Only within a call.
   package mutating func send(_ message: SignallingMessage, to other: ParticipantID) -> [Action] {
     switch calls[other] {
     case .accepted, .established: break
     case .requested, nil:
       return [.note("A message to \(other.text.printable(utf8Bytes: 64)) is discarded: there is no call with them.")]
     }
-    guard isLoggedIn else {
-      return [.note("A message to \(other.text.printable(utf8Bytes: 64)) is discarded: the server is lost.")]
-    }
+    guard isLoggedIn else { return wait(with: message, to: other) }
     switch message {
     case .offer(let sdp): return [.send(.offer(to: other.text, sdp: sdp))]
     case .answer(let sdp): return [.send(.answer(to: other.text, sdp: sdp))]
@@ -124,9 +138,20 @@ package struct CallControl: Sendable {
     }
   }
 
+  private mutating func wait(with message: SignallingMessage, to other: ParticipantID) -> [Action] {
+    // A description has all candidates that are known, and replaces an earlier one.
+    let earlier = if case .candidate = message { waitingMessages[other, default: []] } else { [SignallingMessage]() }
+    guard earlier.count < Self.maximumWaitingMessages else {
+      return [.note("A message to \(other.text.printable(utf8Bytes: 64)) is discarded: the server is lost.")]
+    }
+    waitingMessages[other] = earlier + [message]
+    return []
+  }
+
   /// Ends the call with a user.
   package mutating func hangUp(_ other: ParticipantID, now: ContinuousClock.Instant) -> [Action] {
     guard calls.removeValue(forKey: other) != nil else { return [] }
+    waitingMessages[other] = nil
     plans[other]?.next = nil
     plans[other]?.reason = "was called, but we hung up"
     return (isLoggedIn ? [.send(.hangUp(to: other.text))] : []) + callNext(now: now)

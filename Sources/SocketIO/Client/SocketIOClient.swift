@@ -117,7 +117,8 @@ public final class SocketIOClient: SignallingClient {
     try result.get()
   }
 
-  /// Sends a message to a user with whom there is a call. It is discarded if there is none or the server is lost.
+  /// Sends a message to a user with whom there is a call. While the server is lost it waits for the next
+  /// login, until a newer description replaces it.
   public func send(_ message: SignallingMessage, to participant: ParticipantID) {
     perform { signalling, _ in signalling.send(message, to: participant) }
   }
