@@ -190,7 +190,8 @@ let package = Package(
       of: "Janus", ["Media", "Signalling", "HTTPTransport", byteBuffer, sockets, http, logging],
       resources: [.copy("Fixtures")]),
     tests(of: "SocketIO", ["Media", "Signalling", "HTTPTransport", byteBuffer, sockets, http, webSocket, logging]),
-    tests(of: "WHIP", ["Media", "Signalling", "HTTPTransport", byteBuffer, sockets, http, logging]),
+    tests(
+      of: "WHIP", ["ICE", "Media", "PeerEngine", "Signalling", "HTTPTransport", byteBuffer, sockets, http, logging]),
     tests(of: "Codecs", ["Bitstream", "Media", byteBuffer]),
     tests(
       of: "BotPeer",

@@ -19,6 +19,7 @@ def wait_for_coroutines(awaitables, **arguments):
 asyncio.wait = wait_for_coroutines
 
 parser = argparse.ArgumentParser()
+parser.add_argument("--host", default="127.0.0.1")
 parser.add_argument("--port", type=int, default=0)
 parser.add_argument("--refuse", default="", help="a user whose login is refused")
 parser.add_argument("--polling-only", action="store_true", help="refuse WebSockets")
@@ -126,7 +127,7 @@ async def main():
     server.attach(application)
     runner = web.AppRunner(application)
     await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", options.port, reuse_address=True)
+    site = web.TCPSite(runner, options.host, options.port, reuse_address=True)
     await site.start()
     write({"listening": site._server.sockets[0].getsockname()[1]})
     # The server ends with the test that started it.

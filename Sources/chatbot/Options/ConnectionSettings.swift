@@ -98,7 +98,7 @@ struct ConnectionSettings: Sendable, Hashable {
     configuration.use(try ice.read(), for: user ?? "chatbot")
     configuration.iceTransportPolicy = iceTransportPolicy
     // The clients of other systems expect no offer during a call.
-    configuration.restartsICE = [.skyRTC, .whip].contains(SignallingSystem(address: server))
+    configuration.restartsICE = [.skyRTC, .socketIO, .whip, .whep].contains(SignallingSystem(address: server))
     configuration.caCertificate = authorities
     return configuration
   }

@@ -143,6 +143,23 @@ struct ICERestartTests {
     #expect(pair.areConnected)
   }
 
+  @Test("a participant who does not answer the offer of a restart stays in the call, whose path works")
+  func notAnswered() throws {
+    var pair = try call()
+    let restarts = pair.alice.events.count
+    pair.relay = { message, toBob in
+      if toBob, case .offer = message { [] } else { [message] }
+    }
+    pair.alice.engine.requestICERestart()
+    let moment = pair.now
+    pair.run(for: .seconds(60))
+    #expect(pair.alice.events.count > restarts && Set(offers(of: pair.alice)).count == 2)
+    #expect(pair.areConnected)
+    #expect(pair.alice.ending == nil && pair.bob.ending == nil)
+    #expect(longestGap(pair.alice, after: moment) < .seconds(1))
+    #expect(longestGap(pair.bob, after: moment) < .seconds(1))
+  }
+
   @Test("a participant who has left the room gets no offer, and a side that is told not to restart sends none")
   func notRestarted() throws {
     var pair = try call()

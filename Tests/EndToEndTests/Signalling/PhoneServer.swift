@@ -56,7 +56,8 @@ struct PhoneServer {
 
   func kill() async { await process.end() }
 
-  private static func command(_ generation: Generation, _ script: String) -> [String] {
+  /// The command that runs a program of `Tests/Interop`.
+  static func command(_ generation: Generation, _ script: String) -> [String] {
     [generation.interpreter, "-u", BuiltProgram.repository.appendingPathComponent("Tests/Interop/\(script)").path]
   }
 }

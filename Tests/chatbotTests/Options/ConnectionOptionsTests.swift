@@ -76,6 +76,16 @@ struct ConnectionOptionsTests {
     }
   }
 
+  @Test(
+    "ICE is restarted where the signalling carries offers during a call",
+    arguments: [
+      ("ws://localhost:3000", true), ("socketio+http://calls.example", true), ("firestore://project/rooms/1", false),
+      ("whip+https://media.example/whip/1", true), ("whep+https://media.example/whep/1", true),
+    ])
+  func restarts(server: String, isRestarted: Bool) throws {
+    #expect(try ConnectionSettings(server: server).peerConfiguration().restartsICE == isRestarted)
+  }
+
   @Test("a WHEP server's offer takes precedence over ours, whatever its name is")
   func politeness() {
     #expect(ConnectionSettings(server: "whep+https://a.example/whep/1").isAlwaysPolite)
