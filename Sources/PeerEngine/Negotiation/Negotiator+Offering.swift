@@ -166,8 +166,15 @@ extension Negotiator {
     let chosen: DTLSRole = choice.setup == .active ? .server : .client
     let role = Self.keptRole(of: offer.previous, for: choice) ?? chosen
     if offer.credentials != local.credentials { wantsICERestart = false }
+    // A peer that keeps its credentials has not restarted ICE, although it should (RFC 8839, 4.4.1.1.1), and goes on with
+    // our former ones, as aiortc does. A lite agent sends no checks.
+    let hasNotRestarted = offer.previous.map { previous in
+      previous.localCredentials != offer.credentials && previous.remoteCredentials == choice.credentials
+    }
+    let keepsCredentials = !remote.isLite && hasNotRestarted ?? false
     return settle(
-      choice, of: remote, sections: agreed, credentials: offer.credentials, role: role, media: media, data: data)
+      choice, of: remote, sections: agreed, credentials: keepsCredentials ? local.credentials : offer.credentials,
+      role: role, media: media, data: data)
   }
 
   /// Checks that the answer has the offer's sections in the same order.

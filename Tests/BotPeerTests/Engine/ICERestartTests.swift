@@ -160,6 +160,29 @@ struct ICERestartTests {
     #expect(longestGap(pair.bob, after: moment) < .seconds(1))
   }
 
+  @Test("a participant who answers the offer of a restart without restarting ICE stays in the call")
+  func answeredWithoutRestart() throws {
+    var pair = try call()
+    // aiortc answers with the credentials that it has, and goes on with the former ones of the other side.
+    let answers = pair.bob.events.compactMap { event in
+      if case .signal(.answer(let sdp)) = event { sdp } else { nil }
+    }
+    let answer = try #require(answers.last)
+    pair.relay = { message, toBob in
+      if toBob, case .offer = message { [] } else { [message] }
+    }
+    pair.alice.engine.requestICERestart()
+    let moment = pair.now
+    pair.run(for: .milliseconds(10))
+    #expect(Set(offers(of: pair.alice)).count == 2)
+    pair.deliverToAlice(.answer(answer))
+    pair.run(for: .seconds(60))
+    #expect(pair.areConnected)
+    #expect(pair.alice.ending == nil && pair.bob.ending == nil)
+    #expect(longestGap(pair.alice, after: moment) < .seconds(1))
+    #expect(longestGap(pair.bob, after: moment) < .seconds(1))
+  }
+
   @Test("a participant who has left the room gets no offer, and a side that is told not to restart sends none")
   func notRestarted() throws {
     var pair = try call()

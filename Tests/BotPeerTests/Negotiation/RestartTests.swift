@@ -40,6 +40,26 @@ struct RestartTests {
     #expect(!negotiator.needsOffer)
   }
 
+  @Test(
+    "a side that answers an ICE restart with its former credentials has not restarted, and ours stay",
+    arguments: [
+      false, true,
+    ])
+  func ignoredRestart(isLite: Bool) throws {
+    var negotiator = Negotiator.seeded()
+    _ = negotiator.createOffer()
+    let answer = try recorded("chromium156_answer_to_chatbot")
+    let first = try #require(try negotiator.receivedAnswer(answer))
+    negotiator.restartICE()
+    let fragment = try SessionDescription(parsing: negotiator.createOffer()).sections[0].attribute("ice-ufrag")
+    let second = try #require(
+      try negotiator.receivedAnswer(isLite ? answer.changing("t=0 0\r\n", to: "t=0 0\r\na=ice-lite\r\n") : answer))
+    #expect(second.isICERestart == isLite, "a lite agent sends no checks with the former credentials")
+    #expect(second.localCredentials.usernameFragment == (isLite ? fragment : first.localCredentials.usernameFragment))
+    #expect(negotiator.currentCredentials == second.localCredentials)
+    #expect(!negotiator.needsOffer)
+  }
+
   @Test("the DTLS role stays the same when the other side offers")
   func roleKept() throws {
     var negotiator = Negotiator.seeded()
