@@ -14,7 +14,7 @@ import Media
 /// arrival. If the clock is wrong altogether (`ClockValidator`), evenly paced arrivals are used instead
 /// (`ArrivalPacer`). So no timestamp can make a recording longer, shorter, faster or slower than the call was. The
 /// timeline follows a slow drift, as between two quartz clocks. Neither that drift nor frames that arrive up to 3 s late
-/// count as a jump.
+/// count as a jump, nor do later ones that catch up after the network was interrupted (`Backlog`).
 ///
 /// Some senders stop their clock while they send nothing: the clock of a microphone that is switched off and on
 /// continues where it stopped. At first this looks like a burst of late packets; a fifth of a second later it does not
@@ -22,6 +22,11 @@ import Media
 struct TrackTimeline: Sendable {
   /// The maximum difference between media time and arrivals: more than any delay of a retransmitted packet.
   static let tolerance = Duration.seconds(5)
+  /// The maximum delay of frames that catch up after an interruption: what a sender stores for retransmission, and what it
+  /// had not sent yet.
+  static let maximumBacklog = Duration.seconds(15)
+  /// How long frames may take to catch up.
+  static let catchUpTime = Duration.seconds(10)
   /// How much faster or slower than ours a sender's clock may run permanently: 1,000 ppm.
   static let maximumDrift = 0.001
   /// How far the clock may be ahead of the fastest frames of the last half minute, after 10 s of frames: a frame can
@@ -47,6 +52,16 @@ struct TrackTimeline: Sendable {
     var position: Duration
   }
 
+  /// Frames that a network delivers after an interruption in which others were lost. They are late and catch up, unlike those
+  /// of a clock that stopped, which lose no packet.
+  private struct Backlog: Sendable {
+    /// How late they may be.
+    var delay: Duration
+    var end: MonotonicInstant
+    /// How late the least late of them was.
+    var least: Duration
+  }
+
   private var start: MonotonicInstant?
   private var last: Entry?
   private var anchor: Anchor?
@@ -59,6 +74,7 @@ struct TrackTimeline: Sendable {
   private var judge = ClockValidator()
   private var pace = ArrivalPacer()
   private var stop = ClockStopDetector()
+  private var backlog: Backlog?
   /// When the clock's base was changed; earlier reports do not apply to it.
   private var anchoredAt: MonotonicInstant?
   /// How many of the last frames must be moved later, and by how much; the caller fetches it after each frame.
@@ -129,14 +145,26 @@ struct TrackTimeline: Sendable {
   // MARK: One step
 
   private mutating func advance(to entry: Entry, after last: Entry, elapsed: Duration) {
-    guard let anchor else { return }
+    guard var anchor else { return }
     let step = entry.time.duration(since: last.time)
     let arrivalStep = entry.arrival - last.arrival
-    let candidate = anchor.position + entry.time.duration(since: anchor.time)
-    let surprise = candidate - elapsed - drift
-    let isOutside =
-      surprise > Self.tolerance || surprise < .zero - Self.tolerance || isAhead(candidate, at: entry.arrival)
+    var candidate = anchor.position + entry.time.duration(since: anchor.time)
+    var surprise = candidate - elapsed - drift
     let excess = step - arrivalStep
+    let standstill = followBacklog(entry, pause: .zero - excess, late: .zero - surprise)
+    if standstill > .zero {
+      breaks += 1
+      anchor.position += standstill
+      candidate += standstill
+      surprise += standstill
+      self.anchor = anchor
+      anchoredAt = entry.arrival
+      // The frames of the last seconds had wrong positions.
+      delays = DelayRange()
+    }
+    let isOutside =
+      surprise > Self.tolerance || surprise < .zero - (backlog?.delay ?? Self.tolerance)
+      || isAhead(candidate, at: entry.arrival)
     let isSudden = excess > Self.maximumJump || excess < .zero - Self.maximumJump
     let isOutlier =
       isTrusted
@@ -166,6 +194,22 @@ struct TrackTimeline: Sendable {
     if step <= .zero { return }
     let most = step * Self.maximumDrift
     drift += min(max(surprise, .zero - most), most)
+  }
+
+  /// - Parameters:
+  ///   - pause: how much longer than the media the pause in the arrivals was.
+  ///   - late: how late the frame is by its media time.
+  /// - Returns: how long the sender's clock stood still, if the frames have not caught up; otherwise zero.
+  private mutating func followBacklog(_ entry: Entry, pause: Duration, late: Duration) -> Duration {
+    if !entry.follows, pause > Self.maximumJump {
+      let end = entry.arrival + Self.catchUpTime
+      backlog = Backlog(delay: min(Self.maximumBacklog, pause + Self.tolerance), end: end, least: late)
+    }
+    guard let least = backlog?.least else { return .zero }
+    backlog?.least = min(least, late)
+    guard let backlog, entry.arrival > backlog.end || late < Self.maximumJump else { return .zero }
+    self.backlog = nil
+    return backlog.least > Self.tolerance ? backlog.least : .zero
   }
 
   /// Whether a position is ahead of what the fastest frames of the last half minute allow, after 10 s of frames.
