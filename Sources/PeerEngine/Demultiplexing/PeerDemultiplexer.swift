@@ -272,7 +272,9 @@ package final class PeerDemultiplexer {
     var settings = PeerConnection.Configuration(
       participant: participant, identity: identity,
       localAddresses: localAddresses.sorted { $0.description < $1.description },
-      sending: direction == .receiveOnly ? [] : configuration.sending, isPolite: configuration.isPolite(participant))
+      sending: direction == .receiveOnly ? [] : configuration.sending,
+      // A media server never takes its offer back.
+      isPolite: direction != .sendReceive || configuration.isPolite(participant))
     settings.receiving = direction == .sendOnly ? [] : configuration.receiving
     settings.allowsLocalCandidates = configuration.allowsLocalCandidates
     settings.resolvesNames = configuration.resolvesNames

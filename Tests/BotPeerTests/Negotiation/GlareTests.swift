@@ -1,7 +1,9 @@
 import BotPeer
 import ICE
 import Media
+import RTP
 import SDP
+import Signalling
 import Testing
 
 @Suite("Offers from both sides at once")
@@ -26,6 +28,22 @@ struct GlareTests {
     #expect(try negotiator.receivedAnswer(try recorded("chromium156_answer_to_chatbot"))?.media.count == 2)
     // Without a pending offer of ours, the remote offer is answered.
     #expect(try negotiator.receivedOffer(try recorded("chromium156_offer")) != nil)
+  }
+
+  @Test(
+    "a media server never gives way, so we do, whatever the ids are",
+    arguments: [SignalledParticipant.Direction.receiveOnly, .sendOnly, .sendReceive])
+  func mediaServer(direction: SignalledParticipant.Direction) throws {
+    let demultiplexer = PeerDemultiplexer(.init(sending: [.audio], isPolite: { _ in false }))
+    demultiplexer.localAddresses = [DemultiplexerCall.botAddress]
+    demultiplexer.setDirection(direction, of: "server")
+    demultiplexer.offer(to: "server", now: .now)
+    demultiplexer.received(.offer(try recorded("chromium156_offer")), from: "server", now: .now)
+    var answers = 0
+    demultiplexer.poll(now: .now, wallClock: NTPTime(secondsSince1970: 1_700_000_000)) { action, _ in
+      if case .event(.signal(.answer)) = action { answers += 1 }
+    }
+    #expect(answers == (direction == .sendReceive ? 0 : 1))
   }
 
   @Test("two negotiators that offer at once agree on one session")
