@@ -29,18 +29,21 @@ package final class WebSocketClient: Sendable {
   package let messages: AsyncStream<WebSocketMessage>
   package let url: WebSocketURL
 
+  private let inbox: AsyncStream<WebSocketMessage>.Continuation
   private let channel: any Channel
   private let handler: NIOLoopBound<WebSocketHandler>
   private let ending: EventLoopFuture<WebSocketCloseReason>
 
   private init(
     url: WebSocketURL, channel: any Channel, handler: NIOLoopBound<WebSocketHandler>,
-    messages: AsyncStream<WebSocketMessage>, ending: EventLoopFuture<WebSocketCloseReason>
+    messages: AsyncStream<WebSocketMessage>, inbox: AsyncStream<WebSocketMessage>.Continuation,
+    ending: EventLoopFuture<WebSocketCloseReason>
   ) {
     self.url = url
     self.channel = channel
     self.handler = handler
     self.messages = messages
+    self.inbox = inbox
     self.ending = ending
   }
 
@@ -61,7 +64,8 @@ package final class WebSocketClient: Sendable {
   ) async throws(WebSocketConnectError) -> WebSocketClient {
     let opened = try await WebSocketConnector(url: url, options: options).connect(on: group.any())
     return WebSocketClient(
-      url: url, channel: opened.channel, handler: opened.handler, messages: opened.messages, ending: opened.ending)
+      url: url, channel: opened.channel, handler: opened.handler, messages: opened.messages, inbox: opened.inbox,
+      ending: opened.ending)
   }
 
   /// Sends a text message and returns once it has been written to the socket.
@@ -82,6 +86,17 @@ package final class WebSocketClient: Sendable {
     channel.eventLoop.execute { [handler] in handler.value.send(message, promise: sent) }
     return sent.futureResult
   }
+
+  /// Whether an interface of this machine has the local address of the connection. Without it nothing can be sent.
+  package var hasLocalAddress: Bool {
+    guard let address = channel.localAddress?.ipAddress, let devices = try? System.enumerateDevices() else {
+      return true
+    }
+    return devices.contains { $0.address?.ipAddress == address }
+  }
+
+  /// Ends `messages`. The connection stays open.
+  package func stopReceiving() { inbox.finish() }
 
   /// Starts the closing handshake; `ended` returns when it is complete.
   package func close(code: UInt16 = 1000, reason: String = "") {

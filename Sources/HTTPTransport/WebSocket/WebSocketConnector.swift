@@ -12,6 +12,8 @@ struct WebSocketConnector {
     var channel: any Channel
     var handler: NIOLoopBound<WebSocketHandler>
     var messages: AsyncStream<WebSocketMessage>
+    /// The writing end of `messages`.
+    var inbox: AsyncStream<WebSocketMessage>.Continuation
     var ending: EventLoopFuture<WebSocketCloseReason>
   }
 
@@ -115,7 +117,7 @@ struct WebSocketConnector {
     closeSlowReader.value = handler
     let opened = Opened(
       channel: channel, handler: NIOLoopBound(handler, eventLoop: channel.eventLoop), messages: messages,
-      ending: ending.futureResult)
+      inbox: inbox, ending: ending.futureResult)
     return (opened, handler)
   }
 

@@ -88,7 +88,7 @@ public final class JanusClient: SignallingClient {
       shared.withLock { $0.session = JanusSession(configuration: options.configuration) }
       switch ending {
       case .permanent(let error): throw error
-      case .lost(let reason): throw .unreachable(reason)
+      case .lost(let reason), .unresponsive(let reason): throw .unreachable(reason)
       case .left: throw .rejected("The client has left before it had joined.")
       }
     }
@@ -156,13 +156,20 @@ public final class JanusClient: SignallingClient {
   private func poll(_ socket: WebSocketClient) -> Duration? {
     let now = ContinuousClock.now
     let (output, deadline) = shared.withLock { shared in
-      let output = shared.session.poll(now: now)
+      let output = shared.session.poll(
+        now: now, isConnectionUsable: !shared.session.awaitsAcknowledgement || socket.hasLocalAddress)
       Self.transmit(output, on: socket)
       if let ending = output.ending { shared.ending = ending }
       return (output, shared.session.deadline)
     }
     log(output.problems)
-    if output.ending != nil {
+    switch output.ending {
+    case nil: break
+    case .unresponsive:
+      // Many servers end the session of a closed connection, so this one stays open until the next one has joined.
+      socket.stopReceiving()
+      return nil
+    case .left, .lost, .permanent:
       socket.close(code: 1000, reason: "")
       return nil
     }
@@ -182,8 +189,9 @@ public final class JanusClient: SignallingClient {
       if let ending = output.ending { return ending }
       if untilJoined, isJoined { return nil }
     }
-    let isClosed = shared.withLock { $0.isClosed }
+    let (isClosed, ending) = shared.withLock { ($0.isClosed, $0.ending) }
     if isClosed || Task.isCancelled { return .left }
+    if let ending { return ending }
     let reason = await socket.ended()
     return shared.withLock { $0.ending } ?? .lost(reason: reason.description)
   }
@@ -211,6 +219,11 @@ public final class JanusClient: SignallingClient {
   private func close(_ socket: WebSocketClient) async {
     socket.close()
     _ = await socket.ended()
+    connectionLost()
+  }
+
+  /// Notes that the connection is of no use any more.
+  private func connectionLost() {
     shared.withLock { shared in
       shared.socket = nil
       shared.session.connectionLost()
@@ -225,8 +238,12 @@ public final class JanusClient: SignallingClient {
     var backoff = ReconnectBackoff(minimum: options.minimumRetryDelay, maximum: options.maximumRetryDelay)
     var generator = SystemRandomNumberGenerator()
     var next: (socket: WebSocketClient, ticking: Task<Void, Never>)? = (first, ticking)
+    /// The last connection, until the next one has joined.
+    var former: WebSocketClient?
+    defer { former?.close() }
     while !isClosed {
       let reason: String
+      var retriesAtOnce = false
       do throws(WebSocketConnectError) {
         let socket: WebSocketClient
         let ticking: Task<Void, Never>
@@ -238,15 +255,25 @@ public final class JanusClient: SignallingClient {
         }
         next = nil
         let start = ContinuousClock.now
-        let ending = await run(socket, untilJoined: false)
+        var ending = await run(socket, untilJoined: true)
+        if ending == nil {
+          former?.close()
+          former = nil
+          ending = await run(socket, untilJoined: false)
+        }
         ticking.cancel()
-        await close(socket)
+        connectionLost()
+        former?.close()
+        former = socket
         switch ending {
         case .permanent(let error):
           if !isClosed { await inbox.deliver(.closed(reason: error.description)) }
           inbox.finish()
           return
         case .lost(let text): reason = text
+        case .unresponsive(let text):
+          reason = text
+          retriesAtOnce = true
         case .left, nil: reason = ""
         }
         if ContinuousClock.now - start >= options.backoffResetAge { backoff.reset() }
@@ -254,7 +281,7 @@ public final class JanusClient: SignallingClient {
         reason = error.description
       }
       if isClosed { break }
-      let delay = backoff.next(using: &generator)
+      let delay = retriesAtOnce ? .zero : backoff.next(using: &generator)
       await inbox.deliver(.connectionLost(reason: reason, retryAfter: delay))
       do { try await Task.sleep(for: delay) } catch { break }
     }

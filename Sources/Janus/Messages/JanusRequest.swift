@@ -46,10 +46,12 @@ package struct JanusRequest: Sendable, Hashable, Encodable, CustomStringConverti
     package var videocodec: String?
     package var substream: Int?
     package var temporal: Int?
+    /// Whether the server is to offer again with new ICE credentials.
+    package var restart: Bool?
 
     private enum CodingKeys: String, CodingKey {
       case request, ptype, room, display, pin, token, feed, streams, subscribe, audiocodec, videocodec
-      case substream, temporal
+      case substream, temporal, restart
       case privateID = "private_id"
     }
 

@@ -23,6 +23,9 @@ package struct JanusOutput: Sendable, Hashable {
     case left
     /// A new connection may help.
     case lost(reason: String)
+    /// The connection carries nothing any more, which the server may not know. A new one continues the session if it is
+    /// established before this one is closed.
+    case unresponsive(reason: String)
     /// No new connection will help.
     case permanent(SignallingConnectError)
   }

@@ -5,10 +5,13 @@ internal import Signalling
 struct JanusPublication: Sendable {
   var participant: ParticipantID
   var announced: ContinuousClock.Instant
-  /// Whether an offer was sent; later ones are sent with `configure`.
-  var isOffered = false
-  /// Whether the server has answered our last offer.
+  /// The certificate of the connection that was offered; nil before the first offer. Later offers are sent with
+  /// `configure`.
+  var fingerprint: String?
+  /// Whether the server has answered an offer.
   var isAnswered = false
+  /// Our last offer, until it is answered or refused.
+  var unansweredOffer: String?
 
   /// A publication that ended sooner than this is not begun again.
   static let minimumAge = Duration.seconds(5)
@@ -30,29 +33,52 @@ extension JanusSession {
     return publication.announcement
   }
 
-  /// Returns the publication of a session that was claimed, or a new one if the old one was not complete.
+  /// Returns the publication of a session that was claimed, or a new one if the old one was not complete. An offer that
+  /// may not have arrived is sent again.
   mutating func continuedPublication(
     now: ContinuousClock.Instant, into output: inout JanusOutput
   ) -> SignalledParticipant {
     if let publication {
-      if publication.isAnswered { return publication.announcement }
+      if publication.isAnswered {
+        if let offer = publication.unansweredOffer { publish(offer, isRepeated: true, now: now, into: &output) }
+        return publication.announcement
+      }
       output.events.append(.participantLeft(publication.participant, isRejoinVerified: false))
     }
     return newPublication(now: now)
   }
 
-  /// Sends our offer.
-  mutating func publish(_ sdp: String, now: ContinuousClock.Instant, into output: inout JanusOutput) {
-    guard let roomHandle, var publication else { return }
-    var body = JanusRequest.Body(publication.isOffered ? "configure" : "publish")
-    if !publication.isOffered {
+  /// Sends our offer: the first one, or one that restarts ICE or changes the media.
+  ///
+  /// - Parameter isRepeated: whether the same offer may have been lost with its connection.
+  mutating func publish(
+    _ sdp: String, isRepeated: Bool = false, now: ContinuousClock.Instant, into output: inout JanusOutput
+  ) {
+    guard let roomHandle, let publication else { return }
+    let offer = JanusDescription(type: "offer", sdp: sdp)
+    let fingerprint = Self.fingerprint(in: sdp)
+    guard let former = publication.fingerprint else {
+      self.publication?.fingerprint = fingerprint
+      var body = JanusRequest.Body("publish")
       body.audiocodec = "opus"
       body.videocodec = "vp8"
+      return send(body, to: roomHandle, .publish, description: offer, now: now, into: &output)
     }
-    publication.isOffered = true
-    publication.isAnswered = false
-    self.publication = publication
-    send(body, to: roomHandle, .publish, description: .init(type: "offer", sdp: sdp), now: now, into: &output)
+    guard former == fingerprint else {
+      // Janus makes no new connection for what is published. When it has ended the former one, another publication begins.
+      output.note("What we publish has a new connection; the former one is ended first.")
+      return send(.init("unpublish"), to: roomHandle, .unpublish, now: now, into: &output)
+    }
+    self.publication?.unansweredOffer = sdp
+    send(
+      .init("configure"), to: roomHandle, publication.isAnswered ? .republish : .publish, description: offer,
+      mustBeAcknowledged: publication.isAnswered && !isRepeated, now: now, into: &output)
+  }
+
+  /// Returns the first `a=fingerprint` of a description, or an empty text.
+  private static func fingerprint(in sdp: String) -> String {
+    let lines = sdp.utf8.split { $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }
+    return lines.first { $0.starts(with: "a=fingerprint:".utf8) }.flatMap { String($0) } ?? ""
   }
 
   mutating func publishingAnswered(_ description: JanusDescription, into output: inout JanusOutput) {
@@ -60,7 +86,14 @@ extension JanusSession {
       return ignore("The server answers an offer that we did not send.", into: &output)
     }
     publication?.isAnswered = true
+    publication?.unansweredOffer = nil
     output.events.append(.message(.answer(description.sdp), from: participant))
+  }
+
+  /// Handles the refusal of a further offer: what we publish goes on over the present path.
+  mutating func republishingFailed(_ error: JanusError, into output: inout JanusOutput) {
+    publication?.unansweredOffer = nil
+    output.warn("The server does not change what we publish: \(error)")
   }
 
   mutating func publishingFailed(_ error: JanusError, into output: inout JanusOutput) {

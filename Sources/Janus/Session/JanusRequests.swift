@@ -4,10 +4,16 @@ internal import Media
 struct JanusRequests: Sendable {
   enum Kind: Sendable, Hashable {
     case claim, create, attachRoom, join, list, keepalive, destroy, publish
+    /// A further offer for what we publish. If it fails, the connection goes on as it was.
+    case republish
+    /// The end of what we publish; if it fails, it has ended already.
+    case unpublish
     case attach(ParticipantID)
     case subscribe(ParticipantID)
     case start(ParticipantID)
     case update(ParticipantID)
+    /// The request for an offer that restarts ICE. If it fails, the connection goes on as it was.
+    case restart(ParticipantID)
     /// The choice of layers; if it fails, media flows nevertheless.
     case chooseLayers(ParticipantID)
     /// Its response has no consequence.
@@ -17,9 +23,19 @@ struct JanusRequests: Sendable {
     var subscriber: ParticipantID? {
       switch self {
       case .attach(let participant), .subscribe(let participant), .start(let participant): participant
-      case .claim, .create, .attachRoom, .join, .list, .keepalive, .destroy, .publish, .update, .chooseLayers,
-        .unimportant:
+      case .claim, .create, .attachRoom, .join, .list, .keepalive, .destroy, .publish, .republish, .unpublish, .update,
+        .restart, .chooseLayers, .unimportant:
         nil
+      }
+    }
+
+    /// Whether it restarts ICE of a connection that exists.
+    var isRestart: Bool {
+      switch self {
+      case .republish, .restart: true
+      case .claim, .create, .attachRoom, .join, .list, .keepalive, .destroy, .publish, .unpublish, .attach, .subscribe,
+        .start, .update, .chooseLayers, .unimportant:
+        false
       }
     }
 
@@ -27,7 +43,9 @@ struct JanusRequests: Sendable {
     var isEssential: Bool {
       switch self {
       case .claim, .create, .attachRoom, .join, .list, .keepalive, .publish: true
-      case .attach, .subscribe, .start, .update, .chooseLayers, .destroy, .unimportant: false
+      case .republish, .unpublish, .attach, .subscribe, .start, .update, .restart, .chooseLayers, .destroy,
+        .unimportant:
+        false
       }
     }
   }
@@ -35,6 +53,8 @@ struct JanusRequests: Sendable {
   private struct Waiting: Sendable {
     var kind: Kind
     var deadline: ContinuousClock.Instant
+    /// When the server must have acknowledged the request; nil if it need not, or has done it.
+    var acknowledgementDeadline: ContinuousClock.Instant?
   }
 
   private var waiting: [UInt64: Waiting] = [:]
@@ -42,10 +62,13 @@ struct JanusRequests: Sendable {
 
   /// Adds a request.
   ///
+  /// - Parameter acknowledgementDeadline: when the server must have acknowledged it; nil if that is not checked.
   /// - Returns: its transaction.
-  mutating func add(_ kind: Kind, deadline: ContinuousClock.Instant) -> String {
+  mutating func add(
+    _ kind: Kind, deadline: ContinuousClock.Instant, acknowledgementDeadline: ContinuousClock.Instant? = nil
+  ) -> String {
     last &+= 1
-    waiting[last] = Waiting(kind: kind, deadline: deadline)
+    waiting[last] = Waiting(kind: kind, deadline: deadline, acknowledgementDeadline: acknowledgementDeadline)
     return "\(last)"
   }
 
@@ -55,16 +78,16 @@ struct JanusRequests: Sendable {
     return waiting.removeValue(forKey: number)?.kind
   }
 
-  /// Removes a request whose only response is an acknowledgement.
+  /// Removes a request whose only response is an acknowledgement, and notes the acknowledgement of another one.
   mutating func acknowledged(_ transaction: String) {
     guard transaction.utf8.count <= 20, let number = UInt64(transaction), let kind = waiting[number]?.kind else {
       return
     }
     switch kind {
     case .keepalive, .unimportant: waiting[number] = nil
-    case .claim, .create, .attachRoom, .join, .list, .destroy, .publish, .attach, .subscribe, .start, .update,
-      .chooseLayers:
-      break
+    case .claim, .create, .attachRoom, .join, .list, .destroy, .publish, .republish, .unpublish, .attach, .subscribe,
+      .start, .update, .restart, .chooseLayers:
+      waiting[number]?.acknowledgementDeadline = nil
     }
   }
 
@@ -72,7 +95,8 @@ struct JanusRequests: Sendable {
   /// awaited, so that it can be released.
   mutating func removeAll(of participant: ParticipantID) {
     let obsolete: Set<Kind> = [
-      .subscribe(participant), .start(participant), .update(participant), .chooseLayers(participant),
+      .subscribe(participant), .start(participant), .update(participant), .restart(participant),
+      .chooseLayers(participant),
     ]
     waiting = waiting.filter { !obsolete.contains($0.value.kind) }
   }
@@ -86,5 +110,13 @@ struct JanusRequests: Sendable {
     return expired.map(\.value.kind)
   }
 
-  var deadline: ContinuousClock.Instant? { waiting.values.lazy.map(\.deadline).min() }
+  /// When the first acknowledgement is due; nil if none is awaited.
+  var acknowledgementDeadline: ContinuousClock.Instant? {
+    waiting.values.lazy.compactMap(\.acknowledgementDeadline).min()
+  }
+
+  var deadline: ContinuousClock.Instant? {
+    let response = waiting.values.lazy.map(\.deadline).min()
+    return [response, acknowledgementDeadline].compactMap { $0 }.min()
+  }
 }

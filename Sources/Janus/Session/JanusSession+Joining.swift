@@ -46,7 +46,8 @@ extension JanusSession {
       attached(id, of: participant, now: now, into: &output)
     case .destroy:
       output.ending = .left
-    case .join, .list, .publish, .subscribe, .start, .update, .chooseLayers, .keepalive, .unimportant:
+    case .join, .list, .publish, .republish, .unpublish, .subscribe, .start, .update, .restart, .chooseLayers,
+      .keepalive, .unimportant:
       break
     }
   }
@@ -55,7 +56,8 @@ extension JanusSession {
     _ kind: JanusRequests.Kind, _ error: JanusError, now: ContinuousClock.Instant, into output: inout JanusOutput
   ) {
     if state == .joined,
-      error.code == JanusError.sessionNotFound || kind == .publish && error.code == JanusError.handleNotFound
+      error.code == JanusError.sessionNotFound
+        || [.publish, .republish].contains(kind) && error.code == JanusError.handleNotFound
     {
       forgetSession()
       output.ending = .lost(reason: error.description)
@@ -76,6 +78,12 @@ extension JanusSession {
       output.ending = .left
     case .publish:
       publishingFailed(error, into: &output)
+    case .republish:
+      republishingFailed(error, into: &output)
+    case .unpublish:
+      publishingEnded(reason: "\(error)", now: now, into: &output)
+    case .restart(let participant):
+      restartFailed(of: participant, error, now: now, into: &output)
     case .attach(let participant), .subscribe(let participant), .start(let participant):
       subscribingFailed(to: participant, error, now: now, into: &output)
     case .update, .chooseLayers, .unimportant:
@@ -132,8 +140,14 @@ extension JanusSession {
     let gone = subscriptions.keys.filter { !present.contains($0) }
     for participant in gone { remove(participant, now: now, into: &output) }
     // What was asked on the last connection may not have arrived.
-    for (participant, subscription) in subscriptions where !subscription.isSettled {
-      restart(participant, delay: .zero, now: now, into: &output)
+    for (participant, subscription) in subscriptions {
+      if subscription.isConnected, !subscription.isSettled || subscription.needsRestart {
+        subscriptions[participant]?.needsRestart = true
+        subscriptions[participant]?.awaitNextOffer()
+        requestRestart(of: participant, isRepeated: true, now: now, into: &output)
+      } else if !subscription.isSettled {
+        restart(participant, delay: .zero, now: now, into: &output)
+      }
     }
     for feed in feeds where configuration.receives { _ = add(feed, now: now, into: &output) }
     var others = subscriptions.map { Self.announcement(of: $1.info) }.sorted { $0.id.text < $1.id.text }

@@ -7,14 +7,19 @@ extension JanusSession {
     _ message: SignallingMessage, to participant: ParticipantID, now: ContinuousClock.Instant
   ) -> JanusOutput {
     var output = JanusOutput()
+    let isPublication = participant == publication?.participant
     guard state == .joined else {
+      if case .offer(let sdp) = message, remember(sdp, for: participant) { return output }
       output.note("A message for \(participant.text.printable()) is discarded, because we are not in the room.")
       return output
     }
-    let isPublication = participant == publication?.participant
     switch message {
     case .offer(let sdp) where isPublication:
       publish(sdp, now: now, into: &output)
+    case .offer where subscriptions[participant]?.isConnected == true:
+      // The server offers its feeds, so an offer of ours becomes a request for a new one of the server.
+      subscriptions[participant]?.needsRestart = true
+      requestRestart(of: participant, isRepeated: false, now: now, into: &output)
     case .answer(let sdp) where !isPublication:
       start(sdp, of: participant, now: now, into: &output)
     case .candidate(let candidate):
@@ -30,5 +35,18 @@ extension JanusSession {
       output.note("A description is discarded: we offer what we publish, and the server offers its feeds.")
     }
     return output
+  }
+
+  /// Remembers an offer in a call that goes on without the server: it is sent if the session can be continued.
+  ///
+  /// - Returns: whether there is such a call.
+  private mutating func remember(_ sdp: String, for participant: ParticipantID) -> Bool {
+    if participant == publication?.participant, publication?.isAnswered == true {
+      publication?.unansweredOffer = sdp
+      return true
+    }
+    guard subscriptions[participant]?.isConnected == true else { return false }
+    subscriptions[participant]?.needsRestart = true
+    return true
   }
 }

@@ -49,6 +49,7 @@ extension JanusSession {
       guard description.type == "offer" else {
         return ignore("The server answers on a subscription, where it should offer.", into: &output)
       }
+      if case .restart = response { subscription.needsRestart = false }
       subscription.state = .offered(handle: handle)
       subscription.unansweredOffers = min(subscription.unansweredOffers + 1, 8)
       output.events += subscription.offers.received(offer: description.sdp).map { .message($0, from: participant) }
@@ -56,6 +57,7 @@ extension JanusSession {
       subscription.state = .started(handle: handle)
       subscriptions[participant] = subscription
       chooseLayers(of: participant, now: now, into: &output)
+      if subscription.needsRestart { requestRestart(of: participant, isRepeated: false, now: now, into: &output) }
       return
     }
     subscriptions[participant] = subscription
@@ -128,6 +130,31 @@ extension JanusSession {
       }
     }
     subscriptions[participant] = subscription
+  }
+
+  /// Asks the server for an offer that restarts ICE. While another offer is being answered, that waits.
+  ///
+  /// - Parameter isRepeated: whether an earlier request may have been lost with its connection.
+  mutating func requestRestart(
+    of participant: ParticipantID, isRepeated: Bool, now: ContinuousClock.Instant, into output: inout JanusOutput
+  ) {
+    guard case .started(let handle) = subscriptions[participant]?.state else { return }
+    var body = JanusRequest.Body("configure")
+    body.restart = true
+    send(
+      body, to: handle, .restart(participant), mustBeAcknowledged: !isRepeated, now: now, into: &output)
+  }
+
+  /// Handles the refusal of a restart: the connection goes on over the present path, unless the server has none.
+  mutating func restartFailed(
+    of participant: ParticipantID, _ error: JanusError, now: ContinuousClock.Instant, into output: inout JanusOutput
+  ) {
+    subscriptions[participant]?.needsRestart = false
+    if error.code == JanusError.handleNotFound {
+      subscribingFailed(to: participant, error, now: now, into: &output)
+    } else {
+      output.warn("The server does not restart ICE for \(participant.text.printable()): \(error)")
+    }
   }
 
   mutating func connected(handle: UInt64, now: ContinuousClock.Instant) {

@@ -46,6 +46,9 @@ package struct JanusSession: Sendable {
   /// keep-alive may say first that it releases the handles, and then why.
   var releaseDeadline: ContinuousClock.Instant?
   static let releaseDelay = Duration.milliseconds(500)
+  /// How long the acknowledgement of a restart may take. Janus sends it before it acts on the request. If it is missing,
+  /// the WebSocket probably used the network that was lost.
+  static let acknowledgementTimeout = Duration.seconds(2)
   var nextKeepalive: ContinuousClock.Instant?
   /// The number of messages that were ignored: for unknown handles or transactions, or without a meaning.
   package private(set) var ignoredCount = 0
@@ -107,8 +110,13 @@ package struct JanusSession: Sendable {
     return times.min()
   }
 
+  /// Whether a request must be acknowledged soon.
+  package var awaitsAcknowledgement: Bool { requests.acknowledgementDeadline != nil }
+
   /// Does what is due. It returns no events.
-  package mutating func poll(now: ContinuousClock.Instant) -> JanusOutput {
+  ///
+  /// - Parameter isConnectionUsable: false if nothing can be sent on the connection any more.
+  package mutating func poll(now: ContinuousClock.Instant, isConnectionUsable: Bool = true) -> JanusOutput {
     var output = JanusOutput()
     if let joinDeadline, joinDeadline <= now {
       // A session that is not continued in time is not claimed again.
@@ -125,12 +133,25 @@ package struct JanusSession: Sendable {
       self.nextKeepalive = now + configuration.keepaliveInterval
       request("keepalive", .keepalive, now: now, into: &output)
     }
+    if state == .joined, let due = requests.acknowledgementDeadline, due <= now || !isConnectionUsable {
+      output.ending = .unresponsive(
+        reason: isConnectionUsable
+          ? "The server did not acknowledge a request within \(Self.acknowledgementTimeout)."
+          : "This machine does not have the address of the connection any more.")
+      return output
+    }
     for expired in requests.removeExpired(now: now) {
-      if let participant = expired.subscriber {
+      if let participant = expired.subscriber, subscriptions[participant]?.isConnected != true {
         output.note("The server did not respond about \(participant.text.printable()) within the time-out.")
         resubscribe(to: participant, now: now, into: &output)
+      } else if let participant = expired.subscriber {
+        // The connection that there is may still work.
+        output.note("The server did not confirm an answer to \(participant.text.printable()) within the time-out.")
+        subscriptions[participant]?.awaitNextOffer()
       } else if expired.isEssential, state != .leaving {
         output.ending = .lost(reason: "The server did not respond within \(configuration.responseTimeout).")
+      } else if expired.isRestart {
+        output.note("The server did not respond to the request for an ICE restart within the time-out.")
       }
     }
     if state == .joined { subscribeAgain(now: now, into: &output) }
@@ -205,10 +226,13 @@ package struct JanusSession: Sendable {
   // MARK: Requests
 
   mutating func send(
-    _ request: JanusRequest, _ kind: JanusRequests.Kind, now: ContinuousClock.Instant, into output: inout JanusOutput
+    _ request: JanusRequest, _ kind: JanusRequests.Kind, mustBeAcknowledged: Bool = false,
+    now: ContinuousClock.Instant, into output: inout JanusOutput
   ) {
     var request = request
-    request.transaction = requests.add(kind, deadline: now + configuration.responseTimeout)
+    request.transaction = requests.add(
+      kind, deadline: now + configuration.responseTimeout,
+      acknowledgementDeadline: mustBeAcknowledged ? now + Self.acknowledgementTimeout : nil)
     request.sessionID = sessionID
     request.apiSecret = configuration.apiSecret
     request.token = configuration.token
@@ -223,13 +247,13 @@ package struct JanusSession: Sendable {
 
   mutating func send(
     _ body: JanusRequest.Body, to handle: UInt64, _ kind: JanusRequests.Kind, description: JanusDescription? = nil,
-    now: ContinuousClock.Instant, into output: inout JanusOutput
+    mustBeAcknowledged: Bool = false, now: ContinuousClock.Instant, into output: inout JanusOutput
   ) {
     var request = JanusRequest("message")
     request.handleID = handle
     request.body = body
     request.jsep = description
-    send(request, kind, now: now, into: &output)
+    send(request, kind, mustBeAcknowledged: mustBeAcknowledged, now: now, into: &output)
   }
 
   mutating func detach(_ handle: UInt64, now: ContinuousClock.Instant, into output: inout JanusOutput) {

@@ -33,6 +33,8 @@ struct JanusSubscription: Sendable {
   var offers = JanusOffers()
   /// The number of offers that the peer has not answered yet.
   var unansweredOffers = 0
+  /// Whether the peer wants an ICE restart that the server has not offered yet.
+  var needsRestart = false
   /// The wait before the next attempt.
   var retryDelay = Self.minimumRetryDelay
   /// When the WebRTC connection was established.
@@ -62,6 +64,16 @@ struct JanusSubscription: Sendable {
     }
   }
 
+  /// Whether there is a WebRTC connection, which may be worth a restart of ICE.
+  var isConnected: Bool { handle != nil && connectedSince != nil }
+
+  /// Forgets the offers that the peer has not answered, because another one follows.
+  mutating func awaitNextOffer() {
+    guard let handle else { return }
+    state = .started(handle: handle)
+    unansweredOffers = 0
+  }
+
   /// Returns the streams to subscribe to: the first audio and the first video stream that are sent. Nil for a server of
   /// the series 0.x, which has feeds without streams.
   static func wanted(of info: JanusFeedInfo) -> [JanusStreamInfo]? {
@@ -78,6 +90,7 @@ struct JanusSubscription: Sendable {
     feedMids = nil
     videoMids = []
     unansweredOffers = 0
+    needsRestart = false
     offers = JanusOffers()
   }
 }

@@ -119,8 +119,11 @@ extension Call {
   }
 
   /// Ends the connection to a media server whose path stays silent: a new session begins sooner than consent expires.
+  /// Janus says itself when it has ended a connection; until then an ICE restart can continue it.
   private func giveUpServer(_ participant: ParticipantID, _ parts: Parts) {
-    guard expectsOffer(participant, parts) else { return }
+    guard expectsOffer(participant, parts), SignallingSystem(address: plan.connectionSettings.server) != .janus else {
+      return
+    }
     Task {
       try? await MediaThread.loop.sleep(for: .seconds(4))
       if parts.participantRegistry.isDisconnected(participant) {

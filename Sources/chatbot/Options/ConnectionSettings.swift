@@ -97,8 +97,8 @@ struct ConnectionSettings: Sendable, Hashable {
     configuration.tcpPort = tcpPort
     configuration.use(try ice.read(), for: user ?? "chatbot")
     configuration.iceTransportPolicy = iceTransportPolicy
-    // The clients of other systems expect no offer during a call.
-    configuration.restartsICE = [.skyRTC, .socketIO, .whip, .whep].contains(SignallingSystem(address: server))
+    // The clients of Firestore rooms expect no offer during a call.
+    configuration.restartsICE = SignallingSystem(address: server) != .firestore
     configuration.caCertificate = authorities
     return configuration
   }

@@ -63,13 +63,35 @@ struct JanusProcess: Sendable {
 
   private struct NotAnswered: Error {}
 
+  /// Starts a server on a host of the network laboratory, with the same rooms, and waits until it accepts connections.
+  ///
+  /// - Returns: its address for bots, and the process.
+  static func start(on host: LabHost, of lab: NetworkLab) async throws -> (address: String, process: ChildProcess) {
+    let folder = lab.folder.appendingPathComponent("janus")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let files = configuration(folder: folder.path, address: host.address, port: 8188, adminPort: 7188)
+    for (name, text) in files { try Data(text.utf8).write(to: folder.appendingPathComponent(name)) }
+    let process = try await lab.program("janus", on: host, command(folder))
+    try await eventually("Janus on \(host.name)", within: .seconds(10)) { () -> Bool? in
+      guard process.isRunning else { throw NotStarted(name: "janus", output: process.output) }
+      return await host.accepts(port: 8188) ? true : nil
+    }
+    return ("janus+ws://\(host.urlHost):8188", process)
+  }
+
   private static func run(_ folder: URL, _ port: Int, in scenario: Scenario) async throws -> ChildProcess {
-    let process = try await scenario.program("janus", [program, "--configs-folder", folder.path, "--disable-colors"])
+    let process = try await scenario.program("janus", command(folder))
     try await scenario.listening(process, at: port)
     return process
   }
 
-  private static func configuration(folder: String, port: Int, adminPort: Int) -> [String: String] {
+  private static func command(_ folder: URL) -> [String] {
+    [program, "--configs-folder", folder.path, "--disable-colors"]
+  }
+
+  private static func configuration(
+    folder: String, address: String = "127.0.0.1", port: Int, adminPort: Int
+  ) -> [String: String] {
     let found = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib")) ?? []
     let library =
       found.map { "/usr/lib/\($0)/janus" }.first { FileManager.default.fileExists(atPath: "\($0)/plugins") }
@@ -91,8 +113,8 @@ struct JanusProcess: Sendable {
       transports: { disable = "\(others(in: "transports", than: "websockets"))" }
       """,
       "janus.transport.websockets.jcfg": """
-      general: { json = "compact" ws = true ws_ip = "127.0.0.1" ws_port = \(port) wss = false }
-      admin: { admin_ws = true admin_ws_ip = "127.0.0.1" admin_ws_port = \(adminPort) }
+      general: { json = "compact" ws = true ws_ip = "\(address)" ws_port = \(port) wss = false }
+      admin: { admin_ws = true admin_ws_ip = "\(address)" admin_ws_port = \(adminPort) }
       """,
       "janus.plugin.videoroom.jcfg": """
       general: { events = false string_ids = false }

@@ -198,6 +198,38 @@ struct JanusServerTests {
     }
   }
 
+  @Test(
+    "an offer that a dead connection does not carry is answered on a new one, in a session that ends with its connection"
+  )
+  func deadConnection() async throws {
+    try await withServer { server in
+      let proxy = try await TCPProxy.start(to: server.port)
+      let client = try client(server, through: proxy) {
+        $0.publishes = true
+        $0.receives = false
+      }
+      var events = client.events.makeAsyncIterator()
+      try await client.connect()
+      guard case .joined(let former, _)? = await events.next() else { return #expect(Bool(false)) }
+      let offer = try RecordedMessages.descriptions("janus112-publisher.json", "sent")[0]
+      client.send(.offer(offer), to: "publisher")
+      guard case .message(.answer, from: "publisher")? = await events.next() else { return #expect(Bool(false)) }
+      try await proxy.freeze()
+      client.send(.offer(offer), to: "publisher")
+      guard case .connectionLost(_, retryAfter: .zero)? = await events.next() else { return #expect(Bool(false)) }
+      guard case .joined(let id, let others)? = await events.next() else { return #expect(Bool(false)) }
+      #expect(id == former)
+      #expect(others.map(\.id) == ["publisher"])
+      guard case .message(.answer, from: "publisher")? = await events.next() else { return #expect(Bool(false)) }
+      // The session outlives the former connection, which is closed now.
+      try await Task.sleep(for: .seconds(1))
+      client.send(.offer(offer), to: "publisher")
+      guard case .message(.answer, from: "publisher")? = await events.next() else { return #expect(Bool(false)) }
+      await client.leave()
+      await proxy.stop()
+    }
+  }
+
   // MARK: With a publisher
 
   @Test(

@@ -34,6 +34,7 @@ struct JanusHostileServerTests {
         let participant = room.session.subscriptions.keys.min(by: { $0.text < $1.text })
       {
         room.send(.answer("v=0"), to: participant)
+        room.send(.offer("v=0"), to: participant)
         room.send(.candidate(TrickledCandidate(candidate: "candidate")), to: participant)
       }
       if Int.random(in: 0..<20, using: &generator) == 0 {

@@ -41,6 +41,13 @@ final class TCPProxy: Sendable {
     connections.open.withLock { $0 = [] }
   }
 
+  /// Forwards nothing more of what arrives on the present connections, and keeps them open.
+  func freeze() async throws {
+    for channel in connections.open.withLock({ $0 }) {
+      try await channel.setOption(.autoRead, value: false).get()
+    }
+  }
+
   func stop() async {
     cut()
     try? await listener.close()
