@@ -14,6 +14,15 @@ extension EndToEndWithoutBrowsers {
       case media, mediaAndSignalling
     }
 
+    /// Whose network loses all media, and for how long.
+    enum Silence: String, CaseIterable, Sendable, CustomStringConvertible {
+      case shortOfPublisher, shortOfRecorder, longOfPublisher, longOfRecorder
+
+      var isOfRecorder: Bool { self == .shortOfRecorder || self == .longOfRecorder }
+      var seconds: Int { self == .shortOfPublisher || self == .shortOfRecorder ? 10 : 40 }
+      var description: String { "\(seconds) s of silence of the \(isOfRecorder ? "recorder" : "publisher")" }
+    }
+
     /// A host with two uplinks, of which one carries no media at first.
     private struct Laptop {
       let host: LabHost
@@ -93,18 +102,19 @@ extension EndToEndWithoutBrowsers {
     }
 
     @Test(
-      "what is published continues in one file after 10 s without any media; after 40 s it is published again",
-      arguments: [10, 40])
-    func silence(seconds: Int) async throws {
-      try await NetworkLab.run("silence of \(seconds) s in a Janus room") { lab in
+      "a recording continues in its file after 10 s without any media; after 40 s a connection is made again",
+      arguments: Silence.allCases)
+    func silence(_ silence: Silence) async throws {
+      try await NetworkLab.run("in a Janus room, \(silence)") { lab in
         let server = try await TURNServer.start(on: lab.internetHost("turn"), of: lab)
         let (address, _) = try await JanusProcess.start(on: lab.internetHost("janus"), of: lab)
         let sender = try await lab.host("sender", behind: .addressRestricted, families: .ipv4)
         let receiver = try await lab.host("receiver", behind: .addressRestricted, families: .ipv4)
         let (publisher, recorder, folder) = try await bots(on: sender, receiver, at: address, server, in: lab)
         try await sleepOnEventLoop(for: .seconds(3))
+        let (host, bot) = silence.isOfRecorder ? (receiver, recorder) : (sender, publisher)
         // The signalling goes on.
-        try await sender.namespace.run(
+        try await host.namespace.run(
           """
           nft add table inet media
           nft 'add chain inet media sent { type filter hook output priority 0; }'
@@ -112,10 +122,10 @@ extension EndToEndWithoutBrowsers {
           nft 'add chain inet media received { type filter hook input priority 0; }'
           nft add rule inet media received meta l4proto udp drop
           """)
-        try await sleepOnEventLoop(for: .seconds(seconds))
-        try await sender.namespace.run("nft delete table inet media")
-        try await eventually("a connected publisher", within: .seconds(20)) {
-          let lines = publisher.output.split(separator: "\n")
+        try await sleepOnEventLoop(for: .seconds(silence.seconds))
+        try await host.namespace.run("nft delete table inet media")
+        try await eventually("a connected bot", within: .seconds(20)) {
+          let lines = bot.output.split(separator: "\n")
           let connected = lines.lastIndex { $0.contains(" user connected ") } ?? 0
           let ended = lines.lastIndex { $0.contains(" user disconnected ") || $0.contains(" call ended ") } ?? .max
           return connected > ended ? true : nil
@@ -123,10 +133,10 @@ extension EndToEndWithoutBrowsers {
         try await sleepOnEventLoop(for: .seconds(4))
         #expect(try await recorder.terminate().ending == .exit(0))
         #expect(try await publisher.terminate().ending == .exit(0))
-        #expect(publisher.output.contains("ICE is restarted"))
+        #expect(bot.output.contains("ICE is restarted"))
         let lengths = try folder.userRecordings().map { $0.webm.video?.times.last ?? 0 }
-        await lab.scenario.note("measured: \(seconds) s of silence: recordings of \(lengths) s")
-        if seconds == 10 {
+        await lab.scenario.note("measured: \(silence): recordings of \(lengths) s")
+        if silence.seconds == 10 {
           #expect(lengths.count == 1 && lengths.allSatisfy { $0 > 14 })
         } else {
           #expect(lengths.count == 2 && lengths.allSatisfy { $0 > 2 })
