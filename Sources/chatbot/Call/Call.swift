@@ -158,8 +158,7 @@ struct Call {
     configuration.maximumSendBitrate = plan.maximumBitrate
     configuration.impairment = plan.impairment
     configuration.fault = plan.fault
-    let isAlwaysPolite = plan.connectionSettings.isAlwaysPolite
-    configuration.isPolite = { isAlwaysPolite || participantRegistry.isPolite(towards: $0) }
+    configuration.isPolite = { participantRegistry.isPolite(towards: $0) }
     do {
       return try await Peer.start(
         configuration, on: MediaThread.loop, and: MediaThread.more((plan.connectionSettings.mediaThreads ?? 1) - 1),

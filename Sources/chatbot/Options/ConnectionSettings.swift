@@ -80,9 +80,6 @@ struct ConnectionSettings: Sendable, Hashable {
     return isServerHere || HostAddresses.of(host).contains(where: Peer.Configuration.isLocalAddress)
   }
 
-  /// Whether an offer of the other side always takes precedence over ours: a WHEP server answers our offer with one.
-  var isAlwaysPolite: Bool { SignallingSystem(address: server) == .whep }
-
   /// The peer configuration for these settings.
   func peerConfiguration() throws(CallFailure) -> Peer.Configuration {
     var configuration = Peer.Configuration()

@@ -81,15 +81,10 @@ struct ConnectionOptionsTests {
     arguments: [
       ("ws://localhost:3000", true), ("socketio+http://calls.example", true), ("firestore://project/rooms/1", false),
       ("whip+https://media.example/whip/1", true), ("whep+https://media.example/whep/1", true),
+      ("janus+wss://media.example/?room=1", true),
     ])
   func restarts(server: String, isRestarted: Bool) throws {
     #expect(try ConnectionSettings(server: server).peerConfiguration().restartsICE == isRestarted)
-  }
-
-  @Test("a WHEP server's offer takes precedence over ours, whatever its name is")
-  func politeness() {
-    #expect(ConnectionSettings(server: "whep+https://a.example/whep/1").isAlwaysPolite)
-    #expect(!ConnectionSettings(server: "wss://a.example").isAlwaysPolite)
   }
 
   @Test("each command rejects an invalid value with the same sentence")
