@@ -91,6 +91,21 @@ struct RestartTests {
     #expect(calls.loggedIn(now: start + .seconds(9)) == [.deliver(.joined(id: "1", others: []))])
   }
 
+  @Test("an answer that waits is sent before an offer that follows")
+  func waitingAnswer() {
+    var calls = established(weCalled: false)
+    calls.connectionLost()
+    #expect(calls.send(.answer("v=2"), to: "2") == [])
+    #expect(calls.send(.offer("v=3"), to: "2") == [])
+    #expect(calls.send(.offer("v=4"), to: "2") == [])
+    #expect(calls.send(.candidate(candidate), to: "2") == [])
+    #expect(
+      calls.loggedIn(now: start + .seconds(5)) == [
+        .deliver(.joined(id: "1", others: [])), .send(.answer(to: "2", sdp: "v=2")), .send(.offer(to: "2", sdp: "v=4")),
+        .send(.candidate(to: "2", candidate)),
+      ])
+  }
+
   @Test("what waits for a user is forgotten when the call ends, and is at most 64 messages")
   func waitingEnds() {
     var calls = established(weCalled: false)

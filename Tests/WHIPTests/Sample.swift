@@ -28,14 +28,14 @@ enum Sample {
     return lines.map { $0 + "\r\n" }.joined()
   }
 
-  static func answer() -> String {
+  static func answer(fingerprint: String = "F7:EB:F3") -> String {
     var lines = [
       "v=0", "o=- 1657793490019 1 IN IP4 127.0.0.1", "s=-", "t=0 0", "a=group:BUNDLE 0 1", "a=ice-lite",
     ]
     for (mid, media) in ["audio 9 UDP/TLS/RTP/SAVPF 111", "video 9 UDP/TLS/RTP/SAVPF 96"].enumerated() {
       lines += [
         "m=\(media)", "c=IN IP4 0.0.0.0", "a=ice-ufrag:38sd", "a=ice-pwd:2e13dde17c1cb009202f627f",
-        "a=fingerprint:sha-256 F7:EB:F3", "a=candidate:1 1 UDP 2130706431 198.51.100.1 39132 typ host ufrag 38sd",
+        "a=fingerprint:sha-256 \(fingerprint)", "a=candidate:1 1 UDP 2130706431 198.51.100.1 39132 typ host ufrag 38sd",
         "a=setup:passive", "a=mid:\(mid)", "a=recvonly", "a=rtcp-mux",
       ]
     }

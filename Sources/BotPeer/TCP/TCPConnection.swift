@@ -21,6 +21,8 @@ final class TCPConnection {
   private var hasUnflushed = false
   private var splitter = StreamFrameSplitter()
   private var isClosed = false
+  /// Whether the call that used it has ended, and no other one uses it.
+  var isUnused = false
   /// When bytes last arrived.
   private(set) var lastRead = ContinuousClock.now
   /// Reused for all datagrams that are not kept.

@@ -131,6 +131,8 @@ final class TCPConnections {
       guard makeCapacity(for: participant) else { return forget(connection) }
       connection.authenticated(as: participant)
     }
+    // A new call with the participant may take the same path.
+    if mayOpen { connection.isUnused = false }
     connection.write(datagram)
     unflushed.append(connection)
   }
@@ -205,10 +207,11 @@ final class TCPConnections {
   func close(_ participant: ParticipantID, isDelayed: Bool) {
     let ended = connections.values.filter { $0.owner == participant }
     guard isDelayed else { return ended.forEach(forget) }
+    for connection in ended { connection.isUnused = true }
     let bound = NIOLoopBound((self, ended), eventLoop: loop)
     loop.scheduleTask(in: Self.longestEmulatedDelay) {
       let (connections, ended) = bound.value
-      ended.forEach(connections.forget)
+      for connection in ended where connection.isUnused { connections.forget(connection) }
     }
   }
 

@@ -95,11 +95,21 @@ public final class JanusClient: SignallingClient {
     shared.withLock { $0.task = Task { await self.stayJoined(on: socket, ticking: ticking) } }
   }
 
-  /// Sends a message to a participant. It is discarded if we are not in the room or the participant has left.
+  /// Sends a message to a participant. It is discarded if we are not in the room or the participant has left; but an offer in a
+  /// call that goes on is sent when the session continues.
   public func send(_ message: SignallingMessage, to participant: ParticipantID) {
+    perform { $0.send(message, to: participant, now: .now) }
+  }
+
+  /// Ends the subscription to a feed and subscribes again, for a connection that we have ended or that has failed.
+  public func hangUp(_ participant: ParticipantID) {
+    perform { $0.hangUp(participant, now: .now) }
+  }
+
+  private func perform(_ work: (inout JanusSession) -> JanusOutput) {
     log(
       shared.withLock { shared in
-        let output = shared.session.send(message, to: participant, now: .now)
+        let output = work(&shared.session)
         Self.transmit(output, on: shared.socket)
         return output
       }.problems)

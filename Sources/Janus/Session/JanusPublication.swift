@@ -62,16 +62,18 @@ extension JanusSession {
       var body = JanusRequest.Body("publish")
       body.audiocodec = "opus"
       body.videocodec = "vp8"
-      return send(body, to: roomHandle, .publish, description: offer, now: now, into: &output)
+      return send(body, to: roomHandle, .publish(publication.participant), description: offer, now: now, into: &output)
     }
     guard former == fingerprint else {
       // Janus makes no new connection for what is published. When it has ended the former one, another publication begins.
       output.note("What we publish has a new connection; the former one is ended first.")
-      return send(.init("unpublish"), to: roomHandle, .unpublish, now: now, into: &output)
+      return send(.init("unpublish"), to: roomHandle, .unpublish(publication.participant), now: now, into: &output)
     }
     self.publication?.unansweredOffer = sdp
+    let participant = publication.participant
     send(
-      .init("configure"), to: roomHandle, publication.isAnswered ? .republish : .publish, description: offer,
+      .init("configure"), to: roomHandle,
+      publication.isAnswered ? .republish(participant) : .publish(participant), description: offer,
       mustBeAcknowledged: publication.isAnswered && !isRepeated, now: now, into: &output)
   }
 
@@ -81,7 +83,16 @@ extension JanusSession {
     return lines.first { $0.starts(with: "a=fingerprint:".utf8) }.flatMap { String($0) } ?? ""
   }
 
-  mutating func publishingAnswered(_ description: JanusDescription, into output: inout JanusOutput) {
+  mutating func publishingAnswered(
+    _ description: JanusDescription, response: JanusRequests.Kind?, into output: inout JanusOutput
+  ) {
+    switch response {
+    case .publish(let former), .republish(let former):
+      guard former == publication?.participant else {
+        return output.note("An answer to a former publication came late.")
+      }
+    default: break
+    }
     guard let participant = publication?.participant, description.type == "answer" else {
       return ignore("The server answers an offer that we did not send.", into: &output)
     }

@@ -3,17 +3,21 @@ internal import Media
 /// The requests that await a response, by transaction.
 struct JanusRequests: Sendable {
   enum Kind: Sendable, Hashable {
-    case claim, create, attachRoom, join, list, keepalive, destroy, publish
+    case claim, create, attachRoom, join, list, keepalive, destroy
+    /// The first offer of a publication.
+    case publish(ParticipantID)
     /// A further offer for what we publish. If it fails, the connection goes on as it was.
-    case republish
+    case republish(ParticipantID)
     /// The end of what we publish; if it fails, it has ended already.
-    case unpublish
+    case unpublish(ParticipantID)
     case attach(ParticipantID)
     case subscribe(ParticipantID)
     case start(ParticipantID)
     case update(ParticipantID)
     /// The request for an offer that restarts ICE. If it fails, the connection goes on as it was.
     case restart(ParticipantID)
+    /// The same, if it may have been requested on the last connection.
+    case repeatedRestart(ParticipantID)
     /// The choice of layers; if it fails, media flows nevertheless.
     case chooseLayers(ParticipantID)
     /// Its response has no consequence.
@@ -24,8 +28,18 @@ struct JanusRequests: Sendable {
       switch self {
       case .attach(let participant), .subscribe(let participant), .start(let participant): participant
       case .claim, .create, .attachRoom, .join, .list, .keepalive, .destroy, .publish, .republish, .unpublish, .update,
-        .restart, .chooseLayers, .unimportant:
+        .restart, .repeatedRestart, .chooseLayers, .unimportant:
         nil
+      }
+    }
+
+    /// Whether it is about what we publish.
+    var isPublishing: Bool {
+      switch self {
+      case .publish, .republish: true
+      case .claim, .create, .attachRoom, .join, .list, .keepalive, .destroy, .unpublish, .attach, .subscribe, .start,
+        .update, .restart, .repeatedRestart, .chooseLayers, .unimportant:
+        false
       }
     }
 
@@ -34,7 +48,7 @@ struct JanusRequests: Sendable {
       switch self {
       case .republish, .restart: true
       case .claim, .create, .attachRoom, .join, .list, .keepalive, .destroy, .publish, .unpublish, .attach, .subscribe,
-        .start, .update, .chooseLayers, .unimportant:
+        .start, .update, .repeatedRestart, .chooseLayers, .unimportant:
         false
       }
     }
@@ -43,8 +57,8 @@ struct JanusRequests: Sendable {
     var isEssential: Bool {
       switch self {
       case .claim, .create, .attachRoom, .join, .list, .keepalive, .publish: true
-      case .republish, .unpublish, .attach, .subscribe, .start, .update, .restart, .chooseLayers, .destroy,
-        .unimportant:
+      case .republish, .unpublish, .attach, .subscribe, .start, .update, .restart, .repeatedRestart,
+        .chooseLayers, .destroy, .unimportant:
         false
       }
     }
@@ -86,7 +100,7 @@ struct JanusRequests: Sendable {
     switch kind {
     case .keepalive, .unimportant: waiting[number] = nil
     case .claim, .create, .attachRoom, .join, .list, .destroy, .publish, .republish, .unpublish, .attach, .subscribe,
-      .start, .update, .restart, .chooseLayers:
+      .start, .update, .restart, .repeatedRestart, .chooseLayers:
       waiting[number]?.acknowledgementDeadline = nil
     }
   }
@@ -96,9 +110,14 @@ struct JanusRequests: Sendable {
   mutating func removeAll(of participant: ParticipantID) {
     let obsolete: Set<Kind> = [
       .subscribe(participant), .start(participant), .update(participant), .restart(participant),
-      .chooseLayers(participant),
+      .repeatedRestart(participant), .chooseLayers(participant),
     ]
     waiting = waiting.filter { !obsolete.contains($0.value.kind) }
+  }
+
+  /// Removes the requests for a restart, because the server has offered. It still offers what it has postponed.
+  mutating func removeRestarts(of participant: ParticipantID) {
+    waiting = waiting.filter { ![.restart(participant), .repeatedRestart(participant)].contains($0.value.kind) }
   }
 
   mutating func removeAll() { waiting.removeAll() }

@@ -46,8 +46,8 @@ extension JanusSession {
       attached(id, of: participant, now: now, into: &output)
     case .destroy:
       output.ending = .left
-    case .join, .list, .publish, .republish, .unpublish, .subscribe, .start, .update, .restart, .chooseLayers,
-      .keepalive, .unimportant:
+    case .join, .list, .publish, .republish, .unpublish, .subscribe, .start, .update, .restart, .repeatedRestart,
+      .chooseLayers, .keepalive, .unimportant:
       break
     }
   }
@@ -57,7 +57,7 @@ extension JanusSession {
   ) {
     if state == .joined,
       error.code == JanusError.sessionNotFound
-        || [.publish, .republish].contains(kind) && error.code == JanusError.handleNotFound
+        || kind.isPublishing && error.code == JanusError.handleNotFound
     {
       forgetSession()
       output.ending = .lost(reason: error.description)
@@ -76,13 +76,15 @@ extension JanusSession {
       output.ending = .lost(reason: error.description)
     case .destroy:
       output.ending = .left
-    case .publish:
-      publishingFailed(error, into: &output)
-    case .republish:
-      republishingFailed(error, into: &output)
-    case .unpublish:
-      publishingEnded(reason: "\(error)", now: now, into: &output)
-    case .restart(let participant):
+    case .publish(let participant), .republish(let participant), .unpublish(let participant):
+      // An error of a former publication may come late.
+      guard participant == publication?.participant else { return output.note("\(error)") }
+      switch kind {
+      case .publish: publishingFailed(error, into: &output)
+      case .republish: republishingFailed(error, into: &output)
+      default: publishingEnded(reason: "\(error)", now: now, into: &output)
+      }
+    case .restart(let participant), .repeatedRestart(let participant):
       restartFailed(of: participant, error, now: now, into: &output)
     case .attach(let participant), .subscribe(let participant), .start(let participant):
       subscribingFailed(to: participant, error, now: now, into: &output)
@@ -139,14 +141,12 @@ extension JanusSession {
     let present = Set(feeds.map { Self.participantID(of: $0.id) })
     let gone = subscriptions.keys.filter { !present.contains($0) }
     for participant in gone { remove(participant, now: now, into: &output) }
-    // What was asked on the last connection may not have arrived.
+    // What was asked or answered on the last connection may not have arrived.
     for (participant, subscription) in subscriptions {
-      if subscription.isConnected, !subscription.isSettled || subscription.needsRestart {
-        subscriptions[participant]?.needsRestart = true
-        subscriptions[participant]?.awaitNextOffer()
-        requestRestart(of: participant, isRepeated: true, now: now, into: &output)
-      } else if !subscription.isSettled {
+      if !subscription.isSettled {
         restart(participant, delay: .zero, now: now, into: &output)
+      } else if subscription.isConnected, subscription.restart != .none {
+        requestRestart(of: participant, isRepeated: true, now: now, into: &output)
       }
     }
     for feed in feeds where configuration.receives { _ = add(feed, now: now, into: &output) }

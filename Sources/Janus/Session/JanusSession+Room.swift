@@ -7,7 +7,7 @@ extension JanusSession {
     _ event: VideoRoomEvent, response: JanusRequests.Kind?, description: JanusDescription?,
     now: ContinuousClock.Instant, into output: inout JanusOutput
   ) {
-    if let description { publishingAnswered(description, into: &output) }
+    if let description { publishingAnswered(description, response: response, into: &output) }
     switch event {
     case .joined(let id, let privateID, let feeds):
       guard state == .joining else { return ignore("The server repeats the join.", into: &output) }

@@ -18,7 +18,6 @@ extension JanusSession {
       publish(sdp, now: now, into: &output)
     case .offer where subscriptions[participant]?.isConnected == true:
       // The server offers its feeds, so an offer of ours becomes a request for a new one of the server.
-      subscriptions[participant]?.needsRestart = true
       requestRestart(of: participant, isRepeated: false, now: now, into: &output)
     case .answer(let sdp) where !isPublication:
       start(sdp, of: participant, now: now, into: &output)
@@ -46,7 +45,19 @@ extension JanusSession {
       return true
     }
     guard subscriptions[participant]?.isConnected == true else { return false }
-    subscriptions[participant]?.needsRestart = true
+    subscriptions[participant]?.restart = .wanted
     return true
+  }
+
+  /// Notes that the peer has ended its connection to a participant. A feed is subscribed to again.
+  package mutating func hangUp(_ participant: ParticipantID, now: ContinuousClock.Instant) -> JanusOutput {
+    var output = JanusOutput()
+    guard subscriptions[participant]?.isConnected == true else { return output }
+    if state == .joined {
+      resubscribe(to: participant, now: now, into: &output)
+    } else {
+      subscriptions[participant]?.connectionEnded()
+    }
+    return output
   }
 }

@@ -49,7 +49,8 @@ extension JanusSession {
       guard description.type == "offer" else {
         return ignore("The server answers on a subscription, where it should offer.", into: &output)
       }
-      if case .restart = response { subscription.needsRestart = false }
+      if subscription.restart == .requested { subscription.restart = .none }
+      requests.removeRestarts(of: participant)
       subscription.state = .offered(handle: handle)
       subscription.unansweredOffers = min(subscription.unansweredOffers + 1, 8)
       output.events += subscription.offers.received(offer: description.sdp).map { .message($0, from: participant) }
@@ -57,7 +58,7 @@ extension JanusSession {
       subscription.state = .started(handle: handle)
       subscriptions[participant] = subscription
       chooseLayers(of: participant, now: now, into: &output)
-      if subscription.needsRestart { requestRestart(of: participant, isRepeated: false, now: now, into: &output) }
+      if subscription.restart == .wanted { requestRestart(of: participant, isRepeated: false, now: now, into: &output) }
       return
     }
     subscriptions[participant] = subscription
@@ -134,27 +135,41 @@ extension JanusSession {
 
   /// Asks the server for an offer that restarts ICE. While another offer is being answered, that waits.
   ///
-  /// - Parameter isRepeated: whether an earlier request may have been lost with its connection.
+  /// - Parameter isRepeated: whether an earlier request may have been lost with its connection. If it was not, the server waits
+  ///   for the answer to an offer that was lost, and offers nothing more.
   mutating func requestRestart(
     of participant: ParticipantID, isRepeated: Bool, now: ContinuousClock.Instant, into output: inout JanusOutput
   ) {
-    guard case .started(let handle) = subscriptions[participant]?.state else { return }
+    guard case .started(let handle) = subscriptions[participant]?.state else {
+      subscriptions[participant]?.restart = .wanted
+      return
+    }
+    subscriptions[participant]?.restart = .requested
     var body = JanusRequest.Body("configure")
     body.restart = true
     send(
-      body, to: handle, .restart(participant), mustBeAcknowledged: !isRepeated, now: now, into: &output)
+      body, to: handle, isRepeated ? .repeatedRestart(participant) : .restart(participant),
+      timeout: isRepeated ? Self.repeatedRestartTimeout : nil, mustBeAcknowledged: !isRepeated, now: now, into: &output)
   }
 
   /// Handles the refusal of a restart: the connection goes on over the present path, unless the server has none.
   mutating func restartFailed(
     of participant: ParticipantID, _ error: JanusError, now: ContinuousClock.Instant, into output: inout JanusOutput
   ) {
-    subscriptions[participant]?.needsRestart = false
+    subscriptions[participant]?.restart = .none
     if error.code == JanusError.handleNotFound {
       subscribingFailed(to: participant, error, now: now, into: &output)
     } else {
       output.warn("The server does not restart ICE for \(participant.text.printable()): \(error)")
     }
+  }
+
+  /// Handles a repeated restart without an offer: subscribes again, because this connection gets no offers any more.
+  mutating func restartPostponed(
+    of participant: ParticipantID, now: ContinuousClock.Instant, into output: inout JanusOutput
+  ) {
+    output.note("The server does not restart ICE for \(participant.text.printable()); we subscribe again.")
+    restart(participant, delay: .zero, now: now, into: &output)
   }
 
   mutating func connected(handle: UInt64, now: ContinuousClock.Instant) {

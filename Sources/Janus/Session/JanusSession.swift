@@ -49,6 +49,8 @@ package struct JanusSession: Sendable {
   /// How long the acknowledgement of a restart may take. Janus sends it before it acts on the request. If it is missing,
   /// the WebSocket probably used the network that was lost.
   static let acknowledgementTimeout = Duration.seconds(2)
+  /// How long the server may take to offer a restart that is requested again in a claimed session.
+  static let repeatedRestartTimeout = Duration.seconds(3)
   var nextKeepalive: ContinuousClock.Instant?
   /// The number of messages that were ignored: for unknown handles or transactions, or without a meaning.
   package private(set) var ignoredCount = 0
@@ -141,7 +143,10 @@ package struct JanusSession: Sendable {
       return output
     }
     for expired in requests.removeExpired(now: now) {
-      if let participant = expired.subscriber, subscriptions[participant]?.isConnected != true {
+      if case .restart(let participant) = expired { subscriptions[participant]?.restart = .none }
+      if case .repeatedRestart(let participant) = expired {
+        restartPostponed(of: participant, now: now, into: &output)
+      } else if let participant = expired.subscriber, subscriptions[participant]?.isConnected != true {
         output.note("The server did not respond about \(participant.text.printable()) within the time-out.")
         resubscribe(to: participant, now: now, into: &output)
       } else if let participant = expired.subscriber {
@@ -226,12 +231,12 @@ package struct JanusSession: Sendable {
   // MARK: Requests
 
   mutating func send(
-    _ request: JanusRequest, _ kind: JanusRequests.Kind, mustBeAcknowledged: Bool = false,
+    _ request: JanusRequest, _ kind: JanusRequests.Kind, timeout: Duration? = nil, mustBeAcknowledged: Bool = false,
     now: ContinuousClock.Instant, into output: inout JanusOutput
   ) {
     var request = request
     request.transaction = requests.add(
-      kind, deadline: now + configuration.responseTimeout,
+      kind, deadline: now + (timeout ?? configuration.responseTimeout),
       acknowledgementDeadline: mustBeAcknowledged ? now + Self.acknowledgementTimeout : nil)
     request.sessionID = sessionID
     request.apiSecret = configuration.apiSecret
@@ -247,13 +252,14 @@ package struct JanusSession: Sendable {
 
   mutating func send(
     _ body: JanusRequest.Body, to handle: UInt64, _ kind: JanusRequests.Kind, description: JanusDescription? = nil,
-    mustBeAcknowledged: Bool = false, now: ContinuousClock.Instant, into output: inout JanusOutput
+    timeout: Duration? = nil, mustBeAcknowledged: Bool = false, now: ContinuousClock.Instant,
+    into output: inout JanusOutput
   ) {
     var request = JanusRequest("message")
     request.handleID = handle
     request.body = body
     request.jsep = description
-    send(request, kind, mustBeAcknowledged: mustBeAcknowledged, now: now, into: &output)
+    send(request, kind, timeout: timeout, mustBeAcknowledged: mustBeAcknowledged, now: now, into: &output)
   }
 
   mutating func detach(_ handle: UInt64, now: ContinuousClock.Instant, into output: inout JanusOutput) {

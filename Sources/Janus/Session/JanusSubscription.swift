@@ -23,6 +23,15 @@ struct JanusSubscription: Sendable {
     case waiting(until: ContinuousClock.Instant)
   }
 
+  /// An ICE restart that the server has not offered yet. Janus postpones one that is requested while it waits for our answer
+  /// to another offer, says so to nobody, and offers it after the answer.
+  enum Restart: Sendable, Hashable {
+    case none
+    /// It is requested when the server's present offer is answered.
+    case wanted
+    case requested
+  }
+
   var info: JanusFeedInfo
   var state = State.attaching
   /// The `mid`s of the feed's streams that we subscribed to; nil if the server chose.
@@ -33,8 +42,8 @@ struct JanusSubscription: Sendable {
   var offers = JanusOffers()
   /// The number of offers that the peer has not answered yet.
   var unansweredOffers = 0
-  /// Whether the peer wants an ICE restart that the server has not offered yet.
-  var needsRestart = false
+  /// The ICE restart that the peer wants.
+  var restart = Restart.none
   /// The wait before the next attempt.
   var retryDelay = Self.minimumRetryDelay
   /// When the WebRTC connection was established.
@@ -67,11 +76,18 @@ struct JanusSubscription: Sendable {
   /// Whether there is a WebRTC connection, which may be worth a restart of ICE.
   var isConnected: Bool { handle != nil && connectedSince != nil }
 
-  /// Forgets the offers that the peer has not answered, because another one follows.
+  /// Forgets that the server has not confirmed our answer.
   mutating func awaitNextOffer() {
     guard let handle else { return }
     state = .started(handle: handle)
     unansweredOffers = 0
+  }
+
+  /// Notes that the peer has ended the connection, so that it cannot be continued in a claimed session.
+  mutating func connectionEnded() {
+    connectedSince = nil
+    restart = .none
+    if let handle { state = .starting(handle: handle) }
   }
 
   /// Returns the streams to subscribe to: the first audio and the first video stream that are sent. Nil for a server of
@@ -90,7 +106,7 @@ struct JanusSubscription: Sendable {
     feedMids = nil
     videoMids = []
     unansweredOffers = 0
-    needsRestart = false
+    restart = .none
     offers = JanusOffers()
   }
 }

@@ -138,7 +138,7 @@ extension PeerConnection {
         }
       emit(.problem("\(cause); ICE is restarted."))
       negotiator.restartICE()
-      emit(.signal(.offer(negotiator.createOffer())))
+      sendOffer(now: now.instant)
     }
   }
 

@@ -10,8 +10,22 @@ extension PeerConnection {
     guard isOpen else { return }
     leftRoom = nil
     beginConnecting(now: now)
-    emit(.signal(.offer(negotiator.createOffer())))
+    sendOffer(now: now)
     trickleLocalCandidates()
+  }
+
+  func sendOffer(now: ContinuousClock.Instant) {
+    if !negotiator.isAwaitingAnswer { lastOffer = MonotonicInstant(now) }
+    emit(.signal(.offer(negotiator.createOffer())))
+  }
+
+  /// How long the other side may take to answer an offer during a call, before its own offer takes precedence in any case: some
+  /// clients answer no offer during a call.
+  private static let answerTimeout = Duration.seconds(10)
+
+  private func isAnswerOverdue(now: ContinuousClock.Instant) -> Bool {
+    guard hasExchangedDescriptions, let lastOffer else { return false }
+    return MonotonicInstant(now) - lastOffer > Self.answerTimeout
   }
 
   /// Handles a signalling message of the participant. An unusable message is reported as ``PeerEvent/problem(_:)`` and
@@ -37,7 +51,8 @@ extension PeerConnection {
     switch message {
     case .offer(let sdp):
       do {
-        guard let (answer, session) = try negotiator.receivedOffer(sdp) else { return }
+        guard let (answer, session) = try negotiator.receivedOffer(sdp, givesWay: isAnswerOverdue(now: now))
+        else { return }
         beginConnecting(now: now)
         emit(.signal(.answer(answer)))
         follow(sdp, now: now)

@@ -95,6 +95,8 @@ package final class PeerConnection {
   var hasLostPath = false
   /// Whether offer and answer have been exchanged.
   var hasExchangedDescriptions = false
+  /// When our last offer that followed an answered one was sent.
+  var lastOffer: MonotonicInstant?
   /// The ``deadline`` as of the last poll, or an earlier one when media that has arrived since requires it.
   private(set) var nextPollDue: MonotonicInstant?
   /// Whether, as of the last poll, the deadline must be met to the millisecond.

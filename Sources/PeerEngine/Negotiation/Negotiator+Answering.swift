@@ -8,11 +8,12 @@ extension Negotiator {
   /// If we await an answer to our own offer, the polite side rolls back its offer and answers; the impolite side ignores
   /// the remote offer.
   ///
+  /// - Parameter givesWay: whether our offer has been unanswered for so long that we give way although we are impolite.
   /// - Returns: The answer and the session, or nil if the offer is ignored because ours takes precedence.
   package mutating func receivedOffer(
-    _ sdp: String
+    _ sdp: String, givesWay: Bool = false
   ) throws(NegotiationError) -> (answer: String, session: NegotiatedSession)? {
-    if isAwaitingAnswer && !isPolite { return nil }
+    if isAwaitingAnswer && !isPolite && !givesWay { return nil }
     var remote = try RemoteDescription(parsing: sdp)
     if isOurs(remote) { throw .ownDescription }
     if local.data == nil { remote.refuseData() }

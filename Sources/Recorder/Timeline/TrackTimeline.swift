@@ -14,7 +14,7 @@ import Media
 /// arrival. If the clock is wrong altogether (`ClockValidator`), evenly paced arrivals are used instead
 /// (`ArrivalPacer`). So no timestamp can make a recording longer, shorter, faster or slower than the call was. The
 /// timeline follows a slow drift, as between two quartz clocks. Neither that drift nor frames that arrive up to 3 s late
-/// count as a jump, nor do later ones that catch up after the network was interrupted (`Backlog`).
+/// count as a jump, nor do later ones that catch up within 10 s after the network was interrupted (`Backlog`).
 ///
 /// Some senders stop their clock while they send nothing: the clock of a microphone that is switched off and on
 /// continues where it stopped. At first this looks like a burst of late packets; a fifth of a second later it does not
@@ -151,7 +151,7 @@ struct TrackTimeline: Sendable {
     var candidate = anchor.position + entry.time.duration(since: anchor.time)
     var surprise = candidate - elapsed - drift
     let excess = step - arrivalStep
-    let standstill = followBacklog(entry, pause: .zero - excess, late: .zero - surprise)
+    let standstill = isTrusted ? followBacklog(entry, pause: .zero - excess, late: .zero - surprise) : .zero
     if standstill > .zero {
       breaks += 1
       anchor.position += standstill
@@ -269,6 +269,7 @@ struct TrackTimeline: Sendable {
     pace = ArrivalPacer()
     candidateAnchor = nil
     stop = ClockStopDetector()
+    backlog = nil
   }
 
   private mutating func switchToMediaClock(_ entry: Entry, elapsed: Duration) {

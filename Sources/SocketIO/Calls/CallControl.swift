@@ -62,7 +62,8 @@ package struct CallControl: Sendable {
   package internal(set) var droppedCount = 0
   var calls: [ParticipantID: Call] = [:]
   var plans: [ParticipantID: Plan] = [:]
-  /// What the peer sent to users while the server was lost: the newest description and the candidates after it.
+  /// What the peer sent to users while the server was lost: the newest description and the candidates after it, and an answer
+  /// before an offer.
   private var waitingMessages: [ParticipantID: [SignallingMessage]] = [:]
   private var isClosed = false
 
@@ -139,8 +140,14 @@ package struct CallControl: Sendable {
   }
 
   private mutating func wait(with message: SignallingMessage, to other: ParticipantID) -> [Action] {
-    // A description has all candidates that are known, and replaces an earlier one.
-    let earlier = if case .candidate = message { waitingMessages[other, default: []] } else { [SignallingMessage]() }
+    let waiting = waitingMessages[other, default: []]
+    // A description has all candidates that are known, and replaces an earlier one; but the other side still awaits an answer.
+    let earlier =
+      switch message {
+      case .candidate: waiting
+      case .offer: waiting.last { if case .answer = $0 { true } else { false } }.map { [$0] } ?? []
+      case .answer: [SignallingMessage]()
+      }
     guard earlier.count < Self.maximumWaitingMessages else {
       return [.note("A message to \(other.text.printable(utf8Bytes: 64)) is discarded: the server is lost.")]
     }

@@ -78,6 +78,14 @@ extension WHIPSession {
     let servers = WebLink.iceServers(in: response.headers)
     if !servers.isEmpty { actions.append(.deliver(.iceServers(servers))) }
     isTrickling = true
+    if let replaced = replacedRemote {
+      replacedRemote = nil
+      if !Set(SDPOutline(replaced).fingerprints).isDisjoint(with: SDPOutline(resource.remote).fingerprints) {
+        // The server begins a new association, which nothing in its answer shows (RFC 8842, 5.1): only a new connection of
+        // the peer can follow.
+        return actions + delete(resource) + resumed() + sessionEnded(resource, now: now)
+      }
+    }
     state = .open(resource)
     if let next = takeNextOffer() { return actions + resumed() + self.offer(next, now: now) }
     // The answer comes first: when the peer hears that we have joined again, it offers again.
@@ -150,7 +158,7 @@ extension WHIPSession {
     return [
       .log(.notice, "The \(role) server did not restart ICE, so a new session is made: \(result.reason).".withOnePeriod)
     ]
-      + (result.isGone ? [] : delete(resource)) + post(newest)
+      + replace(resource, isGone: result.isGone, offer: newest)
   }
 
   // MARK: Common
@@ -193,6 +201,7 @@ extension WHIPSession {
     waitingCandidates = []
     sendsCandidatesAt = nil
     trickleRequest = nil
+    replacedRemote = nil
     state = .waitingToReturn(until: now + nextDelay())
     let left = Action.deliver(.participantLeft(participant.id, isRejoinVerified: false))
     guard let next = takeNextOffer() else { return [left] }

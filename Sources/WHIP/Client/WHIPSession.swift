@@ -63,6 +63,8 @@ package struct WHIPSession: Sendable {
   package let participant: SignalledParticipant
   let options: WHIPClient.Options
   var state = State.ready
+  /// The server's description in the session that another one of the same connection replaces; nil if there is none.
+  var replacedRemote: String?
   /// The newest offer, made while a request is in progress.
   var nextOffer: String?
   /// Whether a lost connection was reported, and must be followed by `joined`.
@@ -158,11 +160,11 @@ package struct WHIPSession: Sendable {
       if !isAnswered(sdp) { nextOffer = sdp }
       return []
     case .answering(let resource):
-      return delete(resource) + post(sdp)
+      return replace(resource, offer: sdp)
     case .open(let resource):
       if isAnswered(sdp) { return [.deliver(.message(.answer(resource.remote), from: participant.id))] }
       return resource.url != nil && ICERestart.isRestart(from: resource.local, to: sdp)
-        ? restart(resource, offer: sdp) : delete(resource) + post(sdp)
+        ? restart(resource, offer: sdp) : replace(resource, offer: sdp)
     case .leaving, .ended:
       return []
     }
@@ -243,7 +245,7 @@ package struct WHIPSession: Sendable {
 
   private mutating func restart(_ resource: Resource, offer: String) -> [Action] {
     guard let url = resource.url, let fragment = SDPFragment(restartingWith: offer) else {
-      return delete(resource) + post(offer)
+      return replace(resource, offer: offer)
     }
     trickleRequest = nil
     // The reason for a restart may be that the address of the connection to the server has vanished, too.
@@ -251,6 +253,13 @@ package struct WHIPSession: Sendable {
       .PATCH, url, type: SDPFragment.mediaType, ifMatch: "*", body: fragment.text, needsNewConnection: true)
     state = .restarting(request: number, resource, offer: offer)
     return [action]
+  }
+
+  /// Makes a new session for an offer.
+  mutating func replace(_ resource: Resource, isGone: Bool = false, offer: String) -> [Action] {
+    let isSameConnection = SDPOutline(resource.local).fingerprints == SDPOutline(offer).fingerprints
+    replacedRemote = isSameConnection ? resource.remote : nil
+    return (isGone ? [] : delete(resource)) + post(offer)
   }
 
   mutating func delete(_ resource: Resource) -> [Action] {

@@ -160,6 +160,30 @@ struct ICERestartTests {
     #expect(longestGap(pair.bob, after: moment) < .seconds(1))
   }
 
+  @Test("an offer of ours that is not answered for 10 s gives way to one of the participant")
+  func givesWay() throws {
+    var pair = try call()
+    pair.relay = { message, toBob in
+      if !toBob, case .offer = message { [] } else { [message] }
+    }
+    // Bob is impolite.
+    pair.bob.engine.requestICERestart()
+    pair.run(for: .seconds(1))
+    let answers = { (side: EnginePair.Side) in
+      side.events.count { if case .signal(.answer) = $0 { true } else { false } }
+    }
+    let before = answers(pair.bob)
+    pair.alice.engine.requestICERestart()
+    pair.run(for: .seconds(1))
+    #expect(answers(pair.bob) == before)
+    pair.run(for: .seconds(9))
+    pair.alice.engine.requestICERestart()
+    pair.run(for: .seconds(2))
+    #expect(answers(pair.bob) == before + 1)
+    #expect(pair.areConnected)
+    #expect(pair.alice.ending == nil && pair.bob.ending == nil)
+  }
+
   @Test("a participant who answers the offer of a restart without restarting ICE stays in the call")
   func answeredWithoutRestart() throws {
     var pair = try call()

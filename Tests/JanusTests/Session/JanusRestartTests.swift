@@ -210,16 +210,77 @@ struct JanusRestartTests {
     #expect(room.requests == [])
   }
 
-  @Test("a restart whose answer may not have arrived is repeated in the claimed session, on the same handle")
+  /// Janus waits for the answer then, and would postpone every further offer.
+  @Test("a feed whose answer may not have arrived is subscribed to again in the claimed session")
   func answerLost() throws {
     var (room, handle) = try subscribed()
     room.send(.offer("v=0 ours"), to: "feed-11")
     room.answer(try room.next("message", "configure"), .other, JanusDescription(type: "offer", sdp: restarting))
     room.send(.answer("v=0"), to: "feed-11")
     try claim(&room, feeds: [SimulatedRoom.alice])
-    let request = try room.next("message", "configure")
-    #expect(request.handleID == handle)
-    #expect(request.body?.restart == true)
+    #expect(try room.next("detach").handleID == handle)
+    room.advance(.zero)
+    try room.subscribe("feed-11")
+  }
+
+  @Test("a feed for which the server does not offer after a repeated restart is subscribed to again")
+  func postponed() throws {
+    var (room, handle) = try subscribed()
+    room.send(.offer("v=0 ours"), to: "feed-11")
+    try claim(&room, feeds: [SimulatedRoom.alice])
+    room.receive(.ack(transaction: try room.next("message", "configure").transaction))
+    room.advance(.milliseconds(2_900))
+    #expect(room.requests == [])
+    room.advance(.milliseconds(100))
+    #expect(try room.next("detach").handleID == handle)
+    room.advance(.zero)
+    try room.subscribe("feed-11")
+  }
+
+  @Test("a restart that crosses an offer of the server is not requested again: the server offers it after the answer")
+  func crossing() throws {
+    var (room, handle) = try subscribed()
+    room.send(.offer("v=0 ours"), to: "feed-11")
+    room.receive(.ack(transaction: try room.next("message", "configure").transaction))
+    for _ in 0..<2 {
+      room.report(.updated([.init(type: "audio", mid: "0")]), handle: handle, offer: restarting)
+      room.send(.answer("v=0"), to: "feed-11")
+      room.answer(try room.next("message", "start"), .other)
+      #expect(room.requests == [])
+    }
+    room.advance(.seconds(11))
+    #expect(room.requests == [])
+  }
+
+  @Test(
+    "a feed whose connection we have ended is subscribed to again, at once or in the claimed session",
+    arguments: [true, false])
+  func ended(isMeanwhile: Bool) throws {
+    var (room, handle) = try subscribed()
+    if isMeanwhile { room.session.connectionLost() }
+    room.take(room.session.hangUp("feed-11", now: room.now))
+    if isMeanwhile { try claim(&room, feeds: [SimulatedRoom.alice]) }
+    #expect(try room.next("detach").handleID == handle)
+    room.advance(.seconds(1))
+    try room.subscribe("feed-11")
+  }
+
+  @Test("responses about a former publication do not end or answer the present one")
+  func lateResponses() throws {
+    var room = try published()
+    room.advance(.seconds(6))
+    room.send(.offer(restarting), to: "publisher")
+    let configure = try room.next("message", "configure")
+    room.send(.offer("v=0\r\na=fingerprint:sha-256 BB\r\n"), to: "publisher")
+    let unpublish = try room.next("message", "unpublish")
+    room.receive(.hangup(handle: room.session.roomHandle ?? 0, reason: "ICE failed"))
+    #expect(room.session.publication?.participant == "publisher-2")
+    _ = room.takeEvents()
+    room.answer(unpublish, .failed(JanusError(code: 435, reason: "Can't unpublish, not published")))
+    room.answer(configure, .other, JanusDescription(type: "answer", sdp: "v=0 late"))
+    #expect(room.events == [])
+    #expect(room.session.publication?.participant == "publisher-2")
+    #expect(room.session.publication?.isAnswered == false)
   }
 
   // MARK: The connection to the server

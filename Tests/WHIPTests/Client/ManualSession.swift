@@ -52,10 +52,10 @@ struct ManualSession {
     perform(session.responded(to: number, .failure(error), now: now))
   }
 
-  mutating func created(_ headers: HTTPHeaders = [:]) throws {
+  mutating func created(_ headers: HTTPHeaders = [:], answer: String = Sample.answer()) throws {
     var all: HTTPHeaders = ["Content-Type": "application/sdp", "Location": "/sessions/7", "ETag": "\"xyzzy\""]
     all.add(contentsOf: headers)
-    try respond(201, all, body: Sample.answer())
+    try respond(201, all, body: answer)
   }
 
   /// Moves the clock to the next deadline.

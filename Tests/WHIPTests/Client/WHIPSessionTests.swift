@@ -110,6 +110,25 @@ struct WHIPSessionTests {
     let methods = manual.requests.map(\.request.method)
     #expect(methods == (status == 404 ? [.POST, .PATCH, .POST] : [.POST, .PATCH, .DELETE, .POST]))
     #expect(manual.lastBody == next)
+    let answer = Sample.answer(fingerprint: "00:11:22")
+    try manual.created(answer: answer)
+    #expect(manual.events.last == .message(.answer(answer), from: manual.participant))
+  }
+
+  /// The peer would go on with the association of the former session, which the server has ended.
+  @Test("a new session of a server with one certificate for all sessions needs a new connection of the peer")
+  func sameCertificate() throws {
+    var manual = try ManualSession(.player)
+    manual.send(.offer(Sample.offer()))
+    try manual.created()
+    manual.send(.offer(Sample.offer(fragment: "ysXw")))
+    try manual.respond(404)
+    try manual.created()
+    #expect(manual.last?.method == .DELETE)
+    #expect(manual.events.last == .participantLeft(manual.participant, isRejoinVerified: false))
+    try manual.advance()
+    #expect(manual.events.last == .participantJoined(manual.session.participant))
+    manual.send(.offer(Sample.offer(fragment: "next", fingerprint: "00:11")))
     try manual.created()
     #expect(manual.events.last == .message(.answer(Sample.answer()), from: manual.participant))
   }
@@ -121,6 +140,8 @@ struct WHIPSessionTests {
     try manual.created()
     manual.send(.offer(Sample.offer(fragment: "othr", fingerprint: "00:11")))
     #expect(manual.requests.map(\.request.method) == [.POST, .DELETE, .POST])
+    try manual.created()
+    #expect(manual.events.last == .message(.answer(Sample.answer()), from: manual.participant))
   }
 
   @Test("leaving deletes the session")
