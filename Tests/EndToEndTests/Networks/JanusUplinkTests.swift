@@ -14,13 +14,19 @@ extension EndToEndWithoutBrowsers {
       case media, mediaAndSignalling
     }
 
-    /// Whose network loses all media, and for how long.
-    enum Silence: String, CaseIterable, Sendable, CustomStringConvertible {
-      case shortOfPublisher, shortOfRecorder, longOfPublisher, longOfRecorder
+    /// Whose network loses all media, or everything, and for how long.
+    struct Silence: Sendable, CustomStringConvertible {
+      var isOfRecorder: Bool
+      var seconds: Int
+      var includesSignalling = false
 
-      var isOfRecorder: Bool { self == .shortOfRecorder || self == .longOfRecorder }
-      var seconds: Int { self == .shortOfPublisher || self == .shortOfRecorder ? 10 : 40 }
-      var description: String { "\(seconds) s of silence of the \(isOfRecorder ? "recorder" : "publisher")" }
+      static let all =
+        [10, 40].flatMap { [Silence(isOfRecorder: false, seconds: $0), Silence(isOfRecorder: true, seconds: $0)] }
+        + [Silence(isOfRecorder: true, seconds: 40, includesSignalling: true)]
+
+      var description: String {
+        "\(seconds) s of \(includesSignalling ? "complete " : "")silence of the \(isOfRecorder ? "recorder" : "publisher")"
+      }
     }
 
     /// A host with two uplinks, of which one carries no media at first.
@@ -103,7 +109,7 @@ extension EndToEndWithoutBrowsers {
 
     @Test(
       "a recording continues in its file after 10 s without any media; after 40 s a connection is made again",
-      arguments: Silence.allCases)
+      arguments: Silence.all)
     func silence(_ silence: Silence) async throws {
       try await NetworkLab.run("in a Janus room, \(silence)") { lab in
         let server = try await TURNServer.start(on: lab.internetHost("turn"), of: lab)
@@ -113,14 +119,14 @@ extension EndToEndWithoutBrowsers {
         let (publisher, recorder, folder) = try await bots(on: sender, receiver, at: address, server, in: lab)
         try await sleepOnEventLoop(for: .seconds(3))
         let (host, bot) = silence.isOfRecorder ? (receiver, recorder) : (sender, publisher)
-        // The signalling goes on.
+        let protocols = silence.includesSignalling ? "'{ udp, tcp }'" : "udp"
         try await host.namespace.run(
           """
           nft add table inet media
           nft 'add chain inet media sent { type filter hook output priority 0; }'
-          nft add rule inet media sent meta l4proto udp drop
+          nft add rule inet media sent meta l4proto \(protocols) drop
           nft 'add chain inet media received { type filter hook input priority 0; }'
-          nft add rule inet media received meta l4proto udp drop
+          nft add rule inet media received meta l4proto \(protocols) drop
           """)
         try await sleepOnEventLoop(for: .seconds(silence.seconds))
         try await host.namespace.run("nft delete table inet media")
