@@ -143,7 +143,7 @@ extension JanusSession {
     for participant in gone { remove(participant, now: now, into: &output) }
     // What was asked or answered on the last connection may not have arrived.
     for (participant, subscription) in subscriptions {
-      if !subscription.isSettled {
+      if !subscription.isSettled || subscription.handle != nil && !subscription.isConnected {
         restart(participant, delay: .zero, now: now, into: &output)
       } else if subscription.isConnected, subscription.restart != .none {
         requestRestart(of: participant, isRepeated: true, now: now, into: &output)

@@ -50,7 +50,7 @@ package struct JanusSession: Sendable {
   /// the WebSocket probably used the network that was lost.
   static let acknowledgementTimeout = Duration.seconds(2)
   /// How long the server may take to offer a restart that is requested again in a claimed session.
-  static let repeatedRestartTimeout = Duration.seconds(3)
+  static let repeatedRestartTimeout = Duration.seconds(5)
   var nextKeepalive: ContinuousClock.Instant?
   /// The number of messages that were ignored: for unknown handles or transactions, or without a meaning.
   package private(set) var ignoredCount = 0
@@ -153,6 +153,9 @@ package struct JanusSession: Sendable {
         // The connection that there is may still work.
         output.note("The server did not confirm an answer to \(participant.text.printable()) within the time-out.")
         subscriptions[participant]?.awaitNextOffer()
+        if subscriptions[participant]?.restart == .wanted {
+          requestRestart(of: participant, isRepeated: false, now: now, into: &output)
+        }
       } else if expired.isEssential, state != .leaving {
         output.ending = .lost(reason: "The server did not respond within \(configuration.responseTimeout).")
       } else if expired.isRestart {

@@ -24,7 +24,7 @@ extension PeerConnection {
   private static let answerTimeout = Duration.seconds(10)
 
   private func isAnswerOverdue(now: ContinuousClock.Instant) -> Bool {
-    guard hasExchangedDescriptions, let lastOffer else { return false }
+    guard hasExchangedDescriptions, !hasAnsweredLaterOffer, let lastOffer else { return false }
     return MonotonicInstant(now) - lastOffer > Self.answerTimeout
   }
 
@@ -63,6 +63,7 @@ extension PeerConnection {
     case .answer(let sdp):
       do {
         guard let session = try negotiator.receivedAnswer(sdp) else { return }
+        if hasExchangedDescriptions { hasAnsweredLaterOffer = true }
         follow(sdp, now: now)
         apply(session, isOfferer: true, now: now)
       } catch {

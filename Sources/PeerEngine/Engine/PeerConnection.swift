@@ -97,6 +97,8 @@ package final class PeerConnection {
   var hasExchangedDescriptions = false
   /// When our last offer that followed an answered one was sent.
   var lastOffer: MonotonicInstant?
+  /// Whether the participant has answered an offer during the call.
+  var hasAnsweredLaterOffer = false
   /// The ``deadline`` as of the last poll, or an earlier one when media that has arrived since requires it.
   private(set) var nextPollDue: MonotonicInstant?
   /// Whether, as of the last poll, the deadline must be met to the millisecond.

@@ -62,9 +62,12 @@ extension Negotiator {
     if isRestart { wantsICERestart = false }
 
     let role = answeringRole(for: choice)
+    // If the remote side only repeats its offer, the answer to ours may still come.
+    let stillRolledBack = isRestart ? nil : rolledBack
     let session = settle(
       choice, of: remote, sections: agreed, credentials: credentials, role: role, media: media, data: data)
-    rolledBack = givenUp
+    // A peer of ours that is polite has given way as well; both then agree on its offer.
+    rolledBack = isPolite ? givenUp ?? stillRolledBack : nil
     let answer = write(
       agreed, bundle: bundle, credentials: credentials, setup: role == .client ? .active : .passive)
     return (answer, session)

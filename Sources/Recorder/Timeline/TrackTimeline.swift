@@ -14,7 +14,7 @@ import Media
 /// arrival. If the clock is wrong altogether (`ClockValidator`), evenly paced arrivals are used instead
 /// (`ArrivalPacer`). So no timestamp can make a recording longer, shorter, faster or slower than the call was. The
 /// timeline follows a slow drift, as between two quartz clocks. Neither that drift nor frames that arrive up to 3 s late
-/// count as a jump, nor do later ones that catch up within 10 s after the network was interrupted (`Backlog`).
+/// count as a jump, nor do later ones that catch up within 15 s after the network was interrupted (`Backlog`).
 ///
 /// Some senders stop their clock while they send nothing: the clock of a microphone that is switched off and on
 /// continues where it stopped. At first this looks like a burst of late packets; a fifth of a second later it does not
@@ -26,7 +26,7 @@ struct TrackTimeline: Sendable {
   /// had not sent yet.
   static let maximumBacklog = Duration.seconds(15)
   /// How long frames may take to catch up.
-  static let catchUpTime = Duration.seconds(10)
+  static let catchUpTime = Duration.seconds(15)
   /// How much faster or slower than ours a sender's clock may run permanently: 1,000 ppm.
   static let maximumDrift = 0.001
   /// How far the clock may be ahead of the fastest frames of the last half minute, after 10 s of frames: a frame can
@@ -117,7 +117,8 @@ struct TrackTimeline: Sendable {
     } else {
       anchor = Anchor(time: entry.time, position: .zero)
     }
-    delays.add(arrival: entry.arrival, position: position)
+    // The delays of a backlog say nothing about those of the frames after it.
+    if backlog == nil { delays.add(arrival: entry.arrival, position: position) }
     last = entry
     return position
   }
@@ -172,7 +173,8 @@ struct TrackTimeline: Sendable {
       : step <= .zero || isSudden
     let result = judge.take(
       .init(media: step, arrival: arrivalStep, length: last.length, follows: entry.follows, isOutlier: isOutlier),
-      surprise: isTrusted ? surprise : .zero)
+      // That they are late is not the clock's fault.
+      surprise: isTrusted && backlog == nil ? surprise : .zero)
     if !isTrusted {
       placeByArrival(entry, after: last, step: arrivalStep)
       if result == .right { switchToMediaClock(entry, elapsed: elapsed) }
@@ -203,7 +205,8 @@ struct TrackTimeline: Sendable {
   private mutating func followBacklog(_ entry: Entry, pause: Duration, late: Duration) -> Duration {
     if !entry.follows, pause > Self.maximumJump {
       let end = entry.arrival + Self.catchUpTime
-      backlog = Backlog(delay: min(Self.maximumBacklog, pause + Self.tolerance), end: end, least: late)
+      let delay = min(Self.maximumBacklog, max(pause, late) + Self.tolerance)
+      backlog = Backlog(delay: delay, end: end, least: late)
     }
     guard let least = backlog?.least else { return .zero }
     backlog?.least = min(least, late)

@@ -78,13 +78,15 @@ extension WHIPSession {
     let servers = WebLink.iceServers(in: response.headers)
     if !servers.isEmpty { actions.append(.deliver(.iceServers(servers))) }
     isTrickling = true
-    if let replaced = replacedRemote {
-      replacedRemote = nil
-      if !Set(SDPOutline(replaced).fingerprints).isDisjoint(with: SDPOutline(resource.remote).fingerprints) {
-        // The server begins a new association, which nothing in its answer shows (RFC 8842, 5.1): only a new connection of
-        // the peer can follow.
-        return actions + delete(resource) + resumed() + sessionEnded(resource, now: now)
-      }
+    let former = replaced
+    replaced = nil
+    if let former, former.local == SDPOutline(nextOffer ?? offer).fingerprints,
+      !former.remote.isDisjoint(with: SDPOutline(resource.remote).fingerprints)
+    {
+      // The server begins a new association, which nothing in its answer shows (RFC 8842, 5.1): only a new connection of
+      // the peer can follow.
+      nextOffer = nil
+      return actions + delete(resource) + resumed() + sessionEnded(resource, after: Self.departureTime, now: now)
     }
     state = .open(resource)
     if let next = takeNextOffer() { return actions + resumed() + self.offer(next, now: now) }
@@ -196,13 +198,17 @@ extension WHIPSession {
   }
 
   /// The server ended the session. The participant returns after a while, so that the peer calls again.
-  mutating func sessionEnded(_ resource: Resource, now: ContinuousClock.Instant) -> [Action] {
+  ///
+  /// - Parameter minimum: the least time until then.
+  mutating func sessionEnded(
+    _ resource: Resource, after minimum: Duration = .zero, now: ContinuousClock.Instant
+  ) -> [Action] {
     if now - resource.since >= options.backoffResetAge { backoff.reset() }
     waitingCandidates = []
     sendsCandidatesAt = nil
     trickleRequest = nil
-    replacedRemote = nil
-    state = .waitingToReturn(until: now + nextDelay())
+    replaced = nil
+    state = .waitingToReturn(until: now + max(nextDelay(), minimum))
     let left = Action.deliver(.participantLeft(participant.id, isRejoinVerified: false))
     guard let next = takeNextOffer() else { return [left] }
     return [left, .deliver(.participantJoined(participant))] + post(next)

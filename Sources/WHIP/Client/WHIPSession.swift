@@ -41,6 +41,17 @@ package struct WHIPSession: Sendable {
     var since: ContinuousClock.Instant
   }
 
+  /// The fingerprints of both sides.
+  struct Certificates {
+    var local: [String]
+    var remote: Set<String>
+
+    init(_ resource: Resource) {
+      local = SDPOutline(resource.local).fingerprints
+      remote = Set(SDPOutline(resource.remote).fingerprints)
+    }
+  }
+
   enum State {
     case ready
     case posting(request: Int, url: HTTPURL, redirects: Int, offer: String)
@@ -56,6 +67,8 @@ package struct WHIPSession: Sendable {
   }
 
   static let maximumRedirects = 5
+  /// How long a peer may take to end the connection to a participant who has left.
+  static let departureTime = Duration.seconds(4)
   static let maximumWaitingCandidates = 256
 
   package let role: WHIPClient.Role
@@ -63,8 +76,8 @@ package struct WHIPSession: Sendable {
   package let participant: SignalledParticipant
   let options: WHIPClient.Options
   var state = State.ready
-  /// The server's description in the session that another one of the same connection replaces; nil if there is none.
-  var replacedRemote: String?
+  /// The session that another one of the same connection replaces; nil if there is none.
+  var replaced: Certificates?
   /// The newest offer, made while a request is in progress.
   var nextOffer: String?
   /// Whether a lost connection was reported, and must be followed by `joined`.
@@ -257,8 +270,7 @@ package struct WHIPSession: Sendable {
 
   /// Makes a new session for an offer.
   mutating func replace(_ resource: Resource, isGone: Bool = false, offer: String) -> [Action] {
-    let isSameConnection = SDPOutline(resource.local).fingerprints == SDPOutline(offer).fingerprints
-    replacedRemote = isSameConnection ? resource.remote : nil
+    replaced = Certificates(resource)
     return (isGone ? [] : delete(resource)) + post(offer)
   }
 

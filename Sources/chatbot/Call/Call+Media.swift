@@ -86,7 +86,8 @@ extension Call {
       case .ended(let ending):
         let shouldReconnect = parts.participantRegistry.end(participant)
         paths[participant] = nil
-        if ending.cause != .closedByParticipant { parts.client.hangUp(participant) }
+        // Janus may have told us the end of a feed on a WebSocket that was lost.
+        if ending.cause != .closedByParticipant || isJanus { parts.client.hangUp(participant) }
         // Somebody who never came has not ended a call.
         let isNews = connected.remove(participant) != nil || !parts.participantRegistry.isExpected(participant)
         log.log(
@@ -121,9 +122,7 @@ extension Call {
   /// Ends the connection to a media server whose path stays silent: a new session begins sooner than consent expires.
   /// Janus says itself when it has ended a connection; until then an ICE restart can continue it.
   private func giveUpServer(_ participant: ParticipantID, _ parts: Parts) {
-    guard expectsOffer(participant, parts), SignallingSystem(address: plan.connectionSettings.server) != .janus else {
-      return
-    }
+    guard expectsOffer(participant, parts), !isJanus else { return }
     Task {
       try? await MediaThread.loop.sleep(for: .seconds(4))
       if parts.participantRegistry.isDisconnected(participant) {
@@ -132,6 +131,8 @@ extension Call {
       }
     }
   }
+
+  private var isJanus: Bool { SignallingSystem(address: plan.connectionSettings.server) == .janus }
 
   /// Whether a participant is a media server that we offer to.
   private func expectsOffer(_ participant: ParticipantID, _ parts: Parts) -> Bool {

@@ -184,6 +184,43 @@ struct ICERestartTests {
     #expect(pair.alice.ending == nil && pair.bob.ending == nil)
   }
 
+  /// The impolite side's offer is overdue by then, and must not give way as the polite one does.
+  @Test(
+    "offers of both sides that the signalling holds for 17 s, with the media, lead to one path",
+    arguments: [true, false])
+  func heldOffers(isRepeated: Bool) throws {
+    var pair = try call()
+    let held = HeldMessages()
+    pair.relay = { message, toBob in
+      held.messages.append((message, toBob))
+      return []
+    }
+    pair.carries = { _, _ in false }
+    pair.run(for: .seconds(17))
+    pair.relay = { message, _ in [message] }
+    pair.carries = { _, _ in true }
+    var isFirst = [true: true, false: true]
+    for (message, toBob) in held.messages {
+      if case .offer = message {
+        if !isRepeated, isFirst[toBob] != true { continue }
+        isFirst[toBob] = false
+      }
+      if toBob { pair.deliverToBob(message) } else { pair.deliverToAlice(message) }
+    }
+    let moment = pair.now
+    pair.run(for: .seconds(9))
+    let (alice, bob) = (pair.alice.engine.negotiator.session, pair.bob.engine.negotiator.session)
+    #expect(alice?.remoteCredentials == bob?.localCredentials)
+    #expect(bob?.remoteCredentials == alice?.localCredentials)
+    #expect(pair.areConnected)
+    #expect(longestGap(pair.alice, after: moment) < .seconds(3))
+    #expect(longestGap(pair.bob, after: moment) < .seconds(3))
+  }
+
+  private final class HeldMessages: @unchecked Sendable {
+    var messages: [(SignallingMessage, toBob: Bool)] = []
+  }
+
   @Test("a participant who answers the offer of a restart without restarting ICE stays in the call")
   func answeredWithoutRestart() throws {
     var pair = try call()

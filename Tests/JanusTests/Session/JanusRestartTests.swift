@@ -229,7 +229,7 @@ struct JanusRestartTests {
     room.send(.offer("v=0 ours"), to: "feed-11")
     try claim(&room, feeds: [SimulatedRoom.alice])
     room.receive(.ack(transaction: try room.next("message", "configure").transaction))
-    room.advance(.milliseconds(2_900))
+    room.advance(.milliseconds(4_900))
     #expect(room.requests == [])
     room.advance(.milliseconds(100))
     #expect(try room.next("detach").handleID == handle)

@@ -75,20 +75,22 @@ struct TrackTimelineTests {
   }
 
   /// What a sender stored is retransmitted, and what it had not sent follows: late by 6 s at first.
-  @Test("frames that catch up after an interruption of 8 s keep their times", arguments: [4.0, 5, 7, 10.9])
-  func interruption(firstKept: Double) {
+  @Test(
+    "frames that catch up after an interruption of 8 s keep their times", arguments: [4.0, 5, 7, 10.9], [1.5, 2, 30])
+  func interruption(firstKept: Double, speed: Double) {
     var timeline = TrackTimeline()
-    for index in 0..<600 {
+    for index in 0..<1_200 {
       let captured = Double(index) / 30
       if captured >= 3, captured < firstKept { continue }
-      var entry = entry(Int64(index) * 3_000, at: captured < 3 ? captured : max(captured, 11.2 + captured / 30))
+      var entry = entry(
+        Int64(index) * 3_000, at: captured < 3 ? captured : max(captured, 11.2 + (captured - firstKept) / speed))
       entry.follows = captured < 3 || captured - firstKept >= 1 / 30
       #expect(abs(timeline.offset(entry) / .seconds(1) - captured) < 0.001)
     }
     #expect(timeline.breaks == 0)
   }
 
-  @Test("a clock that stops for 8 s while a packet is lost is late for 10 s at most", arguments: [3, 20])
+  @Test("a clock that stops for 8 s while a packet is lost is late for 15 s at most", arguments: [3, 20])
   func stopWithLoss(stop: Int) {
     var timeline = TrackTimeline()
     for index in 0..<1_200 {
@@ -96,7 +98,7 @@ struct TrackTimelineTests {
       var entry = entry(Int64(index) * 3_000, at: arrival)
       entry.follows = index != stop * 30
       let late = arrival - timeline.offset(entry) / .seconds(1)
-      if arrival > Double(stop) + 18.1 { #expect(abs(late) < 0.1, "at \(arrival) s") }
+      if arrival > Double(stop) + 23.1 { #expect(abs(late) < 0.1, "at \(arrival) s") }
     }
     #expect(timeline.breaks == 1)
   }
