@@ -47,7 +47,8 @@ extension EndToEndWithoutBrowsers {
       }
     }
 
-    @Test("diagnose names the prefix, and measures IPv4 servers through it")
+    @Test(
+      "diagnose names the prefix, and measures IPv4 servers through it", .enabled(if: Machine.runsWholeNetworkMatrix))
     func diagnosis() async throws {
       try await NetworkLab.run("diagnose NAT64") { lab in
         let server = try await TURNServer.start(

@@ -120,7 +120,9 @@ extension EndToEndWithoutBrowsers {
       }
     }
 
-    @Test("two bots with only IPv6 connect, through firewalls that let in only answers")
+    @Test(
+      "two bots with only IPv6 connect, through firewalls that let in only answers",
+      .enabled(if: Machine.runsWholeNetworkMatrix))
     func onlyIPv6() async throws {
       try await NetworkLab.run("calls over IPv6") { lab in
         let server = try await TURNServer.start(on: lab.internetHost("turn", families: .ipv6), of: lab)
@@ -134,7 +136,9 @@ extension EndToEndWithoutBrowsers {
       }
     }
 
-    @Test("two bots that no direct path connects use a TURN server", .enabled(if: Machine.programHasTURN))
+    @Test(
+      "two bots that no direct path connects use a TURN server",
+      .enabled(if: Machine.programHasTURN && Machine.runsWholeNetworkMatrix))
     func relayed() async throws {
       try await NetworkLab.run("calls through TURN") { lab in
         try await judge(
@@ -148,7 +152,8 @@ extension EndToEndWithoutBrowsers {
     }
 
     @Test(
-      "a bot whose firewall drops UDP connects over TCP to one with a public address, in both directions of the media")
+      "a bot whose firewall drops UDP connects over TCP to one with a public address, in both directions of the media",
+      .enabled(if: Machine.runsWholeNetworkMatrix))
     func overTCP() async throws {
       try await NetworkLab.run("calls over TCP") { lab in
         try await judge(Cell.someOverTCP, in: lab)

@@ -5,7 +5,9 @@ import Testing
 extension EndToEndWithoutBrowsers {
   /// Bots that hide their addresses, in one local network. They find each other only by multicast DNS.
   @Suite("calls of bots that hide their addresses", .enabled(if: Machine.hasNetworkLab)) struct NameTests {
-    @Test("two bots in a network without IPv4 find each other by multicast DNS over IPv6")
+    @Test(
+      "two bots in a network without IPv4 find each other by multicast DNS over IPv6",
+      .enabled(if: Machine.runsWholeNetworkMatrix))
     func onlyIPv6() async throws {
       try await NetworkLab.run("names over IPv6") { lab in
         let server = try await TURNServer.start(on: lab.internetHost("turn", families: .ipv6), of: lab)

@@ -17,7 +17,9 @@ extension EndToEndWithoutBrowsers {
       return (server, ["--ice-server", "turn:\(server.host.urlHost)", "--turn-secret-file", file.path])
     }
 
-    @Test("bots without ICE servers of their own are relayed by the one that the room server names")
+    @Test(
+      "bots without ICE servers of their own are relayed by the one that the room server names",
+      .enabled(if: Machine.runsWholeNetworkMatrix))
     func assigned() async throws {
       try await NetworkLab.run("an assigned TURN server") { lab in
         let (server, options) = try await server(in: lab)
