@@ -24,19 +24,19 @@ struct TURNServerMeasurement {
   private var isConnected = false
   private var lastReason: String?
   /// A UDP socket that sends to the relayed address.
-  private var stranger: ProbeDatagrams?
+  private var otherSocket: ProbeDatagrams?
   private var dataTest: DataTest?
 
   private struct DataTest {
     let begin: ContinuousClock.Instant
     let relayed: TransportAddress
-    /// Distinguishes our data from that of strangers.
+    /// Distinguishes our data from that of others.
     let key: UInt64
     var nextRound: ContinuousClock.Instant
   }
 
   private static let fromItself: UInt8 = 1
-  private static let fromStranger: UInt8 = 2
+  private static let fromOtherSocket: UInt8 = 2
   private static let dataPatience = Duration.milliseconds(2_500)
 
   init(
@@ -79,7 +79,7 @@ struct TURNServerMeasurement {
     for action in client.poll(now: .now) { if case .send(let bytes) = action { write(bytes) } }
     datagrams?.close()
     stream?.close()
-    stranger?.close()
+    otherSocket?.close()
     return result
   }
 
@@ -183,7 +183,7 @@ struct TURNServerMeasurement {
     result.relayed = allocation.relayed.map(\.description)
     result.mapped = "\(allocation.mapped)"
     dataTest = DataTest(begin: now, relayed: relayed, key: .random(in: .min ... .max), nextRound: now)
-    // The permission for the stranger, which has our address.
+    // The permission for the other socket, which has our address.
     if allocation.mapped.family == relayed.family {
       client.send(payload(Self.fromItself), to: allocation.mapped, now: now)
     }
@@ -202,10 +202,10 @@ struct TURNServerMeasurement {
     dataTest?.nextRound = now + .milliseconds(350)
     client.send(payload(Self.fromItself), to: test.relayed, now: now)
     guard now - test.begin >= .milliseconds(700) else { return }
-    if stranger == nil, let local = try? ProbeDatagrams.Source(toward: test.relayed, of: sources) {
-      stranger = try? await ProbeDatagrams(at: local, as: .filtering, inbox)
+    if otherSocket == nil, let local = try? ProbeDatagrams.Source(toward: test.relayed, of: sources) {
+      otherSocket = try? await ProbeDatagrams(at: local, as: .filtering, inbox)
     }
-    stranger?.send(payload(Self.fromStranger), to: test.relayed)
+    otherSocket?.send(payload(Self.fromOtherSocket), to: test.relayed)
   }
 
   private mutating func received(_ data: ByteBuffer) {
@@ -216,7 +216,7 @@ struct TURNServerMeasurement {
     }
     endDataTest(
       returned: true,
-      origin == Self.fromStranger
+      origin == Self.fromOtherSocket
         ? "data of a UDP socket of this machine came through the relay"
         : "data that the relay sent to itself came back")
   }

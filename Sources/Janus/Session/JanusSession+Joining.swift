@@ -144,7 +144,7 @@ extension JanusSession {
     // What was asked or answered on the last connection may not have arrived.
     for (participant, subscription) in subscriptions {
       if !subscription.isSettled || subscription.handle != nil && !subscription.isConnected {
-        restart(participant, delay: .zero, now: now, into: &output)
+        resubscribe(to: participant, after: .zero, now: now, into: &output)
       } else if subscription.isConnected, subscription.restart != .none {
         requestRestart(of: participant, isRepeated: true, now: now, into: &output)
       }

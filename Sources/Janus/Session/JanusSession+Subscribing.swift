@@ -169,7 +169,7 @@ extension JanusSession {
     of participant: ParticipantID, now: ContinuousClock.Instant, into output: inout JanusOutput
   ) {
     output.note("The server does not restart ICE for \(participant.text.printable()); we subscribe again.")
-    restart(participant, delay: .zero, now: now, into: &output)
+    resubscribe(to: participant, after: .zero, now: now, into: &output)
   }
 
   mutating func connected(handle: UInt64, now: ContinuousClock.Instant) {
@@ -198,17 +198,12 @@ extension JanusSession {
 
   // MARK: Attempts
 
-  mutating func resubscribe(
-    to participant: ParticipantID, now: ContinuousClock.Instant, into output: inout JanusOutput
-  ) {
-    restart(participant, delay: nil, now: now, into: &output)
-  }
-
   /// Releases the handle of a feed and schedules the next attempt.
   ///
   /// - Parameter delay: the wait; nil for one that grows from attempt to attempt.
-  mutating func restart(
-    _ participant: ParticipantID, delay: Duration?, now: ContinuousClock.Instant, into output: inout JanusOutput
+  mutating func resubscribe(
+    to participant: ParticipantID, after delay: Duration? = nil, now: ContinuousClock.Instant,
+    into output: inout JanusOutput
   ) {
     guard var subscription = subscriptions[participant] else { return }
     requests.removeAll(of: participant)

@@ -152,7 +152,7 @@ package struct JanusSession: Sendable {
       } else if let participant = expired.subscriber {
         // The connection that there is may still work.
         output.note("The server did not confirm an answer to \(participant.text.printable()) within the time-out.")
-        subscriptions[participant]?.awaitNextOffer()
+        subscriptions[participant]?.forgetUnconfirmedAnswer()
         if subscriptions[participant]?.restart == .wanted {
           requestRestart(of: participant, isRepeated: false, now: now, into: &output)
         }

@@ -77,7 +77,7 @@ struct JanusSubscription: Sendable {
   var isConnected: Bool { handle != nil && connectedSince != nil }
 
   /// Forgets that the server has not confirmed our answer.
-  mutating func awaitNextOffer() {
+  mutating func forgetUnconfirmedAnswer() {
     guard let handle else { return }
     state = .started(handle: handle)
     unansweredOffers = 0
