@@ -1,3 +1,6 @@
+import Foundation
+import Testing
+
 /// A browser's statistics of one call. Times are in milliseconds since 1970.
 struct CallReport: Sendable {
   let json: JSON
@@ -11,6 +14,12 @@ struct CallReport: Sendable {
 
   /// The time from the connection to this report, in seconds.
   var length: Double { (reportedAt - (connectedAt ?? .nan)) / 1000 }
+
+  /// The bounds of the length, in seconds, of a call that ended between this report and `date`.
+  func lengths(until date: Date) throws -> ClosedRange<Double> {
+    let connectedAt = try #require(connectedAt)
+    return length...max(length, date.timeIntervalSince1970 - connectedAt / 1000)
+  }
 
   // MARK: Sent
 

@@ -13,32 +13,35 @@ struct Judgement {
   ///
   /// - Parameters:
   ///   - call: the browser's last report.
-  ///   - length: how long the browser sent, in seconds; nil for the time from the connection to the last report.
+  ///   - lengths: how long the browser sent, in seconds: the bounds of what the test knows; nil for the time from the
+  ///     connection to the last report.
   ///   - framesSent: the number of frames that were seen to leave the browser. On a bad network the browser also counts
   ///     frames that it discarded before their first packet was sent.
-  func expectGood(of call: CallReport, length: Double? = nil, framesSent: Int? = nil) async throws {
-    let length = length ?? call.length
+  func expectGood(of call: CallReport, lengths: ClosedRange<Double>? = nil, framesSent: Int? = nil) async throws {
+    _ = try #require(call.connectedAt)
+    let lengths = lengths ?? call.length...call.length
     let framesSent = framesSent ?? call.framesSent
     let video = try #require(userRecording.webm.video)
     await scenario.note(
       """
-      \(name): \(seconds(userRecording.webm.duration)) recorded of \(seconds(length)); \(video.times.count) frames of \
+      \(name): \(seconds(userRecording.webm.duration)) recorded of \(seconds(lengths)); \(video.times.count) frames of \
       \(framesSent) sent, \(Int(video.bitsPerSecond / 1000)) kb/s, \(video.width ?? 0)x\(video.height ?? 0); \
       \(userRecording.ogg.audio?.times.count ?? 0) audio packets of \(call.audioPacketsSent) sent
       """)
     try expectValidFiles()
     let stall = await scenario.stall / 1000
     #expect(
-      Self.near(userRecording.webm.duration, length, stall: stall), .onQuietMachine("the WebM is as long as the call"))
+      Self.near(userRecording.webm.duration, lengths, stall: stall), .onQuietMachine("the WebM is as long as the call"))
     // The Ogg is as long as the browser's audio. A microphone that is not scheduled on a busy machine sends less audio
     // than real time.
-    let shortest = min(length, 0.020 * Double(call.audioPacketsSent))
-    let longest = max(length, call.length)
+    let shortest = min(lengths.lowerBound, 0.020 * Double(call.audioPacketsSent))
+    let longest = max(lengths.upperBound, call.length)
     #expect(
       userRecording.ogg.duration >= 0.97 * shortest - stall && userRecording.ogg.duration <= 1.03 * longest + stall,
       .onQuietMachine("the Ogg is as long as the call, \(shortest) to \(longest) s"))
     #expect(Double(video.times.count) >= 0.98 * Double(framesSent), "98 % of the frames sent are recorded")
-    #expect(Double(video.times.count) <= 1.02 * Double(framesSent) + 10, "no frame is recorded twice")
+    let framesUntilEnd = Double(framesSent) * max(1, lengths.upperBound / lengths.lowerBound)
+    #expect(Double(video.times.count) <= 1.02 * framesUntilEnd + 10, "no frame is recorded twice")
     let audioPackets = Double(userRecording.ogg.audio?.times.count ?? 0)
     #expect(audioPackets >= 0.98 * Double(call.audioPacketsSent), "98 % of the audio packets sent are recorded")
   }
@@ -94,8 +97,18 @@ struct Judgement {
   ///
   /// - Parameter stall: how long the machine did not schedule a program; all durations in seconds.
   static func near(_ one: Double, _ other: Double, stall: Double = 0) -> Bool {
-    abs(one - other) <= 0.03 * other + stall
+    near(one, other...other, stall: stall)
+  }
+
+  /// Whether a duration is within the bounds, or differs from one of them by at most 3 %.
+  static func near(_ one: Double, _ bounds: ClosedRange<Double>, stall: Double = 0) -> Bool {
+    one >= 0.97 * bounds.lowerBound - stall && one <= 1.03 * bounds.upperBound + stall
   }
 
   private func seconds(_ value: Double) -> String { String(format: "%.2f s", value) }
+
+  private func seconds(_ bounds: ClosedRange<Double>) -> String {
+    bounds.lowerBound == bounds.upperBound
+      ? seconds(bounds.lowerBound) : String(format: "%.2f to %.2f s", bounds.lowerBound, bounds.upperBound)
+  }
 }

@@ -133,9 +133,9 @@ extension EndToEnd {
     }
 
     private func expectAllRecovered(_ outcome: ImpairedCall.Outcome, _ judgement: Judgement) async throws {
-      let length = (outcome.stoppedAt - (outcome.report.connectedAt ?? .nan)) / 1000
+      let length = (outcome.stoppedAt - (try #require(outcome.report.connectedAt))) / 1000
       let sent = try #require(outcome.source("video")?.frames.count)
-      try await judgement.expectGood(of: outcome.report, length: length, framesSent: sent)
+      try await judgement.expectGood(of: outcome.report, lengths: length...length, framesSent: sent)
       let recorded = judgement.userRecording.webm.video?.times.count ?? 0
       #expect((sent - 1...sent).contains(recorded), "each frame is recorded, except perhaps the last one at the leave")
       try await judgement.expectSentLength(of: outcome)
