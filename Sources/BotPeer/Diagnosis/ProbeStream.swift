@@ -27,7 +27,7 @@ final class ProbeStream: Sendable {
   ///   - number: distinguishes the streams of one inbox.
   ///   - trust: nil for plain TCP.
   init(
-    to address: TransportAddress, from source: ProbeDatagrams.Source? = nil, trust: Trust?, number: Int,
+    to address: TransportAddress, from source: ProbeSource? = nil, trust: Trust?, number: Int,
     by deadline: ContinuousClock.Instant, _ inbox: ProbeInbox
   ) {
     self.number = number

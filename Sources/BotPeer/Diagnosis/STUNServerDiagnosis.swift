@@ -75,7 +75,7 @@ struct STUNServerMeasurement: Sendable {
     result.address = "\(server)"
     let inbox = ProbeInbox(on: loop)
     do {
-      let local = try ProbeDatagrams.Source(toward: server, of: sources)
+      let local = try ProbeSource(toward: server, of: sources)
       let mapping = try await ProbeDatagrams(at: local, as: .mapping, inbox)
       defer { mapping.close() }
       let filtering = try await ProbeDatagrams(at: local, as: .filtering, inbox)
@@ -89,7 +89,7 @@ struct STUNServerMeasurement: Sendable {
       result.filtering = behavior.filtering?.rawValue
       result.filteringMethod = behavior.filteringMethod
       result.failure = behavior.failure
-    } catch let error as ProbeDatagrams.NoRoute {
+    } catch let error as ProbeSource.NoRoute {
       result.failure = "There is no route to the STUN server: \(error.reason)."
     } catch {
       result.failure = "No UDP socket could be opened: \(ProbeStream.reason(error))."

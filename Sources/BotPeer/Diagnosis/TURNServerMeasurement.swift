@@ -88,9 +88,9 @@ struct TURNServerMeasurement {
   private mutating func open(_ address: TransportAddress) async {
     datagrams?.close()
     stream?.close()
-    let local: ProbeDatagrams.Source
+    let local: ProbeSource
     do {
-      local = try ProbeDatagrams.Source(toward: address, of: sources)
+      local = try ProbeSource(toward: address, of: sources)
     } catch {
       result.failure = "There is no route to the TURN server: \(error.reason)."
       return
@@ -202,7 +202,7 @@ struct TURNServerMeasurement {
     dataTest?.nextRound = now + .milliseconds(350)
     client.send(payload(Self.fromItself), to: test.relayed, now: now)
     guard now - test.begin >= .milliseconds(700) else { return }
-    if otherSocket == nil, let local = try? ProbeDatagrams.Source(toward: test.relayed, of: sources) {
+    if otherSocket == nil, let local = try? ProbeSource(toward: test.relayed, of: sources) {
       otherSocket = try? await ProbeDatagrams(at: local, as: .filtering, inbox)
     }
     otherSocket?.send(payload(Self.fromOtherSocket), to: test.relayed)

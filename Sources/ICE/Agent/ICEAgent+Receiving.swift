@@ -184,6 +184,7 @@ extension ICEAgent {
     if transaction.transmissions == 1 { checkList[index].measured(now - transaction.firstSent) }
     checkList[index].state = .succeeded
     checkList[index].lastAnswer = now
+    lastAnswered = now
     checkList[index].mapped = mapped
     checkList.unfreezePairs(like: checkList[index])
     // Other checks of the pair have nothing left to verify, except a nomination.

@@ -182,6 +182,8 @@ package struct ICEAgent: Sendable {
   var lastPoll: ContinuousClock.Instant?
   /// When an authentic check or response last arrived.
   package internal(set) var lastHeard: ContinuousClock.Instant?
+  /// When a check by this agent was last answered, on any pair and in any session.
+  package internal(set) var lastAnswered: ContinuousClock.Instant?
   var announcedPath: Path?
 
   /// - Parameters:

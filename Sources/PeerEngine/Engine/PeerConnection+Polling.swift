@@ -91,7 +91,7 @@ extension PeerConnection {
     case .failed:
       // Before there was a path, only the timeout for connecting counts: a check may still succeed.
       if path != nil || hasLostPath {
-        end(CloseReason(.connectionLost, "Nothing was received from the participant for 30 s."), now: now)
+        endAsLost(now: now)
       }
     case .disconnected:
       guard state == .connected else { break }

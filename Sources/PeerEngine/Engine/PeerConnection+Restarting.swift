@@ -7,7 +7,7 @@ extension PeerConnection {
   /// Restarts ICE as soon as possible: sends an offer with new credentials.
   package func requestICERestart() {
     guard isOpen else { return }
-    restartTrigger.request()
+    restartTrigger.request(.requested)
     silenceDeadlineIsValid = false
   }
 
@@ -17,7 +17,7 @@ extension PeerConnection {
     agentIsTouched = true
     if let candidate = agent.addLocalHost(address, now: now) { signal(candidate) }
     // Without a path, the participant checks the new address only in a new session.
-    if path == nil, state != .new { restartTrigger.request() }
+    if path == nil, state != .new { restartTrigger.request(.pathLost) }
   }
 
   /// Sets the NAT64 prefix of an IPv6-only network.
@@ -25,7 +25,7 @@ extension PeerConnection {
     guard isOpen else { return }
     agentIsTouched = true
     agent.setNAT64(prefix, now: now)
-    if prefix != nil, path == nil, state != .new, hasLostPath { restartTrigger.request() }
+    if prefix != nil, path == nil, state != .new, hasLostPath { restartTrigger.request(.pathLost) }
   }
 
   /// Adds an address of a TURN server that relays to us.
@@ -33,7 +33,7 @@ extension PeerConnection {
     guard isOpen else { return }
     agentIsTouched = true
     if let candidate = agent.addRelayed(relay, now: now) { signal(candidate) }
-    if path == nil, state != .new, hasLostPath { restartTrigger.request() }
+    if path == nil, state != .new, hasLostPath { restartTrigger.request(.pathLost) }
   }
 
   /// Removes a local address, of a socket or of a relay, that exists no more, and the candidates based on it. If media was
@@ -42,7 +42,7 @@ extension PeerConnection {
     guard isOpen else { return }
     agentIsTouched = true
     forget(agent.removeLocal(address, now: now))
-    if path?.local == address { restartTrigger.request() }
+    if path?.local == address { restartTrigger.request(.pathLost) }
   }
 
   /// Prepares for the end of a relayed address that another one replaces. If media is sent from it, ICE is restarted, so that
@@ -77,21 +77,23 @@ extension PeerConnection {
     agent.connectionEnded(local: local, remote: remote, now: now)
     // Another path may take over at once.
     pollAgent(now: now)
-    if path == nil, hasLostPath { restartTrigger.request() }
+    if path == nil, hasLostPath { restartTrigger.request(.pathLost) }
   }
 
   /// When ``followSilence(now:)`` has something to do; nil if there is no call to restart.
   private var nextSilenceDeadline: MonotonicInstant? {
     guard mayRestartICE, let heard = lastHeard else { return nil }
-    let step = heard + (state == .connected ? Self.disconnectedTimeout : Self.silenceTimeout)
-    return hasLocalAddress ? min(step, restartTrigger.deadline(heard: heard)) : step
+    let answered = lastAnswered ?? heard
+    let step = min(
+      heard + (state == .connected ? Self.disconnectedTimeout : Self.silenceTimeout), answered + Self.silenceTimeout)
+    return hasLocalAddress ? min(step, restartTrigger.deadline(heard: heard, answered: answered)) : step
   }
 
   /// The time at which ``followSilence(now:)`` must be called.
   var silenceDue: MonotonicInstant? { silenceDeadlineIsValid ? silenceDeadline : nextSilenceDeadline }
 
   /// How long nothing may be heard from the participant until the connection counts as disconnected, and until the call
-  /// ends. A restart begins a new ICE session, whose own timeouts begin again.
+  /// ends; also how long no check may be answered. A restart begins a new ICE session, whose own timeouts begin again.
   private static let disconnectedTimeout = Duration.seconds(8)
   private static let silenceTimeout = Duration.seconds(30)
 
@@ -100,43 +102,46 @@ extension PeerConnection {
   /// What has been heard since the last call only makes the deadline later, so it is not computed anew for each packet.
   func followSilence(now: MonotonicInstant) {
     if silenceDeadlineIsValid, !agentIsTouched, silenceDeadline.map({ $0 > now }) ?? true { return }
-    if mayRestartICE, let heard = lastHeard { followSilence(since: heard, now: now) }
+    if mayRestartICE, let heard = lastHeard {
+      followSilence(since: heard, answered: lastAnswered ?? heard, now: now)
+    }
     silenceDeadline = nextSilenceDeadline
     silenceDeadlineIsValid = true
   }
 
-  private func followSilence(since heard: MonotonicInstant, now: MonotonicInstant) {
+  private func followSilence(since heard: MonotonicInstant, answered: MonotonicInstant, now: MonotonicInstant) {
     let silence = now - heard
-    if silence >= Self.silenceTimeout {
-      return end(CloseReason(.connectionLost, "Nothing was received from the participant for 30 s."), now: now.instant)
-    }
+    if max(silence, now - answered) >= Self.silenceTimeout { return endAsLost(now: now.instant) }
     if silence >= Self.disconnectedTimeout, state == .connected {
       change(to: .disconnected)
       connectionWasInterrupted(now: now.instant)
     }
-    followRestartTrigger(heard: heard, now: now)
+    followRestartTrigger(heard: heard, answered: answered, now: now)
+  }
+
+  /// Ends the call because the participant is not heard any more, or answers no check.
+  func endAsLost(now: ContinuousClock.Instant) {
+    let isHeard = lastHeard.map { MonotonicInstant(now) - $0 < ICERestartTrigger.silenceLimit } ?? false
+    let cause =
+      isHeard
+      ? "The participant is heard, but has answered no connectivity check for 30 s."
+      : "Nothing was received from the participant for 30 s."
+    // Consent has expired, so no goodbye may be sent (RFC 7675, 5.1).
+    path = nil
+    end(CloseReason(.connectionLost, cause), now: now)
   }
 
   /// Checks the path or restarts ICE if it is due.
-  private func followRestartTrigger(heard: MonotonicInstant, now: MonotonicInstant) {
+  private func followRestartTrigger(heard: MonotonicInstant, answered: MonotonicInstant, now: MonotonicInstant) {
     // An offer without an address would lead nowhere.
     guard hasLocalAddress else { return }
-    switch restartTrigger.due(heard: heard, now: now) {
+    switch restartTrigger.due(heard: heard, answered: answered, now: now) {
     case nil: break
     case .check:
       agentIsTouched = true
       agent.checkSelectedPair(now: now.instant)
-    case .restart:
-      let silence = now - heard
-      let cause =
-        if silence >= ICERestartTrigger.silenceLimit {
-          "Nothing was received from the participant for \(silence.components.seconds) s"
-        } else if path == nil {
-          "The path to the participant was lost"
-        } else {
-          "The local addresses have changed or a new path is wanted"
-        }
-      emit(.problem("\(cause); ICE is restarted."))
+    case .restart(let reason):
+      emit(.iceRestarted(reason))
       negotiator.restartICE()
       sendOffer(now: now.instant)
     }
@@ -155,6 +160,9 @@ extension PeerConnection {
     guard let lastMediaArrival else { return checked }
     return checked.map { max($0, lastMediaArrival) } ?? lastMediaArrival
   }
+
+  /// When the participant last answered a check.
+  private var lastAnswered: MonotonicInstant? { agent.lastAnswered.map(MonotonicInstant.init) }
 
   func signal(_ candidate: ICECandidate) {
     if let text = configuration.signalledText(of: candidate) { negotiator.addLocalCandidate(text) }

@@ -30,7 +30,7 @@ extension Call {
         recorder?.end(participant, reason: RecordingEndReason(ending.cause), now: participantEvent.time)
       case .pathSelected(let types):
         recorder?.setPath(.init(types), of: participant, now: participantEvent.time)
-      case .signal, .stateChanged, .reached, .keyframeRequested, .targetBitrate, .problem:
+      case .signal, .stateChanged, .reached, .keyframeRequested, .targetBitrate, .iceRestarted, .problem:
         break
       }
     }
@@ -81,6 +81,8 @@ extension Call {
       case .targetBitrate(let bitrate, let fractionLost):
         bandwidth.set(.init(bitrate: bitrate, fractionLost: fractionLost), of: participant)
         follow(bandwidth, parts)
+      case .iceRestarted(let reason):
+        log.log(level: reason == .requested ? .info : .warning, "\(reason)", metadata: user)
       case .problem(let sentence):
         log.warning("\(sentence)", metadata: user)
       case .ended(let ending):

@@ -148,6 +148,8 @@ struct LoadPublisher: Sendable {
         publisherGroup.source.requestKeyframe()
       case .targetBitrate(let bitrate, let fractionLost):
         publisherGroup.follow(.init(bitrate: bitrate, fractionLost: fractionLost), of: participant, index)
+      case .iceRestarted(let reason):
+        log.debug("\(reason)", metadata: names)
       case .problem(let sentence):
         log.debug("\(sentence)", metadata: names)
       case .ended(let ending):

@@ -264,7 +264,7 @@ actor WHIPGateway: HTTPRequestResponder {
     case .ended:
       carryOut(server.ended(id))
       remove(participant)
-    case .signal, .stateChanged, .media, .reached, .pathSelected, .targetBitrate:
+    case .signal, .stateChanged, .media, .reached, .pathSelected, .targetBitrate, .iceRestarted:
       break
     }
   }

@@ -12,8 +12,8 @@ import Testing
 struct ICERestartTests {
   private static let second = TransportAddress(ip: .v4(0x0A00_0063), port: 6000)
 
-  private func call() throws -> EnginePair {
-    var pair = try EnginePair(seed: 31, line: .init(delay: .milliseconds(10)))
+  private func call(bobRestartsICE: Bool = true) throws -> EnginePair {
+    var pair = try EnginePair(seed: 31, line: .init(delay: .milliseconds(10)), bobRestartsICE: bobRestartsICE)
     try pair.connect()
     pair.play()
     pair.run(for: .seconds(3))
@@ -38,25 +38,32 @@ struct ICERestartTests {
   func trigger() {
     let start = MonotonicInstant.now
     var trigger = ICERestartTrigger()
-    func step(_ seconds: Double, heard: Double = 0) -> ICERestartTrigger.Step? {
-      trigger.due(heard: start + .seconds(heard), now: start + .seconds(seconds))
+    func step(_ seconds: Double, heard: Double = 0, answered: Double? = nil) -> ICERestartTrigger.Step? {
+      trigger.due(
+        heard: start + .seconds(heard), answered: start + .seconds(answered ?? heard), now: start + .seconds(seconds))
     }
     #expect(step(3.9) == nil)
     #expect(step(4) == .check)
     #expect(step(4.9) == nil)
-    #expect(step(5) == .restart)
+    #expect(step(5) == .restart(.silence(.seconds(5))))
     #expect(step(14.9) == nil)
-    #expect(step(15) == .restart)
-    #expect(trigger.deadline(heard: start + .seconds(16)) == start + .seconds(20))
+    #expect(step(15) == .restart(.silence(.seconds(15))))
+    let heard = start + .seconds(16)
+    #expect(trigger.deadline(heard: heard, answered: heard) == start + .seconds(20))
     #expect(step(16, heard: 16) == nil)
     #expect(step(20, heard: 16) == .check)
     // A participant who answers the check is heard.
-    #expect(step(21, heard: 20.1) == nil)
-    #expect(step(25, heard: 20.1) == .check)
-    #expect(step(25.1, heard: 20.1) == .restart)
-    trigger.request()
+    #expect(step(21, heard: 20.25) == nil)
+    #expect(step(25, heard: 20.25) == .check)
+    #expect(step(25.5, heard: 20.25) == .restart(.silence(.milliseconds(5_250))))
+    trigger.request(.pathLost)
+    trigger.request(.requested)
     #expect(step(26, heard: 25.9) == nil, "two requested restarts are 2 s apart")
-    #expect(step(27.1, heard: 27) == .restart)
+    #expect(step(27.5, heard: 27) == .restart(.pathLost))
+    // What the participant sends arrives, but no check is answered.
+    #expect(step(37.25, heard: 37, answered: 27) == nil)
+    #expect(step(37.5, heard: 37, answered: 27) == .restart(.unansweredChecks(.milliseconds(10_500))))
+    #expect(step(47.5, heard: 47, answered: 37.75) == nil)
   }
 
   @Test("when the only address of a side is replaced, media continues within a second, in the same call")
@@ -124,6 +131,42 @@ struct ICERestartTests {
     let count = offers(of: pair.alice).count + offers(of: pair.bob).count
     pair.run(for: .seconds(20))
     #expect(offers(of: pair.alice).count + offers(of: pair.bob).count == count)
+  }
+
+  @Test(
+    "when nothing of ours arrives for 10 s, ICE is restarted although the participant is heard, and the call goes on")
+  func oneWay() throws {
+    var pair = try call(bobRestartsICE: false)
+    pair.carries = { _, toBob in !toBob }
+    let start = pair.now
+    pair.run(for: .milliseconds(4_000))
+    #expect(offers(of: pair.alice).count == 1)
+    try pair.run(until: { $0.alice.events.contains { $0.restart != nil } }, within: .seconds(7))
+    let sentence = "The participant has answered no connectivity check for 10 s; ICE is restarted."
+    #expect(pair.alice.events.compactMap(\.restart?.description) == [sentence])
+    #expect(pair.alice.engine.state == .disconnected)
+    #expect(longestGap(pair.alice, after: start) < .seconds(1), "what the participant sends is received meanwhile")
+    pair.run(for: .seconds(2))
+    #expect(Set(offers(of: pair.alice)).count == 2)
+    pair.carries = { _, _ in true }
+    let moment = pair.now
+    pair.run(for: .seconds(5))
+    #expect(pair.areConnected)
+    #expect(longestGap(pair.alice, after: start) < .seconds(1))
+    #expect(longestGap(pair.bob, after: moment) < .seconds(3))
+    #expect(pair.alice.ending == nil && pair.bob.ending == nil)
+  }
+
+  @Test("when nothing of ours arrives for 30 s, the call ends with that reason")
+  func oneWayForLong() throws {
+    var pair = try call(bobRestartsICE: false)
+    pair.carries = { _, toBob in !toBob }
+    let start = pair.now
+    try pair.run(until: { $0.alice.ending != nil }, within: .seconds(40))
+    #expect(pair.now - start > .seconds(22))
+    #expect(Set(offers(of: pair.alice)).count >= 3, "one restart in 10 s")
+    let sentence = "The participant is heard, but has answered no connectivity check for 30 s."
+    #expect(pair.alice.ending == CloseReason(.connectionLost, sentence))
   }
 
   @Test("ten restarts on request leave one call without a lost frame")

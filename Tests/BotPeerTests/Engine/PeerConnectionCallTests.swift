@@ -208,6 +208,10 @@ extension PeerEvent {
     if case .signal(let message) = self, case .candidate = message { message } else { nil }
   }
 
+  var restart: ICERestartReason? {
+    if case .iceRestarted(let reason) = self { reason } else { nil }
+  }
+
   var problem: String? {
     if case .problem(let sentence) = self { sentence } else { nil }
   }

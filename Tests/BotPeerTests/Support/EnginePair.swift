@@ -71,7 +71,7 @@ struct EnginePair {
     aliceSends: Set<MediaKind> = [.audio, .video], bobSends: Set<MediaKind> = [.audio, .video],
     bobReceives: Set<MediaKind> = [.audio, .video], line: LossyLink.Conditions = .init(delay: .milliseconds(1)),
     profiles: [SRTPProfile] = SRTPProfile.preferred, aliceData: DataChannelOptions? = nil,
-    bobData: DataChannelOptions? = nil
+    bobData: DataChannelOptions? = nil, bobRestartsICE: Bool = true
   ) throws {
     start = ContinuousClock.now
     now = start
@@ -84,7 +84,7 @@ struct EnginePair {
     bob = Side(
       engine: try Self.engine(
         for: "alice", at: Self.bobAddress, sends: bobSends, receives: bobReceives, offers: offersBob, isPolite: false,
-        data: bobData, using: &generator),
+        data: bobData, restartsICE: bobRestartsICE, using: &generator),
       address: Self.bobAddress)
     toBob = LossyLink(line, seed: generator.next())
     toAlice = LossyLink(line, seed: generator.next())
@@ -96,7 +96,7 @@ struct EnginePair {
   static func engine(
     for participant: String, at address: TransportAddress, sends: Set<MediaKind>,
     receives: Set<MediaKind> = [.audio, .video], offers: Bool, isPolite: Bool,
-    profiles: [SRTPProfile] = SRTPProfile.preferred, data: DataChannelOptions? = nil,
+    profiles: [SRTPProfile] = SRTPProfile.preferred, data: DataChannelOptions? = nil, restartsICE: Bool = true,
     using generator: inout SeededGenerator
   ) throws -> PeerConnection {
     var configuration = PeerConnection.Configuration(
@@ -105,6 +105,7 @@ struct EnginePair {
     configuration.receiving = receives
     configuration.protectionProfiles = profiles
     configuration.dataChannels = data
+    configuration.restartsICE = restartsICE
     return PeerConnection(configuration, offers: offers, generator: SeededGenerator(seed: generator.next()))
   }
 

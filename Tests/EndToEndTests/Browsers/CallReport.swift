@@ -15,6 +15,16 @@ struct CallReport: Sendable {
   /// The time from the connection to this report, in seconds.
   var length: Double { (reportedAt - (connectedAt ?? .nan)) / 1000 }
 
+  /// The bounds of the length, in seconds, of a call that the page left after this report.
+  ///
+  /// The page may learn late that the call is connected: media flows at the earliest from the description on. It leaves only
+  /// when all its calls have reported.
+  var lengths: ClosedRange<Double> {
+    let begun = json["offeredAt"].double ?? json["answeredAt"].double ?? .nan
+    let end = json["leftAt"].double ?? reportedAt
+    return length...max(length, (end - begun) / 1000)
+  }
+
   /// The bounds of the length, in seconds, of a call that ended between this report and `date`.
   func lengths(until date: Date) throws -> ClosedRange<Double> {
     let connectedAt = try #require(connectedAt)
@@ -42,6 +52,8 @@ struct CallReport: Sendable {
 
   // MARK: Received
 
+  /// The time of the counters of received video.
+  var receivedAt: Double { json["received"]["video"]["timestamp"].double ?? .nan }
   var framesReceived: Int { json["received"]["video"]["framesReceived"].int ?? 0 }
   var framesDecoded: Int { json["received"]["video"]["framesDecoded"].int ?? 0 }
   var packetsLost: Int { json["received"]["video"]["packetsLost"].int ?? 0 }

@@ -130,7 +130,7 @@ extension EndToEnd {
 
         // Leaving in the middle of a file leaves its beginning.
         _ = try await page.evaluate(
-          "(() => { \(TestFile.script(bytes: 49_000, seed: 5)); sky.offerFile('\(id)', 'half.bin', bytes); })()")
+          "(() => { \(TestFile.script(bytes: 49_000, seed: 5)); sky.offerFile('\(id)', 'half.bin', bytes, 30000); })()")
         let part = received.appendingPathComponent("half.bin.part")
         try await eventually("the beginning of a file", within: .seconds(5)) {
           ((try? Data(contentsOf: part).count) ?? 0) > 5_000 ? true : nil
@@ -184,7 +184,7 @@ extension EndToEnd {
         let sent = try await one.page.evaluate(
           "(async () => { \(TestFile.script(bytes: TestFile.large, seed: 8)); const result = await call.offerFile({ name: "
             + "'page.bin', bytes }); return { sha256: await \(TestFile.digest("bytes")), states: "
-            + "Object.values(result).map((one) => one.state).sort() }; })()", within: TestFile.patience)
+            + "Object.values(result).map((one) => one.state).sort() }; })()", within: TestFile.patience * timeoutFactor)
         await scenario.note(
           """
           measured: \(TestFile.large) bytes from a bot to both pages in \((taken - begun).inSeconds) s, from a page to the \

@@ -111,10 +111,10 @@ struct NATCall: Sendable {
 
   /// Runs the call.
   ///
-  /// - Parameter connected: What happens between the connection and the end; by default the bots record for 3 s.
+  /// - Parameter connected: What happens between the connection and the end; by default the bots record for 2 s.
   func run(
     from sender: LabHost, to receiver: LabHost, in lab: NetworkLab,
-    connected: @Sendable () async throws -> Void = { try await sleepOnEventLoop(for: .seconds(3)) }
+    connected: @Sendable () async throws -> Void = { try await sleepOnEventLoop(for: .seconds(2)) }
   ) async throws -> Outcome {
     let options = ["--room", name] + servers.options(with: server) + options
     let player = try await lab.bot(

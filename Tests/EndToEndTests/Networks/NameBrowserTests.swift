@@ -59,7 +59,7 @@ extension EndToEnd {
       #expect(bot.output.contains(" name resolved "))
       #expect(bot.output.contains(home.address))
       // The other call began earlier.
-      try await sleepOnEventLoop(for: .seconds(6))
+      try await sleepOnEventLoop(for: .seconds(4))
       #expect(!other.output.contains(" user connected "))
       #expect(!other.output.contains(" name "))
       _ = try await call.leave()

@@ -45,12 +45,12 @@ extension EndToEndWithoutBrowsers {
           nft add rule inet media sent oifname \(laptop.uplinks[0].device) meta l4proto udp drop
           """)
         let outcome = try await call.run(from: laptop, to: receiver, in: lab) {
-          try await sleepOnEventLoop(for: .seconds(3))
+          try await sleepOnEventLoop(for: .seconds(2))
           try await laptop.namespace.run("nft delete table inet media")
           try await laptop.uplinks[1].leave()
-          try await sleepOnEventLoop(for: .seconds(4))
-          try await laptop.uplinks[1].up()
           try await sleepOnEventLoop(for: .seconds(3))
+          try await laptop.uplinks[1].up()
+          try await sleepOnEventLoop(for: .seconds(2))
           try await laptop.uplinks[1].setSilent(true)
           try await sleepOnEventLoop(for: .seconds(2))
         }

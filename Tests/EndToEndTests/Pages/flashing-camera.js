@@ -61,7 +61,9 @@
   // A microphone with a beep at each flash.
   const sound = async () => {
     const audio = new AudioContext({ sampleRate: 48000 });
-    await Promise.race([audio.resume(), new Promise((done) => setTimeout(done, 300))]);
+    // Chromium always runs it in the end.
+    const patience = 'MediaStreamTrackProcessor' in window ? 5000 : 300;
+    await Promise.race([audio.resume(), new Promise((done) => setTimeout(done, patience))]);
     if (audio.state !== 'running') return gatedMicrophone();
     const tone = audio.createOscillator();
     const volume = audio.createGain();

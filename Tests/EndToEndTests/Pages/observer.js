@@ -177,11 +177,12 @@
         tracks: call.tracks.map(({ element, audio, ...seen }) => seen),
       })));
     },
-    /// Leaves through the page's own function, and returns the report from just before.
+    /// Leaves through the page's own function, and returns the report from just before, with the time of the leave.
     async leave() {
       const report = await observer.report();
       window.call.leave();
-      return report;
+      const leftAt = now();
+      return report.map((call) => ({ ...call, leftAt }));
     },
     /// Returns the page's loading progress, for failed tests.
     progress: () => ({

@@ -98,13 +98,15 @@ sky.refuse = (index) => {
   sky.channels[from].send(JSON.stringify({ type: '__file', signal: 'refuse', sendId }));
 };
 
-// Offers a file to a user; resolves with true when the last chunk is sent, and with false when it is refused.
-sky.offerFile = (id, name, bytes) => new Promise((done) => {
+// Offers a file to a user; resolves with true when the last chunk is sent, and with false when it is refused. With `limit`
+// no more characters than that are sent.
+sky.offerFile = (id, name, bytes, limit = Infinity) => new Promise((done) => {
   const channel = sky.channels[id];
   const sendId = (Math.random() * Date.now()).toString(36).toUpperCase().replace('.', '-');
   let text = 'data:application/octet-stream;base64,' + btoa(String.fromCharCode(...bytes));
   const total = text.length;
   const chunk = () => {
+    if (total - text.length >= limit) return;
     const data = text.slice(0, 1000);
     text = text.slice(1000);
     const packet = { type: '__file', signal: 'chunk', sendId, last: text.length === 0, data };

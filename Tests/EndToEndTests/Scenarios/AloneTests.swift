@@ -73,7 +73,7 @@ extension EndToEndWithoutBrowsers {
         try await sleepOnEventLoop(for: .seconds(1))
         let recorder = try await scenario.bot(in: "100", of: server, ["--record", folder.path], name: "recorder")
         #expect(try await player.ending(within: .seconds(20)) == .exit(0))
-        try await sleepOnEventLoop(for: .milliseconds(300))
+        try await scenario.logged(" call ended ", by: recorder)
         #expect(try await recorder.terminate().ending == .exit(0))
         let userRecording = try #require(try folder.userRecordings().first)
         #expect(userRecording.webm.video?.times.count == 120)

@@ -37,7 +37,7 @@ extension EndToEnd.CheckReportTests {
         let isSlow = fault == .slow
         #expect(isSlow || sent > 25, .onQuietMachine("the page sends the frame rate that the rules require"))
         guard isSlow || sent > 25 else { return }
-        #expect(ending == .exit(isSlow ? 1 : 0))
+        #expect(ending == .exit(isSlow ? 1 : 0), .verdict)
         #expect(verdict.failed == (isSlow ? ["video.fps"] : []), .verdict)
         for file in ["report.html", "junit.xml"] {
           #expect(FileManager.default.fileExists(atPath: out.appendingPathComponent(file).path), "\(file)")

@@ -17,7 +17,7 @@ extension EndToEnd {
         let base = try await scenario.check(
           in: "before", of: server, seconds: 3, ["--play", "pattern", "--size", "320x240", "--fps", "20"], name: "base")
         let before = try await scenario.call(in: browser, room: "before", server: server, camera: .faulty(.none))
-        #expect(try await base.verdict().ending == .exit(0))
+        #expect(try await base.verdict().ending == .exit(0), .verdict)
         await before.page.close()
 
         let check = try await scenario.check(

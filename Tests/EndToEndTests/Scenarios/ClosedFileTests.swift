@@ -160,7 +160,7 @@ extension EndToEnd {
           format: "measured: %@: %@ of %.2f s for a call of %.2f s", result.part.name, kind, file.duration,
           result.report.length))
       #expect(
-        Judgement.near(file.duration, result.report.length, stall: await scenario.stall / 1000),
+        Judgement.near(file.duration, result.report.lengths, stall: await scenario.stall / 1000),
         .onQuietMachine("\(result.part.name): as long as the call"))
       #expect(try file.decodingErrors() == "")
       if file.video != nil {

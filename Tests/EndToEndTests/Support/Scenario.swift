@@ -120,7 +120,7 @@ actor Scenario {
     return process
   }
 
-  /// Starts a bot in a room and waits until it is connected to the server.
+  /// Starts a bot in a room and waits until it has joined.
   ///
   /// - Parameters:
   ///   - relay: a relay between the bot and all others.
@@ -137,8 +137,7 @@ actor Scenario {
       guard bot.isRunning else { throw NotStarted(name: name, output: bot.output) }
       return network.connections(to: port).isSubset(of: before) ? nil : true
     }
-    // The next message that the bot sends joins the room.
-    try await sleepOnEventLoop(for: .milliseconds(200))
+    try await joined(bot)
     return bot
   }
 
