@@ -253,6 +253,12 @@ public final class Peer: Sendable {
     onShard(of: participant) { $0.restartICE(of: participant) }
   }
 
+  /// Sends an offer again that the participant has not answered, if there is one: the signalling lost its connection meanwhile,
+  /// and perhaps the offer or the answer.
+  public func repeatOffer(to participant: ParticipantID) {
+    onShard(of: participant) { $0.repeatOffer(to: participant) }
+  }
+
   /// Ends the connection to a participant, if there is one. ``events`` report the given reason.
   public func disconnect(_ participant: ParticipantID, because ending: CloseReason) {
     onShard(of: participant) { $0.disconnect(participant, because: ending) }

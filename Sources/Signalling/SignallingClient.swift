@@ -29,6 +29,10 @@ public protocol SignallingClient: Sendable {
   /// system must know. No event follows.
   func hangUp(_ participant: ParticipantID)
 
+  /// Verifies soon that the connection to the server works, and connects again if it does not: the path to a participant was
+  /// lost, perhaps with the network that carries the signalling. It returns at once.
+  func verifyConnection()
+
   /// Leaves the room, ends ``events`` and returns when the server knows, or after a time-out.
   func leave() async
 }
@@ -37,6 +41,8 @@ extension SignallingClient {
   public var canTrickle: Bool { true }
 
   public func hangUp(_ participant: ParticipantID) {}
+
+  public func verifyConnection() {}
 }
 
 /// The events of a ``SignallingClient``.

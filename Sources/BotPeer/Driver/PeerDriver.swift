@@ -155,6 +155,11 @@ final class PeerDriver {
     turn { demultiplexer, _ in demultiplexer.restartICE(of: participant) }
   }
 
+  /// Sends an offer again that the participant has not answered.
+  func repeatOffer(to participant: ParticipantID) {
+    turn { $0.repeatOffer(to: participant, now: $1) }
+  }
+
   /// Reports the share of the last ``OverloadController/interval`` that the thread was busy, 0 to 1, and applies the
   /// result.
   func threadWasBusy(_ share: Double, now: ContinuousClock.Instant) {

@@ -88,11 +88,12 @@ package final class WebSocketClient: Sendable {
   }
 
   /// Whether an interface of this machine has the local address of the connection. Without it nothing can be sent.
-  package var hasLocalAddress: Bool {
-    guard let address = channel.localAddress?.ipAddress, let devices = try? System.enumerateDevices() else {
-      return true
-    }
-    return devices.contains { $0.address?.ipAddress == address }
+  package var hasLocalAddress: Bool { channel.hasLocalAddress }
+
+  /// Ends the connection unless it works: at once if its local address has gone, or if the other side sends nothing for
+  /// `limit` after a ping.
+  package func verify(within limit: Duration) {
+    channel.eventLoop.execute { [handler] in handler.value.verify(within: limit) }
   }
 
   /// Ends `messages`. The connection stays open.
@@ -110,6 +111,14 @@ package final class WebSocketClient: Sendable {
     } catch {
       return .failed("\(error)")
     }
+  }
+}
+
+extension Channel {
+  /// Whether an interface of this machine has the channel's local address.
+  var hasLocalAddress: Bool {
+    guard let address = localAddress?.ipAddress, let devices = try? System.enumerateDevices() else { return true }
+    return devices.contains { $0.address?.ipAddress == address }
   }
 }
 

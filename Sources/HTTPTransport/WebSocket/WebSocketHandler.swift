@@ -88,6 +88,16 @@ package final class WebSocketHandler: ChannelInboundHandler {
     beginClosing(code: code, reason: reason, ending: .closedLocally(code: code, reason: reason), context: context)
   }
 
+  /// Ends the connection unless it works: at once if its local address has gone, or if the other side sends nothing for
+  /// `limit` after a ping.
+  package func verify(within limit: Duration) {
+    guard case .open = state, let context, !endWithoutLocalAddress(context: context) else { return }
+    keepalive?.pinged(within: limit, now: context.eventLoop.now)
+    write(.ping, ByteBuffer(), context: context)
+    timer?.cancel()
+    scheduleKeepalive(context: context)
+  }
+
   // MARK: Channel events
 
   package func handlerAdded(context: ChannelHandlerContext) {
@@ -278,7 +288,7 @@ package final class WebSocketHandler: ChannelInboundHandler {
   }
 
   private func pollKeepalive(context: ChannelHandlerContext) {
-    guard case .open = state else { return }
+    guard case .open = state, !endWithoutLocalAddress(context: context) else { return }
     switch keepalive?.poll(now: context.eventLoop.now) {
     case .giveUp(let silence):
       finish(.pingTimeout(silence))
@@ -290,6 +300,14 @@ package final class WebSocketHandler: ChannelInboundHandler {
       break
     }
     scheduleKeepalive(context: context)
+  }
+
+  /// Ends a client's connection whose local address no interface has any more: nothing can be sent on it.
+  private func endWithoutLocalAddress(context: ChannelHandlerContext) -> Bool {
+    guard side == .client, !context.channel.hasLocalAddress else { return false }
+    finish(.failed("Its local address has gone"))
+    context.close(promise: nil)
+    return true
   }
 
   private static func violation(for error: NIOWebSocketError, limit: Int) -> WebSocketViolation {

@@ -17,7 +17,8 @@ package struct WebSocketKeepalive: Sendable {
   private let interval: TimeAmount
   private let timeout: TimeAmount
   private var lastHeard: NIODeadline
-  private var pinged: NIODeadline?
+  /// When something must have been received after a ping.
+  private var answerDue: NIODeadline?
 
   /// - Parameters:
   ///   - interval: the silence after which to ping.
@@ -30,22 +31,29 @@ package struct WebSocketKeepalive: Sendable {
 
   /// The time of the next call of `poll`.
   package var deadline: NIODeadline {
-    if let pinged { return pinged + timeout }
-    return lastHeard + interval
+    answerDue ?? lastHeard + interval
   }
 
   /// Resets the silence. Any received byte counts, not only a pong.
   package mutating func heard(now: NIODeadline) {
     lastHeard = now
-    pinged = nil
+    answerDue = nil
+  }
+
+  /// Notes that a ping is sent now, before the silence has lasted for the interval, because the connection may be lost.
+  ///
+  /// - Parameter limit: the time until the other side must have sent anything.
+  package mutating func pinged(within limit: Duration, now: NIODeadline) {
+    let due = now + TimeAmount(limit)
+    answerDue = answerDue.map { min($0, due) } ?? due
   }
 
   package mutating func poll(now: NIODeadline) -> Action {
     guard now >= deadline else { return .wait }
-    if pinged != nil, now - deadline < Self.ownLateness {
+    if answerDue != nil, now - deadline < Self.ownLateness {
       return .giveUp(silence: .nanoseconds((now - lastHeard).nanoseconds))
     }
-    pinged = now
+    answerDue = now + timeout
     return .ping
   }
 }

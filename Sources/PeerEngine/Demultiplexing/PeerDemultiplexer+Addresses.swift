@@ -82,6 +82,13 @@ extension PeerDemultiplexer {
     markForPoll(engine)
   }
 
+  /// Sends an offer again that the participant has not answered.
+  package func repeatOffer(to participant: ParticipantID, now: ContinuousClock.Instant) {
+    guard let engine = engines[participant] else { return }
+    engine.repeatOffer(now: now)
+    markForPoll(engine)
+  }
+
   /// Returns the names of candidates to look up; each is followed by ``resolved(_:to:now:)``.
   package func takeNamesToResolve() -> [String] {
     defer { namesToResolve = [] }

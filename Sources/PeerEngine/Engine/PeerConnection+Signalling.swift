@@ -14,6 +14,12 @@ extension PeerConnection {
     trickleLocalCandidates()
   }
 
+  /// Sends an offer again that has not been answered: the signalling may have lost it, or its answer.
+  package func repeatOffer(now: ContinuousClock.Instant) {
+    guard isOpen, negotiator.isAwaitingAnswer else { return }
+    sendOffer(now: now)
+  }
+
   func sendOffer(now: ContinuousClock.Instant) {
     if !negotiator.isAwaitingAnswer { lastOffer = MonotonicInstant(now) }
     emit(.signal(.offer(negotiator.createOffer())))

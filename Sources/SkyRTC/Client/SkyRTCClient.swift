@@ -102,6 +102,12 @@ public final class SkyRTCClient: SignallingClient {
     }
   }
 
+  /// Verifies that the server answers within 5 s, or `Options.pingTimeout` if that is shorter, and reconnects if it does not:
+  /// at once if the local address of the connection has gone.
+  public func verifyConnection() {
+    connection.withLock { $0.socket }?.verify(within: min(.seconds(5), options.pingTimeout))
+  }
+
   /// Leaves the room, ends `events` and returns when the connection is closed, after `Options.closeTimeout` at the
   /// latest.
   public func leave() async {

@@ -83,6 +83,8 @@ extension Call {
         follow(bandwidth, parts)
       case .iceRestarted(let reason):
         log.log(level: reason == .requested ? .info : .warning, "\(reason)", metadata: user)
+        // The network that was lost may have carried the signalling as well.
+        if reason != .requested { parts.client.verifyConnection() }
       case .problem(let sentence):
         log.warning("\(sentence)", metadata: user)
       case .ended(let ending):

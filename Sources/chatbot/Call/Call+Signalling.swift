@@ -30,6 +30,8 @@ extension Call {
           } else if isSomeoneElse {
             parts.participantRegistry.reconnectAfterEnd(other.id)
             parts.peer.participantLeft(other.id)
+          } else {
+            parts.peer.repeatOffer(to: other.id)
           }
         }
       case .participantJoined(let participant):

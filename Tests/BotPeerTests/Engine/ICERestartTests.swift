@@ -203,6 +203,27 @@ struct ICERestartTests {
     #expect(longestGap(pair.bob, after: moment) < .seconds(1))
   }
 
+  @Test("an offer that the signalling lost is repeated once it is connected again, and an answered one is not")
+  func repeatedOffer() throws {
+    var pair = try call()
+    pair.alice.engine.repeatOffer(now: pair.now)
+    pair.run(for: .seconds(1))
+    #expect(offers(of: pair.alice).count == 1)
+    pair.relay = { _, _ in [] }
+    pair.alice.engine.requestICERestart()
+    pair.run(for: .seconds(1))
+    pair.relay = { message, _ in [message] }
+    pair.run(for: .seconds(1))
+    #expect(pair.alice.engine.negotiator.isAwaitingAnswer)
+    pair.alice.engine.repeatOffer(now: pair.now)
+    let moment = pair.now
+    pair.run(for: .seconds(1))
+    #expect(!pair.alice.engine.negotiator.isAwaitingAnswer)
+    #expect(offers(of: pair.alice).count == 3 && Set(offers(of: pair.alice)).count == 2, "the same restart")
+    #expect(pair.areConnected)
+    #expect(longestGap(pair.alice, after: moment) < .seconds(1))
+  }
+
   @Test("an offer of ours that is not answered for 10 s gives way to one of the participant")
   func givesWay() throws {
     var pair = try call()

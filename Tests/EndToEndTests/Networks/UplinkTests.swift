@@ -59,6 +59,42 @@ extension EndToEndWithoutBrowsers {
     }
 
     @Test(
+      "when a host moves to another network, the signalling moves as well, and the call continues in one file",
+      .enabled(if: Machine.runsWholeNetworkMatrix), arguments: [true, false])
+    func moves(isToldOfIt: Bool) async throws {
+      try await NetworkLab.run("another network, \(isToldOfIt ? "told" : "not told")") { lab in
+        let server = try await TURNServer.start(on: lab.internetHost("turn"), of: lab)
+        let rooms = try await LabRooms.start(on: lab.internetHost("rooms"), of: lab)
+        let (first, second) = try await (
+          lab.router(.addressRestricted, families: .ipv4), lab.router(.addressRestricted, families: .ipv4)
+        )
+        let laptop = try await lab.host("laptop", behind: first, second)
+        let receiver = try await lab.host("receiver", behind: .fullCone, families: .ipv4)
+        try await laptop.uplinks[1].leave()
+        let call = NATCall(
+          name: "moves", server: server, rooms: rooms, servers: .stun, options: ["--log-level", "debug"])
+        let outcome = try await call.run(from: laptop, to: receiver, in: lab) {
+          try await sleepOnEventLoop(for: .seconds(3))
+          if isToldOfIt {
+            try await laptop.uplinks[0].leave()
+            try await laptop.uplinks[1].up()
+            try await sleepOnEventLoop(for: .seconds(7))
+          } else {
+            // The network of the radio is out of reach; its address goes only after another one was found.
+            try await laptop.uplinks[0].setSilent(true)
+            try await sleepOnEventLoop(for: .seconds(3))
+            try await laptop.uplinks[1].up()
+            try await laptop.uplinks[0].leave()
+            try await sleepOnEventLoop(for: .seconds(7))
+          }
+        }
+        try await judge(outcome, gap: isToldOfIt ? 3 : 6, restarts: 0, in: lab, call.name)
+        #expect(outcome.player.output.contains("server lost, calls continue"))
+        #expect(outcome.player.output.ranges(of: " joined others=").count == 2)
+      }
+    }
+
+    @Test(
       "when the uplink of a WHIP publisher goes away, its session continues over the other one",
       .enabled(if: Machine.runsWholeNetworkMatrix))
     func publisherUplinkGone() async throws {

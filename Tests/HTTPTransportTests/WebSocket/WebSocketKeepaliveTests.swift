@@ -29,6 +29,21 @@ struct WebSocketKeepaliveTests {
     #expect(keepalive.deadline == start + .seconds(41))
   }
 
+  @Test("after a ping that the owner wants, the other side must send something within the owner's limit")
+  func verification() {
+    var keepalive = WebSocketKeepalive(interval: .seconds(15), timeout: .seconds(10), now: start)
+    keepalive.pinged(within: .seconds(5), now: start + .seconds(1))
+    #expect(keepalive.deadline == start + .seconds(6))
+    keepalive.pinged(within: .seconds(5), now: start + .seconds(3))
+    #expect(keepalive.deadline == start + .seconds(6), "repeating it postpones nothing")
+    #expect(keepalive.poll(now: start + .seconds(6)) == .giveUp(silence: .seconds(6)))
+    keepalive.heard(now: start + .seconds(5))
+    #expect(keepalive.poll(now: start + .seconds(6)) == .wait)
+    #expect(keepalive.poll(now: start + .seconds(20)) == .ping)
+    keepalive.pinged(within: .seconds(5), now: start + .seconds(28))
+    #expect(keepalive.deadline == start + .seconds(30))
+  }
+
   @Test("a process that was not scheduled pings again before it gives up the other side")
   func ownSleep() {
     var keepalive = WebSocketKeepalive(interval: .seconds(15), timeout: .seconds(10), now: start)

@@ -87,6 +87,31 @@ struct WebSocketClientTests {
     await server.stop()
   }
 
+  @Test("a connection is verified on request: a silent server is given up soon, and one that answers is kept")
+  func verification() async throws {
+    let silent = try await ScriptedServer.start(answers: false) { _, _ in }
+    let client = try await WebSocketClient.connect(to: silent.url)
+    client.verify(within: .milliseconds(50))
+    guard case .pingTimeout = await client.ended() else {
+      Issue.record("The reason should be a silent server.")
+      return
+    }
+    await silent.stop()
+
+    let server = try await echo()
+    let other = try await WebSocketClient.connect(to: server.url)
+    #expect(other.hasLocalAddress)
+    var messages = other.messages.makeAsyncIterator()
+    for _ in 0..<3 {
+      other.verify(within: .seconds(5))
+      other.send(.text("still here"))
+      #expect(await messages.next() == .text("still here"))
+    }
+    other.close()
+    _ = await other.ended()
+    await server.stop()
+  }
+
   @Test("a connection to a server that answers pings stays open")
   func kept() async throws {
     let server = try await echo()
