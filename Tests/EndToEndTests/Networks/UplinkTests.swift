@@ -69,7 +69,8 @@ extension EndToEndWithoutBrowsers {
           lab.router(.addressRestricted, families: .ipv4), lab.router(.addressRestricted, families: .ipv4)
         )
         let laptop = try await lab.host("laptop", behind: first, second)
-        let receiver = try await lab.host("receiver", behind: .fullCone, families: .ipv4)
+        // Its router lets in only what it has sent to, so the new address must be signalled.
+        let receiver = try await lab.host("receiver", behind: .portRestricted, families: .ipv4)
         try await laptop.uplinks[1].leave()
         let call = NATCall(
           name: "moves", server: server, rooms: rooms, servers: .stun, options: ["--log-level", "debug"])
