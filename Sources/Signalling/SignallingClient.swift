@@ -29,8 +29,8 @@ public protocol SignallingClient: Sendable {
   /// system must know. No event follows.
   func hangUp(_ participant: ParticipantID)
 
-  /// Verifies soon that the connection to the server works, and connects again if it does not: the path to a participant was
-  /// lost, perhaps with the network that carries the signalling. It returns at once.
+  /// Asks the server for a sign of life, and connects again if none comes: the path to a participant was lost, perhaps with the
+  /// network that carries the signalling. It returns at once. By default it does nothing.
   func verifyConnection()
 
   /// Leaves the room, ends ``events`` and returns when the server knows, or after a time-out.

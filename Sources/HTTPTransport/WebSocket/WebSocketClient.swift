@@ -88,12 +88,24 @@ package final class WebSocketClient: Sendable {
   }
 
   /// Whether an interface of this machine has the local address of the connection. Without it nothing can be sent.
-  package var hasLocalAddress: Bool { channel.hasLocalAddress }
+  package var hasLocalAddress: Bool {
+    guard let address = channel.localAddress?.ipAddress, let devices = try? System.enumerateDevices() else {
+      return true
+    }
+    // A socket of both families has the IPv4 address of an interface in the form that RFC 4291, 2.5.5.2 maps to IPv6.
+    let unmapped = address.hasPrefix("::ffff:") ? String(address.dropFirst(7)) : address
+    return devices.contains { $0.address?.ipAddress == address || $0.address?.ipAddress == unmapped }
+  }
 
-  /// Ends the connection unless it works: at once if its local address has gone, or if the other side sends nothing for
-  /// `limit` after a ping.
-  package func verify(within limit: Duration) {
-    channel.eventLoop.execute { [handler] in handler.value.verify(within: limit) }
+  /// Sends a ping now, unless one is unanswered. The connection ends if nothing is received for `Options.limits.pingTimeout`
+  /// after it.
+  package func verify() {
+    channel.eventLoop.execute { [handler] in handler.value.verify() }
+  }
+
+  /// Ends the connection without a closing handshake, because nothing can be sent on it any more.
+  package func abandon(because reason: String) {
+    channel.eventLoop.execute { [handler] in handler.value.abandon(because: reason) }
   }
 
   /// Ends `messages`. The connection stays open.
@@ -111,14 +123,6 @@ package final class WebSocketClient: Sendable {
     } catch {
       return .failed("\(error)")
     }
-  }
-}
-
-extension Channel {
-  /// Whether an interface of this machine has the channel's local address.
-  var hasLocalAddress: Bool {
-    guard let address = localAddress?.ipAddress, let devices = try? System.enumerateDevices() else { return true }
-    return devices.contains { $0.address?.ipAddress == address }
   }
 }
 

@@ -88,14 +88,22 @@ package final class WebSocketHandler: ChannelInboundHandler {
     beginClosing(code: code, reason: reason, ending: .closedLocally(code: code, reason: reason), context: context)
   }
 
-  /// Ends the connection unless it works: at once if its local address has gone, or if the other side sends nothing for
-  /// `limit` after a ping.
-  package func verify(within limit: Duration) {
-    guard case .open = state, let context, !endWithoutLocalAddress(context: context) else { return }
-    keepalive?.pinged(within: limit, now: context.eventLoop.now)
+  /// Sends a ping now, unless one is unanswered. The connection ends if nothing is received for `limits.pingTimeout` after it.
+  /// Without `limits.pingInterval` this does nothing.
+  package func verify() {
+    guard case .open = state, let context, keepalive?.expectAnswer(now: context.eventLoop.now) == true else { return }
     write(.ping, ByteBuffer(), context: context)
     timer?.cancel()
     scheduleKeepalive(context: context)
+  }
+
+  /// Ends the connection without a closing handshake, because nothing can be sent on it any more.
+  ///
+  /// - Parameter reason: one sentence.
+  package func abandon(because reason: String) {
+    guard case .open = state, let context else { return }
+    finish(.failed(reason))
+    context.close(promise: nil)
   }
 
   // MARK: Channel events
@@ -288,7 +296,7 @@ package final class WebSocketHandler: ChannelInboundHandler {
   }
 
   private func pollKeepalive(context: ChannelHandlerContext) {
-    guard case .open = state, !endWithoutLocalAddress(context: context) else { return }
+    guard case .open = state else { return }
     switch keepalive?.poll(now: context.eventLoop.now) {
     case .giveUp(let silence):
       finish(.pingTimeout(silence))
@@ -300,14 +308,6 @@ package final class WebSocketHandler: ChannelInboundHandler {
       break
     }
     scheduleKeepalive(context: context)
-  }
-
-  /// Ends a client's connection whose local address no interface has any more: nothing can be sent on it.
-  private func endWithoutLocalAddress(context: ChannelHandlerContext) -> Bool {
-    guard side == .client, !context.channel.hasLocalAddress else { return false }
-    finish(.failed("Its local address has gone"))
-    context.close(promise: nil)
-    return true
   }
 
   private static func violation(for error: NIOWebSocketError, limit: Int) -> WebSocketViolation {

@@ -40,12 +40,14 @@ package struct WebSocketKeepalive: Sendable {
     answerDue = nil
   }
 
-  /// Notes that a ping is sent now, before the silence has lasted for the interval, because the connection may be lost.
+  /// Expects something from the other side within the timeout, before the silence has lasted for the interval, because the
+  /// connection may be lost.
   ///
-  /// - Parameter limit: the time until the other side must have sent anything.
-  package mutating func pinged(within limit: Duration, now: NIODeadline) {
-    let due = now + TimeAmount(limit)
-    answerDue = answerDue.map { min($0, due) } ?? due
+  /// - Returns: whether a ping must be sent: false if one was sent already and the answer is awaited.
+  package mutating func expectAnswer(now: NIODeadline) -> Bool {
+    guard answerDue == nil else { return false }
+    answerDue = now + timeout
+    return true
   }
 
   package mutating func poll(now: NIODeadline) -> Action {

@@ -302,6 +302,7 @@ extension ICEAgent {
     nominated = nil
     firstValid = nil
     hasLostConsent = false
+    unansweredSince = nil
   }
 
   /// Discards the old session when it has expired.

@@ -103,6 +103,7 @@ extension ICEAgent {
         isConsent: isConsent, datagram: datagram, timeout: timeoutOfNewCheck,
         maximumTimeout: pair.id == selection?.pair ? ICETiming.maximumSelectedPairRTO : ICETiming.maximumTimeout,
         lifetime: lifetime(ofCheckOf: pair.id, isConsent: isConsent), now: now))
+    if selection == nil || selection?.pair == pair.id { unansweredSince = unansweredSince ?? now }
     transmitCheck(datagram, pair.path, now: now)
   }
 

@@ -185,6 +185,7 @@ extension ICEAgent {
     checkList[index].state = .succeeded
     checkList[index].lastAnswer = now
     lastAnswered = now
+    unansweredSince = nil
     checkList[index].mapped = mapped
     checkList.unfreezePairs(like: checkList[index])
     // Other checks of the pair have nothing left to verify, except a nomination.

@@ -184,6 +184,9 @@ package struct ICEAgent: Sendable {
   package internal(set) var lastHeard: ContinuousClock.Instant?
   /// When a check by this agent was last answered, on any pair and in any session.
   package internal(set) var lastAnswered: ContinuousClock.Instant?
+  /// When the first check of this session was sent on the selected pair, or on any pair while none is selected, since a check
+  /// was answered; nil while no answer is awaited.
+  package internal(set) var unansweredSince: ContinuousClock.Instant?
   var announcedPath: Path?
 
   /// - Parameters:

@@ -2,12 +2,12 @@
 public enum ICERestartReason: Sendable, Hashable, CustomStringConvertible {
   /// Nothing has been received from the participant for this time.
   case silence(Duration)
-  /// The participant has answered no connectivity check for this time, and is heard meanwhile.
+  /// Connectivity checks have not been answered for this time, although the participant was heard in the last seconds.
   case unansweredChecks(Duration)
   /// The path to the participant was lost, for example because its local address or its TCP connection has gone.
   case pathLost
-  /// A new path is wanted while the present one works: `Peer.restartICE(of:)` was called, or a TURN server's address is about
-  /// to be replaced.
+  /// A new path is wanted, although the present one may work: `Peer.restartICE(of:)` was called, or the address at a TURN server
+  /// is about to be replaced.
   case requested
 
   public var description: String {

@@ -1,7 +1,7 @@
 internal import Media
 
-/// Decides when a connection needs an ICE restart (RFC 8445, 9): when nothing is heard from the participant, when consent to
-/// send is about to be lost (RFC 7675, 5.1), and on request.
+/// Decides when a connection needs an ICE restart (RFC 8445, 9): when nothing is heard from the participant, when the
+/// participant answers no check, long before consent to send expires (RFC 7675, 5.1), and on request.
 ///
 /// Before a restart the path is checked, because a participant who sends no media is heard only every few seconds.
 struct ICERestartTrigger: Sendable, Hashable {
@@ -14,10 +14,10 @@ struct ICERestartTrigger: Sendable, Hashable {
   /// How long nothing may be heard until the path is checked, and until ICE is restarted.
   static let checkDelay = Duration.seconds(4)
   static let silenceLimit = Duration.seconds(5)
-  /// How long no check may be answered. A path that lets through what the participant sends, but nothing of ours, is not
-  /// silent. Consent checks are at most 6 s apart, and all other pairs are tried after 8 s.
-  static let answerLimit = Duration.seconds(10)
-  /// The time until a restart without effect is repeated.
+  /// How long checks may be unanswered: the first of them follows 4 to 6 s after the last answer. A path that lets through what
+  /// the participant sends, but nothing of ours, is not silent.
+  static let answerLimit = Duration.seconds(5)
+  /// The time after a restart, by either side, until the next one: the new session needs some seconds.
   static let retryInterval = Duration.seconds(10)
   /// The shortest time between two requested restarts.
   static let minimumInterval = Duration.seconds(2)
@@ -32,21 +32,24 @@ struct ICERestartTrigger: Sendable, Hashable {
     if requested == nil || reason == .pathLost { requested = reason }
   }
 
-  /// When ``due(heard:answered:now:)`` will return a step.
+  /// Notes that the participant has restarted ICE.
+  mutating func participantRestarted(now: MonotonicInstant) { lastRestart = now }
+
+  /// When ``due(heard:unansweredSince:now:)`` will return a step.
   ///
   /// - Parameters:
   ///   - heard: when something authentic of the participant last arrived.
-  ///   - answered: when the participant last answered a check of ours.
-  func deadline(heard: MonotonicInstant, answered: MonotonicInstant) -> MonotonicInstant {
+  ///   - unansweredSince: when the first of the checks was sent that the participant has not answered; nil without any.
+  func deadline(heard: MonotonicInstant, unansweredSince: MonotonicInstant?) -> MonotonicInstant {
     if requested != nil { return lastRestart.map { $0 + Self.minimumInterval } ?? heard }
-    let restart = restartDue(heard: heard, answered: answered)
+    let restart = restartDue(heard: heard, unansweredSince: unansweredSince)
     return checked == heard ? restart : min(heard + Self.checkDelay, restart)
   }
 
   /// Returns what is to be done now, at most one step.
-  mutating func due(heard: MonotonicInstant, answered: MonotonicInstant, now: MonotonicInstant) -> Step? {
-    guard deadline(heard: heard, answered: answered) <= now else { return nil }
-    guard requested != nil || restartDue(heard: heard, answered: answered) <= now else {
+  mutating func due(heard: MonotonicInstant, unansweredSince: MonotonicInstant?, now: MonotonicInstant) -> Step? {
+    guard deadline(heard: heard, unansweredSince: unansweredSince) <= now else { return nil }
+    guard requested != nil || restartDue(heard: heard, unansweredSince: unansweredSince) <= now else {
       checked = heard
       return .check
     }
@@ -54,11 +57,12 @@ struct ICERestartTrigger: Sendable, Hashable {
     lastRestart = now
     if now - heard >= Self.silenceLimit { return .restart(.silence(now - heard)) }
     if let requested { return .restart(requested) }
-    return .restart(.unansweredChecks(now - answered))
+    return .restart(.unansweredChecks(unansweredSince.map { now - $0 } ?? .zero))
   }
 
-  private func restartDue(heard: MonotonicInstant, answered: MonotonicInstant) -> MonotonicInstant {
-    let due = min(heard + Self.silenceLimit, answered + Self.answerLimit)
+  private func restartDue(heard: MonotonicInstant, unansweredSince: MonotonicInstant?) -> MonotonicInstant {
+    let silenceDue = heard + Self.silenceLimit
+    let due = unansweredSince.map { min(silenceDue, $0 + Self.answerLimit) } ?? silenceDue
     return lastRestart.map { max(due, $0 + Self.retryInterval) } ?? due
   }
 }

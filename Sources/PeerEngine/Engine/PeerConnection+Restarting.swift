@@ -17,7 +17,7 @@ extension PeerConnection {
     agentIsTouched = true
     if let candidate = agent.addLocalHost(address, now: now) { signal(candidate) }
     // Without a path, the participant checks the new address only in a new session.
-    if path == nil, state != .new { restartTrigger.request(.pathLost) }
+    if path == nil, hasLostPath { restartTrigger.request(.pathLost) }
   }
 
   /// Sets the NAT64 prefix of an IPv6-only network.
@@ -83,17 +83,17 @@ extension PeerConnection {
   /// When ``followSilence(now:)`` has something to do; nil if there is no call to restart.
   private var nextSilenceDeadline: MonotonicInstant? {
     guard mayRestartICE, let heard = lastHeard else { return nil }
-    let answered = lastAnswered ?? heard
-    let step = min(
-      heard + (state == .connected ? Self.disconnectedTimeout : Self.silenceTimeout), answered + Self.silenceTimeout)
-    return hasLocalAddress ? min(step, restartTrigger.deadline(heard: heard, answered: answered)) : step
+    var step = heard + (state == .connected ? Self.disconnectedTimeout : Self.silenceTimeout)
+    if let end = answerDeadline(heard: heard) { step = min(step, end) }
+    return hasLocalAddress
+      ? min(step, restartTrigger.deadline(heard: heard, unansweredSince: unansweredSince)) : step
   }
 
   /// The time at which ``followSilence(now:)`` must be called.
   var silenceDue: MonotonicInstant? { silenceDeadlineIsValid ? silenceDeadline : nextSilenceDeadline }
 
   /// How long nothing may be heard from the participant until the connection counts as disconnected, and until the call
-  /// ends; also how long no check may be answered. A restart begins a new ICE session, whose own timeouts begin again.
+  /// ends; the latter also for checks without an answer. A restart begins a new ICE session, whose own timeouts begin again.
   private static let disconnectedTimeout = Duration.seconds(8)
   private static let silenceTimeout = Duration.seconds(30)
 
@@ -103,39 +103,54 @@ extension PeerConnection {
   func followSilence(now: MonotonicInstant) {
     if silenceDeadlineIsValid, !agentIsTouched, silenceDeadline.map({ $0 > now }) ?? true { return }
     if mayRestartICE, let heard = lastHeard {
-      followSilence(since: heard, answered: lastAnswered ?? heard, now: now)
+      followSilence(since: heard, now: now)
     }
     silenceDeadline = nextSilenceDeadline
     silenceDeadlineIsValid = true
   }
 
-  private func followSilence(since heard: MonotonicInstant, answered: MonotonicInstant, now: MonotonicInstant) {
+  /// When the call ends because no check was answered; nil if the participant is not heard by then.
+  private func answerDeadline(heard: MonotonicInstant) -> MonotonicInstant? {
+    guard let end = lastAnswered.map({ $0 + Self.silenceTimeout }), heard + Self.disconnectedTimeout > end else {
+      return nil
+    }
+    return end
+  }
+
+  private func followSilence(since heard: MonotonicInstant, now: MonotonicInstant) {
     let silence = now - heard
-    if max(silence, now - answered) >= Self.silenceTimeout { return endAsLost(now: now.instant) }
+    if silence >= Self.silenceTimeout || answerDeadline(heard: heard).map({ $0 <= now }) == true {
+      return endAsLost(now: now.instant)
+    }
     if silence >= Self.disconnectedTimeout, state == .connected {
       change(to: .disconnected)
       connectionWasInterrupted(now: now.instant)
     }
-    followRestartTrigger(heard: heard, answered: answered, now: now)
+    followRestartTrigger(heard: heard, now: now)
   }
 
   /// Ends the call because the participant is not heard any more, or answers no check.
   func endAsLost(now: ContinuousClock.Instant) {
-    let isHeard = lastHeard.map { MonotonicInstant(now) - $0 < ICERestartTrigger.silenceLimit } ?? false
+    let moment = MonotonicInstant(now)
+    let silence = lastHeard.map { moment - $0 } ?? Self.silenceTimeout
     let cause =
-      isHeard
-      ? "The participant is heard, but has answered no connectivity check for 30 s."
-      : "Nothing was received from the participant for 30 s."
-    // Consent has expired, so no goodbye may be sent (RFC 7675, 5.1).
+      if let lastAnswered, silence < Self.disconnectedTimeout {
+        "The participant is heard, but has answered no connectivity check for \(Self.whole(moment - lastAnswered)) s."
+      } else {
+        "Nothing was received from the participant for \(Self.whole(silence)) s."
+      }
+    // Without consent no goodbye may be sent (RFC 7675, 5.1).
     path = nil
     end(CloseReason(.connectionLost, cause), now: now)
   }
 
+  private static func whole(_ duration: Duration) -> Int { Int((duration / .seconds(1)).rounded()) }
+
   /// Checks the path or restarts ICE if it is due.
-  private func followRestartTrigger(heard: MonotonicInstant, answered: MonotonicInstant, now: MonotonicInstant) {
+  private func followRestartTrigger(heard: MonotonicInstant, now: MonotonicInstant) {
     // An offer without an address would lead nowhere.
     guard hasLocalAddress else { return }
-    switch restartTrigger.due(heard: heard, answered: answered, now: now) {
+    switch restartTrigger.due(heard: heard, unansweredSince: unansweredSince, now: now) {
     case nil: break
     case .check:
       agentIsTouched = true
@@ -163,6 +178,8 @@ extension PeerConnection {
 
   /// When the participant last answered a check.
   private var lastAnswered: MonotonicInstant? { agent.lastAnswered.map(MonotonicInstant.init) }
+
+  private var unansweredSince: MonotonicInstant? { agent.unansweredSince.map(MonotonicInstant.init) }
 
   func signal(_ candidate: ICECandidate) {
     if let text = configuration.signalledText(of: candidate) { negotiator.addLocalCandidate(text) }

@@ -17,7 +17,11 @@ extension PeerConnection {
   /// Sends an offer again that has not been answered: the signalling may have lost it, or its answer.
   package func repeatOffer(now: ContinuousClock.Instant) {
     guard isOpen, negotiator.isAwaitingAnswer else { return }
+    lastOffer = MonotonicInstant(now)
     sendOffer(now: now)
+    // The candidates may be lost as well.
+    trickledCount = 0
+    trickleLocalCandidates()
   }
 
   func sendOffer(now: ContinuousClock.Instant) {
@@ -125,6 +129,7 @@ extension PeerConnection {
     hasExchangedDescriptions = true
     if session.isICERestart {
       agent.restart(with: session.localCredentials, now: now)
+      if !isOfferer { restartTrigger.participantRestarted(now: MonotonicInstant(now)) }
       trickledCount = 0
     }
     agent.setRemote(

@@ -19,8 +19,8 @@ public enum PeerEvent: Sendable, Hashable {
   /// headers included, retransmissions not), and the share of packets that is lost, 0 to 1. Reported when it has changed by
   /// a twentieth: at once when it has fallen, else at most ten times a second.
   case targetBitrate(Int, fractionLost: Double)
-  /// We have restarted ICE: an offer with new credentials was sent. Media continues on the path that there is, until a new
-  /// one works.
+  /// We restart ICE: an offer with the credentials of a new session follows. Media continues on the present path until a new one
+  /// works.
   case iceRestarted(ICERestartReason)
   /// A message of the participant was refused and changed nothing; one sentence.
   case problem(String)

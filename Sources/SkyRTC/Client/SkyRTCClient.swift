@@ -35,7 +35,11 @@ public final class SkyRTCClient: SignallingClient {
     var socket: WebSocketClient?
     var isJoined = false
     var isClosed = false
+    /// Whether the server lets us have our id again.
+    var keepsID = false
     var task: Task<Void, Never>?
+    /// The wait before the next attempt to connect.
+    var wait: Task<Void, any Error>?
   }
 
   /// Creates a client that is not connected yet.
@@ -102,10 +106,19 @@ public final class SkyRTCClient: SignallingClient {
     }
   }
 
-  /// Verifies that the server answers within 5 s, or `Options.pingTimeout` if that is shorter, and reconnects if it does not:
-  /// at once if the local address of the connection has gone.
+  /// Sends a ping, and reconnects if nothing arrives for `Options.pingTimeout`. If the local address of the connection has gone,
+  /// and the server lets us have our id again, it reconnects at once. A wait before an attempt to reconnect ends.
   public func verifyConnection() {
-    connection.withLock { $0.socket }?.verify(within: min(.seconds(5), options.pingTimeout))
+    let (socket, keepsID) = connection.withLock { connection in
+      connection.wait?.cancel()
+      return (connection.socket, connection.keepsID)
+    }
+    guard let socket else { return }
+    if keepsID, !socket.hasLocalAddress {
+      socket.abandon(because: "The local address no longer exists.")
+    } else {
+      socket.verify()
+    }
   }
 
   /// Leaves the room, ends `events` and returns when the connection is closed, after `Options.closeTimeout` at the
@@ -150,9 +163,25 @@ public final class SkyRTCClient: SignallingClient {
       if isClosed { break }
       let delay = backoff.next(using: &generator)
       await inbox.deliver(.connectionLost(reason: reason, retryAfter: delay))
-      try? await group.any().sleep(for: delay)
+      if await isWaitCutShort(delay) { backoff.reset() }
     }
     inbox.finish()
+  }
+
+  /// Waits before the next attempt to connect.
+  ///
+  /// - Returns: whether the wait was ended early.
+  private func isWaitCutShort(_ delay: Duration) async -> Bool {
+    let wait = Task { try await group.any().sleep(for: delay) }
+    connection.withLock { $0.wait = wait }
+    defer { connection.withLock { $0.wait = nil } }
+    let result = await withTaskCancellationHandler {
+      await wait.result
+    } onCancel: {
+      wait.cancel()
+    }
+    if case .failure = result { return true }
+    return false
   }
 
   /// Joins the room on a new connection and delivers the events until the connection ends.
@@ -189,7 +218,10 @@ public final class SkyRTCClient: SignallingClient {
       if case .joined(let you, let others) = event {
         joinTimer.cancel()
         former = .init(id: you.text, secret: membership.secret)
-        connection.withLock { $0.isJoined = !$0.isClosed }
+        connection.withLock { connection in
+          connection.isJoined = !connection.isClosed
+          connection.keepsID = membership.secret != nil
+        }
         if membership.ignoredCount > 0 {
           logger.warning(
             "The room holds \(others.count + membership.ignoredCount) others, of whom only \(others.count) are used.")

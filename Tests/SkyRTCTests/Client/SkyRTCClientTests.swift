@@ -184,6 +184,35 @@ struct SkyRTCClientTests {
     await server.stop()
   }
 
+  @Test(
+    "a verified connection is lost if the server is silent, and a verification ends the wait before the next attempt")
+  func verification() async throws {
+    let server = try await ScriptedServer.start(answers: false) { _, _ in }
+    var options = quick
+    options.pingTimeout = .milliseconds(50)
+    options.minimumRetryDelay = .seconds(600)
+    options.maximumRetryDelay = .seconds(600)
+    let client = try client(server.url, options: options)
+    var events = client.events.makeAsyncIterator()
+    try await client.connect()
+    // The connection may not be stored yet.
+    let verifying = Task {
+      while !Task.isCancelled {
+        client.verifyConnection()
+        try await Task.sleep(for: .milliseconds(20))
+      }
+    }
+    for _ in 0..<3 {
+      guard case .connectionLost(let reason, _)? = await events.next(isolation: nil) else {
+        throw Participant.Surprise.noWelcome
+      }
+      #expect(reason.hasPrefix("The other side was silent for "))
+    }
+    verifying.cancel()
+    await client.leave()
+    await server.stop()
+  }
+
   @Test("a join that is not answered is attempted again")
   func noWelcome() async throws {
     let server = try await ScriptedServer.start { connection, _ in

@@ -90,8 +90,10 @@ struct WebSocketClientTests {
   @Test("a connection is verified on request: a silent server is given up soon, and one that answers is kept")
   func verification() async throws {
     let silent = try await ScriptedServer.start(answers: false) { _, _ in }
-    let client = try await WebSocketClient.connect(to: silent.url)
-    client.verify(within: .milliseconds(50))
+    var options = WebSocketClient.Options()
+    options.limits.pingTimeout = .milliseconds(50)
+    let client = try await WebSocketClient.connect(to: silent.url, options: options)
+    client.verify()
     guard case .pingTimeout = await client.ended() else {
       Issue.record("The reason should be a silent server.")
       return
@@ -103,7 +105,7 @@ struct WebSocketClientTests {
     #expect(other.hasLocalAddress)
     var messages = other.messages.makeAsyncIterator()
     for _ in 0..<3 {
-      other.verify(within: .seconds(5))
+      other.verify()
       other.send(.text("still here"))
       #expect(await messages.next() == .text("still here"))
     }
