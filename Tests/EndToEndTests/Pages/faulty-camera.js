@@ -91,6 +91,7 @@
     const audio = new AudioContext({ sampleRate: 48_000 });
     await Promise.race([audio.resume(), new Promise((done) => setTimeout(done, 1000))]);
     if (audio.state !== 'running') return null;
+    report.baseLatency = audio.baseLatency;
     const output = audio.createMediaStreamDestination();
     const late = audio.createDelay(1);
     late.delayTime.value = fault === 'late-sound' ? audioDelay / 1000 : 0;

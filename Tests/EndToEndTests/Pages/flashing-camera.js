@@ -3,6 +3,9 @@
 (() => {
   if (!navigator.mediaDevices || window.flashing) return;
   window.flashing = true;
+  // When each flash began, and the longest time between two frames, in seconds of the page's clock.
+  window.flashTimes = [];
+  window.longestPaintingPause = 0;
 
   const nativeGetUserMedia = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
   const [width, height] = window.cameraSize ?? [320, 240];
@@ -17,15 +20,19 @@
     const context = canvas.getContext('2d');
     // A timer may fire a few milliseconds before its time.
     const early = 5;
+    let lastDrawn;
     let count = 0, lastSecond = Math.floor((performance.now() + early) / 1000);
     let flashStart = -Infinity, whiteFrames = 0;
     const draw = () => {
       const time = performance.now();
+      window.longestPaintingPause = Math.max(window.longestPaintingPause, (time - (lastDrawn ?? time)) / 1000);
+      lastDrawn = time;
       const second = Math.floor((time + early) / 1000);
       if (second !== lastSecond) {
         lastSecond = second;
         flashStart = time;
         whiteFrames = 0;
+        window.flashTimes.push(time / 1000);
         flashed();
       }
       // A flash has two frames at least: browsers do not send every frame of a canvas.

@@ -39,6 +39,8 @@ struct UserFiles: Sendable {
     var origin: Double
     /// The end of the page's call, in seconds since 1970.
     var end: Double
+    /// When the page's flashes and beeps began, in seconds since the origin: a page that paused begins one late.
+    var flashes: [Double] = []
     /// The intervals without video or audio, by kind, in seconds since 1970.
     var pauses: [String: [ClosedRange<Double>]] = [:]
   }
@@ -54,8 +56,12 @@ struct UserFiles: Sendable {
     for (kind, times) in [("video", signs.flashes), ("audio", signs.beeps)]
     where recording.streams.contains(where: { $0.kind == kind }) {
       let positions = times.map { $0 + begun - activity.origin }
-      let late = positions.map { $0 - $0.rounded() }
-      let seconds = Set(positions.map { Int($0.rounded()) })
+      let pageTimes = positions.map { position in
+        activity.flashes.min { abs($0 - position) < abs($1 - position) } ?? position.rounded()
+      }
+      let late = zip(positions, pageTimes).map { $0 - $1 }
+      // A flash may begin a few milliseconds early.
+      let seconds = Set(pageTimes.map { Int(($0 + 0.010).rounded(.down)) })
       // The first flash needs a dark frame before it, and the last moment of the call may not be sent.
       let first = Int((begun - activity.origin + 0.5).rounded(.up))
       let last = Int((activity.end - activity.origin - 0.5).rounded(.down))

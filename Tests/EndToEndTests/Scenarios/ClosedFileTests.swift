@@ -20,6 +20,8 @@ extension EndToEnd {
       let report: CallReport
       /// Milliseconds since 1970.
       let origin: Double
+      /// Seconds since the origin.
+      let flashes: [Double]
       let steps: [JSON]
     }
 
@@ -129,12 +131,15 @@ extension EndToEnd {
           group.addTask {
             let steps = try await page.evaluate(part.actions, within: .seconds(40)).list
             let origin = try await page.evaluate("performance.timeOrigin").double ?? .nan
+            let flashes = try await page.evaluate("window.flashTimes").list.compactMap(\.double)
             let report = try #require(try await call.leave().first)
             try await sleepOnEventLoop(for: .milliseconds(500))
             #expect(try await bot.terminate().ending == .exit(0))
             let description = try #require(folder.files("json").first)
             let files = try UserFiles(describedBy: description)
-            return (index, Result(part: part, files: files, report: report, origin: origin, steps: steps))
+            return (
+              index, Result(part: part, files: files, report: report, origin: origin, flashes: flashes, steps: steps)
+            )
           }
         }
         let results = try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
@@ -149,7 +154,8 @@ extension EndToEnd {
       _ file: Recording, _ result: Result, pauses: [String: [ClosedRange<Double>]] = [:], in scenario: Scenario
     ) async throws {
       let activity = UserFiles.PageActivity(
-        origin: result.origin / 1000, end: result.report.reportedAt / 1000, pauses: pauses)
+        origin: result.origin / 1000, end: result.report.reportedAt / 1000,
+        flashes: result.flashes, pauses: pauses)
       try await result.files.expectInPlace(file, activity, name: result.part.name, in: scenario)
     }
 

@@ -134,7 +134,12 @@ extension EndToEnd {
       #expect(found.page.unreadable == 0)
       let dropped = found.verdict.peer()["connection"]["video"]["framesDropped"].int ?? 0
       // If the machine stalls for a second, frames are still in flight when the check ends.
-      #expect(returned["missing"].int == found.page.missing(of: sent) + dropped, .onQuietMachine("exact to the frame"))
+      // The page's encoder may discard a frame for a newer one; the last one may not be encoded yet.
+      let unencoded = (found.page.source["frames"].int ?? 0) - (found.page.sent["framesEncoded"].int ?? 0) - 1
+      let least = found.page.missing(of: sent) + dropped
+      let missing = returned["missing"].int ?? -1
+      #expect(
+        missing >= least && missing <= least + max(0, unencoded), .onQuietMachine("exact to the frame"))
       #expect(returned["returned"].int == sent - (returned["missing"].int ?? 0))
       #expect(returned["doubled"] == 0)
       #expect(returned["reordered"] == 0)
