@@ -63,7 +63,7 @@ extension EndToEndWithoutBrowsers {
     }
 
     @Test(
-      "when nothing passes between both sides of a socket.io call for 8 s, both restart ICE, and the call continues",
+      "when nothing passes between both sides of a socket.io call for 8 s, ICE is restarted, and the call continues",
       .enabled(if: Generation.available.contains(.fourth)))
     func silentCall() async throws {
       try await NetworkLab.run("silence in a socket.io call") { lab in
@@ -78,7 +78,7 @@ extension EndToEndWithoutBrowsers {
           options + ["--user", "player", "--call", "recorder", "--play", BuiltProgram.sample.path])
         try await lab.scenario.connected(recording, within: .seconds(15))
         try await sleepOnEventLoop(for: .seconds(3))
-        // The connections to the server stay, so that both offers arrive.
+        // The connections to the server stay. Both notice the silence, and who gets the other's offer first answers it.
         try await sender.namespace.run(
           """
           nft add table inet media
@@ -92,9 +92,7 @@ extension EndToEndWithoutBrowsers {
         try await sleepOnEventLoop(for: .seconds(6))
         #expect(try await recording.terminate().ending == .exit(0))
         #expect(try await playing.terminate().ending == .exit(0))
-        for bot in [playing, recording] {
-          #expect(bot.output.contains("ICE is restarted"), .onQuietMachine("both notice the silence"))
-        }
+        #expect([playing, recording].contains { $0.output.contains("ICE is restarted") })
         #expect(recording.output.ranges(of: " user connecting ").count == 1, "one call")
         #expect(folder.files("webm").count == 1, "one file")
         let webm = try #require(folder.userRecordings().first?.webm)

@@ -151,7 +151,7 @@ extension EndToEndWithoutBrowsers {
             try await sleepOnEventLoop(for: .seconds(4))
           }
         }
-        // Both sides notice the silence, so their offers clash.
+        // Both sides notice the silence, and their offers may clash.
         let restarts = [outcome.player, outcome.recorder].map {
           $0.output.components(separatedBy: "ICE is restarted").count - 1
         }
