@@ -38,8 +38,10 @@ public final class SkyRTCClient: SignallingClient {
     /// Whether the server lets us have our id again.
     var keepsID = false
     var task: Task<Void, Never>?
-    /// The wait before the next attempt to connect.
+    /// The rest of the wait before the next attempt to connect, after the minimum.
     var wait: Task<Void, any Error>?
+    /// Whether the next attempt shall follow after the minimum wait.
+    var isAttemptWanted = false
   }
 
   /// Creates a client that is not connected yet.
@@ -107,9 +109,11 @@ public final class SkyRTCClient: SignallingClient {
   }
 
   /// Sends a ping, and reconnects if nothing arrives for `Options.pingTimeout`. If the local address of the connection has gone,
-  /// and the server lets us have our id again, it reconnects at once. A wait before an attempt to reconnect ends.
+  /// and the server lets us have our id again, it reconnects at once. A wait before an attempt to reconnect is shortened to
+  /// `Options.minimumRetryDelay`.
   public func verifyConnection() {
     let (socket, keepsID) = connection.withLock { connection in
+      connection.isAttemptWanted = connection.socket == nil
       connection.wait?.cancel()
       return (connection.socket, connection.keepsID)
     }
@@ -168,13 +172,24 @@ public final class SkyRTCClient: SignallingClient {
     inbox.finish()
   }
 
-  /// Waits before the next attempt to connect.
+  /// Waits before the next attempt to connect: the whole delay, or only the minimum if ``verifyConnection()`` is called.
+  /// Participants can cause such calls, but no more attempts than one in the minimum delay.
   ///
   /// - Returns: whether the wait was ended early.
   private func isWaitCutShort(_ delay: Duration) async -> Bool {
-    let wait = Task { try await group.any().sleep(for: delay) }
-    connection.withLock { $0.wait = wait }
-    defer { connection.withLock { $0.wait = nil } }
+    let minimum = min(delay, options.minimumRetryDelay)
+    try? await group.any().sleep(for: minimum)
+    let wait = Task { try await group.any().sleep(for: delay - minimum) }
+    connection.withLock { connection in
+      if connection.isAttemptWanted { wait.cancel() }
+      connection.wait = wait
+    }
+    defer {
+      connection.withLock { connection in
+        connection.wait = nil
+        connection.isAttemptWanted = false
+      }
+    }
     let result = await withTaskCancellationHandler {
       await wait.result
     } onCancel: {

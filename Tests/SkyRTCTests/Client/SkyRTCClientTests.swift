@@ -190,7 +190,7 @@ struct SkyRTCClientTests {
     let server = try await ScriptedServer.start(answers: false) { _, _ in }
     var options = quick
     options.pingTimeout = .milliseconds(50)
-    options.minimumRetryDelay = .seconds(600)
+    options.minimumRetryDelay = .milliseconds(200)
     options.maximumRetryDelay = .seconds(600)
     let client = try client(server.url, options: options)
     var events = client.events.makeAsyncIterator()
