@@ -25,15 +25,21 @@ extension EndToEndWithoutBrowsers {
       #expect(offers.components(separatedBy: "ICE is restarted").count > restarts)
     }
 
+    /// Returns a host with two uplinks, and the servers that its calls use.
+    private static func laptop(in lab: NetworkLab) async throws -> (server: TURNServer, rooms: LabRooms, host: LabHost)
+    {
+      let server = try await TURNServer.start(on: lab.internetHost("turn"), of: lab)
+      let rooms = try await LabRooms.start(on: lab.internetHost("rooms"), of: lab)
+      let (first, second) = try await (
+        lab.router(.addressRestricted, families: .ipv4), lab.router(.addressRestricted, families: .ipv4)
+      )
+      return (server, rooms, try await lab.host("laptop", behind: first, second))
+    }
+
     @Test("when the uplink of a call goes away, it continues over the other one")
     func uplinkGone() async throws {
       try await NetworkLab.run("two uplinks") { lab in
-        let server = try await TURNServer.start(on: lab.internetHost("turn"), of: lab)
-        let rooms = try await LabRooms.start(on: lab.internetHost("rooms"), of: lab)
-        let (first, second) = try await (
-          lab.router(.addressRestricted, families: .ipv4), lab.router(.addressRestricted, families: .ipv4)
-        )
-        let laptop = try await lab.host("laptop", behind: first, second)
+        let (server, rooms, laptop) = try await Self.laptop(in: lab)
         let receiver = try await lab.host("receiver", behind: .fullCone, families: .ipv4)
         let call = NATCall(
           name: "uplinks", server: server, rooms: rooms, servers: .stun, options: ["--log-level", "debug"])
@@ -63,12 +69,7 @@ extension EndToEndWithoutBrowsers {
       .enabled(if: Machine.runsWholeNetworkMatrix), arguments: [true, false])
     func moves(isToldOfIt: Bool) async throws {
       try await NetworkLab.run("another network, \(isToldOfIt ? "told" : "not told")") { lab in
-        let server = try await TURNServer.start(on: lab.internetHost("turn"), of: lab)
-        let rooms = try await LabRooms.start(on: lab.internetHost("rooms"), of: lab)
-        let (first, second) = try await (
-          lab.router(.addressRestricted, families: .ipv4), lab.router(.addressRestricted, families: .ipv4)
-        )
-        let laptop = try await lab.host("laptop", behind: first, second)
+        let (server, rooms, laptop) = try await Self.laptop(in: lab)
         // Its router lets in only what it has sent to, so the new address must be signalled.
         let receiver = try await lab.host("receiver", behind: .portRestricted, families: .ipv4)
         try await laptop.uplinks[1].leave()
@@ -100,12 +101,7 @@ extension EndToEndWithoutBrowsers {
       .enabled(if: Machine.runsWholeNetworkMatrix))
     func publisherUplinkGone() async throws {
       try await NetworkLab.run("two uplinks of a publisher") { lab in
-        let server = try await TURNServer.start(on: lab.internetHost("turn"), of: lab)
-        let rooms = try await LabRooms.start(on: lab.internetHost("rooms"), of: lab)
-        let (first, second) = try await (
-          lab.router(.addressRestricted, families: .ipv4), lab.router(.addressRestricted, families: .ipv4)
-        )
-        let laptop = try await lab.host("laptop", behind: first, second)
+        let (server, rooms, laptop) = try await Self.laptop(in: lab)
         // HTTP goes over the first uplink, which carries no media at first.
         try await laptop.namespace.run(
           """
@@ -179,12 +175,7 @@ extension EndToEndWithoutBrowsers {
       .enabled(if: Machine.runsWholeNetworkMatrix))
     func onlyOneInterface() async throws {
       try await NetworkLab.run("one of two uplinks") { lab in
-        let server = try await TURNServer.start(on: lab.internetHost("turn"), of: lab)
-        let rooms = try await LabRooms.start(on: lab.internetHost("rooms"), of: lab)
-        let (first, second) = try await (
-          lab.router(.addressRestricted, families: .ipv4), lab.router(.addressRestricted, families: .ipv4)
-        )
-        let laptop = try await lab.host("laptop", behind: first, second)
+        let (server, rooms, laptop) = try await Self.laptop(in: lab)
         let receiver = try await lab.host("receiver", behind: .none, families: .ipv4)
         let (other, used) = (laptop.uplinks[0], laptop.uplinks[1])
         // Without the rules a datagram takes the default route, over the first uplink, whatever its source address is.
