@@ -58,7 +58,7 @@ extension RealTime {
         }
       }
       close(pipe.reading)
-      #expect(brightness.count >= 20 && brightness.count < 45)
+      #expect(brightness.count >= 20 && brightness.count < 30)
       #expect(brightness.prefix(8).allSatisfy { abs($0 - 40) < 6 })
       #expect(abs((brightness.last ?? 0) - 200) < 10)
       let failure = await camera.failure
