@@ -90,9 +90,7 @@ extension EndToEndWithoutBrowsers {
       }
       let census = try #require(await killed.relay.census(of: manifest["user"].string ?? ""))
       let missing = try missing(of: files, that: census, at: killed.at)
-      for (what, lost) in missing {
-        #expect(lost <= allowed, .onQuietMachine("\(name): \(what) lacks \(lost) s before the kill"))
-      }
+      for (what, lost) in missing { #expect(lost <= allowed, "\(name): \(what) lacks \(lost) s before the kill") }
       await scenario.note(
         String(
           format: "measured: %@: %.2f s after its start; at most %.2f s of the received media is missing", name, length,
