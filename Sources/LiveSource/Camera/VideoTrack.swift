@@ -1,7 +1,8 @@
 import Codecs
 import FileSource
 
-/// Schedules frames. It reads no clock, and reads one frame ahead, so that a due frame is ready.
+/// Schedules frames. It reads no clock, and reads one frame ahead, so that a due frame is ready. A frame of a pipe that
+/// arrives after that, but before it is due, is still shown in its place.
 ///
 /// Late frames are not caught up: if several frames have become due, only the newest is returned.
 struct VideoTrack {
@@ -54,6 +55,8 @@ struct VideoTrack {
       dropped += 1
       prepared = nil
       try prepare(now: now)
+    } else if timeline.current.replaceRepetition() {
+      prepared?.videoFrame = try fit.fit(timeline.current.videoFrame())
     }
     defer { prepared = nil }
     return prepared

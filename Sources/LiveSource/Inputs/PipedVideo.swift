@@ -11,6 +11,8 @@ final class PipedVideo: VideoInput {
   private let shape: PipeFormat
   private let rate: VideoRate
   private var number: Int64 = 0
+  /// Whether no frame was waiting when `advance` was called.
+  private var isRepetition = false
   private var bytes: [UInt8]?
   private var last: VideoFrame
 
@@ -27,7 +29,19 @@ final class PipedVideo: VideoInput {
 
   func advance() {
     number += 1
-    if let next = mailbox.take() { bytes = next }
+    isRepetition = !takeWaitingFrame()
+  }
+
+  func replaceRepetition() -> Bool {
+    guard isRepetition, takeWaitingFrame() else { return false }
+    isRepetition = false
+    return true
+  }
+
+  private func takeWaitingFrame() -> Bool {
+    guard let next = mailbox.take() else { return false }
+    bytes = next
+    return true
   }
 
   func videoFrame() throws(InputError) -> VideoFrame {

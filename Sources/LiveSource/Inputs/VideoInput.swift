@@ -14,6 +14,11 @@ protocol VideoInput: AnyObject {
   /// Returns the frame that `advance` reached; can be called more than once.
   func videoFrame() throws(InputError) -> VideoFrame
 
+  /// Replaces a repeated frame by one that has arrived since `advance`.
+  ///
+  /// - Returns: whether `videoFrame` now returns another frame.
+  func replaceRepetition() -> Bool
+
   /// Records that the last returned frame was sent, not skipped.
   func videoFrameWasSent()
 
@@ -25,6 +30,7 @@ protocol VideoInput: AnyObject {
 }
 
 extension VideoInput {
+  func replaceRepetition() -> Bool { false }
   func videoFrameWasSent() {}
   var undecodable: Undecodable { Undecodable() }
 }

@@ -137,4 +137,35 @@ struct TrackTests {
     #expect(first == 2_160_000)
     #expect(bench.audio.dropped == 149)
   }
+  @Test("a frame of a pipe that arrives before its time is shown at its time, and one that arrives later at the next")
+  func latePipe() throws {
+    let mailbox = VideoFrameMailbox()
+    let format = try #require(PipeFormat(size: SyntheticVideo.size, layout: .i420))
+    func arrive(_ luma: UInt8) {
+      #expect(mailbox.put([UInt8](repeating: luma, count: format.byteCount)))
+    }
+    arrive(50)
+    let rate = try #require(VideoRate(frames: 30))
+    let timeline = VideoInputTimeline(
+      PipedVideo(mailbox, shape: format, rate: rate), interval: 24_000, extent: .unknown,
+      rounds: LoopSchedule(period: nil, loops: false))
+    var track = VideoTrack(timeline, fit: VideoScaling(SyntheticVideo.size, wanted: nil))
+    func shown(at time: Int64) throws -> UInt8? {
+      defer { try? track.prepare(now: time) }
+      return try track.take(now: time)?.videoFrame.luma.first
+    }
+    try track.prepare(now: 0)
+    #expect(try shown(at: 0) == 50)
+    // The next frame has been prepared already.
+    arrive(60)
+    #expect(try shown(at: 23_999) == nil)
+    #expect(try shown(at: 24_000) == 60)
+    // No frame arrives in time.
+    #expect(try shown(at: 48_000) == 60)
+    arrive(70)
+    arrive(80)
+    #expect(try shown(at: 72_000) == 70)
+    #expect(try shown(at: 96_000) == 80)
+    #expect(track.dropped == 0)
+  }
 }
