@@ -4,6 +4,10 @@ package import Codecs
 ///
 /// A mark is detected by its two chirps, one of which is enough, and confirmed by its eight symbols, of which at least
 /// five must be clear and consistent.
+///
+/// A receiver inserts and removes audio, which moves a part of the mark. Symbols that all moved by one place agree with
+/// those of another number in seven places. So if only one chirp is where it should be, the other is searched nearby, and
+/// the symbols may have moved with it from any of them on.
 package struct PatternAudioReader: Sendable {
   /// A gap of up to this many samples is treated as silence; after a longer one the reader restarts.
   private static let maximumHole: Int64 = 48_000
@@ -11,6 +15,10 @@ package struct PatternAudioReader: Sendable {
   /// symbols fewer.
   private static let plausible: Float = 0.25
   private static let convincing: Float = 0.5
+  /// The correlation with each chirp that shows that both are there.
+  private static let complete: Float = 0.25
+  /// How far a part of a mark may have moved, in samples at 8 kHz: 45 ms.
+  private static let maximumShift = 360
   /// The share of a symbol's energy that its tone must have to be clear.
   private static let clear: Float = 0.3
   private static let fewestSymbols = 5
@@ -47,7 +55,7 @@ package struct PatternAudioReader: Sendable {
   ///   - audio: a piece of any length.
   ///   - time: the time of its first sample, counted at 48 kHz on any timeline. Audio before the end of the previous
   ///     piece is skipped.
-  /// - Returns: the marks that have become certain, each at most a quarter of a second after its start.
+  /// - Returns: the marks that have become certain, each at most 0.3 s after its start.
   package mutating func read(_ audio: AudioSamples, at time: Int64) -> [DetectedMark] {
     let time = min(max(time, -Self.farthest), Self.farthest)
     var mono = audio.mono
@@ -67,10 +75,10 @@ package struct PatternAudioReader: Sendable {
     return search()
   }
 
-  /// Returns the marks in the last quarter of a second, at the end of the audio.
+  /// Returns the marks in the last 0.3 s, at the end of the audio.
   package mutating func finish() -> [DetectedMark] {
     guard let expected else { return [] }
-    return read(AudioSamples(samples: [Float](repeating: 0, count: 12_000), channels: 1), at: expected)
+    return read(AudioSamples(samples: [Float](repeating: 0, count: 14_400), channels: 1), at: expected)
   }
 
   /// Filters the audio received so far.
@@ -91,7 +99,7 @@ package struct PatternAudioReader: Sendable {
     var marks: [DetectedMark] = []
     samples.withUnsafeBufferPointer { samples in
       guard let first = samples.baseAddress else { return }
-      let end = samples.count - Self.length - Self.vicinity
+      let end = samples.count - Self.length - Self.vicinity - Self.maximumShift
       while next < end {
         // If the audio is silent where both chirps would be, no mark begins within the next half of a chirp.
         if MatchedFilter.rising.isQuiet(first + next),
@@ -106,8 +114,8 @@ package struct PatternAudioReader: Sendable {
         }
         let positions = next..<next + Self.vicinity
         let best = positions.max { chirps(at: first + $0) < chirps(at: first + $1) } ?? next
-        if let found = symbols(at: first + best, likeness: chirps(at: first + best)) {
-          let time = start + Int64(best * PatternFilter.factor)
+        if let found = number(at: best, in: samples) {
+          let time = start + Int64(found.place * PatternFilter.factor)
           marks.append(DetectedMark(time: time, second: found.number, symbols: found.right))
           next = best + Self.distance
         } else {
@@ -115,7 +123,7 @@ package struct PatternAudioReader: Sendable {
         }
       }
     }
-    let done = min(next, samples.count)
+    let done = min(max(0, next - Self.maximumShift), samples.count)
     samples.removeFirst(done)
     start += Int64(done * PatternFilter.factor)
     next -= done
@@ -127,22 +135,57 @@ package struct PatternAudioReader: Sendable {
     MatchedFilter.rising.likeness(to: position) + MatchedFilter.falling.likeness(to: position + Self.secondChirp)
   }
 
-  /// Returns the number of a mark that begins here, and how many symbols agree with it; nil if these are too few.
-  private func symbols(at position: UnsafePointer<Float>, likeness: Float) -> (number: UInt8, right: Int)? {
-    let shares = (0..<PatternMark.symbols).map { index in
-      let symbol = position + PatternMark.start(ofSymbol: index) / PatternFilter.factor
-      return MatchedFilter.tones.map { $0.likeness(to: symbol) }
+  /// Returns the number of a mark that begins at `place`, how many symbols agree with it, and where the mark begins if its
+  /// first chirp has moved; nil if too few symbols agree, or as many with another number.
+  private func number(
+    at place: Int, in samples: UnsafeBufferPointer<Float>
+  ) -> (number: UInt8, right: Int, place: Int)? {
+    guard let begin = samples.baseAddress else { return nil }
+    let rising = MatchedFilter.rising.likeness(to: begin + place)
+    let falling = MatchedFilter.falling.likeness(to: begin + place + Self.secondChirp)
+    // The places from which the symbols near the first and near the second chirp are counted.
+    var (first, last) = (place, place)
+    if rising >= Self.complete, falling < Self.complete {
+      last += shift(of: .falling, around: place + Self.secondChirp, in: samples)
+    } else if falling >= Self.complete, rising < Self.complete {
+      first += shift(of: .rising, around: place, in: samples)
     }
-    let clearest = shares.map { shares in
-      shares.indices.max { shares[$0] < shares[$1] }.flatMap { shares[$0] >= Self.clear ? $0 : nil }
-    }
+    let symbols = clearestTones(at: begin + first)
+    let moved = first == last ? symbols : clearestTones(at: begin + last)
     var best = (number: UInt8(0), right: 0)
+    var isUnique = true
     for number in UInt8.min...UInt8.max {
-      let right = zip(PatternMark.codeWord(number), clearest).filter { $0 == $1 }.count
-      if right > best.right { best = (number, right) }
+      let word = PatternMark.codeWord(number)
+      // All symbols before the change, then all after it.
+      var right = zip(word, moved).count { $0 == $1 }
+      var most = right
+      for (symbol, (before, after)) in zip(word, zip(symbols, moved)) {
+        right += (symbol == before ? 1 : 0) - (symbol == after ? 1 : 0)
+        most = max(most, right)
+      }
+      if most == best.right { isUnique = false }
+      if most > best.right { (best, isUnique) = ((number, most), true) }
     }
-    let needed = Self.fewestSymbols + (likeness >= Self.convincing ? 0 : 2)
-    return best.right >= needed ? best : nil
+    let needed = Self.fewestSymbols + (rising + falling >= Self.convincing ? 0 : 2)
+    return best.right >= needed && isUnique ? (best.number, best.right, first) : nil
+  }
+
+  /// Returns how far a chirp is from where it should be; 0 if it is not found nearby.
+  private func shift(of chirp: MatchedFilter, around place: Int, in samples: UnsafeBufferPointer<Float>) -> Int {
+    guard let begin = samples.baseAddress else { return 0 }
+    let places = max(0, place - Self.maximumShift)...min(place + Self.maximumShift, samples.count - chirp.count)
+    let found = places.map { (place: $0, likeness: chirp.likeness(to: begin + $0)) }.max { $0.likeness < $1.likeness }
+    guard let found, found.likeness >= Self.complete else { return 0 }
+    return found.place - place
+  }
+
+  /// Returns the eight symbols of a mark that begins here; nil for each that is not clear.
+  private func clearestTones(at position: UnsafePointer<Float>) -> [Int?] {
+    (0..<PatternMark.symbols).map { index in
+      let symbol = position + PatternMark.start(ofSymbol: index) / PatternFilter.factor
+      let shares = MatchedFilter.tones.map { $0.likeness(to: symbol) }
+      return shares.indices.max { shares[$0] < shares[$1] }.flatMap { shares[$0] >= Self.clear ? $0 : nil }
+    }
   }
 }
 

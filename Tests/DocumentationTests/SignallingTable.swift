@@ -48,13 +48,13 @@ struct SignallingTable {
     }
     for (name, title) in Self.titles {
       for use in Self.uses {
-        guard let value = ["passed": "yes", "refused": "no"][last["\(name) \(use)"] ?? ""],
-          let row = rows.firstIndex(where: { $0[0] == title }), let column = heading.firstIndex(of: use)
+        guard let outcome = last["\(name) \(use)"], let row = rows.firstIndex(where: { $0[0] == title }),
+          let column = heading.firstIndex(of: use)
         else {
           missing.insert("\(name) \(use)")
           continue
         }
-        rows[row][column] = value
+        if let value = ["passed": "yes", "refused": "no"][outcome] { rows[row][column] = value }
       }
     }
     return missing

@@ -1,7 +1,7 @@
 /// Decides what follows from the attempts at a scenario that runs in real time.
 ///
-/// A failure on a quiet machine is a failure. A failure on a machine that stalled is inconclusive: the scenario is run
-/// again, at most twice. An expectation that failed in all three attempts is a failure, however busy the machine was:
+/// A failure of a scenario that ran alone on a quiet machine is a failure. A failure on a machine that stalled, or beside
+/// other scenarios, is inconclusive: the scenario is run again alone, at most twice. An expectation that failed in all three attempts is a failure, however busy the machine was:
 /// load changes from one attempt to the next, a bug of the program does not. Only expectations that need CPU time which a
 /// busy machine cannot provide, such as a browser's frame rate, are marked as needing a quiet machine and are never
 /// judged on another: if nothing else failed, a busy machine is enough for another attempt, even if it did not stall.
@@ -12,12 +12,17 @@ public enum RetryRule {
     public var failures: Set<String>
     /// Those that need a quiet machine.
     public var needingQuiet: Set<String>
+    /// Whether other scenarios ran at the same time.
+    public var hadCompany: Bool
     /// The measurements of the machine; nil if it could not be measured, which excuses nothing.
     public var stalls: StallFigures?
 
-    public init(failures: Set<String>, needingQuiet: Set<String> = [], stalls: StallFigures?) {
+    public init(
+      failures: Set<String>, needingQuiet: Set<String> = [], hadCompany: Bool = false, stalls: StallFigures?
+    ) {
       self.failures = failures
       self.needingQuiet = needingQuiet
+      self.hadCompany = hadCompany
       self.stalls = stalls
     }
   }
@@ -41,9 +46,9 @@ public enum RetryRule {
   public static func decide(after attempts: [Attempt]) -> Decision {
     guard let last = attempts.last else { return .runAgain }
     if last.failures.isEmpty { return .passed }
-    guard let stalls = last.stalls,
-      last.failures.isSubset(of: last.needingQuiet) ? stalls.isBusy : stalls.isStalled
-    else { return .failed(.onQuietMachine) }
+    guard let stalls = last.stalls else { return .failed(.onQuietMachine) }
+    let isInconclusive = last.failures.isSubset(of: last.needingQuiet) ? stalls.isBusy : stalls.isStalled
+    guard isInconclusive || last.hadCompany else { return .failed(.onQuietMachine) }
     if attempts.count < maximumAttempts { return .runAgain }
     let constant = attempts.reduce(last.failures) { $0.intersection($1.failures.subtracting($1.needingQuiet)) }
     return constant.isEmpty ? .notJudged : .failed(.inEveryAttempt(constant))

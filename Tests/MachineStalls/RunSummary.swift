@@ -1,6 +1,6 @@
 /// The result of a whole run of real-time scenarios.
 public struct RunSummary: Sendable {
-  /// The share of scenarios that may end without a judgement.
+  /// The share of scenarios that may end without a judgement, and of those that may pass alone only.
   public static let toleratedShare = 0.1
 
   private let records: [ScenarioRecord]
@@ -14,10 +14,19 @@ public struct RunSummary: Sendable {
 
   private var notJudged: [ScenarioRecord] { records.filter { $0.outcome == .notJudged } }
 
-  /// Whether too many scenarios were not judged.
-  public var isFailure: Bool {
-    let count = notJudged.count
-    return count > 0 && (isStrict || Double(count) > Self.toleratedShare * Double(records.count))
+  /// The scenarios that failed beside others on a machine that did not stall, and passed alone.
+  private var passedAlone: [ScenarioRecord] {
+    records.filter { record in
+      record.outcome == .passed
+        && record.attempts.contains { !$0.failures.isEmpty && $0.hadCompany && $0.stalls?.isStalled == false }
+    }
+  }
+
+  /// Whether too many scenarios were not judged, or passed alone only.
+  public var isFailure: Bool { isTooMany(notJudged) || isTooMany(passedAlone) }
+
+  private func isTooMany(_ some: [ScenarioRecord]) -> Bool {
+    some.count > 0 && (isStrict || Double(some.count) > Self.toleratedShare * Double(records.count))
   }
 
   /// The summary for people, one text line each.
@@ -35,18 +44,27 @@ public struct RunSummary: Sendable {
       lines.append("  not judged on this machine: \(record.name)")
       lines += details(of: record)
     }
-    if isFailure {
+    if isTooMany(notJudged) {
       lines.append(
         isStrict
           ? "STRICT=1 requires that every scenario is judged."
           : "More than a tenth of the scenarios were not judged: run again on a less busy machine.")
+    }
+    if isTooMany(passedAlone) {
+      lines.append(
+        isStrict
+          ? "STRICT=1 requires that no scenario fails beside others."
+          : "More than a tenth of the scenarios failed beside others and passed alone.")
     }
     return lines
   }
 
   private func details(of record: ScenarioRecord) -> [String] {
     record.attempts.enumerated().filter { !$0.element.failures.isEmpty }.flatMap { number, attempt in
-      ["    attempt \(number + 1): " + (attempt.stalls?.description ?? "the machine was not measured")]
+      [
+        "    attempt \(number + 1)\(attempt.hadCompany ? ", beside others" : ""): "
+          + (attempt.stalls?.description ?? "the machine was not measured")
+      ]
         + attempt.failures.prefix(5).map { "      " + $0.split(separator: "\n").joined(separator: " ").prefix(300) }
     }
   }

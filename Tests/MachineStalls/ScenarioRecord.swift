@@ -12,11 +12,14 @@ public struct ScenarioRecord: Sendable, Hashable, Codable {
     /// In seconds.
     public var duration: Double
     public var failures: [String]
+    /// Whether other scenarios ran at the same time.
+    public var hadCompany: Bool
     public var stalls: StallFigures?
 
-    public init(duration: Double, failures: [String], stalls: StallFigures?) {
+    public init(duration: Double, failures: [String], hadCompany: Bool = false, stalls: StallFigures?) {
       self.duration = duration
       self.failures = failures
+      self.hadCompany = hadCompany
       self.stalls = stalls
     }
   }

@@ -24,6 +24,18 @@ extension StallFigures {
     #expect(Self.decision((["a"], .stalled), (["b"], .quiet)) == .failed(.onQuietMachine))
   }
 
+  @Test("a failure beside other scenarios is tried again alone, and is a failure if it fails there")
+  func company() {
+    let beside = RetryRule.Attempt(failures: ["a"], hadCompany: true, stalls: .quiet)
+    #expect(RetryRule.decide(after: [beside]) == .runAgain)
+    #expect(RetryRule.decide(after: [beside, .init(failures: [], stalls: .quiet)]) == .passed)
+    #expect(RetryRule.decide(after: [beside, .init(failures: ["b"], stalls: .quiet)]) == .failed(.onQuietMachine))
+    let stalled = RetryRule.Attempt(failures: ["a"], stalls: .stalled)
+    #expect(RetryRule.decide(after: [beside, stalled, stalled]) == .failed(.inEveryAttempt(["a"])))
+    #expect(
+      RetryRule.decide(after: [.init(failures: ["a"], hadCompany: true, stalls: nil)]) == .failed(.onQuietMachine))
+  }
+
   @Test("a failure on a machine that was not measured is not excused")
   func unmeasured() {
     #expect(Self.decision((["a"], nil)) == .failed(.onQuietMachine))
@@ -110,6 +122,25 @@ extension StallFigures {
   func strict() {
     #expect(RunSummary(of: Self.records(passed: 99, notJudged: 1), isStrict: true).isFailure)
     #expect(!RunSummary(of: Self.records(passed: 99, notJudged: 0), isStrict: true).isFailure)
+  }
+
+  @Test("a run in which more than a tenth of the scenarios passed alone only is a failure")
+  func passedAlone() {
+    func records(alone: Int, of count: Int, stalls: StallFigures = .quiet) -> [ScenarioRecord] {
+      (0..<count).map { number in
+        let beside = ScenarioRecord.Attempt(duration: 1, failures: ["late"], hadCompany: true, stalls: stalls)
+        let passed = ScenarioRecord.Attempt(duration: 1, failures: [], stalls: .quiet)
+        return ScenarioRecord(
+          name: "\(number)", outcome: .passed, attempts: number < alone ? [beside, passed] : [passed])
+      }
+    }
+    #expect(!RunSummary(of: records(alone: 1, of: 10), isStrict: false).isFailure)
+    #expect(RunSummary(of: records(alone: 2, of: 10), isStrict: false).isFailure)
+    #expect(RunSummary(of: records(alone: 1, of: 10), isStrict: true).isFailure)
+    #expect(!RunSummary(of: records(alone: 5, of: 10, stalls: .stalled), isStrict: true).isFailure)
+    let text = RunSummary(of: records(alone: 2, of: 10), isStrict: false).lines.joined(separator: "\n")
+    #expect(text.contains("attempt 1, beside others: "))
+    #expect(text.contains("More than a tenth of the scenarios failed beside others and passed alone."))
   }
 
   @Test("scenarios that were not judged are listed with their measurements")

@@ -53,6 +53,38 @@ struct PatternAudioTests {
     #expect(marks.count * 100 >= seconds * line.found)
   }
 
+  @Test("audio that a receiver inserts or removes anywhere in a mark does not make it another number")
+  func timeStretching() throws {
+    var (found, cases): ([Int: Int], [Int: Int]) = ([:], [:])
+    var wrong: [String: UInt8] = [:]
+    for second in stride(from: Int64(0), to: 256, by: 41) {
+      let begin = Self.start + second * 48_000
+      let audio = PatternAudio(channels: 1).audio(from: begin, count: 48_000).samples
+      let expected = UInt8(truncatingIfNeeded: (begin + 24_000) / 48_000)
+      // The mark begins after half a second and lasts 220 ms.
+      for cut in stride(from: 23_760, through: 34_800, by: 480) {
+        for change in [-1_920, -960, -480, 480, 960, 1_440, 1_920] {
+          var changed = Array(audio[..<cut])
+          if change > 0 { changed += audio[(cut - change)..<cut] }
+          changed += audio[(cut + max(0, -change))...]
+          var reader = PatternAudioReader()
+          let marks = reader.read(AudioSamples(samples: changed, channels: 1), at: 0) + reader.finish()
+          if let other = marks.first(where: { $0.second != expected })?.second {
+            wrong["\(expected), \(change) samples at \(cut)"] = other
+          }
+          found[change, default: 0] += marks.count { $0.second == expected }
+          cases[change, default: 0] += 1
+        }
+      }
+    }
+    #expect(wrong == [:])
+    for change in cases.keys.sorted() {
+      print("measured: \(change / 48) ms inserted: \(found[change] ?? 0) of \(cases[change] ?? 0) marks found")
+    }
+    // Where a whole symbol is removed, two numbers can be equally likely.
+    #expect(cases.allSatisfy { (found[$0.key] ?? 0) * 100 >= $0.value * ($0.key > 0 ? 99 : 75) })
+  }
+
   private func heard(seconds: Int, line: Line) throws -> [DetectedMark] {
     let pattern = PatternAudio(channels: line.channels)
     var settings = OpusEncoder.Settings()

@@ -3,6 +3,7 @@ import HTTPTransport
 import Logging
 import Media
 import Signalling
+import TestSupport
 import Testing
 
 @testable import SocketIO
@@ -178,7 +179,7 @@ struct PythonServerTests {
   func killedServerLoses(
     python: Interpreter
   ) async throws {
-    var site = try await Site(python)
+    var site = try await Site(python, port: ServerPort.unused())
     let callee = site.client("2") { $0.maximumRetryDelay = .seconds(1) }
     let caller = site.client("1", calls: ["2"]) { $0.maximumRetryDelay = .seconds(1) }
     let (calleeEvents, callerEvents) = (EventReader(callee), EventReader(caller))

@@ -14,8 +14,12 @@ public enum ExternalTool {
 
   /// Runs a program from the PATH to its end.
   ///
-  /// - Parameter limit: The seconds after which it is killed.
-  public static func run(_ command: String, _ arguments: [String], limit: TimeInterval = 60) throws -> Result {
+  /// - Parameters:
+  ///   - limit: The seconds after which it is killed.
+  ///   - niceness: By default a lower priority, so that it does not disturb tests that run in real time.
+  public static func run(
+    _ command: String, _ arguments: [String], limit: TimeInterval = 60, niceness: Int = 5
+  ) throws -> Result {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -27,24 +31,28 @@ public enum ExternalTool {
     let served =
       slowToStart.contains(command)
       ? ForkServer.run(command, arguments, limit: Int(limit.rounded(.up)), output: output, errors: errors) : nil
-    let status = try served ?? start(command, arguments, limit: limit, output: outputFile, errors: errorFile)
+    let status =
+      try served
+      ?? start(command, arguments, limit: limit, niceness: niceness, output: outputFile, errors: errorFile)
     return Result(
       status: status,
       output: String(decoding: try Data(contentsOf: outputFile), as: UTF8.self),
       errors: String(decoding: try Data(contentsOf: errorFile), as: UTF8.self))
   }
+
   private static func start(
-    _ command: String, _ arguments: [String], limit: TimeInterval, output: URL, errors: URL
+    _ command: String, _ arguments: [String], limit: TimeInterval, niceness: Int, output: URL, errors: URL
   ) throws -> Int32 {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    // A lower priority, so that it does not disturb tests that run in real time.
-    process.arguments = ["nice", "-n", "5", "timeout", "\(limit)", command] + arguments
+    process.arguments = ["nice", "-n", "\(niceness)", "timeout", "\(limit)", command] + arguments
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = try FileHandle(forWritingTo: output)
     process.standardError = try FileHandle(forWritingTo: errors)
     try process.run()
     process.waitUntilExit()
+    // `timeout` led a process group. What the program started and did not end would disturb later tests.
+    kill(-process.processIdentifier, SIGKILL)
     return process.terminationStatus
   }
 }

@@ -62,6 +62,11 @@ package final class HTTPClient: Sendable {
     return try await exchange(request, on: connection, deadline: deadline)
   }
 
+  /// The number of connections that are open and unused.
+  package var unusedConnectionCount: Int {
+    state.withLock { state in state.idle.values.reduce(0) { $0 + $1.count(where: \.isOpen) } }
+  }
+
   /// Closes the unused connections. Requests in progress end as usual.
   package func close() {
     let all = state.withLock { state in

@@ -15,6 +15,8 @@ final class CameraRun: Sendable {
   private let plan: CameraPlan
   private let logger: Logger
   private let requests: Mutex<CameraRequests>
+  /// The number of tracks that are not ready to play.
+  private let unreadyTracks: Monitor<Int>
   private let videoWakeup = WakeupSignal()
   private let audioWakeup = WakeupSignal()
   private let continuation: AsyncStream<EncodedFrame>.Continuation
@@ -31,18 +33,21 @@ final class CameraRun: Sendable {
     self.failed = failed
     clock = CameraClock(wallClock: .read())
     requests = Mutex(CameraRequests(tracks: plan.tracks))
+    unreadyTracks = Monitor(plan.tracks)
   }
 
   func start() {
     if let video = plan.video {
       spawn(.video) { run throws(InputError) in
         var thread = try VideoThread(run: run, plan: run.plan, video: video)
+        run.waitUntilAllAreReady()
         try thread.play()
       }
     }
     if let audio = plan.audio {
       spawn(.audio) { run throws(InputError) in
         var thread = try AudioThread(run: run, plan: run.plan, audio: audio)
+        run.waitUntilAllAreReady()
         try thread.play()
       }
     }
@@ -65,6 +70,7 @@ final class CameraRun: Sendable {
 
   func stop() {
     requests.withLock { $0.end() }
+    unreadyTracks.withLock { $0 = 0 }
     videoWakeup.signal()
     audioWakeup.signal()
   }
@@ -88,6 +94,13 @@ final class CameraRun: Sendable {
   }
 
   func frameWriter() -> FrameStreamWriter { FrameStreamWriter(continuation) }
+
+  /// Waits until every thread has opened its input and created its encoder, or until playback is over. Without this the
+  /// fastest would start the clock, and frames of the others would be late from the start.
+  private func waitUntilAllAreReady() {
+    unreadyTracks.withLock { $0 -= 1 }
+    _ = unreadyTracks.wait { $0 <= 0 ? true : nil }
+  }
 
   /// Returns the camera's time and the current instant.
   func update(expectedWakeup: Int64) -> (time: Int64, now: ContinuousClock.Instant) {

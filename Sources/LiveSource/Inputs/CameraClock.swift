@@ -35,14 +35,18 @@ final class CameraClock: Sendable {
     return UInt64(clamping: (unixTicks(at: ticks) + 24) / 48)
   }
 
-  /// Returns the wall clock at a point, in ticks of 48 kHz since 1970.
+  /// Returns the wall clock at a point, in ticks of 48 kHz since 1970. It starts the clock, because before that the wall
+  /// clock at a point is not known.
   ///
   /// - Parameter ticks: the point in ticks of 48 kHz.
   func unixTicks(at ticks: Int64) -> Int64 {
     let unit = MediaTimebase.units(perTickOf: .audio)
-    let (began, shown) = time.withLock { ($0.began, $0.shown(ticks &* unit)) }
-    // Not the moment at which the clock was created: a thread may begin to play some milliseconds later.
-    let seconds = wallClock.seconds(at: began.map(MonotonicInstant.init) ?? wallClock.moment)
+    let now = ContinuousClock.now
+    let (began, shown) = time.withLock { time in
+      time.begin(now: now)
+      return (time.began ?? now, time.shown(ticks &* unit))
+    }
+    let seconds = wallClock.seconds(at: MonotonicInstant(began))
     return (Int64(exactly: (seconds * 48_000).rounded()) ?? 0) &+ shown / unit
   }
 }

@@ -9,10 +9,8 @@ struct NetworkDiagnosisTests {
   @Test("servers that do not answer are reported within the time, each with a sentence")
   func nobody() async throws {
     let group = MultiThreadedEventLoopGroup.singleton
-    // A port at which nobody listens: it was free a moment ago.
-    let socket = try await ServerBootstrap(group: group).bind(host: "127.0.0.1", port: 0).get()
-    let port = try #require(socket.localAddress?.port)
-    try await socket.close().get()
+    // Nobody listens there.
+    let port = try ServerPort.unused()
     var configuration = NetworkDiagnosis.Configuration()
     configuration.timeout = .seconds(1)
     configuration.includesLoopback = true

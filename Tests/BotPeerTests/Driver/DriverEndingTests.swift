@@ -37,8 +37,9 @@ extension RealTime {
       }.get()
       #expect(engines.count == 200)
       #expect(port > 0)
-      // The event loop releases the driver in its next iterations.
-      for _ in 0..<200 where try Self.isBound(port) || driver.driver != nil {
+      // The event loop releases the driver in its next iterations, and the engines with it.
+      for _ in 0..<200
+      where try Self.isBound(port) || driver.driver != nil || engines.contains(where: { $0.engine != nil }) {
         try await Task.sleep(for: .milliseconds(10))
       }
       #expect(try !Self.isBound(port))
@@ -50,7 +51,9 @@ extension RealTime {
     private static func isBound(_ port: UInt16) throws -> Bool {
       let digits = String(port, radix: 16, uppercase: true)
       let entry = "0100007F:" + String(repeating: "0", count: 4 - digits.count) + digits
-      return try String(contentsOfFile: "/proc/net/udp", encoding: .utf8).contains(entry)
+      return try String(contentsOfFile: "/proc/net/udp", encoding: .utf8).split(separator: "\n").contains {
+        $0.split(separator: " ").dropFirst().first.map(String.init) == entry
+      }
     }
 
     /// Set on the event loop; elsewhere only compared with nil.

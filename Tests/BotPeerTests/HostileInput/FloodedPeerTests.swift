@@ -28,7 +28,8 @@ extension RealTime {
           ByteBuffer(bytes: [0x80, 0x60] + [UInt8](repeating: 1, count: 200)),
           ByteBuffer(bytes: [0x80, 0xC8] + [UInt8](repeating: 1, count: 26)), ByteBuffer(bytes: [0xFF]), ByteBuffer(),
         ]
-      var media = SyntheticMedia(seed: 1, start: .now)
+      // One keyframe, which is kept until the call is connected, and with it all frames.
+      var media = SyntheticMedia(seed: 1, start: .now, shape: .init(keyframeEvery: 60))
       let sent = (0..<60).map { _ in media.videoFrame() }
       let flooding = Task {
         for round in 0..<200 {

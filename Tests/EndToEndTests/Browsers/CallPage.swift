@@ -74,6 +74,8 @@ struct CallPage: Sendable {
   /// Takes a last report and closes the window without leaving the room.
   func vanish() async throws -> [CallReport] {
     let last = try await reports()
+    // The last frames that it counts are still on their way.
+    try await sleepOnEventLoop(for: .milliseconds(200))
     await page.close()
     return last
   }

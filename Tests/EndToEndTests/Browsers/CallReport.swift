@@ -19,16 +19,16 @@ struct CallReport: Sendable {
   ///
   /// The page may learn late that the call is connected: media flows at the earliest from the description on. It leaves only
   /// when all its calls have reported.
-  var lengths: ClosedRange<Double> {
-    let begun = json["offeredAt"].double ?? json["answeredAt"].double ?? .nan
-    let end = json["leftAt"].double ?? reportedAt
-    return length...max(length, (end - begun) / 1000)
-  }
+  var lengths: ClosedRange<Double> { lengths(untilMillisecond: json["leftAt"].double ?? reportedAt) }
 
   /// The bounds of the length, in seconds, of a call that ended between this report and `date`.
-  func lengths(until date: Date) throws -> ClosedRange<Double> {
-    let connectedAt = try #require(connectedAt)
-    return length...max(length, date.timeIntervalSince1970 - connectedAt / 1000)
+  func lengths(until date: Date) -> ClosedRange<Double> {
+    lengths(untilMillisecond: date.timeIntervalSince1970 * 1000)
+  }
+
+  private func lengths(untilMillisecond end: Double) -> ClosedRange<Double> {
+    let begun = json["offeredAt"].double ?? json["answeredAt"].double ?? connectedAt ?? .nan
+    return length...max(length, (end - begun) / 1000)
   }
 
   // MARK: Sent

@@ -82,10 +82,10 @@ extension EndToEnd {
             try await call.page.evaluate("call.files()").list.first { $0["state"] == "received" }
           }
         }
+        let report = try #require(try await call.leave().first)
         let fromPage = try #require(await relay.census(of: user))
         let fromBot = try #require(await relay.census(of: user, .fromProgram))
         let unread = try await relay.unread(of: user)
-        let report = try #require(try await call.leave().first)
         #expect(try await bot.terminate().ending == .exit(0))
         await scenario.note(
           String(

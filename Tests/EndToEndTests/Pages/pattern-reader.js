@@ -113,6 +113,8 @@
   const CHIRP = 240;
   const TONE = 160;
   const MARK = 2 * CHIRP + 8 * TONE;
+  // How far a part of a mark may have moved: 45 ms.
+  const SHIFT = 360;
 
   // Returns a wave of the mark as a sine and a cosine.
   const template = (count, turns) => {
@@ -198,7 +200,7 @@
       const marks = [];
       const chirps = (place) =>
         likeness(rising, samples, place) + likeness(falling, samples, place + MARK - CHIRP);
-      const end = samples.length - MARK - 24;
+      const end = samples.length - MARK - 24 - SHIFT;
       while (this.#next < end) {
         if (chirps(this.#next) < 0.25) {
           this.#next += 2;
@@ -206,29 +208,64 @@
         }
         let best = this.#next;
         for (let place = best; place < this.#next + 24; place++) if (chirps(place) > chirps(best)) best = place;
-        const found = this.#symbols(best, chirps(best));
-        if (found) marks.push({ sample: this.#start + best * 6, ...found });
+        const found = this.#number(best);
+        if (found) {
+          const { place, ...mark } = found;
+          marks.push({ sample: this.#start + place * 6, ...mark });
+        }
         this.#next = best + (found ? RATE / 2 : 24);
       }
-      const done = Math.min(this.#next, samples.length);
+      const done = Math.min(Math.max(0, this.#next - SHIFT), samples.length);
       this.#samples = samples.slice(done);
       this.#start += done * 6;
       this.#next -= done;
       return marks;
     }
 
-    #symbols(place, sureness) {
-      const clearest = Array.from({ length: 8 }, (_, index) => {
+    // Returns the number of a mark that begins here, how many symbols agree with it, and where the mark begins. Audio that
+    // was inserted or removed moves a part of the mark, and then the symbols of one number look like those of another: if
+    // only one chirp is where it should be, the other is searched nearby, and symbols may have moved with it.
+    #number(place) {
+      const first = likeness(rising, this.#samples, place);
+      const last = likeness(falling, this.#samples, place + MARK - CHIRP);
+      let [early, late] = [place, place];
+      if (first >= 0.25 && last < 0.25) late += this.#shift(falling, place + MARK - CHIRP);
+      if (last >= 0.25 && first < 0.25) early += this.#shift(rising, place);
+      const before = this.#symbols(early);
+      const after = early === late ? before : this.#symbols(late);
+      let best = { place: early, second: 0, symbols: 0 };
+      let unique = true;
+      codeWords.forEach((word, second) => {
+        // All symbols before the change, then all after it.
+        let right = word.filter((symbol, index) => symbol === after[index]).length;
+        let symbols = right;
+        word.forEach((symbol, index) => {
+          right += (symbol === before[index]) - (symbol === after[index]);
+          symbols = Math.max(symbols, right);
+        });
+        if (symbols === best.symbols) unique = false;
+        if (symbols > best.symbols) [best, unique] = [{ place: early, second, symbols }, true];
+      });
+      return unique && best.symbols >= (first + last >= 0.5 ? 5 : 7) ? best : null;
+    }
+
+    // Returns how far a chirp is from where it should be; 0 if it is not found nearby.
+    #shift(chirp, place) {
+      let [best, largest] = [place, 0.25];
+      for (let near = Math.max(0, place - SHIFT); near <= place + SHIFT; near++) {
+        const share = likeness(chirp, this.#samples, near);
+        if (share >= largest) [best, largest] = [near, share];
+      }
+      return best - place;
+    }
+
+    // Returns the eight symbols of a mark that begins here; -1 for each that is not clear.
+    #symbols(place) {
+      return Array.from({ length: 8 }, (_, index) => {
         const shares = tones.map((tone) => likeness(tone, this.#samples, place + CHIRP + index * TONE));
         const largest = Math.max(...shares);
         return largest >= 0.3 ? shares.indexOf(largest) : -1;
       });
-      let best = { second: 0, symbols: 0 };
-      codeWords.forEach((word, second) => {
-        const symbols = word.filter((symbol, index) => symbol === clearest[index]).length;
-        if (symbols > best.symbols) best = { second, symbols };
-      });
-      return best.symbols >= (sureness >= 0.5 ? 5 : 7) ? best : null;
     }
   }
 

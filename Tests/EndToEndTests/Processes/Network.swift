@@ -1,6 +1,7 @@
 import Foundation
 import NIOCore
 import NIOPosix
+import TestSupport
 
 /// The network of a scenario's programs: the machine's own, or an isolated one.
 ///
@@ -81,12 +82,7 @@ final class Network: Sendable {
 
   /// Returns a TCP port that is not in use.
   func freePort() async throws -> Int {
-    let channel = try await loops.next().flatSubmit { [loops] in
-      ServerBootstrap(group: loops).bind(host: "127.0.0.1", port: 0)
-    }.get()
-    let port = channel.localAddress?.port ?? 0
-    try await channel.close().get()
-    return port
+    try await loops.next().submit { try ServerPort.unused() }.get()
   }
 
   /// Whether a program accepts TCP connections at that port of 127.0.0.1.

@@ -21,8 +21,8 @@ extension EndToEnd {
         let reborn = try await scenario.server(port: server.port)
         try await call.joined(times: 2, within: .seconds(20))
         try await sleepOnEventLoop(for: .seconds(5))
-        let pause = try await call.page.evaluate("window.longestPaintingPause").double ?? 0
         let calls = try await call.leave()
+        let pause = try await call.page.evaluate("window.longestPaintingPause").double ?? 0
         try await sleepOnEventLoop(for: .milliseconds(500))
         #expect(reborn.bot.isRunning)
         #expect(bot.isRunning)
@@ -57,10 +57,12 @@ extension EndToEnd {
         try await call.connected()
         try await sleepOnEventLoop(for: .seconds(5))
         let report = try #require(try await call.reports().first)
+        // The last frames that it counts are still on their way.
+        try await sleepOnEventLoop(for: .milliseconds(200))
         let asked = ContinuousClock.now
         bot.process.signal(number)
         // The bot records until then. The report is older by the time that it took from the browser to this test.
-        let lengths = try report.lengths(until: Date())
+        let lengths = report.lengths(until: Date())
         let ending = try await bot.ending(within: .seconds(10))
         let took = ContinuousClock.now - asked
         await scenario.note("ended \(took.formatted(.units(allowed: [.milliseconds]))) after \(name)")

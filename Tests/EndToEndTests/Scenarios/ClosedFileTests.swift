@@ -131,8 +131,9 @@ extension EndToEnd {
           group.addTask {
             let steps = try await page.evaluate(part.actions, within: .seconds(40)).list
             let origin = try await page.evaluate("performance.timeOrigin").double ?? .nan
-            let flashes = try await page.evaluate("window.flashTimes").list.compactMap(\.double)
             let report = try #require(try await call.leave().first)
+            // The page flashes until it has left.
+            let flashes = try await page.evaluate("window.flashTimes").list.compactMap(\.double)
             try await sleepOnEventLoop(for: .milliseconds(500))
             #expect(try await bot.terminate().ending == .exit(0))
             let description = try #require(folder.files("json").first)

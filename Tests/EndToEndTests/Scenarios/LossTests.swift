@@ -133,9 +133,12 @@ extension EndToEnd {
     }
 
     private func expectAllRecovered(_ outcome: ImpairedCall.Outcome, _ judgement: Judgement) async throws {
-      let length = (outcome.stoppedAt - (try #require(outcome.report.connectedAt))) / 1000
+      let stopped = outcome.stoppedAt
+      let begun = outcome.report.json["offeredAt"].double ?? outcome.report.json["answeredAt"].double ?? .nan
+      let length = (stopped - (try #require(outcome.report.connectedAt))) / 1000
+      let lengths = length...max(length, (stopped - begun) / 1000)
       let sent = try #require(outcome.source("video")?.frames.count)
-      try await judgement.expectGood(of: outcome.report, lengths: length...length, framesSent: sent)
+      try await judgement.expectGood(of: outcome.report, lengths: lengths, framesSent: sent)
       let recorded = judgement.userRecording.webm.video?.times.count ?? 0
       #expect((sent - 1...sent).contains(recorded), "each frame is recorded, except perhaps the last one at the leave")
       try await judgement.expectSentLength(of: outcome)

@@ -21,8 +21,10 @@ extension EndToEndWithoutBrowsers {
             "load \(round)",
             [
               "load", "--server", server.address, "--room", "1234", "--publishers", "5", "--ramp", "20/s",
-              "--duration", "1s", "--quiet",
+              "--duration", "1m", "--quiet",
             ] + Scenario.smallPattern)
+          try await scenario.logged(" user connected ", times: 5 * (round + 1), by: recorder)
+          load.process.signal(SIGTERM)
           #expect(try await load.ending(within: .seconds(20)) == .exit(0), "\(load.output)")
           try await scenario.logged(" user left ", times: 5 * (round + 1), by: recorder)
         }

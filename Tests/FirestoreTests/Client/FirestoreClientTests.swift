@@ -170,7 +170,7 @@ struct FirestoreClientTests {
 
   @Test("a database that restarts without its documents is filled again, and the two sides connect again")
   func restart() async throws {
-    var server = try FirestoreServer()
+    var server = try FirestoreServer(port: ServerPort.unused())
     var options = server.options
     // The room itself is not there any more.
     options.roomInterval = .seconds(600)

@@ -14,8 +14,6 @@ struct JanusClientTests {
     _ server: ScriptedServer, _ change: (inout JanusClient.Options) -> Void = { _ in }
   ) throws -> JanusClient {
     var options = JanusClient.Options(room: .number(1))
-    options.joinTimeout = .milliseconds(300)
-    options.leaveTimeout = .milliseconds(300)
     change(&options)
     return JanusClient(
       url: try WebSocketURL("ws://127.0.0.1:\(server.port)/janus"), options: options, logger: .quiet)
@@ -47,7 +45,9 @@ struct JanusClientTests {
       texts.withLock { $0.append(text) }
       return Self.response(to: text).map { [$0] } ?? []
     }
+    // The server does not confirm that we leave.
     let client = try client(server) {
+      $0.leaveTimeout = .seconds(1)
       $0.apiSecret = "api-s3cret"
       $0.token = "server-t0ken"
       $0.roomToken = "room-t0ken"
@@ -125,7 +125,10 @@ struct JanusClientTests {
   @Test("a server that answers nothing is reported after the join's time-out")
   func silent() async throws {
     let server = try await ScriptedServer.start { _ in [] }
-    let client = try client(server)
+    let client = try client(server) {
+      $0.joinTimeout = .milliseconds(300)
+      $0.leaveTimeout = .milliseconds(300)
+    }
     let error = await #expect(throws: SignallingConnectError.self) { try await client.connect() }
     #expect(error == .unreachable("The server did not let us join within 0.3 seconds."))
     await client.leave()
@@ -137,7 +140,7 @@ struct JanusClientTests {
     let server = try await ScriptedServer.start { text in
       ["", "{", "[]", "{\"janus\":7}", String(repeating: "[", count: 10_000)] + [Self.response(to: text) ?? "null"]
     }
-    let client = try client(server)
+    let client = try client(server) { $0.leaveTimeout = .milliseconds(300) }
     try await client.connect()
     var events = client.events.makeAsyncIterator()
     #expect(await events.next() == .joined(id: "feed-1", others: []))
@@ -152,6 +155,7 @@ struct JanusClientTests {
       return text.contains("publish") ? [String(repeating: "a", count: 300_000)] : []
     }
     let client = try client(server) {
+      $0.leaveTimeout = .milliseconds(300)
       $0.minimumRetryDelay = .milliseconds(10)
       $0.publishes = true
     }
@@ -173,7 +177,7 @@ struct JanusClientTests {
   @Test("leaving a server that does not confirm it takes no longer than the time-out")
   func leaveSilent() async throws {
     let server = try await ScriptedServer.start { Self.response(to: $0).map { [$0] } ?? [] }
-    let client = try client(server)
+    let client = try client(server) { $0.leaveTimeout = .milliseconds(300) }
     try await client.connect()
     let start = ContinuousClock.now
     await client.leave()
@@ -185,7 +189,7 @@ struct JanusClientTests {
   @Test("a second connect, and one after leaving, are rejected")
   func twice() async throws {
     let server = try await ScriptedServer.start { Self.response(to: $0).map { [$0] } ?? [] }
-    let client = try client(server)
+    let client = try client(server) { $0.leaveTimeout = .milliseconds(300) }
     try await client.connect()
     await #expect(throws: SignallingConnectError.self) { try await client.connect() }
     await client.leave()

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import NIOCore
 import NIOPosix
+import TestSupport
 
 /// A Janus of the system, with a configuration and a port of its own, on 127.0.0.1.
 final class JanusServer: Sendable {
@@ -36,7 +37,7 @@ final class JanusServer: Sendable {
   ///   - usesTextIDs: whether rooms and feeds have texts as ids.
   init(options: [String] = [], general: String = "", usesTextIDs: Bool = false) async throws {
     self.options = options
-    port = try await Self.freePort()
+    port = try ServerPort.unused()
     folder = FileManager.default.temporaryDirectory.appendingPathComponent("janus-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     try write(
@@ -125,13 +126,5 @@ final class JanusServer: Sendable {
   private static func others(in kind: String, than wanted: String) -> String {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "\(plugins)/\(kind)")) ?? []
     return names.filter { $0.hasSuffix(".so") && !$0.contains(wanted) }.sorted().joined(separator: ",")
-  }
-
-  private static func freePort() async throws -> Int {
-    let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-      .bind(host: "127.0.0.1", port: 0).get()
-    let port = channel.localAddress?.port ?? 0
-    try await channel.close()
-    return port
   }
 }

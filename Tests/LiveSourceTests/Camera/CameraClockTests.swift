@@ -18,6 +18,15 @@ struct CameraClockTests {
     #expect(clock.unixTicks(at: 960) == (1_700_000_000_028) * 48)
   }
 
+  @Test("reading the wall clock starts the clock, so that what was read before playback remains true")
+  func readBeforeStart() {
+    let clock = CameraClock(wallClock: made)
+    let first = clock.unixTicks(at: 960)
+    clock.begin(now: made.moment.instant + .seconds(500))
+    #expect(clock.unixTicks(at: 960) == first)
+    #expect(clock.instant(of: 0).map { $0 < made.moment.instant + .seconds(500) } == true)
+  }
+
   @Test("it shows video and audio the same time after a pause")
   func pause() {
     let clock = CameraClock(wallClock: made)

@@ -90,17 +90,21 @@ extension RealTime {
       let decoder = try VP8Decoder()
       let reader = PatternReader()
       var numbers: [UInt32] = []
+      // The sender's time at the start of the stream, in milliseconds, as each frame shows it.
+      var starts: [Double] = []
       for frame in taken.of(.vp8) {
         let videoFrame = try #require(try decoder.decode(frame.payload, \.copy))
         let reading = try reader.read(videoFrame).get()
         numbers.append(reading.frameNumber)
-        let shown = start + frame.time.seconds * 1_000
-        #expect(abs(Double(reading.time) - shown) < 10_000)
-        #expect(frame.time.ticks == Int64(reading.frameNumber) * 3_000)
+        #expect(frame.time.ticks.isMultiple(of: 3_000))
+        starts.append(Double(reading.time) - frame.time.seconds * 1_000)
       }
-      #expect(numbers.first == 0)
-      let grow = zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 }
-      #expect(grow)
+      let first = try #require(starts.first)
+      #expect(abs(first - start) < 10_000)
+      let deviation = try #require(starts.map { abs($0 - first) }.max())
+      #expect(deviation < 1.1)
+      // A frame that is skipped because the machine is late has no number.
+      #expect(numbers == Array(0..<30))
       let late = taken.lateness.sorted()
       print(
         "measured: live camera, pattern 640x480 at 30 fps with audio: 99 % of the frames at most "

@@ -5,8 +5,8 @@ import NIOPosix
 import Synchronization
 public import Testing
 
-/// Runs each test beside a stall meter, and again if it failed while the machine stalled: see `RetryRule`. The first
-/// attempt may run concurrently with tests of other suites, all others run alone.
+/// Runs each test beside a stall meter, and again if it failed while the machine stalled or other tests ran: see
+/// `RetryRule`. The first attempt may run concurrently with tests of other suites, all others run alone.
 ///
 /// Failures of an attempt that is repeated are printed and not recorded. If `CHATBOT_JOURNAL` names a file, the result of
 /// each test is appended to it.
@@ -45,20 +45,24 @@ public struct RealTimeScenarios: TestTrait, SuiteTrait, TestScoping {
     var judged: [RetryRule.Attempt] = []
     while true {
       let number = attempts.count + 1
-      let (attempt, failures) = await turns.run(alone: number > 1) {
+      var ((attempt, failures), hadCompany) = await turns.run(alone: number > 1) {
         if number > 1 { await awaitRest() }
         return await self.attempt(number, at: test, testCase, performing: function)
       }
+      attempt.hadCompany = hadCompany
       attempts.append(attempt)
       judged.append(
         RetryRule.Attempt(
           failures: Set(failures.map(\.identity)),
-          needingQuiet: Set(failures.filter(\.needsQuietMachine).map(\.identity)), stalls: attempt.stalls))
+          needingQuiet: Set(failures.filter(\.needsQuietMachine).map(\.identity)), hadCompany: hadCompany,
+          stalls: attempt.stalls))
       switch RetryRule.decide(after: judged) {
       case .passed:
         return write(.passed, attempts, of: test)
       case .runAgain:
-        Self.tell("attempt \(attempts.count) failed on a machine that stalled", attempt, of: test)
+        let place =
+          attempt.stalls?.isStalled == false && hadCompany ? "beside other tests" : "on a machine that stalled"
+        Self.tell("attempt \(attempts.count) failed \(place)", attempt, of: test)
       case .notJudged:
         Self.tell("not judged on this machine", attempt, of: test)
         return write(.notJudged, attempts, of: test)
@@ -124,6 +128,8 @@ public struct RealTimeScenarios: TestTrait, SuiteTrait, TestScoping {
   ) async -> (ScenarioRecord.Attempt, [Failure]) {
     let failures = Mutex<[Failure]>([])
     let meter = start()
+    // Its first figures show that it has started, so that it measures the beginning of the test as well.
+    _ = await meter?.figures()
     let begun = ContinuousClock.now
     // An issue that is removed here is not recorded.
     let collecting = IssueHandlingTrait.compactMapIssues { issue in
@@ -133,7 +139,9 @@ public struct RealTimeScenarios: TestTrait, SuiteTrait, TestScoping {
     do {
       try await Self.$attempt.withValue(number) {
         try await StallMeter.$current.withValue(meter) {
-          try await collecting.provideScope(for: test, testCase: testCase, performing: function)
+          try await withTaskExecutorPreference(ScenarioThreads.shared) {
+            try await collecting.provideScope(for: test, testCase: testCase, performing: function)
+          }
         }
       }
     } catch is ExpectationFailedError {
@@ -177,6 +185,6 @@ extension Comment {
 }
 
 extension Trait where Self == RealTimeScenarios {
-  /// Runs each test beside a stall meter, and again if it failed while the machine stalled.
+  /// Runs each test beside a stall meter, and again if it failed while the machine stalled or other tests ran.
   public static var realTime: Self { RealTimeScenarios() }
 }

@@ -6,6 +6,8 @@ public actor ScenarioTurns {
   public static let shared = ScenarioTurns()
 
   private var running = 0
+  /// The number of scenarios that have begun.
+  private var begun = 0
   private var isAlone = false
   private var waiting: [(wantsAlone: Bool, begin: CheckedContinuation<Void, Never>)] = []
 
@@ -17,12 +19,16 @@ public actor ScenarioTurns {
   /// Runs `body` when it is its turn, in the order of the calls.
   ///
   /// - Parameter alone: Whether nothing else may run meanwhile.
+  /// - Returns: What `body` returned, and whether others ran meanwhile.
+  @discardableResult
   public func run<Result: Sendable>(
     alone: Bool, _ body: @Sendable () async throws -> Result
-  ) async rethrows -> Result {
+  ) async rethrows -> (result: Result, hadCompany: Bool) {
     await begin(alone: alone)
     defer { end() }
-    return try await body()
+    let (others, number) = (running - 1, begun)
+    let result = try await body()
+    return (result, others > 0 || begun > number)
   }
 
   private func begin(alone: Bool) async {
@@ -44,6 +50,7 @@ public actor ScenarioTurns {
 
   private func count(alone: Bool) {
     running += 1
+    begun += 1
     isAlone = alone
   }
 }

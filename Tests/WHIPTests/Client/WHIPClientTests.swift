@@ -53,7 +53,7 @@ struct WHIPClientTests {
 
   @Test("a server that is down for a while gets the offer when it is back")
   func serverReturns() async throws {
-    let first = try await SocketServer()
+    let first = try await SocketServer(port: ServerPort.unused())
     let port = first.port
     let client = WHIPClient(.player, url: try first.url("/whep/100"), options: options { $0.requestsOptions = false })
     try await client.connect()

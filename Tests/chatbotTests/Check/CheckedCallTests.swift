@@ -12,13 +12,10 @@ import Testing
 extension RealTime {
   @Suite("a call with an observer")
   struct CheckedCallTests {
-    /// An observer that ends the call after a while, and stores the reason of the end.
+    /// An observer that ends the call 3 s after the last frame was sent, and stores the reason of the end.
     private final class RecordingObserver: CallObserver {
-      let time: Duration
       let ending = Mutex<String?>(nil)
       let sent = Mutex(0)
-
-      init(for time: Duration) { self.time = time }
 
       func received(_ event: SignallingEvent, at now: ContinuousClock.Instant) {}
       func received(_ event: PeerEvent, of participant: ParticipantID, at now: ContinuousClock.Instant) {}
@@ -27,7 +24,15 @@ extension RealTime {
       func leaving(at now: ContinuousClock.Instant, because ending: Call.EndReason) {
         self.ending.withLock { $0 = "\(ending)" }
       }
-      func watch(_ peer: Peer) async { try? await Task.sleep(for: time) }
+      func watch(_ peer: Peer) async {
+        var (last, sinceLast) = (0, 0)
+        for _ in 0..<300 where last <= 3 || sinceLast < 30 {
+          try? await Task.sleep(for: .milliseconds(100))
+          let count = sent.withLock(\.self)
+          sinceLast = count == last ? sinceLast + 1 : 0
+          last = count
+        }
+      }
     }
 
     @Test("continues until the observer ends it, although the file has ended", .timeLimit(.minutes(1)))
@@ -47,7 +52,7 @@ extension RealTime {
       connectionSettings.bindAddress = "127.0.0.1"
       var plan = CallPlan(connectionSettings)
       plan.camera = LiveCamera.Options(input: .file(file.path), loops: false, owner: ParticipantID("camera"))
-      let onlooker = RecordingObserver(for: .seconds(4))
+      let onlooker = RecordingObserver()
       _ = try await Call(plan: plan, console: console, log: log, observer: onlooker).run(interruption: .never)
       await other.end()
       #expect(onlooker.sent.withLock { $0 } > 3, "the file was played")
