@@ -9,7 +9,7 @@
 #        scripts/test.sh network             calls through every pair of NATs, direct and relayed
 #        scripts/test.sh hostile [SECONDS]   8 honest bots and one attacker in a room, 1000 s by default
 #
-# STRICT=1 fails the run if a single real-time scenario could not be judged on this machine.
+# STRICT=1 fails the run if a single real-time scenario could not be judged on this machine, or passed alone only.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -55,7 +55,7 @@ package struct PatternAudioReader: Sendable {
   ///   - audio: a piece of any length.
   ///   - time: the time of its first sample, counted at 48 kHz on any timeline. Audio before the end of the previous
   ///     piece is skipped.
-  /// - Returns: the marks that have become certain, each at most 0.3 s after its start.
+  /// - Returns: the marks that have become certain, each at most 0.32 s after its start.
   package mutating func read(_ audio: AudioSamples, at time: Int64) -> [DetectedMark] {
     let time = min(max(time, -Self.farthest), Self.farthest)
     var mono = audio.mono
@@ -146,9 +146,9 @@ package struct PatternAudioReader: Sendable {
     // The places from which the symbols near the first and near the second chirp are counted.
     var (first, last) = (place, place)
     if rising >= Self.complete, falling < Self.complete {
-      last += shift(of: .falling, around: place + Self.secondChirp, in: samples)
+      last = self.place(of: .falling, Self.secondChirp, near: place, in: samples)
     } else if falling >= Self.complete, rising < Self.complete {
-      first += shift(of: .rising, around: place, in: samples)
+      first = self.place(of: .rising, 0, near: place, in: samples)
     }
     let symbols = clearestTones(at: begin + first)
     let moved = first == last ? symbols : clearestTones(at: begin + last)
@@ -170,13 +170,20 @@ package struct PatternAudioReader: Sendable {
     return best.right >= needed && isUnique ? (best.number, best.right, first) : nil
   }
 
-  /// Returns how far a chirp is from where it should be; 0 if it is not found nearby.
-  private func shift(of chirp: MatchedFilter, around place: Int, in samples: UnsafeBufferPointer<Float>) -> Int {
-    guard let begin = samples.baseAddress else { return 0 }
-    let places = max(0, place - Self.maximumShift)...min(place + Self.maximumShift, samples.count - chirp.count)
-    let found = places.map { (place: $0, likeness: chirp.likeness(to: begin + $0)) }.max { $0.likeness < $1.likeness }
-    guard let found, found.likeness >= Self.complete else { return 0 }
-    return found.place - place
+  /// Returns where a mark near `place` begins whose chirp is `offset` samples after its beginning; `place` if the chirp is
+  /// not found.
+  private func place(
+    of chirp: MatchedFilter, _ offset: Int, near place: Int, in samples: UnsafeBufferPointer<Float>
+  ) -> Int {
+    var best = (place: place, likeness: Self.complete)
+    let last = min(place + Self.maximumShift, samples.count - Self.length)
+    guard let begin = samples.baseAddress else { return place }
+    // Not before the first sample, because the symbols are read from the same place.
+    for other in stride(from: max(0, place - Self.maximumShift), through: last, by: Self.step) {
+      let likeness = chirp.likeness(to: begin + other + offset)
+      if likeness >= best.likeness { best = (other, likeness) }
+    }
+    return best.place
   }
 
   /// Returns the eight symbols of a mark that begins here; nil for each that is not clear.

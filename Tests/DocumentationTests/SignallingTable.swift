@@ -35,7 +35,7 @@ struct SignallingTable {
   }
 
   /// Enters what the end-to-end tests found; the last line of a system and a use counts. What they did not try stays, and
-  /// so does what failed, because the failed test says so itself.
+  /// so does what failed: the run says that this test failed, or that it was not judged.
   ///
   /// - Parameter outcomes: lines such as `janus record passed`.
   /// - Returns: the systems and uses without an outcome, such as `janus load`.

@@ -12,14 +12,14 @@ public struct ScenarioRecord: Sendable, Hashable, Codable {
     /// In seconds.
     public var duration: Double
     public var failures: [String]
-    /// Whether other scenarios ran at the same time.
-    public var hadCompany: Bool
+    /// Whether its failures were excused only because other scenarios ran at the same time.
+    public var isExcusedByCompany: Bool
     public var stalls: StallFigures?
 
-    public init(duration: Double, failures: [String], hadCompany: Bool = false, stalls: StallFigures?) {
+    public init(duration: Double, failures: [String], isExcusedByCompany: Bool = false, stalls: StallFigures?) {
       self.duration = duration
       self.failures = failures
-      self.hadCompany = hadCompany
+      self.isExcusedByCompany = isExcusedByCompany
       self.stalls = stalls
     }
   }

@@ -77,6 +77,18 @@ struct PatternAudioTests {
         }
       }
     }
+    // At the very beginning of the audio.
+    for lead in [0, 100, 700] {
+      let audio = PatternAudio(channels: 1).audio(from: Self.start + 24_000 - Int64(lead), count: 48_000).samples
+      for removed in stride(from: 1_440, through: 2_400, by: 120) {
+        var reader = PatternAudioReader()
+        let changed = AudioSamples(samples: Array(audio[..<6_000] + audio[(6_000 + removed)...]), channels: 1)
+        let marks = reader.read(changed, at: 0) + reader.finish()
+        if let other = marks.first(where: { $0.second != UInt8((Self.start / 48_000 + 1) & 255) })?.second {
+          wrong["\(removed) samples removed, \(lead) before the mark"] = other
+        }
+      }
+    }
     #expect(wrong == [:])
     for change in cases.keys.sorted() {
       print("measured: \(change / 48) ms inserted: \(found[change] ?? 0) of \(cases[change] ?? 0) marks found")

@@ -2,7 +2,8 @@
 //
 //   stall-meter                 measures until standard input ends; for each line read it prints the figures so far as one
 //                               line of JSON
-//   stall-meter summary FILE    summarises a run's journal; exits with 1 if too many scenarios were not judged
+//   stall-meter summary FILE    summarises a run's journal; exits with 1 if too many scenarios were not judged,
+//                               or passed alone only
 //
 // Bursts of computing are needed for `/proc/self/schedstat`: a program that only sleeps is scheduled at once, however busy
 // the machine is.

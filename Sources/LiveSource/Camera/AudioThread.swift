@@ -29,7 +29,9 @@ struct AudioThread {
   /// Plays until the end.
   mutating func play() throws(InputError) {
     defer { notice.end(with: track.undecodable) }
+    run.waitForOtherTracks()
     try track.prepare()
+    run.waitForOtherTracks()
     run.clock.begin(now: .now)
     while !run.isOver, !frameWriter.isClosed, try step() {}
   }

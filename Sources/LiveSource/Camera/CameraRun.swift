@@ -15,8 +15,7 @@ final class CameraRun: Sendable {
   private let plan: CameraPlan
   private let logger: Logger
   private let requests: Mutex<CameraRequests>
-  /// The number of tracks that are not ready to play.
-  private let unreadyTracks: Monitor<Int>
+  private let steps: Monitor<StartSteps>
   private let videoWakeup = WakeupSignal()
   private let audioWakeup = WakeupSignal()
   private let continuation: AsyncStream<EncodedFrame>.Continuation
@@ -33,21 +32,19 @@ final class CameraRun: Sendable {
     self.failed = failed
     clock = CameraClock(wallClock: .read())
     requests = Mutex(CameraRequests(tracks: plan.tracks))
-    unreadyTracks = Monitor(plan.tracks)
+    steps = Monitor(StartSteps(tracks: plan.tracks))
   }
 
   func start() {
     if let video = plan.video {
       spawn(.video) { run throws(InputError) in
         var thread = try VideoThread(run: run, plan: run.plan, video: video)
-        run.waitUntilAllAreReady()
         try thread.play()
       }
     }
     if let audio = plan.audio {
       spawn(.audio) { run throws(InputError) in
         var thread = try AudioThread(run: run, plan: run.plan, audio: audio)
-        run.waitUntilAllAreReady()
         try thread.play()
       }
     }
@@ -70,7 +67,7 @@ final class CameraRun: Sendable {
 
   func stop() {
     requests.withLock { $0.end() }
-    unreadyTracks.withLock { $0 = 0 }
+    steps.withLock { $0.isOver = true }
     videoWakeup.signal()
     audioWakeup.signal()
   }
@@ -95,11 +92,11 @@ final class CameraRun: Sendable {
 
   func frameWriter() -> FrameStreamWriter { FrameStreamWriter(continuation) }
 
-  /// Waits until every thread has opened its input and created its encoder, or until playback is over. Without this the
-  /// fastest would start the clock, and frames of the others would be late from the start.
-  private func waitUntilAllAreReady() {
-    unreadyTracks.withLock { $0 -= 1 }
-    _ = unreadyTracks.wait { $0 <= 0 ? true : nil }
+  /// Ends a step of a thread's preparation, and waits until every other thread has ended it too, or playback is over.
+  /// Without this the fastest would start the clock, and frames of the others would be late from the start.
+  func waitForOtherTracks() {
+    let target = steps.withLock { $0.end() }
+    _ = steps.wait { $0.isOver || $0.ended >= target ? true : nil }
   }
 
   /// Returns the camera's time and the current instant.
@@ -144,6 +141,19 @@ final class CameraRun: Sendable {
     }
     stop()
     if requests.withLock({ $0.trackEnded() }) { continuation.finish() }
+  }
+}
+
+/// The steps of preparation that the threads have ended.
+private struct StartSteps: Sendable {
+  let tracks: Int
+  var ended = 0
+  var isOver = false
+
+  /// - Returns: the number of ended steps with which every thread has ended this one.
+  mutating func end() -> Int {
+    ended += 1
+    return (ended + tracks - 1) / max(1, tracks) * tracks
   }
 }
 

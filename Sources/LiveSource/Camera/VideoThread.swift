@@ -36,7 +36,9 @@ struct VideoThread {
   /// Plays until the end.
   mutating func play() throws(InputError) {
     defer { notice.end(with: track.undecodable) }
+    run.waitForOtherTracks()
     try track.prepare(now: 0)
+    run.waitForOtherTracks()
     run.clock.begin(now: .now)
     while !run.isOver, !frameWriter.isClosed, try step() {}
   }

@@ -22,12 +22,13 @@ struct CallReport: Sendable {
   var lengths: ClosedRange<Double> { lengths(untilMillisecond: json["leftAt"].double ?? reportedAt) }
 
   /// The bounds of the length, in seconds, of a call that ended between this report and `date`.
-  func lengths(until date: Date) -> ClosedRange<Double> {
-    lengths(untilMillisecond: date.timeIntervalSince1970 * 1000)
+  func lengths(until date: Date) throws -> ClosedRange<Double> {
+    _ = try #require(connectedAt)
+    return lengths(untilMillisecond: date.timeIntervalSince1970 * 1000)
   }
 
   private func lengths(untilMillisecond end: Double) -> ClosedRange<Double> {
-    let begun = json["offeredAt"].double ?? json["answeredAt"].double ?? connectedAt ?? .nan
+    let begun = json["offeredAt"].double ?? json["answeredAt"].double ?? .nan
     return length...max(length, (end - begun) / 1000)
   }
 

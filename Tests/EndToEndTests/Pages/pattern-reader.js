@@ -229,8 +229,8 @@
       const first = likeness(rising, this.#samples, place);
       const last = likeness(falling, this.#samples, place + MARK - CHIRP);
       let [early, late] = [place, place];
-      if (first >= 0.25 && last < 0.25) late += this.#shift(falling, place + MARK - CHIRP);
-      if (last >= 0.25 && first < 0.25) early += this.#shift(rising, place);
+      if (first >= 0.25 && last < 0.25) late = this.#place(falling, MARK - CHIRP, place);
+      if (last >= 0.25 && first < 0.25) early = this.#place(rising, 0, place);
       const before = this.#symbols(early);
       const after = early === late ? before : this.#symbols(late);
       let best = { place: early, second: 0, symbols: 0 };
@@ -249,14 +249,15 @@
       return unique && best.symbols >= (first + last >= 0.5 ? 5 : 7) ? best : null;
     }
 
-    // Returns how far a chirp is from where it should be; 0 if it is not found nearby.
-    #shift(chirp, place) {
+    // Returns where a mark near `place` begins whose chirp is `offset` samples after its beginning; `place` if the chirp is
+    // not found.
+    #place(chirp, offset, place) {
       let [best, largest] = [place, 0.25];
-      for (let near = Math.max(0, place - SHIFT); near <= place + SHIFT; near++) {
-        const share = likeness(chirp, this.#samples, near);
+      for (let near = Math.max(0, place - SHIFT); near <= place + SHIFT; near += 2) {
+        const share = likeness(chirp, this.#samples, near + offset);
         if (share >= largest) [best, largest] = [near, share];
       }
-      return best - place;
+      return best;
     }
 
     // Returns the eight symbols of a mark that begins here; -1 for each that is not clear.

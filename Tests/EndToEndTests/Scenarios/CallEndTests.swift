@@ -62,7 +62,7 @@ extension EndToEnd {
         let asked = ContinuousClock.now
         bot.process.signal(number)
         // The bot records until then. The report is older by the time that it took from the browser to this test.
-        let lengths = report.lengths(until: Date())
+        let lengths = try report.lengths(until: Date())
         let ending = try await bot.ending(within: .seconds(10))
         let took = ContinuousClock.now - asked
         await scenario.note("ended \(took.formatted(.units(allowed: [.milliseconds]))) after \(name)")

@@ -16,7 +16,7 @@ extension EndToEnd {
         let limited = report.json["sent"]["video"]["qualityLimitationDurations"]["cpu"].double ?? 0
         await scenario.note("kb/s of video by second: \(bySecond); limited by the CPU for \(limited) s")
         #expect(
-          best > 1_000_000 || limited > 0,
+          best > 1_000_000 || limited > 5,
           .onQuietMachine("transport-cc and REMB let Chromium raise its bitrate, unless its CPU is too slow to encode"))
       }
     }
@@ -54,7 +54,7 @@ extension EndToEnd {
       try await sleepOnEventLoop(for: .seconds(seconds))
       let report = try #require(try await call.vanish().first)
       // The page sends until its window is closed, at some time between the report and now.
-      let lengths = report.lengths(until: Date())
+      let lengths = try report.lengths(until: Date())
       let offered = try #require(report.offeredAt, "the newcomer sends the offer")
       let userRecording = try await leftBehind(by: bot, in: folder)
       let video = try #require(userRecording.manifest["tracks"].list.first { $0["kind"] == "video" })

@@ -137,6 +137,7 @@ struct TrackTests {
     #expect(first == 2_160_000)
     #expect(bench.audio.dropped == 149)
   }
+
   @Test("a frame of a pipe that arrives before its time is shown at its time, and one that arrives later at the next")
   func latePipe() throws {
     let mailbox = VideoFrameMailbox()

@@ -49,19 +49,20 @@ public struct RealTimeScenarios: TestTrait, SuiteTrait, TestScoping {
         if number > 1 { await awaitRest() }
         return await self.attempt(number, at: test, testCase, performing: function)
       }
-      attempt.hadCompany = hadCompany
-      attempts.append(attempt)
       judged.append(
         RetryRule.Attempt(
           failures: Set(failures.map(\.identity)),
           needingQuiet: Set(failures.filter(\.needsQuietMachine).map(\.identity)), hadCompany: hadCompany,
           stalls: attempt.stalls))
+      attempt.isExcusedByCompany = judged.last?.isExcusedByCompany == true
+      attempts.append(attempt)
       switch RetryRule.decide(after: judged) {
       case .passed:
         return write(.passed, attempts, of: test)
+      case .runAgain where failures.isEmpty:
+        continue
       case .runAgain:
-        let place =
-          attempt.stalls?.isStalled == false && hadCompany ? "beside other tests" : "on a machine that stalled"
+        let place = attempt.isExcusedByCompany ? "beside other tests" : "on a machine that stalled"
         Self.tell("attempt \(attempts.count) failed \(place)", attempt, of: test)
       case .notJudged:
         Self.tell("not judged on this machine", attempt, of: test)

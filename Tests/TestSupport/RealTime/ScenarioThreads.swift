@@ -1,6 +1,6 @@
-import Media
+import NIOPosix
 
-/// The threads on which the tasks of real-time scenarios run.
+/// The threads on which the task of a real-time scenario and its child tasks run.
 ///
 /// Tests wait for external programs, and such a wait blocks a thread. On the threads that all tasks of a process share, as
 /// many as the machine has processors, it would also delay the scenario that runs at the same time, which no stall meter
@@ -8,22 +8,12 @@ import Media
 final class ScenarioThreads: TaskExecutor {
   static let shared = ScenarioThreads()
 
-  private static let count = 16
+  private let pool = NIOThreadPool(numberOfThreads: 16)
 
-  private let jobs = Monitor<[UnownedJob]>([])
-
-  private init() {
-    for number in 1...Self.count { DedicatedThread.start("scenario \(number)") { self.run() } }
-  }
+  private init() { pool.start() }
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    jobs.withLock { $0.append(job) }
-  }
-
-  private func run() {
-    while let job = jobs.wait(for: { $0.isEmpty ? nil : $0.removeFirst() }) {
-      job.runSynchronously(on: asUnownedTaskExecutor())
-    }
+    pool.submit { _ in job.runSynchronously(on: self.asUnownedTaskExecutor()) }
   }
 }
