@@ -1,6 +1,6 @@
 #!/bin/bash
 # Installs what the tests need, lints, builds and runs the tests: first all tests that only compute, in parallel, then
-# the real-time tests on an otherwise idle machine, a few at a time. One that fails beside others is repeated alone.
+# the real-time tests on an otherwise idle machine, a few at a time (see "Reading a failure" in CONTRIBUTING.md).
 #
 # Usage: scripts/test.sh [end-to-end [NAME]]
 #        scripts/test.sh soak [MINUTES]      joins, leaves and an impaired network, 30 minutes by default

@@ -2,13 +2,12 @@
 ///
 /// A failure of a scenario that ran alone on a quiet machine is a failure. A failure on a machine that stalled is
 /// inconclusive: the scenario is run again alone, at most twice. An expectation that failed in all three attempts is a
-/// failure, however busy the machine was: load changes from one attempt to the next, a bug of the program does not. A
-/// failure beside other scenarios, on a machine that did not stall, is inconclusive as well, but then the scenario must
-/// pass twice alone.
+/// failure, however busy the machine was: load changes from one attempt to the next, a bug of the program does not.
 ///
 /// Only expectations that need CPU time which a busy machine cannot provide, such as a browser's frame rate, are marked as
 /// needing a quiet machine and are never judged on another: if nothing else failed, a busy machine is enough for another
-/// attempt, even if it did not stall.
+/// attempt, even if it did not stall. So is another scenario that ran at the same time, but then the scenario must pass
+/// twice alone.
 public enum RetryRule {
   /// One run of a scenario.
   public struct Attempt: Sendable, Hashable {
@@ -17,16 +16,16 @@ public enum RetryRule {
     /// Those that need a quiet machine.
     public var needingQuiet: Set<String>
     /// Whether other scenarios ran at the same time.
-    public var hadCompany: Bool
+    public var ranBesideOthers: Bool
     /// The measurements of the machine; nil if it could not be measured, which excuses nothing.
     public var stalls: StallFigures?
 
     public init(
-      failures: Set<String>, needingQuiet: Set<String> = [], hadCompany: Bool = false, stalls: StallFigures?
+      failures: Set<String>, needingQuiet: Set<String> = [], ranBesideOthers: Bool = false, stalls: StallFigures?
     ) {
       self.failures = failures
       self.needingQuiet = needingQuiet
-      self.hadCompany = hadCompany
+      self.ranBesideOthers = ranBesideOthers
       self.stalls = stalls
     }
 
@@ -36,10 +35,13 @@ public enum RetryRule {
       return failures.isSubset(of: needingQuiet) ? stalls.isBusy : stalls.isStalled
     }
 
-    /// Whether it failed on a machine that was measured and quiet, but beside other scenarios.
-    public var isExcusedByCompany: Bool { !failures.isEmpty && hadCompany && stalls != nil && !isMachineTooBusy }
+    /// Whether only expectations that need a quiet machine failed, on one that was measured and not too busy, but beside
+    /// other scenarios.
+    public var isExcusedByOthers: Bool {
+      !failures.isEmpty && failures.isSubset(of: needingQuiet) && ranBesideOthers && stalls != nil && !isMachineTooBusy
+    }
 
-    var isInconclusive: Bool { isMachineTooBusy || isExcusedByCompany }
+    var isInconclusive: Bool { isMachineTooBusy || isExcusedByOthers }
   }
 
   public enum Decision: Sendable, Hashable {
@@ -62,7 +64,7 @@ public enum RetryRule {
     guard let last = attempts.last else { return .runAgain }
     if last.failures.isEmpty {
       let passes = attempts.count { $0.failures.isEmpty }
-      let needed = attempts.contains(where: \.isExcusedByCompany) ? 2 : 1
+      let needed = attempts.contains(where: \.isExcusedByOthers) ? 2 : 1
       return passes >= needed || attempts.count >= maximumAttempts ? .passed : .runAgain
     }
     guard last.isInconclusive else { return .failed(.onQuietMachine) }

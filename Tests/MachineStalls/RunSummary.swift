@@ -18,7 +18,7 @@ public struct RunSummary: Sendable {
 
   /// The scenarios that failed beside others on a quiet machine, and passed alone.
   private var passedAlone: [ScenarioRecord] {
-    records.filter { $0.outcome == .passed && $0.attempts.contains(where: \.isExcusedByCompany) }
+    records.filter { $0.outcome == .passed && $0.attempts.contains(where: \.isExcusedByOthers) }
   }
 
   /// Whether too many scenarios were not judged, or passed alone only.
@@ -54,7 +54,7 @@ public struct RunSummary: Sendable {
     if isTooMany(passedAlone, Self.toleratedShareAlone) {
       lines.append(
         isStrict
-          ? "STRICT=1 requires that no scenario fails beside others."
+          ? "STRICT=1 requires that no scenario passes alone only."
           : "More than a fiftieth of the scenarios failed beside others and passed alone.")
     }
     return lines
@@ -63,7 +63,7 @@ public struct RunSummary: Sendable {
   private func details(of record: ScenarioRecord) -> [String] {
     record.attempts.enumerated().filter { !$0.element.failures.isEmpty }.flatMap { number, attempt in
       [
-        "    attempt \(number + 1)\(attempt.isExcusedByCompany ? ", beside others" : ""): "
+        "    attempt \(number + 1)\(attempt.isExcusedByOthers ? ", beside others" : ""): "
           + (attempt.stalls?.description ?? "the machine was not measured")
       ]
         + attempt.failures.prefix(5).map { "      " + $0.split(separator: "\n").joined(separator: " ").prefix(300) }

@@ -13,13 +13,13 @@ public struct ScenarioRecord: Sendable, Hashable, Codable {
     public var duration: Double
     public var failures: [String]
     /// Whether its failures were excused only because other scenarios ran at the same time.
-    public var isExcusedByCompany: Bool
+    public var isExcusedByOthers: Bool
     public var stalls: StallFigures?
 
-    public init(duration: Double, failures: [String], isExcusedByCompany: Bool = false, stalls: StallFigures?) {
+    public init(duration: Double, failures: [String], isExcusedByOthers: Bool = false, stalls: StallFigures?) {
       self.duration = duration
       self.failures = failures
-      self.isExcusedByCompany = isExcusedByCompany
+      self.isExcusedByOthers = isExcusedByOthers
       self.stalls = stalls
     }
   }

@@ -24,30 +24,33 @@ extension StallFigures {
     #expect(Self.decision((["a"], .stalled), (["b"], .quiet)) == .failed(.onQuietMachine))
   }
 
-  @Test("after a failure beside other scenarios, a scenario must pass twice alone")
-  func company() {
-    let beside = RetryRule.Attempt(failures: ["a"], hadCompany: true, stalls: .quiet)
-    let pass = RetryRule.Attempt(failures: [], stalls: .quiet)
+  @Test("an expectation that needs a quiet machine and fails beside other scenarios must pass twice alone")
+  func besideOthers() {
+    func attempt(_ failures: Set<String>, besideOthers: Bool = false, _ stalls: StallFigures? = .quiet)
+      -> RetryRule.Attempt
+    {
+      RetryRule.Attempt(failures: failures, needingQuiet: ["rate"], ranBesideOthers: besideOthers, stalls: stalls)
+    }
+    let (beside, pass) = (attempt(["rate"], besideOthers: true), attempt([]))
     #expect(RetryRule.decide(after: [beside]) == .runAgain)
     #expect(RetryRule.decide(after: [beside, pass]) == .runAgain)
     #expect(RetryRule.decide(after: [beside, pass, pass]) == .passed)
-    let alone = RetryRule.Attempt(failures: ["b"], stalls: .quiet)
-    #expect(RetryRule.decide(after: [beside, alone]) == .failed(.onQuietMachine))
-    #expect(RetryRule.decide(after: [beside, pass, alone]) == .failed(.onQuietMachine))
-    let stalled = RetryRule.Attempt(failures: ["a"], stalls: .stalled)
-    #expect(RetryRule.decide(after: [beside, stalled, stalled]) == .failed(.inEveryAttempt(["a"])))
-    #expect(RetryRule.decide(after: [beside, stalled, pass]) == .passed)
-    #expect(
-      RetryRule.decide(after: [.init(failures: ["a"], hadCompany: true, stalls: nil)]) == .failed(.onQuietMachine))
+    #expect(RetryRule.decide(after: [beside, attempt(["rate"])]) == .failed(.onQuietMachine))
+    #expect(RetryRule.decide(after: [beside, pass, attempt(["rate"])]) == .failed(.onQuietMachine))
+    #expect(RetryRule.decide(after: [beside, attempt(["rate"], .stalled), pass]) == .passed)
+    #expect(RetryRule.decide(after: [attempt(["rate"], besideOthers: true, nil)]) == .failed(.onQuietMachine))
   }
 
-  @Test("what the machine excuses is not excused by other scenarios")
-  func excuses() {
-    let rate = RetryRule.Attempt(failures: ["rate"], needingQuiet: ["rate"], hadCompany: true, stalls: .busy)
-    #expect(!rate.isExcusedByCompany)
-    #expect(RetryRule.decide(after: [rate]) == .runAgain)
+  @Test("all other expectations are judged beside other scenarios, and what the machine excuses needs one pass")
+  func judgedBesideOthers() {
+    let count = RetryRule.Attempt(failures: ["count"], ranBesideOthers: true, stalls: .quiet)
+    #expect(RetryRule.decide(after: [count]) == .failed(.onQuietMachine))
+    let both = RetryRule.Attempt(
+      failures: ["count", "rate"], needingQuiet: ["rate"], ranBesideOthers: true, stalls: .busy)
+    #expect(RetryRule.decide(after: [both]) == .failed(.onQuietMachine))
+    let rate = RetryRule.Attempt(failures: ["rate"], needingQuiet: ["rate"], ranBesideOthers: true, stalls: .busy)
+    #expect(!rate.isExcusedByOthers)
     #expect(RetryRule.decide(after: [rate, .init(failures: [], stalls: .quiet)]) == .passed)
-    #expect(RetryRule.Attempt(failures: ["count"], hadCompany: true, stalls: .busy).isExcusedByCompany)
   }
 
   @Test("a failure on a machine that was not measured is not excused")
@@ -143,7 +146,7 @@ extension StallFigures {
     func records(alone: Int, of count: Int) -> [ScenarioRecord] {
       (0..<count).map { number in
         let beside = ScenarioRecord.Attempt(
-          duration: 1, failures: ["late"], isExcusedByCompany: true, stalls: .quiet)
+          duration: 1, failures: ["late"], isExcusedByOthers: true, stalls: .quiet)
         let passed = ScenarioRecord.Attempt(duration: 1, failures: [], stalls: .quiet)
         return ScenarioRecord(
           name: "\(number)", outcome: .passed, attempts: number < alone ? [beside, passed, passed] : [passed])

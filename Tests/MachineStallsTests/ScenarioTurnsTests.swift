@@ -23,14 +23,14 @@ import Testing
   func order() async throws {
     let (turns, events) = (ScenarioTurns(), Events())
     let (ends, endFirst) = AsyncStream<Void>.makeStream()
-    let hadCompany = Mutex<Set<String>>([])
+    let ranBesideOthers = Mutex<Set<String>>([])
     let scenario = { @Sendable (name: String, alone: Bool) async in
       let (_, others) = await turns.run(alone: alone) {
         events.add("\(name) begins")
         if name == "first" { for await _ in ends { break } }
         events.add("\(name) ends")
       }
-      if others { hadCompany.withLock { _ = $0.insert(name) } }
+      if others { ranBesideOthers.withLock { _ = $0.insert(name) } }
     }
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await scenario("first", false) }
@@ -49,6 +49,6 @@ import Testing
       "late ends",
     ]
     #expect(events.list == expected)
-    #expect(hadCompany.withLock { $0 } == ["first", "beside"])
+    #expect(ranBesideOthers.withLock { $0 } == ["first", "beside"])
   }
 }

@@ -5,7 +5,7 @@ import NIOPosix
 import Synchronization
 public import Testing
 
-/// Runs each test beside a stall meter, and again if it failed while the machine stalled or other tests ran: see
+/// Runs each test beside a stall meter, and again if it failed and the machine, or other tests, may be the cause: see
 /// `RetryRule`. The first attempt may run concurrently with tests of other suites, all others run alone.
 ///
 /// Failures of an attempt that is repeated are printed and not recorded. If `CHATBOT_JOURNAL` names a file, the result of
@@ -45,16 +45,16 @@ public struct RealTimeScenarios: TestTrait, SuiteTrait, TestScoping {
     var judged: [RetryRule.Attempt] = []
     while true {
       let number = attempts.count + 1
-      var ((attempt, failures), hadCompany) = await turns.run(alone: number > 1) {
+      var ((attempt, failures), ranBesideOthers) = await turns.run(alone: number > 1) {
         if number > 1 { await awaitRest() }
         return await self.attempt(number, at: test, testCase, performing: function)
       }
       judged.append(
         RetryRule.Attempt(
           failures: Set(failures.map(\.identity)),
-          needingQuiet: Set(failures.filter(\.needsQuietMachine).map(\.identity)), hadCompany: hadCompany,
+          needingQuiet: Set(failures.filter(\.needsQuietMachine).map(\.identity)), ranBesideOthers: ranBesideOthers,
           stalls: attempt.stalls))
-      attempt.isExcusedByCompany = judged.last?.isExcusedByCompany == true
+      attempt.isExcusedByOthers = judged.last?.isExcusedByOthers == true
       attempts.append(attempt)
       switch RetryRule.decide(after: judged) {
       case .passed:
@@ -62,7 +62,7 @@ public struct RealTimeScenarios: TestTrait, SuiteTrait, TestScoping {
       case .runAgain where failures.isEmpty:
         continue
       case .runAgain:
-        let place = attempt.isExcusedByCompany ? "beside other tests" : "on a machine that stalled"
+        let place = attempt.isExcusedByOthers ? "beside other tests" : "on a machine that stalled"
         Self.tell("attempt \(attempts.count) failed \(place)", attempt, of: test)
       case .notJudged:
         Self.tell("not judged on this machine", attempt, of: test)
@@ -186,6 +186,6 @@ extension Comment {
 }
 
 extension Trait where Self == RealTimeScenarios {
-  /// Runs each test beside a stall meter, and again if it failed while the machine stalled or other tests ran.
+  /// Runs each test beside a stall meter, and again if it failed and the machine, or other tests, may be the cause.
   public static var realTime: Self { RealTimeScenarios() }
 }

@@ -1,6 +1,6 @@
 /// Decides which real-time scenarios may run now: those of several suites concurrently, or one of them alone.
 ///
-/// A scenario that failed while others ran is repeated alone, so that none is judged by the load of another.
+/// A scenario that is repeated runs alone, so that it is not judged by the load of another.
 public actor ScenarioTurns {
   /// The turns of this test process.
   public static let shared = ScenarioTurns()
@@ -23,7 +23,7 @@ public actor ScenarioTurns {
   @discardableResult
   public func run<Result: Sendable>(
     alone: Bool, _ body: @Sendable () async throws -> Result
-  ) async rethrows -> (result: Result, hadCompany: Bool) {
+  ) async rethrows -> (result: Result, ranBesideOthers: Bool) {
     await begin(alone: alone)
     defer { end() }
     let (others, number) = (running - 1, begun)
