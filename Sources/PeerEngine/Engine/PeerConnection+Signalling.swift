@@ -64,24 +64,56 @@ extension PeerConnection {
         guard let (answer, session) = try negotiator.receivedOffer(sdp, givesWay: isAnswerOverdue(now: now))
         else { return }
         beginConnecting(now: now)
+        report(session, now: now)
         emit(.signal(.answer(answer)))
         follow(sdp, now: now)
         apply(session, isOfferer: false, now: now)
       } catch {
-        reportProblem("The offer cannot be used: \(error)", now: now)
+        reportProblem(error, with: "offer", now: now)
       }
     case .answer(let sdp):
       do {
         guard let session = try negotiator.receivedAnswer(sdp) else { return }
         if hasExchangedDescriptions { hasAnsweredLaterOffer = true }
+        report(session, now: now)
         follow(sdp, now: now)
         apply(session, isOfferer: true, now: now)
       } catch {
-        reportProblem("The answer cannot be used: \(error)", now: now)
+        reportProblem(error, with: "answer", now: now)
       }
     case .candidate(let trickled):
       received(trickled, now: now)
     }
+  }
+
+  /// Reports what an exchange leaves out.
+  private func report(_ session: NegotiatedSession, now: ContinuousClock.Instant) {
+    report(session.rejected, now: now)
+    if session.leavesOutOrientation, !hasReportedOrientation {
+      hasReportedOrientation = true
+      emit(.orientationLeftOut)
+    }
+  }
+
+  /// Reports the rejected sections that were not rejected in this way before. When there are very many, some are reported
+  /// after a later exchange.
+  private func report(_ sections: [RejectedSection], now: ContinuousClock.Instant) {
+    let unexpected = sections.filter(\.isUnexpected)
+    let former = rejectedSections
+    rejectedSections = [:]
+    for section in unexpected {
+      guard former[section.index] == section || rejections.take(now: now) else { continue }
+      rejectedSections[section.index] = section
+      if former[section.index] != section { emit(.sectionRejected(section)) }
+    }
+  }
+
+  private func reportProblem(_ error: NegotiationError, with message: String, now: ContinuousClock.Instant) {
+    guard case .noUsableMedia(let sections) = error, sections.contains(where: \.isUnexpected) else {
+      return reportProblem("The \(message) cannot be used: \(error)", now: now)
+    }
+    report(sections, now: now)
+    reportProblem("The \(message) cannot be used: none of its media can be used.", now: now)
   }
 
   /// Returns whether an offer can only be answered by a new engine.

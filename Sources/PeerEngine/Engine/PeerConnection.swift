@@ -145,6 +145,10 @@ package final class PeerConnection {
   /// When ``followSilence(now:)`` has something to do, as of its last call; valid until the state changes.
   var silenceDeadline: MonotonicInstant?
   var silenceDeadlineIsValid = false
+  /// The sections that were last reported as rejected, by index.
+  var rejectedSections: [Int: RejectedSection] = [:]
+  var rejections = RateLimiter(burst: 16, interval: .seconds(10))
+  var hasReportedOrientation = false
   private var problems = RateLimiter(burst: 20, interval: .seconds(1))
   private var suppressedProblems = 0
   private var framesSent: UInt64 = 0

@@ -22,6 +22,13 @@ public enum PeerEvent: Sendable, Hashable {
   /// We restart ICE: an offer with the credentials of a new session follows. Media continues on the present path until a new one
   /// works.
   case iceRestarted(ICERestartReason)
+  /// A media section of an offer was rejected, by us or by the participant, and nothing flows in it. Reported once for each
+  /// section, and again when what is rejected changes; before the answer that rejects it (`signal`), or before the `problem`
+  /// with an offer of which nothing can be used.
+  case sectionRejected(RejectedSection)
+  /// The participant offers to send the orientation of its video (`urn:3gpp:video-orientation`), which our answer leaves out.
+  /// A browser then rotates its frames itself; a media server that forwards frames cannot. Reported once.
+  case orientationLeftOut
   /// A message of the participant was refused and changed nothing; one sentence.
   case problem(String)
   /// The connection has ended; no event follows.

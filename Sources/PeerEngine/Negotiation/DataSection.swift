@@ -34,7 +34,9 @@ struct DataSection: Sendable, Hashable {
       self.port = port
       isLegacy = true
     } else {
-      guard Self.protocols.contains(name) else { throw .unknownProtocol(line.transportProtocol) }
+      guard Self.protocols.contains(name) else {
+        throw .unknownProtocol(line.transportProtocol, supported: Self.transportProtocol)
+      }
       guard line.formats.contains(where: { $0.lowercased() == Self.application }) else { throw .noDataChannels }
       let written = section.attribute("sctp-port").map(\.trimmed)
       guard let port = written.map({ $0.isDecimal ? UInt16($0) : nil }) ?? Self.usualPort else { throw .noSCTPPort }

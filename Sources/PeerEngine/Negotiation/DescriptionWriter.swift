@@ -109,7 +109,8 @@ struct DescriptionWriter {
 
   private func appendFormats(_ media: LocalMedia, to written: inout MediaSection) {
     let number = media.payloadType
-    written.append("rtpmap", media.codec == .opus ? "\(number) opus/48000/2" : "\(number) VP8/90000")
+    written.append(
+      "rtpmap", "\(number) \(media.codec.encodingName)/\(media.codec.clockRate)\(media.codec == .opus ? "/2" : "")")
     for value in media.feedback.values {
       written.append("rtcp-fb", "\(number) \(value)")
     }

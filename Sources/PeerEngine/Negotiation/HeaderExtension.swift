@@ -3,7 +3,8 @@ internal import Media
 /// The supported RTP header extensions, in the order of our offers.
 ///
 /// `urn:3gpp:video-orientation` is left out on purpose: a sender that cannot signal the orientation rotates the frame
-/// before it encodes it (3GPP TS 26.114, 7.4.5), and then every player shows a phone's video upright.
+/// before it encodes it (3GPP TS 26.114, 7.4.5), and then every player shows a phone's video upright. That holds for a browser
+/// that sends to us; a media server forwards the frames that it receives as they are.
 enum HeaderExtension: CaseIterable, Sendable {
   case audioLevel
   case absoluteSendTime
@@ -11,6 +12,9 @@ enum HeaderExtension: CaseIterable, Sendable {
   case mid
   case streamID
   case repairedStreamID
+
+  /// The extension that we leave out on purpose.
+  static let orientationURI = "urn:3gpp:video-orientation"
 
   /// The URI in `a=extmap` (RFC 8285, 8).
   var uri: String {

@@ -23,6 +23,11 @@ package struct NegotiatedSession: Sendable, Hashable {
   package var localCredentials: ICECredentials
   /// Whether ICE restarts (RFC 8445, 9): either side's credentials differ from those of the previous session.
   package var isICERestart: Bool
+  /// The sections that are not used, in m-line order: those of the remote side's offer that we rejected, or those of our
+  /// offer that it rejected.
+  package var rejected: [RejectedSection] = []
+  /// Whether the remote side offers to send the orientation of its video (3GPP TS 26.114, 7.4.5), which our answer leaves out.
+  package var leavesOutOrientation = false
 
   package init(
     remoteUsernameFragment: String, remotePassword: String, remoteIsLite: Bool = false,

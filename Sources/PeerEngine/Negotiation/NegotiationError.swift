@@ -1,3 +1,4 @@
+package import Media
 package import SDP
 
 /// Why a remote offer or answer cannot be used. The negotiator's state is unchanged.
@@ -14,7 +15,7 @@ package enum NegotiationError: Error, Sendable, Hashable, CustomStringConvertibl
   /// One of them has a character other than a letter, a digit, `+` or `/` (RFC 8839, 5.4).
   case badICECharacters
   /// No media section is usable; with the reason for each.
-  case noUsableMedia([SectionRejection])
+  case noUsableMedia([RejectedSection])
   case sectionCountDiffers(offered: Int, answered: Int)
   /// The answer's section at that index, counted from 0, is not the offered one.
   case sectionDiffers(index: Int, offered: String, answered: String)
@@ -39,7 +40,7 @@ package enum NegotiationError: Error, Sendable, Hashable, CustomStringConvertibl
       "The SDP has no media section."
     case .noUsableMedia(let reasons):
       "The SDP has no media that can be used: "
-        + Self.list(reasons.enumerated().map { "section \($0.offset): \($0.element)" }) + "."
+        + Self.list(reasons.map { "section \($0.index): \($0.cause)" }) + "."
     case .sectionCountDiffers(let offered, let answered):
       "The answer has \(answered) media sections, but the offer had \(offered)."
     case .sectionDiffers(let index, let offered, let answered):
@@ -54,13 +55,12 @@ package enum NegotiationError: Error, Sendable, Hashable, CustomStringConvertibl
   }
 }
 
-/// Why a media section is not used.
-package enum SectionRejection: Error, Sendable, Hashable, CustomStringConvertible {
+/// Why a section of a remote description is not used.
+enum SectionRejection: Error, Sendable, Hashable {
   /// The remote side itself set the port to 0.
   case refusedByRemote
-  /// For example `text`.
-  case notAudioOrVideo(kind: String)
-  case unknownProtocol(String)
+  case notAudioOrVideo
+  case unknownProtocol(String, supported: String)
   /// A data channel section whose SCTP port is missing or 0.
   case noSCTPPort
   /// A section over SCTP for something else than data channels.
@@ -70,18 +70,55 @@ package enum SectionRejection: Error, Sendable, Hashable, CustomStringConvertibl
   /// Without rtcp-mux, RTP and RTCP would need two transports (RFC 8834, 4.5).
   case noRTCPMultiplexing
   /// The section has no codec that we support for this kind of media.
-  case noKnownCodec(wanted: String)
+  case noKnownCodec(offered: [String], supported: [Codec])
+}
 
-  package var description: String {
-    switch self {
-    case .refusedByRemote: "refused by the other side"
-    case .notAudioOrVideo(let kind): "\"\(kind.prefix(20))\" is neither audio nor video"
-    case .unknownProtocol(let name): "protocol \"\(name.prefix(40))\" is not SRTP keyed by DTLS"
-    case .noSCTPPort: "no SCTP port"
-    case .noDataChannels: "SCTP without data channels"
-    case .dataNotWanted: "data channels are not used here"
-    case .noRTCPMultiplexing: "no rtcp-mux"
-    case .noKnownCodec(let wanted): "no \(wanted)"
+extension RejectedSection {
+  /// Describes a section of a remote offer that we reject.
+  init(_ rejection: SectionRejection, index: Int, kind: String) {
+    var offered: [String] = []
+    var supported: [String] = []
+    let reason: Reason
+    switch rejection {
+    case .refusedByRemote: reason = .stoppedByParticipant
+    case .notAudioOrVideo: reason = .unsupportedKind
+    case .unknownProtocol(let name, let known):
+      reason = .unsupportedProtocol
+      (offered, supported) = ([name], [known])
+    case .noSCTPPort, .noDataChannels: reason = .unusableDataChannels
+    case .dataNotWanted: reason = .dataChannelsUnused
+    case .noRTCPMultiplexing: reason = .noRTCPMultiplexing
+    case .noKnownCodec(let names, let codecs):
+      reason = .noSupportedCodec
+      (offered, supported) = (names, codecs.map(\.encodingName))
+    }
+    self.init(index: index, kind: kind, reason: reason, offered: offered, supported: supported)
+  }
+}
+
+extension RemoteDescription {
+  /// Returns the sections that are not used, and why.
+  ///
+  /// - Parameters:
+  ///   - used: the indices of the sections that are used.
+  ///   - local: our side, which determines where media would have flowed.
+  func rejected(except used: [Int], local: LocalDescription) -> [RejectedSection] {
+    sections.indices.filter { !used.contains($0) }.map { index in
+      let section = sections[index]
+      let kind = section.mediaLine.kind
+      var rejected =
+        switch section.content {
+        case .failure(let rejection): RejectedSection(rejection, index: index, kind: kind)
+        case .success:
+          RejectedSection(
+            index: index, kind: kind,
+            reason: used.contains { sections[$0].mediaLine.kind == kind } ? .additionalSection : .separateTransport)
+        }
+      if let track = MediaKind(rawValue: kind).map({ local[$0] }) {
+        rejected.isActive =
+          section.direction.sends && track.isReceived || section.direction.receives && track.isSent
+      }
+      return rejected
     }
   }
 }

@@ -18,7 +18,8 @@ extension Negotiator {
     if isOurs(remote) { throw .ownDescription }
     if local.data == nil { remote.refuseData() }
 
-    let choice = try SectionSelection(from: remote) { [sections, local] position, media in
+    let choice = try SectionSelection(from: remote, rejected: remote.rejected(except: [], local: local)) {
+      [sections, local] position, media in
       let isKept =
         position < sections.count && sections[position].media?.codec == media.codec
         && sections[position].mid == remote.sections[position].mid
@@ -65,7 +66,8 @@ extension Negotiator {
     // If the remote side only repeats its offer, the answer to ours may still come.
     let stillRolledBack = isRestart ? nil : rolledBack
     let session = settle(
-      choice, of: remote, sections: agreed, credentials: credentials, role: role, media: media, data: data)
+      choice, of: remote, sections: agreed, credentials: credentials, role: role, media: media, data: data,
+      rejected: remote.rejected(except: choice.positions, local: local))
     // A peer of ours that is polite has given way as well; both then agree on its offer.
     rolledBack = isPolite ? givenUp ?? stillRolledBack : nil
     let answer = write(
@@ -85,13 +87,17 @@ extension Negotiator {
   /// Completes an exchange and makes its result the current state.
   mutating func settle(
     _ choice: SectionSelection, of remote: RemoteDescription, sections: [LocalSection], credentials: ICECredentials,
-    role: DTLSRole, media: [NegotiatedMedia], data: NegotiatedData?
+    role: DTLSRole, media: [NegotiatedMedia], data: NegotiatedData?, rejected: [RejectedSection]
   ) -> NegotiatedSession {
     let isRestart = session.map { $0.remoteCredentials != choice.credentials || $0.localCredentials != credentials }
-    let settled = NegotiatedSession(
+    var settled = NegotiatedSession(
       remoteUsernameFragment: choice.credentials.usernameFragment, remotePassword: choice.credentials.password,
       remoteIsLite: remote.isLite, remoteCandidates: choice.candidates, remoteFingerprints: choice.fingerprints,
       dtlsRole: role, media: media, data: data, localCredentials: credentials, isICERestart: isRestart ?? false)
+    settled.rejected = rejected
+    settled.leavesOutOrientation = media.contains { media in
+      media.receives && remote.media(at: media.index)?.signalsOrientation == true
+    }
     self.sections = sections
     bundle = choice.mids
     local.credentials = credentials

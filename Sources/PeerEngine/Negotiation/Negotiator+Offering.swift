@@ -35,7 +35,7 @@ extension Negotiator {
     }
     for kind in MediaKind.allCases where mayAdd(kind) {
       let section = LocalSection(
-        kind: kind.rawValue, transportProtocol: "UDP/TLS/RTP/SAVPF", mid: Self.freeMid(in: offered),
+        kind: kind.rawValue, transportProtocol: RemoteMedia.usualProtocol, mid: Self.freeMid(in: offered),
         content: .media(newMedia(kind, beside: offered)))
       // A refused section's index may be reused under a new mid (RFC 8829, 5.2.2).
       if let position = offered.firstIndex(where: { !$0.isUsed && $0.kind == kind.rawValue }) {
@@ -139,7 +139,9 @@ extension Negotiator {
       answered.refuse(at: index)
     }
     if local.data == nil { answered.refuseData() }
-    let choice = try SectionSelection(from: answered) { _, _ in 0 }
+    let choice = try SectionSelection(from: answered, rejected: rejected(in: answered, of: offer, used: [])) { _, _ in
+      0
+    }
 
     var agreed = offer.sections.map(\.refused)
     var media: [NegotiatedMedia] = []
@@ -174,7 +176,20 @@ extension Negotiator {
     let keepsCredentials = !remote.isLite && hasNotRestarted ?? false
     return settle(
       choice, of: remote, sections: agreed, credentials: keepsCredentials ? local.credentials : offer.credentials,
-      role: role, media: media, data: data)
+      role: role, media: media, data: data, rejected: rejected(in: answered, of: offer, used: choice.positions))
+  }
+
+  /// Returns the sections of our offer that are not used after the answer.
+  private func rejected(in answer: RemoteDescription, of offer: Offer, used: [Int]) -> [RejectedSection] {
+    answer.rejected(except: used, local: local).compactMap { rejected in
+      let ours = offer.sections[rejected.index]
+      guard ours.isUsed else { return nil }
+      guard rejected.reason == .stoppedByParticipant else { return rejected }
+      return RejectedSection(
+        index: rejected.index, kind: rejected.kind, reason: .rejectedByParticipant,
+        offered: ours.media.map { [$0.codec.encodingName] } ?? [],
+        isActive: ours.media.map { $0.direction != .inactive } ?? true)
+    }
   }
 
   /// Checks that the answer has the offer's sections in the same order.

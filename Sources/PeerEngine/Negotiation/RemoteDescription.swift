@@ -6,6 +6,8 @@ struct RemoteDescription: Sendable {
     var mediaLine: MediaLine
     var mid: String?
     var transport: RemoteTransport
+    /// The direction as the remote side sees it.
+    var direction: MediaDirection
     /// What the section describes, or why it is not used.
     var content: Result<RemoteContent, SectionRejection>
   }
@@ -56,14 +58,14 @@ struct RemoteDescription: Sendable {
     sections = description.sections.enumerated().map { index, section in
       let tag = mids[index].flatMap { tags[$0] } ?? index
       let transport = own[tag].completed(by: own[index]).completed(by: common)
+      let direction = section.direction ?? direction
       return Section(
-        mediaLine: section.mediaLine, mid: mids[index], transport: transport,
+        mediaLine: section.mediaLine, mid: mids[index], transport: transport, direction: direction,
         content: areUsed[index]
           ? Result { () throws(SectionRejection) in
             if section.mediaLine.kind == LocalSection.dataKind { return .data(try DataSection(section)) }
             return .media(
-              try RemoteMedia(
-                section, direction: section.direction ?? direction, isMultiplexed: transport.isMultiplexed))
+              try RemoteMedia(section, direction: direction, isMultiplexed: transport.isMultiplexed))
           } : .failure(.refusedByRemote))
     }
     transports = Self.transports(of: sections, bundles: Array(bundles))
@@ -102,13 +104,6 @@ struct RemoteDescription: Sendable {
     let shared = bundles.map { mids in mids.compactMap { positions.removeValue(forKey: $0) } }
     return shared.filter { !$0.isEmpty }.map { Transport(positions: $0, isBundle: true) }
       + unbundled.map { Transport(positions: [$0], isBundle: false) }
-  }
-
-  /// Why sections are not used.
-  var rejections: [SectionRejection] {
-    sections.compactMap { section in
-      if case .failure(let rejection) = section.content { rejection } else { nil }
-    }
   }
 
   /// The media of a section; nil if it has none that can be used.

@@ -19,9 +19,13 @@ struct RemoteMedia: Sendable, Hashable {
   /// Whether the remote side wants to receive Opus in stereo (RFC 7587, 6.1).
   var acceptsStereo: Bool
   var sources: [NegotiatedMedia.RemoteSource]
+  /// Whether the remote side can send the orientation of its frames beside them.
+  var signalsOrientation: Bool
   /// The simulcast streams that the remote side offers to send.
   var streams: [RestrictionIdentifier]
 
+  /// The protocol in our offers.
+  static let usualProtocol = "UDP/TLS/RTP/SAVPF"
   /// The protocols of RTP over DTLS-SRTP that other programs write (RFC 8829, 5.1.2).
   private static let protocols: Set<String> = [
     "UDP/TLS/RTP/SAVPF", "UDP/TLS/RTP/SAVP", "TCP/DTLS/RTP/SAVPF", "TCP/TLS/RTP/SAVPF", "RTP/SAVPF", "RTP/SAVP",
@@ -33,17 +37,18 @@ struct RemoteMedia: Sendable, Hashable {
   ///   - isMultiplexed: whether RTP and RTCP share its transport.
   init(_ section: MediaSection, direction: MediaDirection, isMultiplexed: Bool) throws(SectionRejection) {
     let line = section.mediaLine
-    guard let kind = MediaKind(rawValue: line.kind) else { throw .notAudioOrVideo(kind: line.kind) }
+    guard let kind = MediaKind(rawValue: line.kind) else { throw .notAudioOrVideo }
     guard Self.protocols.contains(line.transportProtocol.uppercased()) else {
-      throw .unknownProtocol(line.transportProtocol)
+      throw .unknownProtocol(line.transportProtocol, supported: Self.usualProtocol)
     }
     guard isMultiplexed else { throw .noRTCPMultiplexing }
-    codec = kind == .audio ? .opus : .vp8
-    let name = kind == .audio ? "opus" : "VP8"
     let formats = section.payloadFormats
-    guard let format = formats.first(where: { [codec] in $0.isCodec(name, clockRate: UInt32(codec.clockRate)) }) else {
-      throw .noKnownCodec(wanted: kind == .audio ? "Opus" : "VP8")
+    let supported = Codec.supported(for: kind)
+    let known = supported.lazy.compactMap { codec in codec.format(in: formats).map { (codec, $0) } }.first
+    guard let (codec, format) = known else {
+      throw .noKnownCodec(offered: section.codecNames(besides: supported), supported: supported)
     }
+    self.codec = codec
     payloadType = format.payloadType
     retransmissionPayloadType =
       formats.first { $0.associatedPayloadType == format.payloadType && $0.clockRate == format.clockRate }?.payloadType
@@ -54,6 +59,9 @@ struct RemoteMedia: Sendable, Hashable {
     self.direction = direction
 
     (extensions, extensionDirections) = Self.extensions(of: section, kind: kind)
+    signalsOrientation = section.attributes("extmap").contains {
+      HeaderExtensionMap(parsing: $0)?.uri == HeaderExtension.orientationURI
+    }
     sources = Self.sources(of: section)
     streams = Self.streams(of: section, payloadType: format.payloadType)
     // Without transport-wide sequence numbers in the packets, there is nothing to give feedback on.

@@ -16,9 +16,14 @@ struct SectionSelection {
 
   /// Selects the transport with the most kinds, the first among equals.
   ///
-  /// - Parameter preference: the priority of a section; of two of a kind, the one with the higher priority is selected, the
-  ///   first among equals.
-  init(from description: RemoteDescription, preference: (Int, RemoteMedia) -> Int) throws(NegotiationError) {
+  /// - Parameters:
+  ///   - rejected: the sections of a description of which none is used, for the error.
+  ///   - preference: the priority of a section; of two of a kind, the one with the higher priority is selected, the first among
+  ///     equals.
+  init(
+    from description: RemoteDescription, rejected: @autoclosure () -> [RejectedSection],
+    preference: (Int, RemoteMedia) -> Int
+  ) throws(NegotiationError) {
     let options = description.transports.map { transport in
       RemoteDescription.Transport(
         positions: Self.best(of: transport.positions, in: description, preference: preference),
@@ -28,7 +33,7 @@ struct SectionSelection {
       let option = options.first(where: { $0.positions.count == most }),
       let first = option.positions.first
     else {
-      throw .noUsableMedia(description.rejections)
+      throw .noUsableMedia(rejected())
     }
     let transport = description.sections[first].transport
     // Fingerprints before credentials: the order in which a reader would look for errors.

@@ -30,7 +30,8 @@ extension Call {
         recorder?.end(participant, reason: RecordingEndReason(ending.cause), now: participantEvent.time)
       case .pathSelected(let types):
         recorder?.setPath(.init(types), of: participant, now: participantEvent.time)
-      case .signal, .stateChanged, .reached, .keyframeRequested, .targetBitrate, .iceRestarted, .problem:
+      case .signal, .stateChanged, .reached, .keyframeRequested, .targetBitrate, .iceRestarted, .sectionRejected,
+        .orientationLeftOut, .problem:
         break
       }
     }
@@ -85,6 +86,10 @@ extension Call {
         log.log(level: reason == .requested ? .info : .warning, "\(reason)", metadata: user)
         // The network that was lost may have carried the signalling as well.
         if reason != .requested { parts.client.verifyConnection() }
+      case .sectionRejected(let section):
+        log.warning("\(section)", metadata: user)
+      case .orientationLeftOut:
+        break
       case .problem(let sentence):
         log.warning("\(sentence)", metadata: user)
       case .ended(let ending):

@@ -15,7 +15,9 @@ extension CheckEvent {
     case .media(.frame(let frame)): [.frame(frame)]
     case .media(.clock(let report)): [.clock(report)]
     case .ended(let ending): [.step(.departed(.init(ending.cause), ending.sentence))]
-    case .stateChanged, .pathSelected, .media, .keyframeRequested, .targetBitrate, .iceRestarted, .problem: []
+    case .stateChanged, .pathSelected, .media, .keyframeRequested, .targetBitrate, .iceRestarted, .sectionRejected,
+      .orientationLeftOut, .problem:
+      []
     }
   }
 

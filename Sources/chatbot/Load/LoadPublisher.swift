@@ -142,7 +142,7 @@ struct LoadPublisher: Sendable {
           connected(participant)
         }
         log.debug("user \(state.rawValue)", metadata: names)
-      case .media, .reached, .pathSelected:
+      case .media, .reached, .pathSelected, .orientationLeftOut:
         break
       case .keyframeRequested:
         publisherGroup.source.requestKeyframe()
@@ -150,6 +150,8 @@ struct LoadPublisher: Sendable {
         publisherGroup.follow(.init(bitrate: bitrate, fractionLost: fractionLost), of: participant, index)
       case .iceRestarted(let reason):
         log.debug("\(reason)", metadata: names)
+      case .sectionRejected(let section):
+        log.debug("\(section)", metadata: names)
       case .problem(let sentence):
         log.debug("\(sentence)", metadata: names)
       case .ended(let ending):

@@ -56,6 +56,8 @@ actor WHIPGateway: HTTPRequestResponder {
   private var sessions: [ParticipantID: Session] = [:]
   /// Who listens to each room for its players.
   private var listeners: [String: RoomListener] = [:]
+  /// The media sections of each client that were rejected, by us or by the client.
+  private var rejected: [ParticipantID: [RejectedSection]] = [:]
   private var bitrateLimits: [ParticipantID: BitrateLimit] = [:]
   private var timer: Task<Void, Never>?
   private var events: Task<Void, Never>?
@@ -250,8 +252,12 @@ actor WHIPGateway: HTTPRequestResponder {
     switch event.event {
     case .signal(.answer(let sdp)):
       carryOut(server.answered(id, sdp: sdp, now: .now()))
+    case .sectionRejected(let section):
+      log.warning("\(section)", metadata: ["session": "\(participant)"])
+      rejected[participant, default: []].append(section)
     case .problem(let sentence):
-      carryOut(server.refused(id, reason: sentence, now: .now()))
+      let reasons = [sentence] + rejected[participant, default: []].map(\.description)
+      carryOut(server.refused(id, reason: reasons.joined(separator: " "), now: .now()))
     case .stateChanged(.connected):
       // Only media that arrives is worth a participant in the room. Others do not wait until one has joined.
       if let session = sessions[participant] {
@@ -264,7 +270,7 @@ actor WHIPGateway: HTTPRequestResponder {
     case .ended:
       carryOut(server.ended(id))
       remove(participant)
-    case .signal, .stateChanged, .media, .reached, .pathSelected, .targetBitrate, .iceRestarted:
+    case .signal, .stateChanged, .media, .reached, .pathSelected, .targetBitrate, .iceRestarted, .orientationLeftOut:
       break
     }
   }
@@ -288,6 +294,7 @@ actor WHIPGateway: HTTPRequestResponder {
   private func remove(_ participant: ParticipantID) {
     forwarding.remove(participant)
     bitrateLimits[participant] = nil
+    rejected[participant] = nil
     // The peer forgets the direction of the media.
     peer.participantLeft(participant)
     guard let session = sessions.removeValue(forKey: participant) else { return }

@@ -45,15 +45,16 @@ struct NegotiationErrorTests {
     (
       { try $0.changing("opus/", to: "opium/").changing("VP8/", to: "VP7/") },
       """
-      The SDP has no media that can be used: section 0: no Opus; section 1: no VP8; \
-      section 2: data channels are not used here.
+      The SDP has no media that can be used: section 0: only opium, G722, PCMU and PCMA are offered, but we support \
+      opus; section 1: only VP7, VP9, H264 and AV1 are offered, but we support VP8; section 2: data channels are not used \
+      here.
       """
     ),
     (
       { try $0.changing("audio 9", to: "audio 0").changing("UDP/TLS/RTP/SAVPF 96", to: "RTP/AVP 96") },
       """
       The SDP has no media that can be used: section 0: refused by the other side; \
-      section 1: protocol "RTP/AVP" is not SRTP keyed by DTLS; section 2: data channels are not used here.
+      section 1: protocol "RTP/AVP" is not supported; we support UDP/TLS/RTP/SAVPF; section 2: data channels are not used here.
       """
     ),
   ]

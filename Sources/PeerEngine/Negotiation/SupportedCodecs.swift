@@ -1,0 +1,41 @@
+internal import Media
+internal import SDP
+
+/// What our media sections can carry.
+extension Codec {
+  /// The codec's name in `a=rtpmap`.
+  var encodingName: String {
+    switch self {
+    case .opus: "opus"
+    case .vp8: "VP8"
+    }
+  }
+
+  /// Returns the supported codecs of a kind, the best first.
+  static func supported(for kind: MediaKind) -> [Codec] { allCases.filter { $0.kind == kind } }
+
+  /// Returns the format of a section that carries this codec.
+  func format(in formats: [PayloadFormat]) -> PayloadFormat? {
+    formats.first { $0.isCodec(encodingName, clockRate: UInt32(clockRate)) }
+  }
+
+  /// Whether formats with this name accompany a codec: retransmissions, redundancy, comfort noise and keypad tones.
+  static func isAuxiliary(_ name: String) -> Bool {
+    ["rtx", "red", "ulpfec", "flexfec-03", "flexfec", "cn", "telephone-event"].contains(name.lowercased())
+  }
+}
+
+extension MediaSection {
+  /// The names of the offered codecs, for people. A format of a static payload type without `a=rtpmap` (RFC 3551, 6) is named by
+  /// its number, and a codec that we support at another clock rate with that rate.
+  func codecNames(besides supported: [Codec]) -> [String] {
+    let formats = payloadFormats
+    let known = supported.map { $0.encodingName.lowercased() }
+    let codecs = formats.filter { !Codec.isAuxiliary($0.name) }.map { format in
+      known.contains(format.name.lowercased()) ? "\(format.name)/\(format.clockRate)" : format.name
+    }
+    let mapped = Set(formats.map { String($0.payloadType) })
+    let unmapped = mediaLine.formats.filter { !mapped.contains($0) && $0.isDecimal }.map { "payload type \($0)" }
+    return codecs + unmapped
+  }
+}
