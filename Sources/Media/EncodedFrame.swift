@@ -103,8 +103,18 @@ public struct MediaGap: Sendable, Hashable {
     case reconnect
     /// The disk failed or was slow, and its memory buffer was full.
     case diskStalled
-    /// This machine had no time to process the frames, and the memory buffer for that was full.
+    /// The processor had no time to read the packets, or to process the frames until their memory was full.
     case overloaded
+    /// More arrived at once than fits into the memory for queued frames, although the disk and the processor kept up.
+    case memoryFull
+
+    /// Whether frames are missing that arrived and that the receiver could not keep.
+    package var isOfRecorder: Bool {
+      switch self {
+      case .diskStalled, .overloaded, .memoryFull: true
+      case .lost, .recoveredLate, .waitingForKeyframe, .senderPaused, .dtx, .muted, .reconnect: false
+      }
+    }
   }
 
   public var reason: Reason

@@ -10,9 +10,6 @@ public final class RecorderGroup: MediaSink {
   /// ``RoomRecorder/summaries``.
   public let recorders: [RoomRecorder]
 
-  /// Enough for some seconds of one participant's video and audio.
-  private static let leastMemory = 8 << 20
-
   private struct Assignments {
     var recorders: [ParticipantID: Int] = [:]
     /// The number of participants of each recorder.
@@ -29,7 +26,6 @@ public final class RecorderGroup: MediaSink {
   public init(_ configuration: RoomRecorder.Configuration, threads: Int = 1) throws(RoomRecorder.StorageError) {
     let threads = max(1, threads)
     var share = configuration
-    share.memoryLimit = min(configuration.memoryLimit, max(configuration.memoryLimit / threads, Self.leastMemory))
     share.recorders = threads
     var recorders: [RoomRecorder] = []
     for _ in 0..<threads { recorders.append(try RoomRecorder(share)) }

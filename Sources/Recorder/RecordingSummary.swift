@@ -22,15 +22,21 @@ public struct RecordingSummary: Sendable, Hashable {
   /// The reason, as a clause, why the end of a track is in no file (`RecordingManifest.Track.unwritten`).
   public var unwrittenReason: String {
     switch storageError?.code {
-    case nil: isOverloaded ? "this machine did not keep up" : "the disk did not keep up"
+    case nil:
+      switch unwrittenGapReason {
+      case .overloaded: "the processor did not keep up"
+      case .memoryFull: "the memory for queued frames was full"
+      default: "the disk did not keep up"
+      }
     case ENOSPC, EDQUOT: "the disk is full"
     case let code?: "the disk failed (\(strerror(code).map { String(cString: $0) } ?? "unknown error"))"
     }
   }
 
-  private var isOverloaded: Bool {
-    manifest.tracks.contains { track in
-      track.unwrittenGap.map { track.gaps[$0].reason == MediaGap.Reason.overloaded.rawValue } ?? false
+  /// The reason of the gap at the end of the first track that has one.
+  private var unwrittenGapReason: MediaGap.Reason? {
+    manifest.tracks.lazy.compactMap { track in track.unwrittenGap.map { track.gaps[$0].reason } }.first.flatMap {
+      MediaGap.Reason(rawValue: $0)
     }
   }
 

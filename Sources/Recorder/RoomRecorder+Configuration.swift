@@ -13,15 +13,24 @@ extension RoomRecorder {
     public var verifies = true
     /// The size at which a recording continues in new files; nil for one file of each kind.
     public var segment: SegmentLimit?
-    /// How long a track's first frames wait for the sender reports that align audio and video.
+    /// How long a track's first frames wait for the sender reports that align audio and video; less if memory is short.
     public var alignmentDelay = Duration.seconds(3)
-    /// The maximum bytes of frames that wait for a slow disk, of all participants together. When this is full, video
-    /// frames are dropped, and audio if that is not enough.
-    public var memoryLimit = 32 << 20
+    /// The maximum bytes of frames that wait, of all participants together. When this is full, video frames are dropped,
+    /// and audio if that is not enough.
+    ///
+    /// With nil, the limit follows the machine and the call: 32 MiB, and 2 MiB for each participant, up to an eighth of
+    /// the memory that this process may use (that of the machine, or of its control group), half of what is available
+    /// when the recorder is created, and 1 GiB, but at least 32 MiB.
+    public var memoryLimit: Int?
     /// Whether the recorder reads the clock itself. Tests that control the time set it to false.
     package var usesSystemClock = true
     /// The number of recorders that share this machine; see ``RecorderGroup``.
     package var recorders = 1
+    /// The memory for the frames of this recorder.
+    var memoryBudget: MemoryBudget {
+      let budget: MemoryBudget = memoryLimit.map { .fixed($0) } ?? .automatic(of: .read())
+      return recorders > 1 ? budget.divided(by: recorders) : budget
+    }
     /// The number of verification threads: as many as processors, shared by all recorders. If the caller controls the
     /// time (`usesSystemClock` is false), there are none, and frames are verified immediately.
     var verificationThreads: Int { usesSystemClock ? max(1, min(System.coreCount, 8) / recorders) : 0 }
@@ -41,8 +50,10 @@ extension RoomRecorder {
       case resumed
       /// Something will be missing from the files.
       case lost
-      /// Something will be missing from the files, because this machine has no time for it.
+      /// Something will be missing from the files, because the processor has no time for it.
       case overloaded
+      /// Something will be missing from the files, because it does not fit into the memory for queued frames.
+      case memoryFull
     }
 
     public let kind: Kind

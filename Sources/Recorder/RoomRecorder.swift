@@ -32,8 +32,6 @@ public actor RoomRecorder: MediaSink {
   private nonisolated let usesSystemClock: Bool
 
   private let environment: ParticipantRecording.Environment
-  /// The maximum bytes of frames, of all participants together, that may wait for their positions.
-  private let unsortedLimit: Int
   private var recordings: [ParticipantID: ParticipantRecording] = [:]
   /// Recordings that have ended, but are not completely on the disk.
   private var closing: [ParticipantRecording] = []
@@ -55,7 +53,7 @@ public actor RoomRecorder: MediaSink {
 
   init(_ configuration: Configuration, disk: any FileSystem) throws(StorageError) {
     let monitor = DiskMonitor()
-    let inbox = RecordingQueue(limit: configuration.memoryLimit, disk: monitor)
+    let inbox = RecordingQueue(budget: configuration.memoryBudget, disk: monitor)
     let folder = try RecordingDirectory(
       path: configuration.folder,
       disk: MonitoredFileSystem(disk: disk, monitor: monitor) { [usesSystemClock = configuration.usesSystemClock] in
@@ -69,7 +67,6 @@ public actor RoomRecorder: MediaSink {
     (keyframeRequests, self.requestInput) = (requests, requestInput)
     self.inbox = inbox
     self.monitor = monitor
-    unsortedLimit = configuration.memoryLimit / 4
     usesSystemClock = configuration.usesSystemClock
     let report: (Problem) -> Void = { problemInput.yield($0) }
     environment = ParticipantRecording.Environment(
@@ -79,7 +76,7 @@ public actor RoomRecorder: MediaSink {
           threads: configuration.verificationThreads, bounds: .init(share: configuration.recorders)) : nil,
       segment: configuration.segment,
       health: StorageHealth(
-        folder: configuration.folder, memoryLimit: configuration.memoryLimit, monitor: monitor, report: report),
+        folder: configuration.folder, memoryLimit: { inbox.limit }, monitor: monitor, report: report),
       report: report, wantKeyframe: { requestInput.yield($0) })
     threads = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let loop = threads.next()
@@ -178,7 +175,7 @@ public actor RoomRecorder: MediaSink {
     for status in status() {
       let sentence =
         "The recording of “\(status.participant)” could not be finished within \(limit): "
-        + (isOfDisk ? "the disk does not respond." : "this machine had no time.")
+        + (isOfDisk ? "the disk does not respond." : "the processor had no time.")
         + "\(missing) Its files can be read as far as they go; a repair completes them."
       problemInput.yield(
         Problem(kind: isOfDisk ? .lost : .overloaded, participant: status.participant, sentence: sentence))
@@ -206,7 +203,7 @@ public actor RoomRecorder: MediaSink {
     drain()
     for recording in recordings.values { recording.advance(now: now) }
     for recording in closing { recording.advance(now: now) }
-    placeSurplus(now: now)
+    relieveMemory(now: now)
     if let ending, now >= ending.deadline {
       for recording in closing {
         recording.finishUnverified(now: now)
@@ -225,21 +222,38 @@ public actor RoomRecorder: MediaSink {
   func drain() {
     let entries = inbox.takeAll()
     for (entry, _) in entries { handle(entry) }
-    if let newest = entries.last?.element.now { placeSurplus(now: newest) }
+    if let newest = entries.last?.element.now { relieveMemory(now: newest) }
     if !entries.isEmpty { inbox.reuse(entries) }
     settle()
   }
 
-  /// Assigns positions to the frames of the participants whose waiting frames use the most memory, if all waiting frames
-  /// use too much. A participant who sends media without sender reports must not use up the memory of the others.
-  private func placeSurplus(now: MonotonicInstant) {
-    var unsorted = recordings.values.reduce(0) { $0 + $1.unsortedBytes }
-    if unsorted <= unsortedLimit { return }
-    for recording in recordings.values.sorted(by: { $0.unsortedBytes > $1.unsortedBytes }) {
-      if unsorted <= unsortedLimit / 2 { return }
-      unsorted -= recording.unsortedBytes
-      recording.placeAll(now: now)
-      unsorted += recording.unsortedBytes
+  /// Ends what frames wait for if memory is short, so that none is dropped while there is a wait that can be ended:
+  /// first the wait for sender reports, and for a cluster to be complete; if that is not enough, the wait for the other
+  /// track.
+  ///
+  /// The participants who use the most memory come first. One who sends much must not end the waits of the others.
+  private func relieveMemory(now: MonotonicInstant) {
+    guard inbox.isMemoryShort else { return }
+    let limit = inbox.limit
+    var held = closing.reduce(0) { $0 + $1.heldBytes }
+    // While the disk accepts nothing, ending a wait frees nothing.
+    var waiting: [(recording: ParticipantRecording, bytes: Int)] = []
+    for recording in recordings.values {
+      let bytes = recording.heldBytes
+      held += bytes
+      if bytes > 0, !recording.isStalled { waiting.append((recording, bytes)) }
+    }
+    guard held > RecordingQueue.shortage(of: limit) else { return }
+    waiting.sort { $0.bytes > $1.bytes }
+    for everything in [false, true] {
+      for index in waiting.indices where waiting[index].bytes > 0 {
+        if held <= limit / 4 { return }
+        let recording = waiting[index].recording
+        recording.endWaiting(everything: everything, now: now)
+        let bytes = recording.heldBytes
+        held += bytes - waiting[index].bytes
+        waiting[index].bytes = bytes
+      }
     }
   }
 
@@ -298,7 +312,7 @@ public actor RoomRecorder: MediaSink {
     guard let first = all.map(\.participant).min(by: { $0.text < $1.text }) else { return }
     let seconds = max(1, (stall.end - stall.start).milliseconds / 1_000)
     let sentence =
-      (stall.isOfDisk ? "The disk responds again" : "This machine has time to record again")
+      (stall.isOfDisk ? "The disk responds again" : "The processor has time to record again")
       + " after \(seconds) s; recording continues."
     problemInput.yield(Problem(kind: .resumed, participant: first, sentence: sentence))
   }

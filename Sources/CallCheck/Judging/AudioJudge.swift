@@ -143,7 +143,7 @@ struct AudioJudge {
     if hasUndecodable { return gapTicks }
     guard let gap else { return 0 }
     if gap.packetsLost > 0 { return min(gapTicks, Int64(clamping: gap.packetsLost) &* Int64(packet)) }
-    return [.lost, .diskStalled, .overloaded].contains(gap.reason) ? gapTicks : 0
+    return gap.reason == .lost || gap.reason.isOfRecorder ? gapTicks : 0
   }
 
   private static func isSilence(_ reason: MediaGap.Reason) -> Bool {

@@ -143,7 +143,7 @@ struct VideoJudge {
       case .senderPaused, .dtx: .senderPaused
       case .muted: .muted
       case .reconnect: .reconnect
-      case .diskStalled, .overloaded: .receiverStalled
+      case .diskStalled, .overloaded, .memoryFull: .receiverStalled
       }
     }
     guard let lastTime, let lastSeen else { return .senderPaused }

@@ -100,7 +100,7 @@ package struct FrameDropper: Sendable {
 /// Consecutive frames of one track that were dropped because there was no room for them, and what was missing before
 /// them.
 package struct DroppedFrameRun: Sendable, Hashable {
-  /// ``MediaGap/Reason/diskStalled`` or ``MediaGap/Reason/overloaded``.
+  /// ``MediaGap/Reason/diskStalled``, ``MediaGap/Reason/overloaded`` or ``MediaGap/Reason/memoryFull``.
   package var reason: MediaGap.Reason { lostBefore.reason }
   package private(set) var count = 0
   package private(set) var keyframes = 0

@@ -151,15 +151,16 @@ extension RecordingManifest.Track {
   /// The end of the last frame, in seconds from the recording's start.
   public var end: Double { ((start + duration) * 1_000).rounded() / 1_000 }
 
-  /// The index of the gap after the last frame that exists because the disk or this machine did not keep up; nil if
-  /// there is none.
+  /// The index of the gap after the last frame that exists because the disk, the processor or the memory did not
+  /// suffice; nil if there is none.
   var unwrittenGap: Int? {
-    let reasons = [MediaGap.Reason.diskStalled, .overloaded].map(\.rawValue)
-    return gaps.lastIndex { reasons.contains($0.reason) && $0.start >= end - Self.rounding && $0.duration > 0 }
+    gaps.lastIndex {
+      MediaGap.Reason(rawValue: $0.reason)?.isOfRecorder == true && $0.start >= end - Self.rounding && $0.duration > 0
+    }
   }
 
-  /// Seconds at the track's end that arrived but are in no file, because the disk did not accept them or this machine
-  /// had no time; 0 when nothing is missing.
+  /// Seconds at the track's end that arrived but are in no file, because the disk did not accept them, the processor
+  /// had no time, or the memory was full; 0 when nothing is missing.
   public var unwritten: Double { unwrittenGap.map { gaps[$0].duration } ?? 0 }
 }
 
@@ -170,7 +171,8 @@ extension RecordingManifest {
     /// nothing is missing), `waitingForKeyframe` (frames arrived that could not be decoded), `senderPaused` (the sender
     /// sent nothing; its sequence numbers are continuous), `dtx` (the sender skipped silence), `muted` (the sender had
     /// signalled that it does not send), `reconnect` (the connection was broken, or the sender restarted),
-    /// `diskStalled` (the disk failed or was slow), `overloaded` (this machine had no time).
+    /// `diskStalled` (the disk failed or was slow), `overloaded` (the processor had no time), `memoryFull` (more arrived
+    /// at once than fits into the memory for queued frames).
     public var reason: String
     /// The start of the gap: the end of the frame before it. For `recoveredLate`: the position of the late frame.
     public var start: Double

@@ -33,8 +33,11 @@ public struct RecordingManifest: Sendable, Hashable, Codable {
   public var paths: [NetworkPath]?
   /// The effects of a slow or failing disk; absent when the disk kept up.
   public var disk: DiskStalls?
-  /// The frames that this machine had no time to record; absent when there are none.
-  public var overload: Overload?
+  /// The frames that the processor had no time to record; absent when there are none.
+  public var overload: DroppedFrames?
+  /// The frames that did not fit into the memory for queued frames, although the disk and the processor kept up; absent
+  /// when there are none.
+  public var memory: DroppedFrames?
   /// Whether a repair finished the recording; absent when none did.
   public var repaired: Bool?
   /// The problems that occurred, one sentence each.
@@ -134,13 +137,22 @@ extension RecordingManifest {
 }
 
 extension RecordingManifest {
-  /// The frames that are in no file because this machine had no time to record them.
-  public struct Overload: Sendable, Hashable, Codable {
+  /// Frames that arrived and are in no file, for one reason.
+  public struct DroppedFrames: Sendable, Hashable, Codable {
     public var picturesDropped: UInt64 = 0
     /// Audio packets.
     public var packetsDropped: UInt64 = 0
 
     public init() {}
+
+    var isEmpty: Bool { picturesDropped == 0 && packetsDropped == 0 }
+
+    mutating func add(_ count: UInt64, of kind: MediaKind) {
+      switch kind {
+      case .video: picturesDropped &+= count
+      case .audio: packetsDropped &+= count
+      }
+    }
   }
 }
 

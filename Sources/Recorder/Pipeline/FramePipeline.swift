@@ -61,6 +61,9 @@ final class FramePipeline {
     return timestamped
   }
 
+  /// Ends the wait for sender reports, because memory is short.
+  func endAlignment(now: MonotonicInstant) { timeline.endAlignment(now: now) }
+
   private func takeVideoFrame(_ frame: EncodedFrame, now: MonotonicInstant) {
     guard let frame = videoValidator.admit(frame) else { return }
     pass(frame, now: now)
@@ -159,9 +162,7 @@ extension FramePipeline {
     let rejection = kind == .video ? videoValidator.openGap : audioValidator.openGap
     var lastGaps = trailingGaps.gaps(
       of: kind, rejection: rejection, statistics: statistics[kind]?.total, packetsInGaps: counter.packetsInGaps)
-    let dropped = lastGaps.firstIndex { [.diskStalled, .overloaded].contains($0.reason) }.map {
-      lastGaps.remove(at: $0)
-    }
+    let dropped = lastGaps.firstIndex { $0.reason.isOfRecorder }.map { lastGaps.remove(at: $0) }
     let droppedUntil = origin.flatMap { origin in trailingGaps.droppedUntil(kind).map { $0 - origin } }
     var track = counter.entry(
       written: written, lastGaps: lastGaps, dropped: dropped, droppedUntil: droppedUntil, isHeldUp: isHeldUp)

@@ -58,9 +58,9 @@ final class OggFile: OutputContainer {
     put(writes)
   }
 
-  func flush(now: MonotonicInstant) {
+  func flush(now: MonotonicInstant, atOnce: Bool) {
     let wait = heads.isEmpty ? Self.maximumWait : Self.firstWait
-    guard let oldestArrival, now - oldestArrival >= wait else { return }
+    guard let oldestArrival, atOnce || now - oldestArrival >= wait else { return }
     let isNewestDue = newestArrival.map { now - $0 >= Self.maximumWait } ?? false
     // The retained packet is the oldest one now.
     self.oldestArrival = isNewestDue ? nil : newestArrival

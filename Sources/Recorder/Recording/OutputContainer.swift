@@ -27,7 +27,9 @@ protocol OutputContainer: AnyObject {
   /// Adds the next frame.
   func add(_ timestamped: TimestampedFrame)
   /// Queues the frames that have waited long enough.
-  func flush(now: MonotonicInstant)
+  ///
+  /// - Parameter atOnce: whether to queue the others, too, as far as the format allows.
+  func flush(now: MonotonicInstant, atOnce: Bool)
   /// Queues the rest and the closing writes.
   func finish()
   /// Returns the writes that close the file as it is on the disk, when the disk accepts no more frames.

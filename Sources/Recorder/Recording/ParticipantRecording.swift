@@ -88,14 +88,18 @@ final class ParticipantRecording {
   }
 
   /// Writes what has waited long enough, and retries what the disk did not accept.
-  func advance(now: MonotonicInstant, everything: Bool = false) {
+  ///
+  /// - Parameters:
+  ///   - everything: whether all frames get their positions, as far as is known now.
+  ///   - atOnce: whether to write what has not waited long enough, too.
+  func advance(now: MonotonicInstant, everything: Bool = false, atOnce: Bool = false) {
     if isClosed { return }
     lastAdvance = now
     if pipeline.firstArrival != nil, files.base == nil { claimName(now: now) }
     for timestamped in pipeline.release(now: now, everything: everything) where !hasGivenUp {
       files.write(timestamped, now: now)
     }
-    files.advance(now: now)
+    files.advance(now: now, atOnce: atOnce)
     if let ending {
       let end = callEnd ?? pipeline.callEnd(ending, now: now)
       callEnd = end
@@ -105,9 +109,13 @@ final class ParticipantRecording {
     }
   }
 
-  /// Assigns positions to all waiting frames, as far as is known now.
-  func placeAll(now: MonotonicInstant) {
-    if ending == nil { advance(now: now, everything: true) }
+  /// Ends the wait for sender reports and writes what has a position, since memory is short.
+  ///
+  /// - Parameter everything: whether to end the wait of audio and video for each other, too.
+  func endWaiting(everything: Bool, now: MonotonicInstant) {
+    if ending != nil { return }
+    pipeline.endAlignment(now: now)
+    advance(now: now, everything: everything, atOnce: true)
   }
 
   /// Ends the recording. It is closed as soon as everything is on the disk; see `isClosed`.
@@ -159,12 +167,12 @@ final class ParticipantRecording {
     files.recordStall(from: start, until: stop)
   }
 
-  /// Reports, once, that packets are missing because this machine had no time to read them.
+  /// Reports, once, that packets are missing because the processor had no time to read them.
   private func reportOverload(_ gap: MediaGap) {
     if hasReportedOverload { return }
     hasReportedOverload = true
     let sentence =
-      "This machine had no time for all that “\(participant)” sent; the first time \(gap.packetsLost) packets were "
+      "The processor had no time for all that “\(participant)” sent; the first time \(gap.packetsLost) packets were "
       + "not read. The manifest lists each gap."
     files.note(sentence)
     environment.report(RoomRecorder.Problem(kind: .overloaded, participant: participant, sentence: sentence))
@@ -175,8 +183,8 @@ final class ParticipantRecording {
   /// Bytes of frames that are not on the disk.
   var heldBytes: Int { pipeline.heldBytes + files.heldBytes }
 
-  /// Bytes of frames that wait for their positions until it is known how audio and video are aligned.
-  var unsortedBytes: Int { pipeline.heldBytes }
+  /// Whether the disk accepts nothing, so that frames wait for it.
+  var isStalled: Bool { files.isStalled || files.base == nil }
 
   /// The current status.
   var status: RecordingStatus {
@@ -272,7 +280,8 @@ final class ParticipantRecording {
       clock: clock, written: files.written, isHeldUp: files.isStalled || files.isGivenUp)
     manifest.duration = manifest.tracks.map(\.end).max() ?? 0
     manifest.disk = files.cost(now: now)
-    manifest.overload = files.overload == RecordingManifest.Overload() ? nil : files.overload
+    manifest.overload = files.overload.isEmpty ? nil : files.overload
+    manifest.memory = files.memory.isEmpty ? nil : files.memory
     manifest.problems = files.problems
     return manifest
   }

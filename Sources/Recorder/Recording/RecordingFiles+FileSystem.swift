@@ -114,8 +114,8 @@ extension RecordingFiles {
   /// Counts frames that will be in no file.
   func countDropped(_ kind: MediaKind, _ count: UInt64, because reason: MediaGap.Reason = .diskStalled) {
     switch (reason, kind) {
-    case (.overloaded, .video): overload.picturesDropped += count
-    case (.overloaded, .audio): overload.packetsDropped += count
+    case (.overloaded, _): overload.add(count, of: kind)
+    case (.memoryFull, _): memory.add(count, of: kind)
     case (_, .video): disk.picturesDropped += count
     case (_, .audio): disk.packetsDropped += count
     }

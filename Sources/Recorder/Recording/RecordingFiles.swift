@@ -54,8 +54,9 @@ final class RecordingFiles {
   var problems: [String] = []
   /// How often the disk accepted nothing, and what was lost.
   var disk = RecordingManifest.DiskStalls()
-  /// What this machine had no time for.
-  var overload = RecordingManifest.Overload()
+  /// What the processor had no time for, and what did not fit into the memory.
+  var overload = RecordingManifest.DroppedFrames()
+  var memory = RecordingManifest.DroppedFrames()
   /// How long the disk accepted nothing.
   var stallTime = StallTime()
   /// Whether files were closed without their queued writes.
@@ -133,13 +134,15 @@ final class RecordingFiles {
   }
 
   /// Writes what has waited long enough, and retries what failed.
-  func advance(now: MonotonicInstant) {
+  ///
+  /// - Parameter atOnce: whether to write the rest, too.
+  func advance(now: MonotonicInstant, atOnce: Bool = false) {
     if let retryAt, now < retryAt { return }
     if isStalled { recover(now: now) }
     drain(now: now)
     if isStalled { return }
     for file in open where !abandoned.contains(file.file.name) {
-      file.flush(now: now)
+      file.flush(now: now, atOnce: atOnce)
       store(file, now: now)
     }
   }

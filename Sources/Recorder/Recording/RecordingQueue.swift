@@ -4,13 +4,14 @@ import Synchronization
 
 /// The queue of a recorder's pending work, in order. Its producers never wait.
 ///
-/// It counts the memory of all waiting frames, here and in later stages. If that approaches the limit because the disk
-/// or this machine does not keep up, the queue rejects video frames of a participant until a keyframe arrives while
-/// there is space again. A quarter of the memory is reserved for audio, which is rejected only when that is full, too.
-/// The next admitted frame reports how many are missing before it.
+/// It counts the memory of all waiting frames, here and in later stages. When memory is short, the recorder ends what
+/// later stages wait for (`isMemoryShort`). If more waits nevertheless, because the disk or the processor does not keep
+/// up, or because more arrives at once than the memory holds, the queue rejects video frames of a participant until a
+/// keyframe arrives while there is space again. A quarter of the memory is reserved for audio, which is rejected only
+/// when that is full, too. The next admitted frame reports how many are missing before it, and why.
 ///
-/// Half of the memory is for everyone. Beyond it, each participant has an equal share, so that one who sends much
-/// cannot take the space of the others.
+/// The memory follows the number of participants (``MemoryBudget``). Half of it is for everyone. Beyond it, each
+/// participant has an equal share, so that one who sends much cannot take the space of the others.
 ///
 /// The order of overload: docs/architecture.md.
 final class RecordingQueue: Sendable {
@@ -49,8 +50,12 @@ final class RecordingQueue: Sendable {
   /// How long the recorder's thread may be busy before the user is notified.
   static let stallThreshold = Duration.seconds(2)
   static let requestInterval = Duration.milliseconds(500)
+  /// How long the recorder's thread may take for what it was given: if it takes longer while the memory is full, and
+  /// not because of the disk, it has too little time. It looks at the queue every `RoomRecorder.tick`.
+  static let maximumDelay = RoomRecorder.tick * 3
 
   private struct State {
+    let budget: MemoryBudget
     var queue = BoundedFrameQueue<Entry>()
     /// Whether the recorder's thread was woken for the queue's content.
     var isWoken = false
@@ -71,31 +76,45 @@ final class RecordingQueue: Sendable {
     var isStallReported = false
     /// Whether the disk is the cause.
     var isStalledByDisk = false
-    var isFull = false
-    /// Whether the disk was reported as the cause.
-    var isFullByDisk = false
+    /// The causes that the user was notified of since the memory became full; empty while it is not.
+    var reportedCauses: Set<MediaGap.Reason> = []
     var peak = 0
+
+    /// Bytes of all frames that wait.
+    var bytes: Int { queue.bytes + downstreamBytes }
+    /// The participants who are recorded, or whose ended recordings are not on the disk.
+    var participantCount: Int { max(1, participants.count, downstream.count) }
+    /// Bytes that may wait now.
+    var limit: Int { budget.limit(participants: participantCount) }
+    /// Bytes that may wait until the recorder's thread next runs on its own; beyond this it is woken. Waking it for each
+    /// frame would cost more than writing the frame.
+    var batch: Int { min(limit / 16, 2 << 20) }
 
     func bytes(of participant: ParticipantID) -> Int {
       queuedBytes[participant, default: 0] + downstream[participant, default: 0]
     }
   }
 
-  private let limit: Int
-  /// Bytes that may wait until the recorder's thread next runs on its own; beyond this it is woken. Waking it for each
-  /// frame would cost more than writing the frame.
-  private let batch: Int
   private let disk: DiskMonitor
-  private let state = Mutex(State())
+  private let state: Mutex<State>
 
   /// - Parameters:
-  ///   - limit: bytes of frames that may wait for the disk, here and in later stages.
+  ///   - budget: the bytes of frames that may wait, here and in later stages.
   ///   - disk: determines whether the disk is the cause of the wait.
-  init(limit: Int, disk: DiskMonitor) {
-    self.limit = limit
+  init(budget: MemoryBudget, disk: DiskMonitor) {
     self.disk = disk
-    batch = min(limit / 16, 2 << 20)
+    state = Mutex(State(budget: budget))
   }
+
+  /// Bytes that may wait now.
+  var limit: Int { state.withLock { $0.limit } }
+
+  /// The bytes beyond which the recorder ends what frames wait for: below the half from which frames may be rejected,
+  /// and above what participants of 1 Mb/s hold in the three seconds that they wait for sender reports.
+  static func shortage(of limit: Int) -> Int { limit / 8 * 3 }
+
+  /// Whether more waits than that.
+  var isMemoryShort: Bool { state.withLock { $0.bytes > Self.shortage(of: $0.limit) } }
 
   /// The maximum number of bytes that ever waited.
   var peak: Int { state.withLock { $0.peak } }
@@ -123,7 +142,7 @@ final class RecordingQueue: Sendable {
   func receive(_ event: MediaEvent, of participant: ParticipantID, now: MonotonicInstant) -> Outcome {
     state.withLock { state in
       guard case .frame(let frame) = event else {
-        if state.queue.bytes + state.downstreamBytes > limit { return Outcome() }
+        if state.bytes > state.limit { return Outcome() }
         return append(Entry(participant: participant, step: .receive(event, dropped: 0), now: now), to: &state)
       }
       return receive(frame, of: participant, now: now, state: &state)
@@ -193,9 +212,9 @@ final class RecordingQueue: Sendable {
       state.isStallReported = false
       state.downstreamBytes = downstreamBytes
       state.downstream = downstream
-      state.peak = max(state.peak, state.queue.bytes + downstreamBytes)
+      state.peak = max(state.peak, state.bytes)
       state.busySince = state.queue.isEmpty ? nil : state.newest
-      if state.isFull, state.queue.bytes + downstreamBytes <= limit / 2 { state.isFull = false }
+      if !state.reportedCauses.isEmpty, state.bytes <= state.limit / 2 { state.reportedCauses = [] }
       return stall
     }
   }
@@ -206,7 +225,8 @@ final class RecordingQueue: Sendable {
     _ frame: EncodedFrame, of participant: ParticipantID, now: MonotonicInstant, state: inout State
   ) -> Outcome {
     state.newest = now
-    let used = state.queue.bytes + state.downstreamBytes
+    let (limit, busySince) = (state.limit, state.busySince)
+    let used = state.bytes
     let needed = used + frame.waitingCost
     let isVideo = frame.codec.kind == .video
     let available = isVideo ? limit / 4 * 3 : limit
@@ -214,7 +234,7 @@ final class RecordingQueue: Sendable {
       if needed <= limit / 2 {
         .ample
       } else if needed <= available,
-        state.bytes(of: participant) + frame.waitingCost <= available / max(1, state.participants.count)
+        state.bytes(of: participant) + frame.waitingCost <= available / state.participantCount
       {
         .low
       } else {
@@ -223,7 +243,7 @@ final class RecordingQueue: Sendable {
     let admission = state.queue.dropper.admit(frame, of: .init(participant, frame.codec.kind)) {
       capacity
     } reason: {
-      disk.isCause(at: now) ? .diskStalled : .overloaded
+      cause(at: now, busySince: busySince)
     }
     switch admission {
     case .admitted(let dropped):
@@ -235,7 +255,7 @@ final class RecordingQueue: Sendable {
       var outcome = Outcome()
       // Later frames of the track only wait for a keyframe, or for the same memory.
       if dropped.count == 1 {
-        outcome.problem = overflowProblem(participant, isOfDisk: dropped.reason == .diskStalled, state: &state)
+        outcome.problem = overflowProblem(participant, cause: dropped.reason, state: &state)
         if isVideo { state.lastRequests[participant] = nil }
       }
       let isDue = state.lastRequests[participant].map { now - $0 >= Self.requestInterval } ?? true
@@ -255,31 +275,34 @@ final class RecordingQueue: Sendable {
     var isUrgent = true
     if case .receive(let event, _) = entry.step {
       if case .frame(let frame) = event { cost = frame.waitingCost }
-      isUrgent = state.queue.bytes + cost > batch
+      isUrgent = state.queue.bytes + cost > state.batch
     }
     state.queue.append(entry, bytes: cost)
     state.queuedBytes[entry.participant, default: 0] += cost
     outcome.wakes = isUrgent && !state.isWoken
     if isUrgent { state.isWoken = true }
-    state.peak = max(state.peak, state.queue.bytes + state.downstreamBytes)
+    state.peak = max(state.peak, state.bytes)
     outcome.problem = stallProblem(entry.participant, now: entry.now, state: &state)
     if state.busySince == nil { state.busySince = entry.now }
     return outcome
   }
 
+  /// Returns why the memory is full.
+  private func cause(at now: MonotonicInstant, busySince: MonotonicInstant?) -> MediaGap.Reason {
+    if disk.isCause(at: now) { return .diskStalled }
+    let isBehind = busySince.map { now - $0 > Self.maximumDelay } ?? false
+    return isBehind ? .overloaded : .memoryFull
+  }
+
   // MARK: Messages to the user
 
+  /// Returns the message for the first frame that is rejected for a cause, until there is space again. The disk's
+  /// problem explains all that follow.
   private func overflowProblem(
-    _ participant: ParticipantID, isOfDisk: Bool, state: inout State
+    _ participant: ParticipantID, cause: MediaGap.Reason, state: inout State
   ) -> RoomRecorder.Problem? {
-    if state.isFull, state.isFullByDisk || !isOfDisk { return nil }
-    state.isFull = true
-    state.isFullByDisk = isOfDisk
-    return RoomRecorder.Problem(
-      kind: isOfDisk ? .lost : .overloaded, participant: participant,
-      sentence:
-        "\(isOfDisk ? "The disk" : "This machine") does not keep up, and the \(limit >> 20) MiB of memory for queued frames "
-        + "are full: video, and then audio, is dropped until there is space again.")
+    if state.reportedCauses.contains(.diskStalled) || !state.reportedCauses.insert(cause).inserted { return nil }
+    return .memoryIsFull(cause, limit: state.limit, participant: participant)
   }
 
   private func stallProblem(
@@ -288,12 +311,8 @@ final class RecordingQueue: Sendable {
     guard !state.isStallReported, let since = state.busySince, now - since >= Self.stallThreshold else { return nil }
     state.isStallReported = true
     state.isStalledByDisk = disk.isCause(at: now)
-    let seconds = (now - since).milliseconds / 1_000
-    return RoomRecorder.Problem(
-      kind: .stalled, participant: participant,
-      sentence: (state.isStalledByDisk
-        ? "The disk has not responded for \(seconds) s;" : "This machine has had no time to record for \(seconds) s;")
-        + " received media waits in memory, up to \(limit >> 20) MiB.")
+    return .nothingIsProcessed(
+      for: now - since, isOfDisk: state.isStalledByDisk, limit: state.limit, participant: participant)
   }
 }
 

@@ -7,15 +7,17 @@ final class StorageHealth {
   static let pause = Duration.seconds(1)
 
   private let folder: String
-  private let memoryLimit: Int
+  private let memoryLimit: () -> Int
   private let monitor: DiskMonitor
   private let report: (RoomRecorder.Problem) -> Void
   /// The files that could not be created or written at the last attempt.
   private var failing: Set<String> = []
   private var since: MonotonicInstant?
 
+  /// - Parameter memoryLimit: returns the bytes of frames that may wait.
   init(
-    folder: String, memoryLimit: Int, monitor: DiskMonitor, report: @escaping (RoomRecorder.Problem) -> Void
+    folder: String, memoryLimit: @escaping () -> Int, monitor: DiskMonitor,
+    report: @escaping (RoomRecorder.Problem) -> Void
   ) {
     self.folder = folder
     self.memoryLimit = memoryLimit
@@ -29,11 +31,11 @@ final class StorageHealth {
     monitor.setFailing(true)
     guard since == nil else { return }
     since = now
-    let room = memoryLimit >> 20
+    let memory = RoomRecorder.Problem.size(memoryLimit())
     report(
       RoomRecorder.Problem(
         kind: .stalled, participant: participant,
-        sentence: "\(error) The recorder retries every second; received media waits in memory, up to \(room) MiB."))
+        sentence: "\(error) The recorder retries every second; received media waits in memory, up to \(memory)."))
   }
 
   /// Removes a file that will not be retried.

@@ -67,8 +67,10 @@ final class WebMFile: OutputContainer {
     put(writes, isNewestKept: frame.codec.kind == .video, duration: before)
   }
 
-  func flush(now: MonotonicInstant) {
-    guard let oldestArrival, now - oldestArrival >= (hasBegun ? Self.maximumWait : Self.firstWait) else { return }
+  func flush(now: MonotonicInstant, atOnce: Bool) {
+    guard let oldestArrival, atOnce || now - oldestArrival >= (hasBegun ? Self.maximumWait : Self.firstWait) else {
+      return
+    }
     self.oldestArrival = nil
     put(writer.endCluster())
   }

@@ -6,7 +6,7 @@ extension RecordingManifest {
     if let index = tracks.firstIndex(where: { $0.kind == kind.rawValue }) {
       tracks[index].correct(to: written)
       // After a crash, the manifest does not count these frames as dropped yet.
-      if left == nil, let gap = tracks[index].unwrittenGap { count(tracks[index].gaps[gap].frames, of: kind) }
+      if left == nil, let gap = tracks[index].unwrittenGap { count(tracks[index].gaps[gap], of: kind) }
     } else if written.frames > 0 {
       var track = Track(codec: kind == .video ? .vp8 : .opus)
       track.start = written.start.roundedSeconds
@@ -17,13 +17,20 @@ extension RecordingManifest {
     }
   }
 
-  private mutating func count(_ dropped: Int, of kind: MediaKind) {
-    var disk = disk ?? DiskStalls()
-    switch kind {
-    case .video: disk.picturesDropped &+= UInt64(clamping: dropped)
-    case .audio: disk.packetsDropped &+= UInt64(clamping: dropped)
+  private mutating func count(_ gap: Gap, of kind: MediaKind) {
+    let dropped = UInt64(clamping: gap.frames)
+    switch (MediaGap.Reason(rawValue: gap.reason), kind) {
+    case (.overloaded, _): overload = adding(dropped, of: kind, to: overload)
+    case (.memoryFull, _): memory = adding(dropped, of: kind, to: memory)
+    case (_, .video): disk = disk ?? DiskStalls(); disk?.picturesDropped &+= dropped
+    case (_, .audio): disk = disk ?? DiskStalls(); disk?.packetsDropped &+= dropped
     }
-    self.disk = disk
+  }
+
+  private func adding(_ count: UInt64, of kind: MediaKind, to frames: DroppedFrames?) -> DroppedFrames {
+    var frames = frames ?? DroppedFrames()
+    frames.add(count, of: kind)
+    return frames
   }
 }
 
@@ -50,8 +57,8 @@ extension RecordingManifest.Track {
     guard claimed.frames > frames, rest > Self.shortestGap else { return }
     add(
       RecordingManifest.Gap(
-        reason: MediaGap.Reason.diskStalled.rawValue, start: writtenEnd, duration: rest, packets: known?.packets ?? 0,
-        frames: Int(clamping: claimed.frames - frames)))
+        reason: known?.reason ?? MediaGap.Reason.diskStalled.rawValue, start: writtenEnd, duration: rest,
+        packets: known?.packets ?? 0, frames: Int(clamping: claimed.frames - frames)))
     sizes?.removeAll { $0.time >= writtenEnd }
   }
 

@@ -112,6 +112,12 @@ struct RecordingTimeline: Sendable {
     return timestamped
   }
 
+  /// Ends the wait for sender reports, because memory is short: the tracks are aligned by what is known now, and later
+  /// reports correct that.
+  mutating func endAlignment(now: MonotonicInstant) {
+    if alignmentWindow != nil { settle(now: now) }
+  }
+
   // MARK: Buffering
 
   struct BufferedFrame: Sendable {

@@ -25,8 +25,12 @@ enum FrameRepair: Sendable, Hashable {
 }
 
 extension EncodedFrame {
-  /// The maximum memory that it uses while it waits; audio is written to two files.
-  var waitingCost: Int { payload.readableBytes * (codec.kind == .audio ? 2 : 1) + Self.overhead }
+  /// The maximum memory that it uses while it waits. A buffer is larger than its content, by up to the next power of
+  /// two; audio is written to two files.
+  var waitingCost: Int {
+    let bytes = payload.readableBytes
+    return Self.overhead + (codec.kind == .audio ? bytes * 2 : max(bytes, min(payload.storageCapacity, bytes * 2)))
+  }
 
   /// The memory of an entry besides its frame's payload.
   static let overhead = 256

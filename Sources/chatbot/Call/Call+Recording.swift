@@ -64,7 +64,7 @@ extension Call {
     switch problem.kind {
     case .stalled: log.warning("\(problem)", metadata: user)
     case .resumed: log.notice("\(problem)", metadata: user)
-    case .lost, .overloaded:
+    case .lost, .overloaded, .memoryFull:
       log.error("\(problem)", metadata: user)
       parts.participantRegistry.recordingFailed(
         CallFailure(problem.kind == .lost ? .disk : .overloaded, problem.sentence))

@@ -20,7 +20,8 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
   case serverNotReached = 69
   /// Internal error (EX_SOFTWARE).
   case unexpected = 70
-  /// This machine had no time to record everything that arrived (EX_OSERR).
+  /// The processor had no time, or the memory for queued frames was too small, to record everything that arrived
+  /// (EX_OSERR).
   case overloaded = 71
   /// A recording could not be written completely: no folder, no permission or no space (EX_CANTCREAT).
   case disk = 73
@@ -42,7 +43,7 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
     case .fileNotPlayable: "the file cannot be played or inspected, or repair left a file unchanged"
     case .serverNotReached: "the server was not reached or refused the join, or could not listen"
     case .unexpected: "internal error"
-    case .overloaded: "call: this machine had no time to record everything"
+    case .overloaded: "call: the processor or the memory for queued frames did not suffice to record everything"
     case .disk: "disk: a recording or a report could not be written, or a file could not be repaired"
     case .notConnected:
       "load: not every publisher was connected to someone; diagnose: no call beyond this network is possible"

@@ -60,7 +60,7 @@ struct MeasureTests {
       .lost: .lost, .recoveredLate: .recoveredLate, .waitingForKeyframe: .waitingForKeyframe,
       .senderPaused: .senderPaused,
       .dtx: .senderPaused, .muted: .muted, .reconnect: .reconnect, .diskStalled: .receiverStalled,
-      .overloaded: .receiverStalled,
+      .overloaded: .receiverStalled, .memoryFull: .receiverStalled,
     ]
     #expect(video.freezes.list.map(\.reason) == [expected[reason]?.rawValue])
   }

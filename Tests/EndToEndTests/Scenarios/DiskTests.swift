@@ -35,7 +35,7 @@ extension EndToEndWithoutBrowsers {
         let ending = try await bot.terminate().ending
         #expect(ending == .exit(0), "nothing is missing")
         #expect(reported.localizedCaseInsensitiveContains("space"), "the user is notified; the output is \(reported)")
-        #expect(most - before.memory < 32 + 8, "the memory for waiting data is 32 MiB")
+        #expect(most - before.memory < 32 + 8, "the memory for waiting data is 34 MiB")
         let description = try #require(folder.files("json").first)
         let manifest = try JSON(parsing: String(contentsOf: description, encoding: .utf8))
         #expect(manifest["finished"] == true)

@@ -35,7 +35,9 @@ struct GapTests {
 
   @Test(
     "a gap lies between the end of the last frame and the start of the next, with its reason",
-    arguments: [MediaGap.Reason.lost, .waitingForKeyframe, .senderPaused, .muted, .reconnect, .diskStalled])
+    arguments: [
+      MediaGap.Reason.lost, .waitingForKeyframe, .senderPaused, .muted, .reconnect, .diskStalled, .memoryFull,
+    ])
   func named(reason: MediaGap.Reason) throws {
     let gap = MediaGap(reason, packetsLost: 3, framesDropped: 2)
     let track = try video(4, missing: 30..<60, gaps: [60: gap])

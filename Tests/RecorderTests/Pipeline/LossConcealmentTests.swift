@@ -158,7 +158,9 @@ struct LossConcealmentTests {
 
   @Test(
     "nothing is generated where no packet was lost",
-    arguments: [MediaGap.Reason.senderPaused, .dtx, .muted, .recoveredLate, .diskStalled, .overloaded, .reconnect])
+    arguments: [
+      MediaGap.Reason.senderPaused, .dtx, .muted, .recoveredLate, .diskStalled, .overloaded, .memoryFull, .reconnect,
+    ])
   func nothingLost(reason: MediaGap.Reason) throws {
     let pieces = try SpeechSamples.packets(2, correctsErrors: true)
     let result = try record(pieces, lost: Set(60..<70), reason: reason, counted: 0)

@@ -23,7 +23,7 @@ struct HeldMemoryTests {
   @Test("eight senders of 40 Mb/s without reports cost the others nothing, and less than half the memory is used")
   func floods() async throws {
     let folder = TestFolder()
-    let recorder = try folder.recorder(verifies: false)
+    let recorder = try folder.recorder(verifies: false, memoryLimit: 32 << 20)
     let floods = try (0..<8).map { try flood("flood \($0)", bitrate: 40_000_000, seconds: 5) }
     var honest = Script("anna")
     honest.add(try TestMedia.tone(5), codec: .opus)

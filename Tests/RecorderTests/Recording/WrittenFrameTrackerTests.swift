@@ -31,7 +31,7 @@ struct WrittenFrameTrackerTests {
     var seen: Set<UInt64> = []
     for index in 0..<200 {
       file.add(timestamped(.opus, index, bytes: bytes, gap: index > 150))
-      if index % 40 == 39 { file.flush(now: Script.beginning + .seconds(Double(index) * 0.02 + 0.7)) }
+      if index % 40 == 39 { file.flush(now: Script.beginning + .seconds(Double(index) * 0.02 + 0.7), atOnce: false) }
       if growing.isWaiting { try growing.store() }
       let content = disk.files["anna.ogg"] ?? []
       let count = try content.isEmpty ? nil : OggCount(content)

@@ -114,6 +114,26 @@ struct RepairedCountsTests {
     #expect(track.gapTotals["diskStalled"]?.frames == UInt64(gap.frames))
   }
 
+  @Test("a repair keeps the reason of a gap at the end, and counts the gap for that reason")
+  func kept() async throws {
+    let folder = TestFolder()
+    try folder.store(try await Unfinished.files(after: 12))
+    var manifest = try manifest(in: folder)
+    let index = try #require(manifest.tracks.firstIndex { $0.kind == "video" })
+    let end = manifest.tracks[index].end
+    let gap = RecordingManifest.Gap(reason: "memoryFull", start: end, duration: 2, packets: 0, frames: 60)
+    manifest.tracks[index].gaps.append(gap)
+    manifest.tracks[index].gapTotals["memoryFull"] = .init(count: 1, duration: 2, packets: 0, frames: 60)
+    let whole = try folder.bytes("anna.webm")
+    let json = try manifest.json
+    try folder.store(["anna.json": Array(json.readableBytesView), "anna.webm": Array(whole.prefix(whole.count / 2))])
+    _ = RoomRecorder.repair(folder.path)
+    let after = try self.manifest(in: folder)
+    let last = try #require(after.tracks[index].gaps.last)
+    #expect(last.reason == "memoryFull" && last.frames > 60)
+    #expect(after.memory?.picturesDropped == UInt64(last.frames) && after.disk == nil)
+  }
+
   @Test("a manifest that was written before the first frame gets its tracks from the files")
   func noTracks() async throws {
     let folder = TestFolder()

@@ -7,14 +7,14 @@ import Testing
 
 /// The text that is printed when a recording is closed.
 @Suite struct RecordingReportTests {
-  private func text(unwritten: Double, storageError: Int32?) -> String {
+  private func text(unwritten: Double, storageError: Int32?, reason: String = "diskStalled") -> String {
     var manifest = RecordingManifest(room: "100", user: "anna", name: nil, start: "2026-03-01T09:30:00.250Z")
     var track = RecordingManifest.Track(codec: .vp8)
     track.duration = 1.613
     track.frames = 48
     track.keyframes = 2
     if unwritten > 0 {
-      track.gaps = [.init(reason: "diskStalled", start: 1.613, duration: unwritten, packets: 0, frames: 103)]
+      track.gaps = [.init(reason: reason, start: 1.613, duration: unwritten, packets: 0, frames: 103)]
     }
     manifest.tracks = [track]
     let error = storageError.map { RoomRecorder.StorageError("write to", "out/anna.webm", code: $0) }
@@ -30,6 +30,10 @@ import Testing
     #expect(full.hasSuffix("; 3.42 s were not written: the disk is full"))
     #expect(text(unwritten: 3.42, storageError: EIO).hasSuffix("not written: the disk failed (Input/output error)"))
     #expect(text(unwritten: 3.42, storageError: nil).hasSuffix("not written: the disk did not keep up"))
+    let causes = ["overloaded": "the processor did not keep up", "memoryFull": "the memory for queued frames was full"]
+    for (reason, clause) in causes {
+      #expect(text(unwritten: 3.42, storageError: nil, reason: reason).hasSuffix("3.42 s were not written: \(clause)"))
+    }
   }
 
   @Test func itSaysNothingOfADiskThatTookEverything() {
