@@ -9,6 +9,7 @@ extension Call {
     var configuration = RoomRecorder.Configuration(folder: folder, room: plan.connectionSettings.roomName)
     configuration.verifies = plan.verifies
     configuration.segment = plan.segment
+    configuration.memoryLimit = plan.queueMemory
     do {
       let recorder = try RecorderGroup(configuration, threads: plan.connectionSettings.mediaThreads ?? 1)
       reportUnfinished(in: folder)

@@ -36,6 +36,13 @@ struct CallOptions: ParsableArguments {
   var segment: [SegmentLength] = []
 
   @Option(
+    help: ArgumentHelp(
+      "Memory for received frames that wait to be written, of all users (default: 32 MiB and 2 MiB for each user, up to an eighth of the machine's or container's memory and 1 GiB).",
+      valueName: "size"),
+    transform: QueueMemory.parse)
+  var queueMemory: QueueMemory?
+
+  @Option(
     parsing: .unconditional,
     help: ArgumentHelp("Leave after this time: 90, 90s, 10m, 1h, 250ms.", valueName: "time"), transform: TimeSpan.parse)
   var duration: TimeSpan?
@@ -87,6 +94,7 @@ struct CallOptions: ParsableArguments {
     plan.record = record
     plan.segment = segmentLimit
     plan.verifies = verifies
+    plan.queueMemory = queueMemory.map { Int($0.size.bytes) }
     plan.duration = duration?.duration
     plan.messages = messages.plan
     return plan
@@ -115,6 +123,7 @@ struct CallOptions: ParsableArguments {
     if record?.isEmpty == true { throw ValidationError("--record needs the name of a folder.") }
     if record == nil, verify == .off { throw ValidationError("--verify needs --record.") }
     if record == nil, !segment.isEmpty { throw ValidationError("--segment needs --record.") }
+    if record == nil, queueMemory != nil { throw ValidationError("--queue-memory needs --record.") }
     if segment.count > 1, segmentTime == nil || segmentSize == nil || segment.count > 2 {
       throw ValidationError("--segment takes one time and one size, like --segment 10m --segment 500MB.")
     }
@@ -149,6 +158,8 @@ struct CallPlan: Sendable {
   var segment: SegmentLimit?
   /// Whether each recorded frame is decoded to verify it.
   var verifies = true
+  /// The bytes of received frames that may wait to be written, or nil for a limit that follows the machine and the users.
+  var queueMemory: Int?
   /// The time after which the bot leaves, or nil to stay.
   var duration: Duration?
   var impairment: Impairment?

@@ -215,12 +215,29 @@ struct CallOptionsTests {
     }
   }
 
+  @Test("the memory for queued frames is a size with a unit, between 1 MiB and 64 GiB, and needs a recording")
+  func queueMemory() throws {
+    #expect(try CallOptions.parse(["--record", "o"]).plan.queueMemory == nil)
+    #expect(try CallOptions.parse(["--record", "o", "--queue-memory", "512MiB"]).plan.queueMemory == 512 << 20)
+    #expect(try CallOptions.parse(["--record", "o", "--queue-memory", "2gb"]).plan.queueMemory == 2_000_000_000)
+    #expect(try QueueMemory("1048576kB").description == "1000MiB")
+    for wrong in ["512", "0MiB", "1kB", "65GiB", "-1GiB", "GiB", "1.5GiB", "9999999999999999999GiB", "10s"] {
+      let sentence = rejection(of: CallOptions.self, "--record", "o", "--queue-memory=\(wrong)")
+      #expect(
+        sentence?.contains("The memory is a size between 1MiB and 64GiB, like 512MiB or 2GB, not \"\(wrong)\".") == true
+      )
+    }
+    #expect(
+      rejection(of: CallOptions.self, "--play", "f", "--queue-memory", "1GiB") == "--queue-memory needs --record.")
+  }
+
   @Test("the help names every option and its default")
   func help() {
     let help = CallOptions.helpMessage()
     for option in [
       "--room", "--server", "--play", "--play-audio", "--size", "--fps",
-      "--live", "--max-bitrate", "--loopback", "--delay", "--record", "--segment", "--loop", "--once", "--duration",
+      "--live", "--max-bitrate", "--loopback", "--delay", "--record", "--segment", "--queue-memory", "--loop", "--once",
+      "--duration",
       "--ice-server", "--udp-port",
       "--bind-address", "--bind-interface", "--log-level", "--quiet", "--verify",
     ] { #expect(help.contains(option)) }
