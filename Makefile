@@ -57,8 +57,8 @@ fuzz: ## coverage-guided fuzzing of all parsers for FUZZ_MINUTES=10; crashes are
 bench: ## CPU time and memory per user at USERS="1 10 50 100", beside a floor in C; kept in Benchmarks/results.md
 	@scripts/bench.sh $(USERS)
 
-overload: ## what a recorder of 60 users does when its processor has half of the time that it needs
-	@scripts/overload.sh
+overload: ## what a recorder of 60 users does with half of the CPU time that it needs; USERS="250 300": what these cost it
+	@scripts/overload.sh $(USERS)
 
 build: ## build the program
 	@$(PACKAGES) build
