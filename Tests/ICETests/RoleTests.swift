@@ -52,6 +52,16 @@ struct RoleTests {
     #expect(rejection.hasValidFingerprint == true)
   }
 
+  @Test("a peer whose responses name no address is connected to all the same, as with libwebrtc")
+  func responseWithoutAddress() throws {
+    var peer = ScriptedPeer(hosts: [Known.right], credentials: Known.rightCredentials, remote: Known.leftCredentials)
+    peer.namesAddress = false
+    var line = SimulatedPath(left: agent(.controlling, Known.leftCredentials, hosts: [Known.left]), right: peer)
+    line.left.know(Known.rightCredentials, isLite: false, now: line.now)
+    line.left.know(agent(.controlled, Known.rightCredentials, hosts: [Known.right]).localCandidates, now: line.now)
+    #expect(line.run(.seconds(1)) { $0.left.state == .completed } != nil)
+  }
+
   @Test(
     "the agent becomes controlling and nominates towards a lite peer, whatever its role was",
     arguments: [ICEAgent.Role.controlling, .controlled])

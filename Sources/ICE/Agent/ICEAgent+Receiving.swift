@@ -163,7 +163,9 @@ extension ICEAgent {
     lastHeard = now
     transactions.remove(at: index)
     guard let index = checkList.index(of: transaction.pair), !checkList[index].isRevoked else { return }
-    if message.kind == .success, var mapped = message.xorMappedAddress {
+    if message.kind == .success {
+      // FFmpeg's publisher names no address, which RFC 8445, 7.2.5.2.1 requires; like libwebrtc we then take our own.
+      var mapped = message.xorMappedAddress ?? message.mappedAddress ?? path.local
       mapped.transport = path.local.transport
       succeeded(index, transaction, mapped: mapped, now: now)
     } else if message.errorCode?.code == STUNErrorCode.roleConflict.code {

@@ -18,6 +18,8 @@ struct ScriptedPeer: Node {
   var role = ICEAgent.Role.controlled
   var plan: [PlannedCheck] = []
   var answers = true
+  /// Whether its responses name the address that the check came from, as RFC 8445, 7.2.5.2.1 requires.
+  var namesAddress = true
   /// The received messages, by class.
   private(set) var requests: [STUNMessage] = []
   private(set) var responses: [STUNMessage] = []
@@ -44,7 +46,7 @@ struct ScriptedPeer: Node {
     requests.append(message)
     guard answers, message.isAuthentic(key: Array(credentials.password.utf8)) else { return }
     var response = STUNMessage(.success, transactionID: message.transactionID)
-    response.xorMappedAddress = from
+    if namesAddress { response.xorMappedAddress = from }
     actions.append(.send(response.encoded(integrityKey: Array(credentials.password.utf8)), from: to, to: from))
     wake = now
   }
