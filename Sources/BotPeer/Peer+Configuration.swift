@@ -59,6 +59,9 @@ extension Peer {
     public var dataChannels: DataChannelOptions?
     /// The response to a participant's keyframe request, in addition to `PeerEvent.keyframeRequested`.
     public var keyframeResponse = KeyframeResponse.replay
+    /// Whether the frames to send are those of another participant, whose bitrate does not follow the bandwidth of those
+    /// who receive them from us.
+    package var isForwarding = false
     /// The minimum and maximum of the estimated bandwidth to a participant, in bits per second; the limits of
     /// `PeerEvent.targetBitrate`. Frames are sent whatever their bitrate, as long as the network path carries them.
     public var minimumSendBitrate = 50_000

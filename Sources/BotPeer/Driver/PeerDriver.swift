@@ -115,7 +115,8 @@ final class PeerDriver {
     settings.restartsICE = configuration.restartsICE
     settings.impairment = configuration.impairment
     settings.faultInjector = configuration.fault?.injector
-    settings.media = MediaSession.Configuration(keyframeResponse: configuration.keyframeResponse)
+    settings.media = MediaSession.Configuration(
+      keyframeResponse: configuration.keyframeResponse, isForwarding: configuration.isForwarding)
     settings.media.receiving.startDelay = configuration.initialReorderingDelay
     settings.media.congestion.minimumBitrate = Double(configuration.minimumSendBitrate)
     settings.media.congestion.maximumBitrate = Double(configuration.maximumSendBitrate)

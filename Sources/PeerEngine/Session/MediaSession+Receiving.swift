@@ -78,7 +78,8 @@ extension MediaSession {
       }
     case .receiverEstimatedMaximumBitrate(let estimate):
       maximumBitrate = estimate.bitrate
-      congestion.received(maximumBitrate: estimate.bitrate, now: now)
+      congestion.received(
+        maximumBitrate: estimate.bitrate, coverage: coverage(of: estimate.sources), now: now)
     case .extendedReport(let report):
       received(report, now: now)
     case .transportFeedback(let feedback):
@@ -86,6 +87,13 @@ extension MediaSession {
     case .sourceDescription, .unknown:
       break
     }
+  }
+
+  /// Returns which of our media a receiver's limit covers. One that names no source of ours covers everything.
+  private func coverage(of sources: [UInt32]) -> ReceiverLimit.Coverage {
+    var named: Set<MediaKind> = []
+    for track in sending where sources.contains(where: track.owns) { named.insert(track.media.kind) }
+    return named == [.video] ? .video : named == [.audio] ? .audio : .everything
   }
 
   private mutating func received(_ report: SenderReport, now: MonotonicInstant) {

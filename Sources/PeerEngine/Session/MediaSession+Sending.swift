@@ -156,7 +156,8 @@ extension MediaSession {
     if !sending[position].hasReported { nextReport = now }
     let wasProbing = congestion.isProbing
     congestion.sent(
-      number: number, size: packet.byteCount, isRepeat: entry.priority == .retransmission, isFiller: isFiller, now: now)
+      number: number, size: packet.byteCount, isRepeat: entry.priority == .retransmission, isFiller: isFiller,
+      isAudio: entry.priority == .audio, now: now)
     if wasProbing, !congestion.isProbing { pace(now: now) }
     var datagram = ByteBufferAllocator().buffer(capacity: packet.byteCount + SRTPSession.trailerRoom)
     packet.write(into: &datagram)

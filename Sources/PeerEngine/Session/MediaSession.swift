@@ -23,9 +23,12 @@ package struct MediaSession: Sendable {
     }
 
     /// Returns a configuration for a kind of source.
-    package init(keyframeResponse: KeyframeResponse) {
+    ///
+    /// - Parameter isForwarding: whether the frames are those of another participant, who makes keyframes but does not
+    ///   follow the bandwidth of this one.
+    package init(keyframeResponse: KeyframeResponse, isForwarding: Bool = false) {
       sending.keyframeResponse = keyframeResponse
-      if keyframeResponse == .replay {
+      if keyframeResponse == .replay || isForwarding {
         congestion.sourceFollows = false
         congestion.startBitrate = CongestionController.Configuration.startBitrateOfRecording
       }

@@ -30,6 +30,7 @@ final class RoomMember: Sendable {
     configuration.sending = sending
     configuration.receiving = sending.isEmpty ? Set(MediaKind.allCases) : []
     configuration.keyframeResponse = .requestFromSource
+    configuration.isForwarding = true
     configuration.initialReorderingDelay = WHIPGateway.initialReorderingDelay
     configuration.isPolite = { other in ownID.withLock { $0 } < other.text }
     configuration.handler = { event in

@@ -74,6 +74,7 @@ actor WHIPGateway: HTTPRequestResponder {
     configuration.keyframeResponse = .requestFromSource
     configuration.handler = { event in
       if case .media(.frame(let frame)) = event.event { forwarding.forward(frame, of: event.participant) }
+    configuration.isForwarding = true
     }
     let peer = try await Peer.start(configuration, on: MediaThread.loop, log: log)
     let gateway = WHIPGateway(options: options, peer: peer, forwarding: forwarding, loop: MediaThread.loop, log: log)

@@ -30,6 +30,8 @@ struct SharedPath {
     var given: [Int: ContinuousClock.Instant] = [:]
     /// A filter for each RTCP packet of the receiver; false drops the packet.
     var carriesFeedback: (RTCPPacket) -> Bool = { _ in true }
+    /// Estimates the maximum bitrate of the video in place of the receiver.
+    var estimator: ThroughputEstimator?
 
     init(sender: MediaSession, receiver: MediaSession, back: LossyLink, start: ContinuousClock.Instant) {
       self.sender = sender
@@ -92,6 +94,17 @@ struct SharedPath {
     var datagram = ByteBuffer()
     RTCPPacket.write(
       [.pictureLossIndication(PictureLossIndication(senderSSRC: 1, mediaSSRC: Negotiated.aliceVideo))], into: &datagram)
+    flows[position].back.send(datagram, now: now)
+  }
+
+  /// Sends a receiver's limit in bits a second.
+  mutating func limit(to bitrate: UInt64, sources: [UInt32], of position: Int = 0) {
+    var datagram = ByteBuffer()
+    RTCPPacket.write(
+      [
+        .receiverEstimatedMaximumBitrate(
+          ReceiverEstimatedMaximumBitrate(senderSSRC: 1, bitrate: bitrate, sources: sources))
+      ], into: &datagram)
     flows[position].back.send(datagram, now: now)
   }
 
@@ -200,8 +213,23 @@ struct SharedPath {
     if PacketKind.of(own) == .rtcp {
       flows[position].receiver.receivedRTCP(own, now: now)
     } else {
+      estimate(own, of: position)
       flows[position].receiver.receivedRTP(own, now: now)
     }
+  }
+
+  /// Shows a packet to the flow's estimator, and sends what it estimates.
+  private func estimate(_ datagram: ByteBuffer, of position: Int) {
+    guard let packet = try? RTPPacket(parsing: datagram), packet.ssrc == Negotiated.aliceVideo,
+      let bitrate = flows[position].estimator?.add(bytes: packet.payload.readableBytes, now: now)
+    else { return }
+    var written = ByteBuffer()
+    RTCPPacket.write(
+      [
+        .receiverEstimatedMaximumBitrate(
+          ReceiverEstimatedMaximumBitrate(senderSSRC: 1, bitrate: bitrate, sources: [packet.ssrc]))
+      ], into: &written)
+    flows[position].back.send(written, now: now)
   }
 }
 

@@ -12,8 +12,9 @@ extension CongestionController {
   ///   - number: its transport-wide sequence number, if it has one.
   ///   - isFiller: whether it is sent only for a probe.
   package mutating func sent(
-    number: UInt16?, size: Int, isRepeat: Bool, isFiller: Bool = false, now: MonotonicInstant
+    number: UInt16?, size: Int, isRepeat: Bool, isFiller: Bool = false, isAudio: Bool = false, now: MonotonicInstant
   ) {
+    if isAudio { audio.add(bytes: size, now: now) }
     if isRepeat { retransmissions.add(bytes: size, now: now) } else { media.add(bytes: size, now: now) }
     guard let number, judgement == .delay else { return }
     firstSent = firstSent ?? now
@@ -48,7 +49,7 @@ extension CongestionController {
     saturation.update(
       carried: carried, queueDelay: queue.current, sent: sentRate(now: now), linkCapacity: rateControl.rate, now: now)
     if let measured = probe.received(report.arrivals, now: now) { judge(measured, limits: limits, now: now) }
-    settle(limits: limits)
+    settle(limits: limits, now: now)
   }
 
   /// Handles a report block on one of our sources; used if there is no transport-wide feedback.
@@ -65,15 +66,24 @@ extension CongestionController {
     lossBound.received(
       expected: Int(Int32(bitPattern: counted.highest &- before.highest)), lost: counted.lost - before.lost,
       isUncongested: false, sent: media.bitrate(now: now), roundTrip: roundTrip, limits: limits,
-      reportedLimit: receiverLimit != nil, now: now)
+      reportedLimit: receiverLimit.isSet, now: now)
     if isFull { lossBound.queueWasSeen(sent: media.bitrate(now: now), limits: limits, now: now) }
-    settle(limits: limits)
+    settle(limits: limits, now: now)
   }
 
   /// Applies the receiver's maximum bitrate (draft-alvestrand-rmcat-remb-03).
-  package mutating func received(maximumBitrate: UInt64, now: MonotonicInstant) {
-    receiverLimit = Double(maximumBitrate)
-    settle(limits: limits(now: now))
+  ///
+  /// - Parameter coverage: the media whose sources the message names.
+  package mutating func received(
+    maximumBitrate: UInt64, coverage: ReceiverLimit.Coverage = .everything, now: MonotonicInstant
+  ) {
+    receiverLimit.received(Double(maximumBitrate), coverage: coverage, now: now)
+    settle(limits: limits(now: now), now: now)
+  }
+
+  /// Lets a limit of the receiver end that is not repeated.
+  mutating func updateReceiverLimit(now: MonotonicInstant) {
+    if receiverLimit.isSet { settle(limits: limits(now: now), now: now) }
   }
 
   private mutating func judge(_ measured: Double, limits: ClosedRange<Double>, now: MonotonicInstant) {
@@ -98,20 +108,39 @@ extension CongestionController {
     media.bitrate(now: now) + retransmissions.bitrate(now: now)
   }
 
-  private mutating func settle(limits: ClosedRange<Double>) {
+  private mutating func settle(limits: ClosedRange<Double>, now: MonotonicInstant) {
     var lowest = lossBound.rate
     if judgement == .delay { lowest = min(lowest, rateControl.rate) }
-    if let receiverLimit { lowest = min(lowest, receiverLimit) }
+    let limit = receiversLimit(ceiling: limits.upperBound, now: now)
+    isLimitedByReceiver = limit != nil
+    if let limit { lowest = min(lowest, limit) }
     estimate = min(max(lowest, limits.lowerBound), limits.upperBound)
     linkCapacity = judgement == .delay ? rateControl.rate : estimate
     ceiling = limits.upperBound
   }
 
-  /// Returns the limits of the estimate. Its maximum exceeds that of the target if the media itself needs more: a recorded
-  /// file is sent as it is.
+  /// Returns the receiver's limit for all media together, in bits a second, if it counts.
+  ///
+  /// A source that does not follow the estimate is not held back by it alone: the receiver estimates from what arrives,
+  /// and so always says little more than that. It counts if loss or a full queue show that the path does not carry the
+  /// media, or if it is a cap.
+  private mutating func receiversLimit(ceiling: Double, now: MonotonicInstant) -> Double? {
+    guard receiverLimit.isSet, receiverLimit.coverage != .audio else { return nil }
+    let all = sentRate(now: now)
+    let uncovered = receiverLimit.coverage == .video ? min(audio.bitrate(now: now), all) : 0
+    guard let limit = receiverLimit.limit(sent: all - uncovered, ceiling: ceiling, now: now) else { return nil }
+    let counts =
+      configuration.sourceFollows || lossBound.fell(within: Self.congestionMemory, now: now)
+      || receiverLimit.isCap(sent: all - uncovered, now: now)
+    return counts ? limit + uncovered : nil
+  }
+
+  /// Returns the limits of the estimate. Its minimum exceeds that of the target if audio alone needs as much. Its maximum
+  /// exceeds that of the target if the media itself needs more: a recorded file is sent as it is.
   private mutating func limits(now: MonotonicInstant) -> ClosedRange<Double> {
     let own = media.bitrate(now: now)
-    return configuration.minimumBitrate...max(configuration.maximumBitrate, own * 2, configuration.minimumBitrate)
+    let least = max(configuration.minimumBitrate, audio.bitrate(now: now) + Self.minimumVideoBitrate)
+    return least...max(configuration.maximumBitrate, own * 2, least)
   }
 
   private func usage(now: MonotonicInstant) -> TrendlineEstimator.Usage {

@@ -12,7 +12,7 @@ extension CongestionController {
   package var likelyLimit: Double? {
     switch judgement {
     case .delay: rateControl.hasFallen && linkCapacity < ceiling * 0.9 ? linkCapacity : nil
-    case .reports: receiverLimit != nil || lossBound.hasFallen ? linkCapacity : nil
+    case .reports: isLimitedByReceiver || lossBound.hasFallen ? linkCapacity : nil
     }
   }
 
@@ -76,6 +76,7 @@ extension CongestionController {
   ///
   /// - Parameter backlog: how long the last queued packet has to wait before it leaves.
   package mutating func poll(backlog: Duration, now: MonotonicInstant) -> Target? {
+    updateReceiverLimit(now: now)
     let excess = queue.excess + max(.zero, backlog - Self.harmlessBacklog)
     let share = max(0.1, 1 - excess.seconds / Self.drainTime)
     let repeated = min(retransmissions.bitrate(now: now), estimate / 2)

@@ -8,6 +8,9 @@ import RTP
 ///
 /// Left out on purpose: congestion control by the receiver (draft-ietf-rmcat-gcc-02, 3), ECN, and coordination of several
 /// transports.
+///
+/// No estimate can starve the video for good: it is never lower than what audio needs, which is always sent, and a little
+/// more; and a limit of the receiver ends if nothing of what it limits is sent (``ReceiverLimit``).
 package struct CongestionController: Sendable {
   package struct Configuration: Sendable, Hashable {
     /// The minimum and maximum of the target, in bits a second.
@@ -64,6 +67,11 @@ package struct CongestionController: Sendable {
   /// For how long after a probe that proved more the slope of the delay is ignored: larger frames take longer by
   /// themselves.
   static let postProbeHoldOff: Duration = .milliseconds(600)
+  /// What remains for video at least, in bits a second, however low the estimate is: without any, nobody would learn that
+  /// the path carries more.
+  static let minimumVideoBitrate = 25_000.0
+  /// For how long loss and a full queue that were reported speak for the receiver's limit.
+  static let congestionMemory: Duration = .seconds(10)
   /// By how much a round-trip time exceeds the shortest one when the queue is full, if there are only receiver reports.
   static let fullQueue: Duration = .milliseconds(100)
 
@@ -87,12 +95,16 @@ package struct CongestionController: Sendable {
   var saturation = SaturationDetector()
   var firstSent: MonotonicInstant?
   var lastSuccessfulProbe: MonotonicInstant?
-  var receiverLimit: Double?
+  var receiverLimit = ReceiverLimit()
+  /// Whether the receiver's limit counts at present.
+  var isLimitedByReceiver = false
   var roundTrip: Duration = .milliseconds(100)
   var shortestRoundTrip: Duration?
   var lastFeedback: MonotonicInstant?
   var feedbackInterval: Duration = .milliseconds(100)
   var media = RateCounter(shortestWindow: .seconds(1))
+  /// The part of the media that is audio.
+  var audio = RateCounter(shortestWindow: .seconds(1))
   var retransmissions = RateCounter(shortestWindow: .seconds(1))
   var lossCounts: [UInt32: (highest: UInt32, lost: Int)] = [:]
   var ceiling: Double

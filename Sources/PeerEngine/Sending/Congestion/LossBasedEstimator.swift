@@ -22,6 +22,11 @@ package struct LossBasedEstimator: Sendable {
   /// Whether loss has ever lowered the rate.
   package var hasFallen: Bool { lastDecrease != nil }
 
+  /// Whether loss, or a full queue, has lowered the rate recently.
+  package func fell(within span: Duration, now: MonotonicInstant) -> Bool {
+    lastDecrease.map { now - $0 <= span } ?? false
+  }
+
   private var expected = 0
   private var lost = 0
   private var lastJudgement: MonotonicInstant?
