@@ -17,6 +17,10 @@ package final class HTTPClient: Sendable {
     /// The maximum size of a response's body in bytes.
     package var maximumBodyBytes = 1 << 20
     /// How long an unused connection stays open.
+    /// The maximum size of one header field of a response, that of all together, and their number.
+    static let maximumHeaderFieldBytes = 16 * 1024
+    static let maximumHeaderBytes = 64 * 1024
+    static let maximumHeaderCount = 128
     package var idleTimeout: Duration = .seconds(20)
 
     package init() {}

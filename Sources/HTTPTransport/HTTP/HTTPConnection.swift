@@ -41,7 +41,13 @@ final class HTTPConnection: Sendable {
             let name = url.serverName
             try pipeline.addHandler(NIOSSLClientHandler(context: context, serverHostname: name))
           }
-          try pipeline.addHTTPClientHandlers(leftOverBytesStrategy: .dropBytes, enableOutboundHeaderValidation: true)
+          var limits = NIOHTTPDecoderLimitConfiguration()
+          limits.maxHeaderFieldSize = HTTPClient.Options.maximumHeaderFieldBytes
+          limits.maxHeaderListSize = HTTPClient.Options.maximumHeaderBytes
+          limits.maxHeaderFieldCount = HTTPClient.Options.maximumHeaderCount
+          try pipeline.addHTTPClientHandlers(
+            leftOverBytesStrategy: .dropBytes, enableOutboundHeaderValidation: true, encoderConfiguration: .init(),
+            decoderLimitConfiguration: limits)
           let handler = HTTPExchangeHandler(
             url: url, maximumBodyBytes: options.maximumBodyBytes, idleTimeout: options.idleTimeout, ready: ready,
             waitsForTLS: context != nil)

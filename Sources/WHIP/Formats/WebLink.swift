@@ -10,9 +10,14 @@ package struct WebLink: Sendable, Hashable {
   package var parameters: [String: String]
 
   package static let maximumFieldBytes = 8_192
+  /// The maximum size of all fields of a response together; further fields are ignored.
+  package static let maximumResponseBytes = 32_768
   package static let maximumCount = 64
+  /// The maximum number of parameters of a link; further ones are ignored.
+  package static let maximumParameterCount = 16
 
-  /// Parses one header field, which may contain several links. What is no link is skipped.
+  /// Parses one header field, which may contain several links. What is no link is skipped. Each byte is read a fixed
+  /// number of times at most.
   package static func parse(_ field: String) -> [WebLink] {
     guard field.utf8.count <= maximumFieldBytes,
       !field.utf8.hasRunOutsideASCII(over: SDPOutline.maximumRunOutsideASCII)
@@ -23,7 +28,9 @@ package struct WebLink: Sendable, Hashable {
       guard let target = scanner.target() else { break }
       var parameters: [String: String] = [:]
       while let (name, value) = scanner.parameter() {
-        if !name.isEmpty, parameters[name] == nil { parameters[name] = value }
+        if !name.isEmpty, parameters[name] == nil, parameters.count < maximumParameterCount {
+          parameters[name] = value
+        }
       }
       links.append(WebLink(target: target, parameters: parameters))
       scanner.skipToComma()
@@ -43,9 +50,22 @@ package struct WebLink: Sendable, Hashable {
     return ICEServer(url: target, username: parameters["username"], credential: parameters["credential"])
   }
 
-  /// The ICE servers of a response, at most 16.
+  /// The ICE servers of a response, at most 16, of the first 64 links.
   package static func iceServers(in headers: HTTPHeaders) -> [ICEServer] {
-    Array(headers["Link"].prefix(maximumCount).flatMap { parse($0) }.compactMap(\.iceServer).prefix(16))
+    var servers: [ICEServer] = []
+    var links = maximumCount
+    var bytes = maximumResponseBytes
+    for field in headers["Link"].prefix(maximumCount) {
+      bytes -= field.utf8.count
+      guard bytes >= 0 else { break }
+      for link in parse(field).prefix(links) {
+        links -= 1
+        if let server = link.iceServer { servers.append(server) }
+        if servers.count == 16 { return servers }
+      }
+      if links == 0 { break }
+    }
+    return servers
   }
 
   /// Reads bytes in order; it never reads beyond the end.
@@ -90,16 +110,31 @@ package struct WebLink: Sendable, Hashable {
 
     private mutating func token() -> String {
       let start = position
-      while let byte = current, !" \t;,=\"<>".utf8.contains(byte) { position += 1 }
-      // Base64 in a token may end with "=", although the grammar forbids it.
-      if position > start { while current == UInt8(ascii: "="), isPadding { position += 1 } }
+      while let byte = current, !Self.endsToken(byte) { position += 1 }
+      if position > start { skipPadding() }
       return String(decoding: bytes[start..<position], as: UTF8.self)
     }
 
-    /// Whether only "=" stand between here and the end of the parameter.
-    private var isPadding: Bool {
-      let rest = bytes[position...].drop { $0 == UInt8(ascii: "=") }
-      return rest.first.map { " \t;,".utf8.contains($0) } ?? true
+    /// Base64 in a token may end with one or two "=", although the grammar forbids it.
+    private mutating func skipPadding() {
+      var end = position
+      while end < bytes.count, bytes[end] == UInt8(ascii: "="), end - position < 3 { end += 1 }
+      guard end - position < 3, end == bytes.count || Self.endsParameter(bytes[end]) else { return }
+      position = end
+    }
+
+    private static func endsToken(_ byte: UInt8) -> Bool {
+      switch byte {
+      case UInt8(ascii: "="), UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"): true
+      default: endsParameter(byte)
+      }
+    }
+
+    private static func endsParameter(_ byte: UInt8) -> Bool {
+      switch byte {
+      case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: ";"), UInt8(ascii: ","): true
+      default: false
+      }
     }
 
     private mutating func quoted() -> String {

@@ -50,6 +50,40 @@ struct WebLinkTests {
     #expect(WebLink.parse(String(repeating: "<stun:a>;rel=ice-server,", count: 400)).isEmpty)
   }
 
+  @Test(
+    "fields that are full of one character cost no more than others, and 64 of 8 kB are read in a moment",
+    arguments: ["=", "a=", ";a==", "<>;a=b==", "\"", "<", ";", ",", "a"])
+  func costly(filling: String) {
+    var headers = HTTPHeaders()
+    let filled = "<turn:a>;rel=ice-server;credential=a" + String(repeating: filling, count: 8_100 / filling.utf8.count)
+    for _ in 0..<64 { headers.add(name: "Link", value: filled + ";") }
+    let start = ContinuousClock.now
+    for link in WebLink.parse(filled + ";") { _ = link.iceServer }
+    _ = WebLink.iceServers(in: headers)
+    // Generous: it takes some milliseconds, and reading each character again for each one before took half a minute.
+    #expect(ContinuousClock.now - start < .seconds(2))
+  }
+
+  @Test("fields beyond 32 KiB in a response, links beyond 64 and parameters beyond 16 are ignored")
+  func responseLimits() {
+    var headers = HTTPHeaders()
+    for _ in 0..<4 { headers.add(name: "Link", value: "<x:" + String(repeating: "a", count: 8_180) + ">") }
+    headers.add(name: "Link", value: "<stun:a>;rel=ice-server")
+    #expect(WebLink.iceServers(in: headers) == [ICEServer(url: "stun:a")])
+    headers.replaceOrAdd(name: "Link", value: "<x:a>")
+    for _ in 0..<5 { headers.add(name: "Link", value: "<x:" + String(repeating: "a", count: 8_180) + ">") }
+    headers.add(name: "Link", value: "<stun:a>;rel=ice-server")
+    #expect(WebLink.iceServers(in: headers) == [])
+    #expect(
+      WebLink.iceServers(in: ["Link": String(repeating: "<x:a>,", count: 63) + "<stun:a>;rel=ice-server"]).count == 1)
+    var many = HTTPHeaders()
+    for _ in 0..<8 { many.add(name: "Link", value: String(repeating: "<x:a>,", count: 8)) }
+    many.add(name: "Link", value: "<stun:a>;rel=ice-server")
+    #expect(WebLink.iceServers(in: many) == [])
+    let parameters = (0..<40).map { ";p\($0)=1" }.joined()
+    #expect(WebLink.parse("<stun:a>" + parameters).first?.parameters.count == 16)
+  }
+
   @Test("damaged fields do no harm", arguments: 0..<200)
   func damaged(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
