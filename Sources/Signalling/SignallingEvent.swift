@@ -72,6 +72,8 @@ public struct ICEServer: Sendable, Hashable, ExpressibleByStringLiteral {
   public var username: String?
   /// The password. Never log it.
   public var credential: String?
+  /// The narrowest scope of an address of the server that is used: that of the server that named it.
+  package var narrowestScope = NetworkScope.loopback
 
   public init(url: String, username: String? = nil, credential: String? = nil) {
     self.url = url

@@ -66,8 +66,15 @@ struct ICEServers: Sendable {
       throw .badIceServer(server.shown, reason: "The name could not be resolved: \(error).")
     }
     guard !found.isEmpty else { throw .badIceServer(server.shown, reason: "\(url.host) has no address.") }
+    let permitted = found.filter { NetworkScope(address: $0.ip.bytes) >= server.narrowestScope }
+    guard !permitted.isEmpty else {
+      let scope = found.map { NetworkScope(address: $0.ip.bytes) }.max() ?? .loopback
+      throw .badIceServer(
+        server.shown,
+        reason: "\(url.host) is in \(scope), but the server that named it is in \(server.narrowestScope).")
+    }
     guard url.kind == .turn else {
-      for address in found where !stun.contains(address) { stun.append(address) }
+      for address in permitted where !stun.contains(address) { stun.append(address) }
       return
     }
     let given = server.username.map { TURNCredentials(username: $0, password: server.credential ?? "") }
@@ -78,7 +85,7 @@ struct ICEServers: Sendable {
     turn.append(
       TURNServer(
         url: url, credentials: credentials,
-        addresses: found.filter { $0.family == .v4 } + found.filter { $0.family == .v6 }))
+        addresses: permitted.filter { $0.family == .v4 } + permitted.filter { $0.family == .v6 }))
   }
 
   /// Returns all addresses of a name, because each local socket needs one of its own family. Blocks.

@@ -1,6 +1,7 @@
 package import NIOCore
 import NIOHTTP1
 import NIOPosix
+import Signalling
 import Synchronization
 
 /// An HTTP/1.1 client for small messages (RFC 9112), as signalling needs them: it keeps connections open for further
@@ -16,11 +17,11 @@ package final class HTTPClient: Sendable {
     package var connectTimeout: Duration = .seconds(10)
     /// The maximum size of a response's body in bytes.
     package var maximumBodyBytes = 1 << 20
-    /// How long an unused connection stays open.
     /// The maximum size of one header field of a response, that of all together, and their number.
     static let maximumHeaderFieldBytes = 16 * 1024
     static let maximumHeaderBytes = 64 * 1024
     static let maximumHeaderCount = 128
+    /// How long an unused connection stays open.
     package var idleTimeout: Duration = .seconds(20)
 
     package init() {}
@@ -51,7 +52,7 @@ package final class HTTPClient: Sendable {
     let deadline = ContinuousClock.now + request.timeout
     if request.needsNewConnection {
       closeIdle(for: request.url)
-    } else if let kept = takeIdle(for: request.url) {
+    } else if let kept = takeIdle(for: request.url, narrowestScope: request.narrowestScope) {
       do {
         return try await exchange(request, on: kept, deadline: deadline)
       } catch {
@@ -62,7 +63,8 @@ package final class HTTPClient: Sendable {
       }
     }
     let connection = try await HTTPConnection.open(
-      to: request.url, options: options, within: min(options.connectTimeout, deadline - .now), on: group.any())
+      to: request.url, options: options, narrowestScope: request.narrowestScope,
+      within: min(options.connectTimeout, deadline - .now), on: group.any())
     return try await exchange(request, on: connection, deadline: deadline)
   }
 
@@ -95,12 +97,12 @@ package final class HTTPClient: Sendable {
 
   private static func key(_ url: HTTPURL) -> String { "\(url.isSecure) \(url.host.lowercased()) \(url.port)" }
 
-  private func takeIdle(for url: HTTPURL) -> HTTPConnection? {
+  private func takeIdle(for url: HTTPURL, narrowestScope: NetworkScope) -> HTTPConnection? {
     state.withLock { state in
-      while let connection = state.idle[Self.key(url)]?.popLast() {
-        if connection.isOpen { return connection }
-      }
-      return nil
+      var kept = state.idle[Self.key(url), default: []].filter(\.isOpen)
+      let position = kept.lastIndex { $0.scope >= narrowestScope }
+      defer { state.idle[Self.key(url)] = kept.isEmpty ? nil : kept }
+      return position.map { kept.remove(at: $0) }
     }
   }
 

@@ -2,6 +2,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
+import Signalling
 import Synchronization
 
 /// One TCP or TLS connection for one exchange at a time.
@@ -9,11 +10,14 @@ final class HTTPConnection: Sendable {
   private let channel: any Channel
   private let handler: NIOLoopBound<HTTPExchangeHandler>
   private let receivedNothing: Atomic<Bool>
+  /// The scope of the server's address.
+  let scope: NetworkScope
 
   private init(channel: any Channel, handler: NIOLoopBound<HTTPExchangeHandler>) {
     self.channel = channel
     self.handler = handler
     receivedNothing = Atomic(true)
+    scope = channel.remoteAddress?.scope ?? .loopback
   }
 
   var isOpen: Bool { channel.isActive }
@@ -23,7 +27,8 @@ final class HTTPConnection: Sendable {
   func close() { channel.close(promise: nil) }
 
   static func open(
-    to url: HTTPURL, options: HTTPClient.Options, within timeout: Duration, on loop: any EventLoop
+    to url: HTTPURL, options: HTTPClient.Options, narrowestScope: NetworkScope = .loopback, within timeout: Duration,
+    on loop: any EventLoop
   ) async throws(HTTPError) -> HTTPConnection {
     let context = try tlsContext(for: url, options: options)
     let ready = loop.makePromise(of: NIOLoopBound<HTTPExchangeHandler>.self)
@@ -37,6 +42,7 @@ final class HTTPConnection: Sendable {
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           let pipeline = channel.pipeline.syncOperations
+          if narrowestScope > .loopback { try pipeline.addHandler(AddressFilter(narrowest: narrowestScope)) }
           if let context {
             let name = url.serverName
             try pipeline.addHandler(NIOSSLClientHandler(context: context, serverHostname: name))
@@ -58,7 +64,13 @@ final class HTTPConnection: Sendable {
     connected.whenComplete { result in
       switch result {
       case .success(let channel): ready.futureResult.whenFailure { _ in channel.close(promise: nil) }
-      case .failure(let error): ready.fail(HTTPError.unreachable(url, reason: SocketReason.text(error)))
+      case .failure(let error):
+        if let rejection = AddressFilter.rejection(in: error) {
+          let reason = "its address is in \(rejection.scope), but the server that named it is in \(narrowestScope)"
+          ready.fail(HTTPError.notPermitted(url, reason: reason))
+        } else {
+          ready.fail(HTTPError.unreachable(url, reason: SocketReason.text(error)))
+        }
       }
     }
     do {
@@ -81,7 +93,9 @@ final class HTTPConnection: Sendable {
     defer { timer.cancel() }
     channel.eventLoop.execute { [handler] in handler.value.begin(request, result) }
     do {
-      return try await result.futureResult.get()
+      var exchanged = try await result.futureResult.get()
+      exchanged.response.scope = scope
+      return exchanged
     } catch {
       if case HTTPError.invalidResponse(_, HTTPExchangeHandler.closedEarly) = error {
       } else {

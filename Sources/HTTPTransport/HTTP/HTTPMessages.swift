@@ -15,6 +15,8 @@ package struct HTTPRequest: Sendable {
   /// Whether no kept connection may be used, because the network may have changed: then they do not work any more, and
   /// nothing shows that.
   package var needsNewConnection = false
+  /// The narrowest scope of an address to which the request is sent.
+  package var narrowestScope = NetworkScope.loopback
 
   package init(
     _ method: HTTPMethod, _ url: HTTPURL, headers: HTTPHeaders = [:], body: ByteBuffer? = nil,
@@ -33,6 +35,8 @@ package struct HTTPResponse: Sendable {
   package var status: HTTPResponseStatus
   package var headers: HTTPHeaders
   package var body: ByteBuffer
+  /// The scope of the address that sent the response.
+  package var scope = NetworkScope.loopback
 
   package init(status: HTTPResponseStatus, headers: HTTPHeaders = [:], body: ByteBuffer = ByteBuffer()) {
     self.status = status
@@ -65,6 +69,8 @@ public enum HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
   case invalidResponse(HTTPURL, reason: String)
   case responseTooLarge(HTTPURL, limit: Int)
   case timedOut(HTTPURL, after: Duration)
+  /// All addresses of the host are in a narrower network than a server may name: this machine, or a private network.
+  case notPermitted(HTTPURL, reason: String)
 
   public var description: String {
     switch self {
@@ -74,6 +80,7 @@ public enum HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
     case .invalidResponse(let url, let reason): "The response of \(Self.short(url)) is invalid: \(reason)."
     case .responseTooLarge(let url, let limit): "The response of \(Self.short(url)) is larger than \(limit) bytes."
     case .timedOut(let url, let limit): "\(Self.short(url)) did not respond within \(limit)."
+    case .notPermitted(let url, let reason): "\(Self.short(url)) is not requested: \(reason)."
     }
   }
 
@@ -86,7 +93,7 @@ extension SignallingConnectError {
   package init(_ error: HTTPError) {
     switch error {
     case .unreachable, .timedOut: self = .unreachable(error.description)
-    case .invalidResponse, .responseTooLarge, .notTrusted: self = .rejected(error.description)
+    case .invalidResponse, .responseTooLarge, .notTrusted, .notPermitted: self = .rejected(error.description)
     case .noCertificates: self = .invalidConfiguration(error.description)
     }
   }

@@ -70,5 +70,10 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     isSecure == other.isSecure && host.lowercased() == other.host.lowercased() && port == other.port
   }
 
+  /// Whether this is the same host over TLS, at the default port, as a server without TLS redirects to it.
+  package func isUpgrade(of other: HTTPURL) -> Bool {
+    isSecure && !other.isSecure && host.lowercased() == other.host.lowercased() && port == 443
+  }
+
   public var description: String { "\(isSecure ? "https" : "http")://\(authority)\(target)" }
 }

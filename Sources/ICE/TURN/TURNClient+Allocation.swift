@@ -190,9 +190,18 @@ extension TURNClient {
 
   /// RFC 8489, 10.
   private mutating func tryAlternate(_ alternate: TransportAddress?, now: ContinuousClock.Instant) {
+    let isNarrower =
+      alternate.map { named in
+        named.ip.isLoopback && !server.ip.isLoopback || named.ip.isLocal && !server.ip.isLocal
+      } ?? false
     let synthesized = server.family == .v6 ? alternate.flatMap { nat64?.synthesized(from: $0) } : nil
     guard let alternate = synthesized ?? alternate, alternate.isReachable, alternate.family == server.family else {
       fail(.badAlternateServer("its address is missing or cannot be used"), now: now)
+      return
+    }
+    // What a server in a wider network says must not lead into this machine or its network.
+    guard !isNarrower else {
+      fail(.badAlternateServer("\(alternate) is in a narrower network than the server that names it"), now: now)
       return
     }
     guard !askedServers.contains(alternate) else {

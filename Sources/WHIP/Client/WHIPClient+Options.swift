@@ -33,6 +33,10 @@ extension WHIPClient {
     public var requestsOptions = true
     /// Whether a player repeats its offer when the server does not know the stream yet (404), instead of giving up.
     public var waitsForStream = false
+    /// Whether redirects and addresses of sessions may lead to another origin than the endpoint's. Never followed are those
+    /// from https to http, and into a narrower network than that of the server that names them: a private one, or this
+    /// machine.
+    public var followsOtherOrigins = false
     /// The minimum and the maximum wait before the next attempt.
     public var minimumRetryDelay: Duration = .milliseconds(500)
     public var maximumRetryDelay: Duration = .seconds(30)

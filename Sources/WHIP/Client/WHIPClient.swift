@@ -139,7 +139,7 @@ public final class WHIPClient: SignallingClient {
     guard response.status != .unauthorized else {
       throw .unauthorized("\(url) \(options.token == nil ? "requires a token" : "rejects the token").")
     }
-    return response.statusClass == 2 ? WebLink.iceServers(in: response.headers) : []
+    return response.statusClass == 2 ? response.iceServers : []
   }
 
   private func run(iceServers: [ICEServer]) async {

@@ -72,10 +72,8 @@ extension WHIPSession {
       return delete(resource) + end("The \(role) server accepted the offer without an answer in SDP.")
     }
     var actions: [Action] = []
-    if resource.url == nil {
-      actions.append(.log(.warning, "The \(role) server named no usable Location, so the session cannot be deleted."))
-    }
-    let servers = WebLink.iceServers(in: response.headers)
+    if resource.url == nil { actions.append(.log(.warning, noLocation(in: response, url: url))) }
+    let servers = response.iceServers
     if !servers.isEmpty { actions.append(.deliver(.iceServers(servers))) }
     isTrickling = true
     let former = replaced
@@ -102,7 +100,7 @@ extension WHIPSession {
     }
     isTrickling = true
     var actions: [Action] = []
-    let servers = WebLink.iceServers(in: response.headers)
+    let servers = response.iceServers
     if !servers.isEmpty { actions.append(.deliver(.iceServers(servers))) }
     state = .answering(resource)
     if let next = takeNextOffer() { return actions + resumed() + self.offer(next, now: now) }
@@ -121,8 +119,13 @@ extension WHIPSession {
     guard target.isSecure || !url.isSecure else {
       return end("The \(role) server redirects from https to http.")
     }
+    guard permits(target, namedBy: url) else {
+      return end(
+        "The \(role) server redirects to another origin, \(target.description.printable()). "
+          + "The option --allow-redirects permits it.")
+    }
     nextOffer = nil
-    return post(offer, to: target, redirects: redirects + 1)
+    return post(offer, to: target, redirects: redirects + 1, scope: response.scope)
   }
 
   // MARK: The responses to an answer and to a restart
@@ -171,10 +174,30 @@ extension WHIPSession {
   ) -> Resource? {
     guard response.statusClass == 2 || response.status.code == 406 else { return nil }
     let location = response.headers.first(name: "Location").flatMap { try? url.resolving($0) }
-    // Credentials and descriptions that went over TLS must not go on without it.
-    let isUsable = location.map { $0.isSecure || !url.isSecure } ?? false
+    let isUsable = location.map { permits($0, namedBy: url) } ?? false
     return Resource(
-      url: isUsable ? location : nil, entityTag: response.entityTag, local: local, remote: response.text, since: now)
+      url: isUsable ? location : nil, entityTag: response.entityTag, local: local, remote: response.text, since: now,
+      scope: response.scope)
+  }
+
+  /// Whether requests may go to an address that a server names: one of its own origin or of the endpoint's, the same host
+  /// over TLS, or with ``WHIPClient/Options/followsOtherOrigins`` any other. Credentials and descriptions that went over
+  /// TLS never go on without it. The scope of the resolved address counts as well (`HTTPRequest.narrowestScope`).
+  private func permits(_ target: HTTPURL, namedBy url: HTTPURL) -> Bool {
+    guard target.isSecure || !url.isSecure else { return false }
+    if target.hasSameOrigin(as: url) || target.hasSameOrigin(as: endpoint) { return true }
+    return target.isUpgrade(of: url) || options.followsOtherOrigins
+  }
+
+  /// Why no Location can be used.
+  private func noLocation(in response: HTTPResponse, url: HTTPURL) -> String {
+    let consequence = "so the session cannot be deleted"
+    guard let text = response.headers.first(name: "Location"), let location = try? url.resolving(text),
+      location.isSecure || !url.isSecure
+    else { return "The \(role) server named no usable Location, \(consequence)." }
+    return
+      "The \(role) server named a Location of another origin, \(location.description.printable()), \(consequence). "
+      + "The option --allow-redirects permits it."
   }
 
   private mutating func takeNextOffer() -> String? {
@@ -227,6 +250,15 @@ extension WHIPSession {
 }
 
 extension HTTPResponse {
+  /// The ICE servers of the `Link` headers, none of which may be in a narrower network than the server.
+  var iceServers: [ICEServer] {
+    WebLink.iceServers(in: headers).map { server in
+      var server = server
+      server.narrowestScope = scope
+      return server
+    }
+  }
+
   /// Whether the body is a session description, as its type says or, without a type, as it begins.
   var hasSessionDescription: Bool {
     guard mediaType?.hasPrefix("application/sdp") ?? true else { return false }
@@ -259,7 +291,7 @@ extension HTTPError {
   /// Whether another attempt fails for the same reason.
   fileprivate var isPermanent: Bool {
     switch self {
-    case .notTrusted, .noCertificates: true
+    case .notTrusted, .noCertificates, .notPermitted: true
     case .unreachable, .invalidResponse, .responseTooLarge, .timedOut: false
     }
   }

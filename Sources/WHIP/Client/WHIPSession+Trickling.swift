@@ -25,7 +25,7 @@ extension WHIPSession {
     else { return [] }
     let (number, action) = request(
       .PATCH, url, type: SDPFragment.mediaType, ifMatch: resource.entityTag, body: fragment.text,
-      timeout: options.trickleTimeout)
+      timeout: options.trickleTimeout, scope: resource.scope)
     trickleRequest = number
     return [action]
   }

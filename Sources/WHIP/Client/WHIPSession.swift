@@ -39,6 +39,8 @@ package struct WHIPSession: Sendable {
     /// The server's description.
     var remote: String
     var since: ContinuousClock.Instant
+    /// The scope of the address that named the place.
+    var scope = NetworkScope.loopback
   }
 
   /// The fingerprints of both sides.
@@ -189,7 +191,7 @@ package struct WHIPSession: Sendable {
     }
     resource.local = sdp
     resource.remote = ICERestart.answer(fromOffer: resource.remote, answeredBy: sdp)
-    let (number, action) = request(.PATCH, url, type: "application/sdp", body: sdp)
+    let (number, action) = request(.PATCH, url, type: "application/sdp", body: sdp, scope: resource.scope)
     state = .sendingAnswer(request: number, resource)
     return [action]
   }
@@ -233,11 +235,12 @@ package struct WHIPSession: Sendable {
 
   mutating func request(
     _ method: HTTPMethod, _ url: HTTPURL, type: String? = nil, ifMatch: String? = nil, body: String? = nil,
-    timeout: Duration? = nil, needsNewConnection: Bool = false
+    timeout: Duration? = nil, needsNewConnection: Bool = false, scope: NetworkScope = .loopback
   ) -> (number: Int, action: Action) {
     lastRequest += 1
     var request = HTTPRequest(method, url, timeout: timeout ?? options.responseTimeout)
     request.needsNewConnection = needsNewConnection
+    request.narrowestScope = scope
     if let type { request.headers.add(name: "Content-Type", value: type) }
     if method == .POST { request.headers.add(name: "Accept", value: "application/sdp") }
     if let ifMatch { request.headers.add(name: "If-Match", value: ifMatch) }
@@ -248,10 +251,13 @@ package struct WHIPSession: Sendable {
     return (lastRequest, .send(lastRequest, request))
   }
 
-  mutating func post(_ offer: String, to url: HTTPURL? = nil, redirects: Int = 0) -> [Action] {
+  /// - Parameter scope: the scope of the address that named the URL.
+  mutating func post(
+    _ offer: String, to url: HTTPURL? = nil, redirects: Int = 0, scope: NetworkScope = .loopback
+  ) -> [Action] {
     let url = url ?? endpoint
     trickleRequest = nil
-    let (number, action) = request(.POST, url, type: "application/sdp", body: offer)
+    let (number, action) = request(.POST, url, type: "application/sdp", body: offer, scope: scope)
     state = .posting(request: number, url: url, redirects: redirects, offer: offer)
     return [action]
   }
@@ -263,7 +269,8 @@ package struct WHIPSession: Sendable {
     trickleRequest = nil
     // The reason for a restart may be that the address of the connection to the server has vanished, too.
     let (number, action) = request(
-      .PATCH, url, type: SDPFragment.mediaType, ifMatch: "*", body: fragment.text, needsNewConnection: true)
+      .PATCH, url, type: SDPFragment.mediaType, ifMatch: "*", body: fragment.text, needsNewConnection: true,
+      scope: resource.scope)
     state = .restarting(request: number, resource, offer: offer)
     return [action]
   }
@@ -276,7 +283,7 @@ package struct WHIPSession: Sendable {
 
   mutating func delete(_ resource: Resource) -> [Action] {
     guard let url = resource.url else { return [] }
-    let (number, action) = request(.DELETE, url, timeout: options.leaveTimeout)
+    let (number, action) = request(.DELETE, url, timeout: options.leaveTimeout, scope: resource.scope)
     closingRequests.insert(number)
     return [action]
   }

@@ -55,6 +55,12 @@ struct ConnectionOptions: ParsableArguments {
     transform: TimeSpan.parse)
   var waitForServer: TimeSpan?
 
+  @Flag(
+    help: ArgumentHelp(
+      "Follow redirects and session addresses of a WHIP or WHEP server to other origins, but never into a private network "
+        + "that the server is not in."))
+  var allowRedirects = false
+
   @Option(
     help: ArgumentHelp(
       "CA certificates in PEM to trust for a secure address. (default: those of the system)",
@@ -138,6 +144,7 @@ struct ConnectionOptions: ParsableArguments {
     connectionSettings.apiSecret.path = apiSecretFile
     connectionSettings.roomToken.path = roomTokenFile
     connectionSettings.waitForServer = waitForServer?.duration ?? .zero
+    connectionSettings.followsOtherOrigins = allowRedirects
     connectionSettings.authorities = caCertificate
     connectionSettings.ice = ice.settings
     connectionSettings.iceTransportPolicy = iceTransportPolicy
@@ -197,6 +204,9 @@ struct ConnectionOptions: ParsableArguments {
       throw ValidationError("--wait-for-server is at most 1h.")
     }
     let system = server.flatMap(SignallingSystem.init(address:)) ?? .skyRTC
+    if allowRedirects, system != .whip, system != .whep {
+      throw ValidationError("--allow-redirects is for WHIP and WHEP servers.")
+    }
     if iceTransportPolicy == .relay, !system.assignsICEServers,
       !ice.iceServer.contains(where: { $0.lowercased().hasPrefix("turn") })
     {

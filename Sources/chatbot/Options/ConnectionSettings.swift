@@ -22,6 +22,8 @@ struct ConnectionSettings: Sendable, Hashable {
   var roomToken = SecretFile(path: nil, variable: "CHATBOT_ROOM_TOKEN")
   /// How long to wait for a server that cannot be reached.
   var waitForServer: Duration = .zero
+  /// Whether a WHIP or WHEP server may lead to other origins.
+  var followsOtherOrigins = false
   /// A PEM file with the CA certificates to trust for a secure server; nil for the system's.
   var authorities: String?
   /// STUN and TURN servers.

@@ -81,6 +81,7 @@ extension ConnectionSettings {
   private func whipClient(_ role: WHIPClient.Role, log: Logger) throws(CallFailure) -> WHIPClient {
     var options = WHIPClient.Options()
     options.trust = trust
+    options.followsOtherOrigins = followsOtherOrigins
     options.waitsForStream = role == .player && waitForServer > .zero
     if let secret = try token.read() {
       do {

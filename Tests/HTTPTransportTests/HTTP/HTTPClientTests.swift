@@ -3,6 +3,7 @@ import HTTPTransport
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import Signalling
 import Synchronization
 import TestSupport
 import Testing
@@ -233,6 +234,44 @@ struct HTTPClientTests {
     for _ in 0..<1_000 where client.unusedConnectionCount > 0 { try await Task.sleep(for: .milliseconds(10)) }
     #expect(try await client.send(HTTPRequest(.POST, server.url())).text == "2")
     #expect(server.connectionCount == 2)
+  }
+
+  @Test("a request that may only leave the private network is not sent to this machine, whatever its name resolves to")
+  func narrowestScope() async throws {
+    let server = try await ScriptedServer([.write(Self.ok("1")), .write(Self.ok("2"))])
+    let client = client()
+    let port = try server.url().port
+    // A connection to this machine is open and unused.
+    let first = try await client.send(HTTPRequest(.GET, HTTPURL("http://localhost:\(port)/")))
+    #expect(first.scope == .loopback)
+    for (host, scope) in [("127.0.0.1", NetworkScope.everywhere), ("localhost", .everywhere), ("localhost", .local)] {
+      var request = HTTPRequest(.DELETE, try HTTPURL("http://\(host):\(port)/important"))
+      request.narrowestScope = scope
+      do {
+        _ = try await client.send(request)
+        Issue.record("It was sent.")
+      } catch {
+        guard case .notPermitted(_, let reason) = error else {
+          Issue.record("\(error)")
+          continue
+        }
+        #expect(reason.contains("this machine"))
+      }
+    }
+    #expect(server.connectionCount == 1)
+    #expect(try await client.send(HTTPRequest(.GET, HTTPURL("http://localhost:\(port)/"))).text == "2")
+  }
+
+  @Test("a response whose header is larger than 64 KiB, or has a field of more than 16 KiB, is an error")
+  func oversizedHeader() async throws {
+    let field = "X-A: " + String(repeating: "a", count: 15_000) + "\r\n"
+    let fields = [String(repeating: field, count: 5), "X-A: " + String(repeating: "a", count: 17_000) + "\r\n"]
+    for headers in fields + [String(repeating: "X-A: 1\r\n", count: 200)] {
+      let server = try await ScriptedServer([.write(Self.ok("1", headers))])
+      await #expect(throws: HTTPError.self) { try await client().send(HTTPRequest(.GET, server.url())) }
+    }
+    let server = try await ScriptedServer([.write(Self.ok("1", String(repeating: field, count: 4)))])
+    #expect(try await client().send(HTTPRequest(.GET, server.url())).text == "1")
   }
 
   @Test("an unused connection is closed after the idle time-out")

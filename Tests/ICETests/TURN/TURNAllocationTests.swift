@@ -218,8 +218,8 @@ struct TURNAllocationTests {
   }
 
   @Test(
-    "a server that refers to itself or to unusable addresses fails",
-    arguments: ["192.0.2.100", "0.0.0.0", "2001:db8::1"])
+    "a server that refers to itself, to unusable addresses or into our own network fails",
+    arguments: ["192.0.2.100", "0.0.0.0", "2001:db8::1", "127.0.0.1", "10.0.0.1", "192.168.1.1", "169.254.169.254"])
   func badAlternate(ip: String) {
     var path = TURNPath()
     path.server.alternate = address(ip, 3_478)

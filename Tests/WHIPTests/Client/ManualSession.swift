@@ -15,8 +15,12 @@ struct ManualSession {
   var events: [SignallingEvent] = []
   var log: [String] = []
 
-  init(_ role: WHIPClient.Role = .publisher, token: String? = nil, url: String = "https://whip.example/live/1") throws {
+  init(
+    _ role: WHIPClient.Role = .publisher, token: String? = nil, url: String = "https://whip.example/live/1",
+    followsOtherOrigins: Bool = false
+  ) throws {
     var options = WHIPClient.Options()
+    options.followsOtherOrigins = followsOtherOrigins
     options.token = try token.map { try BearerToken($0) }
     session = WHIPSession(role, endpoint: try HTTPURL(url), options: options, generator: SeededGenerator(seed: 1))
   }
@@ -36,14 +40,20 @@ struct ManualSession {
   }
 
   /// Responds to the newest request.
-  mutating func respond(_ status: UInt, _ headers: HTTPHeaders = [:], body: String = "") throws {
+  mutating func respond(
+    _ status: UInt, _ headers: HTTPHeaders = [:], body: String = "", from scope: NetworkScope = .loopback
+  ) throws {
     let number = try #require(requests.last?.number)
-    respond(to: number, status, headers, body: body)
+    respond(to: number, status, headers, body: body, from: scope)
   }
 
-  mutating func respond(to number: Int, _ status: UInt, _ headers: HTTPHeaders = [:], body: String = "") {
-    let response = HTTPResponse(
+  mutating func respond(
+    to number: Int, _ status: UInt, _ headers: HTTPHeaders = [:], body: String = "",
+    from scope: NetworkScope = .loopback
+  ) {
+    var response = HTTPResponse(
       status: HTTPResponseStatus(statusCode: Int(status)), headers: headers, body: ByteBuffer(string: body))
+    response.scope = scope
     perform(session.responded(to: number, .success(response), now: now))
   }
 
@@ -52,10 +62,12 @@ struct ManualSession {
     perform(session.responded(to: number, .failure(error), now: now))
   }
 
-  mutating func created(_ headers: HTTPHeaders = [:], answer: String = Sample.answer()) throws {
+  mutating func created(
+    _ headers: HTTPHeaders = [:], answer: String = Sample.answer(), from scope: NetworkScope = .loopback
+  ) throws {
     var all: HTTPHeaders = ["Content-Type": "application/sdp", "Location": "/sessions/7", "ETag": "\"xyzzy\""]
     all.add(contentsOf: headers)
-    try respond(201, all, body: answer)
+    try respond(201, all, body: answer, from: scope)
   }
 
   /// Moves the clock to the next deadline.
