@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import Media
 import NIOCore
 import NIOHTTP1
@@ -7,6 +8,10 @@ import NIOHTTP1
 ///
 /// A web page may open a WebSocket to any server that its visitor can reach, including one on the visitor's own
 /// machine. It cannot hide its origin: browsers send it (RFC 6455, 10.2). Programs send none.
+///
+/// A foreign page may also make its own name resolve to our address (DNS rebinding); then its requests have its own origin
+/// and name us by its name. So the name by which a request reaches us must be one of ours. An IP address cannot be
+/// rebound, and over TLS our certificate is not valid for the foreign name.
 struct RequestRules: Sendable {
   /// Why a request is rejected.
   struct Rejection: Sendable, Hashable {
@@ -15,21 +20,51 @@ struct RequestRules: Sendable {
     var reason: String
   }
 
-  /// The hosts that a request may name; nil for any. A server that listens on a loopback address accepts only its own
-  /// names, because a foreign name may resolve to it as well (DNS rebinding).
-  private let hosts: Set<String>?
+  /// Which hosts a request may name.
+  private enum Hosts: Sendable {
+    case any
+    /// Those of loopback addresses, and these: the server is for its own machine.
+    case loopback(Set<String>)
+    /// IP addresses, localhost and these. Requests that only programs send may name any: browsers send an origin with
+    /// every WebSocket, and with every request but GET and HEAD (Fetch, 3.2).
+    case named(Set<String>)
+  }
+
+  private let hosts: Hosts
   private let origins: Set<String>
 
   /// - Parameters:
   ///   - host: the address that the server listens on.
   ///   - allowedOrigins: origins that may join besides the server's own, for example `https://example.org`; `*` for all.
-  init(host: String, allowedOrigins: [String]) {
+  ///   - serverNames: further names of a server that does not listen on a loopback address; `*` for any.
+  ///   - machineName: the name of the machine; empty if it has none.
+  ///   - isSecure: whether the server uses TLS.
+  init(
+    host: String, allowedOrigins: [String], serverNames: [String] = [], machineName: String = "",
+    isSecure: Bool = false
+  ) {
     origins = Set(allowedOrigins.map { $0.lowercased() })
-    guard Self.isLoopback(host) else {
-      hosts = nil
-      return
+    let named = origins.compactMap { Self.authority(ofOrigin: $0).map { Self.hostname(of: $0.authority) } }
+    if Self.isLoopback(host) {
+      hosts = .loopback(Set(named))
+    } else if isSecure || serverNames.contains("*") {
+      hosts = .any
+    } else {
+      var names = Set((named + serverNames + [host, machineName]).map { Self.withoutDots($0.lowercased()) })
+      // Multicast DNS resolves the first label in the local network (RFC 6762, 3).
+      if let label = machineName.lowercased().split(separator: ".").first {
+        names.formUnion([String(label), "\(label).local"])
+      }
+      names.remove("")
+      hosts = .named(names)
     }
-    hosts = Set(origins.compactMap { Self.authority(ofOrigin: $0).map { Self.hostname(of: $0.authority) } })
+  }
+
+  /// The name of the machine; empty if the system does not tell it.
+  static func machineName() -> String {
+    var name = [CChar](repeating: 0, count: 256)
+    guard gethostname(&name, name.count - 1) == 0 else { return "" }
+    return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
   func rejection(of head: HTTPRequestHead) -> Rejection? {
@@ -41,12 +76,28 @@ struct RequestRules: Sendable {
     guard named.count == 1 || head.version.minor == 0 && named.isEmpty else {
       return Rejection(status: 400, reason: "A request needs one Host header, but this one has \(named.count).")
     }
-    if let hosts, let host = named.first.map(Self.hostname), !Self.isLoopback(host), !hosts.contains(host) {
-      return Rejection(
-        status: 421, reason: "This server is for its own machine, but the request is for \(Self.short(host)).")
+    if let host = named.first.map(Self.hostname), let reason = rejection(of: head, for: host) {
+      return Rejection(status: 421, reason: reason)
     }
     guard head.headers.contains(name: "upgrade") else { return nil }
     return rejection(ofUpgrade: head, host: named.first)
+  }
+
+  /// Returns why a request may not name this host.
+  private func rejection(of head: HTTPRequestHead, for host: String) -> String? {
+    switch hosts {
+    case .any:
+      return nil
+    case .loopback(let names):
+      if Self.isLoopback(host) || names.contains(host) { return nil }
+      return "This server is for its own machine, but the request is for \(Self.short(host))."
+    case .named(let names):
+      let isReading = (head.method == .GET || head.method == .HEAD) && !head.headers.contains(name: "upgrade")
+      guard isReading || head.headers.contains(name: "origin") else { return nil }
+      let name = Self.withoutDots(host)
+      if Self.isLoopback(host) || Self.isAddress(host) || names.contains(name) { return nil }
+      return "This server has another name than \(Self.short(host)). The option --server-name adds one."
+    }
   }
 
   private func rejection(ofUpgrade head: HTTPRequestHead, host: String?) -> Rejection? {
@@ -93,10 +144,22 @@ struct RequestRules: Sendable {
     return text.lastIndex(of: ":").map { String(text[..<$0]) } ?? text
   }
 
-  private static func isLoopback(_ host: String) -> Bool {
-    var name = host.lowercased()[...]
+  /// Whether a host is an IP address; one of IPv6 has brackets.
+  private static func isAddress(_ host: String) -> Bool {
+    let isIPv6 = host.hasPrefix("[") && host.hasSuffix("]")
+    let text = isIPv6 ? String(host.dropFirst().dropLast()) : host
+    return (try? SocketAddress(ipAddress: text, port: 0)) != nil
+  }
+
+  private static func withoutDots(_ host: String) -> String {
+    var name = host[...]
     while name.first == "." { name.removeFirst() }
     while name.last == "." { name.removeLast() }
+    return String(name)
+  }
+
+  private static func isLoopback(_ host: String) -> Bool {
+    let name = withoutDots(host.lowercased())
     let digits = name.split(separator: ".", omittingEmptySubsequences: false)
     let isIPv4 = digits.count == 4 && digits[0] == "127" && digits.allSatisfy { UInt8($0) != nil }
     return isIPv4 || name == "localhost" || name.hasSuffix(".localhost") || name == "::1" || name == "[::1]"

@@ -15,6 +15,9 @@ extension SkyRTCServer {
     /// Origins of pages that may join besides the server's own page, for example `https://example.org`; `*` admits
     /// every page. Programs, which send no origin, are always admitted.
     public var allowedOrigins: [String] = []
+    /// Names by which pages may reach the server besides IP addresses, localhost and the name of the machine; `*` for any.
+    /// They matter to a server without TLS that does not listen on loopback.
+    public var serverNames: [String] = []
     public var limits = Limits()
 
     public init(host: String = "127.0.0.1", port: Int = 3000, tls: TLS? = nil) {

@@ -94,6 +94,9 @@ public actor SkyRTCServer {
 
   private nonisolated func bootstrap(tls: NIOSSLContext?) -> ServerBootstrap {
     let (registry, configuration, responder, iceServers) = (registry, configuration, responder, iceServers)
+    let rules = RequestRules(
+      host: configuration.host, allowedOrigins: configuration.allowedOrigins, serverNames: configuration.serverNames,
+      machineName: RequestRules.machineName(), isSecure: tls != nil)
     return ServerBootstrap(group: loop)
       .serverChannelOption(.backlog, value: 256)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -102,8 +105,8 @@ public actor SkyRTCServer {
         channel.eventLoop.makeCompletedFuture {
           guard registry.value.admit(channel) else { throw ChannelError.ioOnClosedChannel }
           try Self.prepare(
-            channel, registry: registry, configuration: configuration, iceServers: iceServers, responder: responder,
-            tls: tls)
+            channel, registry: registry, configuration: configuration, rules: rules, iceServers: iceServers,
+            responder: responder, tls: tls)
         }
       }
   }
@@ -111,13 +114,13 @@ public actor SkyRTCServer {
   /// Builds the pipeline of a new connection: TLS, HTTP, and then either the page or a WebSocket.
   private static func prepare(
     _ channel: any Channel, registry: NIOLoopBoundBox<ConnectionRegistry>, configuration: Configuration,
-    iceServers: @escaping @Sendable () -> [ICEServer], responder: (any HTTPRequestResponder)?, tls: NIOSSLContext?
+    rules: RequestRules, iceServers: @escaping @Sendable () -> [ICEServer], responder: (any HTTPRequestResponder)?,
+    tls: NIOSSLContext?
   ) throws {
     let pipeline = channel.pipeline.syncOperations
     if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
     let page = PageHandler(
       timeout: configuration.limits.requestTimeout, iceServers: iceServers, responder: responder)
-    let rules = RequestRules(host: configuration.host, allowedOrigins: configuration.allowedOrigins)
     let httpOnly = NIOLoopBound(
       [RequestFilter(rules: rules, page: page), page] as [any RemovableChannelHandler], eventLoop: channel.eventLoop)
     let upgrader = NIOWebSocketServerUpgrader(

@@ -23,6 +23,7 @@ struct ServeCommand: AsyncParsableCommand {
     configuration.limits.maximumConnections = max(configuration.limits.maximumConnections, 2 * options.usersPerRoom)
     configuration.limits.maximumConnectionsPerAddress = options.connectionsPerAddress
     configuration.allowedOrigins = options.allowOrigin
+    configuration.serverNames = options.serverName
     configuration.tls = options.tls.map { SkyRTCServer.TLS(certificateFile: $0.certificate, keyFile: $0.key) }
     let ice: ICEServerList
     do {

@@ -35,6 +35,12 @@ struct ServeOptions: ParsableArguments {
       valueName: "origin"))
   var allowOrigin: [String] = []
 
+  @Option(
+    help: ArgumentHelp(
+      "A name by which pages reach this server, besides addresses and the name of the machine, without TLS; * for any; "
+        + "repeatable.", valueName: "name"))
+  var serverName: [String] = []
+
   @Flag(
     inversion: .prefixedNo,
     help: ArgumentHelp("Whether WHIP publishes into rooms at /whip/ROOM, and WHEP plays from them at /whep/ROOM."))
@@ -72,6 +78,19 @@ struct ServeOptions: ParsableArguments {
       guard let url = URL(string: origin), ["http", "https"].contains(url.scheme), url.host() != nil, url.path().isEmpty
       else {
         throw ValidationError("--allow-origin is a scheme and a host, such as https://example.org, not \(origin).")
+      }
+    }
+    for name in serverName where name != "*" {
+      let isName = name.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"): true
+        default: false
+        }
+      }
+      guard isName, !name.isEmpty else {
+        throw ValidationError(
+          "--server-name is a host name without scheme and port, such as chat.example, not \(name).")
       }
     }
     if tcp, !whip { throw ValidationError("--tcp is for WHIP and WHEP, which --no-whip switches off.") }
