@@ -44,16 +44,22 @@ package struct SDPFragment: Sendable, Hashable {
     }
   }
 
+  /// The maximum size of the ICE options in bytes.
+  private static let maximumOptionBytes = 256
+
   package static let mediaType = "application/trickle-ice-sdpfrag"
   package static let maximumBytes = 64 * 1024
   package static let maximumCandidates = 256
 
   /// The credentials of all sections. With a new value the fragment restarts ICE.
   package var credentials: ICECredentials?
+  /// The value of `a=ice-options`, for example `trickle` (RFC 8839, 5.6). A restart has it again (RFC 9725, 4.3.3).
+  package var options: String?
   package var sections: [Section]
 
-  package init(credentials: ICECredentials?, sections: [Section] = []) {
+  package init(credentials: ICECredentials?, options: String? = nil, sections: [Section] = []) {
     self.credentials = credentials
+    self.options = options
     self.sections = sections
   }
 
@@ -89,6 +95,8 @@ package struct SDPFragment: Sendable, Hashable {
         fragment = fragment ?? line.dropFirst(12)
       } else if line.hasPrefix("a=ice-pwd:") {
         password = password ?? line.dropFirst(10)
+      } else if line.hasPrefix("a=ice-options:") {
+        options = options ?? Self.usable(options: line.dropFirst(14))
       }
     }
     if !isInSession || !current.candidates.isEmpty || current.hasEnded { sections.append(current) }
@@ -102,9 +110,18 @@ package struct SDPFragment: Sendable, Hashable {
     if credentials == nil && sections.allSatisfy({ $0.candidates.isEmpty && !$0.hasEnded }) { throw .empty }
   }
 
+  /// Option names and spaces between them, or nil.
+  private static func usable(options: Substring) -> String? {
+    let isUsable =
+      (1...maximumOptionBytes).contains(options.utf8.count)
+      && options.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+    return isUsable ? String(options) : nil
+  }
+
   /// The text with CRLF line ends.
   package var text: String {
     var lines: [String] = []
+    if let options { lines.append("a=ice-options:\(options)") }
     if let credentials {
       lines.append("a=ice-ufrag:\(credentials.usernameFragment)")
       lines.append("a=ice-pwd:\(credentials.password)")
@@ -128,15 +145,17 @@ package struct SDPFragment: Sendable, Hashable {
 }
 
 extension SDPFragment {
-  /// The fragment that restarts ICE as an offer says: its credentials, and the candidates of its first section, which
-  /// carries all media of the bundle (RFC 9725, 4.3.3).
+  /// The fragment that restarts ICE as an offer says: its credentials and ICE options, and the candidates of its first
+  /// section, which carries all media of the bundle (RFC 9725, 4.3.3).
   package init?(restartingWith offer: String) {
     let outline = SDPOutline(offer)
     guard let credentials = outline.credentials, let first = outline.sections.first else { return nil }
     var section = Section(media: "\(first.kind) 9 RTP/AVP 0", mid: first.mid.map(String.init))
     section.candidates = first.candidates.prefix(Self.maximumCandidates).map(String.init)
     section.hasEnded = first.lines.contains("a=end-of-candidates")
-    self.init(credentials: credentials, sections: [section])
+    // The session's options are those of every section (RFC 8839, 5.6).
+    let options = SDPOutline.value("a=ice-options:", in: outline.session + first.lines)
+    self.init(credentials: credentials, options: options.flatMap { Self.usable(options: $0) }, sections: [section])
   }
 
   /// The fragment that adds candidates to an offer. Candidates that the offer contains are left out; those of a section

@@ -1,6 +1,9 @@
 import Media
 
 /// What an offer to a WHIP or WHEP endpoint must contain (RFC 9725, 4.4). Pure.
+///
+/// The setup role may be any that leads to an association: `actpass` as RFC 9725, 4.4.4 recommends, `active`, or
+/// `passive`, which FFmpeg offers (RFC 8842, 5.2); then we are the DTLS client.
 package enum OfferRequirements {
   /// Why an offer cannot be accepted.
   package enum Problem: Error, Sendable, Hashable, CustomStringConvertible {
@@ -10,6 +13,7 @@ package enum OfferRequirements {
     case noFingerprint
     // The description is valid, but not allowed here.
     case tooManySections(kind: String)
+    case notAudioOrVideo(kind: String)
     case notBundled
     case noRTCPMultiplexing
     case severalStreams
@@ -31,12 +35,14 @@ package enum OfferRequirements {
       case .noFingerprint: "The offer has no fingerprint of a certificate."
       case .tooManySections(let kind):
         "The offer has more than one section of the kind \"\(kind.printable(utf8Bytes: 32))\"."
+      case .notAudioOrVideo(let kind):
+        "The offer has a section of the kind \"\(kind.printable(utf8Bytes: 32))\", which is neither audio nor video."
       case .notBundled: "The media sections of the offer are not in one BUNDLE group."
       case .noRTCPMultiplexing: "A media section of the offer has no rtcp-mux."
       case .severalStreams: "The offer has more than one media stream."
       case .direction(let expected): "No media section of the offer is \(expected) or sendrecv."
       case .setup(let role):
-        "The setup role \"\(role.printable(utf8Bytes: 32))\" of the offer is not actpass or active."
+        "The setup role \"\(role.printable(utf8Bytes: 32))\" of the offer is not actpass, active or passive."
       }
     }
   }
@@ -55,7 +61,7 @@ package enum OfferRequirements {
       throw .tooManySections(kind: kind)
     }
     if let other = sections.first(where: { $0.kind != "audio" && $0.kind != "video" && $0.kind != "application" }) {
-      throw .tooManySections(kind: String(other.kind))
+      throw .notAudioOrVideo(kind: String(other.kind))
     }
     if sections.count > 1 {
       let bundle = Set(SDPOutline.value("a=group:BUNDLE ", in: outline.session)?.split(separator: " ") ?? [])
@@ -73,7 +79,7 @@ package enum OfferRequirements {
     let lacksDirection = media.allSatisfy { section in section.lines.contains { others.contains(String($0)) } }
     if lacksDirection { throw .direction(expected: String(expected.dropFirst(2))) }
     for lines in sections.map(\.lines) + [outline.session] {
-      if let role = SDPOutline.value("a=setup:", in: lines), role != "actpass", role != "active" {
+      if let role = SDPOutline.value("a=setup:", in: lines), !["actpass", "active", "passive"].contains(role) {
         throw .setup(String(role))
       }
     }

@@ -8,13 +8,14 @@ package enum WHIPPath: Sendable, Hashable {
   package static let maximumRoomScalars = 128
   package static let maximumNameScalars = 128
 
-  /// Parses a request target, for example `/whip/100?name=Ann`. Nil for other paths, and for rooms without a name or
-  /// with one that is too long or contains control characters.
+  /// Parses a request target, for example `/whip/100?name=Ann`; a slash at the end of the path changes nothing. Nil for
+  /// other paths, and for rooms without a name or with one that is too long or contains control characters.
   package init?(target: String) {
     guard target.utf8.count <= 4_096, !target.utf8.hasRunOutsideASCII(over: 0) else { return nil }
     let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     guard let path = parts.first, path.hasPrefix("/") else { return nil }
-    let words = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+    var words = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+    if words.last?.isEmpty ?? false { words.removeLast() }
     guard words.count == 2 || words.count == 4 else { return nil }
     let role: WHIPClient.Role
     switch words[0] {

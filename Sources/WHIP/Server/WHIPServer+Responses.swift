@@ -16,7 +16,8 @@ extension WHIPServer {
   func response(_ status: HTTPResponseStatus, type: String? = nil, _ body: String = "") -> HTTPResponse {
     var headers: HTTPHeaders = [
       "Access-Control-Allow-Origin": "*",
-      "Access-Control-Expose-Headers": "Accept-Patch, Accept-Post, ETag, Link, Location, Retry-After, WWW-Authenticate",
+      "Access-Control-Expose-Headers":
+        "Accept-Patch, Accept-Post, ETag, Link, Location, Retry-After, WWW-Authenticate, Warning",
       "Cache-Control": "no-store",
     ]
     if let type { headers.add(name: "Content-Type", value: type) }
@@ -62,6 +63,13 @@ extension WHIPServer {
         link += "; username=\"\(username.quoted)\"; credential=\"\(credential.quoted)\"; credential-type=\"password\""
       }
       response.headers.add(name: "Link", value: link)
+    }
+  }
+
+  /// Says in `Warning` headers what of the offer is not used (RFC 7234, 5.5; 199 is a warning of any kind).
+  func addWarnings(_ rejected: [RejectedSection], to response: inout HTTPResponse) {
+    for section in rejected.prefix(8) {
+      response.headers.add(name: "Warning", value: "199 chatbot \"\(section.description.quoted)\"")
     }
   }
 

@@ -1,4 +1,5 @@
 import HTTPTransport
+package import Media
 package import NIOCore
 import NIOHTTP1
 import Signalling
@@ -78,8 +79,17 @@ extension WHIPServer {
   // MARK: The peer
 
   /// The peer answered the offer or the restart of a session. Its answer contains all of its candidates.
-  package mutating func answered(_ id: SessionID, sdp: String, now: NIODeadline) -> [Outcome] {
+  ///
+  /// - Parameter rejected: the media sections of the offer that the answer rejects. A publisher must not believe that all
+  ///   of its media is taken, so none of its audio or video may be among them (RFC 9725, 4.4.3); a player is warned.
+  package mutating func answered(
+    _ id: SessionID, sdp: String, rejected: [RejectedSection] = [], now: NIODeadline
+  ) -> [Outcome] {
     guard var session = sessions[id], let waiting = session.waiting else { return [] }
+    let isComplete = !rejected.contains { MediaKind(rawValue: $0.kind) != nil }
+    if session.role == .publisher, !session.isEstablished, !isComplete {
+      return refused(id, reason: rejected.map(\.description).joined(separator: " "), now: now)
+    }
     session.waiting = nil
     if session.isEstablished {
       guard let fragment = SDPFragment(restartingWith: sdp) else {
@@ -101,15 +111,16 @@ extension WHIPServer {
     response.headers.add(name: "ETag", value: session.entityTag)
     response.headers.add(name: "Accept-Patch", value: SDPFragment.mediaType)
     addLinks(to: &response)
+    addWarnings(rejected, to: &response)
     return [.respond(waiting.request, response)]
   }
 
-  /// The peer cannot accept the offer or the restart. A session whose restart is refused continues as before.
+  /// The peer cannot accept the offer or the restart, which is 422 (RFC 9725, 4.4.3). A session whose restart is refused
+  /// continues as before.
   ///
   /// - Parameter reason: one sentence for the client.
   package mutating func refused(_ id: SessionID, reason: String, now: NIODeadline) -> [Outcome] {
-    let isEstablished = sessions[id]?.isEstablished ?? false
-    return giveUp(id, with: problem(isEstablished ? .unprocessableEntity : .notAcceptable, reason))
+    giveUp(id, with: problem(.unprocessableEntity, reason))
   }
 
   /// The session ended on our side, for example because its ICE consent expired.

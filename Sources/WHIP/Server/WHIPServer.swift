@@ -151,7 +151,7 @@ package struct WHIPServer: Sendable {
     do throws(OfferRequirements.Problem) {
       try OfferRequirements.check(offer, of: role)
     } catch {
-      throw Refusal(problem(error.isMalformed ? .badRequest : .notAcceptable, error.description))
+      throw Refusal(problem(error.isMalformed ? .badRequest : .unprocessableEntity, error.description))
     }
     let isTaken = role == .publisher && sessions.values.contains { $0.room == room && $0.role == .publisher }
     if isTaken && !options.allowsSeveralPublishers {

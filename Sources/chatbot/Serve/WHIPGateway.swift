@@ -59,6 +59,8 @@ actor WHIPGateway: HTTPRequestResponder {
   /// The media sections of each client that were rejected, by us or by the client.
   private var rejected: [ParticipantID: [RejectedSection]] = [:]
   private var bitrateLimits: [ParticipantID: BitrateLimit] = [:]
+  /// Clients that are refused can come as fast as requests.
+  private var refusals = LogRateLimiter(perSecond: 1, burst: 20, now: .now())
   private var timer: Task<Void, Never>?
   private var events: Task<Void, Never>?
   private var isClosed = false
@@ -72,9 +74,9 @@ actor WHIPGateway: HTTPRequestResponder {
     configuration.sending = Set(MediaKind.allCases)
     configuration.receiving = Set(MediaKind.allCases)
     configuration.keyframeResponse = .requestFromSource
+    configuration.isForwarding = true
     configuration.handler = { event in
       if case .media(.frame(let frame)) = event.event { forwarding.forward(frame, of: event.participant) }
-    configuration.isForwarding = true
     }
     let peer = try await Peer.start(configuration, on: MediaThread.loop, log: log)
     let gateway = WHIPGateway(options: options, peer: peer, forwarding: forwarding, loop: MediaThread.loop, log: log)
@@ -150,7 +152,10 @@ actor WHIPGateway: HTTPRequestResponder {
   func respond(to request: HTTPServerRequest) async -> HTTPResponse {
     if !WHIPServer.handles(request.target), let page = Self.page(at: request.target) {
       guard request.method == .GET || request.method == .HEAD else {
-        return HTTPResponse(status: .methodNotAllowed, headers: ["Allow": "GET, HEAD"])
+        let hint = "A page is at this path; an endpoint is /whip/ROOM or /whep/ROOM.\n"
+        return HTTPResponse(
+          status: .methodNotAllowed, headers: ["Allow": "GET, HEAD", "Content-Type": "text/plain; charset=utf-8"],
+          body: ByteBuffer(string: hint))
       }
       return HTTPResponse(status: .ok, headers: ["Content-Type": page.type], body: page.content)
     }
@@ -158,7 +163,7 @@ actor WHIPGateway: HTTPRequestResponder {
     requests &+= 1
     let number = requests
     let headers = Self.withoutOwnOrigin(request.headers)
-    return await withTaskCancellationHandler {
+    let response = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         waiting[number] = continuation
         let request = WHIPServer.Request(
@@ -168,6 +173,22 @@ actor WHIPGateway: HTTPRequestResponder {
     } onCancel: {
       Task { await self.abandon(number) }
     }
+    report(response, to: request)
+    return response
+  }
+
+  /// Logs why an offer was refused.
+  private func report(_ response: HTTPResponse, to request: HTTPServerRequest) {
+    guard request.method == .POST, (400..<500).contains(response.status.code), response.status != .tooManyRequests,
+      let path = WHIPPath(target: request.target), case .endpoint(let role, let room, _) = path,
+      let suppressedCount = refusals.consume(now: .now())
+    else { return }
+    var metadata: Logger.Metadata = [
+      "room": "\(room.printable())", "protocol": "\(role)", "status": "\(response.status.code)",
+      "reason": "\(response.text.prefix { $0 != "\n" })",
+    ]
+    if suppressedCount > 0 { metadata["others since the last line"] = "\(suppressedCount)" }
+    log.warning("an offer was refused", metadata: metadata)
   }
 
   /// The server's own pages need no permission, like programs, which send no origin.
@@ -252,7 +273,7 @@ actor WHIPGateway: HTTPRequestResponder {
     let id = WHIPServer.SessionID(text: participant.text)
     switch event.event {
     case .signal(.answer(let sdp)):
-      carryOut(server.answered(id, sdp: sdp, now: .now()))
+      carryOut(server.answered(id, sdp: sdp, rejected: rejected[participant, default: []], now: .now()))
     case .sectionRejected(let section):
       log.warning("\(section)", metadata: ["session": "\(participant)"])
       rejected[participant, default: []].append(section)

@@ -218,6 +218,20 @@ struct AnswerTests {
     #expect(session.dtlsRole == (answered == "active" ? .client : .server))
   }
 
+  @Test("FFmpeg's publisher, which offers to be the DTLS server, is answered as the client; its H.264 is refused")
+  func publisherOfFFmpeg() throws {
+    let offer = try recorded("ffmpeg_whip_offer")
+    var negotiator = Negotiator.seeded()
+    let (answer, session) = try negotiator.answer(to: offer)
+    #expect(session.dtlsRole == .client)
+    #expect(answer.sections[0].attribute("setup") == "active")
+    #expect(answer.sections.map { $0.mediaLine.port != 0 } == [true, false])
+    var other = Negotiator.seeded()
+    let (both, vp8) = try other.answer(to: offer.changing("106 H264/90000", to: "106 VP8/90000"))
+    #expect(vp8.dtlsRole == .client && vp8.media.map(\.kind) == [.audio, .video])
+    #expect(both.sections.map { $0.attribute("setup") } == ["active", "active"])
+  }
+
   @Test("candidates of component 1 are read from the section that carries the transport, and others are ignored")
   func candidates() throws {
     var negotiator = Negotiator.seeded()

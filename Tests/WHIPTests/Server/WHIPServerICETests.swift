@@ -65,7 +65,8 @@ struct WHIPServerICETests {
   }
 
   @Test(
-    "an ICE restart is answered with 200, the new credentials and a new ETag, which is the current one then (4.3.3)")
+    "an ICE restart is answered with 200, the ICE options, new credentials and a new ETag, which is the current one then (4.3.3)"
+  )
   func restarted() throws {
     var manual = ManualServer()
     let created = try manual.create()
@@ -77,8 +78,11 @@ struct WHIPServerICETests {
       return
     }
     #expect(ICERestart.isRestart(from: Sample.offer(), to: offer))
-    let response = try manual.answer(Sample.answer().replacing("38sd", with: "289b"))
+    let renewed = Sample.answer().replacing("38sd", with: "289b")
+    let response = try manual.answer(renewed.replacing("a=setup", with: "a=ice-options:trickle\r\na=setup"))
     #expect(response.status == .ok)
+    #expect(response.text.hasPrefix("a=ice-options:trickle\r\n"))
+    #expect(try SDPFragment(parsing: response.text).options == "trickle")
     #expect(response.header("Content-Type") == ManualServer.fragment)
     #expect(try SDPFragment(parsing: response.text).credentials?.usernameFragment == "289b")
     #expect(response.header("ETag") != created.header("ETag") && !response.header("ETag").isEmpty)

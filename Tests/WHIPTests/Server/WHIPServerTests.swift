@@ -1,4 +1,5 @@
 import HTTPTransport
+import Media
 import NIOCore
 import NIOHTTP1
 import Signalling
@@ -68,9 +69,11 @@ struct ManualServer {
   }
 
   /// Lets the peer answer, and returns the response to the newest request.
-  mutating func answer(_ sdp: String = Sample.answer()) throws -> HTTPResponse {
+  mutating func answer(
+    _ sdp: String = Sample.answer(), rejected: [RejectedSection] = []
+  ) throws -> HTTPResponse {
     let id = try #require(session)
-    perform(server.answered(id, sdp: sdp, now: now))
+    perform(server.answered(id, sdp: sdp, rejected: rejected, now: now))
     return try #require(responses[lastNumber])
   }
 
@@ -206,33 +209,98 @@ struct WHIPServerTests {
   }
 
   @Test(
-    "an offer with several tracks of a kind, several streams, no bundle, no rtcp-mux, a wrong role or direction is 406 (4.4)",
+    "an offer with several tracks of a kind, several streams, no bundle, no rtcp-mux, a wrong role or direction is 422 (4.4)",
     arguments: [
       Sample.offer(mids: ["0", "1", "2"]), Sample.offer().replacing("a=msid:- track1", with: "a=msid:other track1"),
       Sample.offer().replacing("a=group:BUNDLE 0 1", with: "a=group:BUNDLE 0"),
       Sample.offer().replacing("a=rtcp-mux\r\n", with: "").replacing("a=rtcp-mux-only\r\n", with: ""),
-      Sample.offer(setup: "passive"), Sample.offer(direction: "recvonly"), Sample.offer(direction: "inactive"),
+      Sample.offer(setup: "holdconn"), Sample.offer(direction: "recvonly"), Sample.offer(direction: "inactive"),
       Sample.offer().replacing("m=video", with: "m=text"),
     ])
-  func notAcceptable(sdp: String) {
+  func notAllowed(sdp: String) {
     var manual = ManualServer()
     let response = manual.send(.POST, "/whip/100", ["Content-Type": ManualServer.sdp], body: sdp)
-    #expect(response?.status == .notAcceptable)
+    #expect(response?.status == .unprocessableEntity)
     #expect(response?.text.hasSuffix(".\n") == true)
   }
 
-  @Test("an offer with the setup role active is accepted (4.4.4)")
-  func active() {
+  @Test("an offer with a definite setup role is accepted (4.4.4)", arguments: ["active", "passive"])
+  func definiteRole(setup: String) {
     var manual = ManualServer()
     #expect(
-      manual.send(.POST, "/whip/1", ["Content-Type": ManualServer.sdp], body: Sample.offer(setup: "active")) == nil)
+      manual.send(.POST, "/whip/1", ["Content-Type": ManualServer.sdp], body: Sample.offer(setup: setup)) == nil)
+  }
+
+  @Test("a slash at the end of an endpoint or a session changes nothing")
+  func slashAtTheEnd() throws {
+    var manual = ManualServer()
+    manual.send(.POST, "/whip/100/?name=Ann", ["Content-Type": ManualServer.sdp], body: Sample.offer())
+    guard case .offer(_, .publisher, _, "100", "Ann") = manual.events.first else {
+      Issue.record("\(manual.events)")
+      return
+    }
+    let location = try manual.answer().header("Location")
+    #expect(manual.send(.DELETE, location + "/")?.status == .ok)
+    for target in ["/whip/", "/whip//", "/whip/100//", "/whip/100/sessions/"] {
+      #expect(!WHIPServer.handles(target))
+    }
+  }
+
+  // MARK: Answers that reject media (4.4.3)
+
+  private static let noVP8 = RejectedSection(
+    index: 1, kind: "video", reason: .noSupportedCodec, offered: ["H264"], supported: ["VP8"])
+  private static let data = RejectedSection(index: 2, kind: "application", reason: .unusableDataChannels)
+
+  @Test("a publisher one of whose tracks cannot be taken is refused with 422, in a sentence with the codecs")
+  func partialPublisher() throws {
+    var manual = ManualServer()
+    manual.send(.POST, "/whip/1", ["Content-Type": ManualServer.sdp], body: Sample.offer())
+    let response = try manual.answer(rejected: [Self.noVP8])
+    #expect(response.status == .unprocessableEntity)
+    #expect(
+      response.text == "We refused the video of section 1: only H264 is offered, but we support VP8.\n")
+    #expect(manual.events.last == .ended(try #require(manual.session)))
+    #expect(manual.server.sessionCount == 0)
+  }
+
+  @Test("a player one of whose tracks cannot be sent gets the others, and a Warning that says so")
+  func partialPlayer() throws {
+    var manual = ManualServer()
+    manual.send(.POST, "/whep/1", ["Content-Type": ManualServer.sdp], body: Sample.offer(direction: "recvonly"))
+    let response = try manual.answer(rejected: [Self.noVP8])
+    #expect(response.status == .created)
+    #expect(
+      response.headers["Warning"] == [
+        "199 chatbot \"We refused the video of section 1: only H264 is offered, but we support VP8.\""
+      ])
+    #expect(response.header("Access-Control-Expose-Headers").contains("Warning"))
+  }
+
+  @Test("a rejected section without audio or video does not refuse a publisher, but is named in a Warning")
+  func rejectedData() throws {
+    var manual = ManualServer()
+    manual.send(.POST, "/whip/1", ["Content-Type": ManualServer.sdp], body: Sample.offer())
+    let response = try manual.answer(rejected: [Self.data])
+    #expect(response.status == .created)
+    #expect(response.headers["Warning"].count == 1)
+    #expect(response.header("Warning").contains("data channels"))
+  }
+
+  @Test("what an offer names cannot end the quotes of a Warning")
+  func quotedWarning() throws {
+    var manual = ManualServer()
+    manual.send(.POST, "/whep/1", ["Content-Type": ManualServer.sdp], body: Sample.offer(direction: "recvonly"))
+    let odd = RejectedSection(
+      index: 1, kind: "video", reason: .noSupportedCodec, offered: ["a\"b\\"], supported: ["VP8"])
+    #expect(try manual.answer(rejected: [odd]).header("Warning").contains(#"a\"b\\"#))
   }
 
   @Test("a player's offer at the WHEP endpoint must not be sendonly")
   func whep() throws {
     var manual = ManualServer()
     let headers: HTTPHeaders = ["Content-Type": ManualServer.sdp]
-    #expect(manual.send(.POST, "/whep/100", headers, body: Sample.offer())?.status == .notAcceptable)
+    #expect(manual.send(.POST, "/whep/100", headers, body: Sample.offer())?.status == .unprocessableEntity)
     #expect(manual.send(.POST, "/whep/100", headers, body: Sample.offer(direction: "recvonly")) == nil)
     #expect(try manual.answer().header("Location").hasPrefix("/whep/100/sessions/"))
   }
@@ -244,13 +312,13 @@ struct WHIPServerTests {
     #expect(manual.send(.POST, "/whip/1", ["Content-Type": ManualServer.sdp], body: body)?.status == .payloadTooLarge)
   }
 
-  @Test("a peer that refuses the offer makes 406, and one that is silent makes 503 with Retry-After")
+  @Test("a peer that refuses the offer makes 422, and one that is silent makes 503 with Retry-After")
   func noAnswer() throws {
     var manual = ManualServer()
     manual.send(.POST, "/whip/1", ["Content-Type": ManualServer.sdp], body: Sample.offer())
     let first = try #require(manual.session)
     manual.perform(manual.server.refused(first, reason: "No codec fits.", now: manual.now))
-    #expect(manual.responses[1]?.status == .notAcceptable)
+    #expect(manual.responses[1]?.status == .unprocessableEntity)
     #expect(manual.events.last == .ended(first))
     manual.send(.POST, "/whip/1", ["Content-Type": ManualServer.sdp], body: Sample.offer())
     manual.now = try #require(manual.server.deadline)
