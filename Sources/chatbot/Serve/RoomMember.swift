@@ -8,7 +8,7 @@ import Synchronization
 final class RoomMember: Sendable {
   /// What happens in the room.
   struct Handlers: Sendable {
-    var connected: @Sendable (ParticipantID) -> Void = { _ in }
+    var connected: @Sendable (Peer, ParticipantID) -> Void = { _, _ in }
     var ended: @Sendable (ParticipantID) -> Void = { _ in }
     var keyframeRequested: @Sendable () -> Void = {}
     var frame: @Sendable (EncodedFrame, ParticipantID) -> Void = { _, _ in }
@@ -60,7 +60,7 @@ final class RoomMember: Sendable {
       for await event in peer.events {
         switch event.event {
         case .signal(let message): client.send(message, to: event.participant)
-        case .stateChanged(.connected): handlers.connected(event.participant)
+        case .stateChanged(.connected): handlers.connected(peer, event.participant)
         case .keyframeRequested: handlers.keyframeRequested()
         case .ended: handlers.ended(event.participant)
         default: break
@@ -92,7 +92,12 @@ final class RoomPublisher: Sendable {
   private let log: Logger
   private let requestKeyframe: @Sendable () -> Void
   private let membership = RoomMembership()
-  private let viewers = Mutex<Set<ParticipantID>>([])
+  private let state = Mutex(State())
+
+  private struct State {
+    var viewers: Set<ParticipantID> = []
+    var start = StartBuffer()
+  }
 
   init(
     room: String, kinds: Set<MediaKind>, access: WHIPGateway.RoomAccess, log: Logger,
@@ -108,21 +113,28 @@ final class RoomPublisher: Sendable {
   /// Joins the room, unless that has begun or the session has ended.
   func join() async throws {
     var handlers = RoomMember.Handlers()
-    handlers.connected = { [self] viewer in
-      viewers.withLock { _ = $0.insert(viewer) }
+    handlers.connected = { [self] peer, viewer in
+      // Within the lock, so that the first frames precede those that arrive now.
+      state.withLock { state in
+        for frame in state.start.frames(now: .now) { peer.send(frame, to: viewer) }
+        state.viewers.insert(viewer)
+      }
       requestKeyframe()
     }
-    handlers.ended = { [self] viewer in viewers.withLock { _ = $0.remove(viewer) } }
+    handlers.ended = { [self] viewer in state.withLock { _ = $0.viewers.remove(viewer) } }
     handlers.keyframeRequested = requestKeyframe
     try await membership.begin { [handlers] in
       try await RoomMember.join(room, sending: kinds, access: access, log: log, handlers)
     }
   }
 
-  /// Sends a frame to everyone in the room. Called on the media thread.
+  /// Sends a frame to everyone in the room. Called on the media thread, also before the room is joined.
   func forward(_ frame: EncodedFrame) {
-    guard let member = membership.member else { return }
-    for viewer in viewers.withLock({ $0 }) { member.peer.send(frame, to: viewer) }
+    let peer = membership.member?.peer
+    state.withLock { state in
+      state.start.add(frame)
+      if let peer { for viewer in state.viewers { peer.send(frame, to: viewer) } }
+    }
   }
 
   func leave() async { await membership.end() }
