@@ -57,6 +57,11 @@ public final class RecorderGroup: MediaSink {
     recorder(of: participant)?.setPath(path, of: participant, now: now)
   }
 
+  /// Notes what keeps media of a participant out of the recording; see ``RoomRecorder/addProblem(_:of:now:)``.
+  public func addProblem(_ sentence: String, of participant: ParticipantID, now: ContinuousClock.Instant = .now) {
+    recorder(of: participant)?.addProblem(sentence, of: participant, now: now)
+  }
+
   /// Ends the recording of a participant; see ``RoomRecorder/end(_:reason:now:)``.
   public func end(_ participant: ParticipantID, reason: RecordingEndReason, now: ContinuousClock.Instant = .now) {
     recorder(of: participant)?.end(participant, reason: reason, now: now)

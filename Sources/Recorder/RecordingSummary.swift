@@ -49,7 +49,7 @@ public struct RecordingSummary: Sendable, Hashable {
 /// The status of a recording while it grows.
 public struct RecordingStatus: Sendable, Hashable {
   public let participant: ParticipantID
-  /// The common name of the files, without extension; nil before the first frame.
+  /// The common name of the files, without extension; nil before the first frame or problem.
   public let base: String?
   /// The time of position zero of the files, as far as is known now; nil before the first frames are written.
   public let start: ContinuousClock.Instant?

@@ -106,7 +106,7 @@ public actor RoomRecorder: MediaSink {
     begin(participant, name: name, now: clock.moment.instant, wallClock: clock.secondsSince1970)
   }
 
-  /// Begins to record a participant. No file is created before the first frame. Returns immediately.
+  /// Begins to record a participant. No file is created before the first frame or problem. Returns immediately.
   ///
   /// - Parameters:
   ///   - participant: any id that is not being recorded; otherwise nothing happens.
@@ -133,6 +133,17 @@ public actor RoomRecorder: MediaSink {
     _ path: RecordingManifest.NetworkPath, of participant: ParticipantID, now: ContinuousClock.Instant = .now
   ) {
     carryOut(inbox.setPath(path, of: participant, now: MonotonicInstant(now)), for: participant)
+  }
+
+  /// Notes in the manifest something that keeps media of a participant out of the recording, for example a codec that is not
+  /// supported. The manifest is then written even if no media ever arrives. Ignored for a participant who is not being
+  /// recorded. Returns immediately.
+  ///
+  /// - Parameter sentence: one sentence, printable and of bounded length.
+  public nonisolated func addProblem(
+    _ sentence: String, of participant: ParticipantID, now: ContinuousClock.Instant = .now
+  ) {
+    carryOut(inbox.addProblem(sentence, of: participant, now: MonotonicInstant(now)), for: participant)
   }
 
   /// Ends the recording of a participant. Returns immediately; when the files are closed, `summaries` emits the result,
@@ -271,6 +282,8 @@ public actor RoomRecorder: MediaSink {
       recordings[entry.participant]?.receive(event, dropped: dropped, now: entry.now)
     case .path(let path):
       recordings[entry.participant]?.setPath(path, now: entry.now)
+    case .problem(let sentence):
+      recordings[entry.participant]?.addProblem(sentence)
     case .end(let reason, let dropped):
       guard let recording = recordings.removeValue(forKey: entry.participant) else { return }
       recording.end(reason, dropped: dropped, now: entry.now)

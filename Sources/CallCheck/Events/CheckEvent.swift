@@ -10,6 +10,8 @@ public enum CheckEvent: Sendable, Hashable {
   case sample(ConnectionSample)
   /// Frames of the peer that arrived before the next reported frame and will not be reported.
   case skipped(SkippedFrames)
+  /// A media section of the call was rejected, by us or by the peer.
+  case sectionRejected(RejectedSection)
   /// What our data channel to the peer has carried so far.
   case data(DataReport)
   /// A chat message of the peer, or one of ours to it.

@@ -77,6 +77,7 @@ public final class CallJudge {
     case .clock(let report): clock(report, of: peer)
     case .sample(let sample): self.sample(sample, of: peer, at: now)
     case .skipped(let videoFrames): skip(videoFrames, of: peer)
+    case .sectionRejected(let section): change(peer) { $0.receive(section) }
     case .data(let report): change(peer) { $0.data = report }
     case .message(let sender, let name, let text):
       let message = MessageReport(time: seconds(now), from: sender, name: name, text: text)
@@ -182,8 +183,13 @@ public final class CallJudge {
       if progress < .dtlsConnected {
         pending.append("a connection to \(peer.id)")
       } else {
-        if options.expected.video, peer.notes.steps.firstFrame == nil { pending.append("video of \(peer.id)") }
-        if options.expected.audio, peer.notes.steps.firstSound == nil { pending.append("audio of \(peer.id)") }
+        for (kind, isMissing) in [
+          (MediaKind.video, options.expected.video && peer.notes.steps.firstFrame == nil),
+          (.audio, options.expected.audio && peer.notes.steps.firstSound == nil),
+        ] where isMissing {
+          let reason = peer.notes.rejection(of: kind).map { " (\($0.clause))" } ?? ""
+          pending.append("\(kind.rawValue) of \(peer.id)\(reason)")
+        }
       }
     }
     return CheckStatus(

@@ -53,6 +53,15 @@ struct PeerJudge {
     if messages.count < MessageReport.maximumCount { messages.append(message) } else { furtherMessages += 1 }
   }
 
+  /// Records that a section was rejected; what is reported later of the same section replaces it.
+  mutating func receive(_ section: RejectedSection) {
+    notes.rejected.removeAll { $0.section == section.index }
+    if notes.rejected.count < Self.maximumRejections { notes.rejected.append(RejectionReport(section)) }
+  }
+
+  /// Far more sections than any call has.
+  private static let maximumRejections = 16
+
   mutating func step(_ step: CallStep, at time: Double) {
     func first(_ position: WritableKeyPath<CallSteps, Double?>) {
       notes.steps[keyPath: position] = notes.steps[keyPath: position] ?? roundedForReport(time)

@@ -20,6 +20,8 @@ public struct PeerReport: Sendable, Hashable, Codable {
   public var audio: AudioReport?
   /// Kinds of media that arrived without one decodable frame: `audio`, `video`; nil for none.
   public var undecoded: [String]?
+  /// The media sections that we or the peer rejected; nil for none.
+  public var rejected: [RejectionReport]?
   /// The audio/video skew; nil if it could not be measured.
   public var skew: SkewReport?
   /// The test pattern in the peer's media; nil if none was found.
@@ -44,7 +46,8 @@ public struct PeerReport: Sendable, Hashable, Codable {
   public var recordings: [String] = []
 
   private enum CodingKeys: String, CodingKey {
-    case id, reached, progress, steps, departure, absent, connection, video, audio, undecoded, skew, pattern, returned,
+    case id, reached, progress, steps, departure, absent, connection, video, audio, undecoded, rejected, skew, pattern,
+      returned,
       data, messages, furtherMessages
     case timeLeftAfterLateJoin = "cameLate"
     case timeline

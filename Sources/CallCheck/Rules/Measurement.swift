@@ -79,12 +79,21 @@ extension Measurement {
 
   /// Returns why there are no values for a peer's video.
   static func noVideo(_ peer: PeerReport) -> Figure {
-    .missing(absence(of: .video, peer) ?? "no frame of the peer was decoded (\(peer.progress.asClause))")
+    .missing(
+      rejection(of: .video, peer) ?? absence(of: .video, peer)
+        ?? "no frame of the peer was decoded (\(peer.progress.asClause))")
   }
 
   /// Returns why there are no values for a peer's audio.
   static func noAudio(_ peer: PeerReport) -> Figure {
-    .missing(absence(of: .audio, peer) ?? "no audio of the peer was decoded (\(peer.progress.asClause))")
+    .missing(
+      rejection(of: .audio, peer) ?? absence(of: .audio, peer)
+        ?? "no audio of the peer was decoded (\(peer.progress.asClause))")
+  }
+
+  /// Returns why a kind of media could not be sent, as a clause; nil if no section of the kind was rejected.
+  private static func rejection(of kind: MediaKind, _ peer: PeerReport) -> String? {
+    peer.rejected?.last { $0.kind == kind.rawValue && $0.isOfWholeKind }?.clause
   }
 
   static let noVideoFramesSent = "the peer sent no video; use --no-video if none is expected"

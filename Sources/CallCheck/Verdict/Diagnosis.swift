@@ -1,3 +1,5 @@
+import Media
+
 /// Explains how far a call progressed and what stopped it.
 enum Diagnosis {
   /// The observations about a peer so far.
@@ -10,6 +12,13 @@ enum Diagnosis {
     var hasUndecodable = false
     /// Whether frames arrived before the first keyframe.
     var waitsForKeyframe = false
+    /// The sections that were rejected, in the order in which that was reported.
+    var rejected: [RejectionReport] = []
+
+    /// Why there is no media of a kind; nil if no section of the kind was rejected.
+    func rejection(of kind: MediaKind) -> RejectionReport? {
+      rejected.last { $0.kind == kind.rawValue && $0.isOfWholeKind }
+    }
   }
 
   /// Returns how far the call with a peer progressed.
@@ -48,8 +57,9 @@ enum Diagnosis {
           ? "Media packets arrived, but nothing in them could be decoded"
           : notes.waitsForKeyframe
             ? "Media packets arrived, but no keyframe" : "Media packets arrived, but no complete frame")
-    case .media: return "Media arrived."
+    case .media: return (["Media arrived."] + notes.rejected.map(\.sentence)).joined(separator: " ")
     }
+    clauses += notes.rejected.map(\.clause)
     // The program's own sentence about the end says more than the bare fact.
     if let departure = notes.departure {
       clauses.append(departure.sentence.asClause)

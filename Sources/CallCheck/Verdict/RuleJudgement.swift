@@ -34,7 +34,7 @@ struct RuleJudgement {
       result.sentence = "\(measurement.title): \(text)\(detail); the rule requires \(rule.comparison.words) \(limit)."
       if result.outcome == .failed, let advice = advice(for: measurement) { result.sentence += " \(advice)" }
     case .missing(let reason):
-      result.sentence = "\(measurement.title) could not be measured: \(reason)."
+      result.sentence = "\(measurement.title)\(Self.absenceMark)\(reason)."
     case .inconclusive(let reason):
       result.outcome = .inconclusive
       result.sentence = "\(measurement.title) could not be judged: \(reason)."
@@ -92,8 +92,18 @@ struct RuleJudgement {
     where results.allSatisfy({ $0.sentence.hasSuffix(clause + ".") }) {
       return peers == 1 ? clause : clause.replacing("the peer sent no \(what)", with: "they sent no \(what)")
     }
-    return nil
+    let clauses = Set(results.compactMap(absence))
+    guard clauses.count == 1, let clause = clauses.first, clause.hasPrefix("we refused the ") else { return nil }
+    return clause
   }
+
+  /// Returns why a result could not be measured, as a clause; nil for other results.
+  private static func absence(_ result: RuleResult) -> String? {
+    result.sentence.firstRange(of: absenceMark).map { String(result.sentence[$0.upperBound...]).asClause }
+  }
+
+  /// What separates the title of a measurement from the reason why it is missing.
+  private static let absenceMark = " could not be measured: "
 }
 
 /// What to check when a rule fails, by measurement.

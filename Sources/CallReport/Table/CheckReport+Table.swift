@@ -32,6 +32,9 @@ private struct VerdictTable {
       lines.append("")
       let heading = [section.name, section.id].compactMap { $0 }.joined(separator: "  ")
       lines.append(styled(text.line(heading, columns: width), .bold))
+      for rejection in section.peer?.rejected ?? [] {
+        lines += text.lines(rejection.sentence, columns: width - 2).map { "  " + $0 }
+      }
       for result in section.results { lines += self.lines(of: result, ruleColumns: ruleColumns) }
     }
     if let comparison = report.comparison { lines += [""] + self.lines(of: comparison) }

@@ -95,17 +95,8 @@ extension PeerConnection {
     }
   }
 
-  /// Reports the rejected sections that were not rejected in this way before. When there are very many, some are reported
-  /// after a later exchange.
-  private func report(_ sections: [RejectedSection], now: ContinuousClock.Instant) {
-    let unexpected = sections.filter(\.isUnexpected)
-    let former = rejectedSections
-    rejectedSections = [:]
-    for section in unexpected {
-      guard former[section.index] == section || rejections.take(now: now) else { continue }
-      rejectedSections[section.index] = section
-      if former[section.index] != section { emit(.sectionRejected(section)) }
-    }
+  private func report(_ rejected: [RejectedSection], now: ContinuousClock.Instant) {
+    for section in rejections.update(rejected, now: now) { emit(.sectionRejected(section)) }
   }
 
   private func reportProblem(_ error: NegotiationError, with message: String, now: ContinuousClock.Instant) {

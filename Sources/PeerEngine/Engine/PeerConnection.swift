@@ -145,9 +145,7 @@ package final class PeerConnection {
   /// When ``followSilence(now:)`` has something to do, as of its last call; valid until the state changes.
   var silenceDeadline: MonotonicInstant?
   var silenceDeadlineIsValid = false
-  /// The sections that were last reported as rejected, by index.
-  var rejectedSections: [Int: RejectedSection] = [:]
-  var rejections = RateLimiter(burst: 16, interval: .seconds(10))
+  var rejections = RejectionReporter()
   var hasReportedOrientation = false
   private var problems = RateLimiter(burst: 20, interval: .seconds(1))
   private var suppressedProblems = 0
@@ -271,6 +269,7 @@ package final class PeerConnection {
     if path != nil { statistics.candidateTypes = candidateTypes }
     if path == nil { statistics.unreachableReason = unreachableReason }
     statistics.protectionProfile = secure.profile?.description
+    statistics.rejectedSections = rejections.reported
     statistics.datagramsRefused = datagramsRefused
     statistics.packetsDiscarded = packetsDiscarded
     statistics.faultsInjected = faultInjector?.timesInjected ?? 0

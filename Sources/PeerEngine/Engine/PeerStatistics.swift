@@ -35,6 +35,8 @@ public struct PeerStatistics: Sendable, Hashable {
   public var protectionProfile: String?
   /// Datagrams that were discarded: from no validated path, before the keys, forged, replayed or unreadable.
   public var datagramsRefused: UInt64 = 0
+  /// The media sections that are rejected now, as last reported by ``PeerEvent/sectionRejected(_:)``, in m-line order.
+  public var rejectedSections: [RejectedSection] = []
   /// Video packets that were discarded before decryption because this machine had no time for all that arrived.
   public var packetsDiscarded: UInt64 = 0
 

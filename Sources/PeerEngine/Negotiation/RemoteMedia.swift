@@ -58,10 +58,7 @@ struct RemoteMedia: Sendable, Hashable {
     supportsRRTR = section.attribute("rtcp-xr")?.fields().contains { $0.hasPrefix("rcvr-rtt=") } ?? false
     self.direction = direction
 
-    (extensions, extensionDirections) = Self.extensions(of: section, kind: kind)
-    signalsOrientation = section.attributes("extmap").contains {
-      HeaderExtensionMap(parsing: $0)?.uri == HeaderExtension.orientationURI
-    }
+    (extensions, extensionDirections, signalsOrientation) = Self.extensions(of: section, kind: kind)
     sources = Self.sources(of: section)
     streams = Self.streams(of: section, payloadType: format.payloadType)
     // Without transport-wide sequence numbers in the packets, there is nothing to give feedback on.
@@ -74,11 +71,13 @@ struct RemoteMedia: Sendable, Hashable {
   /// ids need, is left out on purpose: no browser needs it.
   private static func extensions(
     of section: MediaSection, kind: MediaKind
-  ) -> (NegotiatedMedia.Extensions, [HeaderExtension: MediaDirection]) {
+  ) -> (NegotiatedMedia.Extensions, [HeaderExtension: MediaDirection], signalsOrientation: Bool) {
     var extensions = NegotiatedMedia.Extensions()
     var directions: [HeaderExtension: MediaDirection] = [:]
     var taken: Set<UInt16> = []
+    var signalsOrientation = false
     for map in section.attributes("extmap").compactMap({ HeaderExtensionMap(parsing: $0) }) {
+      if map.uri == HeaderExtension.orientationURI { signalsOrientation = true }
       let known = HeaderExtension.allCases.first { $0.uri == map.uri && $0.isMeant(for: kind) }
       guard let known, extensions[known] == nil, (1...14).contains(map.id), map.direction != .inactive,
         taken.insert(map.id).inserted
@@ -86,7 +85,7 @@ struct RemoteMedia: Sendable, Hashable {
       extensions[known] = UInt8(map.id)
       directions[known] = map.direction
     }
-    return (extensions, directions)
+    return (extensions, directions, signalsOrientation)
   }
 
   /// Returns the announced sources, without those that only retransmit or protect others.

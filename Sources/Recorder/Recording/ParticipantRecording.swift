@@ -43,6 +43,9 @@ final class ParticipantRecording {
   private var hasGivenUp = false
   private var hasReportedOverload = false
   private var ending: RecordingEndReason?
+  /// Whether a problem was noted that a manifest must say even without media.
+  private var hasProblem = false
+  private var hasContent: Bool { hasProblem || pipeline.firstArrival != nil }
   private var paths: [RecordingManifest.NetworkPath] = []
   private static let maximumPaths = 100
   /// The time limit for the verification of the last frames.
@@ -87,6 +90,13 @@ final class ParticipantRecording {
     paths.append(path)
   }
 
+  /// Notes a problem that others have found. The manifest says it even if there is no media.
+  func addProblem(_ sentence: String) {
+    files.note(sentence)
+    files.changes += 1
+    hasProblem = true
+  }
+
   /// Writes what has waited long enough, and retries what the disk did not accept.
   ///
   /// - Parameters:
@@ -95,7 +105,7 @@ final class ParticipantRecording {
   func advance(now: MonotonicInstant, everything: Bool = false, atOnce: Bool = false) {
     if isClosed { return }
     lastAdvance = now
-    if pipeline.firstArrival != nil, files.base == nil { claimName(now: now) }
+    if hasContent, files.base == nil { claimName(now: now) }
     for timestamped in pipeline.release(now: now, everything: everything) where !hasGivenUp {
       files.write(timestamped, now: now)
     }
@@ -200,7 +210,8 @@ final class ParticipantRecording {
 
   private func close(at end: Duration, now: MonotonicInstant) {
     files.finish(at: end, now: now)
-    guard files.isDone || files.base == nil && pipeline.firstArrival == nil || hasGivenUp else { return }
+    let isDone = files.isDone && (files.base != nil || !hasProblem)
+    guard isDone || files.base == nil && !hasContent || hasGivenUp else { return }
     if !pipeline.isVerified {
       if let verificationEnd, now < verificationEnd { return }
       pipeline.endVerification()

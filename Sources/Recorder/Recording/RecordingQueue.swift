@@ -20,6 +20,7 @@ final class RecordingQueue: Sendable {
     /// With the number of frames that were dropped before it; its gap reports them, too.
     case receive(MediaEvent, dropped: Int)
     case path(RecordingManifest.NetworkPath)
+    case problem(String)
     /// With the dropped frames that no later frame reports.
     case end(RecordingEndReason, dropped: [MediaKind: DroppedFrameRun])
     case finish(EndReason, dropped: [ParticipantID: [MediaKind: DroppedFrameRun]])
@@ -153,6 +154,13 @@ final class RecordingQueue: Sendable {
     state.withLock { state in
       guard state.participants.contains(participant) else { return Outcome() }
       return append(Entry(participant: participant, step: .path(path), now: now), to: &state)
+    }
+  }
+
+  func addProblem(_ sentence: String, of participant: ParticipantID, now: MonotonicInstant) -> Outcome {
+    state.withLock { state in
+      guard state.participants.contains(participant) else { return Outcome() }
+      return append(Entry(participant: participant, step: .problem(sentence), now: now), to: &state)
     }
   }
 

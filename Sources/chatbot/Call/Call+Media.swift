@@ -18,20 +18,30 @@ extension Call {
     let sinks = known.compactMap(\.self)
     return { [observer] participantEvent in
       let participant = participantEvent.participant
+      func begin() {
+        let known = participantRegistry.announcement(of: participant)
+        // A media server that only receives what we publish sends nothing to record.
+        if known?.direction != .sendOnly { recorder?.begin(participant, name: known?.name) }
+      }
       observer?.received(participantEvent.event, of: participant, at: participantEvent.time)
       switch participantEvent.event {
       case .stateChanged(.connecting):
-        // A media server that only receives what we publish sends nothing to record.
-        let known = participantRegistry.announcement(of: participant)
-        if known?.direction != .sendOnly { recorder?.begin(participant, name: known?.name) }
+        begin()
       case .media(let event):
         for sink in sinks { sink.receive(event, of: participant, now: participantEvent.time) }
       case .ended(let ending):
         recorder?.end(participant, reason: RecordingEndReason(ending.cause), now: participantEvent.time)
       case .pathSelected(let types):
         recorder?.setPath(.init(types), of: participant, now: participantEvent.time)
-      case .signal, .stateChanged, .reached, .keyframeRequested, .targetBitrate, .iceRestarted, .sectionRejected,
-        .orientationLeftOut, .problem:
+      case .sectionRejected(let section):
+        // Nothing else may follow, if the participant offers only what we do not support.
+        begin()
+        recorder?.addProblem(section.description, of: participant, now: participantEvent.time)
+      case .orientationLeftOut:
+        if participantRegistry.isMediaServer(participant) {
+          recorder?.addProblem(Self.orientationSentence, of: participant, now: participantEvent.time)
+        }
+      case .signal, .stateChanged, .reached, .keyframeRequested, .targetBitrate, .iceRestarted, .problem:
         break
       }
     }
@@ -89,7 +99,9 @@ extension Call {
       case .sectionRejected(let section):
         log.warning("\(section)", metadata: user)
       case .orientationLeftOut:
-        break
+        if parts.participantRegistry.isMediaServer(participant) {
+          log.warning("\(Self.orientationSentence)", metadata: user)
+        }
       case .problem(let sentence):
         log.warning("\(sentence)", metadata: user)
       case .ended(let ending):
@@ -108,6 +120,11 @@ extension Call {
       }
     }
   }
+
+  /// What is said of a media server that offers the orientation of the video that it forwards.
+  private static let orientationSentence =
+    "The media server offers the orientation of its video (video-orientation), which is not supported: video of a phone that "
+    + "leaves turning to the receiver lies on its side."
 
   /// Whether the call is relayed by a TURN server, the types of both candidates, and the protocol between them.
   private static func metadata(of types: CandidateTypes) -> Logger.Metadata {

@@ -90,6 +90,9 @@ final class ParticipantRegistry: Sendable {
     state.withLock { $0.announcements[participant] }
   }
 
+  /// Whether a participant is a media server that forwards what others send.
+  func isMediaServer(_ participant: ParticipantID) -> Bool { announcement(of: participant)?.direction == .receiveOnly }
+
   /// Forgets a participant who has left the room. A call that continues keeps its recording.
   func left(_ participant: ParticipantID) {
     state.withLock { state in

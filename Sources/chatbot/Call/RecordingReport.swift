@@ -9,7 +9,7 @@ struct RecordingReport {
     self.summary = summary
   }
 
-  /// The paths on one text line, then one text line for each track.
+  /// The paths on one text line, then one text line for each track, and one for each of the first problems.
   var text: String {
     var lines = [summary.paths.joined(separator: " ")]
     if let video = summary.track(.video) {
@@ -21,8 +21,16 @@ struct RecordingReport {
       lines.append(
         "  audio opus, \(seconds(audio.duration)) s, \(audio.frames) packets, \(losses(audio))\(unwritten(audio))")
     }
+    if summary.manifest.tracks.isEmpty { lines.append("  no media") }
+    let problems = summary.manifest.problems
+    lines += problems.prefix(Self.maximumProblems).map { "  problem: \($0)" }
+    if problems.count > Self.maximumProblems {
+      lines.append("  and \(problems.count - Self.maximumProblems) more problems; the manifest lists them")
+    }
     return lines.joined(separator: "\n")
   }
+
+  private static let maximumProblems = 6
 
   /// The first frame sizes, and the number of the others if there are many; the manifest lists all.
   private static func text(of sizes: [RecordingManifest.Track.Size]) -> String {

@@ -64,6 +64,8 @@ struct StatusTask {
         }
       case .disconnected, .failed, .closed: .stalled
       }
-    return StatusLine.User(name: peer.participant.text, state: state, received: incoming, sent: outgoing)
+    return StatusLine.User(
+      name: peer.participant.text, state: state, received: incoming, sent: outgoing,
+      rejected: peer.rejectedSections.map(StatusLine.words(of:)))
   }
 }

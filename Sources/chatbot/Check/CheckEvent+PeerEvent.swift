@@ -14,9 +14,10 @@ extension CheckEvent {
     case .stateChanged(.connected): [.step(.dtlsConnected)]
     case .media(.frame(let frame)): [.frame(frame)]
     case .media(.clock(let report)): [.clock(report)]
+    case .sectionRejected(let section): [.sectionRejected(section)]
     case .ended(let ending): [.step(.departed(.init(ending.cause), ending.sentence))]
-    case .stateChanged, .pathSelected, .media, .keyframeRequested, .targetBitrate, .iceRestarted, .sectionRejected,
-      .orientationLeftOut, .problem:
+    case .stateChanged, .pathSelected, .media, .keyframeRequested, .targetBitrate, .iceRestarted, .orientationLeftOut,
+      .problem:
       []
     }
   }

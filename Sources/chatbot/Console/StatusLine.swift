@@ -18,6 +18,8 @@ struct StatusLine: Sendable, Hashable {
     var received: Flow?
     /// The media sent to the user, or nil if there is none.
     var sent: Flow?
+    /// What was rejected by us or by the user, each a few words.
+    var rejected: [String] = []
   }
 
   /// The state of the call with a user.
@@ -81,6 +83,7 @@ struct StatusLine: Sendable, Hashable {
     var words = [plain(user.name, longest: longestName), user.state.rawValue]
     if let flow = user.received { words.append("↓\(text(flow))") }
     if let flow = user.sent { words.append("↑\(text(flow))") }
+    if !user.rejected.isEmpty { words.append("(\(user.rejected.prefix(3).joined(separator: ", ")))") }
     return words.joined(separator: " ")
   }
 
@@ -89,6 +92,15 @@ struct StatusLine: Sendable, Hashable {
     if let rate = flow.framesPerSecond { words.append("\(whole(rate)) fps") }
     words.append("\(tenths(flow.loss * 100)) % lost")
     return words.joined(separator: " ")
+  }
+}
+
+extension StatusLine {
+  /// What was rejected, in a few words: `refused video H264`, `our video refused`.
+  static func words(of section: RejectedSection) -> String {
+    if section.reason == .rejectedByParticipant { return "our \(plain(section.kind, longest: 12)) refused" }
+    let offered = section.offered.first.map { " " + plain($0, longest: 12) } ?? ""
+    return "refused \(plain(section.kind, longest: 12))\(offered)"
   }
 }
 

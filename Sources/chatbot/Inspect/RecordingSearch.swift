@@ -41,7 +41,7 @@ struct RecordingSearch {
     if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder {
       addFolder(path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path)
     } else if path.lowercased().hasSuffix(".json") {
-      addManifest(path)
+      addManifest(path, isNamed: true)
     } else {
       addFile(path)
     }
@@ -60,7 +60,7 @@ struct RecordingSearch {
     for name in names where name.hasSuffix(".json") {
       // The folder may contain other JSON files, such as the report of an inspection.
       let path = "\(folder)/\(name)"
-      if (try? manifest(path)) != nil { addManifest(path) }
+      if (try? manifest(path)) != nil { addManifest(path, isNamed: false) }
     }
     for name in names where RecordedName.isMedia(name) { addFile("\(folder)/\(name)") }
     if taken.count == before, problems.count == problemsBefore, !names.contains(where: isTaken(in: folder)) {
@@ -73,7 +73,9 @@ struct RecordingSearch {
   }
 
   /// Adds a manifest and all its files.
-  private mutating func addManifest(_ path: String) {
+  ///
+  /// - Parameter isNamed: whether the user named it, so that it must have media.
+  private mutating func addManifest(_ path: String, isNamed: Bool) {
     do {
       let content = try manifest(path)
       let folder = Self.folder(of: path)
@@ -93,7 +95,11 @@ struct RecordingSearch {
         }
       }
       for name in begunLater(than: content, at: path) { addFile(folder + name) }
-      if positions[Self.identity(path)] == nil {
+      if content.files.isEmpty, content.tracks.isEmpty, positions[Self.identity(path)] == nil {
+        let reason = content.problems.first.map { " \(RecordedName.shown($0))" } ?? ""
+        let sentence = "“\(RecordedName.shown(path))” lists no media.\(reason)"
+        if isNamed { problems.append(sentence) } else { remarks.append(sentence) }
+      } else if positions[Self.identity(path)] == nil {
         problems.append("“\(RecordedName.shown(path))” cannot be inspected: all of its files are missing.")
       }
     } catch {

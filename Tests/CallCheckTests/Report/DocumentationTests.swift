@@ -1,5 +1,6 @@
 import CallCheck
 import Foundation
+import Media
 import Testing
 
 /// Compares docs/checks.md with the program.
@@ -58,6 +59,7 @@ struct DocumentationTests {
     report.roomReport.signallingLost = [.init(start: 1, duration: 0.5, restored: true, reason: "Gone.")]
     report.peers[0].timeLeftAfterLateJoin = 1
     report.peers[0].undecoded = ["audio"]
+    report.peers[0].rejected = [RejectionReport(RejectedSection(index: 1, kind: "video", reason: .additionalSection))]
     report.comparison = report.compared(with: report)
     let keys = Set(try report.json.split(separator: "\n").compactMap(Self.key))
     // Keys such as the kinds of candidates are not fields.
@@ -78,7 +80,8 @@ struct DocumentationTests {
       FreezeReason.allCases.map(\.rawValue) + AudioGapReason.allCases.map(\.rawValue)
       + CallProgress.allCases.map(\.rawValue)
       + CandidateKind.allCases.map(\.rawValue) + PeerReport.Departure.Cause.allCases.map(\.rawValue)
-      + RuleResult.Outcome.allCases.map(\.rawValue) + CheckExpectation.Pattern.allCases.map(\.rawValue)
+      + RejectedSection.Reason.allCases.map(\.rawValue) + RuleResult.Outcome.allCases.map(\.rawValue)
+      + CheckExpectation.Pattern.allCases.map(\.rawValue)
     let unexplained = Set(words).filter { !Self.page.contains("`\($0)`") }.sorted()
     #expect(unexplained == [])
   }

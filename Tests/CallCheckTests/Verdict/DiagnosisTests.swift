@@ -38,6 +38,20 @@ struct DiagnosisTests {
         + "To see whether a TURN server relays for us, run chatbot diagnose --ice-server turn:HOST.")
   }
 
+  @Test("a call of which no media could be taken says what was refused")
+  func refused() {
+    let judge = CallJudge(.init(start: SyntheticCall.start, room: "100"))
+    judge.joined(at: SyntheticCall.instant(0.1))
+    judge.step(.offerReceived, of: SyntheticCall.peer, at: SyntheticCall.instant(0.2))
+    let section = RejectedSection(
+      index: 0, kind: "video", reason: .noSupportedCodec, offered: ["H264", "AV1"], supported: ["VP8"])
+    judge.receive(.sectionRejected(section), of: SyntheticCall.peer, at: SyntheticCall.instant(0.2))
+    #expect(
+      judge.report(at: SyntheticCall.instant(9)).diagnosis
+        == "The peer's offer arrived, but it was not answered; we refused the video: only H264 and AV1 are offered, but we "
+        + "support VP8.")
+  }
+
   @Test(
     "the diagnosis names the step that was reached and the obstacle",
     arguments: [

@@ -89,6 +89,41 @@ struct FigureTests {
     #expect(report(2).summary.hasSuffix(" for 2 of 2 peers, because they\(clause.dropFirst(8))."))
   }
 
+  @Test("video that we refused is reported as refused, and nothing advises to expect none")
+  func refusedVideo() throws {
+    var call = SyntheticCall()
+    call.hasVideo = false
+    var options = call.options
+    options.expected = CheckExpectation()
+    options.rules = RuleList(
+      (DefaultRules.rules(for: options.expected, subject: .call).map(\.rule)).filter { $0.text != "loss <= 5%" })
+    let judge = CallJudge(options)
+    judge.joined(at: SyntheticCall.instant(0.1))
+    let section = RejectedSection(
+      index: 1, kind: "video", reason: .noSupportedCodec, offered: ["H264"], supported: ["VP8"])
+    for _ in 0..<2 { judge.receive(.sectionRejected(section), of: SyntheticCall.peer, at: SyntheticCall.instant(0.2)) }
+    for participantEvent in try call.participantEvents() {
+      if case .sample = participantEvent.event { continue }
+      judge.receive(
+        participantEvent.event, of: SyntheticCall.peer, at: SyntheticCall.instant(participantEvent.time))
+    }
+    let clause = "we refused the video: only H264 is offered, but we support VP8"
+    #expect(judge.status(at: SyntheticCall.instant(7)).pending == ["video of peer-1 (\(clause))"])
+    let report = judge.report(at: SyntheticCall.instant(8))
+    let failed = report.results.filter { !$0.holds && $0.rule.hasPrefix("video") }
+    #expect(!failed.isEmpty)
+    #expect(failed.allSatisfy { $0.sentence.hasSuffix(" could not be measured: \(clause).") })
+    #expect(report.summary.hasSuffix(" for 1 of 1 peer, because \(clause)."))
+    let sentence = "We refused the video of section 1: only H264 is offered, but we support VP8."
+    #expect(report.peers[0].rejected?.map(\.sentence) == [sentence])
+    #expect(report.peers[0].progress == "Media arrived. \(sentence)")
+    let texts = [report.table(width: 200), HTMLReport(report).text, report.junit, try report.json]
+    for text in texts {
+      #expect(text.contains("only H264 is offered, but we support VP8"))
+      #expect(!text.contains("sent no video"))
+    }
+  }
+
   @Test("frames that arrived and could not be decoded are not reported as not sent")
   func undecodable() throws {
     let call = SyntheticCall()

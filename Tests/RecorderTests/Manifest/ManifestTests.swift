@@ -61,6 +61,45 @@ struct ManifestTests {
     #expect(paths[1].relayed && paths[1].remoteCandidateType == "prflx" && paths[1].protocol == "udp")
   }
 
+  @Test("a participant whose media cannot be taken has a manifest that says why, and no media file")
+  func problemWithoutMedia() async throws {
+    let folder = TestFolder()
+    let recorder = try folder.recorder()
+    let sentence = "We refused the video of section 1: only H264 is offered, but we support VP8."
+    recorder.addProblem("too early", of: "anna", now: Script.beginning.instant)
+    recorder.begin("anna", name: "Anna", now: Script.beginning, wallClock: TestFolder.wallClock)
+    recorder.addProblem(sentence, of: "anna", now: (Script.beginning + .milliseconds(5)).instant)
+    // One who only watches has none.
+    recorder.begin("bert", now: Script.beginning, wallClock: TestFolder.wallClock)
+    await recorder.advance(now: Script.beginning + .milliseconds(100))
+    let growing = try RecordingManifest(parsing: try folder.bytes("Anna.json"))
+    #expect(!growing.finished && growing.problems == [sentence])
+    recorder.end("anna", reason: .left, now: Script.beginning + .seconds(1))
+    let summaries = await recorder.finish(now: Script.beginning + .seconds(2))
+    #expect(summaries.map(\.base).allSatisfy { $0 == "Anna" })
+    #expect(folder.names == ["Anna.json"])
+    let manifest = try RecordingManifest(parsing: try folder.bytes("Anna.json"))
+    #expect(manifest.finished && manifest.left == .left && manifest.user == "anna")
+    #expect(manifest.problems == [sentence])
+    #expect(manifest.tracks == [] && manifest.files == [] && manifest.duration == 0)
+  }
+
+  @Test("media that follows a problem is recorded under the name that the manifest has")
+  func problemBeforeMedia() async throws {
+    let folder = TestFolder()
+    let script = try short("anna")
+    let recorder = try folder.recorder()
+    recorder.begin(script.owner, now: Script.beginning, wallClock: TestFolder.wallClock)
+    recorder.addProblem("A second video was refused.", of: script.owner, now: Script.beginning.instant)
+    await recorder.advance(now: Script.beginning + .milliseconds(1))
+    await folder.play([script], to: recorder)
+    recorder.end(script.owner, reason: .left, now: Script.beginning + .seconds(2))
+    _ = await recorder.finish(now: Script.beginning + .seconds(2))
+    let manifest = try RecordingManifest(parsing: try folder.bytes("anna.json"))
+    #expect(manifest.problems == ["A second video was refused."])
+    #expect(manifest.files.map(\.name).contains("anna.webm") && !manifest.tracks.isEmpty)
+  }
+
   @Test("a manifest of a later version is rejected")
   func laterVersion() throws {
     var manifest = RecordingManifest(room: "1", user: "2", name: nil, start: "")

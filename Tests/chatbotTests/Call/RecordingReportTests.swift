@@ -39,4 +39,19 @@ import Testing
   @Test func itSaysNothingOfADiskThatTookEverything() {
     #expect(!text(unwritten: 0, storageError: nil).contains("written"))
   }
+
+  @Test func itSaysWhyThereIsNoMedia() {
+    var manifest = RecordingManifest(room: "100", user: "anna", name: nil, start: "2026-03-01T09:30:00.250Z")
+    manifest.problems = (0..<8).map {
+      "We refused the video of section \($0): only H264 is offered, but we support VP8."
+    }
+    let text = RecordingReport(
+      RecordingSummary(
+        participant: ParticipantID("anna"), folder: "out", base: "anna", manifest: manifest, storageError: nil)
+    ).text
+    let lines = text.split(separator: "\n")
+    #expect(lines.prefix(2) == ["out/anna.json", "  no media"])
+    #expect(lines[2] == "  problem: We refused the video of section 0: only H264 is offered, but we support VP8.")
+    #expect(lines.count == 9 && lines[8] == "  and 2 more problems; the manifest lists them")
+  }
 }

@@ -1,10 +1,11 @@
 import CallCheck
 import Foundation
 import Media
-import Recorder
+import NIOCore
 import TestSupport
 import Testing
 
+@testable import Recorder
 @testable import chatbot
 
 /// Damaged recordings: what can be read is judged, the rest is reported, and nothing traps.
@@ -43,6 +44,20 @@ import Testing
     #expect(sentences[1].contains("cannot be inspected: it is a WAV file"))
     #expect(sentences[2] == "“\(folder.file("report.json"))” is not a recording's manifest.")
     #expect(sentences[3].contains("is not a recording's manifest"))
+  }
+
+  @Test func aManifestWithoutMediaSaysWhyThereIsNone() async throws {
+    let folder = try RecordedFolder()
+    try await folder.record(SyntheticPeer(seconds: 2))
+    var manifest = RecordingManifest(room: "100", user: "bert", name: nil, start: "2026-03-01T09:30:00.250Z")
+    manifest.finished = true
+    manifest.problems = ["We refused the video of section 1: only H264 is offered, but we support VP8."]
+    let sentence = "“\(folder.file("bert.json"))” lists no media. \(manifest.problems[0])"
+    try folder.store(Array(manifest.json.readableBytesView), as: "bert.json")
+    let outcome = try folder.inspect()
+    #expect(outcome.report.peers.map(\.id) == ["anna"])
+    #expect(outcome.problems == [] && outcome.remarks == [sentence])
+    #expect(failure { try folder.inspect([folder.file("bert.json")]) }?.sentence == sentence)
   }
 
   @Test func theOthersAreJudgedWhenOneCannotBeRead() async throws {

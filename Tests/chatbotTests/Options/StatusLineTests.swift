@@ -1,3 +1,4 @@
+import Media
 import Testing
 
 @testable import chatbot
@@ -20,6 +21,21 @@ struct StatusLineTests {
       line.text()
         == "room 100, 2 users: 3f2a91c0 live ↓1.2 Mb/s 30 fps 0.1 % lost ↑64 kb/s 0.0 % lost, 77b1c0de connecting")
     #expect(StatusLine(room: "100", users: []).text() == "room 100, 0 users")
+  }
+
+  @Test("it shows which media of a user was refused, and which of ours")
+  func rejected() {
+    let sections = [
+      RejectedSection(
+        index: 1, kind: "video", reason: .noSupportedCodec, offered: ["H264", "AV1"], supported: ["VP8"]),
+      RejectedSection(index: 2, kind: "video", reason: .additionalSection),
+      RejectedSection(index: 0, kind: "audio", reason: .rejectedByParticipant, offered: ["opus"]),
+      RejectedSection(index: 3, kind: "video", reason: .additionalSection),
+    ]
+    let user = StatusLine.User(name: "anna", state: .connected, rejected: sections.map(StatusLine.words(of:)))
+    #expect(
+      StatusLine(room: "100", users: [user]).text()
+        == "room 100, 1 user: anna connected (refused video H264, refused video, our audio refused)")
   }
 
   @Test("on a terminal it overwrites the previous one, and elsewhere it has no control characters")
