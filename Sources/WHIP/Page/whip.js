@@ -8,6 +8,7 @@
 //                          .location    the address of the session          .problem  the last problem
 //                          .start(room) a promise                           .stop()   a promise
 //   body                   data-state   the same words                      data-picture  'on' while video is shown
+//                          data-media   'on' while media is sent or received
 //   #room #token #start #stop #status #problem #numbers #video, and #source in the publisher, #hear in the player
 
 const role = document.body.dataset.role;
@@ -21,11 +22,15 @@ const words = {
   idle: 'not connected', preparing: 'preparing', connecting: 'connecting',
   connected: isPublisher ? 'publishing' : 'playing', reconnecting: 'reconnecting', failed: 'failed',
 };
+// Shown instead of `connected` while nothing is sent or received.
+const waiting = isPublisher ? 'connected, nothing is sent' : 'connected, nothing arrives';
 
 /** A session at a WHIP or WHEP endpoint: one RTCPeerConnection and its resource at the server. */
 class Session {
   pc = null;
   location = null;
+  // What the server rejected, a sentence; empty if nothing.
+  remark = '';
 
   #endpoint;
   #token;
@@ -44,9 +49,10 @@ class Session {
   /** Connects with a stream to send, or without one to receive. `changed(state)` reports the connection's state. */
   async open(stream, changed, gotTrack) {
     const pc = this.pc = new RTCPeerConnection({ bundlePolicy: 'max-bundle', rtcpMuxPolicy: 'require' });
+    const sent = [];
     for (const kind of ['audio', 'video']) {
       const track = stream?.getTracks().find((candidate) => candidate.kind === kind);
-      if (track) pc.addTransceiver(track, { direction: 'sendonly', streams: [stream] });
+      if (track) sent.push([kind, pc.addTransceiver(track, { direction: 'sendonly', streams: [stream] })]);
       else if (!stream) pc.addTransceiver(kind, { direction: 'recvonly' });
     }
     pc.ontrack = ({ track }) => gotTrack?.(track);
@@ -63,6 +69,8 @@ class Session {
     if (!response.ok) throw new Error(await explain(response));
     this.#take(response);
     await pc.setRemoteDescription({ type: 'answer', sdp: await response.text() });
+    const rejected = sent.filter(([, transceiver]) => transceiver.currentDirection !== 'sendonly').map(([kind]) => kind);
+    if (rejected.length > 0) this.remark = `The server does not take the ${rejected.join(' and the ')}. ${warning(response)}`.trim();
     this.#flushSoon();
   }
 
@@ -155,6 +163,12 @@ class Session {
 
 function isSDP(response) {
   return (response.headers.get('Content-Type') ?? '').toLowerCase().startsWith('application/sdp');
+}
+
+/** The text of a `Warning` header (RFC 7234, 5.5), or an empty text. */
+function warning(response) {
+  const text = (response.headers.get('Warning') ?? '').match(/"((?:[^"\\]|\\.)*)"/)?.[1] ?? '';
+  return text.replace(/\\(.)/g, '$1').slice(0, 200);
 }
 
 /** The previous answer with the credentials and candidates of a fragment (RFC 9725, 4.3.3). */
@@ -261,14 +275,22 @@ let state = 'idle';
 let problem = '';
 let attempt = 0;
 let last = null;
+let isFlowing = false;
+
+/** Shows the state; a connection on which nothing flows does not look as if it did. */
+function showStatus() {
+  const isWaiting = state === 'connected' && !isFlowing;
+  document.body.dataset.media = isFlowing ? 'on' : 'off';
+  $('status').dataset.state = isWaiting ? 'waiting' : state;
+  $('status').textContent = isWaiting ? waiting : words[state];
+}
 
 function show(next, text = '') {
   state = next;
   problem = text;
   const isActive = !['idle', 'failed'].includes(state);
   document.body.dataset.state = state;
-  $('status').dataset.state = state;
-  $('status').textContent = words[state];
+  showStatus();
   $('problem').textContent = text;
   $('problem').hidden = !text;
   $('start').hidden = isActive;
@@ -298,7 +320,7 @@ async function start(room) {
     const opened = session = new Session(new URL(`${role}/${encodeURIComponent(name)}`, document.baseURI).href, $('token').value.trim());
     await opened.open(isPublisher ? stream : null, (connection) => {
       if (opened !== session) return;
-      if (connection === 'connected') show('connected');
+      if (connection === 'connected') show('connected', opened.remark);
       else if (connection === 'disconnected') show('reconnecting');
       else if (connection === 'failed' || connection === 'closed') fail('The connection to the server was lost.');
     }, (track) => {
@@ -321,6 +343,7 @@ async function end() {
   const ended = session;
   session = null;
   last = null;
+  isFlowing = false;
   source?.stop();
   source = null;
   for (const track of stream?.getTracks() ?? []) track.stop();
@@ -353,6 +376,7 @@ async function count() {
       size = stats.frameWidth ? `${stats.frameWidth}×${stats.frameHeight}` : size;
     }
   }
+  if (session?.pc !== pc) return;
   const now = performance.now();
   if (last && pc === last.pc) {
     const seconds = (now - last.now) / 1000;
@@ -360,7 +384,9 @@ async function count() {
     const fps = Math.max(0, Math.round((frames - last.frames) / seconds));
     $('numbers').textContent = [size, `${fps} fps`, `${rate} kbit/s`].filter(Boolean).join(' · ');
   }
+  isFlowing = bytes > (last?.pc === pc ? last.bytes : 0);
   last = { pc, now, bytes, frames };
+  showStatus();
 }
 
 window.whip = {
