@@ -185,7 +185,7 @@ public final class Peer: Sendable {
     case .participantLeft(let participant, let isRejoinVerified):
       participantLeft(participant, isRejoinVerified: isRejoinVerified)
     case .iceServers(let servers): Task { await use(servers) }
-    case .connectionLost, .closed: break
+    case .connectionLost, .rejected, .closed: break
     }
   }
 

@@ -23,8 +23,10 @@ public enum SignallingEvent: Sendable, Hashable {
   /// The connection to the server is lost; the next attempt follows after `retryAfter`. Reported once for each failed
   /// attempt. Calls continue without the server.
   case connectionLost(reason: String, retryAfter: Duration)
-  /// The signalling has ended and does not return, for example because the server closed the room or rejects the
-  /// credentials. The last event.
+  /// The server rejects what we are to do, for example to publish or to join again, and nothing more is tried. One sentence,
+  /// with the server's own words. In a room of which we receive something else, further events may follow.
+  case rejected(reason: String)
+  /// The signalling has ended and does not return, for example because the server closed the room. The last event.
   case closed(reason: String)
 }
 

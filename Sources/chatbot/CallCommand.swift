@@ -1,5 +1,6 @@
 import ArgumentParser
 import Logging
+import Recorder
 
 /// Joins a call: records, plays, or both.
 struct CallCommand: AsyncParsableCommand {
@@ -14,6 +15,7 @@ struct CallCommand: AsyncParsableCommand {
     try await console.carryOut {
       let participantRegistry = try await Call(plan: options.plan, console: console, log: log).run()
       if options.record != nil { try report(participantRegistry, on: console) }
+      if let failure = participantRegistry.failure { throw failure }
     }
   }
 
@@ -26,8 +28,15 @@ struct CallCommand: AsyncParsableCommand {
     }
     for summary in recordings { console.result(RecordingReport(summary).text) }
     if let problem = participantRegistry.recordingProblem { throw problem }
-    guard !recordings.isEmpty else {
-      throw CallFailure(.nothingRecorded, "Nothing was recorded, because no user sent media.")
+    if participantRegistry.failure != nil || forgotten > 0
+      || recordings.contains(where: { !$0.manifest.tracks.isEmpty })
+    {
+      return
     }
+    throw CallFailure(
+      .nothingRecorded,
+      recordings.isEmpty
+        ? "Nothing was recorded, because no user sent media."
+        : "Nothing was recorded, because no user sent media that can be recorded.")
   }
 }

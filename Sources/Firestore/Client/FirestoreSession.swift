@@ -93,7 +93,7 @@ final class FirestoreSession: Sendable {
       } catch {
         if isClosed { break }
         if error.isPermanent {
-          await inbox.deliver(.closed(reason: error.description))
+          await inbox.deliver(.rejected(reason: error.description))
           break
         }
         isLost = true

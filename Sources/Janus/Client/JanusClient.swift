@@ -88,6 +88,7 @@ public final class JanusClient: SignallingClient {
       shared.withLock { $0.session = JanusSession(configuration: options.configuration) }
       switch ending {
       case .permanent(let error): throw error
+      case .closed(let reason): throw .rejected(reason)
       case .lost(let reason), .unresponsive(let reason): throw .unreachable(reason)
       case .left: throw .rejected("The client has left before it had joined.")
       }
@@ -179,7 +180,7 @@ public final class JanusClient: SignallingClient {
       // Many servers end the session of a closed connection, so this one stays open until the next one has joined.
       socket.stopReceiving()
       return nil
-    case .left, .lost, .permanent:
+    case .left, .lost, .closed, .permanent:
       socket.close(code: 1000, reason: "")
       return nil
     }
@@ -277,7 +278,11 @@ public final class JanusClient: SignallingClient {
         former = socket
         switch ending {
         case .permanent(let error):
-          if !isClosed { await inbox.deliver(.closed(reason: error.description)) }
+          if !isClosed { await inbox.deliver(.rejected(reason: error.description)) }
+          inbox.finish()
+          return
+        case .closed(let text):
+          if !isClosed { await inbox.deliver(.closed(reason: text)) }
           inbox.finish()
           return
         case .lost(let text): reason = text

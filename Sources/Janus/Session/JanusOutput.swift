@@ -26,6 +26,8 @@ package struct JanusOutput: Sendable, Hashable {
     /// The connection carries nothing any more, which the server may not know. A new one continues the session if it is
     /// established before this one is closed.
     case unresponsive(reason: String)
+    /// The server closed the room or removed us from it.
+    case closed(reason: String)
     /// No new connection will help.
     case permanent(SignallingConnectError)
   }

@@ -107,11 +107,13 @@ extension JanusSession {
     output.warn("The server does not change what we publish: \(error)")
   }
 
+  /// Handles the refusal of a publication: for example of its codec, or because the room is full.
   mutating func publishingFailed(_ error: JanusError, into output: inout JanusOutput) {
     output.warn("We cannot publish: \(error)")
     guard let participant = publication?.participant else { return }
     publication = nil
     output.events.append(.participantLeft(participant, isRejoinVerified: false))
+    output.events.append(.rejected(reason: "The server does not let us publish: \(error)"))
   }
 
   /// Handles the end of the WebRTC connection on which we publish: another one is begun, unless it ended at once.
@@ -125,7 +127,10 @@ extension JanusSession {
     let reason = reason.printable(utf8Bytes: 80)
     guard now - former.announced >= JanusPublication.minimumAge else {
       if isOurs { return output.note("We have closed the connection on which we publish.") }
-      return output.warn("The server ended what we publish at once (\(reason)); it is not published again.")
+      let sentence = "The server ended what we publish at once (\(reason)); it is not published again."
+      output.warn(sentence)
+      output.events.append(.rejected(reason: sentence))
+      return
     }
     output.note("The server ended what we publish (\(reason)); it is published again.")
     output.events.append(.participantJoined(newPublication(now: now)))

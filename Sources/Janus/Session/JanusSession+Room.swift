@@ -38,7 +38,7 @@ extension JanusSession {
 
   private mutating func removed(_ sentence: String, into output: inout JanusOutput) {
     guard state == .joined else { return }
-    output.ending = .permanent(.rejected(sentence))
+    output.ending = .closed(reason: sentence)
   }
 
   /// Adds a feed, or follows a change of its streams.

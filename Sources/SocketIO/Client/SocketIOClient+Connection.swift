@@ -27,9 +27,11 @@ extension SocketIOClient {
       case .deliver(let event):
         state.pending.append(event)
         state.wakeDelivery?.yield()
-        if case .closed = event {
+        switch event {
+        case .closed, .rejected:
           state.isClosed = true
           state.transport?.close()
+        default: break
         }
       case .loggedIn(let generation):
         notes.append("Logged in with revision \(generation.rawValue) of Engine.IO.")
@@ -78,7 +80,7 @@ extension SocketIOClient {
       }
       if fail(end.connectError) || state.withLock({ $0.isLeaving || $0.isClosed }) { break }
       guard case .lost(let reason) = end else {
-        perform { _, _ in [.deliver(.closed(reason: end.sentence))] }
+        perform { _, _ in [.deliver(.rejected(reason: end.sentence))] }
         break
       }
       let delay = backoff.next(using: &generator)

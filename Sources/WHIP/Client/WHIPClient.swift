@@ -11,12 +11,12 @@ import Synchronization
 ///
 /// The only other participant is the server, with the host of the URL as its id; the peer sends the offer. ``connect()``
 /// reports it as present. Whether the server accepts us shows when the offer is sent: a refusal is
-/// `SignallingEvent.closed(reason:)`, a server that is down or overloaded is tried again.
+/// `SignallingEvent.rejected(reason:)`, a server that is down or overloaded is tried again.
 ///
 /// The offer must contain what RFC 9725, 4.4 requires: one bundle, RTP and RTCP multiplexed, one stream with at most
 /// one audio and one video track, and the setup role `actpass`. The server sends all of its candidates in the answer.
 public final class WHIPClient: SignallingClient {
-  /// The events, in order, until ``leave()`` or `SignallingEvent.closed(reason:)`.
+  /// The events, in order, until ``leave()`` or `SignallingEvent.rejected(reason:)`.
   public let events: SignallingEvents
   /// The address of the endpoint.
   public let url: HTTPURL

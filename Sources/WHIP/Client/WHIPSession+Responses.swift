@@ -245,7 +245,7 @@ extension WHIPSession {
 
   private mutating func end(_ reason: String) -> [Action] {
     state = .ended
-    return [.deliver(.closed(reason: reason))]
+    return [.deliver(.rejected(reason: reason))]
   }
 }
 

@@ -98,6 +98,7 @@ extension Call {
         if reason != .requested { parts.client.verifyConnection() }
       case .sectionRejected(let section):
         log.warning("\(section)", metadata: user)
+        rejected(section, by: participant, parts)
       case .orientationLeftOut:
         if parts.participantRegistry.isMediaServer(participant) {
           log.warning("\(Self.orientationSentence)", metadata: user)
@@ -125,6 +126,18 @@ extension Call {
   private static let orientationSentence =
     "The media server offers the orientation of its video (video-orientation), which is not supported: video of a phone that "
     + "leaves turning to the receiver lies on its side."
+
+  /// Ends the call if a media server rejects all that we are to publish.
+  private func rejected(_ section: RejectedSection, by participant: ParticipantID, _ parts: Parts) {
+    guard section.reason == .rejectedByParticipant, let kind = MediaKind(rawValue: section.kind),
+      parts.participantRegistry.announcement(of: participant)?.direction == .sendOnly
+    else { return }
+    let published = parts.source?.kinds ?? (plan.loopback ? Set(MediaKind.allCases) : [])
+    let rejected = parts.participantRegistry.rejected(kind, by: participant)
+    if !published.isEmpty, rejected.isSuperset(of: published) {
+      parts.participantRegistry.reject("The server rejects all that we publish: \(section)")
+    }
+  }
 
   /// Whether the call is relayed by a TURN server, the types of both candidates, and the protocol between them.
   private static func metadata(of types: CandidateTypes) -> Logger.Metadata {

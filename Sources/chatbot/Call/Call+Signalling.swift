@@ -57,6 +57,8 @@ extension Call {
         parts.peer.receive(event)
       case .connectionLost(let reason, _) where !hasJoined:
         return .notAdmitted(reason)
+      case .rejected(let reason):
+        return hasJoined ? .rejected(reason) : .notAdmitted(reason)
       case .closed(let reason):
         return hasJoined ? .signallingClosed(reason) : .notAdmitted(reason)
       case .connectionLost(let reason, let delay):

@@ -40,6 +40,8 @@ struct Call {
     case observerFinished
     /// The server refused the join.
     case notAdmitted(String)
+    /// The server rejects what we were asked to do; one sentence.
+    case rejected(String)
 
     /// The reason as a clause, for the log.
     var description: String {
@@ -48,7 +50,7 @@ struct Call {
       case .timeIsUp: "the duration has passed"
       case .fileEnded: "the input ended"
       case .signallingEnded: "the connection to the server was closed"
-      case .signallingClosed(let reason): reason
+      case .signallingClosed(let reason), .rejected(let reason): reason
       case .observerFinished: "the check has ended"
       case .notAdmitted(let reason): "the server refused the join: \(reason)"
       }
@@ -115,6 +117,7 @@ struct Call {
     if case .signallingClosed(let reason) = ending, observer == nil, !participantRegistry.hasConnected {
       throw CallFailure(.serverNotReached, reason)
     }
+    if case .rejected(let reason) = ending { participantRegistry.failed(CallFailure(.serverNotReached, reason)) }
     if let failure = await source?.failure { throw CallFailure(.fileNotPlayable, failure) }
     return participantRegistry
   }
@@ -186,6 +189,9 @@ struct Call {
           try? await MediaThread.loop.sleep(for: duration)
           return Task.isCancelled ? nil : .timeIsUp
         }
+      }
+      group.addTask {
+        await parts.participantRegistry.firstRejection().map { EndReason.rejected($0) }
       }
       if let source = parts.source {
         group.addTask {

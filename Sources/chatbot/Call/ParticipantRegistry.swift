@@ -24,13 +24,19 @@ final class ParticipantRegistry: Sendable {
     var recordings: [RecordingSummary] = []
     var recordingsForgotten = 0
     var recordingProblem: CallFailure?
+    /// The kinds of what we publish that a media server rejects.
+    var rejectedKinds: [ParticipantID: Set<MediaKind>] = [:]
+    var failure: CallFailure?
   }
 
   private let state = Mutex(State())
   private let connections: AsyncStream<Void>
   private let connection: AsyncStream<Void>.Continuation
+  private let rejections: AsyncStream<String>
+  private let rejection: AsyncStream<String>.Continuation
 
   init() {
+    (rejections, rejection) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingOldest(1))
     (connections, connection) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
   }
 
@@ -92,6 +98,31 @@ final class ParticipantRegistry: Sendable {
 
   /// Whether a participant is a media server that forwards what others send.
   func isMediaServer(_ participant: ParticipantID) -> Bool { announcement(of: participant)?.direction == .receiveOnly }
+
+  /// Stores that a media server rejects a kind of what we publish, and returns all kinds that it rejects.
+  func rejected(_ kind: MediaKind, by participant: ParticipantID) -> Set<MediaKind> {
+    state.withLock { state in
+      // We publish to one server at a time.
+      if state.rejectedKinds[participant] == nil { state.rejectedKinds = [:] }
+      state.rejectedKinds[participant, default: []].insert(kind)
+      return state.rejectedKinds[participant, default: []]
+    }
+  }
+
+  /// Notes that what we were asked to do is rejected; one sentence.
+  func reject(_ reason: String) { rejection.yield(reason) }
+
+  /// Waits until what we were asked to do is rejected, and returns why; nil if the task is cancelled before.
+  func firstRejection() async -> String? {
+    for await reason in rejections { return reason }
+    return nil
+  }
+
+  /// Stores why the call as a whole has failed, although there may be recordings.
+  func failed(_ failure: CallFailure) { state.withLock { $0.failure = $0.failure ?? failure } }
+
+  /// Why the call as a whole has failed; nil if it has not.
+  var failure: CallFailure? { state.withLock { $0.failure } }
 
   /// Forgets a participant who has left the room. A call that continues keeps its recording.
   func left(_ participant: ParticipantID) {

@@ -77,7 +77,7 @@ struct Check {
     do {
       let participantRegistry = try await Call(plan: plan, console: console, log: log, observer: checkObserver).run()
       recordings = participantRegistry.recordings
-      if options.record != nil { problem = participantRegistry.recordingProblem }
+      problem = participantRegistry.failure ?? (options.record != nil ? participantRegistry.recordingProblem : nil)
     } catch let failure as CallFailure {
       checkObserver.failed(failure.sentence)
       problem = failure

@@ -137,7 +137,7 @@ final class CheckObserver: CallObserver {
       if !trickled.candidate.isEmpty { note(.remoteCandidate(CandidateKind(candidate: trickled.candidate)), id) }
     case .connectionLost(let reason, _):
       put(.disconnected(reason, now))
-    case .participantLeft, .iceServers, .closed:
+    case .participantLeft, .iceServers, .rejected, .closed:
       // A peer that lost only its connection to the server is still present as long as media arrives.
       break
     }
@@ -174,6 +174,7 @@ final class CheckObserver: CallObserver {
     case .interrupted: failed("The check was interrupted before it was complete.")
     case .fileEnded: failed("The input ended before the check was complete.")
     case .signallingEnded, .timeIsUp: failed("The call ended before the check was complete.")
+    case .rejected(let reason): failed(reason)
     case .signallingClosed(let reason): failed("The call ended before the check was complete: \(reason)")
     case .notAdmitted(let reason): failed("The server refused the join: \(reason)")
     }

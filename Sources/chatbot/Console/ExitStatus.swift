@@ -15,8 +15,8 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
   case nothingRecorded = 65
   /// The file to play is missing or cannot be played (EX_NOINPUT); found before joining.
   case fileNotPlayable = 66
-  /// No server listens at the address of `--server`, or it does not speak SkyRTC, or it refused the join; or `serve`
-  /// could not start (EX_UNAVAILABLE).
+  /// No server listens at the address of `--server`, or it does not speak SkyRTC, or it refused the join or what we are to
+  /// publish; or `serve` could not start (EX_UNAVAILABLE).
   case serverNotReached = 69
   /// Internal error (EX_SOFTWARE).
   case unexpected = 70
@@ -41,7 +41,7 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
     case .usage: "the command line is invalid"
     case .nothingRecorded: "call: nothing was recorded"
     case .fileNotPlayable: "the file cannot be played or inspected, or repair left a file unchanged"
-    case .serverNotReached: "the server was not reached or refused the join, or could not listen"
+    case .serverNotReached: "the server was not reached, or refused the join or what we publish, or could not listen"
     case .unexpected: "internal error"
     case .overloaded: "call: the processor or the memory for queued frames did not suffice to record everything"
     case .disk: "disk: a recording or a report could not be written, or a file could not be repaired"

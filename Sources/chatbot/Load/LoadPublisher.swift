@@ -83,6 +83,9 @@ struct LoadPublisher: Sendable {
           for problem in await peer.use(servers) { log.warning("\(problem)", metadata: ["publisher": "\(index)"]) }
         }
         if !client.canTrickle { await use.value }
+      case .rejected(let reason):
+        giveUp(reason)
+        return await leave()
       case .closed(let reason):
         giveUp("The signalling ended: \(reason)")
         return await leave()

@@ -22,7 +22,7 @@ final class RoomPublisherIDs: Sendable {
       case .joined(let id, let others): .joined(id: id, others: others.filter { !ids.contains($0.id) })
       case .participantJoined(let participant): ids.contains(participant.id) ? nil : event
       case .message(_, let participant): ids.contains(participant) ? nil : event
-      case .participantLeft, .iceServers, .connectionLost, .closed: event
+      case .participantLeft, .iceServers, .connectionLost, .rejected, .closed: event
       }
     }
   }

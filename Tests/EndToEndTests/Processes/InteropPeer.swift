@@ -156,7 +156,7 @@ final class InteropPeer: Sendable {
         "candidate": .string(trickled.candidate), "mid": trickled.mid.map(JSON.string) ?? .null,
         "index": .number(Double(trickled.mLineIndex ?? 0)),
       ])
-    case .participantJoined, .participantLeft, .connectionLost, .iceServers, .closed:
+    case .participantJoined, .participantLeft, .connectionLost, .iceServers, .rejected, .closed:
       break
     }
   }

@@ -120,6 +120,7 @@ struct JanusProcess: Sendable {
       general: { events = false string_ids = false }
       room-1234: { description = "Open" publishers = 6 audiocodec = "opus" videocodec = "vp8" }
       room-5678: { description = "With a PIN" pin = "let-me-in" publishers = 6 }
+      room-2640: { description = "Another codec" publishers = 6 videocodec = "h264" }
       """,
     ]
   }

@@ -44,6 +44,16 @@ extension EndToEndWithoutBrowsers {
       }
     }
 
+    @Test("a room that does not accept our codec ends the publisher with exit code 69 and the server's words")
+    func otherCodec() async throws {
+      try await Scenario.run("31f Janus codec") { scenario in
+        let janus = try await JanusProcess.start(in: scenario)
+        let refused = try await scenario.start(
+          "refused", ["--server", janus.address, "--room", "2640", "--duration", "60s"] + Scenario.smallPattern)
+        try await scenario.expectRefusal(refused, code: 69, saying: "codec unavailable in this room")
+      }
+    }
+
     @Test("publisher and recorder are back within 5 s after Janus was killed and started again")
     func restart() async throws {
       try await Scenario.run("31c Janus restart") { scenario in

@@ -123,7 +123,7 @@ struct FirestoreClientTests {
     let second = RealBot(try server.client("firestore://p/people/a?peer=b", options: options))
     try await second.start()
     try await server.control(#"{"require": []}"#)
-    #expect(await second.waits { if case .closed(let reason) = $0 { reason.contains("credentials") } else { false } })
+    #expect(await second.waits { if case .rejected(let reason) = $0 { reason.contains("credentials") } else { false } })
     #expect(await second.waitsForEnd())
     await second.client.leave()
   }

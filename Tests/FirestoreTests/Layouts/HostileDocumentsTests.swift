@@ -45,7 +45,7 @@ struct HostileDocumentsTests {
         #expect(isPresent)
         isPresent = false
       case .message: #expect(isPresent)
-      case .iceServers, .connectionLost, .closed: Issue.record("\(event)")
+      case .iceServers, .connectionLost, .rejected, .closed: Issue.record("\(event)")
       }
     }
     #expect(database.list(layout.outgoing.candidates).count <= IncomingConnection.maximumCandidates + 50)

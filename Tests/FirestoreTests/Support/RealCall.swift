@@ -45,7 +45,7 @@ actor RealBot {
       client.send(.answer(TestDescription.sdp(nextFragment(), candidates: TestDescription.lines)), to: id)
     case .message(.answer(let sdp), _): remoteFragment = SessionDescriptionLines.usernameFragment(of: sdp)
     case .message(.candidate, _): hasCandidates = true
-    case .iceServers, .connectionLost, .closed: break
+    case .iceServers, .connectionLost, .rejected, .closed: break
     }
   }
 

@@ -96,7 +96,7 @@ struct SimulatedBot<Layout: SignallingLayout> {
     case .message(.answer(let sdp), _): remoteFragment = SessionDescriptionLines.usernameFragment(of: sdp)
     case .message(.candidate(let candidate), _):
       if let remoteFragment, candidate.candidate.contains("ufrag \(remoteFragment)") { hasCandidates = true }
-    case .iceServers, .connectionLost, .closed: break
+    case .iceServers, .connectionLost, .rejected, .closed: break
     }
   }
 

@@ -89,7 +89,7 @@ enum JanusTarget {
         }
         switch output.ending {
         case .left?, nil: break
-        case .lost(let reason)?, .unresponsive(let reason)?:
+        case .lost(let reason)?, .unresponsive(let reason)?, .closed(let reason)?:
           try sentence(reason, without: secret)
           try reopen()
         case .permanent(let error)?:

@@ -30,6 +30,8 @@ struct SignallingLedger {
     case .connectionLost(let reason, let wait):
       try sentence(reason)
       try require(wait >= .zero && wait <= .seconds(3_600), "The next attempt follows after \(wait).")
+    case .rejected(let reason):
+      try sentence(reason)
     case .closed(let reason):
       try sentence(reason)
       isClosed = true

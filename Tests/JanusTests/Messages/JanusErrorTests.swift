@@ -16,6 +16,15 @@ struct JanusErrorTests {
     #expect(JanusError(code: 499, reason: "").description == "The server reports an error (Janus error 499).")
   }
 
+  @Test("a wrong id of the room and a codec that the room does not accept are told apart")
+  func wrongElements() {
+    let id = JanusError(code: 430, reason: "Invalid element type (room should be a positive integer)")
+    let codec = JanusError(code: 430, reason: "Audio codec unavailable in this room")
+    #expect(id.description.hasPrefix("The room's id is of the wrong kind (Janus error 430"))
+    #expect(codec.description.hasPrefix("The room does not accept a codec that we publish (Janus error 430"))
+    #expect(JanusError(code: 430, reason: "in this room").description.hasPrefix("A field of a request is of the wrong"))
+  }
+
   @Test("what may succeed later is tried again; wrong credentials and wrong requests are not")
   func consequences() {
     for code in [403, 433, 470] { #expect(JanusError(code: code, reason: "").consequence == .unauthorized) }

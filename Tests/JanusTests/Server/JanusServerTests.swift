@@ -154,7 +154,7 @@ struct JanusServerTests {
       var last: SignallingEvent?
       while let event = await events.next() { last = event }
       #expect(
-        last == .closed(reason: "There is no such room (Janus error 426: \"No such room (1234)\")."))
+        last == .rejected(reason: "There is no such room (Janus error 426: \"No such room (1234)\")."))
       await client.leave()
     }
   }
@@ -194,6 +194,24 @@ struct JanusServerTests {
         return #expect(Bool(false))
       }
       for line in ["a=recvonly", "opus/48000/2", "VP8/90000", "a=candidate:"] { #expect(sdp.contains(line)) }
+      await client.leave()
+    }
+  }
+
+  @Test("a room for another codec rejects what we publish in its own words, and the client stays joined")
+  func otherCodec() async throws {
+    try await withServer { server in
+      let client = try client(server, room: .number(2640)) { $0.publishes = true }
+      var events = client.events.makeAsyncIterator()
+      try await client.connect()
+      guard case .joined? = await events.next() else { return #expect(Bool(false)) }
+      client.send(.offer(try RecordedMessages.descriptions("janus112-publisher.json", "sent")[0]), to: "publisher")
+      #expect(await events.next() == .participantLeft("publisher", isRejoinVerified: false))
+      #expect(
+        await events.next()
+          == .rejected(
+            reason: "The server does not let us publish: The room does not accept a codec that we publish "
+              + "(Janus error 430: \"Video codec unavailable in this room\")."))
       await client.leave()
     }
   }

@@ -245,7 +245,7 @@ struct JanusJoiningTests {
       var room = SimulatedRoom()
       try room.join()
       room.report(event)
-      #expect(room.ending == .permanent(.rejected(sentence)))
+      #expect(room.ending == .closed(reason: sentence))
     }
   }
 

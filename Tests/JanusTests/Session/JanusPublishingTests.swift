@@ -38,16 +38,43 @@ struct JanusPublishingTests {
     #expect(room.takeEvents() == [.message(.answer("v=0 second answer"), from: "publisher")])
   }
 
-  @Test("a room that has no place for another publisher lets the participant leave, and we stay in the room")
+  @Test("a room that has no place for another publisher rejects what we publish, in the server's words")
   func full() throws {
     var room = SimulatedRoom { $0.publishes = true }
     try room.join()
     _ = room.takeEvents()
     room.send(.offer("v=0"), to: "publisher")
     room.answer(try room.next("message", "publish"), .failed(JanusError(code: 432, reason: "Maximum number")))
-    #expect(room.takeEvents() == [.participantLeft("publisher", isRejoinVerified: false)])
+    #expect(
+      room.takeEvents() == [
+        .participantLeft("publisher", isRejoinVerified: false),
+        .rejected(
+          reason: "The server does not let us publish: The room has as many publishers as it allows (Janus error 432: "
+            + "\"Maximum number\")."),
+      ])
     #expect(room.ending == nil)
     #expect(room.problems.last?.isWarning == true)
+  }
+
+  @Test(
+    "a room with other codecs, and an error that Janus does not explain, reject what we publish for their true reason")
+  func otherCodec() throws {
+    let cases = [
+      (
+        430, "Video codec unavailable in this room",
+        "The room does not accept a codec that we publish (Janus error 430: \"Video codec unavailable in this room\")."
+      ),
+      (490, "Unknown", "The server reports an error (Janus error 490: \"Unknown\")."),
+      (433, "Unauthorized (not allowed)", "The room rejects us (Janus error 433: \"Unauthorized (not allowed)\")."),
+    ]
+    for (code, words, sentence) in cases {
+      var room = SimulatedRoom { $0.publishes = true }
+      try room.join()
+      _ = room.takeEvents()
+      room.send(.offer("v=0"), to: "publisher")
+      room.answer(try room.next("message", "publish"), .failed(JanusError(code: code, reason: words)))
+      #expect(room.takeEvents().last == .rejected(reason: "The server does not let us publish: \(sentence)"))
+    }
   }
 
   @Test("a connection that the server hangs up is published again under another id, unless it ended at once")
@@ -65,7 +92,9 @@ struct JanusPublishingTests {
     room.send(.offer("v=0"), to: "publisher-2")
     _ = try room.next("message", "publish")
     room.receive(.hangup(handle: room.session.roomHandle ?? 0, reason: "ICE failed"))
-    #expect(room.takeEvents() == [.participantLeft("publisher-2", isRejoinVerified: false)])
+    let sentence = "The server ended what we publish at once (ICE failed); it is not published again."
+    #expect(
+      room.takeEvents() == [.participantLeft("publisher-2", isRejoinVerified: false), .rejected(reason: sentence)])
     #expect(room.problems.last?.isWarning == true)
   }
 

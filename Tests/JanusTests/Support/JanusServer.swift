@@ -66,6 +66,7 @@ final class JanusServer: Sendable {
       room-1234: { description = "Open" secret = "moderator" publishers = 6 audiocodec = "opus" videocodec = "vp8" }
       \(usesTextIDs ? "room-lounge: { description = \"Text\" publishers = 6 }" : "")
       room-5678: { description = "With a PIN" pin = "let-me-in" publishers = 6 }
+      room-2640: { description = "Another codec" publishers = 6 videocodec = "h264" }
       """)
     try await start()
   }

@@ -18,7 +18,7 @@ struct OtherOriginTests {
     try manual.respond(status, ["Location": location])
     #expect(manual.requests.count == 1)
     #expect(manual.session.isFinished)
-    guard case .closed(let reason) = manual.events.last else {
+    guard case .rejected(let reason) = manual.events.last else {
       Issue.record("\(manual.events)")
       return
     }

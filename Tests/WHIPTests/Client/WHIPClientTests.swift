@@ -117,7 +117,7 @@ struct WHIPClientTests {
     client.send(.offer(Sample.offer()), to: "127.0.0.1")
     var events = client.events.makeAsyncIterator()
     _ = await events.next()
-    #expect(await events.next() == .closed(reason: "The WHIP server responded 401: it rejects the token."))
+    #expect(await events.next() == .rejected(reason: "The WHIP server responded 401: it rejects the token."))
     #expect(await events.next() == nil)
     await client.leave()
   }

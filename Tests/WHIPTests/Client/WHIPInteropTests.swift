@@ -185,7 +185,7 @@ struct WHIPInteropTests {
     (client, events) = try await connect(.publisher, server.url("/whip/token"), token: "wrong")
     _ = (await events.next(), await events.next())
     client.send(.offer(Sample.realOffer(direction: "sendonly")), to: "127.0.0.1")
-    #expect(await events.next() == .closed(reason: "The WHIP server responded 401: it rejects the token."))
+    #expect(await events.next() == .rejected(reason: "The WHIP server responded 401: it rejects the token."))
     #expect(await events.next() == nil)
     await client.leave()
   }

@@ -38,7 +38,7 @@ struct WHIPOfferTests {
     var manual = try ManualSession(token: "s3cret")
     manual.send(.offer(Sample.offer()))
     try manual.respond(status)
-    guard case .closed(let reason) = manual.events.last else {
+    guard case .rejected(let reason) = manual.events.last else {
       Issue.record("The refusal is not permanent: \(manual.events)")
       return
     }
@@ -220,6 +220,6 @@ struct WHIPOfferTests {
     manual.send(.offer(Sample.offer()))
     try manual.respond(201, ["Content-Type": "text/html", "Location": "/s"], body: "<html>")
     #expect(manual.last?.method == .DELETE)
-    #expect(manual.events == [.closed(reason: "The WHIP server accepted the offer without an answer in SDP.")])
+    #expect(manual.events == [.rejected(reason: "The WHIP server accepted the offer without an answer in SDP.")])
   }
 }

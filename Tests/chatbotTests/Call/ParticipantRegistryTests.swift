@@ -6,6 +6,26 @@ import Testing
 
 @Suite("the participant registry of a call")
 struct ParticipantRegistryTests {
+  @Test("a rejection that comes before anybody waits for it is not missed, and the first failure is kept")
+  func rejection() async {
+    let participantRegistry = ParticipantRegistry()
+    participantRegistry.reject("The server does not let us publish.")
+    participantRegistry.reject("Again.")
+    #expect(await participantRegistry.firstRejection() == "The server does not let us publish.")
+    #expect(participantRegistry.failure == nil)
+    participantRegistry.failed(CallFailure(.serverNotReached, "first"))
+    participantRegistry.failed(CallFailure(.serverNotReached, "second"))
+    #expect(participantRegistry.failure?.sentence == "first")
+  }
+
+  @Test("the kinds that a media server rejects are collected for the present publication only")
+  func rejectedKinds() {
+    let participantRegistry = ParticipantRegistry()
+    #expect(participantRegistry.rejected(.video, by: "publisher") == [.video])
+    #expect(participantRegistry.rejected(.audio, by: "publisher") == [.audio, .video])
+    #expect(participantRegistry.rejected(.audio, by: "publisher-2") == [.audio])
+  }
+
   @Test("of 10,000 recordings the last 1,000 are kept, and the others are counted")
   func manyRecordings() {
     let participantRegistry = ParticipantRegistry()
