@@ -197,7 +197,8 @@ let package = Package(
       of: "BotPeer",
       [
         "PeerEngine", "NetworkEmulation", "FaultInjection", "Bitstream", "Media", "Signalling", "RTP", "SDP", "ICE",
-        "SCTP", "FileSource", "COpenSSL", byteBuffer, sockets,
+        "SCTP", "FileSource", "COpenSSL", "SkyRTC", "SocketIO", "Firestore", "WHIP", "Janus", "HTTPTransport",
+        byteBuffer, sockets, http,
       ],
       resources: [.copy("Fixtures")]),
     tests(of: "Recorder", ["Bitstream", "Media", "Codecs", "CWebM", byteBuffer]),

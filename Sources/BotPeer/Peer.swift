@@ -129,9 +129,7 @@ public final class Peer: Sendable {
 
   /// Prepares for a participant whom the signalling announced: sends them an offer, or expects theirs.
   public func call(_ participant: SignalledParticipant) {
-    if participant.direction != .sendReceive {
-      for shard in shards { shard.perform { $0.setDirection(participant.direction, of: participant.id) } }
-    }
+    for shard in shards { shard.perform { $0.announce(participant) } }
     if participant.offerer == .local { offer(to: participant.id) }
   }
 
@@ -205,7 +203,7 @@ public final class Peer: Sendable {
   ///
   /// - Parameters:
   ///   - participant: the participant who has left.
-  ///   - isRejoinVerified: whether the server guarantees that no other participant gets the id. If not, an offer with
+  ///   - isRejoinVerified: whether the server guarantees that no other participant gets the id. If not, a description with
   ///     another certificate under the same id belongs to a new connection.
   public func participantLeft(_ participant: ParticipantID, isRejoinVerified: Bool = true) {
     onShard(of: participant) { $0.participantLeft(participant, isRejoinVerified: isRejoinVerified) }

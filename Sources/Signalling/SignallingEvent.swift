@@ -13,7 +13,7 @@ public enum SignallingEvent: Sendable, Hashable {
   /// A participant's connection to the server ended, or they hung up.
   ///
   /// - Parameter isRejoinVerified: whether the server assigns this id only to the same participant again. If it does
-  ///   not, an offer with this id and another DTLS certificate belongs to a new connection.
+  ///   not, a description with this id and another DTLS certificate belongs to a new connection.
   case participantLeft(ParticipantID, isRejoinVerified: Bool)
   /// A participant sent a message.
   case message(SignallingMessage, from: ParticipantID)
@@ -54,13 +54,19 @@ public struct SignalledParticipant: Sendable, Hashable {
   public var direction: Direction
   /// Whether the participant may not be there yet: our offer waits for them.
   public var isExpected: Bool
+  /// Whether the system guarantees that every message under this id is from the same participant, until they leave.
+  ///
+  /// If not, a description with another DTLS certificate belongs to another connection, perhaps of somebody else, and
+  /// what it carries is not added to what was recorded before.
+  public var isIdentityVerified: Bool
 
   public init(
     _ id: ParticipantID, name: String? = nil, offerer: Offerer, direction: Direction = .sendReceive,
-    isExpected: Bool = false
+    isExpected: Bool = false, isIdentityVerified: Bool = false
   ) {
     self.id = id
     self.isExpected = isExpected
+    self.isIdentityVerified = isIdentityVerified
     self.name = name
     self.offerer = offerer
     self.direction = direction

@@ -206,9 +206,7 @@ final class PeerDriver {
 
   // MARK: Calls
 
-  func setDirection(_ direction: SignalledParticipant.Direction, of participant: ParticipantID) {
-    demultiplexer.setDirection(direction, of: participant)
-  }
+  func announce(_ participant: SignalledParticipant) { demultiplexer.announce(participant) }
 
   func offer(to participant: ParticipantID) {
     SRTPSession.startLibrary()

@@ -56,7 +56,7 @@ package final class PeerDemultiplexer {
   }
 
   private let configuration: Configuration
-  private var gates: [ParticipantID: SignallingRateLimiter] = [:]
+  var gates: [ParticipantID: SignallingRateLimiter] = [:]
   /// The engines by the first half of a STUN request's USERNAME.
   var byUsernameFragment: [String: PeerConnection] = [:]
   /// The engines by path, for all other datagrams: an engine owns a path once a check has succeeded on it.
@@ -72,9 +72,9 @@ package final class PeerDemultiplexer {
   var overload = OverloadController()
   /// Whether any participant's video is suspended.
   var hasSuspendedVideo = false
-  /// The participants with whom media flows in one direction only, as the signalling says.
-  private var directions: [ParticipantID: SignalledParticipant.Direction] = [:]
-  private static let maximumDirections = 4_096
+  /// What the signalling says of participants, if it says more than an id.
+  private var announcements: [ParticipantID: Announcement] = [:]
+  private static let maximumAnnouncements = 4_096
   /// Events that did not occur in an engine.
   private var events: [(ParticipantID, PeerEvent)] = []
   private var dataActions: [(ParticipantID, DataChannelAction)] = []
@@ -86,6 +86,11 @@ package final class PeerDemultiplexer {
   package init(_ configuration: Configuration) {
     self.configuration = configuration
     impaired = configuration.impairment.map(NetworkEmulator.init)
+  }
+
+  private struct Announcement: Hashable {
+    var direction = SignalledParticipant.Direction.sendReceive
+    var isIdentityVerified = false
   }
 
   /// Two addresses between which datagrams flow.
@@ -102,57 +107,15 @@ package final class PeerDemultiplexer {
 
   // MARK: Calls
 
-  /// Sets the directions of the media of a participant's next connection.
-  package func setDirection(_ direction: SignalledParticipant.Direction, of participant: ParticipantID) {
-    if direction == .sendReceive {
-      directions[participant] = nil
-    } else if directions.count < Self.maximumDirections {
-      directions[participant] = direction
+  /// Notes what the signalling says of a participant, for their next connection.
+  package func announce(_ participant: SignalledParticipant) {
+    let announcement = Announcement(
+      direction: participant.direction, isIdentityVerified: participant.isIdentityVerified)
+    if announcement == Announcement() {
+      announcements[participant.id] = nil
+    } else if announcements.count < Self.maximumAnnouncements || announcements[participant.id] != nil {
+      announcements[participant.id] = announcement
     }
-  }
-
-  package func offer(to participant: ParticipantID, now: ContinuousClock.Instant) {
-    guard let engine = engine(for: participant, offers: true, now: now) else { return }
-    engine.offer(now: now)
-    markForPoll(engine)
-  }
-
-  /// Handles a participant's message. Of descriptions that arrive faster than they can be handled, only the newest counts.
-  package func received(_ message: SignallingMessage, from participant: ParticipantID, now: ContinuousClock.Instant) {
-    if case .answer = message, engines[participant] == nil { return }
-    if let message = gates[participant, default: SignallingRateLimiter()].pass(message, now: now) {
-      act(on: message, from: participant, now: now)
-    }
-  }
-
-  private func act(on message: SignallingMessage, from participant: ParticipantID, now: ContinuousClock.Instant) {
-    switch message {
-    case .offer(let sdp):
-      receivedOffer(sdp, from: participant, now: now)
-    case .answer:
-      if let engine = engines[participant] { give(message, to: engine, now: now) }
-    case .candidate:
-      if let engine = engine(for: participant, offers: false, now: now) { give(message, to: engine, now: now) }
-    }
-  }
-
-  private func receivedOffer(_ sdp: String, from participant: ParticipantID, now: ContinuousClock.Instant) {
-    var former: PeerConnection?
-    if let engine = engines[participant], engine.needsNewEngine(forOffer: sdp) {
-      former = engine
-      engine.close(engine.endingForNewConnection, now: now)
-      markForPoll(engine)
-      // Its last datagrams and events leave with the next poll; from now on the id belongs to another engine.
-      forget(engine)
-    }
-    guard let engine = engine(for: participant, offers: false, now: now) else { return }
-    if let former { engine.inheritCheckAllowance(of: former) }
-    give(.offer(sdp), to: engine, now: now)
-  }
-
-  private func give(_ message: SignallingMessage, to engine: PeerConnection, now: ContinuousClock.Instant) {
-    engine.received(message, now: now)
-    markForPoll(engine)
   }
 
   /// Handles the signalling server's message that a participant is gone; see
@@ -161,7 +124,7 @@ package final class PeerDemultiplexer {
     _ participant: ParticipantID, isRejoinVerified: Bool = true, now: ContinuousClock.Instant
   ) {
     gates[participant]?.forgetWaiting()
-    directions[participant] = nil
+    announcements[participant] = nil
     guard let engine = engines[participant] else { return }
     engine.participantLeft(isRejoinVerified: isRejoinVerified, now: now)
     markForPoll(engine)
@@ -256,8 +219,10 @@ package final class PeerDemultiplexer {
   ///
   /// Each engine has a certificate of its own: to the participant, a new engine with a known certificate would look like
   /// the old one.
-  private func engine(
-    for participant: ParticipantID, offers: Bool, now: ContinuousClock.Instant
+  ///
+  /// - Parameter former: the engine of a former call under the same id, which has just ended.
+  func engine(
+    for participant: ParticipantID, offers: Bool, after former: PeerConnection? = nil, now: ContinuousClock.Instant
   ) -> PeerConnection? {
     if let known = engines[participant] { return known }
     if silencedParticipants.contains(participant) { return nil }
@@ -268,13 +233,15 @@ package final class PeerDemultiplexer {
       events.append((participant, .ended(CloseReason(.failed, error.description))))
       return nil
     }
-    let direction = directions[participant] ?? .sendReceive
+    let announcement = announcements[participant] ?? Announcement()
+    let direction = announcement.direction
     var settings = PeerConnection.Configuration(
       participant: participant, identity: identity,
       localAddresses: localAddresses.sorted { $0.description < $1.description },
       sending: direction == .receiveOnly ? [] : configuration.sending,
       // A media server never takes its offer back.
       isPolite: direction != .sendReceive || configuration.isPolite(participant))
+    settings.isIdentityVerified = announcement.isIdentityVerified
     settings.receiving = direction == .sendOnly ? [] : configuration.receiving
     settings.allowsLocalCandidates = configuration.allowsLocalCandidates
     settings.resolvesNames = configuration.resolvesNames
@@ -288,6 +255,7 @@ package final class PeerDemultiplexer {
     let engine = PeerConnection(
       settings, offers: offers, checkPace: configuration.checkPace, generator: configuration.makeGenerator())
     engine.relayFailure = relayFailure
+    if let former { engine.inheritCheckAllowance(of: former) }
     for (mapped, base) in reflexiveAddresses { engine.addServerReflexive(mapped, base: base) }
     for relay in relayedAddresses { engine.addRelayed(relay, now: now) }
     if nat64 != nil { engine.setNAT64(nat64, now: now) }
@@ -296,7 +264,7 @@ package final class PeerDemultiplexer {
     return engine
   }
 
-  private func forget(_ engine: PeerConnection) {
+  func forget(_ engine: PeerConnection) {
     if engine.isSilenced { silencedParticipants.insert(engine.participant) }
     impaired?.ended(engine.participant)
     if engines[engine.participant] === engine { engines[engine.participant] = nil }

@@ -107,30 +107,6 @@ extension PeerConnection {
     reportProblem("The \(message) cannot be used: none of its media can be used.", now: now)
   }
 
-  /// Returns whether an offer can only be answered by a new engine.
-  ///
-  /// An offer from another `RTCPeerConnection` than before is handled by the existing engine, which restarts ICE and DTLS,
-  /// so that a recording continues. That is impossible where the participant presents the same certificate as before,
-  /// because then nothing indicates that DTLS restarts, or where we await the answer to an offer of ours that takes
-  /// precedence, because the old connection cannot answer it any more. It is not allowed where the id may belong to another
-  /// participant by now: their media belongs in no recording of the former one.
-  package func needsNewEngine(forOffer sdp: String) -> Bool {
-    guard let remoteConnection, let later = RemoteConnectionIdentity(sdp), remoteConnection.isReplaced(by: later) else {
-      return false
-    }
-    return isIdentityUncertain || remoteConnection.hasCertificate(of: later)
-      || negotiator.isAwaitingAnswer && !negotiator.isPolite
-  }
-
-  /// The reason with which a call ends if ``needsNewEngine(forOffer:)`` returns true.
-  var endingForNewConnection: CloseReason {
-    isIdentityUncertain
-      ? CloseReason(
-        .connectionLost,
-        "A new connection arrived under this id, and the server does not verify that it is the same participant.")
-      : CloseReason(.closedByParticipant, "The participant has begun a new connection.")
-  }
-
   /// Remembers the connection that an applied description belongs to.
   private func follow(_ sdp: String, now: ContinuousClock.Instant) {
     let connection = RemoteConnectionIdentity(sdp)
@@ -196,38 +172,5 @@ extension PeerConnection {
     guard state == .new else { return }
     connectingDeadline = MonotonicInstant(now) + configuration.connectingTimeout
     change(to: .connecting)
-  }
-}
-
-/// What distinguishes one `RTCPeerConnection` of a participant from the next: a page may close one, make another, and
-/// continue under the same id in the room.
-struct RemoteConnectionIdentity: Sendable, Hashable {
-  /// The second field of the origin line, which all descriptions of a connection should share (RFC 8866, 5.2). aiortc makes
-  /// a new one for each description, so by itself it identifies nothing.
-  private let sessionID: String?
-  private let usernameFragments: Set<String>
-  private let fingerprints: Set<String>
-
-  /// - Returns: Nil if the description cannot be parsed, or lacks credentials or a fingerprint.
-  init?(_ sdp: String) {
-    guard let description = try? RemoteDescription(parsing: sdp) else { return nil }
-    let transports = description.sections.map(\.transport)
-    sessionID = description.origin?.sessionID
-    usernameFragments = Set(transports.compactMap(\.usernameFragment))
-    fingerprints = Set(transports.flatMap(\.fingerprints).map { $0.lowercased() })
-    if usernameFragments.isEmpty || fingerprints.isEmpty { return nil }
-  }
-
-  /// Returns whether a later description belongs to another connection than this one.
-  ///
-  /// ICE credentials alone change with an ICE restart; a certificate and a session id last as long as the connection.
-  func isReplaced(by later: RemoteConnectionIdentity) -> Bool {
-    usernameFragments.isDisjoint(with: later.usernameFragments)
-      && (!hasCertificate(of: later) || sessionID != later.sessionID)
-  }
-
-  /// Returns whether both have the same certificate, as connections of a page that keeps its certificate do.
-  func hasCertificate(of other: RemoteConnectionIdentity) -> Bool {
-    !fingerprints.isDisjoint(with: other.fingerprints)
   }
 }

@@ -30,6 +30,9 @@ package final class PeerConnection {
     package var receiving = Set(MediaKind.allCases)
     /// Whether we give way when both sides offer at once.
     package var isPolite: Bool
+    /// Whether all messages under the participant's id are from the same participant: see
+    /// `SignalledParticipant.isIdentityVerified`.
+    package var isIdentityVerified = false
     /// Whether candidates inside this machine or in private networks are checked.
     package var allowsLocalCandidates = true
     /// Whether the owner looks up the names of candidates.
@@ -119,9 +122,9 @@ package final class PeerConnection {
   var remoteConnection: RemoteConnectionIdentity?
   /// When the signalling server reported that the participant had left; nil after any later message of theirs.
   var leftRoom: MonotonicInstant?
-  /// Whether the participant's id in the room may belong to another participant by now: they left, and the server does not
-  /// verify who uses an id again.
-  var isIdentityUncertain = false
+  /// Whether the participant's id may belong to another participant by now: the signalling verifies nobody, or they left,
+  /// and it does not verify who uses an id again.
+  var isIdentityUncertain: Bool
   /// When the last authentic RTP or RTCP packet arrived.
   var lastMediaArrival: MonotonicInstant?
   /// Whether the last of them was a BYE.
@@ -191,6 +194,7 @@ package final class PeerConnection {
     channels = DataChannelSession(options: configuration.dataChannels)
     secure = SecureTransport(identity: configuration.identity, profiles: configuration.protectionProfiles)
     faultInjector = configuration.faultInjector
+    isIdentityUncertain = !configuration.isIdentityVerified
   }
 
   /// Whether the connection has not ended.

@@ -79,10 +79,14 @@ public struct CloseReason: Sendable, Hashable, CustomStringConvertible {
   public var cause: Cause
   /// One sentence.
   public var sentence: String
+  /// Whether another connection under the same id takes the place of this one, so that the call in the signalling system
+  /// goes on.
+  public var isReplaced: Bool
 
-  public init(_ cause: Cause, _ sentence: String) {
+  public init(_ cause: Cause, _ sentence: String, isReplaced: Bool = false) {
     self.cause = cause
     self.sentence = sentence
+    self.isReplaced = isReplaced
   }
 
   public var description: String { sentence }

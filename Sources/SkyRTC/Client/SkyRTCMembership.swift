@@ -67,8 +67,7 @@ package struct SkyRTCMembership: Sendable {
         unique.append(id)
       }
       return .event(
-        .joined(id: ParticipantID(you), others: unique.map { SignalledParticipant(ParticipantID($0), offerer: .local) })
-      )
+        .joined(id: ParticipantID(you), others: unique.map { Self.participant($0, offerer: .local) }))
     }
     switch message {
     case .peers:
@@ -77,7 +76,7 @@ package struct SkyRTCMembership: Sendable {
       guard id != you, !others.contains(id) else { return .ignored(.knownAlready(id)) }
       guard others.count < maximumOthers else { return .ignored(.tooMany(limit: maximumOthers)) }
       others.insert(id)
-      return .event(.participantJoined(SignalledParticipant(ParticipantID(id), offerer: .remote)))
+      return .event(.participantJoined(Self.participant(id, offerer: .remote)))
     case .left(let id):
       guard others.remove(id) != nil else { return .ignored(.unknownParticipant(id)) }
       // Only a server that sent a secret never assigns an id to another participant.
@@ -86,6 +85,11 @@ package struct SkyRTCMembership: Sendable {
       guard others.contains(id) else { return .ignored(.unknownParticipant(id)) }
       return Self.outcome(of: signal, from: id)
     }
+  }
+
+  /// An id belongs to one connection to the server.
+  private static func participant(_ id: String, offerer: SignalledParticipant.Offerer) -> SignalledParticipant {
+    SignalledParticipant(ParticipantID(id), offerer: offerer, isIdentityVerified: true)
   }
 
   private static func outcome(of signal: RelayedMessage, from id: String) -> Outcome {

@@ -84,7 +84,7 @@ extension WHIPSession {
       // The server begins a new association, which nothing in its answer shows (RFC 8842, 5.1): only a new connection of
       // the peer can follow.
       nextOffer = nil
-      return actions + delete(resource) + resumed() + sessionEnded(resource, after: Self.departureTime, now: now)
+      return actions + delete(resource) + resumed() + sessionEnded(resource, now: now)
     }
     state = .open(resource)
     if let next = takeNextOffer() { return actions + resumed() + self.offer(next, now: now) }
@@ -220,21 +220,21 @@ extension WHIPSession {
     return [.deliver(.connectionLost(reason: reason, retryAfter: delay))]
   }
 
-  /// The server ended the session. The participant returns after a while, so that the peer calls again.
-  ///
-  /// - Parameter minimum: the least time until then.
-  mutating func sessionEnded(
-    _ resource: Resource, after minimum: Duration = .zero, now: ContinuousClock.Instant
-  ) -> [Action] {
+  /// The server ended the session. The participant returns after a while, so that the peer calls again; at once, if the
+  /// peer has offered meanwhile. That offer belongs to the connection that ends.
+  mutating func sessionEnded(_ resource: Resource, now: ContinuousClock.Instant) -> [Action] {
     if now - resource.since >= options.backoffResetAge { backoff.reset() }
     waitingCandidates = []
     sendsCandidatesAt = nil
     trickleRequest = nil
     replaced = nil
-    state = .waitingToReturn(until: now + max(nextDelay(), minimum))
     let left = Action.deliver(.participantLeft(participant.id, isRejoinVerified: false))
-    guard let next = takeNextOffer() else { return [left] }
-    return [left, .deliver(.participantJoined(participant))] + post(next)
+    guard takeNextOffer() == nil else {
+      state = .ready
+      return [left, .deliver(.participantJoined(participant))]
+    }
+    state = .waitingToReturn(until: now + nextDelay())
+    return [left]
   }
 
   private mutating func nextDelay() -> Duration {

@@ -69,8 +69,6 @@ package struct WHIPSession: Sendable {
   }
 
   static let maximumRedirects = 5
-  /// How long a peer may take to end the connection to a participant who has left.
-  static let departureTime = Duration.seconds(4)
   static let maximumWaitingCandidates = 256
 
   package let role: WHIPClient.Role
@@ -105,7 +103,9 @@ package struct WHIPSession: Sendable {
     self.generator = generator
     participant = SignalledParticipant(
       ParticipantID(endpoint.host), name: "\(role) server \(endpoint.host)", offerer: .local,
-      direction: role == .publisher ? .sendOnly : .receiveOnly)
+      direction: role == .publisher ? .sendOnly : .receiveOnly,
+      // Nothing is received from a server that we publish to, so the connection continues when the server is another one.
+      isIdentityVerified: role == .publisher)
     backoff = ReconnectBackoff(minimum: options.minimumRetryDelay, maximum: options.maximumRetryDelay)
   }
 

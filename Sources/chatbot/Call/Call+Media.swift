@@ -106,17 +106,17 @@ extension Call {
       case .problem(let sentence):
         log.warning("\(sentence)", metadata: user)
       case .ended(let ending):
-        let shouldReconnect = parts.participantRegistry.end(participant)
+        let former = parts.participantRegistry.end(participant)
         paths[participant] = nil
         // Janus may have told us the end of a feed on a WebSocket that was lost.
-        if ending.cause != .closedByParticipant || isJanus { parts.client.hangUp(participant) }
+        if !ending.isReplaced, ending.cause != .closedByParticipant || isJanus { parts.client.hangUp(participant) }
         // Somebody who never came has not ended a call.
         let isNews = connected.remove(participant) != nil || !parts.participantRegistry.isExpected(participant)
         log.log(
           level: isNews ? .info : .debug, "call ended", metadata: user.merging(["reason": "\(ending)"]) { $1 })
         bandwidth.remove(participant)
         follow(bandwidth, parts)
-        if shouldReconnect, parts.participantRegistry.begin(participant) { parts.peer.offer(to: participant) }
+        if let former, !ending.isReplaced, parts.participantRegistry.begin(participant) { parts.peer.call(former) }
         reconnectToServer(participant, after: ending, parts)
       }
     }

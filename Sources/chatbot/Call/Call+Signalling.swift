@@ -28,7 +28,7 @@ extension Call {
             await pace.next()
             parts.peer.call(other)
           } else if isSomeoneElse {
-            parts.participantRegistry.reconnectAfterEnd(other.id)
+            parts.participantRegistry.reconnectAfterEnd(other)
             parts.peer.participantLeft(other.id)
           } else {
             parts.peer.repeatOffer(to: other.id)

@@ -20,7 +20,7 @@ final class ParticipantRegistry: Sendable {
     /// The participants whose network path is silent.
     var disconnected: Set<ParticipantID> = []
     /// Participants whose call with us began under our previous id.
-    var reconnectingParticipants: Set<ParticipantID> = []
+    var reconnectingParticipants: [ParticipantID: SignalledParticipant] = [:]
     var recordings: [RecordingSummary] = []
     var recordingsForgotten = 0
     var recordingProblem: CallFailure?
@@ -63,17 +63,17 @@ final class ParticipantRegistry: Sendable {
 
   /// Removes a participant whose call has ended.
   ///
-  /// - Returns: Whether to call the participant again.
-  func end(_ participant: ParticipantID) -> Bool {
+  /// - Returns: The participant, if they are to be called again.
+  func end(_ participant: ParticipantID) -> SignalledParticipant? {
     state.withLock { state in
       state.participants.remove(participant)
-      return state.reconnectingParticipants.remove(participant) != nil
+      return state.reconnectingParticipants.removeValue(forKey: participant)
     }
   }
 
   /// Requests that we call a participant again once the present call has ended.
-  func reconnectAfterEnd(_ participant: ParticipantID) {
-    state.withLock { _ = $0.reconnectingParticipants.insert(participant) }
+  func reconnectAfterEnd(_ participant: SignalledParticipant) {
+    state.withLock { $0.reconnectingParticipants[participant.id] = participant }
   }
 
   /// Stores what the signalling says of a participant.
@@ -127,7 +127,7 @@ final class ParticipantRegistry: Sendable {
   /// Forgets a participant who has left the room. A call that continues keeps its recording.
   func left(_ participant: ParticipantID) {
     state.withLock { state in
-      state.reconnectingParticipants.remove(participant)
+      state.reconnectingParticipants[participant] = nil
       state.announcements[participant] = nil
     }
   }

@@ -159,7 +159,7 @@ struct LoadPublisher: Sendable {
         log.debug("\(sentence)", metadata: names)
       case .ended(let ending):
         probe?.ended(with: participant)
-        if ending.cause != .closedByParticipant { client.hangUp(participant) }
+        if ending.cause != .closedByParticipant, !ending.isReplaced { client.hangUp(participant) }
         publisherGroup.note(index) { $0.ended(participant, ending) }
         publisherGroup.follow(nil, of: participant, index)
         log.debug("call ended", metadata: names.merging(["reason": "\(ending)"]) { $1 })

@@ -248,6 +248,7 @@ actor WHIPGateway: HTTPRequestResponder {
     let participant = ParticipantID(id.text)
     let metadata: Logger.Metadata = ["room": "\(room.printable())", "protocol": "\(role)"]
     log.info("a client began a session", metadata: metadata)
+    // Only the client knows the address of its session.
     switch role {
     case .publisher:
       let offered = Set(SDPOutline(sdp).sections.map { String($0.kind) })
@@ -257,13 +258,13 @@ actor WHIPGateway: HTTPRequestResponder {
       }
       sessions[participant] = .publisher(publisher)
       forwarding.set(participant) { publisher.forward($0) }
-      peer.call(SignalledParticipant(participant, offerer: .remote, direction: .receiveOnly))
+      peer.call(SignalledParticipant(participant, offerer: .remote, direction: .receiveOnly, isIdentityVerified: true))
     case .player:
       let listener = listeners[room] ?? RoomListener(room: room, access: access, log: log)
       listeners[room] = listener
       listener.add(participant, wants: name) { [peer] frame in peer.send(frame, to: participant) }
       sessions[participant] = .player(listener)
-      peer.call(SignalledParticipant(participant, offerer: .remote, direction: .sendOnly))
+      peer.call(SignalledParticipant(participant, offerer: .remote, direction: .sendOnly, isIdentityVerified: true))
     }
     peer.receive(.offer(sdp), from: participant)
   }

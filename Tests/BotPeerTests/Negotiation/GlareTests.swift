@@ -36,7 +36,7 @@ struct GlareTests {
   func mediaServer(direction: SignalledParticipant.Direction) throws {
     let demultiplexer = PeerDemultiplexer(.init(sending: [.audio], isPolite: { _ in false }))
     demultiplexer.localAddresses = [DemultiplexerCall.botAddress]
-    demultiplexer.setDirection(direction, of: "server")
+    demultiplexer.announce(SignalledParticipant("server", offerer: .local, direction: direction))
     demultiplexer.offer(to: "server", now: .now)
     demultiplexer.received(.offer(try recorded("chromium156_offer")), from: "server", now: .now)
     var answers = 0

@@ -44,6 +44,8 @@ final class DemultiplexerCall {
   let start: ContinuousClock.Instant
   private(set) var now: ContinuousClock.Instant
   var guests: [ParticipantID: Guest] = [:]
+  /// The signalling system between the bot and the guests; nil if all messages are delivered as they are.
+  var carrier: (any SignallingCarrier)?
   private(set) var stray = Stray()
   private var signals: [(due: ContinuousClock.Instant, toBot: Bool, guest: ParticipantID, message: SignallingMessage)] =
     []
@@ -75,9 +77,10 @@ final class DemultiplexerCall {
 
   // MARK: Guests
 
-  /// Adds a guest, or a guest's new connection, at `10.0.0.host`; the guest calls the bot.
+  /// Adds a guest, or a guest's new connection, at `10.0.0.host`; the guest calls the bot, or waits for its offer. Without a
+  /// signalling system, the guest's identity is verified.
   func enter(
-    _ name: String, host: UInt8, port: UInt16 = 5000, identity: DTLSIdentity? = nil,
+    _ name: String, host: UInt8, port: UInt16 = 5000, identity: DTLSIdentity? = nil, offers: Bool = true,
     sends: Set<MediaKind> = [.audio, .video], line: LossyLink.Conditions = .init(delay: .milliseconds(10))
   ) throws {
     let id = ParticipantID(name)
@@ -86,11 +89,14 @@ final class DemultiplexerCall {
       PeerConnection.Configuration(
         participant: ParticipantID("bot"), identity: try identity ?? DTLSIdentity(), localAddresses: [address],
         sending: sends, isPolite: true),
-      offers: true, generator: SeededGenerator(seed: generator.next()))
+      offers: offers, generator: SeededGenerator(seed: generator.next()))
     guests[id] = Guest(
       engine: engine, address: address, toBot: LossyLink(line, seed: generator.next()),
       toGuest: LossyLink(line, seed: generator.next()), events: guests[id]?.events ?? [])
-    engine.offer(now: now)
+    if carrier == nil {
+      demultiplexer.announce(SignalledParticipant(id, offerer: .remote, isIdentityVerified: true))
+    }
+    if offers { engine.offer(now: now) }
     work()
   }
 
@@ -134,6 +140,26 @@ final class DemultiplexerCall {
 
   func signal(_ message: SignallingMessage, from name: String) {
     demultiplexer.received(message, from: ParticipantID(name), now: now)
+  }
+
+  /// Handles events of a signalling system as `Peer` does.
+  func receive(_ events: [SignallingEvent]) {
+    for event in events {
+      switch event {
+      case .joined(_, let others):
+        for other in others { call(other) }
+      case .participantJoined(let participant): call(participant)
+      case .participantLeft(let id, let isRejoinVerified):
+        demultiplexer.participantLeft(id, isRejoinVerified: isRejoinVerified, now: now)
+      case .message(let message, let id): demultiplexer.received(message, from: id, now: now)
+      case .iceServers, .connectionLost, .closed: break
+      }
+    }
+  }
+
+  private func call(_ participant: SignalledParticipant) {
+    demultiplexer.announce(participant)
+    if participant.offerer == .local { demultiplexer.offer(to: participant.id, now: now) }
   }
 
   func participantLeft(_ name: String, isRejoinVerified: Bool = true) {
@@ -201,10 +227,14 @@ final class DemultiplexerCall {
   func work() {
     while let first = signals.first, first.due <= now {
       signals.removeFirst()
-      if first.toBot {
-        demultiplexer.received(first.message, from: first.guest, now: now)
-      } else {
-        guests[first.guest]?.engine.received(first.message, now: now)
+      switch (carrier, first.toBot) {
+      case (nil, true): demultiplexer.received(first.message, from: first.guest, now: now)
+      case (nil, false): guests[first.guest]?.engine.received(first.message, now: now)
+      case (let carrier?, true): receive(carrier.guestSent(first.message))
+      case (let carrier?, false):
+        let (messages, events) = carrier.botSent(first.message)
+        for message in messages { guests[first.guest]?.engine.received(message, now: now) }
+        receive(events)
       }
     }
     let wallClock = NTPTime(secondsSince1970: 1_700_000_000 + (now - start) / .seconds(1))

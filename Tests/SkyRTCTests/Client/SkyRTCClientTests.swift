@@ -32,13 +32,16 @@ struct SkyRTCClientTests {
       }
       try await second.connect()
       guard
-        case .joined(let secondID, others: [SignalledParticipant(firstID, offerer: .local)])? = await secondEvents.next(
-          isolation: nil)
+        case .joined(
+          let secondID, others: [SignalledParticipant(firstID, offerer: .local, isIdentityVerified: true)])? =
+          await secondEvents.next(
+            isolation: nil)
       else {
         throw Participant.Surprise.noWelcome
       }
       #expect(
-        await firstEvents.next(isolation: nil) == .participantJoined(SignalledParticipant(secondID, offerer: .remote)))
+        await firstEvents.next(isolation: nil)
+          == .participantJoined(SignalledParticipant(secondID, offerer: .remote, isIdentityVerified: true)))
       second.send(.offer("v=0\r\n"), to: firstID)
       second.send(.candidate(.init(candidate: "candidate:1", mid: "0", mLineIndex: 0)), to: firstID)
       second.send(.candidate(.init(candidate: "", mid: nil, mLineIndex: nil)), to: firstID)
@@ -72,7 +75,8 @@ struct SkyRTCClientTests {
       let (sender, senderID) = try await Participant.joined(victim.room, at: address)
       #expect(
         await events.next(isolation: nil)
-          == .participantJoined(SignalledParticipant(ParticipantID(senderID), offerer: .remote)))
+          == .participantJoined(
+            SignalledParticipant(ParticipantID(senderID), offerer: .remote, isIdentityVerified: true)))
       for number in 0..<3_000 {
         sender.send(.signal(.candidate(.init(candidate: "\(number)", mid: "0", mLineIndex: 0)), to: victimID.text))
       }
@@ -229,7 +233,7 @@ struct SkyRTCClientTests {
     #expect(reason.contains("The join was not answered within 0.5 seconds."))
     while let event = await events.next(isolation: nil) {
       if case .connectionLost = event { continue }
-      #expect(event == .joined(id: "a", others: [SignalledParticipant("b", offerer: .local)]))
+      #expect(event == .joined(id: "a", others: [SignalledParticipant("b", offerer: .local, isIdentityVerified: true)]))
       break
     }
     await client.leave()
@@ -284,7 +288,7 @@ struct SkyRTCClientTests {
     }
     #expect(
       events == [
-        .joined(id: "a", others: [SignalledParticipant("b", offerer: .local)]),
+        .joined(id: "a", others: [SignalledParticipant("b", offerer: .local, isIdentityVerified: true)]),
         .message(.candidate(.init(candidate: "early")), from: "b"),
         .message(.offer("bare"), from: "b"), .participantLeft("b", isRejoinVerified: false),
       ])
@@ -305,7 +309,9 @@ struct SkyRTCClientTests {
     var events = client.events.makeAsyncIterator()
     try await client.connect()
     #expect(await events.next(isolation: nil) == .joined(id: "a", others: []))
-    #expect(await events.next(isolation: nil) == .participantJoined(SignalledParticipant("b", offerer: .remote)))
+    #expect(
+      await events.next(isolation: nil)
+        == .participantJoined(SignalledParticipant("b", offerer: .remote, isIdentityVerified: true)))
     // The first twenty, and one more each second.
     #expect((20...100).contains(log.count), "\(log.count) warnings")
     await client.leave()

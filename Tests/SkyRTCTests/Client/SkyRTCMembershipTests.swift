@@ -13,13 +13,18 @@ struct SkyRTCMembershipTests {
     #expect(
       membership.received(.peers(you: "a", others: ids))
         == .event(
-          .joined(id: "a", others: ids.prefix(3).map { SignalledParticipant(ParticipantID($0), offerer: .local) })))
+          .joined(
+            id: "a",
+            others: ids.prefix(3).map {
+              SignalledParticipant(ParticipantID($0), offerer: .local, isIdentityVerified: true)
+            })))
     #expect(membership.ignoredCount == 36_997)
     #expect(membership.received(.joined("new")) == .ignored(.tooMany(limit: 3)))
     #expect(membership.received(.signal(.mark(""), from: "id9")) == .ignored(.unknownParticipant("id9")))
     #expect(membership.received(.left("id1")) == .event(.participantLeft("id1", isRejoinVerified: false)))
     #expect(
-      membership.received(.joined("new")) == .event(.participantJoined(SignalledParticipant("new", offerer: .remote))))
+      membership.received(.joined("new"))
+        == .event(.participantJoined(SignalledParticipant("new", offerer: .remote, isIdentityVerified: true))))
   }
 
   private func welcomed(_ others: [String] = ["b"]) -> SkyRTCMembership {
@@ -32,7 +37,11 @@ struct SkyRTCMembershipTests {
   func welcome() {
     var membership = SkyRTCMembership()
     let outcome = membership.received(.peers(you: "a", others: ["b", "a", "b", "c"]))
-    #expect(outcome == .event(.joined(id: "a", others: ["b", "c"].map { SignalledParticipant($0, offerer: .local) })))
+    #expect(
+      outcome
+        == .event(
+          .joined(
+            id: "a", others: ["b", "c"].map { SignalledParticipant($0, offerer: .local, isIdentityVerified: true) })))
     #expect(membership.you == "a")
   }
 
@@ -54,7 +63,8 @@ struct SkyRTCMembershipTests {
     #expect(membership.received(.left("b")) == .event(.participantLeft("b", isRejoinVerified: false)))
     #expect(membership.received(.left("b")) == .ignored(.unknownParticipant("b")))
     #expect(
-      membership.received(.joined("b")) == .event(.participantJoined(SignalledParticipant("b", offerer: .remote))))
+      membership.received(.joined("b"))
+        == .event(.participantJoined(SignalledParticipant("b", offerer: .remote, isIdentityVerified: true))))
   }
 
   @Test("signals from outside the room are ignored")

@@ -1,4 +1,5 @@
 import Media
+import Signalling
 import Testing
 
 @testable import Recorder
@@ -51,12 +52,11 @@ struct ParticipantRegistryTests {
     #expect(!participantRegistry.joined(as: "first"))
     #expect(participantRegistry.begin(anna))
     #expect(participantRegistry.joined(as: "second"))
-    participantRegistry.reconnectAfterEnd(anna)
+    let announced = SignalledParticipant(anna, offerer: .local, isIdentityVerified: true)
+    participantRegistry.reconnectAfterEnd(announced)
     #expect(!participantRegistry.begin(anna))
-    let isFirst = participantRegistry.end(anna)
-    #expect(isFirst)
+    #expect(participantRegistry.end(anna) == announced)
     #expect(participantRegistry.begin(anna))
-    let isSecond = participantRegistry.end(anna)
-    #expect(!isSecond)
+    #expect(participantRegistry.end(anna) == nil)
   }
 }
