@@ -73,6 +73,8 @@ struct LocalMedia: Sendable, Hashable {
   var wantsToSend: Bool
   var supportsReducedSizeRTCP: Bool
   var supportsRRTR: Bool
+  /// Whether we ask for Opus in stereo (RFC 7587, 6.1). A browser sends two channels only if asked, and then those of a
+  /// mono microphone as well, so an answer asks only for what the offer mentions.
   var acceptsStereo: Bool
   /// The simulcast streams that we receive.
   var streams: [RestrictionIdentifier] = []
@@ -94,7 +96,7 @@ extension LocalMedia {
       direction: MediaDirection(
         sends: sending && remote.direction.receives, receives: receiving && remote.direction.sends),
       wantsToSend: sending, supportsReducedSizeRTCP: remote.supportsReducedSizeRTCP, supportsRRTR: remote.supportsRRTR,
-      acceptsStereo: remote.acceptsStereo,
+      acceptsStereo: remote.acceptsStereo || receiving && remote.sendsStereo,
       streams: !receiving
         ? []
         : remote.streams.map { stream in

@@ -105,7 +105,9 @@ extension Negotiator {
       codec: kind == .audio ? .opus : .vp8, payloadType: payloadType(kind == .audio ? 111 : 96),
       retransmissionPayloadType: kind == .video ? payloadType(97) : nil, feedback: .all(for: kind),
       extensions: extensions, direction: MediaDirection(sends: track.isSent, receives: track.isReceived),
-      wantsToSend: track.isSent, supportsReducedSizeRTCP: true, supportsRRTR: true, acceptsStereo: false)
+      wantsToSend: track.isSent, supportsReducedSizeRTCP: true, supportsRRTR: true,
+      // Whoever answers may have two channels to send.
+      acceptsStereo: kind == .audio && track.isReceived)
   }
 
   /// Returns the smallest number that is not a mid yet.

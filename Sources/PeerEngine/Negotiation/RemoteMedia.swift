@@ -18,6 +18,8 @@ struct RemoteMedia: Sendable, Hashable {
   var supportsRRTR: Bool
   /// Whether the remote side wants to receive Opus in stereo (RFC 7587, 6.1).
   var acceptsStereo: Bool
+  /// Whether the remote side is likely to send Opus in stereo.
+  var sendsStereo: Bool
   var sources: [NegotiatedMedia.RemoteSource]
   /// Whether the remote side can send the orientation of its frames beside them.
   var signalsOrientation: Bool
@@ -54,6 +56,7 @@ struct RemoteMedia: Sendable, Hashable {
       formats.first { $0.associatedPayloadType == format.payloadType && $0.clockRate == format.clockRate }?.payloadType
     feedback = NegotiatedMedia.Feedback(parsing: format.feedback)
     acceptsStereo = format.parameters["stereo"] == "1"
+    sendsStereo = format.parameters["sprop-stereo"] == "1"
     supportsReducedSizeRTCP = section.hasAttribute("rtcp-rsize")
     supportsRRTR = section.attribute("rtcp-xr")?.fields().contains { $0.hasPrefix("rcvr-rtt=") } ?? false
     self.direction = direction

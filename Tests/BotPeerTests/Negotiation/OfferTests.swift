@@ -19,7 +19,7 @@ struct OfferTests {
     #expect(offer.sections.map(\.mid) == ["0", "1"])
     #expect(offer.bundles == [["0", "1"]])
     #expect(offer.sections.map { $0.attribute("setup") } == ["actpass", "actpass"])
-    #expect(offer.sections[0].attributes("fmtp") == ["111 minptime=10;useinbandfec=1"])
+    #expect(offer.sections[0].attributes("fmtp") == ["111 minptime=10;useinbandfec=1;stereo=1"])
     #expect(offer.sections[1].attributes("fmtp") == ["97 apt=96"])
     #expect(
       offer.sections[1].attributes("rtcp-fb") == [

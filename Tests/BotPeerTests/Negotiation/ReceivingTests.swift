@@ -21,6 +21,31 @@ struct ReceivingTests {
     }
   }
 
+  @Test("audio is asked for in stereo if it is received: in offers, and in answers to those who send or accept it")
+  func stereo() throws {
+    func format(_ description: String) throws -> String? {
+      try SessionDescription(parsing: description).sections[0].attribute("fmtp")
+    }
+    let mono = "111 minptime=10;useinbandfec=1"
+    var recorder = Negotiator.seeded(sending: [])
+    #expect(try format(recorder.createOffer()) == mono + ";stereo=1")
+    var camera = Negotiator.seeded(receiving: [])
+    #expect(try format(camera.createOffer()) == mono)
+
+    let offer = try recorded("chromium156_offer")
+    for (parameters, recorders, cameras) in [
+      ("", mono, mono), (";stereo=1", mono + ";stereo=1", mono + ";stereo=1"),
+      (";sprop-stereo=1", mono + ";stereo=1", mono),
+    ] {
+      let offer = try offer.changing("a=fmtp:\(mono)", to: "a=fmtp:\(mono)\(parameters)")
+      for (receiving, expected) in [(Set(MediaKind.allCases), recorders), ([], cameras)] {
+        var negotiator = Negotiator.seeded(receiving: receiving)
+        let answer = try negotiator.answer(to: offer).description
+        #expect(answer.sections[0].attribute("fmtp") == expected)
+      }
+    }
+  }
+
   @Test(
     "a kind that is not to be received is answered without a receiving direction",
     arguments: [
