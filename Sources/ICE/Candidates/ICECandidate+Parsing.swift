@@ -68,7 +68,7 @@ extension ICECandidate {
   }
 
   private static func foundation(_ text: String) throws(ParseError) -> String {
-    guard text.utf8.count <= 32, text.utf8.allSatisfy(ICECredentials.isICECharacter) else {
+    guard text.utf8.count <= 32, text.utf8.allSatisfy(ICECredentials.isLegacyICECharacter) else {
       throw .badField(name: "foundation", value: text)
     }
     return text

@@ -1,6 +1,6 @@
 /// The username fragment and password of one side (RFC 8445, 5.3; RFC 8839, 5.4).
 package struct ICECredentials: Sendable, Hashable {
-  /// 4 to 256 letters, digits, `+` or `/`.
+  /// 4 to 256 characters: see ``isICECharacter(_:)``, or for those of the other side ``isLegacyICECharacter(_:)``.
   package let usernameFragment: String
   /// 22 to 256 of the same characters.
   package let password: String
@@ -33,6 +33,15 @@ package struct ICECredentials: Sendable, Hashable {
       true
     default:
       false
+    }
+  }
+
+  /// Whether a byte is an `ice-char`, or one of the four other characters that libwebrtc, and so browsers, accept in a
+  /// description: some servers write them, and STUN carries them as well as any other (crbug.com/1053756).
+  package static func isLegacyICECharacter(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "="), UInt8(ascii: "#"): true
+    default: isICECharacter(byte)
     }
   }
 

@@ -35,7 +35,7 @@ package enum NegotiationError: Error, Sendable, Hashable, CustomStringConvertibl
     case .badICECredentials(let fragment, let password):
       "The SDP's ice-ufrag has \(fragment) characters and its ice-pwd \(password); 4 to 256 and 22 to 256 are allowed."
     case .badICECharacters:
-      "The SDP's ice-ufrag or ice-pwd has other characters than letters, digits, \"+\" and \"/\"."
+      "The SDP's ice-ufrag or ice-pwd has other characters than letters, digits and +, /, -, _, =, #."
     case .noUsableMedia([]):
       "The SDP has no media section."
     case .noUsableMedia(let reasons):

@@ -48,14 +48,15 @@ struct RemoteTransport: Sendable, Hashable {
     return whole
   }
 
-  /// Returns the credentials, checking their length and characters (RFC 8839, 5.4).
+  /// Returns the credentials, checking their length and characters as libwebrtc does (RFC 8839, 5.4, and four more
+  /// characters).
   func credentials() throws(NegotiationError) -> ICECredentials {
     guard let usernameFragment, let password else { throw .noICECredentials }
     let lengths = (usernameFragment.utf8.count, password.utf8.count)
     guard (4...256).contains(lengths.0), (22...256).contains(lengths.1) else {
       throw .badICECredentials(usernameFragmentLength: lengths.0, passwordLength: lengths.1)
     }
-    guard (usernameFragment + password).utf8.allSatisfy(ICECredentials.isICECharacter) else {
+    guard (usernameFragment + password).utf8.allSatisfy(ICECredentials.isLegacyICECharacter) else {
       throw .badICECharacters
     }
     return ICECredentials(usernameFragment: usernameFragment, password: password)

@@ -153,11 +153,25 @@ struct HostileDescriptionTests {
   }
 
   @Test(
-    "ICE credentials with characters that the RFC does not allow are refused",
-    arguments: ["ab cd", "ab:cd", "abc\u{1B}d", "äbcd"])
+    "ICE credentials with characters that neither the RFC nor browsers allow are refused",
+    arguments: ["ab cd", "ab:cd", "abc\u{1B}d", "äbcd", "ab.cd", "ab+c\u{301}"])
   func characters(fragment: String) throws {
     let offer = "v=0\r\n" + (try Self.video.changing("ufrag:abcd", to: "ufrag:\(fragment)"))
     var negotiator = Negotiator.seeded()
     #expect(throws: NegotiationError.badICECharacters) { try negotiator.receivedOffer(offer) }
+  }
+
+  /// ZLMediaKit and others write base64 with an index, `wKjZsR9AH0A=_6`.
+  @Test(
+    "ICE credentials with the characters that browsers accept beside those of the RFC are used",
+    arguments: ["-", "_", "=", "#"])
+  func legacyCharacters(character: String) throws {
+    let offer =
+      "v=0\r\n"
+      + (try Self.video.changing("ufrag:abcd", to: "ufrag:ab\(character)d").changing("pwd:a", to: "pwd:\(character)"))
+    var negotiator = Negotiator.seeded()
+    let session = try negotiator.answer(to: offer).session
+    #expect(session.remoteUsernameFragment == "ab\(character)d")
+    #expect(session.remotePassword.hasPrefix(character))
   }
 }
