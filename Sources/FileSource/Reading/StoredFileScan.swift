@@ -85,6 +85,14 @@ struct StoredFileScan {
     if reader.skippedFrames > 0 {
       notes.append("\(reader.skippedFrames) of \(reader.skippedFrames + survey.frames) \(name) frames are skipped.")
     }
+    if reader.framesMoved > 0 {
+      notes.append(
+        "The times of \(reader.framesMoved) of \(survey.frames) video frames are before that of the previous one; they are "
+          + "shown directly after it.")
+    }
+    guard reader.framesMoved <= survey.frames / 2 else {
+      throw .unsupported("the times of \(reader.framesMoved) of its \(survey.frames) video frames go back")
+    }
     guard reader.skippedFrames <= survey.frames else {
       throw .unsupported(
         "\(reader.skippedFrames) of its \(reader.skippedFrames + survey.frames) \(name) frames cannot be played")

@@ -27,6 +27,8 @@ package final class TrackReader {
 
   /// The number of frames skipped so far in this round.
   private(set) var skippedFrames = 0
+  /// The number of video frames so far in this round whose times were before that of the previous one.
+  var framesMoved: Int { videoTimeline.framesMoved }
   /// The end of the last frame, in units of `MediaTimebase.rate`.
   private(set) var end: Int64 = 0
   private var lastStart: Int64?
@@ -60,7 +62,7 @@ package final class TrackReader {
     while let frame = try container.next() {
       let placed =
         switch source.codec {
-        case .opus: try packet(frame)
+        case .opus: packet(frame)
         case .vorbis: timed(frame)
         case .vp8, .vp9: try videoFrame(frame)
         }
@@ -85,12 +87,10 @@ package final class TrackReader {
     }
   }
 
-  /// Returns an Opus packet as a frame; nil if it must be skipped.
-  private func packet(_ frame: ContainerFrame) throws(MediaFile.ReadError) -> FileFrame? {
-    guard frame.payload.readableBytes > 0 else { return nil }
+  /// Returns an Opus packet as a frame; nil if it must be skipped: it is empty or damaged, or overlaps earlier ones.
+  private func packet(_ frame: ContainerFrame) -> FileFrame? {
     guard let length = (try? OpusTableOfContents(parsing: frame.payload)).map({ Int64($0.duration) }) else {
-      throw .damaged(
-        position: frame.position, "a packet of \(frame.payload.readableBytes) bytes is not Opus")
+      return nil
     }
     let unit = MediaTimebase.units(perTickOf: .audio)
     let ticks = frame.time.map { ($0 + ($0 < 0 ? -unit / 2 : unit / 2)) / unit }
@@ -109,22 +109,22 @@ package final class TrackReader {
     return FileFrame(kind: .audio, time: start - origin, payload: frame.payload, isKeyframe: true)
   }
 
-  /// Returns a video frame; nil if it must be skipped because it is empty or before the first keyframe.
+  /// Returns a video frame; nil if it must be skipped because it is empty or damaged, or depends on one that is missing.
   private func videoFrame(_ frame: ContainerFrame) throws(MediaFile.ReadError) -> FileFrame? {
     guard frame.payload.readableBytes > 0 else { return nil }
     guard let (isKeyframe, size) = header(of: frame.payload) else {
-      throw .damaged(
-        position: frame.position, "a frame of \(frame.payload.readableBytes) bytes is not \(source.codec.name)")
+      hasKeyframe = false
+      return nil
     }
     if isKeyframe { hasKeyframe = true }
     guard hasKeyframe else { return nil }
     guard let time = frame.time else {
       throw .unsupported("at byte \(frame.position) one block has several frames (lacing)")
     }
-    guard let start = videoTimeline.position(time) else {
-      throw .damaged(position: frame.position, "a frame's time is before that of the previous one")
-    }
-    let shownFor = timing.interval ?? frame.length ?? lastStart.map { start - $0 } ?? Self.usualInterval
+    let moved = framesMoved
+    let start = videoTimeline.position(time)
+    let interval = framesMoved > moved ? nil : lastStart.map { start - $0 }
+    let shownFor = timing.interval ?? frame.length ?? interval ?? Self.usualInterval
     end = start + max(shownFor, VideoTimeline.smallestStep)
     lastStart = start
     return FileFrame(

@@ -8,6 +8,8 @@ struct VideoTimeline {
   /// How exact the container's times are.
   let timing: ContainerTiming
   private var last: Int64?
+  /// The number of frames whose times were before that of the previous frame.
+  private(set) var framesMoved = 0
 
   init(timing: ContainerTiming) {
     self.timing = timing
@@ -16,11 +18,13 @@ struct VideoTimeline {
   /// Frames are at least one tick of the 90 kHz clock apart: the RTP timestamp identifies a frame.
   static let smallestStep: Int64 = MediaTimebase.units(perTickOf: .video)
 
-  /// Returns the time of a frame.
+  /// Returns the time of a frame, in units.
+  ///
+  /// Some live recorders write a frame whose time is before that of the previous one. It is decoded all the same, because the
+  /// frames after it depend on it, and shown directly after the previous one.
   ///
   /// - Parameter time: its time in the container, in units of `MediaTimebase.rate`.
-  /// - Returns: the time in units; nil if it would be before the previous frame.
-  mutating func position(_ time: Int64) -> Int64? {
+  mutating func position(_ time: Int64) -> Int64 {
     guard let last else {
       self.last = time
       return time
@@ -30,10 +34,9 @@ struct VideoTimeline {
       start = last + interval
     } else if time >= last + Self.smallestStep {
       start = time
-    } else if time >= last - timing.rounding {
-      start = last + Self.smallestStep
     } else {
-      return nil
+      if time < last - timing.rounding { framesMoved += 1 }
+      start = last + Self.smallestStep
     }
     self.last = start
     return start

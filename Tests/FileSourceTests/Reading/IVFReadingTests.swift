@@ -114,9 +114,15 @@ struct IVFReadingTests {
         try sentence(Self.header() + Self.frame(time, WebMBuilder.keyframe()))
           == "at byte 32 a frame's time is beyond 100 h.")
     }
-    #expect(
-      try sentence(Self.header() + good + Self.frame(-9, WebMBuilder.interframe))
-        == "at byte 56 a frame's time is before that of the previous one.")
+  }
+
+  @Test("a frame whose time is before that of the previous one is shown directly after it")
+  func goesBack() throws {
+    let times: [Int64] = [0, 1, -9, 3]
+    let file = try open(
+      Self.header() + times.flatMap { Self.frame($0, $0 == 0 ? WebMBuilder.keyframe() : WebMBuilder.interframe) })
+    #expect(try file.ticks(.video) == [0, 3_000, 3_001, 9_000])
+    #expect(file.notes.count == 1)
   }
 
   @Test("a thousand damaged files are played or refused, and never crash")
