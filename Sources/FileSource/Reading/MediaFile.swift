@@ -19,8 +19,10 @@ public struct MediaFile: Sendable {
   /// One or two tracks: video, audio or both.
   public let tracks: [Track]
   /// What a user may want to know although the file can be played, each as a sentence: it is truncated, frames are
-  /// skipped.
-  public var notes: [String] { stored.notes }
+  /// skipped, keyframes are rare.
+  public var notes: [String] {
+    stored.notes + (tracks.first { $0.codec.kind == .video }?.keyframeNote.map { [$0] } ?? [])
+  }
   /// The time after which the file restarts when it is played in a loop, in units of `MediaTimebase.rate`.
   var period: Int64 { stored.period }
   private let stored: StoredFile
@@ -78,6 +80,21 @@ extension MediaFile {
     public var channels: Int? { stored.channels }
     /// The time from the start of the first frame to the end of the last one.
     public var duration: Duration { MediaTimebase.duration(stored.end - stored.start) }
+    /// The longest time without a keyframe; for audio, that of one packet.
+    public var keyframeDistance: Duration { MediaTimebase.duration(stored.keyframeDistance) }
+
+    /// A sender repeats the frames since the last keyframe for a viewer who needs one, if they last no longer than this.
+    static let maximumKeyframeDistance: Duration = .seconds(10)
+
+    /// A sentence about keyframes that are too far apart for viewers who join late.
+    var keyframeNote: String? {
+      guard keyframeDistance > Self.maximumKeyframeDistance else { return nil }
+      return
+        "Its keyframes are up to \(MediaTimebase.text(stored.keyframeDistance)) s apart: a viewer who joins, or loses a "
+        + "packet, more than 10 s after one sees no video until the next. Encode the file while it plays (--live): then "
+        + "keyframes are sent on request."
+    }
+
     /// The number of frames in the file that are skipped, because they cannot be decoded or overlap earlier ones.
     public var skippedFrames: Int { stored.skippedFrames }
 

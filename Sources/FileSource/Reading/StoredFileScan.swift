@@ -98,7 +98,8 @@ struct StoredFileScan {
         "\(reader.skippedFrames) of its \(reader.skippedFrames + survey.frames) \(name) frames cannot be played")
     }
     return StoredTrack(
-      codec: codec, frames: survey.frames, keyframes: survey.keyframes, size: survey.size,
+      codec: codec, frames: survey.frames, keyframes: survey.keyframes,
+      keyframeDistance: survey.keyframeDistance(until: reader.end), size: survey.size,
       channels: codec.kind == .audio ? traits.channels : nil, skippedFrames: reader.skippedFrames, start: start,
       end: reader.end, number: number, codecPrivate: traits.codecPrivate, preSkip: traits.preSkip)
   }
@@ -113,6 +114,9 @@ struct TrackScan {
   private(set) var keyframes = 0
   private(set) var size: VideoSize?
   private(set) var start: Int64?
+  /// The time of the last keyframe, and the longest time between two.
+  private var lastKeyframe: Int64?
+  private var longestDistance: Int64 = 0
   /// The times of the last `window` frames, as a ring buffer.
   private var times: [Int64] = []
 
@@ -143,8 +147,17 @@ struct TrackScan {
       times[oldest] = frame.time
     }
     frames += 1
-    if frame.isKeyframe { keyframes += 1 }
+    if frame.isKeyframe {
+      keyframes += 1
+      longestDistance = keyframeDistance(until: frame.time)
+      lastKeyframe = frame.time
+    }
     if size == nil { size = frame.size }
+  }
+
+  /// Returns the longest time between two keyframes, or between the last one and the end, in units.
+  func keyframeDistance(until end: Int64) -> Int64 {
+    max(longestDistance, lastKeyframe.map { end - $0 } ?? 0)
   }
 
   private func check(gap: Int64) throws(MediaFile.ReadError) {

@@ -7,6 +7,8 @@ package struct StoredTrack: Sendable, Hashable, CustomStringConvertible {
   package let frames: Int
   /// The number of keyframes among them; for audio, all.
   package let keyframes: Int
+  /// The longest time between two keyframes, or between the last one and the end, in units of `MediaTimebase.rate`.
+  package let keyframeDistance: Int64
   /// The size of the first keyframe; nil for audio.
   package let size: VideoSize?
   /// nil for video.

@@ -4,6 +4,9 @@ package import RTP
 
 /// Requests of the receiver.
 extension SendTrack {
+  /// How long a viewer may take to decode one frame of a replayed group.
+  private static let decodingTime: Duration = .milliseconds(5)
+
   /// Retransmits lost packets: in the RTX stream if that was negotiated (RFC 4588), else unchanged. Those beyond the budget
   /// are skipped; the receiver can request them again.
   package mutating func lost(
@@ -35,7 +38,9 @@ extension SendTrack {
       wantsSourceKeyframe = true
       return takeSourceKeyframeRequest(now: now)
     }
-    if let lastKeyframeAnswer, now - lastKeyframeAnswer < configuration.keyframeInterval { return false }
+    // A viewer that is still decoding a replayed group may ask again.
+    let interval = max(configuration.keyframeInterval, Self.decodingTime * group.frames.count)
+    if let lastKeyframeAnswer, now - lastKeyframeAnswer < interval { return false }
     // The answer to the previous request is still queued.
     if pacer.delay > configuration.keyframeInterval / 2 { return false }
     lastKeyframeAnswer = now

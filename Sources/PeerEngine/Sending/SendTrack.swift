@@ -163,6 +163,8 @@ package struct SendStatistics: Sendable, Hashable {
 /// A value that shares its frames' bytes with all copies, so a copy for each viewer's session is cheap.
 package struct GroupOfPicturesCache: Sendable {
   package static let maximumFrames = 1_000
+  /// A viewer needs some seconds to decode more, and is behind when it has.
+  package static let maximumDuration: Duration = .seconds(10)
   package static let maximumBytes = 16 << 20
 
   /// The frames from the keyframe on; empty while there is none, or when the group has become too long to be replayed.
@@ -183,7 +185,12 @@ package struct GroupOfPicturesCache: Sendable {
     }
     frames.append(frame)
     byteCount += frame.payload.readableBytes
-    if frames.count > Self.maximumFrames || byteCount > Self.maximumBytes { clear() }
+    if frames.count > Self.maximumFrames || byteCount > Self.maximumBytes || isTooLong { clear() }
+  }
+
+  private var isTooLong: Bool {
+    guard let first = frames.first?.time, let last = frames.last?.time else { return false }
+    return (last.ticks &- first.ticks) / Int64(last.rate) >= Self.maximumDuration.components.seconds
   }
 
   package mutating func clear() {

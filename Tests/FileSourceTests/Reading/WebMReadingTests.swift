@@ -272,6 +272,24 @@ struct WebMReadingTests {
     #expect(file.track(.video)?.skippedFrames == 0)
   }
 
+  @Test("a note recommends encoding where keyframes are more than 10 s apart, also before the end")
+  func rareKeyframes() throws {
+    func notes(keyframes: Set<Int16>, end: Int16) throws -> [String] {
+      let blocks = stride(from: Int16(0), through: end, by: 500).flatMap { (time: Int16) in
+        W.block(track: 1, at: time, keyframes.contains(time) ? W.keyframe() : W.interframe)
+      }
+      return try open(file(tracks: W.tracks(W.video()), blocks)).notes
+    }
+    #expect(try notes(keyframes: [0, 9_500, 19_500], end: 29_000).isEmpty)
+    for keyframes: Set<Int16> in [[0], [0, 12_000], [0, 4_000]] {
+      let notes = try notes(keyframes: keyframes, end: keyframes == [0, 12_000] ? 13_000 : 15_500)
+      #expect(notes.count == 1)
+      let seconds = keyframes == [0] ? "16.00" : "12.00"
+      #expect(notes.first?.hasPrefix("Its keyframes are up to \(seconds) s apart: ") == true)
+      #expect(notes.first?.contains("--live") == true)
+    }
+  }
+
   @Test("times most of which go back, are too dense or are implausible are refused")
   func times() throws {
     let back = (0..<10).flatMap { W.block(track: 1, at: Int16(400 - 40 * $0), W.keyframe()) }
