@@ -8,10 +8,21 @@ final class SampleFile {
   /// The context of libsndfile's callbacks: a file and a position in it.
   private final class Cursor {
     let file: OpenFile
+    let correction: StreamedWAV.Correction?
     var position: Int64 = 0
 
-    init(_ file: OpenFile) {
+    init(_ file: OpenFile, correction: StreamedWAV.Correction?) {
       self.file = file
+      self.correction = correction
+    }
+
+    /// Reads the next bytes, and returns their number.
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> Int64 {
+      let start = UInt64(clamping: position)
+      let count = (try? file.read(into: buffer, from: start)) ?? 0
+      correction?.apply(to: UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(count)), at: start)
+      position += Int64(count)
+      return Int64(count)
     }
   }
 
@@ -27,6 +38,8 @@ final class SampleFile {
     var samples: String
     /// Whether the number of samples follows from the file's size.
     var isPlain: Bool
+    /// Whether a WAV file's header leaves the number of samples open, so that they reach to the end of the file.
+    var isStreamed: Bool
   }
 
   let traits: Traits
@@ -37,7 +50,8 @@ final class SampleFile {
   static let maximumChannels = 32
 
   init(_ file: OpenFile) throws(InputError) {
-    let cursor = Cursor(file)
+    let correction = try refusing { () throws(MediaFile.ReadError) in try StreamedWAV.correction(of: file) }
+    let cursor = Cursor(file, correction: correction)
     var info = SF_INFO()
     var functions = Self.functions
     // libsndfile copies the functions; the cursor lives as long as the handle.
@@ -49,7 +63,7 @@ final class SampleFile {
     traits = Traits(
       rate: Int(info.samplerate), channels: Int(info.channels), frames: Int64(info.frames),
       container: Self.name(container), samples: String(cString: chatbot_sndfile_samples_of(&info)),
-      isPlain: container == CHATBOT_SNDFILE_WAV)
+      isPlain: container == CHATBOT_SNDFILE_WAV, isStreamed: correction != nil)
     if let rejection = Self.rejection(of: traits, fileSize: file.size) {
       sf_close(handle)
       throw rejection
@@ -87,12 +101,14 @@ final class SampleFile {
     guard (1...maximumChannels).contains(traits.channels) else {
       return InputError("its audio has \(traits.channels) channels, and 1 to \(maximumChannels) are possible")
     }
+    // The samples of a compressed file are counted: a writer that cannot go back leaves their number open.
+    guard traits.isPlain else { return nil }
     guard traits.frames > 0 else { return InputError("it has no audio") }
     guard traits.frames / Int64(traits.rate) < MediaTimebase.latestHours * 3_600 else {
       return InputError("its audio claims to be longer than \(MediaTimebase.latestHours) h")
     }
     // The smallest sample of a format with a constant compression ratio has four bits.
-    if traits.isPlain, traits.frames > Int64(clamping: fileSize) * 2 {
+    if traits.frames > Int64(clamping: fileSize) * 2 {
       return InputError("its header claims \(traits.frames) samples, and the file has \(fileSize) bytes")
     }
     return nil
@@ -131,10 +147,7 @@ final class SampleFile {
     },
     read: { target, count, context in
       guard let cursor = SampleFile.cursor(context), let target, count > 0 else { return 0 }
-      let buffer = UnsafeMutableRawBufferPointer(start: target, count: Int(clamping: count))
-      let got = (try? cursor.file.read(into: buffer, from: UInt64(clamping: cursor.position))) ?? 0
-      cursor.position += Int64(got)
-      return Int64(got)
+      return cursor.read(into: UnsafeMutableRawBufferPointer(start: target, count: Int(clamping: count)))
     },
     write: { _, _, _ in 0 },
     tell: { context in SampleFile.cursor(context)?.position ?? 0 })

@@ -75,6 +75,7 @@ final class SampledAudio: AudioInput {
       }
     let parts = [traits.container, "\(traits.rate) Hz", channels, traits.samples]
     var notes: [String] = []
+    if traits.isStreamed { notes.append("Its header states no length; it is played to the end of the file.") }
     if try isCutOff(open) { notes.append("It is truncated; the samples that exist are played.") }
     return CheckedAudio(
       summary: parts.filter { !$0.isEmpty }.joined(separator: ", "), channels: mix.outputs,

@@ -38,6 +38,45 @@ struct AudioInputTests {
   }
 
   @Test(
+    "a WAV file whose writer could not state its length is played to its end",
+    arguments: [(UInt32.max, UInt32.max), (0, UInt32.max), (0, 0), (8, 0), (UInt32.max, 0), (96_000, 0)])
+  func streamed(riffSize: UInt32, dataSize: UInt32) throws {
+    let path = try scratch.make("a.wav", "-f", "lavfi", "-i", Self.chord, "-c:a", "pcm_s16le")
+    let wanted = try audio(path).all()
+    var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+    let size = try #require(bytes.firstRange(of: Array("data".utf8))).upperBound
+    for (position, value) in [(4, riffSize), (size, dataSize)] {
+      for offset in 0..<4 { bytes[position + offset] = UInt8(truncatingIfNeeded: value >> (8 * offset)) }
+    }
+    let checked = try audio(try scratch.write(bytes, as: "streamed.wav"))
+    let isEqual = try checked.all() == wanted
+    #expect(isEqual)
+    #expect(
+      checked.notes == (dataSize == 0 ? ["Its header states no length; it is played to the end of the file."] : []))
+  }
+
+  @Test("a WAV file whose samples are truly none is refused, although chunks follow")
+  func noSamples() throws {
+    let path = try scratch.make("a.wav", "-f", "lavfi", "-i", Self.chord, "-c:a", "pcm_s16le")
+    let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+    let data = try #require(bytes.firstRange(of: Array("data".utf8))).upperBound
+    let empty = bytes[..<data] + [0, 0, 0, 0] + Array("LIST".utf8) + [4, 0, 0, 0] + Array("INFO".utf8)
+    #expect(rejection(try scratch.write(Array(empty), as: "empty.wav")) == "it has no audio.")
+  }
+
+  @Test("a FLAC file whose writer could not state its length is played to its end")
+  func streamedFLAC() throws {
+    let path = try scratch.make("a.flac", "-f", "lavfi", "-i", Self.chord)
+    let wanted = try audio(path).all()
+    var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+    // STREAMINFO follows the signature and a block header; its last 36 bits before the digest are the number of samples.
+    bytes[21] &= 0xF0
+    for position in 22..<26 { bytes[position] = 0 }
+    let isEqual = try audio(try scratch.write(bytes, as: "streamed.flac")).all() == wanted
+    #expect(isEqual)
+  }
+
+  @Test(
     "a WAV file of any rate is resampled to 48 kHz with its length kept and no delay",
     arguments: [8_000, 11_025, 22_050, 32_000, 44_100, 96_000, 192_000])
   func rates(_ rate: Int) throws {
