@@ -37,6 +37,9 @@ struct TURNAuthentication: Sendable {
     self.credentials = credentials
   }
 
+  /// Whether the credentials are valid until a time that the user name contains.
+  var isTimeLimited: Bool { credentials.isTimeLimited }
+
   /// Whether the server has announced a realm and a nonce, so that requests can be authenticated.
   var isReady: Bool { challenge != nil }
   var realm: String? { challenge?.realm }

@@ -179,7 +179,10 @@ extension TURNClient {
         requestAllocation(now: now)
       default: fail(.allocationMismatch, now: now)
       }
-    default: fail(TURNFailure(error, realm: authentication.realm ?? ""), now: now)
+    default:
+      fail(
+        TURNFailure(
+          error, realm: authentication.realm ?? "", isTimeLimited: authentication.isTimeLimited), now: now)
     }
   }
 

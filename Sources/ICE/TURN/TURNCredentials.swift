@@ -19,6 +19,14 @@ package struct TURNCredentials: Sendable, Hashable, CustomStringConvertible, Cus
 
   package static let maximumUsernameLength = 508
 
+  /// Whether the user name contains a time, as in ``TURNRestCredentials``, before or after the name.
+  package var isTimeLimited: Bool {
+    let fields = username.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+    return fields.contains { field in
+      (9...12).contains(field.count) && field.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    }
+  }
+
   /// The user name, without the password.
   package var description: String { "\(username) with a hidden password" }
   package var debugDescription: String { description }

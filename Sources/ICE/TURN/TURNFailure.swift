@@ -1,7 +1,9 @@
 /// Why a TURN server gave no allocation.
 package enum TURNFailure: Error, Sendable, Hashable, CustomStringConvertible {
   /// 401 although the request was authenticated.
-  case wrongCredentials(realm: String)
+  ///
+  /// - Parameter isTimeLimited: whether the user name contains a time until which it is valid.
+  case wrongCredentials(realm: String, isTimeLimited: Bool = false)
   /// 403.
   case forbidden(reason: String)
   /// 437 also from another local port.
@@ -42,8 +44,9 @@ package enum TURNFailure: Error, Sendable, Hashable, CustomStringConvertible {
 
   package var description: String {
     switch self {
-    case .wrongCredentials(let realm):
-      "The TURN server refused the user name or the password (error 401, realm \"\(realm)\"): check both."
+    case .wrongCredentials(let realm, let isTimeLimited):
+      "The TURN server refused the user name or the password (error 401, realm \"\(realm)\"): check both"
+        + (isTimeLimited ? ", and whether the time in the user name has passed." : ".")
     case .forbidden(let reason):
       "The TURN server forbids this user an allocation (error 403\(Self.detail(reason)))."
     case .allocationMismatch:
@@ -75,10 +78,12 @@ package enum TURNFailure: Error, Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// - Parameter realm: the realm of the request.
-  init(_ error: STUNErrorCode, realm: String) {
+  /// - Parameters:
+  ///   - realm: the realm of the request.
+  ///   - isTimeLimited: whether its user name contains a time.
+  init(_ error: STUNErrorCode, realm: String, isTimeLimited: Bool) {
     switch error.code {
-    case 401: self = .wrongCredentials(realm: Self.printable(realm))
+    case 401: self = .wrongCredentials(realm: Self.printable(realm), isTimeLimited: isTimeLimited)
     case 403: self = .forbidden(reason: Self.printable(error.reason))
     case 437: self = .allocationMismatch
     case 440: self = .unsupportedAddressFamily

@@ -14,22 +14,23 @@ struct SecretFile: Sendable, Hashable {
   ///
   /// - Returns: nil if there is neither a file nor a variable.
   func read() throws(CallFailure) -> String? {
-    let text: String
-    if let path {
-      guard let data = try? Data(contentsOf: URL(fileURLWithPath: path)), data.count <= Self.maximumBytes else {
-        throw CallFailure(.usage, "\(path) cannot be read: \(FileReason.of(path, otherwise: "it is too large")).")
-      }
-      text = String(decoding: data, as: UTF8.self)
-    } else if let value = ProcessInfo.processInfo.environment[variable] {
-      text = value
-    } else {
-      return nil
-    }
+    guard let text = try readText() else { return nil }
     let secret = text.split(whereSeparator: \.isWhitespace)
     guard secret.count == 1, let only = secret.first else {
       throw CallFailure(
         .usage, "\(path ?? variable) must contain one word, the secret, but it contains \(secret.count).")
     }
     return String(only)
+  }
+
+  /// Reads all of the file or the variable; nil if there is neither.
+  func readText() throws(CallFailure) -> String? {
+    if let path {
+      guard let data = try? Data(contentsOf: URL(fileURLWithPath: path)), data.count <= Self.maximumBytes else {
+        throw CallFailure(.usage, "\(path) cannot be read: \(FileReason.of(path, otherwise: "it is too large")).")
+      }
+      return String(decoding: data, as: UTF8.self)
+    }
+    return ProcessInfo.processInfo.environment[variable]
   }
 }

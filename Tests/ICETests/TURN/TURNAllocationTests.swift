@@ -94,14 +94,17 @@ struct TURNAllocationTests {
   }
 
   @Test(
-    "a wrong password and an unknown user are permanent failures after two requests", arguments: ["user", "nobody"])
+    "a wrong password and an unknown user are permanent failures after two requests",
+    arguments: ["user", "nobody", "1893456000:bot", "bot:1893456000"])
   func wrongPassword(username: String) {
     var path = TURNPath(username: username, password: "wrong")
     path.run(.seconds(100))
-    #expect(path.failures == [.wrongCredentials(realm: "example.org")])
+    let hasTime = username.contains(":")
+    #expect(path.failures == [.wrongCredentials(realm: "example.org", isTimeLimited: hasTime)])
     #expect(
       path.failures.first?.description
-        == "The TURN server refused the user name or the password (error 401, realm \"example.org\"): check both.")
+        == "The TURN server refused the user name or the password (error 401, realm \"example.org\"): check both"
+        + (hasTime ? ", and whether the time in the user name has passed." : "."))
     #expect(path.client.hasEnded)
     #expect(path.client.deadline == nil)
     #expect(path.server.requests.count == 2)
