@@ -63,7 +63,7 @@ struct ConnectionOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "CA certificates in PEM to trust for a secure address. (default: those of the system)",
+      "CA certificates in PEM to trust for a secure address and for TURN servers over TLS. (default: those of the system)",
       valueName: "file"), completion: .file())
   var caCertificate: String?
 
@@ -193,13 +193,8 @@ struct ConnectionOptions: ParsableArguments {
       throw ValidationError("--media-threads is 1 to 64, not \(mediaThreads).")
     }
     if let server { try AddressCheck.server(server) }
-    if let caCertificate {
-      if caCertificate.isEmpty { throw ValidationError("--ca-certificate needs the name of a file.") }
-      guard let server, AddressCheck.isSecure(server) else {
-        throw ValidationError(
-          "--ca-certificate needs a secure address, such as --server wss://…; with ws:// there is no certificate.")
-      }
-    }
+    // A server without TLS may assign TURN servers with TLS.
+    if caCertificate?.isEmpty ?? false { throw ValidationError("--ca-certificate needs the name of a file.") }
     if let waitForServer, waitForServer.milliseconds > 3_600_000 {
       throw ValidationError("--wait-for-server is at most 1h.")
     }
@@ -230,12 +225,6 @@ struct ConnectionOptions: ParsableArguments {
 
 /// Validates addresses before connecting to them.
 enum AddressCheck {
-  /// Whether an address is that of a connection with TLS.
-  static func isSecure(_ text: String) -> Bool {
-    guard let system = SignallingSystem(address: text) else { return false }
-    return system == .firestore || text.lowercased().hasPrefix("\(system.schemes.last ?? "")://")
-  }
-
   /// Validates the local address or the interfaces to send from.
   static func source(bindAddress: String?, bindInterfaces: [String]) throws {
     if let bindAddress { try address(bindAddress, option: "--bind-address") }

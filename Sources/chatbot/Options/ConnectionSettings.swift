@@ -24,7 +24,7 @@ struct ConnectionSettings: Sendable, Hashable {
   var waitForServer: Duration = .zero
   /// Whether a WHIP or WHEP server may lead to other origins.
   var followsOtherOrigins = false
-  /// A PEM file with the CA certificates to trust for a secure server; nil for the system's.
+  /// A PEM file with the CA certificates to trust for secure servers, of rooms and TURN; nil for the system's.
   var authorities: String?
   /// STUN and TURN servers.
   var ice = ICEServerSettings()
