@@ -8,6 +8,8 @@ public struct TURNServerDiagnosis: Sendable, Hashable, Codable {
   public var isUsedByCalls: Bool
   /// The address that was asked; nil if the name could not be resolved.
   public var address: String?
+  /// Whether the server answered, perhaps with a refusal.
+  public var hasAnswered = false
   public var isAllocated = false
   /// From the first packet to the allocation, with TCP and TLS; in milliseconds.
   public var allocationTime: Double?

@@ -140,7 +140,9 @@ struct TURNServerMeasurement {
       case .connect(let address): await open(address)
       case .allocated(let allocation): await allocated(allocation)
       case .received(let data, _): received(data)
-      case .failed(let failure): result.failure = sentence(failure)
+      case .failed(let failure):
+        result.hasAnswered = failure.isAnswer
+        result.failure = sentence(failure)
       case .lost(let loss) where result.returnsData == nil: endDataTest(returned: false, "\(loss)")
       case .peerRefused(let address, let code):
         if dataTest?.relayed.ip == address {
@@ -178,6 +180,7 @@ struct TURNServerMeasurement {
   private mutating func allocated(_ allocation: TURNClient.Allocation) async {
     guard !result.isAllocated, let relayed = allocation.relayed.first else { return }
     let now = ContinuousClock.now
+    result.hasAnswered = true
     result.isAllocated = true
     result.allocationTime = (now - start).tenthsOfMilliseconds
     result.relayed = allocation.relayed.map(\.description)

@@ -42,6 +42,16 @@ package enum TURNFailure: Error, Sendable, Hashable, CustomStringConvertible {
     }
   }
 
+  /// Whether the server has answered, so that another server or transport is reached no better.
+  package var isAnswer: Bool {
+    switch self {
+    case .wrongCredentials, .forbidden, .allocationMismatch, .unsupportedAddressFamily, .unsupportedTransport,
+      .quotaReached, .insufficientCapacity, .staleNonce, .badAlternateServer, .malformedAnswer, .refused:
+      true
+    case .noAnswer, .connectionClosed, .brokenStream, .usernameTooLong: false
+    }
+  }
+
   package var description: String {
     switch self {
     case .wrongCredentials(let realm, let isTimeLimited):

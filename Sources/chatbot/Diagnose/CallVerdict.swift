@@ -107,8 +107,9 @@ struct CallVerdict: Sendable, Hashable, Encodable {
     if let other = diagnosis.turn.first(where: { !$0.isUsedByCalls && $0.isAllocated }) {
       advice.append("The TURN server relays over TCP, which calls use with --ice-server '\(other.url)'.")
     } else if calls == .none {
+      // What a server has answered passes the firewall already.
       advice.append(
-        diagnosis.turn.contains { $0.transport == "tls" && $0.url.hasSuffix(":443") }
+        diagnosis.turn.contains { $0.hasAnswered || $0.transport == "tls" && $0.url.hasSuffix(":443") }
           ? "Remove what the TURN server's failure names."
           : "Use a TURN server that is reached over TLS at port 443, which most firewalls let pass: "
             + "--ice-server turns:HOST:443.")

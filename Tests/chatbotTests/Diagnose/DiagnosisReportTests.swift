@@ -34,8 +34,15 @@ struct DiagnosisReportTests {
     return server
   }
 
+  private var unanswered: TURNServerDiagnosis {
+    var server = TURNServerDiagnosis(url: "turn:turn.example", transport: "udp", isUsedByCalls: true)
+    server.failure = "The TURN server has not answered for 5 s."
+    return server
+  }
+
   private var refused: TURNServerDiagnosis {
     var server = TURNServerDiagnosis(url: "turn:turn.example", transport: "udp", isUsedByCalls: true)
+    server.hasAnswered = true
     server.failure = "The TURN server refused the user name or the password."
     return server
   }
@@ -98,9 +105,16 @@ struct DiagnosisReportTests {
       DiagnosisTable(DiagnosisReport(network)).lines.contains("  IPv6 only    The resolver has not answered."))
   }
 
+  @Test("a server that answered with a refusal needs other credentials, not another port")
+  func refusal() {
+    let verdict = CallVerdict(diagnosis([silent], [unanswered, refused]))
+    #expect(verdict.calls == .none)
+    #expect(verdict.advice == ["Remove what the TURN server's failure names."])
+  }
+
   @Test("without a path the exit code is 75, and the advice is to use TLS at port 443 or TCP")
   func noPath() {
-    var verdict = CallVerdict(diagnosis([silent], [refused]))
+    var verdict = CallVerdict(diagnosis([silent], [unanswered]))
     #expect(verdict.calls == .none && verdict.exitStatus == .notConnected)
     #expect(verdict.summary.hasSuffix("no STUN server answers over UDP, and no TURN server relays."))
     #expect(verdict.advice.contains { $0.contains("turns:HOST:443") })
