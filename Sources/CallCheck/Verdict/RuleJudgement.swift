@@ -15,14 +15,14 @@ struct RuleJudgement {
         let reason = diagnosis?.asClause ?? "no peer was there"
         return [result(of: rule, peer: nil, .missing(reason))]
       }
-      return peers.map { result(of: rule, peer: $0.id, rule.measurement.figure(of: $0, in: room)) }
+      return peers.map { result(of: rule, peer: $0, rule.measurement.figure(of: $0, in: room)) }
     }
   }
 
-  private func result(of rule: Rule, peer: String?, _ figure: Figure) -> RuleResult {
+  private func result(of rule: Rule, peer: PeerReport?, _ figure: Figure) -> RuleResult {
     let measurement = rule.measurement
     var result = RuleResult(
-      rule: rule.text, measurement: measurement.name, peer: peer, outcome: .notMeasured, value: nil,
+      rule: rule.text, measurement: measurement.name, peer: peer?.id, outcome: .notMeasured, value: nil,
       limit: roundedForReport(rule.limit), unit: measurement.unit.symbol, figure: nil, sentence: "")
     switch figure {
     case .value(let value, let detail):
@@ -32,7 +32,7 @@ struct RuleJudgement {
       let (text, limit) = measurement.unit.texts(roundedForReport(value), against: roundedForReport(rule.limit))
       result.figure = text
       result.sentence = "\(measurement.title): \(text)\(detail); the rule requires \(rule.comparison.words) \(limit)."
-      if result.outcome == .failed, let advice = advice(for: measurement) { result.sentence += " \(advice)" }
+      if result.outcome == .failed, let advice = advice(for: measurement, of: peer) { result.sentence += " \(advice)" }
     case .missing(let reason):
       result.sentence = "\(measurement.title)\(Self.absenceMark)\(reason)."
     case .inconclusive(let reason):
@@ -42,9 +42,13 @@ struct RuleJudgement {
     return result
   }
 
-  /// Returns what to check after a failure; nil for a rule about the room if we did not join it ourselves.
-  private func advice(for measurement: Measurement) -> String? {
+  /// Returns what to check after a failure; nil for a rule about the room if we did not join it ourselves, and for the absence
+  /// of a peer that was never connected: why is the diagnosis.
+  private func advice(for measurement: Measurement, of peer: PeerReport?) -> String? {
     if case .room = measurement.source, room.joined == nil { return nil }
+    if measurement.name == "absent", let peer, (.seen..<CallProgress.dtlsConnected).contains(peer.reached) {
+      return nil
+    }
     return Advice.of(measurement.name)
   }
 

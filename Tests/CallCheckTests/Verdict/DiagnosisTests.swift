@@ -116,6 +116,16 @@ struct DiagnosisTests {
     #expect(held.filter { $0 != "absent <= 1s" } == [])
   }
 
+  @Test("a crash of the app is suggested only where there was a call with it", arguments: [false, true])
+  func absence(isConnected: Bool) throws {
+    let connecting: [CallStep] = [.appeared, .offerSent, .answerReceived] + (isConnected ? [.dtlsConnected] : [])
+    let report = report(connecting + [.departed(.failed, "ICE gave up after 30 s.")])
+    let result = try #require(report.results.first { $0.measurement == "absent" })
+    #expect(result.outcome == .failed)
+    #expect(result.sentence.contains("ICE gave up after 30 s"))
+    #expect(result.sentence.contains("an app that crashed") == isConnected)
+  }
+
   @Test("a room that was not joined is reported with the reason")
   func notJoined() {
     let report = report([], joined: false, failure: "No server answered at ws://127.0.0.1:1.")
