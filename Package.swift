@@ -210,7 +210,7 @@ let package = Package(
       of: "chatbot",
       [
         "Media", "BotPeer", "CallCheck", "CallReport", "Codecs", "FaultInjection", "FileSource", "ICE", "LiveSource",
-        "NetworkEmulation", "Pattern", "PeerEngine", "RTP", "Recorder", "SDP",
+        "NetworkEmulation", "Pattern", "PeerEngine", "RTP", "Recorder", "SCTP", "SDP",
         "Signalling", "SkyRTC", byteBuffer, arguments,
       ]),
     .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"], swiftSettings: testRules),

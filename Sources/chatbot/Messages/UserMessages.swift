@@ -43,6 +43,7 @@ actor UserMessages {
   /// The channels whose buffered amount is awaited.
   private var awaited: Set<UInt16> = []
   private var hasReportedInvalid = false
+  private var hasReportedTooLarge = false
   /// The bytes of chat and the number of files of the user so far.
   private var chatBytes = 0
   private var filesCreated = 0
@@ -99,7 +100,20 @@ actor UserMessages {
     for await message in channel.messages {
       if case .text(let text) = message, case .chat(let text)? = try? DataMessage(parsing: text) { await heard(text) }
       if delay > .zero { try? await MediaThread.loop.sleep(for: delay) }
-      try? await channel.send(message)
+      await sendBack(message, on: channel)
+    }
+  }
+
+  private func sendBack(_ message: DataChannelMessage, on channel: DataChannel) async {
+    do throws(DataChannel.SendError) {
+      try await channel.send(message)
+    } catch .closed {
+      // Who closes a channel does not await its messages.
+    } catch {
+      if !hasReportedTooLarge {
+        log.warning("A message cannot be sent back. \(error)", metadata: ["user": "\(participant)"])
+      }
+      hasReportedTooLarge = true
     }
   }
 
