@@ -152,7 +152,7 @@ final class DemultiplexerCall {
       case .participantLeft(let id, let isRejoinVerified):
         demultiplexer.participantLeft(id, isRejoinVerified: isRejoinVerified, now: now)
       case .message(let message, let id): demultiplexer.received(message, from: id, now: now)
-      case .iceServers, .connectionLost, .closed: break
+      case .iceServers, .connectionLost, .rejected, .closed: break
       }
     }
   }
