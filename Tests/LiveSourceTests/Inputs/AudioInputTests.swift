@@ -60,8 +60,12 @@ struct AudioInputTests {
     let path = try scratch.make("a.wav", "-f", "lavfi", "-i", Self.chord, "-c:a", "pcm_s16le")
     let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
     let data = try #require(bytes.firstRange(of: Array("data".utf8))).upperBound
-    let empty = bytes[..<data] + [0, 0, 0, 0] + Array("LIST".utf8) + [4, 0, 0, 0] + Array("INFO".utf8)
-    #expect(rejection(try scratch.write(Array(empty), as: "empty.wav")) == "it has no audio.")
+    var empty = Array(bytes[..<data])
+    empty += [0, 0, 0, 0]
+    empty += Array("LIST".utf8)
+    empty += [4, 0, 0, 0]
+    empty += Array("INFO".utf8)
+    #expect(rejection(try scratch.write(empty, as: "empty.wav")) == "it has no audio.")
   }
 
   @Test("a FLAC file whose writer could not state its length is played to its end")
