@@ -43,6 +43,26 @@ struct RestartTests {
     #expect(pair.run(.seconds(5)) { $0.leftMessages.count == 1 })
   }
 
+  @Test("a peer that starts again and again while nothing is read is reported once between messages")
+  func restartsWhilePaused() throws {
+    var pair = AssociationPair.connected()
+    pair.rightIsPaused = true
+    for round in 0..<20 {
+      pair.left = SCTPAssociation(
+        options: AssociationPair.patient, generator: SeededGenerator(seed: 4_711 + UInt64(round)), now: pair.now)
+      pair.left.connect(now: pair.now)
+      #expect(pair.run(.seconds(5)) { $0.left.isConnected })
+      // One message, after half of the restarts.
+      if round == 9 { try pair.sendLeft(100, number: 1) }
+      pair.run(.milliseconds(500))
+    }
+    pair.rightIsPaused = false
+    pair.run(.seconds(1))
+    #expect(pair.rightEvents.count == 3)
+    #expect(pair.rightEvents.first == .restarted && pair.rightEvents.last == .restarted)
+    #expect(pair.rightMessages.map(\.payload) == [payload(100, number: 1)])
+  }
+
   @Test("a peer restarts during a transfer in both directions, with loss; its old packets and cookie have no effect")
   func restartDuringTransfer() throws {
     var pair = AssociationPair(.init(loss: 0.1, delay: .milliseconds(20), reordering: 0.1), seed: 8)

@@ -118,7 +118,8 @@ extension SCTPAssociation {
     return !action.stops
   }
 
-  /// Queues an event. Events other than messages have no size, so their number is limited; the last one always fits.
+  /// Queues an event. Events other than messages have no size, so their number is limited; the last one always fits. Those
+  /// that answer what this side has asked for are as many as it has asked.
   mutating func emit(_ event: SCTPEvent) {
     switch event {
     case .message(let message):
@@ -129,7 +130,10 @@ extension SCTPAssociation {
         counted.answersDropped += 1
         return
       }
-    case .connected, .restarted, .outgoingStreamsReset, .streamResetRefused, .closed: break
+    case .restarted:
+      // A peer can begin again and again while nobody takes the events: a second restart in a row says nothing new.
+      if events.last == .restarted { return }
+    case .connected, .outgoingStreamsReset, .streamResetRefused, .closed: break
     }
     events.append(event)
   }

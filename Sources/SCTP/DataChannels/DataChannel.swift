@@ -22,6 +22,8 @@ package struct DataChannel: Sendable, Hashable {
   var isIncomingReset = false
   /// Whether more than the threshold waits, so that falling to it is an event.
   var isAboveThreshold = false
+  /// Whether an event that reports the fall waits to be taken: a second one would say nothing new.
+  var isLowReported = false
 
   init(id: UInt16, configuration: DataChannelConfiguration, state: State) {
     self.id = id

@@ -5,7 +5,9 @@ extension DataChannelTransport {
   /// Removes and returns the next event. It can cause packets: an acknowledgement, or the reset of a stream.
   package mutating func nextEvent(now: MonotonicInstant) -> DataChannelEvent? {
     while events.isEmpty, let event = association.nextEvent(now: now) { handle(event, now: now) }
-    return events.popFirst()
+    let event = events.popFirst()
+    if case .bufferedAmountLow(let id)? = event { channels[id]?.isLowReported = false }
+    return event
   }
 
   private mutating func handle(_ event: SCTPEvent, now: MonotonicInstant) {

@@ -137,6 +137,8 @@ package struct DataChannelTransport: Sendable {
         association.bufferedAmount(of: id) <= channel.bufferedAmountLowThreshold
       else { continue }
       channels[id]?.isAboveThreshold = false
+      guard !channel.isLowReported else { continue }
+      channels[id]?.isLowReported = true
       events.append(.bufferedAmountLow(id))
     }
     return packets
