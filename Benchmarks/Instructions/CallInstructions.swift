@@ -11,7 +11,10 @@ import Synchronization
 /// Runs the same call each time, in memory and in simulated time, for a program that counts instructions: four publishers
 /// send 1 Mb/s of video and audio each to one peer, which records them. There is no loss, no clock and no socket.
 ///
-/// Usage: call-instructions [SECONDS]     of media; with 0 the peers only connect
+/// Usage: call-instructions [SECONDS [DATAGRAMS]]
+///
+/// - SECONDS of media; with 0 the peers only connect
+/// - DATAGRAMS of strangers, which the recording peer drops: media, handshakes, checks and responses for nobody, and noise
 ///
 /// Prints the number of RTP packets that the recording peer received.
 @main
@@ -21,7 +24,8 @@ struct CallInstructions {
     let outcome = Monitor<Result<Int, any Error>?>(nil)
     Task.detached {
       do {
-        let packets = try await run(seconds: CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 5)
+        let numbers = CommandLine.arguments.dropFirst().map { Int($0) ?? 0 }
+        let packets = try await run(seconds: numbers.first ?? 5, strangers: numbers.dropFirst().first ?? 0)
         outcome.withLock { $0 = .success(packets) }
       } catch {
         outcome.withLock { $0 = .failure(error) }
@@ -36,7 +40,7 @@ struct CallInstructions {
     }
   }
 
-  private static func run(seconds: Int) async throws -> Int {
+  private static func run(seconds: Int, strangers: Int) async throws -> Int {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
       "chatbot-instructions.\(ProcessInfo.processInfo.processIdentifier)")
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -46,6 +50,7 @@ struct CallInstructions {
     let room = MemoryRoom(publishers: 4, recorder: try RoomRecorder(configuration))
     try room.connect()
     try await room.play(for: .seconds(seconds))
+    try room.flood(strangers)
     await room.recorder.finish(now: room.now)
     return room.packetsReceived
   }
@@ -55,6 +60,10 @@ struct CallInstructions {
 private final class MemoryRoom {
   struct NotConnected: Error, CustomStringConvertible {
     var description: String { "Not all publishers were connected within 5 s." }
+  }
+
+  struct NotDropped: Error, CustomStringConvertible {
+    let description: String
   }
 
   private final class Publisher {
@@ -133,6 +142,34 @@ private final class MemoryRoom {
       now += Self.step
     }
   }
+
+  /// Delivers datagrams of strangers, in turns of five kinds and from changing ports.
+  func flood(_ count: Int) throws {
+    let before = peer.datagramsDropped
+    let kinds = Self.strangersDatagrams
+    // One buffer, as a socket reads into.
+    var datagram = ByteBuffer()
+    for number in 0..<count {
+      datagram.clear()
+      datagram.writeImmutableBuffer(kinds[number % kinds.count])
+      let remote = TransportAddress(ip: .v4(0xC633_6401), port: UInt16(1_024 + number % 50_000))
+      peer.received(&datagram, from: remote, to: address, now: MonotonicInstant(now))
+    }
+    let dropped = peer.datagramsDropped - before
+    guard dropped == count else { throw NotDropped(description: "\(dropped) of \(count) datagrams were dropped.") }
+  }
+
+  private static let strangersDatagrams: [ByteBuffer] = {
+    var request = STUNMessage(.request, transactionID: .init(high: 1, low: 2))
+    request.username = "nobodyXY:strange0"
+    request.priority = 1
+    let password = Array("a password of 24 letters".utf8)
+    let response = STUNMessage(.success, transactionID: .init(high: 3, low: 4))
+    let starts: [[UInt8]] = [[0x80, 96], [22, 0xFE, 0xFD], [0xFF, 0xFF]]
+    return starts.map { ByteBuffer(bytes: $0 + [UInt8](repeating: 7, count: 100)) } + [
+      request.encoded(integrityKey: password), response.encoded(integrityKey: password),
+    ]
+  }()
 
   /// Exchanges datagrams and signalling until no peer has more to send at this time.
   private func exchange() {

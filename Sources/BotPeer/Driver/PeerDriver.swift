@@ -43,7 +43,12 @@ final class PeerDriver {
   static let addressDelay = Duration.milliseconds(50)
   var poller: SocketPoller?
   /// The counters of all sockets at the last ``threadWasBusy(_:now:)``.
-  private var counted: (read: UInt64, dropped: UInt32) = (0, 0)
+  private var counted: (read: UInt64, unassigned: UInt64, dropped: UInt32) = (0, 0, 0)
+  /// How many datagrams the demultiplexer had dropped at the end of the last turn.
+  private var unassignedBefore: UInt64 = 0
+  /// Whether strangers sent many datagrams since the turn before. They fill the kernel's buffer, so it is read more often.
+  private var isFlooded = false
+  private static let floodThreshold: UInt64 = 64
   /// The time at which the suspension of video was logged; nil while no video is suspended.
   private var suspensionReported: ContinuousClock.Instant?
 
@@ -54,7 +59,7 @@ final class PeerDriver {
   /// driver does not wait if the kernel cannot buffer that long, nor while a participant is being connected: a
   /// connection takes about ten messages, each the response to another.
   var pollInterval: Duration {
-    if isConnecting { return SocketPoller.shortestInterval }
+    if isConnecting || isFlooded { return SocketPoller.shortestInterval }
     if isUrgent || !isListener { return SocketPoller.interval }
     return SocketPoller.interval * (newlyRead < Self.fewDatagrams ? 8 : 4)
   }
@@ -145,9 +150,11 @@ final class PeerDriver {
       if let hasMore = names?.receive(at: descriptor) { return hasMore }
       return relays?.receive(at: descriptor) { event, arrival in handle(event, now: arrival) } ?? false
     }
+    let gathers = gatherers[socket.address] != nil
     return socket.receive { datagram, remote, arrival in
       newlyRead &+= 1
-      received(&datagram, from: remote, to: socket.address, now: arrival)
+      if gathers, received(datagram, from: remote, gathererAt: socket.address, now: arrival) { return }
+      demultiplexer.received(&datagram, from: remote, to: socket.address, now: arrival)
     }
   }
 
@@ -168,9 +175,11 @@ final class PeerDriver {
     let all = Array(sockets.values) + (relays?.sockets ?? [])
     let read = all.reduce(UInt64(0)) { $0 &+ $1.datagramsRead }
     let dropped = all.reduce(UInt32(0)) { $0 &+ $1.datagramsOverflowed }
+    let unassigned = demultiplexer.datagramsDropped
     let load = MachineLoad(
-      datagramsRead: read &- counted.read, datagramsDropped: UInt64(dropped &- counted.dropped), busy: share)
-    counted = (read, dropped)
+      datagramsRead: read &- counted.read, datagramsUnassigned: unassigned &- counted.unassigned,
+      datagramsDropped: UInt64(dropped &- counted.dropped), busy: share)
+    counted = (read, unassigned, dropped)
     let (suspended, senders) = demultiplexer.updateOverload(load, now: now)
     if suspended > 0 || suspensionReported != nil { hasNewData = true }
     logSuspension(suspended: suspended, of: senders, now: now)
@@ -192,16 +201,15 @@ final class PeerDriver {
     if let deadline { deadline <= now } else { false }
   }
 
+  /// Passes a response of a STUN server to the gatherer that awaits it; returns whether there is one.
   private func received(
-    _ datagram: inout ByteBuffer, from remote: TransportAddress, to local: TransportAddress, now: MonotonicInstant
-  ) {
-    if !gatherers.isEmpty, gatherers[local] != nil, PacketKind.of(datagram) == .stun,
-      let routing = STUNRouting(datagram), gatherers[local]?.owns(transactionID: routing.transactionID) == true
-    {
-      _ = gatherers[local]?.received(datagram, from: remote, now: now.instant)
-    } else {
-      demultiplexer.received(&datagram, from: remote, to: local, now: now)
-    }
+    _ datagram: ByteBuffer, from remote: TransportAddress, gathererAt local: TransportAddress, now: MonotonicInstant
+  ) -> Bool {
+    // The first byte of a response (RFC 8489, 5).
+    guard datagram.getInteger(at: datagram.readerIndex, as: UInt8.self) == 1, let routing = STUNRouting(datagram),
+      gatherers[local]?.owns(transactionID: routing.transactionID) == true
+    else { return false }
+    return gatherers[local]?.received(datagram, from: remote, now: now.instant) ?? false
   }
 
   // MARK: Calls
@@ -322,6 +330,10 @@ final class PeerDriver {
     for socket in sockets.values { socket.flush() }
     tcp?.flush()
     relays?.poll(now: now) { handle($0, now: MonotonicInstant(now)) }
+    if hasNewData {
+      isFlooded = demultiplexer.datagramsDropped &- unassignedBefore >= Self.floodThreshold
+      unassignedBefore = demultiplexer.datagramsDropped
+    }
     hasNewData = false
     deadline = demultiplexer.deadline
     let others = [turnEnded(now)?.instant, relays?.deadline, names?.deadline, nat64?.deadline, addressesDue]

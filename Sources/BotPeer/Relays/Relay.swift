@@ -147,9 +147,11 @@ final class Relay {
     client.send(datagram, to: peer, now: now)
   }
 
-  /// Processes a datagram of the server's.
-  func received(_ datagram: ByteBuffer, from source: TransportAddress, now: ContinuousClock.Instant) {
-    if source == client.server { client.received(datagram, now: now) }
+  /// Processes a datagram of the server's; returns whether it was one.
+  func received(_ datagram: ByteBuffer, from source: TransportAddress, now: ContinuousClock.Instant) -> Bool {
+    guard source == client.server else { return false }
+    client.received(datagram, now: now)
+    return true
   }
 
   private func received(_ event: RelayStream.Event) {

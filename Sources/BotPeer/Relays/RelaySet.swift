@@ -157,7 +157,7 @@ final class RelaySet {
   func receive(at descriptor: Int32, _ handle: (RelayEvent, MonotonicInstant) -> Void) -> Bool? {
     guard let relay = bySocket[descriptor], let socket = relay.socket else { return nil }
     return socket.receive { datagram, source, arrival in
-      relay.received(datagram, from: source, now: arrival.instant)
+      guard relay.received(datagram, from: source, now: arrival.instant) else { return }
       poll(relay, now: arrival.instant) { handle($0, arrival) }
     }
   }

@@ -17,9 +17,9 @@ extension ICEAgent {
     switch routing.kind {
     case .request:
       guard let recipient = routing.localUsernameFragment else { return false }
-      if recipient == self.local.usernameFragment {
+      if recipient == self.local.fragmentBytes {
         receivedRequest(datagram, path, now: now)
-      } else if let previousSession, recipient == previousSession.credentials.usernameFragment {
+      } else if let previousSession, recipient == previousSession.credentials.fragmentBytes {
         receivedRequest(datagram, path, of: previousSession, now: now)
       } else {
         return false

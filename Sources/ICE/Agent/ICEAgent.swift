@@ -210,9 +210,12 @@ package struct ICEAgent: Sendable {
 
   /// The username fragments of requests for this agent: that of the current session and, for a while after a restart,
   /// the previous one.
-  package var localUsernameFragments: [String] {
-    [local.usernameFragment] + (previousSession.map { [$0.credentials.usernameFragment] } ?? [])
-  }
+  package var localUsernameFragments: [String] { localFragments.map(\.usernameFragment) }
+
+  /// The same fragments as they stand in USERNAME.
+  package var localFragmentBytes: [ByteBuffer] { localFragments.map(\.fragmentBytes) }
+
+  private var localFragments: [ICECredentials] { [local] + (previousSession.map { [$0.credentials] } ?? []) }
 
   /// The pair on which media is sent; after a restart the old one until a new one works.
   package var selectedPair: SelectedPair? {

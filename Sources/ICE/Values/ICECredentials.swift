@@ -1,15 +1,20 @@
+package import NIOCore
+
 /// The username fragment and password of one side (RFC 8445, 5.3; RFC 8839, 5.4).
 package struct ICECredentials: Sendable, Hashable {
   /// 4 to 256 characters: see ``isICECharacter(_:)``, or for those of the other side ``isLegacyICECharacter(_:)``.
   package let usernameFragment: String
   /// 22 to 256 of the same characters.
   package let password: String
+  /// The username fragment as it stands in USERNAME.
+  package let fragmentBytes: ByteBuffer
   /// The password as the key of MESSAGE-INTEGRITY (RFC 8489, 9.1.1).
   let key: [UInt8]
 
   package init(usernameFragment: String, password: String) {
     self.usernameFragment = usernameFragment
     self.password = password
+    fragmentBytes = ByteBuffer(string: usernameFragment)
     key = Array(password.utf8)
   }
 

@@ -27,14 +27,22 @@ extension PeerDemultiplexer {
     received(&datagram, from: remote, to: local, now: MonotonicInstant(now))
   }
 
-  /// Passes a datagram to its engine.
+  /// Passes a datagram to its engine. What belongs to none is counted and dropped; it costs one look-up.
   func deliver(
     _ datagram: inout ByteBuffer, from remote: TransportAddress, to local: TransportAddress,
     of participant: ParticipantID? = nil, now: MonotonicInstant
   ) {
     let path = Path(local: local, remote: remote)
     let kind = PacketKind.of(datagram)
-    if let participant {
+    if kind == .stun {
+      guard let engine = recipient(ofSTUN: datagram, on: path, of: participant, now: now.instant) else {
+        datagramsDropped &+= 1
+        return
+      }
+      engine.received(&datagram, as: kind, from: remote, to: local, now: now)
+      markForPoll(engine)
+      if participant == nil { claim(path, for: engine, now: now.instant) }
+    } else if let participant {
       // Another participant may have a connection with the same addresses, so the path says nothing.
       guard let engine = engines[participant] else { return }
       if hasSuspendedVideo, kind == .rtp, engine.isValidated(local: local, remote: remote),
@@ -44,17 +52,14 @@ extension PeerDemultiplexer {
       }
       engine.received(&datagram, as: kind, from: remote, to: local, now: now)
       markForPoll(engine)
-    } else if kind == .stun {
-      guard let routing = STUNRouting(datagram), let engine = owner(of: routing, on: path) else { return }
-      engine.received(&datagram, as: kind, from: remote, to: local, now: now)
-      markForPoll(engine)
-      claim(path, for: engine, now: now.instant)
     } else if let engine = byPath[path] {
       if hasSuspendedVideo, kind == .rtp, engine.discardIfSuspended(&datagram, now: now) { return }
       engine.received(&datagram, as: kind, from: remote, to: local, now: now)
       // Most packets only become part of an incomplete frame.
       if kind == .rtp { engine.mediaChanged() }
       if kind != .rtp || engine.nextPollDue.map({ $0 <= now }) ?? true { markForPoll(engine) }
+    } else {
+      datagramsDropped &+= 1
     }
   }
 
@@ -85,9 +90,64 @@ extension PeerDemultiplexer {
   }
 
   private func owner(of message: STUNRouting, on path: Path) -> PeerConnection? {
-    if let recipient = message.localUsernameFragment { return byUsernameFragment[recipient] }
-    let likely = byPath[path]
-    if let likely, likely.owns(transactionID: message.transactionID) { return likely }
-    return engines.values.first { $0.owns(transactionID: message.transactionID) } ?? likely
+    switch message.kind {
+    case .request: message.localUsernameFragment.flatMap { byUsernameFragment[$0] }
+    case .success, .errorResponse: awaitedResponses[message.transactionID] ?? byPath[path]
+    case .indication: byPath[path]
+    }
+  }
+
+  // MARK: STUN
+
+  /// Returns the engine that must verify a STUN message; nil if it is for none, or there have been too many.
+  private func recipient(
+    ofSTUN datagram: ByteBuffer, on path: Path, of participant: ParticipantID?, now: ContinuousClock.Instant
+  ) -> PeerConnection? {
+    guard let message = STUNRouting(datagram) else { return nil }
+    if let participant {
+      guard let engine = engines[participant], engine.checkAllowance.takeKnown(now: now) else { return nil }
+      return engine
+    }
+    switch message.kind {
+    case .request:
+      guard let fragment = message.localUsernameFragment, let engine = byUsernameFragment[fragment] else { return nil }
+      if byPath[path] === engine { return engine.checkAllowance.takeKnown(now: now) ? engine : nil }
+      // First the participant's allowance, so that who knows their fragment does not use up that of all others.
+      guard engine.checkAllowance.takeUnknown(now: now), unknownChecks.take(from: path.remote.ip, now: now) else {
+        return nil
+      }
+      return engine
+    case .success, .errorResponse:
+      guard let engine = awaitedResponses[message.transactionID], engine.checkAllowance.takeKnown(now: now) else {
+        return nil
+      }
+      return engine
+    case .indication:
+      return byPath[path]
+    }
+  }
+
+  /// Whether a datagram is an ICE check for one of the participants' connections; its password is not verified.
+  package func isCheck(_ datagram: ByteBuffer) -> Bool {
+    guard PacketKind.of(datagram) == .stun, let message = STUNRouting(datagram), message.kind == .request,
+      message.method == .binding, let fragment = message.localUsernameFragment
+    else { return false }
+    return byUsernameFragment[fragment] != nil
+  }
+
+  /// The participant whose check has validated a path; nil if there is none.
+  package func participant(local: TransportAddress, remote: TransportAddress) -> ParticipantID? {
+    guard let engine = byPath[Path(local: local, remote: remote)], engine.isValidated(local: local, remote: remote)
+    else { return nil }
+    return engine.participant
+  }
+
+  /// Notes which engine awaits the response to a check.
+  func noteCheck(_ action: PeerConnection.Action, of engine: PeerConnection) {
+    guard case .transmit(let datagram, _, _) = action,
+      let first = datagram.getInteger(at: datagram.readerIndex, as: UInt8.self), first == 0,
+      let message = STUNRouting(datagram), message.kind == .request
+    else { return }
+    awaitedResponses.sent(message.transactionID, by: engine)
   }
 }

@@ -58,9 +58,13 @@ package final class PeerDemultiplexer {
   private let configuration: Configuration
   var gates: [ParticipantID: SignallingRateLimiter] = [:]
   /// The engines by the first half of a STUN request's USERNAME.
-  var byUsernameFragment: [String: PeerConnection] = [:]
+  var byUsernameFragment: [ByteBuffer: PeerConnection] = [:]
   /// The engines by path, for all other datagrams: an engine owns a path once a check has succeeded on it.
   var byPath: [Path: PeerConnection] = [:]
+  var awaitedResponses = AwaitedResponses()
+  var unknownChecks = UnknownCheckAllowance()
+  /// How many datagrams belonged to no participant, or were more STUN messages than are verified.
+  package internal(set) var datagramsDropped: UInt64 = 0
   var reflexiveAddresses: [(mapped: TransportAddress, base: TransportAddress)] = []
   static let maximumReflexiveAddresses = 64
   var relayedAddresses: [RelayedAddress] = []
@@ -204,7 +208,8 @@ package final class PeerDemultiplexer {
 
   /// The number of entries that are stored for participants; 0 when there are none.
   package var footprint: Int {
-    engines.count + gates.count + byUsernameFragment.count + byPath.count + enginesToPoll.count + events.count
+    engines.count + gates.count + byUsernameFragment.count + byPath.count + awaitedResponses.count
+      + enginesToPoll.count + events.count
   }
 
   package var statistics: [PeerStatistics] {
@@ -270,6 +275,7 @@ package final class PeerDemultiplexer {
     if engines[engine.participant] === engine { engines[engine.participant] = nil }
     byUsernameFragment = byUsernameFragment.filter { $0.value !== engine }
     byPath = byPath.filter { $0.value !== engine }
+    awaitedResponses.forget(engine)
   }
 
   // MARK: Polls
@@ -309,6 +315,7 @@ package final class PeerDemultiplexer {
       engine.isQueuedForPoll = false
       engine.poll(now: now, wallClock: wallClock, into: &actions)
       for action in actions {
+        noteCheck(action, of: engine)
         if impaired == nil || passesOutbound(action, engine.participant, now: now) {
           carryOut(action, engine.participant)
         }

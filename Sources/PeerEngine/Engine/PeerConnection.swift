@@ -82,6 +82,7 @@ package final class PeerConnection {
   var agentDeadline: MonotonicInstant?
   var agentIsTouched = true
   var usernameFragmentsAreNew = true
+  var checkAllowance = ParticipantSTUNAllowance()
   /// The path that the agent last reported as valid.
   var validPath: Path?
   var secure: SecureTransport
@@ -209,10 +210,10 @@ package final class PeerConnection {
   package var localUsernameFragments: [String] { agent.localUsernameFragments }
 
   /// Returns the user fragments if they may have changed since the last call.
-  func takeUsernameFragments() -> [String]? {
+  func takeUsernameFragments() -> [ByteBuffer]? {
     guard usernameFragmentsAreNew else { return nil }
     usernameFragmentsAreNew = false
-    return agent.localUsernameFragments
+    return agent.localFragmentBytes
   }
 
   /// Returns whether a STUN response with this id answers a request of ours.

@@ -2,23 +2,30 @@
 package struct MachineLoad: Sendable, Hashable {
   /// Datagrams that were read.
   package var datagramsRead: UInt64
+  /// How many of them belonged to no participant.
+  package var datagramsUnassigned: UInt64
   /// Datagrams that the kernel dropped because they were not read in time (`SO_RXQ_OVFL`, socket(7)).
   package var datagramsDropped: UInt64
   /// The share of the time that the thread was busy, 0 to 1.
   package var busy: Double
 
-  package init(datagramsRead: UInt64, datagramsDropped: UInt64, busy: Double) {
+  package init(datagramsRead: UInt64, datagramsUnassigned: UInt64 = 0, datagramsDropped: UInt64, busy: Double) {
     self.datagramsRead = datagramsRead
+    self.datagramsUnassigned = datagramsUnassigned
     self.datagramsDropped = datagramsDropped
     self.busy = busy
   }
+
+  /// Whether most datagrams are those of strangers. They displace the participants' in the kernel's buffer, however little of
+  /// these is processed.
+  var isFlood: Bool { 2 * datagramsUnassigned > datagramsRead }
 }
 
 /// Decides for how many participants the video is suspended when this machine has no time for all that arrives.
 ///
 /// The kernel drops datagrams of all participants when they are not read in time: some of each frame, so that no
 /// participant's video can be decoded. If all video of some participants is discarded instead, it costs less time, and
-/// the others lose nothing.
+/// the others lose nothing. It does not help against a flood of strangers' datagrams, so none is suspended for one.
 ///
 /// The order of overload: docs/architecture.md.
 ///
@@ -51,8 +58,9 @@ package struct OverloadController: Sendable {
   /// Updates the share by the load of the last ``interval``.
   package mutating func update(_ load: MachineLoad) {
     if recent.count == Self.intervalCount { recent.removeFirst() }
-    recent.append(load.datagramsDropped > 0)
+    recent.append(load.datagramsDropped > 0 && !load.isFlood)
     if load.datagramsDropped > 0 {
+      if load.isFlood { return }
       guard recent.count(where: { $0 }) >= Self.enough || share > 0 else { return }
       let all = Double(load.datagramsRead) + Double(load.datagramsDropped)
       let dropped = Double(load.datagramsDropped) / all

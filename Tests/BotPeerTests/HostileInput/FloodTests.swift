@@ -24,9 +24,15 @@ struct FloodTests {
 
   /// Returns a Binding request as the guest would send it, or with another password.
   private func request(to mallory: ScriptedPeer, number: UInt64, isForged: Bool = false) throws -> ByteBuffer {
+    try request(to: mallory.name, in: mallory.call, number: number, isForged: isForged)
+  }
+
+  private func request(
+    to name: String, in call: DemultiplexerCall, number: UInt64, isForged: Bool = false
+  ) throws -> ByteBuffer {
     var generator = SeededGenerator(seed: number)
-    let ours = try #require(mallory.engine?.agent.localCredentials)
-    let theirs = try #require(mallory.call.guests[mallory.id]?.engine.agent.localCredentials)
+    let ours = try #require(call.engine(of: name)?.agent.localCredentials)
+    let theirs = try #require(call.guests[ParticipantID(name)]?.engine.agent.localCredentials)
     var request = STUNMessage(.request, transactionID: .random(using: &generator))
     request.username = "\(ours.usernameFragment):\(theirs.usernameFragment)"
     request.priority = 1
@@ -48,8 +54,59 @@ struct FloodTests {
     }
     mallory.call.run(for: .seconds(2))
     #expect(mallory.call.stray.datagrams == 0)
-    #expect(mallory.engine?.agent.statistics.requestsRejected == 2_000)
+    // As many as the participant's allowance are verified; the others, and all of the noise, are dropped unseen.
+    let rejected = mallory.engine?.agent.statistics.requestsRejected ?? 0
+    #expect(rejected >= 90 && rejected <= 110)
+    #expect(mallory.call.demultiplexer.datagramsDropped >= 4_000 - rejected)
     #expect(mallory.engine?.state == .connected)
+    anna.expectUnharmed()
+  }
+
+  @Test("a flood of checks for one participant is no reason to drop those for another, or those on known paths")
+  func allowances() throws {
+    let (mallory, anna) = try scene()
+    for number in 0..<1_000 {
+      mallory.call.datagram(try request(to: mallory, number: UInt64(number), isForged: true), from: elsewhere(number))
+    }
+    let known = mallory.engine?.agent.statistics.requestsReceived ?? 0
+    mallory.call.datagram(try request(to: mallory, number: 1), from: mallory.address)
+    #expect(mallory.engine?.agent.statistics.requestsReceived == known + 1)
+    let before = mallory.call.engine(of: "anna")?.agent.statistics.requestsReceived ?? 0
+    let forged = try request(to: "anna", in: mallory.call, number: 1, isForged: true)
+    mallory.call.datagram(forged, from: TransportAddress(ip: .v4(0xC633_0001), port: 1_024))
+    #expect(mallory.call.engine(of: "anna")?.agent.statistics.requestsReceived == before + 1)
+    anna.expectUnharmed()
+  }
+
+  @Test("checks of one address have a limit, whomever they are for, and so have those of all addresses")
+  func addressAllowance() {
+    var allowance = UnknownCheckAllowance()
+    let now = ContinuousClock.now
+    let one = (0..<10_000).count { _ in allowance.take(from: .v4(1), now: now) }
+    #expect(one == UnknownCheckAllowance.burstOfAddress)
+    let all = (0..<20_000 as Range<UInt32>).count { allowance.take(from: .v4($0), now: now) }
+    #expect(one + all == UnknownCheckAllowance.burst)
+    let second = (0..<20_000 as Range<UInt32>).count { allowance.take(from: .v4($0), now: now + .seconds(1)) }
+    #expect(second == UnknownCheckAllowance.burst)
+  }
+
+  @Test("responses that nobody awaits, and media from strangers, are counted and reach no connection")
+  func strangers() throws {
+    let (mallory, anna) = try scene()
+    let refused = mallory.call.demultiplexer.statistics.map(\.datagramsRefused)
+    let dropped = mallory.call.demultiplexer.datagramsDropped
+    var generator = SeededGenerator(seed: 6)
+    for number in 0..<1_000 {
+      let response = STUNMessage(.success, transactionID: .random(using: &generator))
+      mallory.call.datagram(response.encoded(integrityKey: nil), from: elsewhere(number))
+      mallory.call.datagram(response.encoded(integrityKey: nil), from: mallory.address)
+      for first: UInt8 in [0x80, 0x16, 0xFF] {
+        mallory.call.datagram(
+          ByteBuffer(bytes: [first, 96] + [UInt8](repeating: 5, count: 60)), from: elsewhere(number))
+      }
+    }
+    #expect(mallory.call.demultiplexer.datagramsDropped == dropped + 5_000)
+    #expect(mallory.call.demultiplexer.statistics.map(\.datagramsRefused) == refused)
     anna.expectUnharmed()
   }
 

@@ -34,6 +34,20 @@ struct OverloadTests {
     #expect(control.share == 0)
   }
 
+  @Test("a flood of strangers' datagrams suspends no video, and what was suspended before stays suspended")
+  func flood() {
+    var control = OverloadController()
+    var flood = Self.load(dropped: 0.5, busy: 1)
+    flood.datagramsUnassigned = flood.datagramsRead * 9 / 10
+    for _ in 0..<20 { control.update(flood) }
+    #expect(control.share == 0)
+    for _ in 0..<3 { control.update(Self.load(dropped: 0.5, busy: 1)) }
+    let share = control.share
+    #expect(share > 0)
+    for _ in 0..<20 { control.update(flood) }
+    #expect(control.share == share)
+  }
+
   @Test("at least 5 % of video is received, whatever share is dropped")
   func bounds() {
     var control = OverloadController()
