@@ -198,7 +198,7 @@ let package = Package(
       [
         "PeerEngine", "NetworkEmulation", "FaultInjection", "Bitstream", "Media", "Signalling", "RTP", "SDP", "ICE",
         "SCTP", "FileSource", "COpenSSL", "SkyRTC", "SocketIO", "Firestore", "WHIP", "Janus", "HTTPTransport",
-        byteBuffer, sockets, http,
+        byteBuffer, embedded, sockets, http,
       ],
       resources: [.copy("Fixtures")]),
     tests(of: "Recorder", ["Bitstream", "Media", "Codecs", "CWebM", byteBuffer]),

@@ -82,6 +82,10 @@ extension PeerDriver {
           self?.demultiplexer.received(
             &datagram, from: connection.remote, to: connection.local, of: connection.opener, now: .now)
         },
+        isCheck: { [weak self] in self?.demultiplexer.isCheck($0) ?? false },
+        participant: { [weak self] connection in
+          self?.demultiplexer.participant(local: connection.local, remote: connection.remote)
+        },
         readEnded: { [weak self] in self?.carryOutSoon() },
         closed: { [weak self] connection in
           guard let self, let participant = connection.owner else { return }

@@ -20,7 +20,16 @@ final class TCPConnection {
   private var waiting: [ByteBuffer] = []
   private var hasUnflushed = false
   private var splitter = StreamFrameSplitter()
-  private var isClosed = false
+  private var admission = StreamAdmission()
+  /// What was read and is not split into datagrams yet: it waits for its sender's next turn.
+  private var unread = ByteBuffer()
+  private(set) var isClosed = false
+  /// Whether the other side has closed the connection; what came before may still be unread.
+  var hasEnded = false
+  /// Whether the connection waits for its sender's next turn.
+  var isWaiting = false
+  /// Reads from the connection again; nil unless reading was put off.
+  var resumeReading: (() -> Void)?
   /// Whether the call that used it has ended, and no other one uses it.
   var isUnused = false
   /// When bytes last arrived.
@@ -34,6 +43,10 @@ final class TCPConnection {
   static let maximumUnsent = 1 << 20
   private static let maximumWaiting = 64
   static let connectTimeout = TimeAmount.seconds(10)
+  /// How much is read from the kernel at once.
+  static let readAllocator = AdaptiveRecvByteBufferAllocator(minimum: 1_024, initial: 2_048, maximum: 32 << 10)
+  /// More than this is never kept: it can arrive only with the end of the connection.
+  private static let maximumUnread = 128 << 10
 
   init(local: TransportAddress, remote: TransportAddress, openedFor opener: ParticipantID?) {
     self.local = local
@@ -41,6 +54,9 @@ final class TCPConnection {
     self.opener = opener
     owner = opener
   }
+
+  /// Whom the frames of the connection are charged to.
+  var sender: ReadBudget.Sender { owner.map { .participant($0) } ?? .stranger(at: remote.ip) }
 
   /// Notes who is at the other end.
   func authenticated(as participant: ParticipantID) { owner = participant }
@@ -88,19 +104,40 @@ final class TCPConnection {
     channel?.close(promise: nil)
     channel = nil
     waiting = []
+    unread = ByteBuffer()
+    resumeReading = nil
   }
 
-  /// Passes on the datagrams that a chunk of the stream completes; `take` may change their bytes in place.
-  func received(_ chunk: ByteBuffer, _ take: (inout ByteBuffer) -> Void) {
+  // MARK: Receiving
+
+  /// Whether received bytes wait to be split into datagrams.
+  var hasUnread: Bool { unread.readableBytes > 0 }
+
+  /// Keeps a chunk of the stream; returns false if that is too much.
+  func received(_ chunk: ByteBuffer) -> Bool {
     lastRead = .now
-    var chunk = chunk
-    while !isClosed, let frame = splitter.next(from: &chunk) {
-      datagram.clear(minimumCapacity: frame.readableBytes)
-      datagram.writeImmutableBuffer(frame)
-      var taken = ByteBuffer()
-      swap(&taken, &datagram)
-      take(&taken)
-      swap(&taken, &datagram)
-    }
+    if hasUnread { unread.writeImmutableBuffer(chunk) } else { unread = chunk }
+    return unread.readableBytes <= Self.maximumUnread
+  }
+
+  /// Removes and returns the next datagram, which may be empty.
+  func nextFrame() -> ByteBuffer? { isClosed ? nil : splitter.next(from: &unread) }
+
+  /// Whether the connection may go on with this datagram. Who has not shown our password may send only checks.
+  func admits(_ frame: ByteBuffer, isCheck: (ByteBuffer) -> Bool) -> Bool {
+    owner != nil || admission.admits(frame, isCheck: isCheck)
+  }
+
+  /// Whether the connection may go on with the datagram that is not complete yet.
+  var admitsIncomplete: Bool { owner != nil || splitter.announcedLength.map(admission.admits(announced:)) ?? true }
+
+  /// Passes on a datagram; `take` may change its bytes in place.
+  func pass(_ frame: ByteBuffer, _ take: (inout ByteBuffer) -> Void) {
+    datagram.clear(minimumCapacity: frame.readableBytes)
+    datagram.writeImmutableBuffer(frame)
+    var taken = ByteBuffer()
+    swap(&taken, &datagram)
+    take(&taken)
+    swap(&taken, &datagram)
   }
 }

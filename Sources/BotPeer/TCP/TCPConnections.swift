@@ -7,13 +7,18 @@ internal import NIOPosix
 
 /// The TCP sockets of a driver: those that accept connections, and all connections (RFC 6544).
 ///
-/// It belongs to the driver's event loop. A connection that was accepted is unauthenticated until the ICE agent has answered a
-/// check on it; the number of such connections and their time are limited.
+/// It belongs to the driver's event loop. A connection that was accepted is unauthenticated until the ICE agent has verified a
+/// check on it; the number of such connections, their time and what they may send are limited. What arrives on all
+/// connections is shared out by a ``ReadBudget``.
 final class TCPConnections {
   /// What happens to connections, on the loop.
   struct Handlers {
     /// Receives each datagram.
     let received: (inout ByteBuffer, TCPConnection) -> Void
+    /// Whether a datagram is an ICE check for one of our connections; its password is not verified.
+    let isCheck: (ByteBuffer) -> Bool
+    /// The participant whose check, with the right password, has arrived on a connection.
+    let participant: (TCPConnection) -> ParticipantID?
     /// Called after the datagrams of one read.
     let readEnded: () -> Void
     /// Called when a connection was not established or has ended, but not after ``close()``.
@@ -28,15 +33,19 @@ final class TCPConnections {
     let remote: TransportAddress
   }
 
-  private let loop: any EventLoop
+  let loop: any EventLoop
   private let log: Logger
-  private let handlers: Handlers
+  let handlers: Handlers
   /// The interface that the sockets of an address are bound to; none for those that are not here.
   private var interfaces: [IPAddress: String] = [:]
   private var listeners: [TransportAddress: ListeningSocket] = [:]
   private var connections: [Key: TCPConnection] = [:]
   private var unflushed: [TCPConnection] = []
-  private var isClosed = false
+  private(set) var isClosed = false
+  /// What is left of the current turn, and the connections that wait for the next.
+  var budget = ReadBudget()
+  var waiting = CircularBuffer<TCPConnection>()
+  var isTurnScheduled = false
 
   /// How many connections may be open at once, and how many of them with one participant.
   static let maximumConnections = 2_048
@@ -72,7 +81,8 @@ final class TCPConnections {
     return listener.address
   }
 
-  private func accept(_ channel: any Channel) throws {
+  /// Takes an accepted connection, on the loop.
+  func accept(_ channel: any Channel) throws {
     guard var local = channel.localAddress.flatMap(TransportAddress.init),
       var remote = channel.remoteAddress.flatMap(TransportAddress.init), mayAccept(from: remote.ip)
     else { throw Refusal() }
@@ -94,13 +104,7 @@ final class TCPConnections {
   private func mayAccept(from ip: IPAddress) -> Bool {
     let unauthenticated = connections.values.filter { $0.owner == nil }
     return connections.count < Self.maximumConnections && unauthenticated.count < Self.maximumUnauthenticated
-      && unauthenticated.count { Self.isOneNetwork($0.remote.ip, ip) } < Self.maximumUnauthenticatedOfAddress
-  }
-
-  /// Whether two addresses are the same, or IPv6 addresses of one /64: that many addresses one host has.
-  private static func isOneNetwork(_ one: IPAddress, _ other: IPAddress) -> Bool {
-    if case .v6(let high, _) = one, case .v6(let otherHigh, _) = other { return high == otherHigh }
-    return one == other
+      && unauthenticated.count { $0.sender == .stranger(at: ip) } < Self.maximumUnauthenticatedOfAddress
   }
 
   /// Stops accepting at an address that is gone, and ends the connections from it.
@@ -127,14 +131,22 @@ final class TCPConnections {
       let connection = connections[Key(opener: opener, local: local, remote: remote)]
         ?? (mayOpen ? opener.flatMap { open(from: local, to: remote, for: $0) } : nil)
     else { return }
-    if connection.owner == nil {
-      guard makeCapacity(for: participant) else { return forget(connection) }
-      connection.authenticated(as: participant)
-    }
+    guard authenticate(connection, as: participant) else { return }
     // A new call with the participant may take the same path.
     if mayOpen { connection.isUnused = false }
     connection.write(datagram)
     unflushed.append(connection)
+  }
+
+  /// Notes who is at the other end, unless it is known; returns false if the connection is closed because they have too many.
+  func authenticate(_ connection: TCPConnection, as participant: ParticipantID) -> Bool {
+    if connection.owner != nil { return true }
+    guard makeCapacity(for: participant) else {
+      forget(connection)
+      return false
+    }
+    connection.authenticated(as: participant)
+    return true
   }
 
   private func hasCapacity(for participant: ParticipantID) -> Bool {
@@ -169,6 +181,8 @@ final class TCPConnections {
       .connectTimeout(TCPConnection.connectTimeout)
       .channelOption(.socketOption(.tcp_nodelay), value: 1)
       .channelOption(.writeBufferWaterMark, value: TCPConnection.watermark)
+      .channelOption(.maxMessagesPerRead, value: 1)
+      .channelOption(.recvAllocator, value: TCPConnection.readAllocator)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           if let interface, let socket = channel as? any SocketOptionProvider {
@@ -223,7 +237,7 @@ final class TCPConnections {
     for connection in connections.values { forget(connection) }
   }
 
-  private func end(_ connection: TCPConnection) {
+  func end(_ connection: TCPConnection) {
     guard connections[key(of: connection)] === connection else { return }
     forget(connection)
     report(connection)
@@ -238,7 +252,7 @@ final class TCPConnections {
     }
   }
 
-  private func forget(_ connection: TCPConnection) {
+  func forget(_ connection: TCPConnection) {
     let key = key(of: connection)
     // Another one may have replaced it.
     if connections[key] === connection { connections[key] = nil }
@@ -247,44 +261,5 @@ final class TCPConnections {
 
   private func key(of connection: TCPConnection) -> Key {
     Key(opener: connection.opener, local: connection.local, remote: connection.remote)
-  }
-
-  // MARK: Receiving
-
-  private func handler(for connection: TCPConnection) -> Handler {
-    Handler(NIOLoopBound((self, connection), eventLoop: loop))
-  }
-
-  private func received(_ chunk: ByteBuffer, on connection: TCPConnection) {
-    connection.received(chunk) { handlers.received(&$0, connection) }
-  }
-
-  private final class Handler: ChannelInboundHandler, Sendable {
-    typealias InboundIn = ByteBuffer
-
-    private let bound: NIOLoopBound<(TCPConnections, TCPConnection)>
-
-    init(_ bound: NIOLoopBound<(TCPConnections, TCPConnection)>) {
-      self.bound = bound
-    }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-      let (connections, connection) = bound.value
-      connections.received(unwrapInboundIn(data), on: connection)
-    }
-
-    func channelReadComplete(context: ChannelHandlerContext) {
-      bound.value.0.handlers.readEnded()
-      context.fireChannelReadComplete()
-    }
-
-    func channelInactive(context: ChannelHandlerContext) {
-      let (connections, connection) = bound.value
-      connections.end(connection)
-    }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-      context.close(promise: nil)
-    }
   }
 }

@@ -25,18 +25,16 @@ package struct StreamFrameSplitter: Sendable {
   /// The bytes of the incomplete datagram, with its length.
   package var buffered: Int { partial.readableBytes }
 
-  /// Reads the next whole datagram; nil when the chunk is used up. Empty datagrams are left out.
+  /// The length of the incomplete datagram, of which at least two bytes have arrived; nil if there is none.
+  package var announcedLength: Int? {
+    partial.getInteger(at: partial.readerIndex, as: UInt16.self).map(Int.init)
+  }
+
+  /// Reads the next whole datagram, which may be empty; nil when the chunk is used up.
   package mutating func next(from chunk: inout ByteBuffer) -> ByteBuffer? {
-    while chunk.readableBytes > 0 {
-      let datagram: ByteBuffer?
-      if partial.readableBytes == 0, let whole = chunk.readLengthPrefixedSlice(as: UInt16.self) {
-        datagram = whole
-      } else {
-        datagram = keep(from: &chunk)
-      }
-      if let datagram, datagram.readableBytes > 0 { return datagram }
-    }
-    return nil
+    if chunk.readableBytes == 0 { return nil }
+    if partial.readableBytes == 0, let whole = chunk.readLengthPrefixedSlice(as: UInt16.self) { return whole }
+    return keep(from: &chunk)
   }
 
   /// Appends to the incomplete datagram, and returns it if it is complete.

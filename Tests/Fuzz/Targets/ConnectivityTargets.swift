@@ -69,7 +69,6 @@ enum ConnectivityTargets {
     let stream = ByteBuffer(bytes: input.dropFirst())
     let whole = datagrams(of: stream, inChunksOf: max(stream.readableBytes, 1))
     try require(datagrams(of: stream, inChunksOf: size) == whole, "Chunks of \(size) bytes change the datagrams.")
-    try require(whole.allSatisfy { $0.readableBytes > 0 }, "A datagram is empty.")
     let written = written { bytes in for datagram in whole { StreamFraming.write(datagram, into: &bytes) } }
     try require(
       datagrams(of: written, inChunksOf: size) == whole, "The datagrams of a stream are not written as they were read.")
