@@ -24,7 +24,7 @@ struct HonestRoom: Sendable {
     // They use no other address of this machine.
     let bind = ["--bind-address", "127.0.0.1"]
     let recorder = try await scenario.bot(
-      in: name, of: server, bind + ["--record", folder.path, "--verify", "on"], name: "recorder")
+      in: name, of: server, bind + ["--record", folder.path, "--verify", "on", "--tcp"], name: "recorder")
     var players: [Bot] = []
     for number in 1...Self.players {
       players.append(
@@ -53,8 +53,11 @@ struct HonestRoom: Sendable {
       let position = try #require(said, "the address where a participant receives media")
       positions[other] = position
     }
+    let said = try await scout.mediaEndpoint(of: scout.others[0], find: CandidateText.passiveEndpoint)
+    let tcpPosition = try #require(said, "the address where the recorder accepts TCP connections")
     return HostileTarget(
-      scenario: scenario, network: network, server: server, room: Self.name, honest: scout.others, positions: positions)
+      scenario: scenario, network: network, server: server, room: Self.name, honest: scout.others, positions: positions,
+      tcpPosition: tcpPosition)
   }
 
   /// Creates a video of 160x120 at 15 frames a second, with audio that does not repeat.

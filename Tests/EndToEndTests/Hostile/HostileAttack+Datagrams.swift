@@ -6,8 +6,38 @@ extension HostileAttack {
   static let datagrams = [
     flood(name: "DTLS alerts and garbage", HostileDatagram.dtls),
     flood(name: "unsolicited STUN messages", HostileDatagram.stun),
-    flood(name: "unencrypted RTP and RTCP", HostileDatagram.media), crossfire, wrongAnswers,
+    flood(name: "unencrypted RTP and RTCP", HostileDatagram.media), burst, tinyFrames, crossfire, wrongAnswers,
   ]
+
+  /// Sends from one address as fast as the system takes it, in bursts with pauses, in which the program must catch up.
+  private static let burst = HostileAttack(name: "tens of thousands of datagrams a second from one stranger") {
+    target, generator in
+    var generator = generator
+    let position = try #require(target.positions[target.honest[0]])
+    let kinds =
+      HostileDatagram.dtls(using: &generator) + HostileDatagram.stun(using: &generator)
+      + HostileDatagram.media(using: &generator)
+    let datagrams = (0..<1_000).map { kinds[$0 % kinds.count] }
+    let socket = try await HostileSocket(at: "127.0.0.1", in: target.network)
+    defer { socket.close() }
+    for _ in 0..<40 {
+      try socket.send(datagrams, to: position)
+      try await sleepOnEventLoop(for: .milliseconds(20))
+    }
+  }
+
+  /// Frames of three bytes, and of none, on connections to the port of ICE over TCP.
+  private static let tinyFrames = HostileAttack(name: "tiny frames on TCP connections") { target, _ in
+    let tiny: [UInt8] = [0, 3, 1, 2, 3, 0, 0]
+    let chunk = Array(repeating: tiny, count: 8_192).flatMap { $0 }
+    for _ in 0..<10 {
+      let connection = try await RawConnection(
+        host: target.tcpPosition.address, port: target.tcpPosition.port, in: target.network)
+      defer { connection.close() }
+      for _ in 0..<20 { connection.send(chunk) }
+      try await sleepOnEventLoop(for: .milliseconds(100))
+    }
+  }
 
   /// Sends some thousand datagrams a second from many loopback addresses: as many as those of the calls.
   private static func flood(

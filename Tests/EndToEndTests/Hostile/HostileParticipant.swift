@@ -57,13 +57,18 @@ struct HostileParticipant: Sendable {
   }
 
   /// Sends an offer and waits for the participant's loopback address for media; nil if it sends none.
-  func mediaEndpoint(of other: String) async throws -> CandidateText.Endpoint? {
+  ///
+  /// - Parameter find: finds the address in a candidate.
+  func mediaEndpoint(
+    of other: String,
+    find: @escaping @Sendable (String) -> CandidateText.Endpoint? = { CandidateText.hostEndpoint(of: $0) }
+  ) async throws -> CandidateText.Endpoint? {
     try await socket.send(text: HostileDescription.offer(HostileDescription.video, to: other))
     return try await Self.message(from: socket) { message in
       guard message["data"]["socketId"].string == other else { return nil }
       let data = message["data"]
       let found = CandidateText.candidates(in: data["sdp"]["sdp"].string ?? "") + [data["candidate"].string ?? ""]
-      return found.lazy.compactMap(CandidateText.hostEndpoint).first { $0.address.hasPrefix("127.") }
+      return found.lazy.compactMap(find).first { $0.address.hasPrefix("127.") }
     }
   }
 

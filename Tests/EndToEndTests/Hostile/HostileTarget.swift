@@ -11,6 +11,8 @@ struct HostileTarget: Sendable {
   let honest: [String]
   /// The address where each of them receives media.
   let positions: [String: CandidateText.Endpoint]
+  /// The address where the first of them accepts TCP connections.
+  let tcpPosition: CandidateText.Endpoint
 
   /// Returns the recorder and some of the others.
   func victims(_ others: Int = 3, using generator: inout SeededGenerator) -> [String] {

@@ -7,13 +7,17 @@ struct RawConnection: Sendable {
   private let incoming: AsyncStream<ByteBuffer>
 
   init(to server: Server, in network: Network) async throws {
+    try await self.init(host: "127.0.0.1", port: server.port, in: network)
+  }
+
+  init(host: String, port: Int, in network: Network) async throws {
     let (incoming, inbox) = AsyncStream.makeStream(of: ByteBuffer.self)
     self.incoming = incoming
     channel = try await ClientBootstrap(group: network.loops)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(Collector(inbox)) }
       }
-      .connect(host: "127.0.0.1", port: server.port).get()
+      .connect(host: host, port: port).get()
   }
 
   func send(_ text: String) { channel.writeAndFlush(ByteBuffer(string: text), promise: nil) }

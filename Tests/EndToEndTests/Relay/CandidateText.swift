@@ -17,6 +17,15 @@ enum CandidateText {
     return Endpoint(address: String(words[4]), port: port)
   }
 
+  /// Returns the address and port of a host candidate that accepts TCP connections; nil for all other candidates.
+  static func passiveEndpoint(of candidate: String) -> Endpoint? {
+    let words = words(of: candidate)
+    guard words.count >= 10, words[1] == "1", words[2].lowercased() == "tcp", words[7] == "host",
+      words[8] == "tcptype", words[9] == "passive", let port = Int(words[5])
+    else { return nil }
+    return Endpoint(address: String(words[4]), port: port)
+  }
+
   /// Returns the candidate with another address.
   static func moving(_ candidate: String, to position: Endpoint) -> String {
     var words = words(of: candidate)
