@@ -157,7 +157,7 @@ final class Relay {
   private func received(_ event: RelayStream.Event) {
     switch event {
     case .bytes(let bytes): client.received(stream: bytes, now: .now)
-    case .closed: client.closed(now: .now)
+    case .closed(let problem): client.closed(because: problem, now: .now)
     }
     context.streamWasRead(self)
   }

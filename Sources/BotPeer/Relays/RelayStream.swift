@@ -9,8 +9,8 @@ internal import NIOSSL
 final class RelayStream {
   enum Event {
     case bytes(ByteBuffer)
-    /// The connection was not established, or has ended.
-    case closed
+    /// The connection was not established, or has ended; with a clause about what is wrong with TLS.
+    case closed(problem: String?)
   }
 
   /// How a TLS connection is verified.
@@ -43,6 +43,9 @@ final class RelayStream {
   /// What was written before the connection was established.
   private var waiting: [ByteBuffer] = []
   private var isClosed = false
+  /// What is wrong with TLS.
+  private var problem: String?
+  private let host: String
   private let handle: (Event) -> Void
   private let loop: any EventLoop
 
@@ -64,6 +67,7 @@ final class RelayStream {
   ) {
     self.loop = loop
     self.handle = handle
+    host = tls?.host ?? ""
     let bound = NIOLoopBound(self, eventLoop: loop)
     var bootstrap = ClientBootstrap(group: loop)
       .connectTimeout(Self.connectTimeout)
@@ -93,7 +97,9 @@ final class RelayStream {
       guard let self else { return }
       switch result {
       case .success(let channel): connected(channel)
-      case .failure: ended()
+      case .failure(let error):
+        failed(error)
+        ended()
       }
     }
   }
@@ -131,7 +137,18 @@ final class RelayStream {
   private func ended() {
     guard !isClosed else { return }
     close()
-    handle(.closed)
+    handle(.closed(problem: problem))
+  }
+
+  private func failed(_ error: any Error) {
+    let notTrusted = "its certificate is not trusted, or not for \(host.printable(utf8Bytes: 80))"
+    switch error {
+    // The certificate is for another name.
+    case is NIOSSLExtraError: problem = notTrusted
+    case NIOSSLError.handshakeFailed:
+      problem = "\(error)".contains("CERTIFICATE_VERIFY_FAILED") ? notTrusted : "the handshake failed"
+    default: break
+    }
   }
 
   private func received(_ bytes: ByteBuffer) {
@@ -156,6 +173,7 @@ final class RelayStream {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
+      stream.value.failed(error)
       context.close(promise: nil)
     }
   }

@@ -18,9 +18,11 @@ extension TURNClient {
   }
 
   /// The connection to the server has ended or could not be opened. Only for streams.
-  package mutating func closed(now: ContinuousClock.Instant) {
+  ///
+  /// - Parameter problem: what is wrong with its TLS, a clause; nil if nothing is known to be.
+  package mutating func closed(because problem: String? = nil, now: ContinuousClock.Instant) {
     guard transport == .stream else { return }
-    interrupted(loss: .connectionClosed, failure: .connectionClosed, now: now)
+    interrupted(loss: .connectionClosed, failure: problem.map { .tlsFailed($0) } ?? .connectionClosed, now: now)
   }
 
   mutating func interrupted(loss: TURNLoss, failure: TURNFailure, now: ContinuousClock.Instant) {
@@ -46,7 +48,7 @@ extension TURNClient {
     } else {
       var limit = TURNTiming.maximumPause
       switch failure {
-      case .noAnswer, .connectionClosed, .brokenStream:
+      case .noAnswer, .connectionClosed, .tlsFailed, .brokenStream:
         if let lostAt, now - lostAt < TURNTiming.returnWindow { limit = TURNTiming.maximumReturnPause }
       default: break
       }

@@ -26,6 +26,8 @@ package enum TURNFailure: Error, Sendable, Hashable, CustomStringConvertible {
   case malformedAnswer(String)
   /// The connection to the server ended before it answered.
   case connectionClosed
+  /// TLS with the server failed; a clause about what is wrong.
+  case tlsFailed(String)
   /// The bytes of the connection are neither STUN nor ChannelData.
   case brokenStream(TURNStreamError)
   /// The user name is longer than a STUN attribute may be.
@@ -79,6 +81,8 @@ package enum TURNFailure: Error, Sendable, Hashable, CustomStringConvertible {
       "The answer of the TURN server is malformed: \(problem)."
     case .connectionClosed:
       "The connection to the TURN server ended before it answered: check its address, port and transport."
+    case .tlsFailed(let problem):
+      "TLS with the TURN server failed: \(problem)."
     case .brokenStream(let error):
       "The connection to the TURN server is unusable: \(error)"
     case .usernameTooLong(let bytes):

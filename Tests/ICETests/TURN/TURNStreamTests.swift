@@ -129,4 +129,18 @@ struct TURNStreamTests {
     path.run(.seconds(60)) { !$0.allocations.isEmpty }
     #expect(path.allocations.count == 1)
   }
+
+  @Test("a connection whose certificate is not trusted is reported as such, and tried again")
+  func certificate() {
+    var path = TURNPath(transport: .stream)
+    path.isDown = true
+    path.run(.milliseconds(1))
+    path.client.closed(because: "its certificate is not trusted", now: path.now)
+    path.run(.milliseconds(1))
+    #expect(path.failures == [.tlsFailed("its certificate is not trusted")])
+    #expect(path.failures.last?.description == "TLS with the TURN server failed: its certificate is not trusted.")
+    path.isDown = false
+    path.run(.seconds(60)) { !$0.allocations.isEmpty }
+    #expect(path.allocations.count == 1)
+  }
 }
