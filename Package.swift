@@ -92,12 +92,13 @@ let package = Package(
     // Pure: bytes, calls and `now` in; values out.
     module("Bitstream", [byteBuffer]),
     module("Media", ["Bitstream", "CThreads", byteBuffer]),
+    module("JSON", ["Media"]),
     module("Signalling", ["Media"]),
     module("RTP", ["Bitstream", byteBuffer]),
     module("SDP", ["Media"]),
     module("ICE", [byteBuffer, "COpenSSL"]),
     module("SCTP", ["Bitstream", "Media", "CChecksums", byteBuffer]),
-    module("DataMessages", ["Media", "COpenSSL", byteBuffer]),
+    module("DataMessages", ["JSON", "Media", "COpenSSL", byteBuffer]),
     module("NetworkEmulation", ["Media", "RTP", "ICE", byteBuffer]),
     module(
       "PeerEngine",
@@ -112,14 +113,15 @@ let package = Package(
     module("HTTPTransport", ["Media", "Signalling", byteBuffer, sockets, http, webSocket, tls, tlsEvents]),
     module(
       "SkyRTC",
-      ["Media", "Signalling", "HTTPTransport", byteBuffer, sockets, http, webSocket, tls, logging, "COpenSSL"],
+      ["JSON", "Media", "Signalling", "HTTPTransport", byteBuffer, sockets, http, webSocket, tls, logging, "COpenSSL"],
       resources: [.embedInCode("Page")]),
-    module("SocketIO", ["Media", "Signalling", "HTTPTransport", byteBuffer, sockets, http, logging]),
-    module("Firestore", ["Media", "Signalling", "HTTPTransport", "COpenSSL", byteBuffer, sockets, http, logging]),
+    module("SocketIO", ["JSON", "Media", "Signalling", "HTTPTransport", byteBuffer, sockets, http, logging]),
+    module(
+      "Firestore", ["JSON", "Media", "Signalling", "HTTPTransport", "COpenSSL", byteBuffer, sockets, http, logging]),
     module(
       "WHIP", ["Media", "Signalling", "HTTPTransport", "COpenSSL", byteBuffer, sockets, http, logging],
       resources: [.embedInCode("Page")]),
-    module("Janus", ["Media", "Signalling", "HTTPTransport", byteBuffer, sockets, http, logging]),
+    module("Janus", ["JSON", "Media", "Signalling", "HTTPTransport", byteBuffer, sockets, http, logging]),
     module("Codecs", ["Media", "COpus", "CVPX", "CYUV", byteBuffer]),
     module("Pattern", ["Media", "Codecs"]),
     module("CallCheck", ["Bitstream", "Media", "Codecs", "Pattern", byteBuffer]),
@@ -139,7 +141,7 @@ let package = Package(
       name: "chatbot",
       dependencies: [
         "Bitstream", "BotPeer", "Recorder", "FileSource", "LiveSource", "CallCheck", "CallReport", "Signalling",
-        "SkyRTC", "SocketIO", "Firestore", "WHIP", "Janus", "HTTPTransport", "DataMessages",
+        "SkyRTC", "SocketIO", "Firestore", "WHIP", "Janus", "HTTPTransport", "DataMessages", "JSON",
         "Codecs", "Media", byteBuffer, sockets, logging, arguments,
       ],
       swiftSettings: rules),
@@ -172,6 +174,7 @@ let package = Package(
     tests(of: "MachineStalls", []),
     tests(of: "Bitstream", ["COpus", byteBuffer]),
     tests(of: "Media", [byteBuffer]),
+    tests(of: "JSON", ["Media"]),
     tests(of: "RTP", ["Bitstream", byteBuffer], resources: [.copy("Fixtures")]),
     tests(of: "SDP", [], resources: [.copy("Fixtures")]),
     tests(of: "ICE", [byteBuffer]),
@@ -211,7 +214,7 @@ let package = Package(
       [
         "Media", "BotPeer", "CallCheck", "CallReport", "Codecs", "FaultInjection", "FileSource", "ICE", "LiveSource",
         "NetworkEmulation", "Pattern", "PeerEngine", "RTP", "Recorder", "SCTP", "SDP",
-        "Signalling", "SkyRTC", byteBuffer, arguments,
+        "DataMessages", "Signalling", "SkyRTC", byteBuffer, arguments, logging,
       ]),
     .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"], swiftSettings: testRules),
     .testTarget(

@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// The id that the signalling server assigned to a participant, unchanged.
 ///
 /// It comes from the network and can contain any text. It is an identity, never a file name. Two ids are equal if their
@@ -13,29 +11,18 @@ public struct ParticipantID: Sendable, Hashable, CustomStringConvertible {
 
   public var description: String { text }
 
-  public static func == (one: Self, other: Self) -> Bool {
-    // Ids are compared several times for each frame.
-    var (one, other) = (one.text, other.text)
-    return one.withUTF8 { one in
-      other.withUTF8 { other in
-        guard one.count == other.count, let first = one.baseAddress, let second = other.baseAddress else {
-          return one.count == other.count
-        }
-        return memcmp(first, second, one.count) == 0
-      }
-    }
-  }
-
-  public func hash(into hasher: inout Hasher) {
-    // All bytes at once, because an id is hashed several times for each frame.
-    var text = text
-    text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-    hasher.combine(0xFF as UInt8)
-  }
+  // Ids are compared and hashed several times for each frame, so all bytes are at once.
+  public static func == (one: Self, other: Self) -> Bool { one.text.hasSameBytes(as: other.text) }
+  public func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
 }
 
 extension ParticipantID: ExpressibleByStringLiteral {
   public init(stringLiteral text: String) {
     self.init(text)
   }
+}
+
+/// The order of their bytes of UTF-8.
+extension ParticipantID: Comparable {
+  public static func < (one: Self, other: Self) -> Bool { one.text.utf8.lexicographicallyPrecedes(other.text.utf8) }
 }

@@ -27,16 +27,18 @@ extension String {
 }
 
 extension String {
-  /// Returns the longest prefix of at most `limit` bytes of UTF-8, without splitting a character.
+  /// Returns the longest prefix of at most `limit` bytes of UTF-8, without splitting a Unicode scalar, and without splitting a
+  /// character unless less than half would be left: a character may have any number of combining marks.
+  ///
+  /// Takes a time that depends on the limit only.
   package func prefix(utf8Bytes limit: Int) -> String {
     if utf8.count <= limit { return self }
-    var kept = ""
-    var bytes = 0
-    for character in self {
-      bytes += character.utf8.count
-      if bytes > limit { break }
-      kept.append(character)
-    }
-    return kept
+    var end = utf8.index(startIndex, offsetBy: max(0, limit))
+    while end > startIndex, utf8[end] & 0xC0 == 0x80 { end = utf8.index(before: end) }
+    // The character that the next scalar belongs to begins at the end, or before it.
+    let extended = String(self[..<unicodeScalars.index(after: end)])
+    let last = extended.utf8.distance(from: extended.startIndex, to: extended.index(before: extended.endIndex))
+    if last >= limit / 2, last > 0 { end = min(end, utf8.index(startIndex, offsetBy: last)) }
+    return String(self[..<end])
   }
 }

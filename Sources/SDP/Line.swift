@@ -1,9 +1,10 @@
 /// One line of a session description (RFC 8866, 5), stored so that it can be written back byte for byte.
 package struct Line: Sendable, Hashable {
   package enum Content: Sendable, Hashable {
-    /// `a=name` or `a=name:value` (RFC 8866, 5.13). `a=name:` has an empty value, `a=name` has none.
+    /// `a=name` or `a=name:value` (RFC 8866, 5.13), in ASCII. `a=name:` has an empty value, `a=name` has none.
     case attribute(name: String, value: String?)
-    /// Any other `x=value`. The type is an ASCII character.
+    /// Any other `x=value`. The type is an ASCII character. Also an attribute that is not ASCII: none with a meaning here is, and
+    /// such text takes long to compare.
     case other(type: Unicode.Scalar, value: String)
     /// An empty line, which the RFC does not allow but some programs send.
     case blank
@@ -35,7 +36,7 @@ package struct Line: Sendable, Hashable {
     }
     guard first < 0x80, bytes.dropFirst().first == UInt8(ascii: "=") else { return nil }
     let value = String(text[bytes.index(bytes.startIndex, offsetBy: 2)...])
-    if first != UInt8(ascii: "a") {
+    if first != UInt8(ascii: "a") || !value.utf8.allSatisfy({ $0 < 0x80 }) {
       content = .other(type: Unicode.Scalar(first), value: value)
     } else if let (name, rest) = value.cut(at: ":") {
       content = .attribute(name: name, value: rest)

@@ -50,9 +50,10 @@ package struct MediaLine: Sendable, Hashable {
   /// The maximum number of bytes of a kind, a protocol and a format; in practice they have at most 20.
   package static let maximumNameLength = 64
 
-  /// Parses the value of the line; nil unless it has a kind, a port, a protocol and at least one format, each no longer
+  /// Parses the value of the line; nil unless it is ASCII and has a kind, a port, a protocol and at least one format, each no longer
   /// than ``maximumNameLength``.
   package init?(parsing text: String) {
+    guard text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
     let fields = text.fields()
     guard fields.count >= 4, fields.allSatisfy({ $0.utf8.count <= Self.maximumNameLength }) else { return nil }
     // A port may be followed by a number of ports, as in "9/2".

@@ -107,7 +107,7 @@ package struct SessionDescription: Sendable, Hashable, AttributeLines {
   private mutating func add(_ line: Line, number: Int) throws(ParseError) {
     if number == 1 {
       guard case .other("v", let value) = line.content else { throw .notALine(number: 1) }
-      guard value.trimmed == "0" else { throw .unknownVersion(value) }
+      guard value.trimmed.utf8.elementsEqual("0".utf8) else { throw .unknownVersion(value) }
     }
     if case .other("m", let value) = line.content {
       guard let mediaLine = MediaLine(parsing: value) else { throw .badMediaLine(number: number) }
@@ -153,7 +153,8 @@ package struct Origin: Sendable, Hashable {
 
   package init?(parsing text: String) {
     let fields = text.fields(maximum: 4)
-    guard fields.count == 4 else { return nil }
+    // A user name may be any text, but the session is known by numbers.
+    guard fields.count == 4, fields[1].utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
     self.init(user: fields[0], sessionID: fields[1], version: fields[2], address: fields[3])
   }
 
@@ -205,7 +206,7 @@ extension SessionDescription {
       case .notALine(let number):
         "Line \(number) of the SDP is not of the form \"x=value\"."
       case .unknownVersion(let version):
-        "The SDP has version \"\(version.prefix(20))\", but only version 0 exists."
+        "The SDP has version \"\(version.prefix(utf8Bytes: 20))\", but only version 0 exists."
       case .badMediaLine(let number):
         "Line \(number) of the SDP begins a media section, but lacks a kind, a port, a protocol or a format."
       case .tooManySections:

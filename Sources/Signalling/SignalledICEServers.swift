@@ -1,3 +1,5 @@
+internal import Media
+
 /// The ICE servers in a message of a signalling system: a list of objects with `urls`, `username` and `credential` (W3C
 /// webrtc, 4.2.3, `RTCIceServer`). Pure.
 ///
@@ -48,20 +50,21 @@ extension SignalledICEServers: Codable {
 
     init(from decoder: any Decoder) {
       guard let fields = try? decoder.container(keyedBy: CodingKeys.self),
-        let listed = (try? fields.decode(String.self, forKey: .urls)).map({ [$0] })
-          ?? (try? fields.decode([String].self, forKey: .urls)), !listed.isEmpty,
-        let username = try? fields.decodeIfPresent(String.self, forKey: .username) ?? "",
-        let credential = try? fields.decodeIfPresent(String.self, forKey: .credential) ?? "",
+        let listed = (try? fields.decode(UntrustedText.self, forKey: .urls)).map({ [$0] })
+          ?? (try? fields.decode([UntrustedText].self, forKey: .urls)), !listed.isEmpty,
+        let username = try? fields.decodeIfPresent(UntrustedText.self, forKey: .username) ?? "",
+        let credential = try? fields.decodeIfPresent(UntrustedText.self, forKey: .credential) ?? "",
         username.utf8.count <= maximumTextBytes, credential.utf8.count <= maximumTextBytes
       else {
         ignoredCount = 1
         return
       }
-      urls = listed.filter { (1...maximumTextBytes).contains($0.utf8.count) }
+      // A URL is ASCII; a user name need not be.
+      urls = listed.compactMap(\.ascii).filter { (1...maximumTextBytes).contains($0.utf8.count) }
       ignoredCount = listed.count - urls.count
       // Lists for browsers have empty texts beside the URLs of STUN servers.
-      self.username = username.isEmpty ? nil : username
-      self.credential = username.isEmpty ? nil : credential
+      self.username = username.isEmpty ? nil : username.string
+      self.credential = username.isEmpty ? nil : credential.string
     }
 
     func encode(to encoder: any Encoder) throws {

@@ -67,7 +67,11 @@ struct CandidateTests {
     #expect(error("candidate:1 1 udp 5 10.0.0.1 9 kind host") == "A candidate's seventh field cannot be \"kind\".")
     #expect(error("candidate:1 1 udp 5 10.0.0.1 9 typ host odd") == "A candidate's last extension cannot be \"odd\".")
     #expect(error("candidate:a=_#-1 1 udp 5 10.0.0.1 9 typ host") == nil)
-    #expect(error("candidate:é 1 udp 5 10.0.0.1 9 typ host") == "A candidate's foundation cannot be \"é\".")
+    #expect(error("candidate:a.b 1 udp 5 10.0.0.1 9 typ host") == "A candidate's foundation cannot be \"a.b\".")
+    #expect(
+      error("candidate:é 1 udp 5 10.0.0.1 9 typ host")
+        == "A candidate has only ASCII characters, but this one has others."
+    )
     let long = "candidate:" + String(repeating: "1", count: 1_015)
     #expect(error(long) == "A candidate may have at most 1024 characters, but this one has 1025.")
   }

@@ -97,4 +97,18 @@ struct AttributeTests {
     #expect(Origin(parsing: "- 1 2") == nil)
     #expect(Origin(parsing: "a 1 2 IN IP6 ::1")?.address == "IN IP6 ::1")
   }
+
+  @Test("an attribute that is not ASCII counts as absent and is kept, and a media line that is not ASCII is refused")
+  func outsideASCII() throws {
+    let text =
+      "v=0\r\no=Zoë 1 2 IN IP4 x\r\ns=Zoë\r\nm=audio 9 UDP/TLS/RTP/SAVPF 111\r\n" + "a=mid:é\r\na=é:1\r\na=mid:0\r\n"
+    let description = try SessionDescription(parsing: text)
+    #expect(description.sections.first?.attributes("mid") == ["0"])
+    #expect(description.sections.first?.hasAttribute("é") == false)
+    #expect(description.origin?.sessionID == "1")
+    #expect(description.text.utf8.elementsEqual(text.utf8))
+    #expect(throws: SessionDescription.ParseError.badMediaLine(number: 2)) {
+      try SessionDescription(parsing: "v=0\r\nm=audïo 9 UDP/TLS/RTP/SAVPF 111\r\n")
+    }
+  }
 }

@@ -123,7 +123,7 @@ import Testing
 
 @Suite struct CallMessageTests {
   private func parse(_ event: String, _ argument: String) throws -> IncomingCallMessage {
-    try IncomingCallMessage(parsing: event, arguments: [.string(argument)])
+    try IncomingCallMessage(parsing: event, arguments: [.string(UntrustedText(argument))])
   }
 
   @Test("the messages to the server have one string argument with exactly these fields")
@@ -214,6 +214,26 @@ import Testing
     let name = String(repeating: "a", count: 257)
     #expect(throws: SocketIOParseError.unusable(event: "call_request", field: "from")) {
       try parse("call_request", #"{"from":"\#(name)"}"#)
+    }
+  }
+
+  @Test("events with names and users of combining marks cost no more than those of ASCII")
+  func hostileTexts() {
+    let marks = "a" + String(repeating: "\u{0301}\u{0316}", count: 50_000)
+    let plain = String(repeating: "a", count: marks.utf8.count)
+    let frames = [
+      #"2["%",{}]"#, #"2["offer",{"from":"%","sdp":"x"}]"#, #"2["ice",{"from":"a","candidate":"%","sdpMid":"%"}]"#,
+      #"2["login",{"success":"%"}]"#, #"2["login",{"%":1}]"#, "2/%,[]",
+    ]
+    for frame in frames {
+      let parts = frame.split(separator: "%", omittingEmptySubsequences: false).map(String.init)
+      let ratio = ProcessorTime.ratio(of: marks, to: plain) { text in
+        let packet = try? SocketIOPacket(parsing: parts.dropFirst().reduce(parts[0]) { $0 + text + $1 })
+        if let event = try? packet?.event() {
+          _ = try? IncomingCallMessage(parsing: event.name, arguments: event.arguments)
+        }
+      }
+      #expect(ratio < 10, "Marks in \(frame) cost \(ratio) times as much as ASCII.")
     }
   }
 }

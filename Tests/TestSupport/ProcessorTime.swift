@@ -28,4 +28,13 @@ public enum ProcessorTime {
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
     return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
   }
+
+  /// Returns how much more CPU time a closure takes for a hostile value than for a harmless one of the same size.
+  public static func ratio<Value>(
+    of hostile: Value, to harmless: Value, _ body: (Value) throws -> Void
+  ) rethrows -> Double {
+    // Below a millisecond nothing is slow.
+    let base = max(try least(within: .zero) { try body(harmless) }, .milliseconds(1))
+    return try least(within: base * 4) { try body(hostile) } / base
+  }
 }

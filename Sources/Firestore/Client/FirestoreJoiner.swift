@@ -40,7 +40,7 @@ struct FirestoreJoiner: Sendable {
   private func room(_ wanted: FirestoreID, isCreated: Bool) async throws(FirestoreError) -> FirestoreID {
     let rooms = CollectionPath("rooms")
     if try await store.get(rooms.document(wanted)) != nil { return wanted }
-    let named = try await store.list(rooms).filter { $0.fields["name"]?.string == wanted.text }
+    let named = try await store.list(rooms).filter { $0.fields["name"]?.text == UntrustedText(wanted.text) }
     if named.count > 1 {
       throw .rejected(
         status: 200, message: "\(named.count) rooms are called \"\(wanted.text.printable())\"; use the id of one")
@@ -48,7 +48,7 @@ struct FirestoreJoiner: Sendable {
     if let room = named.first { return room.path.id }
     guard isCreated else { throw .notFound("A room with the id or name \"\(wanted.text.printable())\"") }
     do throws(FirestoreError) {
-      _ = try await store.commit([.create(rooms.document(wanted), ["name": .string(wanted.text)])])
+      _ = try await store.commit([.create(rooms.document(wanted), ["name": .string(UntrustedText(wanted.text))])])
     } catch {
       // Two programs that start at once create the same room.
       guard case .rejected(409, _) = error, try await store.get(rooms.document(wanted)) != nil else { throw error }
@@ -106,7 +106,7 @@ extension FirestoreStore {
         throw error
       }
       // The response to an earlier attempt of ours may have been lost.
-      guard document.fields["sdp"]?.string == description.sdp else {
+      guard document.fields["sdp"]?.text == UntrustedText(description.sdp) else {
         throw .occupied("The document \(layout.outgoing.description)")
       }
       return document.updateTime

@@ -173,9 +173,9 @@ final class FirestoreSession: Sendable {
       snapshot.description = log.parsed(document)
     }
     if plan.readsCandidates, snapshot.description != .absent {
-      var candidates: [String: StoredCandidate] = [:]
+      var candidates: [FirestoreID: StoredCandidate] = [:]
       for document in try await store.list(layout.incoming.candidates) {
-        candidates[document.path.id.text] = log.parsedCandidate(document)
+        candidates[document.path.id] = log.parsedCandidate(document)
       }
       snapshot.candidates = candidates
     }

@@ -1,4 +1,6 @@
 internal import FoundationEssentials
+internal import JSON
+internal import Media
 
 /// A token that is sent with every request until it expires.
 struct AccessToken: Sendable {
@@ -13,12 +15,12 @@ struct AccessToken: Sendable {
   /// Parses the responses of `accounts:signUp`, of `securetoken…/token` and of OAuth's token address (RFC 6749, 5.1);
   /// nil if there is no token.
   init?(parsing body: Data, now: ContinuousClock.Instant) {
-    guard let response = try? JSONDecoder().decode(Response.self, from: body),
-      let token = response.idToken ?? response.refreshedIDToken ?? response.accessToken,
+    guard let response = try? JSONReader.decode(Response.self, from: body, within: .init(values: 256)),
+      let token = (response.idToken ?? response.refreshedIDToken ?? response.accessToken)?.string,
       (1...16_384).contains(token.utf8.count), token.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
     else { return nil }
     secret = Secret(token)
-    refresh = (response.refreshToken ?? response.nextRefreshToken).map { Secret($0) }
+    refresh = (response.refreshToken ?? response.nextRefreshToken).map { Secret($0.string) }
     let seconds = response.expiresIn?.seconds ?? response.lifetime?.seconds ?? 3_600
     expires = now + .seconds(min(max(seconds, 120), 86_400))
   }
@@ -32,11 +34,11 @@ struct AccessToken: Sendable {
       case lifetime = "expires_in"
     }
 
-    let idToken: String?
-    let refreshedIDToken: String?
-    let accessToken: String?
-    let refreshToken: String?
-    let nextRefreshToken: String?
+    let idToken: ASCIIText?
+    let refreshedIDToken: ASCIIText?
+    let accessToken: ASCIIText?
+    let refreshToken: ASCIIText?
+    let nextRefreshToken: ASCIIText?
     let expiresIn: Lifetime?
     let lifetime: Lifetime?
   }
@@ -47,7 +49,7 @@ struct AccessToken: Sendable {
 
     init(from decoder: any Decoder) throws {
       let container = try decoder.singleValueContainer()
-      let text = try? container.decode(String.self)
+      let text = try? container.decode(ASCIIText.self).string
       seconds = text.flatMap { Int64($0) } ?? (try? container.decode(Int64.self))
     }
   }

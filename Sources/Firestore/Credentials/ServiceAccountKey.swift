@@ -1,6 +1,7 @@
 internal import COpenSSL
 package import FoundationEssentials
 internal import HTTPTransport
+internal import JSON
 internal import Media
 
 /// The key of a service account: it signs assertions that are exchanged for access tokens (RFC 7523; Google Identity,
@@ -31,7 +32,9 @@ package struct ServiceAccountKey: Sendable {
   }
 
   package init(parsing data: Data, file: String) throws(FirestoreCredentialsError) {
-    guard let parsed = try? JSONDecoder().decode(File.self, from: data), parsed.type == "service_account" else {
+    guard let parsed = try? JSONReader.decode(File.self, from: data, within: .init(values: 256)),
+      parsed.type == "service_account"
+    else {
       throw FirestoreCredentialsError("The file \(file.printable()) is not the key of a service account in JSON.")
     }
     let address = parsed.tokenAddress ?? "https://oauth2.googleapis.com/token"

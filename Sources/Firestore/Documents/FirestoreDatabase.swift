@@ -39,7 +39,8 @@ package struct FirestoreDatabase: Sendable, Hashable {
 
   /// Parses the full name of a document; nil if it is not one of this database.
   package func path(ofName name: String) -> DocumentPath? {
-    guard name.utf8.count <= 6_144, name.hasPrefix(root + "/") else { return nil }
-    return DocumentPath(parsing: name.dropFirst(root.count + 1))
+    let prefix = (root + "/").utf8
+    guard name.utf8.count <= 6_144, name.utf8.starts(with: prefix) else { return nil }
+    return DocumentPath(parsing: Substring(name.utf8.dropFirst(prefix.count)))
   }
 }

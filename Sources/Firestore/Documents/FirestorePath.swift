@@ -15,12 +15,18 @@ package struct FirestoreID: Sendable, Hashable, CustomStringConvertible, Express
   package let text: String
 
   package init(_ text: String) throws(ParseError) {
-    let isReserved = text.utf8.count >= 4 && text.hasPrefix("__") && text.hasSuffix("__")
-    guard (1...1_500).contains(text.utf8.count), !text.utf8.contains(UInt8(ascii: "/")), text != ".", text != "..",
-      !isReserved
+    let bytes = text.utf8
+    let isReserved =
+      bytes.count >= 4 && bytes.prefix(2).elementsEqual("__".utf8) && bytes.suffix(2).elementsEqual("__".utf8)
+    let isDots = bytes.count <= 2 && bytes.allSatisfy { $0 == UInt8(ascii: ".") }
+    guard (1...1_500).contains(bytes.count), !bytes.contains(UInt8(ascii: "/")), !isDots, !isReserved
     else { throw ParseError(text: text) }
     self.text = text
   }
+
+  /// Ids are compared by their bytes, as the database compares them.
+  package static func == (one: Self, other: Self) -> Bool { UntrustedText(one.text) == UntrustedText(other.text) }
+  package func hash(into hasher: inout Hasher) { hasher.combine(UntrustedText(text)) }
 
   /// For ids in the source.
   package init(stringLiteral text: String) { self.text = text }
@@ -53,11 +59,11 @@ package struct DocumentPath: Sendable, Hashable, CustomStringConvertible {
 
   /// Parses the part of a document's name after `/documents/`.
   package init?(parsing text: Substring) {
-    let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+    let parts = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
     guard parts.count.isMultiple(of: 2), parts.count <= 100 else { return nil }
     var ids: [FirestoreID] = []
     for part in parts {
-      guard let id = try? FirestoreID(String(part)) else { return nil }
+      guard let id = try? FirestoreID(String(Substring(part))) else { return nil }
       ids.append(id)
     }
     guard !ids.isEmpty else { return nil }

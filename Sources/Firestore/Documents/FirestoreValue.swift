@@ -1,13 +1,15 @@
+package import Media
+
 /// A value of a field (REST reference, `Value`). Types that signalling does not use are read as `other`.
 package enum FirestoreValue: Sendable, Hashable {
-  case string(String)
+  case string(UntrustedText)
   case integer(Int64)
   case double(Double)
   case boolean(Bool)
   case null
   case other
 
-  package var string: String? { if case .string(let text) = self { text } else { nil } }
+  package var text: UntrustedText? { if case .string(let text) = self { text } else { nil } }
 
   /// An integer, or a double that is one: JavaScript programs may write either.
   package var integer: Int64? {
@@ -29,11 +31,11 @@ extension FirestoreValue: Codable {
       self = .other
       return
     }
-    if let text = try? container.decode(String.self, forKey: .stringValue) {
+    if let text = try? container.decode(UntrustedText.self, forKey: .stringValue) {
       self = .string(text)
     } else if container.contains(.integerValue) {
       // 64 bits do not fit into a JSON number, so they are sent as text.
-      let text = try? container.decode(String.self, forKey: .integerValue)
+      let text = try? container.decode(ASCIIText.self, forKey: .integerValue).string
       let number = try? container.decode(Int64.self, forKey: .integerValue)
       self = (text.flatMap { Int64($0) } ?? number).map { .integer($0) } ?? .other
     } else if let number = try? container.decode(Double.self, forKey: .doubleValue) {

@@ -18,12 +18,12 @@ package struct IncomingConnection: Sendable, Hashable {
 
   /// Returns the candidates that belong to the description and were not delivered yet, in the order of their
   /// documents' ids.
-  package mutating func newCandidates(in stored: [String: StoredCandidate]?) -> [TrickledCandidate] {
+  package mutating func newCandidates(in stored: [FirestoreID: StoredCandidate]?) -> [TrickledCandidate] {
     guard let stored else { return [] }
     if !stored.isEmpty { hadCandidates = true }
     var new: [TrickledCandidate] = []
     // Firestore orders ids by their bytes.
-    let sorted = stored.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+    let sorted = stored.sorted { $0.key.text.utf8.lexicographicallyPrecedes($1.key.text.utf8) }
     for (_, entry) in sorted where entry.belongs(to: description) {
       guard delivered.count < Self.maximumCandidates else { break }
       if delivered.insert(entry.candidate).inserted { new.append(entry.candidate) }

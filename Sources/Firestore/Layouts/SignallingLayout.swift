@@ -65,11 +65,13 @@ package struct Snapshot: Sendable, Hashable {
 
   package var description: Description
   /// The usable candidates by document id; nil if they were not read.
-  package var candidates: [String: StoredCandidate]?
+  package var candidates: [FirestoreID: StoredCandidate]?
   /// Whether our own description exists; nil if it was not read.
   package var outgoingExists: Bool?
 
-  package init(description: Description, candidates: [String: StoredCandidate]? = nil, outgoingExists: Bool? = nil) {
+  package init(
+    description: Description, candidates: [FirestoreID: StoredCandidate]? = nil, outgoingExists: Bool? = nil
+  ) {
     self.description = description
     self.candidates = candidates
     self.outgoingExists = outgoingExists

@@ -15,7 +15,7 @@ package struct StoredCandidate: Sendable, Hashable {
       case .tooLong(let bytes, let limit, let document):
         "The candidate in the document \(document) has \(bytes) bytes, but only \(limit) are allowed."
       case .notASCII(let document):
-        "The candidate in the document \(document) has too many bytes in a row that are not ASCII."
+        "The candidate in the document \(document) is not ASCII."
       }
     }
   }
@@ -32,25 +32,24 @@ package struct StoredCandidate: Sendable, Hashable {
 
   package init(parsing document: FirestoreDocument) throws(ParseError) {
     let name = document.path.description.printable()
-    guard let text = document.fields["sdp"]?.string else { throw .missingText(document: name) }
-    let mid = document.fields["sdpMid"]?.string
+    guard let text = document.fields["sdp"]?.text else { throw .missingText(document: name) }
+    let mid = document.fields["sdpMid"]?.text
     let bytes = text.utf8.count + (mid?.utf8.count ?? 0)
     guard bytes <= Self.maximumBytes else {
       throw .tooLong(bytes: bytes, limit: Self.maximumBytes, document: name)
     }
-    let run = StoredDescription.maximumRunOutsideASCII
-    guard !text.utf8.hasRunOutsideASCII(over: run), !(mid ?? "").utf8.hasRunOutsideASCII(over: run) else {
-      throw .notASCII(document: name)
-    }
+    guard let text = text.ascii, let mid = (mid ?? "").ascii else { throw .notASCII(document: name) }
     let index = document.fields["sdpMLineIndex"]?.integer.flatMap { (0..<1_024).contains($0) ? Int($0) : nil }
-    self.init(TrickledCandidate(candidate: text, mid: mid, mLineIndex: index), updateTime: document.updateTime)
+    self.init(
+      TrickledCandidate(candidate: text, mid: document.fields["sdpMid"]?.text == nil ? nil : mid, mLineIndex: index),
+      updateTime: document.updateTime)
   }
 
   package static func fields(_ candidate: TrickledCandidate) -> [String: FirestoreValue] {
     var fields: [String: FirestoreValue] = [
-      "sdp": .string(candidate.candidate), "sdpMLineIndex": .integer(Int64(candidate.mLineIndex ?? 0)),
+      "sdp": .string(UntrustedText(candidate.candidate)), "sdpMLineIndex": .integer(Int64(candidate.mLineIndex ?? 0)),
     ]
-    if let mid = candidate.mid { fields["sdpMid"] = .string(mid) }
+    if let mid = candidate.mid { fields["sdpMid"] = .string(UntrustedText(mid)) }
     return fields
   }
 

@@ -49,21 +49,21 @@ package struct StoredDescription: Sendable, Hashable {
 
   package init(parsing document: FirestoreDocument) throws(ParseError) {
     let name = document.path.description.printable()
-    guard let sdp = document.fields["sdp"]?.string else { throw .missing(field: "sdp", document: name) }
-    guard let type = document.fields["type"]?.string else { throw .missing(field: "type", document: name) }
+    guard let sdp = document.fields["sdp"]?.text?.string else { throw .missing(field: "sdp", document: name) }
+    guard let type = document.fields["type"]?.text else { throw .missing(field: "type", document: name) }
     guard sdp.utf8.count <= Self.maximumBytes else {
       throw .tooLong(bytes: sdp.utf8.count, limit: Self.maximumBytes, document: name)
     }
     guard !sdp.utf8.hasRunOutsideASCII(over: Self.maximumRunOutsideASCII) else { throw .notASCII(document: name) }
-    switch type.utf8.count > 16 ? "" : type.lowercased() {
+    switch type.utf8.count > 16 ? "" : type.ascii?.lowercased() {
     case "offer": self.init(.offer, sdp: sdp, updateTime: document.updateTime)
     case "answer", "pranswer": self.init(.answer, sdp: sdp, updateTime: document.updateTime)
-    default: throw .unknownType(type, document: name)
+    default: throw .unknownType(type.string, document: name)
     }
   }
 
   package static func fields(_ kind: Kind, sdp: String) -> [String: FirestoreValue] {
-    ["sdp": .string(sdp), "type": .string(kind.rawValue)]
+    ["sdp": .string(UntrustedText(sdp)), "type": .string(UntrustedText(kind.rawValue))]
   }
 
   /// What distinguishes one connection of a peer from another: the fragment, or the whole text without one.

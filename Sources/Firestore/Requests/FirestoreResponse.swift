@@ -1,4 +1,5 @@
 package import FoundationEssentials
+internal import JSON
 internal import Media
 
 /// One page of a collection.
@@ -27,7 +28,7 @@ package enum FirestoreResponse {
     }
     let entries = page.documents ?? []
     let documents = entries.compactMap { $0.value?.document(in: database) }
-    let token = page.nextPageToken.flatMap { $0.isEmpty ? nil : $0 }
+    let token = page.nextPageToken.flatMap { $0.string.isEmpty ? nil : $0.string }
     if let token, token.utf8.count > 4_096 { throw .invalidResponse("its page token is too long") }
     return DocumentPage(documents: documents, nextPageToken: token, ignoredCount: entries.count - documents.count)
   }
@@ -35,7 +36,7 @@ package enum FirestoreResponse {
   /// Parses the time of a commit.
   package static func commitTime(_ body: Data) throws(FirestoreError) -> FirestoreTimestamp {
     guard let commit = decode(Commit.self, body),
-      let time = FirestoreTimestamp(parsing: commit.commitTime)
+      let time = FirestoreTimestamp(parsing: commit.commitTime.string)
     else { throw .invalidResponse("it has no time of the commit") }
     return time
   }
@@ -59,52 +60,26 @@ package enum FirestoreResponse {
     guard let failure = decode(Failure.self, body), let text = failure.error.message else {
       return ""
     }
-    let line = text.printable(utf8Bytes: 160)
+    let line = text.string.printable(utf8Bytes: 160)
     return line.hasSuffix(".") ? String(line.dropLast()) : line
   }
 
-  /// The maximum length of the name of a value as written; Firestore allows 1,500 bytes in a name.
-  private static let maximumName = 3_072
+  /// Documents may have further fields, with any names of up to 1,500 bytes, which escapes double.
+  private static let limits = JSONLimits(depth: .max, nameBytes: 3_072, nameRunOutsideASCII: 64)
 
   private static func decode<Value: Decodable>(_ type: Value.Type, _ body: Data) -> Value? {
-    // The decoder hashes names, which takes long for long ones outside ASCII. JSON has no zero bytes, except in UTF-16.
-    guard !body.contains(0), longestName(in: body) <= maximumName else { return nil }
-    return try? JSONDecoder().decode(type, from: body)
-  }
-
-  /// The length of the longest name of a value in bytes as written.
-  static func longestName(in json: Data) -> Int {
-    var longest = 0
-    var length = 0
-    var isInString = false
-    var isEscaped = false
-    for byte in json {
-      if isInString {
-        length += 1
-        if isEscaped {
-          isEscaped = false
-        } else if byte == UInt8(ascii: "\\") {
-          isEscaped = true
-        } else if byte == UInt8(ascii: "\"") {
-          isInString = false
-        }
-      } else if byte == UInt8(ascii: "\"") {
-        isInString = true
-        length = 0
-      } else if byte == UInt8(ascii: ":") {
-        longest = max(longest, length)
-      }
-    }
-    return longest
+    try? JSONReader.decode(type, from: body, within: limits)
   }
 
   private struct Entry: Decodable {
-    let name: String
+    let name: UntrustedText
     let fields: [String: FirestoreValue]?
-    let updateTime: String
+    let updateTime: ASCIIText
 
     func document(in database: FirestoreDatabase) -> FirestoreDocument? {
-      guard let path = database.path(ofName: name), let time = FirestoreTimestamp(parsing: updateTime) else {
+      guard let path = database.path(ofName: name.string),
+        let time = FirestoreTimestamp(parsing: updateTime.string)
+      else {
         return nil
       }
       return FirestoreDocument(path: path, fields: fields ?? [:], updateTime: time)
@@ -120,16 +95,16 @@ package enum FirestoreResponse {
 
   private struct Page: Decodable {
     let documents: [Lenient]?
-    let nextPageToken: String?
+    let nextPageToken: ASCIIText?
   }
 
   private struct Commit: Decodable {
-    let commitTime: String
+    let commitTime: ASCIIText
   }
 
   private struct Failure: Decodable {
     struct Details: Decodable {
-      let message: String?
+      let message: UntrustedText?
     }
 
     let error: Details

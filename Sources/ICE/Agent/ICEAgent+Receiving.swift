@@ -55,9 +55,8 @@ extension ICEAgent {
       return
     }
     let answered = accept(message, path, key: local.key)
-    let fragments = (message.username ?? "").split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     let check = EarlyCheck(
-      path: path, senderFragment: fragments.count == 2 ? String(fragments[1]) : "",
+      path: path, senderFragment: message.senderUsernameFragment ?? "",
       priority: message.priority
         ?? ICECandidateType.peerReflexive.priority(localPreference: 0, transport: path.local.transport),
       size: datagram.readableBytes, answered: answered, usesCandidate: message.usesCandidate)

@@ -3,6 +3,7 @@ extension ICECandidate {
   package enum ParseError: Error, Sendable, Hashable, CustomStringConvertible {
     case endOfCandidates
     case tooLong(length: Int, limit: Int)
+    case notASCII
     case noPrefix(String)
     case tooFewFields(found: Int)
     case badField(name: String, value: String)
@@ -13,6 +14,7 @@ extension ICECandidate {
       case .endOfCandidates: "The candidate is empty: the remote peer has no more candidates."
       case .tooLong(let length, let limit):
         "A candidate may have at most \(limit) characters, but this one has \(length)."
+      case .notASCII: "A candidate has only ASCII characters, but this one has others."
       case .noPrefix(let text): "A candidate must start with \"candidate:\", but this one is \"\(text)\"."
       case .tooFewFields(let found): "A candidate needs at least 8 fields, but this one has \(found)."
       case .badField(let name, let value): "A candidate's \(name) cannot be \"\(value)\"."
@@ -30,6 +32,7 @@ extension ICECandidate {
     guard text.utf8.count <= Self.maximumLength else {
       throw .tooLong(length: text.utf8.count, limit: Self.maximumLength)
     }
+    guard text.utf8.allSatisfy({ $0 < 0x80 }) else { throw .notASCII }
     var rest = text[...]
     while let last = rest.last, last.isWhitespace { rest.removeLast() }
     while let first = rest.first, first.isWhitespace { rest.removeFirst() }

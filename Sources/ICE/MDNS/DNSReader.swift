@@ -67,11 +67,12 @@ struct DNSReader {
     throw .badName(offset: start)
   }
 
-  /// Returns the name at an offset as `MDNSMessage.AddressRecord.name` describes it.
+  /// Returns the name at an offset as `MDNSMessage.AddressRecord.name` describes it; nil for one that is not ASCII: names of
+  /// hosts are, and such text takes long to compare.
   ///
   /// A compression pointer must point to before the part of the name that it ends, so there are no loops (RFC 1035,
   /// 4.1.4: a pointer to a prior occurrence). At most 128 labels and 128 pointers are read.
-  func name(at start: Int) throws(MDNSMessage.ParseError) -> String {
+  func name(at start: Int) throws(MDNSMessage.ParseError) -> String? {
     var text: [UInt8] = []
     var partStart = start
     var position = start
@@ -101,7 +102,7 @@ struct DNSReader {
       }
     }
     guard position < buffer.readableBytes else { throw .badName(offset: start) }
-    return String(decoding: text, as: UTF8.self)
+    return text.allSatisfy { $0 < 0x80 } ? String(decoding: text, as: UTF8.self) : nil
   }
 
   private static func append(_ label: ByteBufferView, to text: inout [UInt8]) {

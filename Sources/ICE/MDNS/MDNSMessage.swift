@@ -4,7 +4,7 @@ package import NIOCore
 package struct MDNSMessage: Sendable, Hashable {
   /// An A or AAAA record.
   package struct AddressRecord: Sendable, Hashable {
-    /// The lowercase name without the final dot. A dot or backslash within a label follows a backslash (RFC 1035, 5.1).
+    /// The lowercase name in ASCII without the final dot. A dot or backslash within a label follows a backslash (RFC 1035, 5.1).
     package var name: String
     package var address: IPAddress
     /// In seconds; 0 withdraws the record (RFC 6762, 10.1).
@@ -129,7 +129,7 @@ extension MDNSMessage {
     }
   }
 
-  /// Reads one record; nil when it is of another type or class.
+  /// Reads one record; nil when it is of another type or class, or its name is not ASCII.
   static func addressRecord(from reader: inout DNSReader) throws(ParseError) -> AddressRecord? {
     let nameOffset = reader.offset
     try reader.skipName()
@@ -140,6 +140,7 @@ extension MDNSMessage {
     guard let address = IPAddress(bytes: reader.bytes(start..<reader.offset)),
       address.family == (type == .a ? .v4 : .v6)
     else { throw .wrongAddressLength(type: type.rawValue, length: Int(length)) }
-    return AddressRecord(name: try reader.name(at: nameOffset), address: address, timeToLive: timeToLive)
+    guard let name = try reader.name(at: nameOffset) else { return nil }
+    return AddressRecord(name: name, address: address, timeToLive: timeToLive)
   }
 }

@@ -13,7 +13,9 @@ package struct MDNSName: Sendable, Hashable, CustomStringConvertible {
   /// Parses a name; nil when it does not look like that of a browser.
   package init?(_ text: some StringProtocol) {
     let label = text.utf8.dropLast(Self.suffix.utf8.count)
-    guard (1...Self.maximumLabelLength).contains(label.count), label.allSatisfy(Self.isAllowed) else { return nil }
+    guard (1...Self.maximumLabelLength).contains(label.count), label.allSatisfy(Self.isAllowed),
+      text.utf8.allSatisfy({ $0 < 0x80 })
+    else { return nil }
     let lowercase = text.lowercased()
     guard lowercase.utf8.dropFirst(label.count).elementsEqual(Self.suffix.utf8) else { return nil }
     description = lowercase

@@ -34,7 +34,7 @@ struct MDNSQuery: Sendable, Hashable {
         let (type, questionClass) = try reader.questionFields()
         guard questionClass & ~MDNSMessage.topBit == MDNSMessage.classInternet,
           type == Self.anyType || MDNSMessage.RecordType(rawValue: type) != nil,
-          let name = MDNSName(try reader.name(at: start))
+          let text = try reader.name(at: start), let name = MDNSName(text)
         else { continue }
         questions.append(Question(name: name, type: MDNSMessage.RecordType(rawValue: type)))
       }

@@ -5,10 +5,19 @@ package import NIOCore
 /// Getters ignore everything after MESSAGE-INTEGRITY or MESSAGE-INTEGRITY-SHA256, because it is not protected
 /// (RFC 8489, 14.5 and 14.6).
 extension STUNMessage {
-  /// USERNAME (RFC 8489, 14.3): in a connectivity check `receiver's fragment:sender's fragment` (RFC 8445, 7.2.2).
+  /// USERNAME (RFC 8489, 14.3): in a connectivity check `receiver's fragment:sender's fragment` (RFC 8445, 7.2.2). Do not
+  /// compare one that was received: text outside ASCII can take long.
   package var username: String? {
     get { text(of: .username) }
     set { set(.username, newValue.map { ByteBuffer(string: $0) }) }
+  }
+
+  /// The sender's fragment in the USERNAME of a connectivity check; nil without one, and for one that is not ASCII.
+  package var senderUsernameFragment: String? {
+    guard let bytes = first(.username)?.value.readableBytesView, let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
+      bytes.allSatisfy({ $0 < 0x80 })
+    else { return nil }
+    return String(decoding: bytes[bytes.index(after: colon)...], as: UTF8.self)
   }
 
   /// SOFTWARE (RFC 8489, 14.14).

@@ -65,7 +65,7 @@ struct TURNAuthentication: Sendable {
       }
     }
     let echoed = Self.announcesAlgorithms(nonce) ? offered : nil
-    if let challenge, challenge.realm == realm, challenge.algorithm == algorithm,
+    if let challenge, challenge.realm.utf8.elementsEqual(realm.utf8), challenge.algorithm == algorithm,
       (challenge.offeredAlgorithms == nil) == (echoed == nil)
     {
       if challenge.nonce == nonce { return .nothing }

@@ -1,3 +1,4 @@
+internal import Media
 package import Signalling
 
 /// The candidate of a `trickle` message: an ICE candidate, or the end of candidates.
@@ -25,8 +26,8 @@ package struct JanusCandidate: Sendable, Hashable, Codable {
 
   package init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
-    candidate = try? fields.decodeIfPresent(String.self, forKey: .candidate)
-    sdpMid = try? fields.decodeIfPresent(String.self, forKey: .sdpMid)
+    candidate = try? fields.decodeIfPresent(ASCIIText.self, forKey: .candidate)?.string
+    sdpMid = try? fields.decodeIfPresent(ASCIIText.self, forKey: .sdpMid)?.string
     let index = try? fields.decodeIfPresent(Int.self, forKey: .sdpMLineIndex)
     sdpMLineIndex = index.flatMap { (0...65_535).contains($0) ? $0 : nil }
     completed = try? fields.decodeIfPresent(Bool.self, forKey: .completed)

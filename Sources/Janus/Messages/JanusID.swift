@@ -1,3 +1,5 @@
+internal import Media
+
 /// The id of a VideoRoom room or feed: a number, or a text on servers that are configured with `string_ids`.
 public enum JanusID: Sendable, Hashable, CustomStringConvertible {
   case number(UInt64)
@@ -7,6 +9,22 @@ public enum JanusID: Sendable, Hashable, CustomStringConvertible {
   /// with `string_ids` by digits, use ``text(_:)``.
   public init(_ text: String) {
     self = UInt64(text).map { .number($0) } ?? .text(text)
+  }
+
+  /// Texts are compared by their bytes.
+  public static func == (one: Self, other: Self) -> Bool {
+    switch (one, other) {
+    case (.number(let one), .number(let other)): one == other
+    case (.text(let one), .text(let other)): UntrustedText(one) == UntrustedText(other)
+    case (.number, .text), (.text, .number): false
+    }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .number(let number): hasher.combine(number)
+    case .text(let text): hasher.combine(UntrustedText(text))
+    }
   }
 
   public var description: String {
@@ -27,7 +45,7 @@ extension JanusID: Codable {
       self = .number(number)
       return
     }
-    let text = try value.decode(String.self)
+    let text = try value.decode(UntrustedText.self).string
     guard text.utf8.count <= Self.maximumBytes else {
       throw DecodingError.dataCorruptedError(in: value, debugDescription: "The id is too long.")
     }

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import JSON
 import Media
 
 /// A message of the server: a response to a request, or an event of the session or of one of its handles.
@@ -57,14 +57,18 @@ package enum JanusMessage: Sendable, Hashable {
   }
 
   package init(parsing text: String) throws(ParseError) {
-    guard text.utf8.count <= Self.maximumBytes else { throw .tooLarge(bytes: text.utf8.count) }
-    let size = JSONSize(text)
-    guard size.values <= Self.maximumValues, size.depth <= Self.maximumDepth else {
-      throw .tooMuch(values: size.values, depth: size.depth)
+    let limits = JSONLimits(
+      bytes: Self.maximumBytes, values: Self.maximumValues, depth: Self.maximumDepth, nameBytes: Self.maximumName)
+    let wire: JanusWire
+    do {
+      wire = try JSONReader.decode(JanusWire.self, from: text, within: limits)
+    } catch {
+      switch error {
+      case .tooLarge(let bytes, _): throw .tooLarge(bytes: bytes)
+      case .tooMuch(let values, let depth): throw .tooMuch(values: values, depth: depth)
+      case .invalid(let bytes): throw .notAMessage(bytes: bytes)
+      }
     }
-    guard size.longestName <= Self.maximumName, !size.hasZero,
-      let wire = try? JSONDecoder().decode(JanusWire.self, from: Data(text.utf8))
-    else { throw .notAMessage(bytes: text.utf8.count) }
     try self.init(wire)
   }
 

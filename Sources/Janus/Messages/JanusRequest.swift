@@ -1,4 +1,5 @@
 import FoundationEssentials
+internal import Media
 
 /// A request of the Janus API, as the client sends it.
 ///
@@ -102,5 +103,15 @@ package struct JanusDescription: Sendable, Hashable, Codable {
   package init(type: String, sdp: String) {
     self.type = type
     self.sdp = sdp
+  }
+
+  private enum CodingKeys: CodingKey {
+    case type, sdp
+  }
+
+  package init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    type = try fields.decode(ASCIIText.self, forKey: .type).string
+    sdp = try fields.decode(UntrustedText.self, forKey: .sdp).string
   }
 }

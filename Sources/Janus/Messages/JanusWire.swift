@@ -1,5 +1,7 @@
+internal import Media
+
 /// The JSON of every message of the server. Unknown fields are ignored; a field of an unexpected type counts as
-/// missing.
+/// missing, and so does a word of the protocol that is not ASCII. Sentences of the server are cut.
 struct JanusWire: Decodable {
   var janus: String
   var transaction: String?
@@ -30,10 +32,19 @@ struct JanusWire: Decodable {
   struct Failure: Decodable {
     var code: Int
     var reason: String?
+
+    private enum CodingKeys: CodingKey {
+      case code, reason
+    }
+
+    init(from decoder: any Decoder) throws {
+      let fields = try decoder.container(keyedBy: CodingKeys.self)
+      code = try fields.decode(Int.self, forKey: .code)
+      reason = try? fields.decodeIfPresent(UntrustedText.self, forKey: .reason)?.sentence
+    }
   }
 
   struct Plugin: Decodable {
-    var plugin: String?
     var data: VideoRoomWire
   }
 
@@ -42,8 +53,8 @@ struct JanusWire: Decodable {
     func value<Value: Decodable>(_ key: CodingKeys, _ type: Value.Type = Value.self) -> Value? {
       try? fields.decodeIfPresent(type, forKey: key)
     }
-    janus = try fields.decode(String.self, forKey: .janus)
-    transaction = value(.transaction)
+    janus = try fields.decode(ASCIIText.self, forKey: .janus).string
+    transaction = value(.transaction, ASCIIText.self)?.string
     sessionID = value(.sessionID)
     sender = value(.sender)
     createdID = value(.data, Created.self)?.id
@@ -51,11 +62,16 @@ struct JanusWire: Decodable {
     plugin = value(.plugindata)
     jsep = value(.jsep)
     candidate = value(.candidate)
-    reason = value(.reason)
-    type = value(.type)
-    mid = value(.mid)
+    reason = value(.reason, UntrustedText.self)?.sentence
+    type = value(.type, ASCIIText.self)?.string
+    mid = value(.mid, ASCIIText.self)?.string
     isReceiving = value(.receiving)
     isUplink = value(.uplink)
     lost = value(.lost)
   }
+}
+
+extension UntrustedText {
+  /// A sentence of the server, cut to a length that a log shows.
+  var sentence: String { string.prefix(utf8Bytes: 256) }
 }

@@ -1,3 +1,5 @@
+internal import Media
+
 /// The JSON of `plugindata.data`: all fields of all events of the VideoRoom plugin.
 struct VideoRoomWire: Decodable {
   var videoroom: String?
@@ -24,7 +26,7 @@ struct VideoRoomWire: Decodable {
     func value<Value: Decodable>(_ key: CodingKeys, _ type: Value.Type = Value.self) -> Value? {
       try? fields.decodeIfPresent(type, forKey: key)
     }
-    videoroom = value(.videoroom)
+    videoroom = value(.videoroom, ASCIIText.self)?.string
     id = value(.id)
     privateID = value(.privateID)
     publishers = value(.publishers, [Lenient<Feed>].self)?.compactMap(\.value)
@@ -33,9 +35,9 @@ struct VideoRoomWire: Decodable {
     unpublished = value(.unpublished)
     leaving = value(.leaving)
     kicked = value(.kicked)
-    reason = value(.reason)
+    reason = value(.reason, UntrustedText.self)?.sentence
     errorCode = value(.errorCode)
-    error = value(.error)
+    error = value(.error, UntrustedText.self)?.sentence
   }
 
   struct Feed: Decodable {
@@ -52,7 +54,7 @@ struct VideoRoomWire: Decodable {
     init(from decoder: any Decoder) throws {
       let fields = try decoder.container(keyedBy: CodingKeys.self)
       id = try fields.decode(JanusID.self, forKey: .id)
-      display = try? fields.decodeIfPresent(String.self, forKey: .display)
+      display = try? fields.decodeIfPresent(UntrustedText.self, forKey: .display)?.sentence
       publisher = try? fields.decodeIfPresent(Bool.self, forKey: .publisher)
       dummy = try? fields.decodeIfPresent(Bool.self, forKey: .dummy)
       streams = (try? fields.decodeIfPresent([Lenient<Stream>].self, forKey: .streams))?.compactMap(\.value)
@@ -73,8 +75,8 @@ struct VideoRoomWire: Decodable {
 
     init(from decoder: any Decoder) throws {
       let fields = try decoder.container(keyedBy: CodingKeys.self)
-      type = try fields.decode(String.self, forKey: .type)
-      mid = try fields.decode(String.self, forKey: .mid)
+      type = try fields.decode(ASCIIText.self, forKey: .type).string
+      mid = try fields.decode(ASCIIText.self, forKey: .mid).string
       guard type.utf8.count <= Self.maximumBytes, mid.utf8.count <= Self.maximumBytes else {
         throw DecodingError.dataCorruptedError(forKey: .mid, in: fields, debugDescription: "The mid is too long.")
       }

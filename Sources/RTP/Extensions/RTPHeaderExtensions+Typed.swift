@@ -5,10 +5,14 @@ import NIOCore
 /// Reading returns nil when the element is absent or has the wrong size; setting nil removes it. A nil id, of an
 /// extension that was not negotiated, reads as absent and stores nothing.
 extension RTPHeaderExtensions {
-  /// Returns the text of an SDES item in a header (RFC 7941): mid (RFC 9143), rid and repaired rid (RFC 8852).
+  /// Returns the text of an SDES item in a header (RFC 7941): mid (RFC 9143), rid and repaired rid (RFC 8852). Nil for one
+  /// that is not ASCII, as all these are: others take long to compare.
   package func text(_ id: UInt8?) -> String? {
-    guard let id, let element = element(id) else { return nil }
-    return content.getString(at: element.valueIndex, length: element.valueCount)
+    guard let id, let element = element(id),
+      let bytes = content.viewBytes(at: element.valueIndex, length: element.valueCount),
+      bytes.allSatisfy({ $0 < 0x80 })
+    else { return nil }
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   /// Sets a text of at most 255 bytes of UTF-8.

@@ -20,8 +20,11 @@ public enum DataChannelMessage: Sendable, Hashable {
 
   var encoded: (protocolID: UInt32, payload: ByteBuffer) {
     switch self {
-    case .text(""): (DataChannelProtocolID.emptyText, ByteBuffer(integer: UInt8(0)))
-    case .text(let text): (DataChannelProtocolID.text, ByteBuffer(string: text))
+    // Not `case .text("")`: comparing normalises the text.
+    case .text(let text):
+      text.isEmpty
+        ? (DataChannelProtocolID.emptyText, ByteBuffer(integer: UInt8(0)))
+        : (DataChannelProtocolID.text, ByteBuffer(string: text))
     case .binary(let bytes):
       bytes.readableBytes == 0
         ? (DataChannelProtocolID.emptyBinary, ByteBuffer(integer: UInt8(0)))

@@ -1,9 +1,10 @@
+internal import Media
 internal import Signalling
 
 extension WireMessage {
   init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
-    eventName = try fields.decode(String.self, forKey: .eventName)
+    eventName = try fields.decode(ASCIIText.self, forKey: .eventName).string
     data = try? fields.decodeIfPresent(Payload.self, forKey: .data)
   }
 
@@ -14,8 +15,8 @@ extension WireMessage {
 
     init(from decoder: any Decoder) throws {
       let value = try decoder.singleValueContainer()
-      if let text = try? value.decode(String.self) {
-        self = .name(text)
+      if let text = try? value.decode(UntrustedText.self) {
+        self = .name(text.string)
       } else if let number = try? value.decode(Int64.self) {
         self = .name("\(number)")
       } else if let number = try? value.decode(Double.self) {
@@ -47,13 +48,13 @@ extension WireMessage {
     }
 
     init(from decoder: any Decoder) throws {
-      if let text = try? decoder.singleValueContainer().decode(String.self) {
-        sdp = text
+      if let text = try? decoder.singleValueContainer().decode(UntrustedText.self) {
+        sdp = text.string
         return
       }
       let fields = try decoder.container(keyedBy: CodingKeys.self)
-      type = try? fields.decodeIfPresent(String.self, forKey: .type)
-      sdp = try fields.decode(String.self, forKey: .sdp)
+      type = try? fields.decodeIfPresent(UntrustedText.self, forKey: .type)?.string
+      sdp = try fields.decode(UntrustedText.self, forKey: .sdp).string
     }
   }
 }
@@ -61,21 +62,24 @@ extension WireMessage {
 extension WireMessage.Payload {
   init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
-    func text(_ key: CodingKeys) -> String? { try? fields.decodeIfPresent(String.self, forKey: key) }
+    /// Reads a text in ASCII, as mids and candidates are; one that is not counts as missing.
+    func text(_ key: CodingKeys) -> String? { try? fields.decodeIfPresent(ASCIIText.self, forKey: key)?.string }
+    /// Reads an id or a secret, which is checked later.
+    func id(_ key: CodingKeys) -> String? { try? fields.decodeIfPresent(UntrustedText.self, forKey: key)?.string }
     /// Reads an m-line index, as a number or as a string; values outside 0 to 65535 count as missing.
     func index(_ key: CodingKeys) -> Int? {
       let number = (try? fields.decodeIfPresent(Int.self, forKey: key)) ?? text(key).flatMap { Int($0) }
       return number.flatMap { (0...65535).contains($0) ? $0 : nil }
     }
     room = try? fields.decodeIfPresent(WireMessage.Room.self, forKey: .room)
-    connections = try? fields.decodeIfPresent([String].self, forKey: .connections)
-    you = text(.you)
-    secret = text(.secret)
+    connections = try? fields.decodeIfPresent([UntrustedText].self, forKey: .connections)?.map(\.string)
+    you = id(.you)
+    secret = id(.secret)
     iceServers = try? fields.decodeIfPresent(SignalledICEServers.self, forKey: .iceServers)
-    socketId = text(.socketId)
+    socketId = id(.socketId)
     sdp = try? fields.decodeIfPresent(WireMessage.Description.self, forKey: .sdp)
     candidate = text(.candidate)
-    id = text(.id) ?? (try? fields.decodeIfPresent(Int64.self, forKey: .id)).map { "\($0)" }
+    self.id = text(.id) ?? (try? fields.decodeIfPresent(Int64.self, forKey: .id)).map { "\($0)" }
     label = index(.label)
     sdpMid = text(.sdpMid)
     sdpMLineIndex = index(.sdpMLineIndex)

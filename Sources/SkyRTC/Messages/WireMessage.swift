@@ -1,4 +1,5 @@
 import FoundationEssentials
+import JSON
 import Media
 internal import Signalling
 
@@ -81,23 +82,22 @@ struct WireMessage: Codable {
   /// - Parameter maximumValues: the number of values allowed in the text, so that a short text cannot take long to
   ///   decode.
   init(parsing text: String, maximumValues: Int) throws(SignallingError) {
-    let shape = JSONShape(text)
-    guard shape.values <= maximumValues, shape.depth <= Self.maximumDepth else {
-      throw .tooMuch(values: shape.values, depth: shape.depth)
-    }
-    // The decoder hashes names, and some names take long to hash: see `hasRunOutsideASCII(over:)`.
-    guard shape.longestName <= Self.maximumName, !shape.hasZero else { throw .notAMessage(bytes: text.utf8.count) }
+    let limits = JSONLimits(values: maximumValues, depth: Self.maximumDepth, nameBytes: Self.maximumName)
     do {
-      self = try JSONDecoder().decode(WireMessage.self, from: Data(text.utf8))
+      self = try JSONReader.decode(WireMessage.self, from: text, within: limits)
     } catch {
-      throw .notAMessage(bytes: text.utf8.count)
+      switch error {
+      case .tooMuch(let values, let depth): throw .tooMuch(values: values, depth: depth)
+      case .tooLarge(let bytes, _), .invalid(let bytes): throw .notAMessage(bytes: bytes)
+      }
     }
-    // These strings are compared and hashed too.
+    // These strings are compared and hashed, so they must be short and ASCII.
+    func isUsable(_ text: String) -> Bool { text.utf8.count <= Self.maximumName && text.utf8.allSatisfy { $0 < 0x80 } }
     guard eventName.utf8.count <= Self.maximumName else { throw .unknownEvent(eventName) }
     for (part, value) in [
       ("you", data?.you), ("secret", data?.secret), ("socketId", data?.socketId), ("sdp", data?.sdp?.type),
-    ] where (value?.utf8.count ?? 0) > Self.maximumName { throw .unusable(event: eventName, part: part) }
-    guard data?.connections?.allSatisfy({ $0.utf8.count <= Self.maximumName }) ?? true else {
+    ] where !(value.map(isUsable) ?? true) { throw .unusable(event: eventName, part: part) }
+    guard data?.connections?.allSatisfy(isUsable) ?? true else {
       throw .unusable(event: eventName, part: "connections")
     }
   }
@@ -151,59 +151,6 @@ package enum SignallingError: Error, Sendable, Hashable, CustomStringConvertible
       "There is no event \"\(name.printable(utf8Bytes: 40))\" in this direction."
     case .unusable(let event, let part):
       "The \(part) of an \(event) is missing or of the wrong kind."
-    }
-  }
-}
-
-/// The size and depth of a JSON text, found without decoding it, which takes a hundred times as long. Pure.
-///
-/// A text that is not JSON has a shape too; the decoder rejects it later.
-struct JSONShape: Sendable, Hashable {
-  /// The number of values in objects and arrays, counted by the commas and brackets outside strings.
-  private(set) var values = 0
-  /// The nesting depth of objects and arrays.
-  private(set) var depth = 0
-  /// The length of the longest name of a value, in bytes as written.
-  private(set) var longestName = 0
-  /// Whether there is a zero byte. JSON never has one, but texts in UTF-16 do, and their quotes and brackets are not
-  /// found here.
-  private(set) var hasZero = false
-
-  init(_ text: String) {
-    var isInString = false
-    var isEscaped = false
-    var open = 0
-    var length = 0
-    for byte in text.utf8 {
-      if byte == 0 { hasZero = true }
-      if isInString {
-        length += 1
-        if isEscaped {
-          isEscaped = false
-        } else if byte == UInt8(ascii: "\\") {
-          isEscaped = true
-        } else if byte == UInt8(ascii: "\"") {
-          isInString = false
-        }
-        continue
-      }
-      switch byte {
-      case UInt8(ascii: "\""):
-        isInString = true
-        length = 0
-      case UInt8(ascii: ":"):
-        longestName = max(longestName, length)
-      case UInt8(ascii: "{"), UInt8(ascii: "["):
-        values += 1
-        open += 1
-        depth = max(depth, open)
-      case UInt8(ascii: "}"), UInt8(ascii: "]"):
-        open -= 1
-      case UInt8(ascii: ","):
-        values += 1
-      default:
-        break
-      }
     }
   }
 }

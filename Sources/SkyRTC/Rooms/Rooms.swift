@@ -1,3 +1,5 @@
+internal import Media
+
 /// The members of all rooms, and the messages that joining, leaving and relaying cause. Pure: calls in, deliveries out.
 ///
 /// One connection is in at most one room. Joining the same room again changes nothing for the others; joining another
@@ -36,8 +38,8 @@ package struct Rooms: Sendable {
   private let maximumUsers: Int
   private let maximumRooms: Int
   /// The members in the order in which they joined. A room without members does not exist.
-  private var members: [String: [String]] = [:]
-  private var roomOf: [String: String] = [:]
+  private var members: [UntrustedText: [String]] = [:]
+  private var roomOf: [String: UntrustedText] = [:]
 
   package init(maximumNameCharacters: Int = 128, maximumUsers: Int = 50, maximumRooms: Int = 1000) {
     self.maximumNameCharacters = maximumNameCharacters
@@ -49,10 +51,10 @@ package struct Rooms: Sendable {
   package var count: Int { members.count }
 
   /// The ids in a room, in the order of joining.
-  package func members(of room: String) -> [String] { members[room] ?? [] }
+  package func members(of room: String) -> [String] { members[UntrustedText(room)] ?? [] }
 
   /// The room of a participant.
-  package func room(of id: String) -> String? { roomOf[id] }
+  package func room(of id: String) -> String? { roomOf[id]?.string }
 
   /// Adds a participant to a room and returns the messages for the others, then for the newcomer.
   package mutating func join(_ id: String, room: String) throws(JoinError) -> [Delivery] {
@@ -61,13 +63,14 @@ package struct Rooms: Sendable {
     guard characters <= maximumNameCharacters else {
       throw .nameTooLong(characters: characters, limit: maximumNameCharacters)
     }
+    let name = UntrustedText(room)
     let others = members(of: room).filter { $0 != id }
-    if roomOf[id] == room { return [Delivery(to: id, message: .peers(you: id, others: others))] }
+    if roomOf[id] == name { return [Delivery(to: id, message: .peers(you: id, others: others))] }
     guard others.count < maximumUsers else { throw .roomFull(limit: maximumUsers) }
     guard !others.isEmpty || members.count < maximumRooms else { throw .tooManyRooms(limit: maximumRooms) }
     var deliveries = leave(id)
-    members[room, default: []].append(id)
-    roomOf[id] = room
+    members[name, default: []].append(id)
+    roomOf[id] = name
     deliveries += others.map { Delivery(to: $0, message: .joined(id)) }
     deliveries.append(Delivery(to: id, message: .peers(you: id, others: others)))
     return deliveries
@@ -76,7 +79,7 @@ package struct Rooms: Sendable {
   /// Removes a participant from their room and returns the messages for the remaining members.
   package mutating func leave(_ id: String) -> [Delivery] {
     guard let room = roomOf.removeValue(forKey: id) else { return [] }
-    let staying = members(of: room).filter { $0 != id }
+    let staying = (members[room] ?? []).filter { $0 != id }
     members[room] = staying.isEmpty ? nil : staying
     return staying.map { Delivery(to: $0, message: .left(id)) }
   }

@@ -68,6 +68,10 @@ struct RequestRules: Sendable {
   }
 
   func rejection(of head: HTTPRequestHead) -> Rejection? {
+    // A URI has only ASCII (RFC 3986, 2).
+    guard !head.uri.utf8.hasRunOutsideASCII(over: 0) else {
+      return Rejection(status: 400, reason: "The target of the request is not ASCII.")
+    }
     for name in ["Host", "Origin", "Upgrade", "Connection", "Sec-WebSocket-Version"]
     where head.headers[name].contains(where: { $0.utf8.hasRunOutsideASCII(over: 0) }) {
       return Rejection(status: 400, reason: "The \(name) header is not ASCII.")

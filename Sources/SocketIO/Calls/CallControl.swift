@@ -100,7 +100,7 @@ package struct CallControl: Sendable {
 
   /// Sends what waited, in calls that continue: an ICE restart that the other side has not seen.
   private mutating func sendWaiting() -> [Action] {
-    let waiting = waitingMessages.sorted { $0.key.text < $1.key.text }
+    let waiting = waitingMessages.sorted { $0.key < $1.key }
     waitingMessages = [:]
     return waiting.flatMap { other, messages in messages.flatMap { send($0, to: other) } }
   }
@@ -117,7 +117,7 @@ package struct CallControl: Sendable {
       waitingMessages = [:]
       isClosed = true
     }
-    return isLoggedIn ? calls.keys.map(\.text).sorted().map { .send(.hangUp(to: $0)) } : []
+    return isLoggedIn ? calls.keys.sorted().map { .send(.hangUp(to: $0.text)) } : []
   }
 
   // MARK: The owner

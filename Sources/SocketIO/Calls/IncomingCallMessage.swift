@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+internal import JSON
 package import Media
 package import Signalling
 
@@ -46,10 +46,10 @@ package enum IncomingCallMessage: Sendable, Hashable {
         throw .unusable(event: event, field: "candidate")
       }
       let index = fields["sdpMLineIndex"]?.lenientInt.flatMap { (0...65_535).contains($0) ? $0 : nil }
-      let mid = fields["sdpMid"]?.lenientText.flatMap { $0.isEmpty ? nil : $0.prefix(utf8Bytes: 256) }
+      let mid = fields["sdpMid"]?.lenientText?.ascii.flatMap { $0.isEmpty ? nil : $0.prefix(utf8Bytes: 256) }
       self = .candidate(
         from: try Self.user(in: fields, of: event),
-        TrickledCandidate(candidate: candidate, mid: mid, mLineIndex: index))
+        TrickledCandidate(candidate: candidate.string, mid: mid, mLineIndex: index))
     default:
       self = .hangUp(from: try Self.user(in: fields, of: event))
     }
@@ -57,28 +57,28 @@ package enum IncomingCallMessage: Sendable, Hashable {
 
   private static func object(in arguments: [JSONValue], of event: String) throws(SocketIOParseError) -> JSONValue {
     var value = arguments.first ?? .null
-    if case .string(let text) = value { value = try JSONValue(parsing: text) }
+    if case .string(let text) = value { value = try JSONValue(parsing: text.string) }
     guard case .object = value else { throw .unusable(event: event, field: "argument") }
     return value
   }
 
   private static func iceServers(_ value: JSONValue) -> SignalledICEServers? {
-    try? JSONDecoder().decode(SignalledICEServers.self, from: Data(value.text.utf8))
+    try? JSONReader.decode(SignalledICEServers.self, from: value.text, within: .init(values: 1_024))
   }
 
   private static func user(in fields: JSONValue, of event: String) throws(SocketIOParseError) -> ParticipantID {
     guard let name = fields["from"]?.lenientText, (1...maximumNameBytes).contains(name.utf8.count) else {
       throw .unusable(event: event, field: "from")
     }
-    return ParticipantID(name)
+    return ParticipantID(name.string)
   }
 
   /// The description, as a text or as an object with one.
   private static func sdp(in fields: JSONValue, of event: String) throws(SocketIOParseError) -> String {
     switch fields["sdp"] {
-    case .string(let sdp)? where !sdp.isEmpty: return sdp
+    case .string(let sdp)? where !sdp.isEmpty: return sdp.string
     case .object(let description)?:
-      if case .string(let sdp)? = description["sdp"], !sdp.isEmpty { return sdp }
+      if case .string(let sdp)? = description["sdp"], !sdp.isEmpty { return sdp.string }
     default: break
     }
     throw .unusable(event: event, field: "sdp")

@@ -1,3 +1,4 @@
+internal import Media
 package import Signalling
 
 /// A message of the call signalling to the server.
@@ -16,35 +17,38 @@ package enum OutgoingCallMessage: Sendable, Hashable {
   package var packet: SocketIOPacket {
     switch self {
     case .login(let userName):
-      Self.event("login", ["username": .string(userName)])
+      Self.event("login", ["username": .string(UntrustedText(userName))])
     case .callRequest(let user):
-      Self.event("call_request", ["ids": .array([.string(user)])])
+      Self.event("call_request", ["ids": .array([.string(UntrustedText(user))])])
     case .callResponse(let user, let isAccepted):
-      Self.event("call_response", ["to": .string(user), "response": .string(isAccepted ? "true" : "false")])
+      Self.event(
+        "call_response",
+        ["to": .string(UntrustedText(user)), "response": .string(UntrustedText(isAccepted ? "true" : "false"))])
     case .offer(let user, let sdp):
-      Self.event("offer", ["to": .string(user), "type": "offer", "sdp": .string(sdp)])
+      Self.event("offer", ["to": .string(UntrustedText(user)), "type": "offer", "sdp": .string(UntrustedText(sdp))])
     case .answer(let user, let sdp):
-      Self.event("answer", ["to": .string(user), "type": "answer", "sdp": .string(sdp)])
+      Self.event("answer", ["to": .string(UntrustedText(user)), "type": "answer", "sdp": .string(UntrustedText(sdp))])
     case .candidate(let user, let candidate):
       Self.event(
         "ice",
         [
-          "to": .string(user), "candidate": .string(candidate.candidate), "sdpMid": .string(candidate.mid ?? ""),
+          "to": .string(UntrustedText(user)), "candidate": .string(UntrustedText(candidate.candidate)),
+          "sdpMid": .string(UntrustedText(candidate.mid ?? "")),
           // The index is a string in this protocol.
-          "sdpMLineIndex": .string("\(candidate.mLineIndex ?? 0)"),
+          "sdpMLineIndex": .string(UntrustedText("\(candidate.mLineIndex ?? 0)")),
         ])
     case .hangUp(let user):
-      Self.event("disconnectpeer", ["to": .string(user)])
+      Self.event("disconnectpeer", ["to": .string(UntrustedText(user))])
     }
   }
 
   private static func event(_ name: String, _ fields: [String: JSONValue]) -> SocketIOPacket {
-    .event(name, .string(JSONValue.object(fields).text))
+    .event(name, .string(UntrustedText(JSONValue.object(fields).text)))
   }
 }
 
 extension JSONValue: ExpressibleByStringLiteral {
   package init(stringLiteral text: String) {
-    self = .string(text)
+    self = .string(UntrustedText(text))
   }
 }

@@ -1,3 +1,5 @@
+internal import Media
+
 /// The parameters of an Engine.IO connection: the text of the server's first packet.
 ///
 /// Source: the Engine.IO protocol, "Handshake". The intervals are limited to 1 s to 120 s, so that no server makes the
@@ -15,7 +17,7 @@ package struct EngineIOHandshake: Sendable, Hashable {
   package init(parsing text: String) throws(SocketIOParseError) {
     let value: JSONValue
     do { value = try JSONValue(parsing: text) } catch { throw .invalidHandshake }
-    guard let sessionID = value["sid"]?.lenientText, (1...256).contains(sessionID.utf8.count),
+    guard let sessionID = value["sid"]?.lenientText?.string, (1...256).contains(sessionID.utf8.count),
       sessionID.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
     else { throw .invalidHandshake }
     self.sessionID = sessionID
@@ -29,7 +31,7 @@ package struct EngineIOHandshake: Sendable, Hashable {
     let milliseconds: Double?
     switch value {
     case .number(let number): milliseconds = number
-    case .string(let text): milliseconds = Double(text)
+    case .string(let text): milliseconds = text.ascii.flatMap { Double($0) }
     default: milliseconds = nil
     }
     guard let milliseconds, milliseconds.isFinite else { return absent }

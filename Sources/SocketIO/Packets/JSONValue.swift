@@ -1,34 +1,35 @@
 import FoundationEssentials
-import Media
+import JSON
+package import Media
 
 /// Any JSON value (RFC 8259), because servers write the same field as a number, a string or a boolean.
 package enum JSONValue: Sendable, Hashable {
   case null
   case bool(Bool)
   case number(Double)
-  case string(String)
+  case string(UntrustedText)
   case array([JSONValue])
   case object([String: JSONValue])
 
   /// The maximum number of values in a text, so that a short text cannot take long to decode.
   private static let maximumValues = 1_024
   private static let maximumDepth = 8
-  /// The maximum length of a run of bytes outside ASCII: longer runs of combining marks take long to compare.
-  private static let maximumRun = 4_096
+  /// The maximum length of a name, and of a run of bytes outside ASCII in it: some servers make names of those of users.
+  private static let maximumName = 4_096
+  private static let maximumRun = 64
 
   /// Parses a text of one value.
   package init(parsing text: String) throws(SocketIOParseError) {
-    let shape = JSONShape(text)
-    guard shape.values <= Self.maximumValues, shape.depth <= Self.maximumDepth else {
-      throw .tooMuchJSON(values: shape.values, depth: shape.depth)
-    }
-    guard !shape.hasZero, !text.utf8.hasRunOutsideASCII(overInJSON: Self.maximumRun) else {
-      throw .invalidJSON(bytes: text.utf8.count)
-    }
+    let limits = JSONLimits(
+      values: Self.maximumValues, depth: Self.maximumDepth, nameBytes: Self.maximumName,
+      nameRunOutsideASCII: Self.maximumRun)
     do {
-      self = try JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))
+      self = try JSONReader.decode(JSONValue.self, from: text, within: limits)
     } catch {
-      throw .invalidJSON(bytes: text.utf8.count)
+      switch error {
+      case .tooMuch(let values, let depth): throw .tooMuchJSON(values: values, depth: depth)
+      case .tooLarge(let bytes, _), .invalid(let bytes): throw .invalidJSON(bytes: bytes)
+      }
     }
   }
 
@@ -48,10 +49,10 @@ package enum JSONValue: Sendable, Hashable {
   }
 
   /// A string, or a whole number as its text, because phone numbers are written in both ways.
-  package var lenientText: String? {
+  package var lenientText: UntrustedText? {
     switch self {
     case .string(let text): text
-    case .number(let number): Int64(exactly: number).map { "\($0)" }
+    case .number(let number): Int64(exactly: number).map { UntrustedText("\($0)") }
     default: nil
     }
   }
@@ -75,7 +76,7 @@ package enum JSONValue: Sendable, Hashable {
   package var lenientInt: Int? {
     switch self {
     case .number(let number): Int(exactly: number)
-    case .string(let text): Int(text)
+    case .string(let text): text.ascii.flatMap { Int($0) }
     default: nil
     }
   }
@@ -86,7 +87,7 @@ extension JSONValue: Codable {
     let value = try decoder.singleValueContainer()
     if value.decodeNil() {
       self = .null
-    } else if let text = try? value.decode(String.self) {
+    } else if let text = try? value.decode(UntrustedText.self) {
       self = .string(text)
     } else if let flag = try? value.decode(Bool.self) {
       self = .bool(flag)

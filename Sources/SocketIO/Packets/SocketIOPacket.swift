@@ -1,3 +1,5 @@
+internal import Media
+
 /// A packet of Socket.IO in the text of an Engine.IO message, for example `2["login","{…}"]`.
 ///
 /// Source: the Socket.IO protocol, revisions 4 and 5, "Packet encoding":
@@ -29,7 +31,7 @@ package struct SocketIOPacket: Sendable, Hashable {
 
   /// An event with one argument.
   package static func event(_ name: String, _ argument: JSONValue) -> SocketIOPacket {
-    SocketIOPacket(.event, data: .array([.string(name), argument]))
+    SocketIOPacket(.event, data: .array([.string(UntrustedText(name)), argument]))
   }
 
   /// Parses a packet.
@@ -41,7 +43,7 @@ package struct SocketIOPacket: Sendable, Hashable {
     self.init(kind)
     if rest.first == UInt8(ascii: "/") {
       let name = rest.prefix { $0 != UInt8(ascii: ",") }
-      guard name.count <= 256 else { throw .invalidJSON(bytes: text.utf8.count) }
+      guard name.count <= 256, name.allSatisfy({ $0 < 0x80 }) else { throw .invalidJSON(bytes: text.utf8.count) }
       // A namespace may have a query, which names the same namespace.
       namespace = String(decoding: name.prefix { $0 != UInt8(ascii: "?") }, as: UTF8.self)
       rest = rest[name.endIndex...].dropFirst()
@@ -61,9 +63,10 @@ package struct SocketIOPacket: Sendable, Hashable {
 
   /// The name and the arguments of an event.
   package func event() throws(SocketIOParseError) -> (name: String, arguments: [JSONValue]) {
-    guard case .array(let values) = data, case .string(let name)? = values.first, name.utf8.count <= 256 else {
+    guard case .array(let values) = data, case .string(let text)? = values.first, text.utf8.count <= 256 else {
       throw .noEventName
     }
+    guard let name = text.ascii else { throw .unknownEvent(text.description) }
     return (name, Array(values.dropFirst()))
   }
 

@@ -149,7 +149,7 @@ package struct SocketIOSession: Sendable {
     case .error:
       if isConnected { return [] }
       let text = packet.data?["message"]?.lenientText ?? packet.data?.lenientText ?? "no reason given"
-      return end("The server refuses the connection: \(text.printable()).")
+      return end("The server refuses the connection: \(text).")
     }
   }
 

@@ -154,11 +154,16 @@ struct HostileDescriptionTests {
 
   @Test(
     "ICE credentials with characters that neither the RFC nor browsers allow are refused",
-    arguments: ["ab cd", "ab:cd", "abc\u{1B}d", "äbcd", "ab.cd", "ab+c\u{301}"])
+    arguments: ["ab cd", "ab:cd", "abc\u{1B}d", "ab.cd"])
   func characters(fragment: String) throws {
     let offer = "v=0\r\n" + (try Self.video.changing("ufrag:abcd", to: "ufrag:\(fragment)"))
     var negotiator = Negotiator.seeded()
     #expect(throws: NegotiationError.badICECharacters) { try negotiator.receivedOffer(offer) }
+    // What is not ASCII is no attribute.
+    for fragment in ["äbcd", "ab+c\u{301}"] {
+      let other = "v=0\r\n" + (try Self.video.changing("ufrag:abcd", to: "ufrag:\(fragment)"))
+      #expect(throws: NegotiationError.noICECredentials) { try negotiator.receivedOffer(other) }
+    }
   }
 
   /// ZLMediaKit and others write base64 with an index, `wKjZsR9AH0A=_6`.

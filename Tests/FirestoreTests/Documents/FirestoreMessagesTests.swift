@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Media
 import TestSupport
 import Testing
 
@@ -24,7 +25,7 @@ struct FirestoreMessagesTests {
   func readsDocument() throws {
     let read = try FirestoreResponse.document(Data(document.utf8), in: database)
     #expect(read.path == ConnectionDocuments.room("1", role: "host").description)
-    #expect(read.fields["sdp"]?.string == "v=0\r\n")
+    #expect(read.fields["sdp"]?.text == "v=0\r\n")
     #expect(read.fields["index"]?.integer == 7)
     #expect(read.fields["number"]?.integer == 8)
     #expect(read.fields["ratio"]?.integer == 2)

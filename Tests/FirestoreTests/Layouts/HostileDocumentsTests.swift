@@ -93,10 +93,11 @@ struct HostileDocumentsTests {
     let description = StoredDescription(
       .offer, sdp: TestDescription.sdp("a", candidates: []), updateTime: FirestoreTimestamp(seconds: 1))
     var connection = IncomingConnection(description, now: .now)
-    var stored: [String: StoredCandidate] = [:]
+    var stored: [FirestoreID: StoredCandidate] = [:]
     for index in 0..<10_000 {
       let text = "candidate:\(index) 1 udp 1 10.0.0.1 5000 typ host ufrag a"
-      stored["\(index)"] = StoredCandidate(TrickledCandidate(candidate: text), updateTime: description.updateTime)
+      stored[FirestoreID(stringLiteral: "\(index)")] = StoredCandidate(
+        TrickledCandidate(candidate: text), updateTime: description.updateTime)
     }
     #expect(connection.newCandidates(in: stored).count == IncomingConnection.maximumCandidates)
     #expect(connection.newCandidates(in: stored).isEmpty)

@@ -16,10 +16,11 @@ struct RoomSignallingTests {
     .present(StoredDescription(kind, sdp: TestDescription.sdp(fragment, candidates: []), updateTime: time(seconds)))
   }
 
-  private func candidates(_ fragments: String..., at seconds: Int64 = 100) -> [String: StoredCandidate] {
-    var stored: [String: StoredCandidate] = [:]
+  private func candidates(_ fragments: String..., at seconds: Int64 = 100) -> [FirestoreID: StoredCandidate] {
+    var stored: [FirestoreID: StoredCandidate] = [:]
     for (index, fragment) in fragments.enumerated() {
-      stored["\(index)"] = StoredCandidate(TestDescription.candidates(fragment)[0], updateTime: time(seconds))
+      stored[FirestoreID(stringLiteral: "\(index)")] = StoredCandidate(
+        TestDescription.candidates(fragment)[0], updateTime: time(seconds))
     }
     return stored
   }

@@ -1,3 +1,4 @@
+import Media
 import Signalling
 import Testing
 
@@ -18,7 +19,8 @@ struct StoredDocumentsTests {
     ])
   func description(type: String, kind: StoredDescription.Kind) throws {
     let sdp = TestDescription.sdp("abcd", candidates: [])
-    let read = try StoredDescription(parsing: document(["sdp": .string(sdp), "type": .string(type)]))
+    let read = try StoredDescription(
+      parsing: document(["sdp": .string(UntrustedText(sdp)), "type": .string(UntrustedText(type))]))
     #expect(read.kind == kind)
     #expect(read.usernameFragment == "abcd")
     #expect(read.sdp == sdp)
@@ -38,7 +40,7 @@ struct StoredDocumentsTests {
     }
     let long = String(repeating: "v", count: StoredDescription.maximumBytes + 1)
     #expect(throws: StoredDescription.ParseError.self) {
-      try StoredDescription(parsing: document(["sdp": .string(long), "type": .string("offer")]))
+      try StoredDescription(parsing: document(["sdp": .string(UntrustedText(long)), "type": .string("offer")]))
     }
   }
 
@@ -48,7 +50,7 @@ struct StoredDocumentsTests {
     let read = try StoredCandidate(parsing: document(fields))
     #expect(read.candidate == TrickledCandidate(candidate: "candidate:1", mid: nil, mLineIndex: nil))
     #expect(throws: StoredCandidate.ParseError.self) { try StoredCandidate(parsing: document([:])) }
-    let long = FirestoreValue.string(String(repeating: "c", count: StoredCandidate.maximumBytes + 1))
+    let long = FirestoreValue.string(UntrustedText(String(repeating: "c", count: StoredCandidate.maximumBytes + 1)))
     #expect(throws: StoredCandidate.ParseError.self) { try StoredCandidate(parsing: document(["sdp": long])) }
   }
 

@@ -31,9 +31,9 @@ struct SimulatedBot<Layout: SignallingLayout> {
       snapshot.description = (try? StoredDescription(parsing: document)).map { .present($0) } ?? .unusable
     }
     if plan.readsCandidates, snapshot.description != .absent {
-      var candidates: [String: StoredCandidate] = [:]
+      var candidates: [FirestoreID: StoredCandidate] = [:]
       for document in database.list(layout.incoming.candidates) {
-        candidates[document.path.id.text] = try? StoredCandidate(parsing: document)
+        candidates[document.path.id] = try? StoredCandidate(parsing: document)
       }
       snapshot.candidates = candidates
     }

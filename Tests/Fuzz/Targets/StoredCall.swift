@@ -29,9 +29,9 @@ struct StoredCall<Layout: SignallingLayout> {
       snapshot.description = (try? StoredDescription(parsing: document)).map { .present($0) } ?? .unusable
     }
     if plan.readsCandidates {
-      var candidates: [String: StoredCandidate] = [:]
+      var candidates: [FirestoreID: StoredCandidate] = [:]
       for document in list(layout.incoming.candidates) {
-        candidates[document.path.id.text] = try? StoredCandidate(parsing: document)
+        candidates[document.path.id] = try? StoredCandidate(parsing: document)
       }
       snapshot.candidates = candidates
     }

@@ -38,4 +38,32 @@ struct HostileTextsTests {
       try JanusMessage(parsing: String(decoding: bytes, as: UTF8.self))
     }
   }
+
+  @Test("messages with combining marks in any field cost no more than those of ASCII")
+  func fields() {
+    let marks = "a" + String(repeating: "\u{0301}\u{0316}", count: 30_000)
+    let plain = String(repeating: "a", count: marks.utf8.count)
+    let frames = [
+      #"{"janus":"%"}"#, #"{"janus":"ack","transaction":"%"}"#, #"{"janus":"ack","%":1}"#,
+      #"{"janus":"error","error":{"code":429,"reason":"%"}}"#,
+      #"{"janus":"event","sender":1,"plugindata":{"data":{"videoroom":"%","leaving":"%"}}}"#,
+      #"{"janus":"event","sender":1,"plugindata":{"data":{"videoroom":"event","publishers":[{"id":"%","display":"%"}]}}}"#,
+      #"{"janus":"trickle","sender":1,"candidate":{"candidate":"%","sdpMid":"%"}}"#,
+      #"{"janus":"event","sender":1,"jsep":{"type":"%","sdp":"%"},"plugindata":{"data":{"videoroom":"attached"}}}"#,
+    ]
+    for frame in frames {
+      let parts = frame.split(separator: "%", omittingEmptySubsequences: false).map(String.init)
+      let ratio = ProcessorTime.ratio(of: marks, to: plain) { text in
+        let message = try? JanusMessage(parsing: parts.dropFirst().reduce(parts[0]) { $0 + text + $1 })
+        if case .error(let error, _) = message { _ = error.consequence }
+      }
+      #expect(ratio < 10, "Marks in \(frame) cost \(ratio) times as much as ASCII.")
+    }
+  }
+
+  @Test("ids that look the same are two feeds")
+  func ids() {
+    #expect(JanusID("\u{E5}") != JanusID("a\u{30A}"))
+    #expect(Set([JanusID("\u{E5}"), JanusID("a\u{30A}"), JanusID("7"), JanusID.number(7)]).count == 3)
+  }
 }

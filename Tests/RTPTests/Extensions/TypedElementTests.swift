@@ -83,4 +83,12 @@ struct TypedElementTests {
     extensions.setText(String(repeating: "x", count: 255), 4)
     #expect(extensions.text(4)?.count == 255)
   }
+
+  @Test("a mid or rid that is not ASCII reads as absent")
+  func outsideASCII() {
+    var extensions = RTPHeaderExtensions()
+    extensions.setText("é", 4)
+    #expect(extensions.element(4) != nil)
+    #expect(extensions.text(4) == nil)
+  }
 }

@@ -33,6 +33,9 @@ struct RequestRulesTests {
   func marks() {
     let marks = String(repeating: "\u{301}", count: 4_000) + String(repeating: "\u{316}", count: 4_000)
     #expect(Self.status(Self.request(host: "localhost\(marks)")) == 400)
+    var page = Self.request(upgrades: false)
+    page.uri = "/\(marks)"
+    #expect(Self.status(page) == 400)
     #expect(Self.status(Self.request(origin: "https://a\(marks)")) == 400)
     for name in ["Upgrade", "Connection", "Sec-WebSocket-Version"] {
       var head = Self.request()
