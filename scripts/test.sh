@@ -94,6 +94,7 @@ if [[ $what == all ]]; then
   step "Lint"
   run 5 "${SWIFT:-swift}" format lint --strict --parallel --recursive Package.swift Sources Tests Benchmarks Examples
   run 5 scripts/structure.sh circles
+  run 5 scripts/text.sh
 fi
 
 step "Build"

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Logs of chat")
 struct ChatTests {
-  func entry(_ text: String, time: Double = 1.5, name: String? = "Ann") -> ChatEntry {
+  func entry(_ text: UntrustedText, time: Double = 1.5, name: String? = "Ann") -> ChatEntry {
     ChatEntry(
       time: time, secondsSince1970: 1_772_357_400.125, sender: "id-1", senderName: name, text: text,
       direction: .received)
@@ -25,10 +25,10 @@ struct ChatTests {
   @Test("a text of more than 16 KiB is cut and ends with an ellipsis")
   func long() {
     let fits = String(repeating: "é", count: 8_192)
-    #expect(entry(fits).text == fits)
-    let cut = entry(fits + "é").text
-    #expect(cut.utf8.count <= 16_384 && cut.utf8.count > 16_380 && cut.hasSuffix("é…"))
-    let marks = entry("a" + String(repeating: "\u{301}", count: 20_000)).text
+    #expect(entry(UntrustedText(fits)).text == UntrustedText(fits))
+    let cut = entry(UntrustedText(fits + "é")).text
+    #expect(cut.utf8.count <= 16_384 && cut.utf8.count > 16_380 && cut.string.hasSuffix("é…"))
+    let marks = entry(UntrustedText("a" + String(repeating: "\u{301}", count: 20_000))).text
     #expect(marks.utf8.count <= 16_384 && marks.unicodeScalars.count > 8_000)
   }
 
@@ -43,6 +43,16 @@ struct ChatTests {
         == "01:01:02.000 --> 01:01:07.000\n<v A&gt; &lt;B&amp;C>a\nb --&gt; &lt;i&gt;&amp;c d\n\n")
     #expect(
       writer.text(appending: entry("", time: 3_663, name: nil)) == "01:01:03.000 --> 01:01:08.000\n<v id-1>\n\n")
+  }
+
+  @Test("characters that act on a terminal or turn the direction of text are escaped in JSON and left out of subtitles")
+  func invisible() {
+    let hostile = entry("a\u{9B}31m\u{202E}b\u{2028}\u{E0001}é\u{200D}", name: "\u{202E}Ann")
+    #expect(
+      hostile.jsonLine.hasSuffix(#""name":"\u202eAnn","text":"a\u009b31m\u202eb\u2028\udb40\udc01é\u200d"}"# + "\n"))
+    var writer = WebVTTWriter(isHeaderWritten: true)
+    #expect(
+      writer.text(appending: hostile) == "00:00:01.500 --> 00:00:06.500\n<v Ann>a31mbé\u{200D}\n\n")
   }
 
   @Test("cues never start before an earlier one, and odd times cause no trap")

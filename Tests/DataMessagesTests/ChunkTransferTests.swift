@@ -167,7 +167,7 @@ struct ChunkTransferTests {
 
   func ask(size: Int) -> String { DataMessage.fileOffer(FileOffer(name: "a", size: Int64(size), sendID: "ID")).text }
 
-  func chunk(_ data: String, isLast: Bool) -> String {
+  func chunk(_ data: UntrustedText, isLast: Bool) -> String {
     DataMessage.fileChunk(FileChunk(sendID: "ID", data: data, isLast: isLast)).text
   }
 }

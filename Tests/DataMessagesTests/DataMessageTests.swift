@@ -1,4 +1,5 @@
 import DataMessages
+import Media
 import NIOCore
 import TestSupport
 import Testing
@@ -85,7 +86,7 @@ struct DataMessageTests {
   func limits() throws {
     let frame = #"{"data":""}"#
     let text = String(repeating: "a", count: (256 << 10) - frame.utf8.count)
-    #expect(try DataMessage(parsing: #"{"data":"\#(text)"}"#) == .chat(text))
+    #expect(try DataMessage(parsing: #"{"data":"\#(text)"}"#) == .chat(UntrustedText(text)))
     #expect(throws: DataMessageError.tooLarge(bytes: 262_145, limit: 262_144)) {
       try DataMessage(parsing: #"{"data":"\#(text)a"}"#)
     }

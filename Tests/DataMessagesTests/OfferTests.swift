@@ -130,7 +130,7 @@ struct OfferTests {
     var generator = SeededGenerator(seed: seed)
     var bot = TransferOwner()
     bot.answersCreate = seed.isMultiple(of: 2)
-    let data = ["", "data:;base64,", "QUJD", "QQ==", "!", "data:"]
+    let data: [UntrustedText] = ["", "data:;base64,", "QUJD", "QQ==", "!", "data:"]
     for _ in 0..<3_000 {
       let id = "\(Int.random(in: 0..<24, using: &generator))"
       let channel = UInt16.random(in: 0..<12, using: &generator)
@@ -167,7 +167,7 @@ struct OfferTests {
     #expect(bot.written.keys.allSatisfy { ended.contains($0) })
   }
 
-  func offer(_ sendID: String, size: Int64 = 3, name: String = "a.txt") -> String {
+  func offer(_ sendID: String, size: Int64 = 3, name: UntrustedText = "a.txt") -> String {
     DataMessage.fileOffer(FileOffer(name: name, size: size, sendID: sendID)).text
   }
 }

@@ -14,7 +14,7 @@ extension CheckReport {
     get throws {
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-      return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
+      return String(decoding: try encoder.encode(self), as: UTF8.self).escapingInvisibleInJSON + "\n"
     }
   }
 

@@ -1,3 +1,5 @@
+internal import Media
+
 /// Writes chat as WebVTT subtitles (W3C WebVTT, 4). A file is only appended to, by whole cues, so that it is valid
 /// after a crash too.
 package struct WebVTTWriter: Sendable {
@@ -22,8 +24,9 @@ package struct WebVTTWriter: Sendable {
     let header = isHeaderWritten ? "" : "WEBVTT\n\n"
     isHeaderWritten = true
     let name = entry.senderName ?? ""
-    let voice = Self.payload(name.isEmpty ? entry.sender : name).split(separator: "\n").joined(separator: " ")
-    return header + "\(Self.timestamp(start)) --> \(Self.timestamp(end))\n<v \(voice)>\(Self.payload(entry.text))\n\n"
+    let voice = Self.lines(of: name.isEmpty ? entry.sender : name).joined(separator: " ")
+    let text = Self.lines(of: entry.text.string).joined(separator: "\n")
+    return header + "\(Self.timestamp(start)) --> \(Self.timestamp(end))\n<v \(voice)>\(text)\n\n"
   }
 
   /// `hh:mm:ss.mmm`
@@ -37,8 +40,9 @@ package struct WebVTTWriter: Sendable {
       + digits(milliseconds % 1_000, 3)
   }
 
-  /// Escapes a text. Line breaks are kept, but no blank line, which would end the cue. Without `>` there is no `-->`.
-  private static func payload(_ text: String) -> String {
+  /// Returns the escaped lines of a text without blank ones, which would end the cue. Without `>` there is no `-->`. Invisible
+  /// characters are left out, among them those that turn the direction of the text around them; words and emoji need joiners.
+  private static func lines(of text: String) -> [String] {
     var lines: [String] = []
     var line = ""
     var hasInk = false
@@ -53,12 +57,13 @@ package struct WebVTTWriter: Sendable {
       case "<": line += "&lt;"
       case ">": line += "&gt;"
       case "\t": line += " "
-      case _ where scalar.properties.generalCategory == .control: continue
+      case "\u{200C}", "\u{200D}": line.unicodeScalars.append(scalar)
+      case _ where scalar.isInvisible: continue
       default: line.unicodeScalars.append(scalar)
       }
       if !scalar.properties.isWhitespace { hasInk = true }
     }
     endLine()
-    return lines.joined(separator: "\n")
+    return lines
   }
 }

@@ -1,4 +1,4 @@
-import Media
+package import Media
 
 /// A name under which a received file can be stored in a folder, made from an announced name. It is at most 250 bytes
 /// of UTF-8 long: file systems allow 255, and `.part` may follow.
@@ -8,7 +8,9 @@ import Media
 /// - Removed: control characters and invisible format characters, such as those that change the direction of text and
 ///   can disguise an extension. The joiners U+200C and U+200D are kept: words and emoji need them.
 /// - Changed: white space at the ends and dots at the end are removed, and a leading `-` becomes `_`, because it looks
-///   like an option. A long name is cut before its extension.
+///   like an option. A long name is cut before its extension. A name that is reserved gets a leading `_`: that of a device of
+///   another system (`CON`), those of our own logs in the folder, in any case and normal form, and with any number. A name that
+///   ends like one of our unfinished files (`.part`) gets a `_` at its end.
 package struct FileName: Sendable, Hashable, CustomStringConvertible {
   /// The maximum size in bytes of UTF-8.
   package static let maximumBytes = 250
@@ -33,7 +35,7 @@ package struct FileName: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// - Parameter announced: any text.
-  package init(announced: String) throws(Problem) {
+  package init(announced: UntrustedText) throws(Problem) {
     var scalars: [Unicode.Scalar] = []
     for scalar in announced.unicodeScalars {
       if scalar == "/" || scalar == "\\" { throw .pathSeparator }
@@ -53,8 +55,24 @@ package struct FileName: Sendable, Hashable, CustomStringConvertible {
     guard kept.contains(where: { $0.properties.generalCategory != .format }) else { throw .empty }
     var view = String.UnicodeScalarView()
     view.append(contentsOf: kept)
-    self.init(fitting: String(view), suffix: "")
+    let name = FileName(fitting: String(view), suffix: "").description
+    let folded = FileNameRules.folded(name)
+    let isLog = folded.hasPrefix(Self.logStem) && folded.hasSuffix(Self.logExtension)
+    let isReserved = isLog || FileNameRules.isDevice(name)
+    let isPart = folded.hasSuffix(Self.partExtension)
+    self.init(fitting: (isReserved ? "_" : "") + name + (isPart ? "_" : ""), suffix: "")
   }
+
+  /// The name of the `number`-th log of received files in a folder: `received.jsonl`, `received (2).jsonl`. No received file can
+  /// have one of these names.
+  package static func log(_ number: Int) -> String {
+    logStem + (number <= 1 ? "" : " (\(number))") + logExtension
+  }
+
+  private static let logStem = "received"
+  private static let logExtension = ".jsonl"
+  /// What follows the name of a file that is not complete. No received file has a name with this end.
+  package static let partExtension = ".part"
 
   /// Joins the parts of a name and a suffix after its stem, and cuts the stem if all is too long.
   private init(fitting name: String, suffix: String) {
@@ -67,7 +85,12 @@ package struct FileName: Sendable, Hashable, CustomStringConvertible {
       ending = String(scalars[dot...])
     }
     let limit = Self.maximumBytes - suffix.utf8.count - ending.utf8.count
-    description = stem.cutBetweenScalars(utf8Bytes: limit) + suffix + ending
+    var cut = stem.prefix(utf8Bytes: limit).unicodeScalars
+    if suffix.isEmpty, ending.isEmpty {
+      // Other systems remove dots and spaces at the end.
+      while let last = cut.last, last == "." || last.properties.isWhitespace { cut.removeLast() }
+    }
+    description = String(cut) + suffix + ending
   }
 
   /// The longest extension that is kept when a name is cut, with its dot.

@@ -90,8 +90,8 @@ package struct FileReceiver: Sendable {
 
   /// `data:`, a media type with parameters, and `;base64` (RFC 2397).
   private static func isHeader(_ bytes: [UInt8]) -> Bool {
-    let text = String(decoding: bytes, as: UTF8.self).lowercased()
-    return text.hasPrefix("data:") && text.hasSuffix(";base64")
+    let text = bytes.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
+    return text.starts(with: "data:".utf8) && text.reversed().starts(with: ";base64".utf8.reversed())
   }
 
   private mutating func finishChunks() {

@@ -142,7 +142,7 @@ package struct FileSender: Sendable {
     guard state == .sendingBytes || state == .awaitingReceipt else { return }
     do throws(DataMessageError) {
       switch try FileChannelMessage(parsing: text) {
-      case .rejected(let reason): fail(.rejected(reason: reason.cutBetweenScalars(utf8Bytes: 200)))
+      case .rejected(let reason): fail(.rejected(reason: reason))
       case .received(let sha256) where state == .awaitingReceipt:
         let digest = hash.digest
         if sha256 == digest {
@@ -209,7 +209,7 @@ package struct FileSender: Sendable {
 
   // MARK: Chunks
 
-  private static func mediaType(of name: String) -> String {
+  private static func mediaType(of name: UntrustedText) -> String {
     FileMediaType.of(extension: (try? FileName(announced: name))?.pathExtension ?? "")
   }
 
@@ -234,7 +234,7 @@ package struct FileSender: Sendable {
     lastProgress = now
     // A timer that is late by less than an interval does not slow the transfer.
     nextChunk = max(nextChunk + DataMessageLimits.chunkInterval, now)
-    var chunk = FileChunk(sendID: offer.sendID, data: data, isLast: isLast)
+    var chunk = FileChunk(sendID: offer.sendID, data: UntrustedText(data), isLast: isLast)
     if !isLast { chunk.percent = percent }
     outputs.append(.message(.fileChunk(chunk)))
     outputs.append(.progress(bytes: isLast ? offer.size : min(sentChunks * 750, bytesRead)))

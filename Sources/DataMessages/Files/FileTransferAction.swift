@@ -1,3 +1,4 @@
+package import Media
 package import NIOCore
 
 /// A transfer of one ``FileTransfers``, unlike a `sendId` never used twice.
@@ -43,5 +44,5 @@ package enum FileTransferAction: Sendable, Hashable {
   case sent(FileTransferID, sha256: String)
   case sendFailed(FileTransferID, FileTransferFailure)
   /// An offer was refused. A refusal because a file could not be created has its transfer too.
-  case refused(FileTransferID?, name: String, FileRefusal)
+  case refused(FileTransferID?, name: UntrustedText, FileRefusal)
 }

@@ -11,7 +11,10 @@ extension FileTransfers {
   package mutating func channelOpened(
     _ channel: UInt16, label: String, isOpenedByPeer: Bool, now: MonotonicInstant
   ) {
-    let isUsable = label.utf8.count <= DataMessageLimits.maximumSendIDBytes && !isKnown(channel)
+    // Ids of transfers are ASCII: other labels are not compared with them.
+    let isUsable =
+      label.utf8.count <= DataMessageLimits.maximumSendIDBytes && label.utf8.allSatisfy { $0 < 0x80 }
+      && !isKnown(channel)
     if isUsable, isOpenedByPeer,
       let index = incoming.firstIndex(where: {
         $0.state == .receiving && $0.receiver.isBinary && $0.channel == nil && $0.sendID == label

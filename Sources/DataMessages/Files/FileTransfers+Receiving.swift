@@ -41,7 +41,8 @@ extension FileTransfers {
   private mutating func refuse(_ offer: FileOffer, _ refusal: FileRefusal, id: FileTransferID? = nil) {
     counters.offersRefused &+= 1
     actions.append(.send(DataMessage.fileRefused(sendID: offer.sendID).text))
-    actions.append(.refused(id, name: offer.name.cutBetweenScalars(utf8Bytes: FileName.maximumBytes), refusal))
+    actions.append(
+      .refused(id, name: UntrustedText(offer.name.string.prefix(utf8Bytes: FileName.maximumBytes)), refusal))
   }
 
   private mutating func create(_ offer: FileOffer, now: MonotonicInstant) {

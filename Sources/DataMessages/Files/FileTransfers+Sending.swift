@@ -17,7 +17,7 @@ extension FileTransfers {
     }
     let safeName: FileName
     do {
-      safeName = try FileName(announced: name)
+      safeName = try FileName(announced: UntrustedText(name))
     } catch {
       throw .unusableName(error)
     }
@@ -28,7 +28,7 @@ extension FileTransfers {
     let limit = configuration.maximumMessageBytes
     let isBinary =
       configuration.offersBinary && (limit <= 0 || limit >= DataMessageLimits.minimumBinaryMessageBytes)
-    let offer = FileOffer(name: safeName.description, size: size, sendID: sendID, isBinary: isBinary)
+    let offer = FileOffer(name: UntrustedText(safeName.description), size: size, sendID: sendID, isBinary: isBinary)
     let id = newID()
     outgoing.append(Outgoing(id: id, sender: FileSender(offer: offer, maximumMessageBytes: limit, now: now)))
     actions.append(.send(DataMessage.fileOffer(offer).text))

@@ -1,3 +1,4 @@
+package import Media
 package import NIOCore
 
 /// A message of the data channel between two SkyRTC pages: chat, or the signalling of a file transfer.
@@ -6,7 +7,7 @@ package import NIOCore
 /// besides `__file` is chat.
 package enum DataMessage: Sendable, Hashable {
   /// `{"type":"__msg","data":text}`
-  case chat(String)
+  case chat(UntrustedText)
   /// `{"type":"__file","signal":"ask","name":…,"size":…,"sendId":…}`, with `"binary":1` for the binary mode.
   case fileOffer(FileOffer)
   /// `{"type":"__file","signal":"accept","sendId":…}`, with `"binary":1` for the binary mode.
@@ -23,14 +24,15 @@ package enum DataMessage: Sendable, Hashable {
   package init(parsing text: String) throws(DataMessageError) {
     let wire = try JSONText.decode(
       DataMessageWire.self, from: text, maximumBytes: DataMessageLimits.maximumMessageBytes)
-    guard wire.type == "__file" else {
+    guard wire.type?.ascii == "__file" else {
       guard let data = wire.data else { throw .unusable(message: "chat", field: "data") }
       self = .chat(data)
       return
     }
-    guard let signal = wire.signal else { throw .unusable(message: "__file", field: "signal") }
+    guard let text = wire.signal else { throw .unusable(message: "__file", field: "signal") }
+    guard let signal = text.ascii else { throw .unknownSignal(text.description) }
     func sendID() throws(DataMessageError) -> String {
-      guard let id = wire.sendID, (1...DataMessageLimits.maximumSendIDBytes).contains(id.utf8.count) else {
+      guard let id = wire.sendID?.ascii, (1...DataMessageLimits.maximumSendIDBytes).contains(id.utf8.count) else {
         throw .unusable(message: signal, field: "sendId")
       }
       return id
@@ -53,7 +55,7 @@ package enum DataMessage: Sendable, Hashable {
     case "close":
       self = .fileClosed(sendID: wire.sendID == nil ? nil : try sendID())
     default:
-      throw .unknownSignal(signal)
+      throw .unknownSignal(signal.printable(utf8Bytes: 40))
     }
   }
 
@@ -63,7 +65,7 @@ package enum DataMessage: Sendable, Hashable {
     guard bytes <= DataMessageLimits.maximumMessageBytes else {
       throw .tooLarge(bytes: bytes, limit: DataMessageLimits.maximumMessageBytes)
     }
-    guard let text = String(validating: message.readableBytesView, as: UTF8.self) else { throw .notText(bytes: bytes) }
+    guard let text = UntrustedText(validating: message.readableBytesView) else { throw .notText(bytes: bytes) }
     self = .chat(text)
   }
 

@@ -1,16 +1,18 @@
+import Media
+
 /// All fields of all messages of the page in JSON. Unknown fields are ignored; a field of an unexpected type counts as
 /// missing.
 struct DataMessageWire: Decodable {
-  var type: String?
-  var signal: String?
-  var name: String?
+  var type: UntrustedText?
+  var signal: UntrustedText?
+  var name: UntrustedText?
   var size: Int64?
-  var sendID: String?
+  var sendID: UntrustedText?
   var isLast: Bool?
   var percent: Double?
   var isBinary: Bool
   /// A string; the page shows numbers and booleans too, as their text.
-  var data: String?
+  var data: UntrustedText?
 
   private enum CodingKeys: String, CodingKey {
     case type, signal, name, size, last, percent, binary, data
@@ -31,12 +33,12 @@ struct DataMessageWire: Decodable {
     isLast = value(.last) ?? value(.last, Double.self).map { $0 != 0 }
     percent = value(.percent)
     isBinary = value(.binary) ?? value(.binary, Double.self).map { $0 != 0 } ?? false
-    if let text = value(.data, String.self) {
+    if let text = value(.data, UntrustedText.self) {
       data = text
     } else if let flag = value(.data, Bool.self) {
-      data = "\(flag)"
+      data = UntrustedText("\(flag)")
     } else {
-      data = value(.data, Double.self).map(JSONText.number)
+      data = value(.data, Double.self).map { UntrustedText(JSONText.number($0)) }
     }
   }
 }

@@ -1,3 +1,5 @@
+import Media
+
 /// A text message of a data channel that carries one file in binary messages.
 package enum FileChannelMessage: Sendable, Hashable {
   /// `{"size":N,"sha256":"hex"}`: the sender has sent all bytes.
@@ -9,23 +11,23 @@ package enum FileChannelMessage: Sendable, Hashable {
 
   private struct Wire: Decodable {
     var size: Int64?
-    var sha256: String?
+    var sha256: UntrustedText?
     var received: Bool?
-    var reason: String?
+    var reason: UntrustedText?
   }
 
   /// Parses a message; a digest is returned in lower case.
   package init(parsing text: String) throws(DataMessageError) {
     let wire = try JSONText.decode(Wire.self, from: text, maximumBytes: DataMessageLimits.maximumFileTextBytes)
     func digest(_ message: String) throws(DataMessageError) -> String {
-      guard let digest = wire.sha256, digest.utf8.count == 64, digest.utf8.allSatisfy(Self.isHexadecimal) else {
+      guard let digest = wire.sha256?.string, digest.utf8.count == 64, digest.utf8.allSatisfy(Self.isHexadecimal) else {
         throw .unusable(message: message, field: "sha256")
       }
       return digest.lowercased()
     }
     switch wire.received {
     case true: self = .received(sha256: try digest("received"))
-    case false: self = .rejected(reason: wire.reason ?? "")
+    case false: self = .rejected(reason: (wire.reason?.string ?? "").prefix(utf8Bytes: 200))
     case nil:
       guard let size = wire.size, (0...DataMessageLimits.maximumFileBytes).contains(size) else {
         throw .unusable(message: "end", field: "size")

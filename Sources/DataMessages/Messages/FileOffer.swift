@@ -1,15 +1,17 @@
+package import Media
+
 /// A file that a participant offers: `{"type":"__file","signal":"ask",…}`.
 package struct FileOffer: Sendable, Hashable {
   /// The name as announced. It is not safe to use as the name of a file: see ``FileName``.
-  package var name: String
+  package var name: UntrustedText
   /// The size in bytes.
   package var size: Int64
-  /// The id that the sender chose for the transfer.
+  /// The id that the sender chose for the transfer, in ASCII.
   package var sendID: String
   /// Whether the sender can send the bytes as binary messages on a data channel of their own.
   package var isBinary: Bool
 
-  package init(name: String, size: Int64, sendID: String, isBinary: Bool = false) {
+  package init(name: UntrustedText, size: Int64, sendID: String, isBinary: Bool = false) {
     self.name = name
     self.size = size
     self.sendID = sendID
@@ -37,13 +39,13 @@ package struct FileOffer: Sendable, Hashable {
 package struct FileChunk: Sendable, Hashable {
   package var sendID: String
   /// The next characters of the data URL.
-  package var data: String
+  package var data: UntrustedText
   /// Whether this is the last chunk.
   package var isLast: Bool
   /// The progress as the sender reports it, 0 to 100. The last chunk has none.
   package var percent: Double?
 
-  package init(sendID: String, data: String, isLast: Bool, percent: Double? = nil) {
+  package init(sendID: String, data: UntrustedText, isLast: Bool, percent: Double? = nil) {
     self.sendID = sendID
     self.data = data
     self.isLast = isLast

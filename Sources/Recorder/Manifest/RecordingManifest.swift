@@ -195,9 +195,9 @@ extension RecordingManifest {
     get throws {
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-      var text = ByteBuffer(bytes: try encoder.encode(self))
-      text.writeString("\n")
-      return text
+      // The ids of users are in it.
+      let text = String(decoding: try encoder.encode(self), as: UTF8.self).escapingInvisibleInJSON
+      return ByteBuffer(string: text + "\n")
     }
   }
 

@@ -1,3 +1,5 @@
+internal import Media
+
 /// A file name without extension, made from untrusted text.
 ///
 /// Letters and digits of all scripts are kept, as are `-`, `_` and inner dots; everything else becomes `_`. The result
@@ -21,7 +23,7 @@ struct SafeFileName: Sendable, Hashable, CustomStringConvertible {
     if let first = name.first, first == "." || first == "-" { name = "_" + name.dropFirst() }
     if name.last == "." { name = name.dropLast() + "_" }
     if name.isEmpty { name = "user" }
-    if Self.isReserved(name) { name = "_" + name }
+    if FileNameRules.isDevice(name) { name = "_" + name }
     description = name
   }
 
@@ -32,13 +34,6 @@ struct SafeFileName: Sendable, Hashable, CustomStringConvertible {
     case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .otherLetter, .decimalNumber: return true
     default: return false
     }
-  }
-
-  /// Whether the name is a DOS device, with or without an extension.
-  private static func isReserved(_ name: String) -> Bool {
-    let stem = name.prefix { $0 != "." }.uppercased()
-    if ["CON", "PRN", "AUX", "NUL"].contains(stem) { return true }
-    return stem.utf8.count == 4 && (stem.hasPrefix("COM") || stem.hasPrefix("LPT")) && stem.last?.isNumber == true
   }
 }
 

@@ -72,7 +72,7 @@ struct Call {
     let loopback = plan.loopback ? Loopback(delay: plan.delay) : nil
     let chat = try openChat(recorder: recorder, participantRegistry: participantRegistry)
     let messages = try RoomMessages(
-      plan.messages, loopbackDelay: plan.loopback ? plan.delay : nil, chat: chat, log: log,
+      plan.messages, loopbackDelay: plan.loopback ? plan.delay : nil, recordings: plan.record, chat: chat, log: log,
       noted: { [observer] message in
         let sender = message.isOurs ? participantRegistry.ownID : message.user.text
         observer?.exchanged(message, from: sender, at: .now)

@@ -53,7 +53,7 @@ final class ParticipantRegistry: Sendable {
 
   /// Whether we yield when both sides send offers at once: the side with the smaller id yields, so exactly one does.
   func isPolite(towards participant: ParticipantID) -> Bool {
-    state.withLock { $0.ownID < participant.text }
+    state.withLock { ParticipantID($0.ownID) < participant }
   }
 
   /// Adds a participant, and returns false if there is already a call with them.
@@ -67,6 +67,7 @@ final class ParticipantRegistry: Sendable {
   func end(_ participant: ParticipantID) -> SignalledParticipant? {
     state.withLock { state in
       state.participants.remove(participant)
+      state.disconnected.remove(participant)
       return state.reconnectingParticipants.removeValue(forKey: participant)
     }
   }

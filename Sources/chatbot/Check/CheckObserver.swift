@@ -24,8 +24,9 @@ final class CheckObserver: CallObserver {
 
   /// How often the bot injected the fault.
   private struct FaultCounts {
-    /// The last count of each peer.
+    /// The last count of each peer, and that of the calls that have ended.
     var injections: [ParticipantID: UInt64] = [:]
+    var endedInjections: UInt64 = 0
     /// The number of calls that we ended before the check was over. A fault that silences the bot ends the call, after
     /// which the peer's count is no longer sampled.
     var endedCalls: UInt64 = 0
@@ -109,7 +110,9 @@ final class CheckObserver: CallObserver {
   /// How often the fault was injected, or nil if that is not counted.
   func injectionCount(of fault: Fault) -> UInt64? {
     if fault.isInjectedBySource { return nil }
-    return faultCounts.withLock { fault == .suddenLeave ? $0.endedCalls : $0.injections.values.reduce(0, +) }
+    return faultCounts.withLock { counts in
+      fault == .suddenLeave ? counts.endedCalls : counts.injections.values.reduce(counts.endedInjections, +)
+    }
   }
 
   /// Ends the queue; no jobs follow.
@@ -154,8 +157,11 @@ final class CheckObserver: CallObserver {
   }
 
   func received(_ event: PeerEvent, of participant: ParticipantID, at now: ContinuousClock.Instant) {
-    if case .ended(let ending) = event, ending.cause == .closedByUs {
-      faultCounts.withLock { if !$0.isOver { $0.endedCalls += 1 } }
+    if case .ended(let ending) = event {
+      faultCounts.withLock { counts in
+        if ending.cause == .closedByUs, !counts.isOver { counts.endedCalls += 1 }
+        counts.endedInjections += counts.injections.removeValue(forKey: participant) ?? 0
+      }
     }
     for event in CheckEvent.all(of: event) { put(.event(event, participant, now)) }
   }
@@ -165,7 +171,7 @@ final class CheckObserver: CallObserver {
   }
 
   func exchanged(_ message: ExchangedMessage, from sender: String, at now: ContinuousClock.Instant) {
-    put(.event(.message(from: sender, name: message.name, text: message.text), message.user, now))
+    put(.event(.message(from: sender, name: message.name, text: message.text.string), message.user, now))
   }
 
   func leaving(at now: ContinuousClock.Instant, because ending: Call.EndReason) {

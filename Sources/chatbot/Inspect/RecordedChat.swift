@@ -1,4 +1,6 @@
 import FoundationEssentials
+import JSON
+import Media
 
 /// The chat beside a recording, `USER.chat.jsonl`: see docs/data-channels.md.
 struct RecordedChat {
@@ -22,13 +24,15 @@ struct RecordedChat {
     let path = recording.manifest?.path ?? recording.files.first?.path ?? ""
     let folder = path.lastIndex(of: "/").map { path[...$0] } ?? ""
     let name = RecordedName.stem(String(path[folder.endIndex...]))
-    guard let bytes = try? BoundedFile.read("\(folder)\(name).chat.jsonl", longest: Self.maximumBytes) else {
+    guard
+      let bytes = try? BoundedFile.read(
+        "\(folder)\(name).chat.jsonl", longest: Self.maximumBytes, isNamed: false)
+    else {
       messages = []
       return
     }
-    let decoder = JSONDecoder()
     messages = bytes.split(separator: UInt8(ascii: "\n"))
-      .compactMap { try? decoder.decode(Message.self, from: $0) }
+      .compactMap { try? JSONReader.decode(Message.self, from: Data($0), within: .init(values: 64)) }
       .filter { $0.time.isFinite && (0...1e9).contains($0.time) }
       .sorted { $0.time < $1.time }
   }

@@ -10,24 +10,32 @@ import Recorder
 ///
 /// A message waits until the time axis of a recording is known. One that is up to 5 s older than the first frame is at
 /// time 0.
+///
+/// Limits: the newest 4,096 messages and 4 MiB wait, for 60 s; the two files of a recording have 32 MiB together.
 actor ChatRecorder {
-  /// How many of the newest messages wait.
-  private static let maximumMessages = 4_096
+  /// How many of the newest messages wait, and their bytes.
+  static let maximumMessages = 4_096
+  static let maximumWaitingBytes = 4 << 20
   /// How long a message waits.
   private static let maximumAge = 60.0
+  /// What is written for one recording.
+  static let maximumFileBytes = 32 << 20
   /// How much older than a recording a message in it may be, in seconds.
   private static let leadTime = 5.0
   private static let interval = Duration.milliseconds(500)
 
   private struct Message {
     var number: Int
-    var text: String
+    /// Shortened: what waits is what is written.
+    var text: UntrustedText
     var sender: String
     var name: String?
     var direction: ChatEntry.Direction
     /// The user with whom it was exchanged, if it is only for their files.
     var user: ParticipantID?
     var secondsSince1970: Double
+
+    var cost: Int { ChatEntry.cost(of: text, sender: sender, name: name) }
   }
 
   private struct Files {
@@ -36,6 +44,8 @@ actor ChatRecorder {
     var isNew = true
     /// The number of the next message.
     var next = 0
+    var bytes = 0
+    var isFull = false
   }
 
   private let path: String
@@ -44,6 +54,8 @@ actor ChatRecorder {
   private let ownID: @Sendable () -> String
   private let log: Logger
   private var messages: [Message] = []
+  /// The bytes of the messages that wait.
+  private(set) var waitingBytes = 0
   private var nextNumber = 0
   private var files: [ParticipantID: Files] = [:]
   private var hasFailed = false
@@ -68,20 +80,30 @@ actor ChatRecorder {
   ///
   /// - Parameter sender: nil for a message of ours.
   func add(
-    _ text: String, from sender: ParticipantID?, name: String?, direction: ChatEntry.Direction,
+    _ text: UntrustedText, from sender: ParticipantID?, name: String?, direction: ChatEntry.Direction,
     only user: ParticipantID?
   ) {
     let now = Date.now.timeIntervalSince1970
-    messages.append(
-      Message(
-        number: nextNumber, text: text, sender: sender?.text ?? ownID(), name: name, direction: direction, user: user,
-        secondsSince1970: now))
+    let message = Message(
+      number: nextNumber, text: ChatEntry.shortened(text), sender: sender?.text ?? ownID(), name: name,
+      direction: direction, user: user, secondsSince1970: now)
+    messages.append(message)
     nextNumber += 1
-    let oldest = now - Self.maximumAge
-    if messages.count > Self.maximumMessages || (messages.first?.secondsSince1970 ?? now) < oldest {
-      messages.removeFirst(max(0, messages.count - Self.maximumMessages))
-      messages.removeAll { $0.secondsSince1970 < oldest }
+    waitingBytes += message.cost
+    removeOld(now: now)
+  }
+
+  private func removeOld(now: Double) {
+    var surplus = max(0, messages.count - Self.maximumMessages)
+    var bytes = messages.prefix(surplus).reduce(waitingBytes) { $0 - $1.cost }
+    while surplus < messages.count,
+      bytes > Self.maximumWaitingBytes || messages[surplus].secondsSince1970 < now - Self.maximumAge
+    {
+      bytes -= messages[surplus].cost
+      surplus += 1
     }
+    messages.removeFirst(surplus)
+    waitingBytes = bytes
   }
 
   /// Writes messages until the task is cancelled.
@@ -95,6 +117,7 @@ actor ChatRecorder {
   private func writeToGrowing() {
     if messages.isEmpty { return }
     let (now, moment) = (Date.now.timeIntervalSince1970, ContinuousClock.now)
+    removeOld(now: now)
     for status in recorder.status() {
       guard let base = status.base, let start = status.start, !closed.contains(base) else { continue }
       write(beside: base, of: status.participant, start: now - (moment - start) / .seconds(1))
@@ -128,14 +151,23 @@ actor ChatRecorder {
   }
 
   private func append(_ entry: ChatEntry, to file: inout Files, of user: ParticipantID) {
-    let cue = file.subtitles.text(appending: entry)
+    if file.isFull { return }
+    let json = Data(entry.jsonLine.utf8)
+    let cue = Data(file.subtitles.text(appending: entry).utf8)
+    guard file.bytes + json.count + cue.count <= Self.maximumFileBytes else {
+      file.isFull = true
+      log.warning(
+        "The chat files of a recording have \(file.bytes) bytes; further messages are not in them.",
+        metadata: ["user": "\(user)"])
+      return
+    }
+    file.bytes += json.count + cue.count
     // The recording's names are new, so a file that exists belongs to something else.
     let flags = file.isNew ? O_EXCL : 0
     file.isNew = false
     do {
-      let json = Data(entry.jsonLine.utf8)
       try AppendedText.append(json, to: "\(file.base).chat.jsonl", in: folder, path: path, flags: flags)
-      try AppendedText.append(Data(cue.utf8), to: "\(file.base).vtt", in: folder, path: path, flags: flags)
+      try AppendedText.append(cue, to: "\(file.base).vtt", in: folder, path: path, flags: flags)
     } catch {
       if !hasFailed { log.error("Chat is not recorded: \(error)", metadata: ["user": "\(user)"]) }
       hasFailed = true

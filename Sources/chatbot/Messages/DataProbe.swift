@@ -14,6 +14,9 @@ final class DataProbe: Sendable {
   /// How often messages are sent.
   private static let interval = Duration.milliseconds(20)
 
+  /// The number of peers that are measured; a check judges fewer.
+  private static let maximumPeers = 256
+
   private let bitrate: Int
   private let state = Mutex(State())
 
@@ -36,7 +39,9 @@ final class DataProbe: Sendable {
   /// - Returns: whether ``run(with:of:)`` must be called.
   func begin(with participant: ParticipantID) -> Bool {
     state.withLock { state in
-      guard state.running.insert(participant).inserted else { return false }
+      guard state.trackers[participant] != nil || state.trackers.count < Self.maximumPeers,
+        state.running.insert(participant).inserted
+      else { return false }
       state.trackers[participant] = state.trackers[participant] ?? DataEchoTracker()
       return true
     }

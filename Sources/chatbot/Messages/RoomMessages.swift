@@ -6,6 +6,16 @@ import Media
 import NIOCore
 import Recorder
 
+/// A chat message that a user sent to us, or that we sent to a user.
+struct ExchangedMessage: Sendable {
+  var user: ParticipantID
+  var isOurs: Bool
+  /// The user's name; nil if the signalling knows none, and for a message of ours.
+  var name: String?
+  /// At most 16 KiB.
+  var text: UntrustedText
+}
+
 /// Chat and files of a call: one ``UserMessages`` for each user with a data channel.
 actor RoomMessages {
   private let plan: MessagePlan
@@ -16,17 +26,19 @@ actor RoomMessages {
   private let loopbackDelay: Duration?
   private let log: Logger
   private let name: @Sendable (ParticipantID) -> String?
+  private let allowances: MessageAllowances
   private var users: [ParticipantID: UserMessages] = [:]
 
   /// Reads what will be said and opens the folder of received files.
   ///
   /// - Parameters:
   ///   - loopbackDelay: the delay after which messages are sent back; nil not to send them back.
+  ///   - recordings: the folder of the recordings; nil without one.
   ///   - chat: the writer of chat beside recordings; nil without a recording.
   ///   - noted: receives each chat message that is within the limits of its user.
   ///   - name: returns the name of a participant that the signalling knows.
   init(
-    _ plan: MessagePlan, loopbackDelay: Duration?, chat: ChatRecorder?, log: Logger,
+    _ plan: MessagePlan, loopbackDelay: Duration?, recordings: String?, chat: ChatRecorder?, log: Logger,
     noted: @escaping @Sendable (ExchangedMessage) -> Void = { _ in },
     name: @escaping @Sendable (ParticipantID) -> String?
   ) throws(CallFailure) {
@@ -38,7 +50,10 @@ actor RoomMessages {
     self.name = name
     texts = try plan.texts + Self.lines(of: plan.textFile)
     for path in plan.sentFiles { _ = try SentFile(path) }
-    folder = try plan.receivedFiles.map { path throws(CallFailure) in try ReceivedFileFolder(path) }
+    folder = try plan.receivedFiles.map { path throws(CallFailure) in
+      try ReceivedFileFolder(path, recordings: recordings)
+    }
+    allowances = MessageAllowances(maximumFileBytes: plan.maximumFileBytes)
   }
 
   private static func lines(of path: String?) throws(CallFailure) -> [String] {
@@ -69,7 +84,7 @@ actor RoomMessages {
   private func user(_ participant: ParticipantID, of peer: Peer) -> UserMessages {
     if let known = users[participant] { return known }
     let user = UserMessages(
-      participant, plan: plan, texts: texts, folder: folder, chat: chat, noted: noted,
+      participant, plan: plan, texts: texts, folder: folder, chat: chat, allowances: allowances, noted: noted,
       loopbackDelay: loopbackDelay, log: log, name: name(participant),
       openChannel: { peer.openDataChannel($0, to: participant) })
     users[participant] = user
@@ -79,7 +94,7 @@ actor RoomMessages {
   /// The progress of all transfers in a few words for the status line; nil if there are none.
   func progress() async -> String? {
     var parts: [String] = []
-    for user in users.values.sorted(by: { $0.participant.text < $1.participant.text }) {
+    for user in users.values.sorted(by: { $0.participant < $1.participant }) {
       parts += await user.progress()
     }
     return parts.isEmpty ? nil : parts.prefix(3).joined(separator: ", ")

@@ -58,6 +58,8 @@ final class SentFile: Sendable {
 final class ReceivedFile: Sendable {
   /// The name without `.part`.
   let name: String
+  /// The announced size in bytes.
+  let size: Int64
   fileprivate let wanted: FileName
   fileprivate let part: String
   private let descriptor: Int32
@@ -66,8 +68,9 @@ final class ReceivedFile: Sendable {
   /// The number of bytes that were written.
   var written: Int64 { count.withLock(\.self) }
 
-  fileprivate init(name: FileName, wanted: FileName, part: String, descriptor: Int32) {
+  fileprivate init(name: FileName, size: Int64, wanted: FileName, part: String, descriptor: Int32) {
     self.name = name.description
+    self.size = size
     self.wanted = wanted
     self.part = part
     self.descriptor = descriptor
@@ -90,25 +93,65 @@ final class ReceivedFile: Sendable {
 /// The folder of received files. Files are created exclusively, so none is overwritten, and links are not followed.
 ///
 /// `received.jsonl` in it has one line for each transfer: its time, the user, the announced name, the file, its size, its
-/// SHA-256, whether it is complete and if not why.
+/// SHA-256, whether it is complete and if not why. It is created before any file, and nothing is ever appended to a file that
+/// exists: if there is one of an earlier call, ours has a number. No received file has such a name (``FileName``).
 actor ReceivedFileFolder {
-  static let manifestName = "received.jsonl"
   /// How many names are tried.
   private static let maximumNumber = 10_000
 
   private let path: String
   private let folder: Int32
+  private let logName: String
+  private let log: Int32
+  private var isLogEmpty = true
 
-  init(_ path: String) throws(CallFailure) {
+  /// Opens the folder; creates it if missing.
+  ///
+  /// - Parameter recordings: the folder of the recordings, which must be another one: the names of users' files must not meet
+  ///   those of recordings.
+  init(_ path: String, recordings: String? = nil) throws(CallFailure) {
     self.path = path
     if mkdir(path, 0o700) != 0, errno != EEXIST {
       throw CallFailure(.disk, FileTransferError("created", path).description)
     }
-    folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     if folder < 0 { throw CallFailure(.disk, FileTransferError("opened", path).description) }
+    self.folder = folder
+    if let recordings, Self.isSame(folder, recordings) {
+      close(folder)
+      throw CallFailure(
+        .usage, "The files of users and the recordings need folders of their own, but both are \(path.printable()).")
+    }
+    do {
+      (logName, log) = try Self.createLog(in: folder, path: path)
+    } catch {
+      close(folder)
+      throw CallFailure(.disk, error.description)
+    }
   }
 
-  deinit { close(folder) }
+  deinit {
+    if isLogEmpty { unlinkat(folder, logName, 0) }
+    close(log)
+    close(folder)
+  }
+
+  private static func isSame(_ folder: Int32, _ path: String) -> Bool {
+    var (one, other) = (stat(), stat())
+    return fstat(folder, &one) == 0 && stat(path, &other) == 0 && one.st_dev == other.st_dev
+      && one.st_ino == other.st_ino
+  }
+
+  private static func createLog(in folder: Int32, path: String) throws(FileTransferError) -> (String, Int32) {
+    for number in 1...maximumNumber {
+      let name = FileName.log(number)
+      let flags = O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+      let descriptor = openat(folder, name, flags, 0o600)
+      if descriptor >= 0 { return (name, descriptor) }
+      guard errno == EEXIST else { throw FileTransferError("created", "\(path)/\(name)") }
+    }
+    throw FileTransferError("\(path.printable()) has \(maximumNumber) logs of received files.")
+  }
 
   /// Creates a file, and reserves its space where the file system can.
   func create(_ name: FileName, size: Int64) throws(FileTransferError) -> ReceivedFile {
@@ -116,11 +159,11 @@ actor ReceivedFileFolder {
       let numbered = name.numbered(number)
       var status = stat()
       if fstatat(folder, numbered.description, &status, AT_SYMLINK_NOFOLLOW) == 0 { continue }
-      let part = numbered.description + ".part"
+      let part = numbered.description + FileName.partExtension
       let descriptor = openat(folder, part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
       if descriptor < 0, errno == EEXIST { continue }
       guard descriptor >= 0 else { throw FileTransferError("created", "\(path)/\(part)") }
-      return ReceivedFile(name: numbered, wanted: name, part: part, descriptor: descriptor)
+      return ReceivedFile(name: numbered, size: size, wanted: name, part: part, descriptor: descriptor)
     }
     throw FileTransferError("\(path) has \(Self.maximumNumber) files with the name \(name.description.printable()).")
   }
@@ -166,9 +209,10 @@ actor ReceivedFileFolder {
       problem: problem)
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    guard var line = try? encoder.encode(entry) else { return }
-    line.append(UInt8(ascii: "\n"))
-    try AppendedText.append(line, to: Self.manifestName, in: folder, path: path)
+    guard let json = try? encoder.encode(entry) else { return }
+    let line = String(decoding: json, as: UTF8.self).escapingInvisibleInJSON + "\n"
+    isLogEmpty = false
+    try AppendedText.append(Data(line.utf8), to: log, "\(path)/\(logName)")
   }
 }
 
@@ -182,7 +226,11 @@ enum AppendedText {
       folder, name, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC | flags, 0o600)
     guard descriptor >= 0 else { throw FileTransferError("opened", "\(path)/\(name)") }
     defer { close(descriptor) }
+    try append(bytes, to: descriptor, "\(path)/\(name)")
+  }
+
+  static func append(_ bytes: Data, to descriptor: Int32, _ path: String) throws(FileTransferError) {
     let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-    guard count == bytes.count else { throw FileTransferError("written", "\(path)/\(name)") }
+    guard count == bytes.count else { throw FileTransferError("written", path) }
   }
 }

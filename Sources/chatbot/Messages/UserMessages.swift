@@ -4,15 +4,6 @@ import Logging
 import Media
 import NIOCore
 
-/// A chat message that a user sent to us, or that we sent to a user.
-struct ExchangedMessage: Sendable {
-  var user: ParticipantID
-  var isOurs: Bool
-  /// The user's name; nil if the signalling knows none, and for a message of ours.
-  var name: String?
-  var text: String
-}
-
 /// The chat and the files of one user.
 ///
 /// The last opened channel without a subprotocol of files carries the messages, as in the clients of SkyRTC.
@@ -44,18 +35,14 @@ actor UserMessages {
   private var awaited: Set<UInt16> = []
   private var hasReportedInvalid = false
   private var hasReportedTooLarge = false
-  /// The bytes of chat and the number of files of the user so far.
-  private var chatBytes = 0
-  private var filesCreated = 0
+  private var allowance: UserAllowance
+  private var hasReportedChat = false
   private var fileReports = ChatRate()
-
-  /// The maximum of chat that is logged and recorded, in bytes, and of files that are created.
-  private static let maximumChatBytes = 1 << 20
-  private static let maximumFiles = 1_000
 
   init(
     _ participant: ParticipantID, plan: MessagePlan, texts: [String], folder: ReceivedFileFolder?, chat: ChatRecorder?,
-    noted: @escaping @Sendable (ExchangedMessage) -> Void, loopbackDelay: Duration?, log: Logger, name: String?,
+    allowances: MessageAllowances, noted: @escaping @Sendable (ExchangedMessage) -> Void, loopbackDelay: Duration?,
+    log: Logger, name: String?,
     openChannel: @escaping @Sendable (DataChannelConfiguration) -> DataChannel
   ) {
     self.participant = participant
@@ -63,6 +50,7 @@ actor UserMessages {
     self.texts = texts
     self.folder = folder
     self.chat = chat
+    allowance = UserAllowance(of: allowances)
     self.noted = noted
     self.loopbackDelay = loopbackDelay
     self.log = log
@@ -70,7 +58,7 @@ actor UserMessages {
     self.openChannel = openChannel
     let policy = FilePolicy(
       acceptsFiles: folder != nil, maximumFileBytes: plan.maximumFileBytes,
-      maximumTotalBytes: plan.maximumFileBytes.multipliedReportingOverflow(by: 10).partialValue)
+      maximumTotalBytes: MessageAllowances.fileBytesPerUser(maximumFileBytes: plan.maximumFileBytes))
     transfers = FileTransfers(.init(policy: policy))
   }
 
@@ -86,7 +74,7 @@ actor UserMessages {
     defer { channelCount -= 1 }
     if let loopbackDelay {
       await loopBack(channel, after: loopbackDelay)
-    } else if channel.configuration.subprotocol == DataMessageLimits.fileSubprotocol {
+    } else if UntrustedText(channel.configuration.subprotocol) == Self.fileSubprotocol {
       await serveFile(channel, number: nil)
     } else if channel.configuration.subprotocol.isEmpty {
       await serveMessages(channel)
@@ -95,6 +83,8 @@ actor UserMessages {
       for await _ in channel.messages {}
     }
   }
+
+  private static let fileSubprotocol = UntrustedText(DataMessageLimits.fileSubprotocol)
 
   private func loopBack(_ channel: DataChannel, after delay: Duration) async {
     for await message in channel.messages {
@@ -122,7 +112,7 @@ actor UserMessages {
   private func serveMessages(_ channel: DataChannel) async {
     main = channel
     // Apps with channels of this label read only the one that they opened themselves.
-    let isApp = channel.configuration.label == Self.appLabel
+    let isApp = UntrustedText(channel.configuration.label) == Self.appLabel
     if !hasBegun, !isApp || channel.isOpenedByParticipant {
       hasBegun = true
       transfers.configuration.maximumMessageBytes = channel.maximumMessageBytes ?? 65_536
@@ -133,7 +123,7 @@ actor UserMessages {
     for await message in channel.messages {
       do {
         switch message {
-        case .text(let text) where !text.hasPrefix("{"): await heard(text)
+        case .text(let text) where text.utf8.first != UInt8(ascii: "{"): await heard(UntrustedText(text))
         case .text(let text):
           switch try DataMessage(parsing: text) {
           case .chat(let text): await heard(text)
@@ -155,13 +145,15 @@ actor UserMessages {
   }
 
   /// The label of the channels of apps that call each other by name.
-  private static let appLabel = "WebRTCData"
+  private static let appLabel: UntrustedText = "WebRTCData"
 
   private func say(_ text: String, on channel: DataChannel, isApp: Bool) async {
-    let message: DataChannelMessage = isApp ? .binary(ByteBuffer(string: text)) : .text(DataMessage.chat(text).text)
+    let message: DataChannelMessage =
+      isApp ? .binary(ByteBuffer(string: text)) : .text(DataMessage.chat(UntrustedText(text)).text)
     do {
       try await channel.send(message)
       log.info("said", metadata: ["user": "\(participant)", "text": "\(text.printable(utf8Bytes: 200))"])
+      let text = ChatEntry.shortened(UntrustedText(text))
       noted(ExchangedMessage(user: participant, isOurs: true, name: nil, text: text))
       await chat?.add(text, from: nil, name: nil, direction: .sent, only: participant)
     } catch {
@@ -169,15 +161,19 @@ actor UserMessages {
     }
   }
 
-  private func heard(_ text: String) async {
-    guard chatRate.admits(now: .now), chatBytes < Self.maximumChatBytes else { return }
-    chatBytes += min(text.utf8.count, DataMessageLimits.maximumLoggedTextBytes)
-    if chatBytes >= Self.maximumChatBytes {
-      log.warning(
-        "The user has sent \(chatBytes) bytes of chat; further messages are not recorded.",
-        metadata: ["user": "\(participant)"])
+  private func heard(_ whole: UntrustedText) async {
+    guard chatRate.admits(now: .now) else { return }
+    let text = ChatEntry.shortened(whole)
+    guard allowance.takeChat(ChatEntry.cost(of: text, sender: participant.text, name: name)) else {
+      if !hasReportedChat {
+        log.warning(
+          "The user has sent \(allowance.chatBytes) bytes of chat; further messages are not recorded.",
+          metadata: ["user": "\(participant)"])
+      }
+      hasReportedChat = true
+      return
     }
-    log.info("message", metadata: ["user": "\(participant)", "text": "\(text.printable(utf8Bytes: 200))"])
+    log.info("message", metadata: ["user": "\(participant)", "text": "\(text)"])
     noted(ExchangedMessage(user: participant, isOurs: false, name: name, text: text))
     await chat?.add(text, from: participant, name: name, direction: .received, only: nil)
   }
@@ -268,6 +264,7 @@ actor UserMessages {
     case .abandon(let id, let failure, let bytes, let sha256):
       progressed[id] = nil
       guard let file = received.removeValue(forKey: id) else { break }
+      allowance.giveBackFile(file.size - file.written)
       log.warning("A file broke off: \(failure)", metadata: ["user": "\(participant)", "file": "\(file.name)"])
       await folder?.broke(file, of: participant, because: "\(failure)", bytes: bytes, sha256: sha256)
     case .readNeeded(let id, let offset, let count):
@@ -291,20 +288,20 @@ actor UserMessages {
       guard fileReports.admits(now: .now) else { break }
       log.notice(
         "A file was refused: \(refusal)",
-        metadata: ["user": "\(participant)", "file": "\(name.printable(utf8Bytes: 100))"])
+        metadata: ["user": "\(participant)", "file": "\(name)"])
     }
   }
 
   private func create(_ id: FileTransferID, _ name: FileName, _ offer: FileOffer) async {
     do {
       guard let folder else { return transfers.fileFailed(id, reason: "There is no folder.", now: .now) }
-      guard filesCreated < Self.maximumFiles else {
-        return transfers.fileFailed(id, reason: "\(filesCreated) files were received already.", now: .now)
+      guard allowance.takeFile(offer.size) else {
+        return transfers.fileFailed(id, reason: "The files of this user or this call reach their limit.", now: .now)
       }
-      filesCreated += 1
       received[id] = try await folder.create(name, size: offer.size)
       transfers.fileCreated(id, now: .now)
     } catch {
+      allowance.giveBackFile(offer.size)
       transfers.fileFailed(id, reason: "\(error)", now: .now)
     }
   }
