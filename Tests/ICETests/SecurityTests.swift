@@ -198,7 +198,7 @@ struct SecurityTests {
     #expect(line.left.selectedPair?.remote == Known.right)
   }
 
-  @Test("a flood of requests before the credentials is limited to 16 paths")
+  @Test("a flood of requests before the credentials is limited to 32 paths")
   func floodBeforeCredentials() {
     var line = SimulatedPath(
       left: agent(.controlling, Known.leftCredentials, hosts: [Known.left]),
@@ -209,7 +209,7 @@ struct SecurityTests {
     let open = (1_000..<2_000 as Range<UInt16>).filter {
       line.left.isValidated(local: Known.left, remote: address("192.0.2.66", $0))
     }
-    #expect(open.count == 16)
+    #expect(open.count == 32)
   }
 
   @Test("the list of pending responses is bounded when the agent is not polled")

@@ -77,8 +77,7 @@ extension ICEAgent {
     bases.removeAll { $0.address == address }
     let removed = removeCandidates(basedOn: address)
     transactions.removeAll { $0.path.local == address }
-    earlyChecks.removeAll { $0.path.local == address }
-    if previousSession?.selected?.local == address { previousSession = nil }
+    forgetFormerPaths { $0.local == address }
     let selected = selection.flatMap { checkList.index(of: $0.pair) }.map { checkList[$0].path.local }
     checkList.removePairs(from: address)
     if let nominated, checkList.index(of: nominated) == nil { self.nominated = nil }
@@ -138,7 +137,6 @@ extension ICEAgent {
     if isLite, role == .controlled { switchRole(now: now) }
     let credentials = ICECredentials(usernameFragment: usernameFragment, password: password)
     guard remote != credentials else { return }
-    let checks = earlyChecks
     if remote != nil { beginSession(with: local, now: now) }
     remote = credentials
     started = now
@@ -150,8 +148,7 @@ extension ICEAgent {
     where candidate.usernameFragment == nil || candidate.usernameFragment == usernameFragment {
       addRemoteCandidate(candidate, now: now)
     }
-    earlyChecks = []
-    for check in checks where check.senderFragment == usernameFragment { learn(from: check, now: now) }
+    learnFromEarlyChecks(of: usernameFragment, now: now)
   }
 
   /// Adds a remote candidate, trickled or from the SDP. An unusable candidate is counted and ignored.
@@ -269,45 +266,6 @@ extension ICEAgent {
       ($0 ^ UInt32($1)) &* 0x0100_0193
     }
     return String(hash)
-  }
-}
-
-/// ICE restart: a new session with new credentials, while media continues on the old path (RFC 8445, 9).
-extension ICEAgent {
-  /// Begins a new session with new local credentials. Call `setRemote` as soon as the remote credentials are known.
-  ///
-  /// The selected pair stays in use until a pair of the new session works, or for 30 s after its last response. Local
-  /// candidates stay; the remote peer signals its candidates again.
-  package mutating func restart(with credentials: ICECredentials, now: ContinuousClock.Instant) {
-    wake = wake ?? now
-    beginSession(with: credentials, now: now)
-  }
-
-  /// Keeps the current session as the previous one if it works, and resets the state.
-  mutating func beginSession(with credentials: ICECredentials, now: ContinuousClock.Instant) {
-    if let selection, let index = checkList.index(of: selection.pair), let lastAnswer = checkList[index].lastAnswer {
-      previousSession = PreviousSession(
-        credentials: local, selected: describe(checkList[index]),
-        open: Set(checkList.pairs.filter(\.isOpen).map(\.path)), expiry: lastAnswer + ICETiming.consentExpiry)
-    }
-    local = credentials
-    remote = nil
-    started = nil
-    hasReservedSlot = false
-    remoteCandidates = []
-    checkList = CheckList()
-    transactions = []
-    earlyChecks = []
-    selection = nil
-    nominated = nil
-    firstValid = nil
-    hasLostConsent = false
-    unansweredSince = nil
-  }
-
-  /// Discards the old session when it has expired.
-  mutating func expirePreviousSession(now: ContinuousClock.Instant) {
-    if let previousSession, previousSession.expiry <= now { self.previousSession = nil }
   }
 }
 

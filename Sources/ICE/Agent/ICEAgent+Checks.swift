@@ -8,7 +8,7 @@ extension ICEAgent {
     let check = checkList.hasNext(onlyTriggered: isConcluded) && remote != nil ? nextCheck : nil
     return [
       transactions.lazy.map(\.deadline).min(), check, consentDeadline, nominationDeadline, pacDeadline,
-      previousSession?.expiry,
+      formerDeadline,
     ].compactMap { $0 }.min()
   }
 
@@ -16,7 +16,7 @@ extension ICEAgent {
   ///
   /// - Parameter pace: the pacer that all agents of the process share.
   package mutating func poll(now: ContinuousClock.Instant, pace: CheckPacer) -> [Action] {
-    expirePreviousSession(now: now)
+    expireFormerSessions(now: now)
     serviceTransactions(now: now)
     updateConsent(now: now)
     updateSelection(now: now)

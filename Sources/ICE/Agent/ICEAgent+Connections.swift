@@ -8,9 +8,7 @@ extension ICEAgent {
     local: TransportAddress, remote: TransportAddress, now: ContinuousClock.Instant
   ) {
     let path = Path(local: local, remote: remote)
-    earlyChecks.removeAll { $0.path == path }
-    previousSession?.open.remove(path)
-    if previousSession?.selected.map({ $0.local == local && $0.remote == remote }) == true { previousSession = nil }
+    forgetFormerPaths { $0 == path }
     guard let index = checkList.index(of: path) else { return }
     wake = wake ?? now
     let pair = checkList[index]

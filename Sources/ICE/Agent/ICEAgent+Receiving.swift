@@ -16,14 +16,8 @@ extension ICEAgent {
     let path = Path(local: local, remote: source)
     switch routing.kind {
     case .request:
-      guard let recipient = routing.localUsernameFragment else { return false }
-      if recipient == self.local.fragmentBytes {
-        receivedRequest(datagram, path, now: now)
-      } else if let previousSession, recipient == previousSession.credentials.fragmentBytes {
-        receivedRequest(datagram, path, of: previousSession, now: now)
-      } else {
-        return false
-      }
+      guard let recipient = routing.localUsernameFragment.flatMap(credentials) else { return false }
+      receivedRequest(datagram, path, to: recipient, now: now)
     case .success, .errorResponse:
       guard let index = transactions.firstIndex(where: { $0.id == routing.transactionID }) else { return false }
       receivedResponse(datagram, path, to: index, now: now)
@@ -36,9 +30,16 @@ extension ICEAgent {
 
   // MARK: Requests
 
-  private mutating func receivedRequest(_ datagram: ByteBuffer, _ path: Path, now: ContinuousClock.Instant) {
+  /// Answers a request that was sent with certain credentials of ours, and remembers its path.
+  ///
+  /// The credentials of a former session are those of a remote peer that has not received our answer yet, and uses new
+  /// ports already; those of an offer, of one whose answer has not arrived.
+  private mutating func receivedRequest(
+    _ datagram: ByteBuffer, _ path: Path, to recipient: ICECredentials, now: ContinuousClock.Instant
+  ) {
     statistics.requestsReceived += 1
-    guard let message = authenticRequest(datagram, path, key: local.key),
+    let key = recipient.key
+    guard let message = authenticRequest(datagram, path, key: key),
       checkList.index(of: path).map({ !checkList[$0].isRevoked }) ?? true
     else {
       statistics.requestsRejected += 1
@@ -46,39 +47,27 @@ extension ICEAgent {
     }
     wake = wake ?? now
     lastHeard = now
+    noteUse(of: recipient, now: now)
     guard message.attributesNotUnderstood.isEmpty else {
-      refuse(message, .unknownAttribute, path, key: local.key)
+      refuse(message, .unknownAttribute, path, key: key)
       return
     }
-    guard resolveRoleConflict(message, now: now) else {
-      refuse(message, .roleConflict, path, key: local.key)
+    // The roles may change with the session.
+    guard recipient != local || resolveRoleConflict(message, now: now) else {
+      refuse(message, .roleConflict, path, key: key)
       return
     }
-    let answered = accept(message, path, key: local.key)
+    let answered = accept(message, path, key: key)
     let check = EarlyCheck(
       path: path, senderFragment: message.senderUsernameFragment ?? "",
       priority: message.priority
         ?? ICECandidateType.peerReflexive.priority(localPreference: 0, transport: path.local.transport),
-      size: datagram.readableBytes, answered: answered, usesCandidate: message.usesCandidate)
+      size: datagram.readableBytes, answered: answered, usesCandidate: message.usesCandidate, lastArrival: now)
     if let remote, check.senderFragment == remote.usernameFragment {
       learn(from: check, now: now)
     } else {
       keep(check)
     }
-  }
-
-  /// Answers a check of the session before the restart, so that the old path works until the new one does.
-  private mutating func receivedRequest(
-    _ datagram: ByteBuffer, _ path: Path, of previousSession: PreviousSession, now: ContinuousClock.Instant
-  ) {
-    statistics.requestsReceived += 1
-    guard let message = authenticRequest(datagram, path, key: previousSession.credentials.key) else {
-      statistics.requestsRejected += 1
-      return
-    }
-    wake = wake ?? now
-    lastHeard = now
-    _ = accept(message, path, key: previousSession.credentials.key)
   }
 
   private func authenticRequest(_ datagram: ByteBuffer, _ path: Path, key: [UInt8]) -> STUNMessage? {
@@ -103,19 +92,6 @@ extension ICEAgent {
     response.errorCode = error
     if error == .unknownAttribute { response.unknownAttributes = request.attributesNotUnderstood }
     send(response.encoded(integrityKey: key), path)
-  }
-
-  /// Stores a check whose sender's credentials have not arrived yet, one entry for each path.
-  private mutating func keep(_ check: EarlyCheck) {
-    if let index = earlyChecks.firstIndex(where: { $0.path == check.path && $0.senderFragment == check.senderFragment })
-    {
-      earlyChecks[index].usesCandidate = earlyChecks[index].usesCandidate || check.usesCandidate
-      earlyChecks[index].size += check.size
-      earlyChecks[index].answered += check.answered
-    } else {
-      if earlyChecks.count >= Self.maximumEarlyChecks { earlyChecks.removeFirst() }
-      earlyChecks.append(check)
-    }
   }
 
   /// Handles an authenticated check: its path may work, so the agent checks it in turn (RFC 8445, 7.3.1.3 to 7.3.1.5).

@@ -32,8 +32,8 @@ extension ICEAgent {
     selection = Selection(pair: checkList[index].id, consentDue: nextConsent(after: lastAnswer))
     hasLostConsent = false
     if nominated != checkList[index].id { nominated = nil }
-    if let expiry = previousSession?.expiry {
-      previousSession?.expiry = min(expiry, now + ICETiming.oldSessionLifetime)
+    if let expiry = formerSelection?.expiry {
+      formerSelection?.expiry = min(expiry, now + ICETiming.formerSelectionLifetime)
     }
     if checkList[index].isNominated { conclude() }
   }

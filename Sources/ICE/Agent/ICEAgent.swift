@@ -86,17 +86,6 @@ package struct ICEAgent: Sendable {
     var isRetired = false
   }
 
-  /// A check that arrived before the credentials of its sender.
-  struct EarlyCheck: Sendable {
-    let path: Path
-    let senderFragment: String
-    let priority: UInt32
-    /// Bytes of all requests with this path and sender, and of the agent's responses.
-    var size: Int
-    var answered: Int
-    var usesCandidate: Bool
-  }
-
   /// The selected pair and the state of its consent.
   struct Selection: Sendable {
     let pair: Int
@@ -110,19 +99,13 @@ package struct ICEAgent: Sendable {
     var disconnectedSince: ContinuousClock.Instant?
   }
 
-  /// The state that survives a restart until the new session works (RFC 8445, 9).
-  struct PreviousSession: Sendable {
-    let credentials: ICECredentials
-    let selected: SelectedPair?
-    var open: Set<Path>
-    var expiry: ContinuousClock.Instant
-  }
-
   /// How many local addresses for UDP, for TCP and of relays there are.
   static let maximumBases = 16
   static let maximumServerReflexive = 16
   static let maximumRemoteCandidates = 50
-  static let maximumEarlyChecks = 16
+  /// Enough for the paths of a browser with four addresses before and after a restart.
+  static let maximumEarlyChecks = 32
+  static let maximumFormerSessions = 3
   static let maximumTransactions = 256
   /// A limit on unpolled datagrams; it is reached only if the caller stops polling.
   static let maximumActions = 256
@@ -160,7 +143,6 @@ package struct ICEAgent: Sendable {
   var remoteCandidates: [RemoteCandidate] = []
   var checkList = CheckList()
   var transactions: [CheckTransaction] = []
-  var earlyChecks: [EarlyCheck] = []
   var selection: Selection?
   /// The pair that the agent is nominating, until the nomination is answered.
   var nominated: Int?
@@ -168,7 +150,14 @@ package struct ICEAgent: Sendable {
   var firstValid: ContinuousClock.Instant?
   var hasLostConsent = false
 
-  var previousSession: PreviousSession?
+  // What remains of the sessions before restarts.
+  /// The local credentials of an offer that restarts ICE and is not answered yet.
+  var offered: ICECredentials?
+  /// The former sessions that the remote peer may still use, the newest last.
+  var formerSessions: [FormerSession] = []
+  var formerSelection: FormerSelection?
+  var earlyChecks: [EarlyCheck] = []
+
   /// Candidates that arrived before the credentials of their session.
   var waitingCandidates: [ICECandidate] = []
   var named = NamedCandidates()
@@ -208,18 +197,21 @@ package struct ICEAgent: Sendable {
   /// The local credentials of the current session.
   package var localCredentials: ICECredentials { local }
 
-  /// The username fragments of requests for this agent: that of the current session and, for a while after a restart,
-  /// the previous one.
+  /// The username fragments of requests for this agent: that of the current session, that of an unanswered offer, and,
+  /// for a while after a restart, those of former sessions.
   package var localUsernameFragments: [String] { localFragments.map(\.usernameFragment) }
 
   /// The same fragments as they stand in USERNAME.
   package var localFragmentBytes: [ByteBuffer] { localFragments.map(\.fragmentBytes) }
 
-  private var localFragments: [ICECredentials] { [local] + (previousSession.map { [$0.credentials] } ?? []) }
+  private var localFragments: [ICECredentials] {
+    let others = [offered].compactMap(\.self) + formerSessions.reversed().map(\.credentials)
+    return [local] + others.filter { $0.fragmentBytes != local.fragmentBytes }
+  }
 
   /// The pair on which media is sent; after a restart the old one until a new one works.
   package var selectedPair: SelectedPair? {
-    guard let selection, let index = checkList.index(of: selection.pair) else { return previousSession?.selected }
+    guard let selection, let index = checkList.index(of: selection.pair) else { return formerSelection?.pair }
     return describe(checkList[index])
   }
 
@@ -234,27 +226,28 @@ package struct ICEAgent: Sendable {
   package var roundTripTime: Duration? { selectedPair?.roundTripTime }
 
   /// Whether packets on this path are trusted to come from the remote peer: a check by this agent succeeded on it, or a
-  /// request with the right password arrived on it and no check by this agent has failed since.
+  /// request with the right password arrived on it and no check by this agent has failed since. The password is that of the
+  /// session, of an offer that is not answered yet, or of a session before a restart.
   package func isValidated(local: TransportAddress, remote: TransportAddress) -> Bool {
     let path = Path(local: local, remote: remote)
     if let index = checkList.index(of: path) {
       if checkList[index].isOpen { return true }
       if checkList[index].isRevoked { return false }
     }
-    return previousSession?.open.contains(path) == true || earlyChecks.contains { $0.path == path }
+    return isValidatedOutsideSession(path)
   }
 
   /// Whether a check by this agent was answered on this path: only then may it send anything but checks (RFC 7675, 5).
   package func hasAnswered(local: TransportAddress, remote: TransportAddress) -> Bool {
     let path = Path(local: local, remote: remote)
     if let index = checkList.index(of: path), checkList[index].isValid { return true }
-    return previousSession?.selected.map { $0.local == local && $0.remote == remote } ?? false
+    return formerSelection?.path == path
   }
 
   /// Whether the selected pair, or after a restart that of the former session, has this local address.
   package func uses(_ address: TransportAddress) -> Bool {
     let selected = selection.flatMap { checkList.index(of: $0.pair) }.map { checkList[$0].path.local }
-    return selected == address || previousSession?.selected?.local == address
+    return selected == address || formerSelection?.path.local == address
   }
 
   /// Whether a response with this transaction id answers a check by this agent.

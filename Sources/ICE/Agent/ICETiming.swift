@@ -44,6 +44,6 @@ enum ICETiming {
   /// How long the agent waits for a valid pair before it fails, whatever the checks say (RFC 8863).
   static let pacTimeout = Duration.seconds(40)
 
-  /// How long the paths from before a restart stay open once the new session has a pair.
-  static let oldSessionLifetime = Duration.seconds(10)
+  /// How long the pair on which media was sent before a restart is kept once the new session has a pair.
+  static let formerSelectionLifetime = Duration.seconds(10)
 }

@@ -353,10 +353,11 @@ package final class PeerDemultiplexer {
     }
   }
 
-  /// Notes an engine's user fragments: after an ICE restart it has a new one, and for a while the previous one too.
+  /// Notes an engine's user fragments: with an offer that restarts ICE it has a new one, and for a while after the restart
+  /// former ones too.
   private func noteUsernameFragments(of engine: PeerConnection) {
     guard let fragments = engine.takeUsernameFragments(), engines[engine.participant] === engine,
-      let newest = fragments.first, byUsernameFragment[newest] !== engine
+      fragments.contains(where: { byUsernameFragment[$0] !== engine })
     else { return }
     byUsernameFragment = byUsernameFragment.filter { $0.value !== engine }
     for fragment in fragments { byUsernameFragment[fragment] = engine }

@@ -27,6 +27,13 @@ extension PeerConnection {
   func sendOffer(now: ContinuousClock.Instant) {
     if !negotiator.isAwaitingAnswer { lastOffer = MonotonicInstant(now) }
     emit(.signal(.offer(negotiator.createOffer())))
+    followOfferedCredentials()
+  }
+
+  /// Makes the agent answer checks with the credentials of an offer of ours before its answer arrives.
+  private func followOfferedCredentials() {
+    agent.setOffered(negotiator.offeredCredentials)
+    usernameFragmentsAreNew = true
   }
 
   /// How long the other side may take to answer an offer during a call, before its own offer takes precedence in any case: some
@@ -54,7 +61,7 @@ extension PeerConnection {
     // A participant who sends a message is in the room.
     leftRoom = nil
     agentIsTouched = true
-    usernameFragmentsAreNew = true
+    defer { followOfferedCredentials() }
     // A stray candidate also creates a participant, which must not wait indefinitely.
     connectingDeadline =
       connectingDeadline ?? (state == .new ? MonotonicInstant(now) + configuration.connectingTimeout : nil)

@@ -80,6 +80,13 @@ package struct Negotiator: Sendable {
     if case .haveLocalOffer(let offer) = state { offer.credentials } else { local.credentials }
   }
 
+  /// The ICE credentials of an offer that may still be answered, also one that was rolled back; nil if they are the negotiated
+  /// ones.
+  package var offeredCredentials: ICECredentials? {
+    let offered = if case .haveLocalOffer(let offer) = state { offer.credentials } else { rolledBack?.credentials }
+    return offered == local.credentials ? nil : offered
+  }
+
   /// Adds a candidate to later offers and answers, unless it is known.
   ///
   /// - Parameter candidate: `candidate:…`, with or without `a=`.

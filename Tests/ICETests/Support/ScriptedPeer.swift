@@ -61,6 +61,8 @@ struct ScriptedPeer: Node {
     return actions
   }
 
+  func takesMedia(from source: TransportAddress, to local: TransportAddress) -> Bool { hosts.contains(local) }
+
   /// Returns a check by this peer.
   mutating func request(nominates: Bool = false, priority: UInt32 = 0x6EFF_FFFF) -> ByteBuffer {
     var message = STUNMessage(.request, transactionID: .random(using: &generator))

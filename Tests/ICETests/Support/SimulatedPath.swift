@@ -11,6 +11,8 @@ protocol Node {
   mutating func take(
     _ datagram: ByteBuffer, from: TransportAddress, to: TransportAddress, now: ContinuousClock.Instant)
   mutating func poll(now: ContinuousClock.Instant) -> [ICEAgent.Action]
+  /// Whether media that arrives from an address at a local one is taken.
+  func takesMedia(from source: TransportAddress, to local: TransportAddress) -> Bool
 }
 
 extension ICEAgent: Node {
@@ -22,6 +24,10 @@ extension ICEAgent: Node {
     _ datagram: ByteBuffer, from: TransportAddress, to: TransportAddress, now: ContinuousClock.Instant
   ) {
     _ = received(datagram, from: from, to: to, now: now)
+  }
+
+  func takesMedia(from source: TransportAddress, to local: TransportAddress) -> Bool {
+    isValidated(local: local, remote: source)
   }
 }
 
@@ -40,6 +46,12 @@ struct SimulatedPath<Right: Node> {
     let time: Duration
     let side: Side
     let action: ICEAgent.Action
+  }
+
+  /// A datagram of media at the end of its path.
+  struct MediaArrival {
+    let side: Side
+    let isAccepted: Bool
   }
 
   private struct Flight {
@@ -66,6 +78,7 @@ struct SimulatedPath<Right: Node> {
   private(set) var events: [Event] = []
   /// Datagrams sent by each side.
   private(set) var sent: [Side: [ByteBuffer]] = [:]
+  private var media: [MediaArrival] = []
   private var flights: [Flight] = []
   private var generator: SeededGenerator
 
@@ -108,10 +121,31 @@ struct SimulatedPath<Right: Node> {
     settle()
   }
 
+  /// Sends a datagram of one side.
+  mutating func transmit(_ datagram: ByteBuffer, from: TransportAddress, to: TransportAddress, of side: Side) {
+    launch(datagram, from: from, to: to, of: side)
+  }
+
+  /// Removes and returns the media that has arrived.
+  mutating func takeMedia() -> [MediaArrival] {
+    defer { media = [] }
+    return media
+  }
+
   private mutating func deliver() {
     let due = flights.filter { $0.arrival <= now }.sorted { $0.arrival < $1.arrival }
     flights.removeAll { $0.arrival <= now }
     for flight in due {
+      // The first bits of RTP are 1 and 0, those of STUN 0 and 0 (RFC 7983, 7).
+      if flight.datagram.readableBytesView.first.map({ $0 >= 0x80 }) == true {
+        let isAccepted =
+          switch flight.side {
+          case .left: left.takesMedia(from: flight.from, to: flight.to)
+          case .right: right.takesMedia(from: flight.from, to: flight.to)
+          }
+        media.append(MediaArrival(side: flight.side, isAccepted: isAccepted))
+        continue
+      }
       switch flight.side {
       case .left: left.take(flight.datagram, from: flight.from, to: flight.to, now: now)
       case .right: right.take(flight.datagram, from: flight.from, to: flight.to, now: now)
