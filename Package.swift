@@ -110,7 +110,9 @@ let package = Package(
     module("FaultInjection", ["PeerEngine", "Signalling", "RTP", byteBuffer]),
 
     // The edge: sockets, files, codecs.
-    module("HTTPTransport", ["Media", "Signalling", byteBuffer, sockets, http, webSocket, tls, tlsEvents]),
+    module("LocalInterfaces", []),
+    module(
+      "HTTPTransport", ["LocalInterfaces", "Media", "Signalling", byteBuffer, sockets, http, webSocket, tls, tlsEvents]),
     module(
       "SkyRTC",
       ["JSON", "Media", "Signalling", "HTTPTransport", byteBuffer, sockets, http, webSocket, tls, logging, "COpenSSL"],
@@ -129,8 +131,8 @@ let package = Package(
     module(
       "BotPeer",
       [
-        "PeerEngine", "NetworkEmulation", "FaultInjection", "Media", "Signalling", "RTP", "ICE", "SCTP", "CDatagrams",
-        "COpenSSL", byteBuffer, sockets, tls, tlsEvents, logging,
+        "PeerEngine", "NetworkEmulation", "FaultInjection", "LocalInterfaces", "Media", "Signalling", "RTP", "ICE",
+        "SCTP", "CDatagrams", "COpenSSL", byteBuffer, sockets, tls, tlsEvents, logging,
       ]),
     module("Recorder", ["Bitstream", "Media", "Codecs", "CFiles", "COgg", byteBuffer, sockets, logging]),
     module("FileSource", ["Bitstream", "Media", "CWebM", "COgg", byteBuffer, logging]),
@@ -183,7 +185,10 @@ let package = Package(
     tests(of: "Signalling", []),
     tests(
       of: "HTTPTransport",
-      ["Media", "SkyRTC", "Signalling", byteBuffer, sockets, http, webSocket, tls, tlsEvents, logging]),
+      [
+        "LocalInterfaces", "Media", "SkyRTC", "Signalling", byteBuffer, sockets, http, webSocket, tls, tlsEvents,
+        logging,
+      ]),
     tests(
       of: "SkyRTC",
       ["Media", "Signalling", "HTTPTransport", byteBuffer, sockets, http, webSocket, tls, tlsEvents, logging],

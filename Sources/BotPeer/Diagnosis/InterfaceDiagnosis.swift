@@ -1,5 +1,5 @@
 internal import ICE
-internal import NIOCore
+internal import LocalInterfaces
 
 /// An address of this machine, and whether calls use it.
 public struct InterfaceDiagnosis: Sendable, Hashable, Codable {
@@ -29,13 +29,13 @@ public struct InterfaceDiagnosis: Sendable, Hashable, Codable {
         try NetworkInterfaces.addresses(of: sources.interfaces).map(\.address)
       }
     var all: [InterfaceDiagnosis] = []
-    for device in try System.enumerateDevices().prefix(maximumAddresses) {
-      guard let ip = device.address.flatMap(TransportAddress.init)?.ip else { continue }
-      let isUsed = used.contains(ip)
+    for entry in try InterfaceAddress.all().prefix(maximumAddresses) {
+      guard let ip = IPAddress(entry.address) else { continue }
+      let isUsed = entry.isUsable && used.contains(ip)
+      let reason = entry.isUsable ? Self.reason(ip, on: entry.interface, sources) : "the interface is down"
       all.append(
         InterfaceDiagnosis(
-          name: device.name, address: "\(ip)", isUsed: isUsed,
-          reason: isUsed ? nil : Self.reason(ip, on: device.name, sources)))
+          name: entry.interface, address: "\(ip)", isUsed: isUsed, reason: isUsed ? nil : reason))
     }
     return all
   }

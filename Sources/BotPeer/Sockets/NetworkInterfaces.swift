@@ -1,13 +1,9 @@
 internal import Glibc
 internal import ICE
+internal import LocalInterfaces
 
 /// The addresses of this machine.
 enum NetworkInterfaces {
-  /// Why the addresses cannot be read.
-  struct ReadError: Error, CustomStringConvertible {
-    let description: String
-  }
-
   /// Returns every IPv4 and global IPv6 address of the interfaces that are up and connected; loopback only if
   /// `includingLoopback` is set or there is no other.
   ///
@@ -46,36 +42,10 @@ enum NetworkInterfaces {
   /// Whether there is an interface with this name, up or not.
   static func exists(_ name: String) -> Bool { if_nametoindex(name) != 0 }
 
-  /// The addresses of all interfaces with `IFF_UP` and `IFF_RUNNING` (netdevice(7)).
+  /// The addresses of all interfaces that are up and connected.
   private static func present() throws -> [(interface: String, address: IPAddress)] {
-    var first: UnsafeMutablePointer<ifaddrs>?
-    guard getifaddrs(&first) == 0 else {
-      throw ReadError(description: "The addresses of this machine cannot be read: \(String(cString: strerror(errno))).")
+    try InterfaceAddress.all().filter(\.isUsable).compactMap { entry in
+      IPAddress(entry.address).map { (entry.interface, $0) }
     }
-    defer { freeifaddrs(first) }
-    let needed = UInt32(IFF_UP | IFF_RUNNING)
-    return sequence(first: first, next: { $0?.pointee.ifa_next }).prefix { $0 != nil }.compactMap { entry in
-      guard let entry = entry?.pointee, entry.ifa_flags & needed == needed, let address = entry.ifa_addr,
-        let ip = ip(of: address)
-      else { return nil }
-      return (String(cString: entry.ifa_name), ip)
-    }
-  }
-
-  private static func ip(of address: UnsafeMutablePointer<sockaddr>) -> IPAddress? {
-    let size =
-      switch Int32(address.pointee.sa_family) {
-      case AF_INET: MemoryLayout<sockaddr_in>.size
-      case AF_INET6: MemoryLayout<sockaddr_in6>.size
-      default: 0
-      }
-    var name = [CChar](repeating: 0, count: Int(NI_MAXHOST))
-    guard size > 0,
-      getnameinfo(address, socklen_t(size), &name, socklen_t(name.count), nil, 0, NI_NUMERICHOST) == 0
-    else { return nil }
-    // A link-local address has a zone after a percent sign.
-    let text = String(
-      decoding: name.prefix { $0 != 0 && $0 != CChar(UInt8(ascii: "%")) }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-    return IPAddress(text)
   }
 }

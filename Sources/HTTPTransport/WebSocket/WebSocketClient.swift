@@ -1,3 +1,4 @@
+import LocalInterfaces
 import Media
 package import NIOCore
 import NIOPosix
@@ -87,14 +88,10 @@ package final class WebSocketClient: Sendable {
     return sent.futureResult
   }
 
-  /// Whether an interface of this machine has the local address of the connection. Without it nothing can be sent.
+  /// Whether an interface of this machine that is up has the local address of the connection. Without it nothing can be sent.
   package var hasLocalAddress: Bool {
-    guard let address = channel.localAddress?.ipAddress, let devices = try? System.enumerateDevices() else {
-      return true
-    }
-    // A socket of both families has the IPv4 address of an interface in the form that RFC 4291, 2.5.5.2 maps to IPv6.
-    let unmapped = address.hasPrefix("::ffff:") ? String(address.dropFirst(7)) : address
-    return devices.contains { $0.address?.ipAddress == address || $0.address?.ipAddress == unmapped }
+    guard let address = channel.localAddress?.ipAddress, let all = try? InterfaceAddress.all() else { return true }
+    return all.haveUsable(address)
   }
 
   /// Sends a ping now, unless one is unanswered. The connection ends if nothing is received for `Options.limits.pingTimeout`

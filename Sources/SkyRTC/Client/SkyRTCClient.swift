@@ -108,9 +108,9 @@ public final class SkyRTCClient: SignallingClient {
     }
   }
 
-  /// Sends a ping, and reconnects if nothing arrives for `Options.pingTimeout`. If the local address of the connection has gone,
-  /// and the server lets us have our id again, it reconnects at once. A wait before an attempt to reconnect is shortened to
-  /// `Options.minimumRetryDelay`.
+  /// Sends a ping, and reconnects if nothing arrives for `Options.pingTimeout`. If the local address of the connection has gone
+  /// or its interface is down, and the server lets us have our id again, it reconnects at once. A wait before an attempt to
+  /// reconnect is shortened to `Options.minimumRetryDelay`.
   public func verifyConnection() {
     let (socket, keepsID) = connection.withLock { connection in
       connection.isAttemptWanted = connection.socket == nil
@@ -119,7 +119,7 @@ public final class SkyRTCClient: SignallingClient {
     }
     guard let socket else { return }
     if keepsID, !socket.hasLocalAddress {
-      socket.abandon(because: "The local address no longer exists.")
+      socket.abandon(because: "The local address has gone, or its interface is down.")
     } else {
       socket.verify()
     }

@@ -64,11 +64,21 @@ extension EndToEndWithoutBrowsers {
       }
     }
 
+    /// How a host leaves a network.
+    enum Departure: String, CaseIterable, Sendable {
+      /// The address is removed, and the interface is down.
+      case left
+      /// The interface is down and keeps its address, as in the first second after a cable was unplugged.
+      case unplugged
+      /// The network is silent, and the host is told nothing.
+      case silent
+    }
+
     @Test(
       "when a host moves to another network, the signalling moves as well, and the call continues in one file",
-      .enabled(if: Machine.runsWholeNetworkMatrix), arguments: [true, false])
-    func moves(isToldOfIt: Bool) async throws {
-      try await NetworkLab.run("another network, \(isToldOfIt ? "told" : "not told")") { lab in
+      .enabled(if: Machine.runsWholeNetworkMatrix), arguments: Departure.allCases)
+    func moves(departure: Departure) async throws {
+      try await NetworkLab.run("another network, \(departure)") { lab in
         let (server, rooms, laptop) = try await Self.laptop(in: lab)
         // Its router lets in only what it has sent to, so the new address must be signalled.
         let receiver = try await lab.host("receiver", behind: .portRestricted, families: .ipv4)
@@ -77,11 +87,16 @@ extension EndToEndWithoutBrowsers {
           name: "moves", server: server, rooms: rooms, servers: .stun, options: ["--log-level", "debug"])
         let outcome = try await call.run(from: laptop, to: receiver, in: lab) {
           try await sleepOnEventLoop(for: .seconds(3))
-          if isToldOfIt {
-            try await laptop.uplinks[0].leave()
+          switch departure {
+          case .left, .unplugged:
+            if departure == .left {
+              try await laptop.uplinks[0].leave()
+            } else {
+              try await laptop.uplinks[0].down()
+            }
             try await laptop.uplinks[1].up()
             try await sleepOnEventLoop(for: .seconds(7))
-          } else {
+          case .silent:
             // The network of the radio is out of reach; its address goes only after another one was found.
             try await laptop.uplinks[0].setSilent(true)
             try await sleepOnEventLoop(for: .seconds(3))
@@ -90,7 +105,7 @@ extension EndToEndWithoutBrowsers {
             try await sleepOnEventLoop(for: .seconds(7))
           }
         }
-        try await judge(outcome, gap: isToldOfIt ? 3 : 6, restarts: 0, in: lab, call.name)
+        try await judge(outcome, gap: departure == .silent ? 6 : 3, restarts: 0, in: lab, call.name)
         #expect(outcome.player.output.contains("server lost, calls continue"))
         #expect(outcome.player.output.ranges(of: " joined others=").count == 2)
       }
