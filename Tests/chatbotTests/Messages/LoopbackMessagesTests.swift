@@ -41,7 +41,8 @@ struct LoopbackMessagesTests {
     let log = Log()
     let user = UserMessages(
       ParticipantID("anna"), plan: MessagePlan(), texts: [], folder: nil, chat: nil,
-      allowances: MessageAllowances(maximumFileBytes: 1 << 20), noted: { _ in }, loopbackDelay: .zero, log: log.logger, name: nil, openChannel: { _ in channel })
+      allowances: MessageAllowances(maximumFileBytes: 1 << 20), noted: { _ in }, loopbackDelay: .zero, log: log.logger,
+      name: nil, openChannel: { _ in channel })
     for size in [1_001, 1_000, 5_000, 1] { _ = channel.messages.append(.binary(ByteBuffer(repeating: 7, count: size))) }
     channel.messages.finish(discarding: false)
     await user.serve(channel)
