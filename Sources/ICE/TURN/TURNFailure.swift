@@ -50,7 +50,7 @@ package enum TURNFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case .wrongCredentials, .forbidden, .allocationMismatch, .unsupportedAddressFamily, .unsupportedTransport,
       .quotaReached, .insufficientCapacity, .staleNonce, .badAlternateServer, .malformedAnswer, .refused:
       true
-    case .noAnswer, .connectionClosed, .brokenStream, .usernameTooLong: false
+    case .noAnswer, .connectionClosed, .tlsFailed, .brokenStream, .usernameTooLong: false
     }
   }
 
