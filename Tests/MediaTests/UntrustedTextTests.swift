@@ -12,7 +12,7 @@ struct UntrustedTextTests {
   func bytes() {
     #expect(UntrustedText("\u{E5}") != UntrustedText("a\u{30A}"))
     #expect(UntrustedText("ab") == "ab" && UntrustedText("") == "" && UntrustedText("ab") != "abc")
-    #expect(Set(["\u{E5}", "a\u{30A}", "\u{E5}"].map(UntrustedText.init)).count == 2)
+    #expect(Set(["\u{E5}", "a\u{30A}", "\u{E5}"].map { UntrustedText($0) }).count == 2)
     #expect(UntrustedText("a\u{30A}") < UntrustedText("\u{E5}") && UntrustedText("") < "a")
     #expect(UntrustedText("abc").hasPrefix("ab") && !UntrustedText("a\u{301}").hasPrefix("á"))
     #expect(UntrustedText("abc").ascii == "abc" && UntrustedText("é").ascii == nil)
@@ -21,7 +21,7 @@ struct UntrustedTextTests {
 
   @Test("comparing, hashing and showing a text of combining marks costs no more than one of ASCII")
   func costs() {
-    let other = ["a", "a\u{0316}\u{0301}", "a\u{0301}"].map(UntrustedText.init)
+    let other = ["a", "a\u{0316}\u{0301}", "a\u{0301}"].map { UntrustedText($0) }
     let ratio = ProcessorTime.ratio(of: Self.marks, to: Self.plain) { text in
       let text = UntrustedText(text)
       var table = [text: 1]
