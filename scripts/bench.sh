@@ -52,11 +52,6 @@ total() {
   cat "$@" | awk -v f="\"$field\"" '$1 == f && $3 ~ /^[0-9]+,?$/ { sub(",", "", $3); n += $3 } END { print n + 0 }'
 }
 
-# cut_off FILE...: frames that are incomplete because their sender left while sending them: gaps without a lost packet.
-cut_off() {
-  cat "$@" | awk '$1 == "\"packets\"" { packets = $3 } $1 == "\"reason\"" && packets == "0," { n += 1 } END { print n + 0 }'
-}
-
 # media FILE...: the packets and bits of each second of a user's recording, from the manifests.
 media() {
   awk 'FNR == 1 { tracks = 0 }
@@ -145,7 +140,7 @@ measure() {
   awk -v s="$share_sent" 'BEGIN { exit !(s >= 0.95) }' \
     || fail "$1 publishers sent only $packet_rate packets a second each instead of $packets: they do not keep up."
   packets_lost=$(total lost "$out"/*.json)
-  frames_lost=$(($(total dropped "$out"/*.json) - $(cut_off "$out"/*.json)))
+  frames_lost=$(total dropped "$out"/*.json)
   frames=$(total frames "$out"/*.json)
   verified=$(awk -v u="$(total unverified "$out"/*.json)" -v f="$frames" 'BEGIN { printf "%.0f %%", (f > 0) ? 100 * (f - u) / f : 0 }')
   rm -rf "$out"

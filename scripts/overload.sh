@@ -89,7 +89,7 @@ losses() {
     isGap && $1 == "\"packets\"" { given = number($3); missing += given }
     isGap && $1 == "\"reason\"" { reason = $3; gsub(/[",]/, "", reason) }
     isGap && $1 == "\"start\"" {
-      # A frame without a lost packet was cut off by the end of the call.
+      # A frame without a lost packet was given up by its sender.
       if (missing > 0 && (given > 0 || reason != "lost")) { count[reason]++; sum[reason] += missing; if (beginning + number($3) > ended + 5) late++ }
       missing = 0
     }

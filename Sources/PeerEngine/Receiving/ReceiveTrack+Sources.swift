@@ -93,10 +93,14 @@ extension ReceiveTrack {
   }
 
   /// Emits all usable frames of the selected source, and deselects it.
-  mutating func retireSelected(now: MonotonicInstant, events: inout [MediaEvent]) {
+  ///
+  /// - Parameter isOver: whether it ended, rather than another one taking its place. A frame that it was just sending is
+  ///   not missing then.
+  mutating func retireSelected(now: MonotonicInstant, isOver: Bool = false, events: inout [MediaEvent]) {
     guard let position = selectedIndex else { return }
     sources[position].giveUpAll()
     drain(now: now, events: &events)
+    if isOver { video.discardUnfinished() }
     expectedOfEarlierSources = statistics.packetsExpected
     video.finish()
     takeFrames(now: now, events: &events)
@@ -124,7 +128,7 @@ extension ReceiveTrack {
   /// Handles a BYE of a source.
   package mutating func goodbye(_ ssrc: UInt32, now: MonotonicInstant, events: inout [MediaEvent]) {
     if ssrc == selected {
-      retireSelected(now: now, events: &events)
+      retireSelected(now: now, isOver: true, events: &events)
       gaps.sourceChanged()
     }
     sources.removeAll { $0.ssrc == ssrc }

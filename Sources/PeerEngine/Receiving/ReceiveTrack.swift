@@ -161,7 +161,7 @@ package struct ReceiveTrack: Sendable {
 
   /// Emits all usable buffered frames, and reports the last statistics.
   package mutating func finish(now: MonotonicInstant, events: inout [MediaEvent]) {
-    retireSelected(now: now, events: &events)
+    retireSelected(now: now, isOver: true, events: &events)
     if nextStatistics != nil { reportStatistics(now: now, events: &events) }
     nextStatistics = nil
   }

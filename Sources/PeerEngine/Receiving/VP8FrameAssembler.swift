@@ -124,6 +124,15 @@ package struct VP8FrameAssembler: Sendable {
     finished.isEmpty ? nil : finished.removeFirst()
   }
 
+  /// Discards a frame whose end has not arrived, if nothing before that is missing: the call ended while it was sent, so
+  /// it is neither lost nor damaged.
+  package mutating func discardUnfinished() {
+    guard open?.isComplete ?? true else { return }
+    open = nil
+    undecided = nil
+    _ = takePayload()
+  }
+
   /// Ends the open frame as damaged: no more packets of this source follow.
   package mutating func finish() {
     open?.isComplete = false

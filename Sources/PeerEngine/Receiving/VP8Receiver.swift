@@ -25,6 +25,9 @@ package struct VP8Receiver: Sendable {
     isGatheringKeyframe = false
   }
 
+  /// Discards a frame whose end has not arrived, if nothing before that is missing: no more packets follow.
+  package mutating func discardUnfinished() { assembler.discardUnfinished() }
+
   /// Ends the source: an incomplete frame is damaged, and decoding restarts with the next keyframe.
   package mutating func finish() {
     assembler.finish()

@@ -107,6 +107,36 @@ struct GapTests {
     #expect(counts?.keyframeRequests == 0 && counts?.packetsRequested == 0)
   }
 
+  @Test("a frame that the end of the call cuts off is neither lost nor dropped, unless a part of it is missing")
+  func cutOff() throws {
+    for isBye in [false, true] {
+      for isLost in [false, true] {
+        var listener = Listener(media: silentAboutLoss)
+        var video = PacketMaker.video()
+        for number in 0..<5 { listener.receive(video.videoFrame(number, isKeyframe: number == 0)) }
+        var packets = video.videoFrame(5, isKeyframe: false)
+        packets.removeLast()
+        if isLost {
+          // The end of this frame is lost, and the next one is cut off.
+          packets = [packets[0]] + video.videoFrame(6, isKeyframe: false).dropLast()
+        }
+        listener.receive(packets)
+        if isBye {
+          var bye = ByteBuffer()
+          let source = Negotiated.aliceVideo
+          RTCPPacket.write(
+            [.receiverReport(ReceiverReport(ssrc: source)), .goodbye(Goodbye(sources: [source]))], into: &bye)
+          listener.receiveControl(Array(bye.readableBytesView))
+        }
+        listener.close()
+        let counts = try #require(listener.session.receiveStatistics[.video])
+        #expect(counts.frames == 5)
+        #expect(counts.framesDropped == (isLost ? 1 : 0), "\(isBye)")
+        #expect((counts.packetsLost > 0) == isLost)
+      }
+    }
+  }
+
   @Test(
     "without marker bits no frame is lost, and the first frame only waits for the end of the second")
   func withoutMarkers() {
