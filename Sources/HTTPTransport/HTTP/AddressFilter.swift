@@ -1,4 +1,3 @@
-import Glibc
 import NIOCore
 import NIOPosix
 import Signalling
@@ -43,9 +42,16 @@ extension SocketAddress {
   /// The scope of the address; that of this machine for a path.
   var scope: NetworkScope {
     switch self {
-    case .v4(let address): withUnsafeBytes(of: address.address.sin_addr) { NetworkScope(address: Array($0)) }
-    case .v6(let address): withUnsafeBytes(of: address.address.sin6_addr) { NetworkScope(address: Array($0)) }
+    case .v4: NetworkScope(address: bytes(at: 4, count: 4))
+    case .v6: NetworkScope(address: bytes(at: 8, count: 16))
     case .unixDomainSocket: .loopback
+    }
+  }
+
+  /// Returns bytes of the system's structure: `sin_addr` begins at byte 4, `sin6_addr` at byte 8 (ip(7), ipv6(7)).
+  private func bytes(at start: Int, count: Int) -> [UInt8] {
+    withSockAddr { address, size in
+      size < start + count ? [] : Array(UnsafeRawBufferPointer(start: address, count: size)[start..<start + count])
     }
   }
 }
