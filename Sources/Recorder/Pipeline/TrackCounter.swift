@@ -79,7 +79,9 @@ struct TrackCounter: Sendable {
   mutating func count(_ timestamped: TimestampedFrame) {
     let frame = timestamped.frame
     findGap(before: timestamped)
-    if first != nil, frame.gap == nil { frameDuration = min(timestamped.position - last, .seconds(1)) }
+    if first != nil, frame.gap == nil, timestamped.standstill == .zero {
+      frameDuration = min(timestamped.position - last, .seconds(1))
+    }
     advance(to: timestamped, length: frameDuration)
     guard frame.codec.kind == .video, frame.isKeyframe else { return }
     track.keyframes = (track.keyframes ?? 0) + 1
@@ -116,7 +118,13 @@ struct TrackCounter: Sendable {
 
   private mutating func findGap(before timestamped: TimestampedFrame) {
     let begin = min(cameUntil ?? timestamped.position, timestamped.position)
-    let hole = timestamped.position - begin
+    var hole = timestamped.position - begin
+    let standstill = min(timestamped.standstill, hole)
+    // A reason that names the sender's pause already names all of it.
+    if standstill > .zero, ![.muted, .reconnect, .senderPaused].contains(timestamped.frame.gap?.reason) {
+      hole -= standstill
+      log.add(MediaGap(.senderPaused), start: begin + hole, duration: standstill)
+    }
     if let gap = timestamped.frame.gap {
       // If nothing is missing, the gap is the time waited, which is not visible on the timeline.
       if gap.reason == .recoveredLate {

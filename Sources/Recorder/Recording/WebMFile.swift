@@ -93,7 +93,7 @@ final class WebMFile: OutputContainer {
   }
 
   private func note(_ timestamped: TimestampedFrame) {
-    if let lastVideoFrame, timestamped.frame.gap == nil {
+    if let lastVideoFrame, timestamped.frame.gap == nil, timestamped.standstill == .zero {
       frameDuration = min(timestamped.position - lastVideoFrame, .seconds(1))
     }
     lastVideoFrame = timestamped.position

@@ -16,14 +16,36 @@ struct DelayRange: Sendable {
   /// The number of steps that are kept: 30 s.
   private static let memory = 6
   private var buckets: [Bucket] = []
+  /// Of frames that may have been late by the sender's fault.
+  private var postponed: Bucket?
   /// The number of steps so far.
   private(set) var steps = 0
-  /// The start on which most of the last half minute agrees, so that a few seconds of wrong positions have no effect.
+  /// The start on which most of the last half minute agrees, so that a few seconds of wrong positions have no effect; the
+  /// earlier one of two.
   /// Nil before the first frame.
   private(set) var typical: MonotonicInstant?
 
   mutating func add(arrival: MonotonicInstant, position: Duration) {
+    if let postponed {
+      discardPostponed()
+      add(postponed.earliest, at: postponed.since)
+      add(postponed.latest, at: postponed.since)
+    }
+    add(arrival - position, at: arrival)
+  }
+
+  /// Adds a frame only if the next one is added as well.
+  mutating func postpone(arrival: MonotonicInstant, position: Duration) {
     let beginning = arrival - position
+    postponed = Bucket(
+      since: postponed?.since ?? arrival, earliest: min(postponed?.earliest ?? beginning, beginning),
+      latest: max(postponed?.latest ?? beginning, beginning))
+  }
+
+  /// Discards the postponed frames: they were late by the sender's fault.
+  mutating func discardPostponed() { postponed = nil }
+
+  private mutating func add(_ beginning: MonotonicInstant, at arrival: MonotonicInstant) {
     let last = buckets.count - 1
     guard last >= 0, arrival - buckets[last].since < Self.step else {
       if buckets.count == Self.memory { buckets.removeFirst() }
@@ -39,7 +61,7 @@ struct DelayRange: Sendable {
   }
 
   private mutating func findTypical() {
-    typical = buckets.map(\.earliest).sorted()[buckets.count / 2]
+    typical = buckets.map(\.earliest).sorted()[(buckets.count - 1) / 2]
   }
 
   /// The start according to the fastest frame of the last 5 to 10 s; nil before the first.

@@ -12,6 +12,9 @@ import Media
 /// | up to 500 ms | 25 % of speed, for at most 1.4 s |
 /// | more, too early | one jump |
 /// | more, too late | half speed, since no frame can be placed before the previous one |
+///
+/// That is for a wrong first estimate. If audio becomes too early in a call, because its clock stood still, audio
+/// continues after a gap (`TrackTimeline`), and video stays.
 extension RecordingTimeline {
   /// Up to this error video is moved by `slowRate`.
   static let smallError = Duration.milliseconds(150)
@@ -44,8 +47,47 @@ extension RecordingTimeline {
 
   /// Adds a sender report.
   mutating func add(_ report: ClockReport) {
-    self[report.codec.kind].report = report
+    let kind = report.codec.kind
     alignment.reports += 1
+    self[kind].report = report
+    self[kind].timeline.add(report)
+    moveAfterStandstill(kind, newFrames: 0)
+    useReports()
+  }
+
+  /// Returns the lateness of the other track since a track's frames are late; nil if nothing of it has arrived, or if no
+  /// frames are late.
+  func lateness(besides kind: MediaKind) -> FastestDelay.Excess? {
+    guard let since = self[kind].timeline.lateSince else { return nil }
+    return self[kind == .audio ? .video : .audio].timeline.lateness(since: since)
+  }
+
+  /// Moves the buffered frames after a standstill of the media clock that was just found.
+  ///
+  /// - Parameter newFrames: how many of the frames after it are not buffered yet.
+  mutating func moveAfterStandstill(_ kind: MediaKind, newFrames: Int) {
+    if let slowdown = self[kind].timeline.takeSlowdown() {
+      self[kind == .audio ? .video : .audio].timeline.networkBecameSlower(slowdown)
+    }
+    guard let found = self[kind].timeline.takeStandstill() else { return }
+    let frames = max(0, found.frames - newFrames)
+    let isLate = frames > self[kind].queue.count
+    self[kind].moveBuffered(frames, by: found.length)
+    // Frames that have been released were placed too early.
+    if isLate, audio.shift != nil, video.shift != nil { alignment.error = max(alignment.error, found.length) }
+  }
+
+  /// Notes by how much frames may be placed too early, if that is not decided within two seconds and reports do not say
+  /// it.
+  mutating func noteUndecided(_ kind: MediaKind, other: FastestDelay.Excess?, now: MonotonicInstant) {
+    guard alignment.source == .arrivals, let other, let lateness = self[kind].timeline.lateness,
+      let since = self[kind].timeline.lateSince, now - since >= .seconds(2)
+    else { return }
+    alignment.error = max(alignment.error, lateness - other.least)
+  }
+
+  /// Follows the offset according to the last reports.
+  mutating func useReports() {
     guard let audioShift = audio.shift, let videoShift = video.shift, let offset = reportedOffset else { return }
     let applied = videoShift - audioShift
     let distance = offset - applied
@@ -59,7 +101,9 @@ extension RecordingTimeline {
 
   /// The offset according to the last reports of both tracks; nil when they do not determine it.
   var reportedOffset: Duration? {
-    guard let first = audio.report, let second = video.report else { return nil }
+    guard let first = audio.report, let second = video.report, !audio.timeline.hasUnconfirmedReport,
+      !video.timeline.hasUnconfirmedReport
+    else { return nil }
     return ReportPair(audio: first, video: second).offset(audioTimeline: audio.timeline, videoTimeline: video.timeline)
   }
 
@@ -161,20 +205,13 @@ struct ReportPair: Sendable {
       audio.ntp != 0, video.ntp != 0,
       let audioPosition = audioTimeline.position(of: audio), let videoPosition = videoTimeline.position(of: video)
     else { return nil }
-    let atSender = Self.duration(from: audio.ntp, to: video.ntp)
+    let atSender = ClockReading(video).wallClock(since: ClockReading(audio))
     let distance = video.arrived - audio.arrived
     if distance > Self.maximumDistance || distance < .zero - Self.maximumDistance { return nil }
     let disagreement = atSender - distance
     let limit = Self.maximumDisagreement
     if disagreement > limit || disagreement < .zero - limit { return nil }
     return audioPosition + atSender - videoPosition
-  }
-
-  /// Returns the time between two NTP timestamps, which wrap in 2036 (RFC 3550, 4).
-  private static func duration(from earlier: UInt64, to later: UInt64) -> Duration {
-    let difference = Int64(bitPattern: later &- earlier)
-    let fraction = ((difference & 0xFFFF_FFFF) * 1_000_000_000) >> 32
-    return .seconds(difference >> 32) + .nanoseconds(fraction)
   }
 }
 

@@ -74,18 +74,24 @@ struct RecordingTimeline: Sendable {
     let kind = frame.codec.kind
     let entry = TrackTimeline.Entry(
       time: frame.time, arrival: frame.arrived, length: length,
-      follows: (frame.gap?.packetsLost ?? 0) == 0 && repair == nil)
+      follows: (frame.gap?.packetsLost ?? 0) == 0 && repair == nil, isGenerated: repair != nil)
     if !self[kind].timeline.hasStarted { begin(now: now) }
     let wasTrusted = self[kind].timeline.isTrusted
-    let position = self[kind].timeline.offset(entry)
-    if let move = self[kind].timeline.takeMove() { self[kind].moveBuffered(move.frames, by: move.by) }
+    let hadUnconfirmedReport = self[kind].timeline.hasUnconfirmedReport
+    let other = lateness(besides: kind)
+    let position = self[kind].timeline.offset(entry, other: other)
+    moveAfterStandstill(kind, newFrames: 1)
+    noteUndecided(kind, other: other, now: now)
     if self[kind].recoveringSince != nil { self[kind].recoveredAt = now }
     self[kind].recoveringSince = nil
     self[kind].queue.append(
-      BufferedFrame(frame: frame, entry: entry, repair: repair, position: position, received: now))
+      BufferedFrame(
+        frame: frame, entry: entry, repair: repair, position: position, standstill: self[kind].takeStandstill(),
+        received: now))
     heldBytes += frame.waitingCost
     if wasTrusted, !self[kind].timeline.isTrusted { self[kind].repositionBuffered() }
     refineOrigin(by: kind, now: now)
+    if hadUnconfirmedReport, !self[kind].timeline.hasUnconfirmedReport { useReports() }
     if kind == .video { correctByArrivals() }
   }
 
@@ -107,7 +113,9 @@ struct RecordingTimeline: Sendable {
       let buffered = self[kind].queue.removeFirst()
       heldBytes -= buffered.frame.waitingCost
       timestamped.append(
-        TimestampedFrame(frame: buffered.frame, position: finalPosition(of: buffered, kind), repair: buffered.repair))
+        TimestampedFrame(
+          frame: buffered.frame, position: finalPosition(of: buffered, kind), repair: buffered.repair,
+          standstill: buffered.standstill))
     }
     return timestamped
   }
@@ -126,6 +134,8 @@ struct RecordingTimeline: Sendable {
     var repair: FrameRepair?
     /// The position on the track's own timeline.
     var position: Duration
+    /// For how long the media clock stood still before it.
+    var standstill = Duration.zero
     var received: MonotonicInstant
   }
 
@@ -136,6 +146,8 @@ struct RecordingTimeline: Sendable {
     var shift: Duration?
     var queue = CircularBuffer<BufferedFrame>()
     var lastTimestamped = Duration.zero
+    /// A standstill before the next frame, if all earlier ones have been released.
+    var standstill = Duration.zero
     /// The position of the last released frame on this timeline.
     var lastTimelinePosition = Duration.zero
     /// When the wait for a missing packet began.
@@ -152,11 +164,20 @@ struct RecordingTimeline: Sendable {
 
     /// Moves the last frames later, except those that have been released.
     mutating func moveBuffered(_ frames: Int, by distance: Duration) {
-      for index in queue.indices.suffix(frames) { queue[index].position += distance }
+      let moved = queue.indices.suffix(frames)
+      for index in moved { queue[index].position += distance }
+      if let first = moved.first { queue[first].standstill += distance } else { standstill += distance }
+    }
+
+    /// Returns, once, the standstill before the next frame.
+    mutating func takeStandstill() -> Duration {
+      defer { standstill = .zero }
+      return standstill
     }
 
     /// Returns how long the other track's frames wait for this track's.
     func timeout(now: MonotonicInstant) -> Duration {
+      if timeline.isUndecided(now: now) { return StandstillDetector.hold }
       if let recoveringSince, now - recoveringSince < RecordingTimeline.recoveryTimeout {
         return RecordingTimeline.recoveryTimeout
       }
@@ -174,18 +195,19 @@ struct RecordingTimeline: Sendable {
   }
 
   subscript(kind: MediaKind) -> Track {
-    // One `yield` each: with two in branches, Swift 6.3 selected the wrong one once the layout of a track was fixed.
-    _read { yield tracks[kind == .audio ? 0 : 1] }
+    // `get`, and one `yield`: Swift 6.3 released what it yielded for reading once too often, and with two in branches it
+    // selected the wrong one.
+    get { tracks[kind == .audio ? 0 : 1] }
     _modify { yield &tracks[kind == .audio ? 0 : 1] }
   }
 
   var audio: Track {
-    _read { yield tracks[0] }
+    get { tracks[0] }
     _modify { yield &tracks[0] }
   }
 
   var video: Track {
-    _read { yield tracks[1] }
+    get { tracks[1] }
     _modify { yield &tracks[1] }
   }
 

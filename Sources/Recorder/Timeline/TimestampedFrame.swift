@@ -8,11 +8,14 @@ struct TimestampedFrame: Sendable, Hashable {
   let position: Duration
   /// How the recorder generated it; nil for a received frame.
   let repair: FrameRepair?
+  /// For how long the sender's media clock stood still before it, which its timestamp does not show.
+  let standstill: Duration
 
-  init(frame: EncodedFrame, position: Duration, repair: FrameRepair? = nil) {
+  init(frame: EncodedFrame, position: Duration, repair: FrameRepair? = nil, standstill: Duration = .zero) {
     self.frame = frame
     self.position = position
     self.repair = repair
+    self.standstill = standstill
   }
 }
 

@@ -13,20 +13,17 @@ import Media
 /// ignored; two that fit each other are a jump, and the timeline continues with them at the position given by their
 /// arrival. If the clock is wrong altogether (`ClockValidator`), evenly paced arrivals are used instead
 /// (`ArrivalPacer`). So no timestamp can make a recording longer, shorter, faster or slower than the call was. The
-/// timeline follows a slow drift, as between two quartz clocks. Neither that drift nor frames that arrive up to 3 s late
-/// count as a jump, nor do later ones that catch up within 15 s after the network was interrupted (`Backlog`).
+/// timeline follows a slow drift, as between two quartz clocks. Neither that drift nor frames that arrive late count as a
+/// jump.
 ///
 /// Some senders stop their clock while they send nothing: the clock of a microphone that is switched off and on
-/// continues where it stopped. At first this looks like a burst of late packets; a fifth of a second later it does not
-/// (`isUndecided`).
+/// continues where it stopped. Sender reports say for how long (`ReportedClock`); until the next one arrives, the
+/// arrivals do (`StandstillDetector`). Both must agree: no report makes a track longer than its arrivals, and arrivals
+/// that are late by the network's fault change nothing. Positions that are already in use stay, so the timeline
+/// continues after a gap as soon as the standstill is known.
 struct TrackTimeline: Sendable {
   /// The maximum difference between media time and arrivals: more than any delay of a retransmitted packet.
   static let tolerance = Duration.seconds(5)
-  /// The maximum delay of frames that catch up after an interruption: what a sender stores for retransmission, and what it
-  /// had not sent yet.
-  static let maximumBacklog = Duration.seconds(15)
-  /// How long frames may take to catch up.
-  static let catchUpTime = Duration.seconds(15)
   /// How much faster or slower than ours a sender's clock may run permanently: 1,000 ppm.
   static let maximumDrift = 0.001
   /// How far the clock may be ahead of the fastest frames of the last half minute, after 10 s of frames: a frame can
@@ -34,9 +31,16 @@ struct TrackTimeline: Sendable {
   static let maximumLead = Duration.milliseconds(600)
   /// A step of the clock that differs from the step of the arrivals by more than this is a jump.
   static let maximumJump = Duration.seconds(1)
-  /// The maximum lag of a report behind the fastest frames. A larger lag means a long network delay, or a clock that
-  /// stops.
-  static let maximumReportDelay = Duration.milliseconds(300)
+  /// The inaccuracy of sender reports: a standstill that is shorter is not noticed by them.
+  static let reportError = Duration.milliseconds(30)
+  /// How long after the first frame that followed a standstill a report may arrive that was sent before it.
+  static let reportDisorder = Duration.milliseconds(150)
+  /// How many frames, or for how long, are waited for to confirm a report of a standstill.
+  static let confirmingFrames = 10
+  /// The share of a reported standstill by which frames must be late.
+  static let confirmingShare = 0.75
+  static let confirmingTime = Duration.milliseconds(500)
+
   /// The properties of a frame that determine its position.
   struct Entry: Sendable {
     var time: MediaTime
@@ -45,49 +49,75 @@ struct TrackTimeline: Sendable {
     var length: Duration?
     /// Whether no packet between it and the previous frame was lost.
     var follows = true
+    /// Whether the recorder generated it, so that its arrival says nothing.
+    var isGenerated = false
   }
 
-  private struct Anchor: Sendable {
+  /// A standstill of the media clock that has been found.
+  struct Standstill: Sendable, Hashable {
+    /// How many of the last frames are after it.
+    var frames: Int
+    /// Its length, by which they must move later.
+    var length: Duration
+  }
+
+  /// A lateness of frames that a report has shown to be the network's.
+  struct Slowdown: Sendable, Hashable {
+    var length: Duration
+    var since: MonotonicInstant
+  }
+
+  struct Anchor: Sendable {
     var time: MediaTime
     var position: Duration
   }
 
-  /// Frames that a network delivers after an interruption in which others were lost. They are late and catch up, unlike those
-  /// of a clock that stopped, which lose no packet.
-  private struct Backlog: Sendable {
-    /// How late they may be.
-    var delay: Duration
-    var end: MonotonicInstant
-    /// How late the least late of them was.
-    var least: Duration
+  /// A report that shows a standstill, which frames have not confirmed.
+  struct Unconfirmed: Sendable {
+    var report: ClockReading
+    var frames = 0
   }
 
-  private var start: MonotonicInstant?
-  private var last: Entry?
-  private var anchor: Anchor?
+  /// A report that applies to the timeline.
+  struct NotedReport: Sendable {
+    var report: ClockReading
+    var position: Duration
+  }
+
+  var start: MonotonicInstant?
+  var last: Entry?
+  var anchor: Anchor?
   /// The base of a new clock sequence, if the last outlier was its first timestamp.
   private var candidateAnchor: Anchor?
   /// The position of the last frame that the clock determined.
-  private var clockPosition = Duration.zero
+  var clockPosition = Duration.zero
   /// How far the timeline has run ahead of the arrivals since the start, followed slowly.
-  private var drift = Duration.zero
+  var drift = Duration.zero
   private var judge = ClockValidator()
   private var pace = ArrivalPacer()
-  private var stop = ClockStopDetector()
-  private var backlog: Backlog?
+  var fastest = FastestDelay()
+  var detector = StandstillDetector()
+  var reported = ReportedClock()
+  var unconfirmed: Unconfirmed?
+  /// The last report that applies to the timeline, with its position.
+  var lastReport: NotedReport?
+  /// A report that arrived before the first frame.
+  var earlyReport: ClockReading?
   /// When the clock's base was changed; earlier reports do not apply to it.
-  private var anchoredAt: MonotonicInstant?
-  /// How many of the last frames must be moved later, and by how much; the caller fetches it after each frame.
-  private var move: (frames: Int, by: Duration)?
+  var anchoredAt: MonotonicInstant?
+  /// The caller fetches it after each frame and report.
+  var found: Standstill?
+  /// By how much a report has shown that the network became slower, and since when.
+  var slowdown: Slowdown?
   /// When position zero would have arrived; set while arrivals determine the positions.
   private var beginning: MonotonicInstant?
 
   /// The start of the timeline according to the frames' delays.
-  private(set) var delays = DelayRange()
+  var delays = DelayRange()
   /// The position of the last frame.
-  private(set) var position = Duration.zero
+  var position = Duration.zero
   /// How often the timeline had to continue from the arrivals.
-  private(set) var breaks = 0
+  var breaks = 0
 
   /// Whether a frame has been added.
   var hasStarted: Bool { start != nil }
@@ -109,62 +139,72 @@ struct TrackTimeline: Sendable {
   }
 
   /// Returns the position of the next frame in decoding order; never before that of the previous frame.
-  mutating func offset(_ entry: Entry) -> Duration {
+  ///
+  /// - Parameter other: the lateness of the other track since `lateSince`; nil if nothing of it arrived.
+  mutating func offset(_ entry: Entry, other: FastestDelay.Excess? = nil) -> Duration {
     let start = self.start ?? entry.arrival
     self.start = start
     if let last {
-      advance(to: entry, after: last, elapsed: entry.arrival - start)
+      advance(to: entry, after: last, elapsed: entry.arrival - start, other: other)
     } else {
-      anchor = Anchor(time: entry.time, position: .zero)
+      begin(entry)
     }
-    // The delays of a backlog say nothing about those of the frames after it.
-    if backlog == nil { delays.add(arrival: entry.arrival, position: position) }
+    // How late undecided frames are says nothing about the network yet.
+    if detector.late == nil {
+      delays.add(arrival: entry.arrival, position: position)
+    } else {
+      delays.postpone(arrival: entry.arrival, position: position)
+    }
     last = entry
     return position
   }
 
   /// Whether the last frames may have to move later, so that they should not be released yet.
-  func isUndecided(now: MonotonicInstant) -> Bool { stop.isUndecided(now: now) }
-
-  /// Returns, once, how many of the frames before the last one must move later, and by how much.
-  mutating func takeMove() -> (frames: Int, by: Duration)? {
-    defer { move = nil }
-    return move
+  func isUndecided(now: MonotonicInstant) -> Bool {
+    guard last?.length != nil, let late = detector.late else { return false }
+    return now - late.since < StandstillDetector.hold
   }
 
-  /// Returns the position of a sender report's media time; nil before the first frame, and for a report that does not
-  /// apply to the timeline as it runs now.
-  func position(of report: ClockReport) -> Duration? {
-    guard let start, let anchor, isTrusted else { return nil }
-    if let anchoredAt, report.arrived < anchoredAt { return nil }
-    let candidate = anchor.position + report.time.duration(since: anchor.time)
-    let surprise = candidate - (report.arrived - start) - drift
-    if surprise > Self.tolerance || surprise < .zero - Self.tolerance { return nil }
-    return arrivalPosition(report.arrived) - candidate > Self.maximumReportDelay ? nil : candidate
+  /// Since when all frames have been late, for a reason that is not known yet; nil if they are not.
+  var lateSince: MonotonicInstant? { detector.late?.since }
+
+  /// By how much the present frames are late at least, for a reason that is not known yet; nil if they are not.
+  var lateness: Duration? { detector.late?.least }
+
+  /// Returns the lateness of the frames since an instant; nil if there were none.
+  func lateness(since instant: MonotonicInstant) -> FastestDelay.Excess? {
+    isTrusted ? fastest.excess(since: instant) : nil
+  }
+
+  /// Returns, once, the standstill that the last frame or report has shown.
+  mutating func takeStandstill() -> Standstill? {
+    defer { found = nil }
+    return found
   }
 
   // MARK: One step
 
-  private mutating func advance(to entry: Entry, after last: Entry, elapsed: Duration) {
-    guard var anchor else { return }
+  private mutating func begin(_ entry: Entry) {
+    anchor = Anchor(time: entry.time, position: .zero)
+    _ = fastest.add(.zero, at: entry.arrival)
+    if let report = earlyReport { add(report) }
+    earlyReport = nil
+  }
+
+  private mutating func advance(
+    to entry: Entry, after last: Entry, elapsed: Duration, other: FastestDelay.Excess?
+  ) {
+    guard let anchor else { return }
     let step = entry.time.duration(since: last.time)
     let arrivalStep = entry.arrival - last.arrival
-    var candidate = anchor.position + entry.time.duration(since: anchor.time)
-    var surprise = candidate - elapsed - drift
+    let candidate = anchor.position + entry.time.duration(since: anchor.time)
+    let surprise = candidate - elapsed - drift
     let excess = step - arrivalStep
-    let standstill = isTrusted ? followBacklog(entry, pause: .zero - excess, late: .zero - surprise) : .zero
-    if standstill > .zero {
-      breaks += 1
-      anchor.position += standstill
-      candidate += standstill
-      surprise += standstill
-      self.anchor = anchor
-      anchoredAt = entry.arrival
-      // The frames of the last seconds had wrong positions.
-      delays = DelayRange()
-    }
+    // After a pause in the arrivals, frames may be as late as it was long.
+    let pause = .zero - excess > StandstillDetector.longPause ? .zero - excess : .zero
+    let allowance = max(detector.allowance, pause)
     let isOutside =
-      surprise > Self.tolerance || surprise < .zero - (backlog?.delay ?? Self.tolerance)
+      surprise > Self.tolerance || surprise < .zero - Self.tolerance - allowance
       || isAhead(candidate, at: entry.arrival)
     let isSudden = excess > Self.maximumJump || excess < .zero - Self.maximumJump
     let isOutlier =
@@ -173,8 +213,8 @@ struct TrackTimeline: Sendable {
       : step <= .zero || isSudden
     let result = judge.take(
       .init(media: step, arrival: arrivalStep, length: last.length, follows: entry.follows, isOutlier: isOutlier),
-      // That they are late is not the clock's fault.
-      surprise: isTrusted && backlog == nil ? surprise : .zero)
+      // That they are late after a pause is not the clock's fault.
+      surprise: isTrusted && allowance < Self.maximumJump ? surprise : .zero)
     if !isTrusted {
       placeByArrival(entry, after: last, step: arrivalStep)
       if result == .right { switchToMediaClock(entry, elapsed: elapsed) }
@@ -184,11 +224,12 @@ struct TrackTimeline: Sendable {
     } else if isOutlier {
       placeOutlier(entry)
     } else {
-      followDrift(surprise, step: arrivalStep)
       candidateAnchor = nil
       clockPosition = candidate
       if candidate > position { position = candidate }
-      watchStop(entry, after: last)
+      if entry.isGenerated { return detector.addGenerated() }
+      compareArrival(of: entry, delay: elapsed - candidate, pause: .zero - excess, other: other)
+      if detector.late == nil { followDrift(surprise, step: arrivalStep) }
     }
   }
 
@@ -196,23 +237,6 @@ struct TrackTimeline: Sendable {
     if step <= .zero { return }
     let most = step * Self.maximumDrift
     drift += min(max(surprise, .zero - most), most)
-  }
-
-  /// - Parameters:
-  ///   - pause: how much longer than the media the pause in the arrivals was.
-  ///   - late: how late the frame is by its media time.
-  /// - Returns: how long the sender's clock stood still, if the frames have not caught up; otherwise zero.
-  private mutating func followBacklog(_ entry: Entry, pause: Duration, late: Duration) -> Duration {
-    if !entry.follows, pause > Self.maximumJump {
-      let end = entry.arrival + Self.catchUpTime
-      let delay = min(Self.maximumBacklog, max(pause, late) + Self.tolerance)
-      backlog = Backlog(delay: delay, end: end, least: late)
-    }
-    guard let least = backlog?.least else { return .zero }
-    backlog?.least = min(least, late)
-    guard let backlog, entry.arrival > backlog.end || late < Self.maximumJump else { return .zero }
-    self.backlog = nil
-    return backlog.least > Self.tolerance ? backlog.least : .zero
   }
 
   /// Whether a position is ahead of what the fastest frames of the last half minute allow, after 10 s of frames.
@@ -227,8 +251,7 @@ struct TrackTimeline: Sendable {
       let continued = candidateAnchor.position + entry.time.duration(since: candidateAnchor.time)
       let excess = continued - arrivalPosition(entry.arrival)
       if continued > candidateAnchor.position, excess <= Self.maximumLead / 2, excess >= .zero - Self.maximumJump {
-        anchor = candidateAnchor
-        anchoredAt = last?.arrival
+        changeAnchor(candidateAnchor, since: last?.arrival)
         self.candidateAnchor = nil
         clockPosition = continued
         position = max(position, continued)
@@ -246,17 +269,19 @@ struct TrackTimeline: Sendable {
     delays.typical.map { arrival - $0 } ?? position
   }
 
-  // MARK: A clock that stopped
+  private mutating func changeAnchor(_ anchor: Anchor, since: MonotonicInstant?) {
+    self.anchor = anchor
+    anchoredAt = since
+    forgetClock()
+  }
 
-  private mutating func watchStop(_ entry: Entry, after last: Entry) {
-    let late = arrivalPosition(entry.arrival) - clockPosition
-    guard let found = stop.take(entry, after: last, late: late) else { return }
-    breaks += 1
-    move = (found.frames - 1, found.length)
-    position += found.length
-    clockPosition = position
-    anchor = Anchor(time: entry.time, position: position)
-    anchoredAt = found.since
+  /// Forgets everything about the media clock: its positions have another origin.
+  private mutating func forgetClock() {
+    fastest = FastestDelay()
+    detector.end()
+    reported = ReportedClock()
+    unconfirmed = nil
+    lastReport = nil
   }
 
   // MARK: By arrivals
@@ -271,14 +296,12 @@ struct TrackTimeline: Sendable {
     beginning = delays.typical ?? arrival - position
     pace = ArrivalPacer()
     candidateAnchor = nil
-    stop = ClockStopDetector()
-    backlog = nil
+    forgetClock()
   }
 
   private mutating func switchToMediaClock(_ entry: Entry, elapsed: Duration) {
     beginning = nil
-    anchor = Anchor(time: entry.time, position: position)
-    anchoredAt = entry.arrival
+    changeAnchor(Anchor(time: entry.time, position: position), since: entry.arrival)
     clockPosition = position
     drift = position - elapsed
   }

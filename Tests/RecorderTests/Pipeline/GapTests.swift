@@ -118,6 +118,38 @@ struct GapTests {
     #expect(track.repairedByFEC == 0 && track.concealed == 0)
   }
 
+  @Test(
+    "a pause in which the sender's clock stood still is listed with its true length, beside a loss as well",
+    arguments: [0, 2], [0.1, 0.42, 3])
+  func standstill(lost: Int, length: Double) throws {
+    let pipeline = FramePipeline(alignmentDelay: .zero, verification: nil)
+    let owner = ParticipantID("anna")
+    var script = Script()
+    for (index, piece) in try TestMedia.tone(4).enumerated() where !(100..<(100 + lost)).contains(index) {
+      let arrival = Double(index) / 50 + (index < 100 ? 0 : length)
+      script.add(
+        .frame(
+          EncodedFrame(
+            owner: owner, codec: .opus, time: MediaTime(ticks: piece.ticks, rate: 48_000), payload: piece.payload,
+            isKeyframe: true, arrival: Script.beginning + .seconds(arrival),
+            gap: index == 100 + lost && lost > 0 ? MediaGap(.lost, packetsLost: lost) : nil)), at: arrival)
+    }
+    script.add(try TestMedia.videoFrames(4 + length), codec: .vp8, delay: { _ in 0 })
+    for (at, event) in script.inOrder {
+      pipeline.receive(event, now: at)
+      _ = pipeline.release(now: at)
+    }
+    _ = pipeline.release(now: Script.beginning + .seconds(5 + length), everything: true)
+    let track = try #require(pipeline.tracks(clock: clock).first { $0.kind == "audio" })
+    let pause = try #require(track.gaps.first { $0.reason == "senderPaused" })
+    #expect(abs(pause.duration - length) < 0.01 && abs(pause.start - 2) < 0.05)
+    #expect(track.gapTotals["senderPaused"]?.count == 1)
+    let gaps = track.gaps.filter { $0.reason == "lost" }
+    #expect(gaps.map(\.packets) == (lost > 0 ? [lost] : []))
+    #expect(gaps.allSatisfy { abs($0.duration - 0.04) < 0.001 && $0.repaired == 0.04 })
+    #expect(abs(track.duration - 4 - length) < 0.01)
+  }
+
   @Test("frames that the gate rejects become one gap, with the frames that depend on them")
   func refused() throws {
     let pipeline = FramePipeline(alignmentDelay: .zero, verification: VerificationPool(threads: 0))

@@ -213,6 +213,11 @@ struct RecordingTimelineTests {
     timeline.add(report(.vp8, at: 61, wallClock: 3_900_000_000.1))
     #expect(timeline.alignment.error == .zero)
     for second in 62..<66 {
+      for step in 0..<10 {
+        let at = Double(second - 1) + Double(step) / 10
+        timeline.add(frame(.opus, at: at), now: moment(at))
+        timeline.add(frame(.vp8, at: at), now: moment(at))
+      }
       timeline.add(report(.opus, at: Double(second)))
       timeline.add(report(.vp8, at: Double(second), wallClock: 3_900_000_000.1))
     }

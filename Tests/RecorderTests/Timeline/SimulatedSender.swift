@@ -21,8 +21,12 @@ struct SimulatedSender {
     /// When the first frame is captured.
     var begin = 0.0
     var clock: MediaClock
+    /// The clock in its sender reports; nil for the same.
+    var reportClock: MediaClock?
     /// Seconds from capture to arrival, besides the jitter, by the time of capture.
     var delay: (Double) -> Double = { _ in 0.02 }
+    /// Seconds that a report sent at a time takes.
+    var reportDelay: (Double) -> Double = { _ in 0.02 }
     /// Seconds between reports; nil for none.
     var reports: Double?
     /// Whether a frame captured at a time is sent.
@@ -43,6 +47,8 @@ struct SimulatedSender {
     var captured: Double
     /// Its position, in seconds.
     var position: Double
+    /// For how long the media clock stood still before it, in seconds.
+    var standstill = 0.0
   }
 
   var tracks: [Track]
@@ -51,6 +57,8 @@ struct SimulatedSender {
   /// The speed of the wall clock in the sender reports, and the maximum error of each report, in seconds.
   var wallClockSpeed = 1.0
   var reportError = 0.0
+  /// When the wall clock is set, and by how much, in seconds.
+  var wallClockStep = (at: Double.infinity, by: 0.0)
   /// Seconds from a track's first frame to its first report.
   var firstReport = 0.3
   var alignmentDelay = Duration.seconds(3)
@@ -86,7 +94,8 @@ struct SimulatedSender {
           order += 1
         }
         while let every = track.reports, nextReports[index] < min(look, seconds) {
-          waiting.append((nextReports[index] + 0.02, order, report(track, at: nextReports[index])))
+          let sent = nextReports[index]
+          waiting.append((sent + track.reportDelay(sent), order, report(track, at: sent)))
           order += 1
           nextReports[index] += every * (0.5 + random(1))
         }
@@ -104,7 +113,11 @@ struct SimulatedSender {
     func tell(_ timestamped: TimestampedFrame) {
       var payload = timestamped.frame.payload
       let captured = Double(bitPattern: payload.readInteger(as: UInt64.self) ?? 0)
-      see(timestamped.frame.codec, Timestamped(captured: captured, position: timestamped.position / .seconds(1)))
+      see(
+        timestamped.frame.codec,
+        Timestamped(
+          captured: captured, position: timestamped.position / .seconds(1),
+          standstill: timestamped.standstill / .seconds(1)))
     }
   }
 
@@ -128,12 +141,14 @@ struct SimulatedSender {
   }
 
   private mutating func report(_ track: Track, at time: Double) -> MediaEvent {
-    let wallClock = 3_900_000_000 + time * wallClockSpeed + random(2 * reportError) - reportError
+    let wallClock =
+      3_900_000_000 + time * wallClockSpeed + random(2 * reportError) - reportError
+      + (time >= wallClockStep.at ? wallClockStep.by : 0)
     return .clock(
       ClockReport(
         owner: ParticipantID("anna"), codec: track.codec,
-        time: MediaTime(ticks: track.clock(time, 0), rate: track.codec.clockRate),
-        ntp: UInt64(wallClock * 4_294_967_296), arrival: Self.moment(time + 0.02)))
+        time: MediaTime(ticks: (track.reportClock ?? track.clock)(time, 0), rate: track.codec.clockRate),
+        ntp: UInt64(wallClock * 4_294_967_296), arrival: Self.moment(time + track.reportDelay(time))))
   }
 
   private mutating func random(_ most: Double) -> Double {
