@@ -87,7 +87,7 @@ struct ManifestTests {
   @Test("media that follows a problem is recorded under the name that the manifest has")
   func problemBeforeMedia() async throws {
     let folder = TestFolder()
-    let script = try short("anna")
+    let script = try short("anna", video: true)
     let recorder = try folder.recorder()
     recorder.begin(script.owner, now: Script.beginning, wallClock: TestFolder.wallClock)
     recorder.addProblem("A second video was refused.", of: script.owner, now: Script.beginning.instant)
