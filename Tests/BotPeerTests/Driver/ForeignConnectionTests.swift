@@ -1,3 +1,4 @@
+import Firestore
 import Media
 import Signalling
 import Testing

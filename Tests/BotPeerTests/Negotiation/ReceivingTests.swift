@@ -33,12 +33,14 @@ struct ReceivingTests {
     #expect(try format(camera.createOffer()) == mono)
 
     let offer = try recorded("chromium156_offer")
-    for (parameters, recorders, cameras) in [
-      ("", mono, mono), (";stereo=1", mono + ";stereo=1", mono + ";stereo=1"),
-      (";sprop-stereo=1", mono + ";stereo=1", mono),
-    ] {
+    let stereo = mono + ";stereo=1"
+    let cases: [(String, recorders: String, cameras: String)] = [
+      ("", mono, mono), (";stereo=1", stereo, stereo), (";sprop-stereo=1", stereo, mono),
+    ]
+    for (parameters, recorders, cameras) in cases {
       let offer = try offer.changing("a=fmtp:\(mono)", to: "a=fmtp:\(mono)\(parameters)")
-      for (receiving, expected) in [(Set(MediaKind.allCases), recorders), ([], cameras)] {
+      let expectations: [(Set<MediaKind>, String)] = [(Set(MediaKind.allCases), recorders), ([], cameras)]
+      for (receiving, expected) in expectations {
         var negotiator = Negotiator.seeded(receiving: receiving)
         let answer = try negotiator.answer(to: offer).description
         #expect(answer.sections[0].attribute("fmtp") == expected)
