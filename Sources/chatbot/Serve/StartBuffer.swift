@@ -1,4 +1,5 @@
 import Media
+import NIOCore
 
 /// The frames with which a publisher begins, for those who are in its room already but connect to its participant only
 /// some 0.15 s later. Bounded in time and size: whoever connects after that begins with the present frame. Pure.

@@ -39,7 +39,9 @@ struct AudioInputTests {
 
   @Test(
     "a WAV file whose writer could not state its length is played to its end",
-    arguments: [(UInt32.max, UInt32.max), (0, UInt32.max), (0, 0), (8, 0), (UInt32.max, 0), (96_000, 0)])
+    arguments: [
+      (UInt32.max, UInt32.max), (0, UInt32.max), (0, 0), (8, 0), (UInt32.max, 0), (96_000, 0),
+    ] as [(UInt32, UInt32)])
   func streamed(riffSize: UInt32, dataSize: UInt32) throws {
     let path = try scratch.make("a.wav", "-f", "lavfi", "-i", Self.chord, "-c:a", "pcm_s16le")
     let wanted = try audio(path).all()
