@@ -139,7 +139,7 @@ struct RestartTests {
     line.left.setOffered(newLeft)
     #expect(line.left.localUsernameFragments == ["leftleft", "newleft1"])
     let elsewhere = address("192.0.2.99")
-    line.right.addLocalHost(elsewhere)
+    line.inject(request(newLeft, from: newRight), from: elsewhere, to: Known.left, side: .left)
     line.right.restart(with: newRight, now: line.now)
     line.right.know(newLeft, now: line.now)
     line.right.know(line.left.localCandidates, now: line.now)

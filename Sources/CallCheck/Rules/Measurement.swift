@@ -80,15 +80,13 @@ extension Measurement {
   /// Returns why there are no values for a peer's video.
   static func noVideo(_ peer: PeerReport) -> Figure {
     .missing(
-      rejection(of: .video, peer) ?? absence(of: .video, peer)
-        ?? "no frame of the peer was decoded (\(peer.progress.asClause))")
+      absence(of: .video, peer) ?? "no frame of the peer was decoded (\(peer.progress.asClause))")
   }
 
   /// Returns why there are no values for a peer's audio.
   static func noAudio(_ peer: PeerReport) -> Figure {
     .missing(
-      rejection(of: .audio, peer) ?? absence(of: .audio, peer)
-        ?? "no audio of the peer was decoded (\(peer.progress.asClause))")
+      absence(of: .audio, peer) ?? "no audio of the peer was decoded (\(peer.progress.asClause))")
   }
 
   /// Returns why a kind of media could not be sent, as a clause; nil if no section of the kind was rejected.
@@ -99,9 +97,10 @@ extension Measurement {
   static let noVideoFramesSent = "the peer sent no video; use --no-video if none is expected"
   static let noAudioSent = "the peer sent no audio; use --no-audio if none is expected"
 
-  /// Returns why a kind of media is missing from a peer that sent other media, as a clause; nil if the peer sent no
-  /// media at all.
+  /// Returns why a kind of media is missing from a peer, as a clause; nil if its section was not rejected and the peer sent
+  /// no media at all.
   static func absence(of kind: MediaKind, _ peer: PeerReport) -> String? {
+    if let rejection = rejection(of: kind, peer) { return rejection }
     guard peer.reached == .media else { return nil }
     let isVideo = kind == .video
     if peer.undecoded?.contains(kind.rawValue) == true {

@@ -93,7 +93,12 @@ final class FirestoreSession: Sendable {
       } catch {
         if isClosed { break }
         if error.isPermanent {
-          await inbox.deliver(.rejected(reason: error.description))
+          // A room that is deleted ends the call, as one that is closed elsewhere.
+          if case .notFound = error {
+            await inbox.deliver(.closed(reason: error.description))
+          } else {
+            await inbox.deliver(.rejected(reason: error.description))
+          }
           break
         }
         isLost = true

@@ -83,7 +83,7 @@ struct WHIPSessionTests {
     #expect(manual.last?.method == .PATCH)
     #expect(manual.last?.headers["If-Match"] == ["*"])
     #expect(manual.last?.needsNewConnection == true, "The network may have changed.")
-    #expect(manual.lastBody.hasPrefix("a=ice-ufrag:ysXw\r\n"))
+    #expect(manual.lastBody.hasPrefix("a=ice-options:trickle\r\na=ice-ufrag:ysXw\r\n"))
     #expect(manual.lastBody.contains(Sample.candidate))
     manual.send(.candidate(.init(candidate: "candidate:3 1 udp 1 10.0.0.1 5003 typ host")))
     #expect(manual.session.deadline == nil)
@@ -95,7 +95,7 @@ struct WHIPSessionTests {
     #expect(SDPOutline(sdp).credentials?.usernameFragment == "289b")
     try manual.advance()
     #expect(manual.last?.headers["If-Match"] == ["\"abccd\""])
-    #expect(manual.lastBody.hasPrefix("a=ice-ufrag:ysXw\r\n"))
+    #expect(manual.lastBody.hasPrefix("a=ice-options:trickle\r\na=ice-ufrag:ysXw\r\n"))
   }
 
   @Test(
