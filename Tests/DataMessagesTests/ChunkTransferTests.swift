@@ -100,7 +100,9 @@ struct ChunkTransferTests {
   func wrongChunks(data: [String], size: Int, failure: FileTransferFailure, kept: Int64) throws {
     var bot = TransferOwner()
     try bot.receive(ask(size: size))
-    for (index, part) in data.enumerated() { try bot.receive(chunk(UntrustedText(part), isLast: index == data.count - 1)) }
+    for (index, part) in data.enumerated() {
+      try bot.receive(chunk(UntrustedText(part), isLast: index == data.count - 1))
+    }
     let end = try #require(bot.abandoned.values.first)
     #expect(end.failure == failure && end.bytes == kept)
     #expect(end.sha256 == sha256(Array("ABCD".utf8.prefix(Int(kept)))))
