@@ -26,20 +26,16 @@ extension EndToEndWithoutBrowsers {
         let back = ContinuousClock.now - killed
         await scenario.note("measured: connected again \(back.formatted(.units(allowed: [.seconds]))) after the kill")
         try await scenario.connected(host, times: 3)
-        try await sleepOnEventLoop(for: .seconds(2))
+        try await sleepOnEventLoop(for: .seconds(4))
         #expect(try await host.terminate().ending == .exit(0))
         #expect(try await second.terminate().ending == .exit(0))
         try await SignallingOutcomes.record(.firestore, .record, .play) {
           let recordings = try hostFolder.userRecordings()
-          try #require(recordings.count == 2, "the check, and the guest, who came back under the same name")
-          let gaps = recordings.map { $0.webm.video?.longestGap ?? .infinity }
-          // Its connection was seen up to half a second after it was made.
-          let away = max(0.1, back / .seconds(1) - 0.5)
-          #expect(gaps.contains { $0 > away }, "the guest was away for \(away) s after the kill")
+          // Nothing verifies that the second guest, with another certificate, is the first one.
+          try #require(recordings.count == 3, "the check, the killed guest, and the second one")
           for recording in recordings {
             try await scenario.expectGood(
-              recording, seconds: 3.5, mayPause: recording.webm.duration > 5,
-              name: "host's \(recording.webm.file.lastPathComponent)")
+              recording, seconds: 3.5, name: "host's \(recording.webm.file.lastPathComponent)")
           }
         }
         // The killed guest left unfinished files.
