@@ -30,7 +30,7 @@ extension PeerConnection {
     return (try? negotiator.receivedAnswer(sdp)) != nil
   }
 
-  /// Whether an offer of ours must come from a new engine: the participant has left, and whoever is announced under the id now
+  /// Whether an offer of ours must come from a new engine: the participant has left, and a participant announced under the id now
   /// may be somebody else.
   package var needsNewEngineToOffer: Bool { leftRoom != nil && isIdentityUncertain }
 

@@ -106,7 +106,7 @@ extension Negotiator {
       retransmissionPayloadType: kind == .video ? payloadType(97) : nil, feedback: .all(for: kind),
       extensions: extensions, direction: MediaDirection(sends: track.isSent, receives: track.isReceived),
       wantsToSend: track.isSent, supportsReducedSizeRTCP: true, supportsRRTR: true,
-      // Whoever answers may have two channels to send.
+      // The answerer may have two channels to send.
       acceptsStereo: kind == .audio && track.isReceived)
   }
 

@@ -2,7 +2,7 @@ import Media
 import NIOCore
 
 /// The frames with which a publisher begins, for those who are in its room already but connect to its participant only
-/// some 0.15 s later. Bounded in time and size: whoever connects after that begins with the present frame. Pure.
+/// some 0.15 s later. Bounded in time and size: a participant who connects later begins with the present frame. Pure.
 struct StartBuffer: Sendable {
   /// How long after the first frame it is kept.
   static let maximumAge: Duration = .seconds(2)
