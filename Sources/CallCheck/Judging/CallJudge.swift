@@ -115,7 +115,8 @@ public final class CallJudge {
 
   /// Records the peer's clock at a media time.
   public func clock(_ report: ClockReport, of peer: ParticipantID) {
-    change(peer) { $0.receive(report) }
+    let arrived = seconds(report.arrival)
+    change(peer) { $0.receive(report, arrived: arrived) }
   }
 
   /// Records the counters of the connection to a peer; called once a second and at the end.

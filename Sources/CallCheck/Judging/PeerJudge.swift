@@ -15,7 +15,6 @@ struct PeerJudge {
   var numbers = FrameNumberTracker()
   var picturesRead = 0
   var returns = ReturnedFrameTracker()
-  private var clock = SenderClock()
   var skew = SkewEstimator()
   var videoDelays = Samples()
   var audioDelays = Samples()
@@ -98,7 +97,7 @@ struct PeerJudge {
     first(\.seen)
   }
 
-  mutating func receive(_ report: ClockReport) { clock.receive(report) }
+  mutating func receive(_ report: ClockReport, arrived: Double) { skew.receive(report, arrived: arrived) }
 
   mutating func receive(_ sample: ConnectionSample, at time: Double) {
     let change = counter.receive(sample, at: time)
@@ -169,8 +168,7 @@ struct PeerJudge {
     notes.steps.firstFrame = notes.steps.firstFrame ?? roundedForReport(shown)
     if let freeze = outcome.freeze { buckets.addFrozen(start: freeze.start, duration: freeze.duration) }
     let content = outcome.reading.flatMap { note($0, at: shown, sent: sent) }
-    let found = skew.videoFrame(
-      .init(heard: shown, arrived: arrived, stamped: clock.seconds(at: frame.time, .video), content: content))
+    let found = skew.videoFrame(.init(heard: shown, arrived: arrived, time: frame.time, content: content))
     for skew in found { buckets[skew.time].skew.add(skew.skew) }
   }
 
@@ -201,8 +199,7 @@ struct PeerJudge {
     notes.steps.firstSound = notes.steps.firstSound ?? roundedForReport(heard)
     buckets[heard].energy.add(energy)
     for mark in outcome.marks { note(mark) }
-    let found = skew.audio(
-      .init(heard: heard, arrived: arrived, stamped: clock.seconds(at: frame.time, .audio), content: nil))
+    let found = skew.audio(.init(heard: heard, arrived: arrived, time: frame.time, content: nil))
     for skew in found { buckets[skew.time].skew.add(skew.skew) }
   }
 
@@ -212,9 +209,7 @@ struct PeerJudge {
       audioDelays.add(delay)
       buckets[mark.heard].audioDelay.add(delay)
     }
-    skew.mark(
-      .init(
-        heard: mark.heard, arrived: mark.arrived, stamped: clock.seconds(at: mark.time, .audio), content: content))
+    skew.mark(.init(heard: mark.heard, arrived: mark.arrived, time: mark.time, content: content))
   }
 
   /// Returns the second since 1970 that a mark encodes: of all seconds with the same remainder, the one nearest to the

@@ -3,7 +3,8 @@ import Media
 /// Measures the skew between audio and video, and where it arose.
 ///
 /// With the pattern, each audio mark is compared with the frames half a second around it. Without it, the sender
-/// reports say when the media that arrives was captured, and the audio of each second is compared with its frames.
+/// reports say when the media that arrives was captured, and the audio of each second is compared with its frames. Media
+/// for which they do not say it is left out.
 struct SkewEstimator: Sendable {
   /// An audio packet, a mark in it, or a frame.
   struct Observation: Sendable {
@@ -11,14 +12,17 @@ struct SkewEstimator: Sendable {
     let heard: Double
     /// When its last packet arrived.
     let arrived: Double
-    /// The sender's wall clock for this media, by its sender reports.
-    let stamped: Double?
+    /// Its position on the track's timeline.
+    let time: MediaTime
     /// The timestamp of the pattern in it, in seconds.
     let content: Double?
   }
 
   /// How far around a mark, in seconds, frames are compared with it.
   private static let matchWindow = 0.5
+  /// How long, in seconds, media waits for a sender report that says when it was captured. Browsers send one of audio at
+  /// least every 7.5 s.
+  private static let maximumWait = 10.0
   /// The minimum number of remembered observations of a track.
   private static let memory = 512
 
@@ -26,6 +30,10 @@ struct SkewEstimator: Sendable {
   private var audioPackets: [Observation] = []
   private var marks: [Observation] = []
   private var nextSecond: Double?
+  private var clock = SenderClock()
+  /// The marks whose parts are not yet known, and the ends of the seconds that are not yet compared.
+  private var waitingMarks: [Observation] = []
+  private var waitingSeconds: [Double] = []
 
   private var exact = Parts()
   private var estimated = Parts()
@@ -35,27 +43,19 @@ struct SkewEstimator: Sendable {
     var sender = Samples()
     var network = Samples()
     var receiver = Samples()
-
-    mutating func add(_ audio: Observation, against videoFrames: [Observation], total: Double) {
-      self.total.add(total)
-      func difference(_ value: (Observation) -> Double?) -> Double? {
-        guard let ofAudio = value(audio), let ofVideoFrames = median(videoFrames.compactMap(value)) else { return nil }
-        return ofAudio - ofVideoFrames
-      }
-      difference { observation in observation.stamped.flatMap { stamped in observation.content.map { stamped - $0 } } }
-        .map { sender.add($0) }
-      difference { observation in observation.stamped.map { observation.arrived - $0 } }.map { network.add($0) }
-      difference { $0.heard - $0.arrived }.map { receiver.add($0) }
-    }
   }
+
+  mutating func receive(_ report: ClockReport, arrived: Double) { clock.receive(report, arrived: arrived) }
 
   mutating func videoFrame(_ observation: Observation) -> [(time: Double, skew: Double)] {
     Self.keep(observation, in: &videoFrames)
+    clock.note(observation.time, .video, arrived: observation.arrived)
     return settle(until: observation.heard)
   }
 
   mutating func audio(_ observation: Observation) -> [(time: Double, skew: Double)] {
     Self.keep(observation, in: &audioPackets)
+    clock.note(observation.time, .audio, arrived: observation.arrived)
     return estimate(until: observation.heard)
   }
 
@@ -63,12 +63,21 @@ struct SkewEstimator: Sendable {
     Self.keep(observation, in: &marks)
   }
 
-  /// Compares the remaining marks, for which no later frame will arrive.
-  mutating func finish() -> [(time: Double, skew: Double)] { settle(until: .infinity) }
+  /// Compares what remains, for which no later frame or sender report will arrive.
+  mutating func finish() -> [(time: Double, skew: Double)] {
+    let found = settle(until: .infinity)
+    attribute(until: .infinity)
+    return found + compareSeconds(until: .infinity)
+  }
 
   private static func keep(_ observation: Observation, in observations: inout [Observation]) {
     if observations.count == 2 * memory { observations.removeFirst(memory) }
     observations.append(observation)
+  }
+
+  /// Returns the frames of the pattern that a mark is compared with.
+  private func patternFrames(around mark: Observation) -> [Observation] {
+    videoFrames.filter { abs($0.heard - mark.heard) <= Self.matchWindow && $0.content != nil }
   }
 
   /// Compares each mark for which all surrounding frames have arrived.
@@ -76,18 +85,40 @@ struct SkewEstimator: Sendable {
     var found: [(time: Double, skew: Double)] = []
     while let mark = marks.first, time - mark.heard >= Self.matchWindow {
       marks.removeFirst()
-      let around = videoFrames.filter { abs($0.heard - mark.heard) <= Self.matchWindow && $0.content != nil }
+      let around = patternFrames(around: mark)
       guard let content = mark.content,
         let delay = median(around.compactMap { observation in observation.content.map { observation.heard - $0 } })
       else { continue }
       let skew = mark.heard - content - delay
-      exact.add(mark, against: around, total: skew)
+      exact.total.add(skew)
+      if let wait = median(around.map { $0.heard - $0.arrived }) {
+        exact.receiver.add(mark.heard - mark.arrived - wait)
+      }
+      Self.keep(mark, in: &waitingMarks)
       found.append((mark.heard, skew))
     }
     return found
   }
 
-  /// Compares audio and video of each second by the sender's own clock.
+  /// Says where the skew of marks arose, as soon as the sender's clock is known for them and the frames around them.
+  private mutating func attribute(until time: Double) {
+    while let mark = waitingMarks.first {
+      let isFinal = time - mark.heard >= Self.maximumWait
+      guard let stampedMark = stamped([mark], .audio, isFinal: isFinal),
+        let around = stamped(patternFrames(around: mark), .video, isFinal: isFinal)
+      else { return }
+      waitingMarks.removeFirst()
+      guard let stamp = stampedMark.first?.stamp, let content = mark.content else { continue }
+      if let error = median(around.compactMap { frame in frame.observation.content.map { frame.stamp - $0 } }) {
+        exact.sender.add(stamp - content - error)
+      }
+      if let transit = median(around.map { $0.observation.arrived - $0.stamp }) {
+        exact.network.add(mark.arrived - stamp - transit)
+      }
+    }
+  }
+
+  /// Notes that another second has passed, and compares the seconds that can be.
   private mutating func estimate(until time: Double) -> [(time: Double, skew: Double)] {
     guard let end = nextSecond else {
       nextSecond = time + 1
@@ -95,23 +126,50 @@ struct SkewEstimator: Sendable {
     }
     guard time >= end else { return [] }
     nextSecond = time + 1
-    let range = (end - 1)..<end
-    let heard = audioPackets.filter { range.contains($0.heard) && $0.stamped != nil }
-    let seen = videoFrames.filter { range.contains($0.heard) && $0.stamped != nil }
-    func transit(_ observations: [Observation], _ value: (Observation) -> Double) -> Double? {
-      median(observations.compactMap { observation in observation.stamped.map { value(observation) - $0 } })
+    waitingSeconds.append(end)
+    attribute(until: time)
+    return compareSeconds(until: time)
+  }
+
+  /// Compares audio and video of each second by the sender's own clock.
+  private mutating func compareSeconds(until time: Double) -> [(time: Double, skew: Double)] {
+    var found: [(time: Double, skew: Double)] = []
+    while let end = waitingSeconds.first {
+      let range = (end - 1)..<end
+      let isFinal = time - end >= Self.maximumWait
+      guard let heard = stamped(audioPackets.filter { range.contains($0.heard) }, .audio, isFinal: isFinal),
+        let seen = stamped(videoFrames.filter { range.contains($0.heard) }, .video, isFinal: isFinal)
+      else { return found }
+      waitingSeconds.removeFirst()
+      func difference(_ value: (StampedObservation) -> Double) -> Double? {
+        guard let ofAudio = median(heard.map(value)), let ofVideo = median(seen.map(value)) else { return nil }
+        return ofAudio - ofVideo
+      }
+      guard let skew = difference({ $0.observation.heard - $0.stamp }) else { continue }
+      estimated.total.add(skew)
+      difference { $0.observation.arrived - $0.stamp }.map { estimated.network.add($0) }
+      difference { $0.observation.heard - $0.observation.arrived }.map { estimated.receiver.add($0) }
+      if exact.total.count == 0 { found.append((end, skew)) }
     }
-    guard let audioTransit = transit(heard, \.heard), let videoTransit = transit(seen, \.heard) else { return [] }
-    estimated.total.add(audioTransit - videoTransit)
-    if let audioTransit = transit(heard, \.arrived), let videoTransit = transit(seen, \.arrived) {
-      estimated.network.add(audioTransit - videoTransit)
+    return found
+  }
+
+  /// An observation, and the sender's wall clock for its media.
+  private typealias StampedObservation = (observation: Observation, stamp: Double)
+
+  /// Returns the observations for which the sender's clock is known; nil if more may be known later.
+  private func stamped(
+    _ observations: [Observation], _ kind: MediaKind, isFinal: Bool
+  ) -> [StampedObservation]? {
+    var stamped: [StampedObservation] = []
+    for observation in observations {
+      switch clock.reading(at: observation.time, kind, arrived: observation.arrived, isFinal: isFinal) {
+      case .known(let stamp): stamped.append((observation, stamp))
+      case .pending: return nil
+      case .unknown: continue
+      }
     }
-    if let audioWait = median(heard.map { $0.heard - $0.arrived }),
-      let videoWait = median(seen.map { $0.heard - $0.arrived })
-    {
-      estimated.receiver.add(audioWait - videoWait)
-    }
-    return exact.total.count > 0 ? [] : [(end, audioTransit - videoTransit)]
+    return stamped
   }
 
   /// The result of all comparisons; nil if there was none.
@@ -136,27 +194,4 @@ private func median(_ values: [Double]) -> Double? {
   let sorted = values.sorted()
   let middle = sorted.count / 2
   return sorted.count.isMultiple(of: 2) ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted[middle]
-}
-
-/// Converts media times to the sender's wall clock, by the newest sender report of each track.
-struct SenderClock: Sendable {
-  /// The wall clock that the times of both tracks count from.
-  private var origin: UInt64?
-  private var reports: [MediaKind: ClockReport] = [:]
-
-  mutating func receive(_ report: ClockReport) {
-    guard report.ntp != 0 else { return }
-    origin = origin ?? report.ntp
-    reports[report.codec.kind] = report
-  }
-
-  /// Returns seconds by the sender's clock since an origin that both tracks share; nil before a report.
-  func seconds(at time: MediaTime, _ kind: MediaKind) -> Double? {
-    guard let origin, let report = reports[kind], report.time.rate == time.rate else { return nil }
-    let ticks = time.ticks.subtractingReportingOverflow(report.time.ticks)
-    // A report is meaningless more than a day away from its time.
-    guard !ticks.overflow, abs(Double(ticks.partialValue)) < 86_400 * Double(time.rate) else { return nil }
-    let ntp = Double(Int64(bitPattern: report.ntp &- origin)) / 4_294_967_296
-    return ntp + Double(ticks.partialValue) / Double(time.rate)
-  }
 }

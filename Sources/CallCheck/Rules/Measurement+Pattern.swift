@@ -47,7 +47,7 @@ extension Measurement {
         + "an estimate from the sender reports. \(which)"
     ) { peer in
       guard let skew = peer.skew else {
-        return .missing("there was neither the pattern nor a sender report of each track")
+        return .missing("there were neither the pattern nor sender reports that apply to both tracks")
       }
       return .value(abs(value(skew.total)), detail: skew.explanation(of: value(skew.total)))
     }
