@@ -50,6 +50,8 @@ package struct Pacer: Sendable {
   }
 
   private static let maximumRetransmissions = 1_000
+  /// How long retransmissions may wait: later ones would be requested again, or come too late.
+  private static let longestRetransmissionDelay: Duration = .seconds(1)
   private static let holdTime: Duration = .milliseconds(50)
   /// The burst size as a time in seconds: what the path carries in this time may leave at once.
   private static let burstTime = 0.005
@@ -111,6 +113,12 @@ package struct Pacer: Sendable {
     self.pacingRate = pacingRate
     probeRate = probe
     updateRate(now: now)
+    // If the path has become slower, most of those that wait have become useless.
+    while retransmissionDelay > Self.longestRetransmissionDelay, let oldest = retransmissions.popFirst() {
+      let size = oldest.packet.byteCount
+      queuedBytes -= size
+      repeatedBytes -= size
+    }
   }
 
   /// How long a retransmission has to wait at the present rate.
@@ -126,7 +134,9 @@ package struct Pacer: Sendable {
     case .audio: audio.append(entry)
     case .video: video.append(entry)
     case .retransmission:
-      guard retransmissions.count < Self.maximumRetransmissions else { return }
+      guard retransmissions.count < Self.maximumRetransmissions,
+        retransmissionDelay < Self.longestRetransmissionDelay
+      else { return }
       retransmissions.append(entry)
       repeatedBytes += size
     }

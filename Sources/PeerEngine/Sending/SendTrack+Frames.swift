@@ -78,11 +78,11 @@ extension SendTrack {
   /// Returns whether a frame cannot be sent: it depends on one that was not sent, or the path's backlog is too long.
   /// Sending resumes with a keyframe, so that no broken frame is sent.
   ///
-  /// If the source makes keyframes, a new one is worth more than old frames in the queue.
+  /// If the source makes keyframes for us, a new one is worth more than old frames in the queue.
   private mutating func shouldSkip(_ frame: EncodedFrame, pacer: inout Pacer) -> Bool {
     if configuration.keyframeResponse == .replay {
       group.add(frame)
-    } else if pacer.backlog > configuration.staleBacklog, !pacer.hasKeyframe(media: media.index) {
+    } else if let stale = configuration.staleBacklog, pacer.backlog > stale, !pacer.hasKeyframe(media: media.index) {
       dropStaleBacklog(pacer: &pacer)
     }
     let backlog = pacer.backlog

@@ -15,8 +15,10 @@ package struct SendTrack: Sendable {
     package var requestInterval: Duration = .milliseconds(100)
     /// The maximum backlog of the path. When it is longer, frames are skipped up to a keyframe.
     package var longestBacklog: Duration = .seconds(1)
-    /// The same if the source makes keyframes: then queued frames are dropped.
-    package var staleBacklog: Duration = .milliseconds(400)
+    /// The same if the source makes keyframes for us: then queued frames are dropped, because a new keyframe is worth more.
+    /// Nil if they are sent all the same: a forwarded source makes keyframes for everybody, or answers no request, and most of
+    /// what was queued would be missing.
+    package var staleBacklog: Duration? = .milliseconds(400)
     /// The maximum time that the path may need for all frames since the last keyframe, for them to be sent after some were
     /// skipped.
     package var resumptionTime: Duration = .milliseconds(500)

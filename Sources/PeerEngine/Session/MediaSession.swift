@@ -28,6 +28,7 @@ package struct MediaSession: Sendable {
     ///   follow the bandwidth of this one.
     package init(keyframeResponse: KeyframeResponse, isForwarding: Bool = false) {
       sending.keyframeResponse = keyframeResponse
+      if isForwarding { sending.staleBacklog = nil }
       if keyframeResponse == .replay || isForwarding {
         congestion.sourceFollows = false
         congestion.startBitrate = CongestionController.Configuration.startBitrateOfRecording

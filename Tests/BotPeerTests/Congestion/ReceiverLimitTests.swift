@@ -61,7 +61,8 @@ struct ReceiverLimitTests {
     shared.flows[0].file?.keyframeEvery = 60
     shared.run(for: .seconds(30))
     #expect(shared.flows[0].sender.sendStatistics.framesSkipped > 100)
-    #expect(shared.videoFrames().numbers.count > 20)
+    let numbers = shared.videoFrames().numbers
+    #expect(numbers.count > 150, "\(numbers.count) of 900 frames")
     let last = shared.flows[0].frames.last { $0.frame.codec == .vp8 }?.time ?? shared.start
     #expect(shared.now - last < .seconds(5))
   }

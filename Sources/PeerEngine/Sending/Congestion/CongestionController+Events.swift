@@ -58,16 +58,21 @@ extension CongestionController {
       roundTrip = sample
       shortestRoundTrip = min(shortestRoundTrip ?? sample, sample)
     }
-    let counted = (highest: block.extendedHighestSequenceNumber, lost: Int(block.cumulativeLost))
+    let counted = (
+      highest: block.extendedHighestSequenceNumber, lost: Int(block.cumulativeLost), sent: sentRate(now: now)
+    )
     defer { lossCounts[block.ssrc] = counted }
     guard judgement == .reports, let before = lossCounts[block.ssrc] else { return }
+    // What was lost was sent since the block before, when more may have been sent than in the last second: video is skipped
+    // as soon as there is loss.
+    let sent = max(counted.sent, before.sent)
     let limits = limits(now: now)
     let isFull = sample.map { $0 - (shortestRoundTrip ?? $0) > Self.fullQueue } ?? false
     lossBound.received(
       expected: Int(Int32(bitPattern: counted.highest &- before.highest)), lost: counted.lost - before.lost,
-      isUncongested: false, sent: media.bitrate(now: now), roundTrip: roundTrip, limits: limits,
-      reportedLimit: receiverLimit.isSet, now: now)
-    if isFull { lossBound.queueWasSeen(sent: media.bitrate(now: now), limits: limits, now: now) }
+      isUncongested: false, sent: sent, roundTrip: roundTrip, limits: limits, reportedLimit: receiverLimit.isSet,
+      now: now)
+    if isFull { lossBound.queueWasSeen(sent: sent, limits: limits, now: now) }
     settle(limits: limits, now: now)
   }
 

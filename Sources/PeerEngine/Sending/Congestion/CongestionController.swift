@@ -106,7 +106,8 @@ package struct CongestionController: Sendable {
   /// The part of the media that is audio.
   var audio = RateCounter(shortestWindow: .seconds(1))
   var retransmissions = RateCounter(shortestWindow: .seconds(1))
-  var lossCounts: [UInt32: (highest: UInt32, lost: Int)] = [:]
+  /// The counters of each source's last report block, and the bitrate that was sent when it came.
+  var lossCounts: [UInt32: (highest: UInt32, lost: Int, sent: Double)] = [:]
   var ceiling: Double
   var reported: (target: Target, time: MonotonicInstant)?
 
