@@ -8,6 +8,8 @@ import Synchronization
 final class RoomMember: Sendable {
   /// What happens in the room.
   struct Handlers: Sendable {
+    /// The room was joined, and these were in it. Called before any of them is connected; again after a reconnection.
+    var joined: @Sendable ([ParticipantID]) -> Void = { _ in }
     var connected: @Sendable (Peer, ParticipantID) -> Void = { _, _ in }
     var ended: @Sendable (ParticipantID) -> Void = { _ in }
     var keyframeRequested: @Sendable () -> Void = {}
@@ -47,8 +49,9 @@ final class RoomMember: Sendable {
     let signalling = Task {
       var own: ParticipantID?
       for await event in client.events {
-        if case .joined(let id, _) = event {
+        if case .joined(let id, let others) = event {
           ownID.withLock { $0 = id.text }
+          handlers.joined(others.map(\.id))
           if !sending.isEmpty { access.publishers.replace(own, by: id) }
           own = id
         }
@@ -113,10 +116,11 @@ final class RoomPublisher: Sendable {
   /// Joins the room, unless that has begun or the session has ended.
   func join() async throws {
     var handlers = RoomMember.Handlers()
+    handlers.joined = { [self] others in state.withLock { $0.start.joined(others: others) } }
     handlers.connected = { [self] peer, viewer in
       // Within the lock, so that the first frames precede those that arrive now.
       state.withLock { state in
-        for frame in state.start.frames(now: .now) { peer.send(frame, to: viewer) }
+        for frame in state.start.takeFrames(for: viewer, now: .now) { peer.send(frame, to: viewer) }
         state.viewers.insert(viewer)
       }
       requestKeyframe()

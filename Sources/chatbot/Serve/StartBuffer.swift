@@ -1,16 +1,24 @@
 import Media
 import NIOCore
 
-/// The frames with which a publisher begins, for those who are in its room already but connect to its participant only
-/// some 0.15 s later. Bounded in time and size: a participant who connects later begins with the present frame. Pure.
+/// The frames with which a publisher begins, for those who were in its room before its participant: they connect to it some
+/// 0.15 s later. Whoever joins after it begins with the present frame. Pure.
 struct StartBuffer: Sendable {
   /// How long after the first frame it is kept.
-  static let maximumAge: Duration = .seconds(2)
+  static let maximumAge: Duration = .seconds(1)
   static let maximumBytes = 2 * 1024 * 1024
 
   /// Nil when it has ended.
   private var kept: [EncodedFrame]? = []
   private var bytes = 0
+  /// Those who were in the room and have not connected; nil before the room was joined.
+  private var expected: Set<ParticipantID>?
+
+  /// Notes who was in the room when it was joined first.
+  mutating func joined(others: [ParticipantID]) {
+    if expected == nil { expected = Set(others) }
+    endUnlessExpected()
+  }
 
   /// Adds the next frame. A frame that comes too late, or is too much, ends the buffer and frees it.
   mutating func add(_ frame: EncodedFrame) {
@@ -20,10 +28,17 @@ struct StartBuffer: Sendable {
     kept?.append(frame)
   }
 
-  /// The frames for a viewer who connects now, in the order of their arrival.
-  mutating func frames(now: MonotonicInstant) -> [EncodedFrame] {
+  /// Returns the frames for a participant who connects now, in the order of their arrival; none if it joined the room later,
+  /// or has had them.
+  mutating func takeFrames(for participant: ParticipantID, now: MonotonicInstant) -> [EncodedFrame] {
+    guard expected?.remove(participant) != nil else { return [] }
     if isOver(at: now) { kept = nil }
+    defer { endUnlessExpected() }
     return kept ?? []
+  }
+
+  private mutating func endUnlessExpected() {
+    if expected?.isEmpty == true { kept = nil }
   }
 
   private func isOver(at now: MonotonicInstant) -> Bool {

@@ -19,35 +19,71 @@ struct StartBufferTests {
     MonotonicInstant(Self.begin + .milliseconds(milliseconds))
   }
 
-  @Test("who connects within 2 s gets all frames from the first one on, however many connect")
-  func kept() {
+  private func participants(_ count: Int) -> [ParticipantID] { (0..<count).map { ParticipantID("viewer \($0)") } }
+
+  /// A buffer of a participant that joined a room with some others in it.
+  private func joined(_ others: [ParticipantID]) -> StartBuffer {
     var buffer = StartBuffer()
-    #expect(buffer.frames(now: now(0)).isEmpty)
-    for number in 0..<10 { buffer.add(frame(number * 33)) }
-    #expect(buffer.frames(now: now(330)) == (0..<10).map { frame($0 * 33) })
-    buffer.add(frame(330))
-    #expect(buffer.frames(now: now(2_000)).count == 11)
+    buffer.joined(others: others)
+    return buffer
   }
 
-  @Test("who connects later gets none, whether or not frames arrive")
-  func late() {
+  @Test("whoever was in the room gets all frames from the first one on, once, also those from before the join")
+  func kept() {
+    let viewers = participants(3)
     var buffer = StartBuffer()
+    for number in 0..<5 { buffer.add(frame(number * 33)) }
+    buffer.joined(others: viewers)
+    for number in 5..<10 { buffer.add(frame(number * 33)) }
+    let first = buffer.takeFrames(for: viewers[0], now: now(330))
+    #expect(first == (0..<10).map { frame($0 * 33) })
+    buffer.add(frame(330))
+    let again = buffer.takeFrames(for: viewers[0], now: now(340))
+    #expect(again.isEmpty)
+    let second = buffer.takeFrames(for: viewers[1], now: now(1_000))
+    #expect(second.count == 11)
+  }
+
+  @Test("whoever joins later begins with the present frame, however soon, and a reconnection changes nothing")
+  func laterViewer() {
+    let viewers = participants(2)
+    var buffer = joined([viewers[0]])
     buffer.add(frame(0))
-    #expect(buffer.frames(now: now(2_001)).isEmpty)
-    #expect(buffer.frames(now: now(100)).isEmpty)
-    var other = StartBuffer()
+    let late = buffer.takeFrames(for: viewers[1], now: now(100))
+    #expect(late.isEmpty)
+    buffer.joined(others: viewers)
+    let reconnected = buffer.takeFrames(for: viewers[1], now: now(150))
+    #expect(reconnected.isEmpty)
+    let first = buffer.takeFrames(for: viewers[0], now: now(200))
+    #expect(first.count == 1)
+  }
+
+  @Test("whoever connects after more than 1 s gets none, whether or not frames arrive")
+  func late() {
+    let viewers = participants(2)
+    var buffer = joined(viewers)
+    buffer.add(frame(0))
+    let none = buffer.takeFrames(for: viewers[0], now: now(1_001))
+    #expect(none.isEmpty)
+    let ended = buffer.takeFrames(for: viewers[1], now: now(100))
+    #expect(ended.isEmpty)
+    var other = joined(viewers)
     other.add(frame(0))
-    other.add(frame(2_001))
-    #expect(other.frames(now: now(100)).isEmpty)
+    other.add(frame(1_001))
+    let freed = other.takeFrames(for: viewers[0], now: now(100))
+    #expect(freed.isEmpty)
   }
 
   @Test("more than 2 MiB are not kept")
   func size() {
-    var buffer = StartBuffer()
+    let viewers = participants(2)
+    var buffer = joined(viewers)
     buffer.add(frame(0, bytes: 1 << 20))
     buffer.add(frame(33, bytes: 1 << 20))
-    #expect(buffer.frames(now: now(40)).count == 2)
+    let both = buffer.takeFrames(for: viewers[0], now: now(40))
+    #expect(both.count == 2)
     buffer.add(frame(66, bytes: 1))
-    #expect(buffer.frames(now: now(70)).isEmpty)
+    let none = buffer.takeFrames(for: viewers[1], now: now(70))
+    #expect(none.isEmpty)
   }
 }
