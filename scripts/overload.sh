@@ -58,7 +58,8 @@ open_room() {
   local tries
   rm -rf "$folder/out"
   start recorder.log sh -c '"$@"; echo "exit code $?"' sh taskset --cpu-list "$first" "$program" --room "overload-$1" \
-    --record "$folder/out" --verify off --server "$server" --bind-address 127.0.0.1 --log-level warning "${options[@]}"
+    --record "$folder/out" --verify off --max-users "$1" --server "$server" --bind-address 127.0.0.1 --log-level warning \
+    "${options[@]}"
   sleep 1.5
   recorder=$(pgrep --parent $! | head -n 1)
   start load.log taskset --cpu-list "$others" "$program" load --room "overload-$1" --publishers "$1" --play "$play" \

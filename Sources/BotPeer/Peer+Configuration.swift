@@ -66,6 +66,9 @@ extension Peer {
     /// `PeerEvent.targetBitrate`. Frames are sent whatever their bitrate, as long as the network path carries them.
     public var minimumSendBitrate = 50_000
     public var maximumSendBitrate = 2_500_000
+    /// How many participants of each event loop may continue a call after they have left the room; with more, the call of the
+    /// one who left first ends. When a server is lost, all have left, so it should be as many as a room may have.
+    public var maximumDeparted = 256
     /// The network emulation that all datagrams to and from participants pass, or nil.
     public var impairment: Impairment?
     /// The fault that is injected into the connection to each participant, or nil.

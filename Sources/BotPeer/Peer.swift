@@ -75,7 +75,7 @@ public final class Peer: Sendable {
     let received = ReceivedDataChannels()
     let plan = MediaShard.Plan(
       configuration: configuration, addresses: addresses, servers: servers, checkPace: CheckPacer(),
-      assignments: ShardAssignments(count: 1 + others.count), departedLimit: max(1, 256 / (1 + others.count)), log: log,
+      assignments: ShardAssignments(count: 1 + others.count), log: log,
       dataChannelOpened: { received.add($0) })
     let (first, source, events) = try await loop.submit {
       // A peer that sends no media need not react to media quickly, so its events may wait.

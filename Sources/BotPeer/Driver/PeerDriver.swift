@@ -96,7 +96,7 @@ final class PeerDriver {
   ///   - turnEnded: called at the end of each turn; returns the time at which it must be called again.
   init(
     loop: any EventLoop, configuration: Peer.Configuration, checkPace: CheckPacer = CheckPacer(),
-    departedLimit: Int = PeerDemultiplexer.Configuration().departedLimit, log: Logger = Logger(label: "peer"),
+    log: Logger = Logger(label: "peer"),
     emit: @escaping (ParticipantEvent) -> Void,
     participantEnded: @escaping (ParticipantID) -> Void = { _ in },
     dataChannelOpened: @escaping (DataChannel) -> Void = { _ in },
@@ -126,7 +126,7 @@ final class PeerDriver {
     settings.media.congestion.minimumBitrate = Double(configuration.minimumSendBitrate)
     settings.media.congestion.maximumBitrate = Double(configuration.maximumSendBitrate)
     settings.checkPace = checkPace
-    settings.departedLimit = departedLimit
+    settings.departedLimit = max(1, configuration.maximumDeparted)
     demultiplexer = PeerDemultiplexer(settings)
     if configuration.iceTransportPolicy == .relay {
       demultiplexer.relayFailure = "No TURN server was named, neither by us nor by the signalling."

@@ -14,8 +14,6 @@ struct MediaShard: Sendable {
     var servers: ICEServers
     var checkPace: CheckPacer
     var assignments: ShardAssignments
-    /// The number of participants who may continue a call after they have left the room.
-    var departedLimit: Int
     var log: Logger
     /// Receives each data channel that was not requested.
     var dataChannelOpened: @Sendable (DataChannel) -> Void
@@ -40,7 +38,7 @@ struct MediaShard: Sendable {
     if let seed = configuration.impairment?.seed { configuration.impairment?.seed = seed &+ UInt64(index) << 32 }
     let driver = PeerDriver(
       loop: loop, configuration: configuration, checkPace: plan.checkPace,
-      departedLimit: plan.departedLimit, log: plan.log,
+      log: plan.log,
       emit: Self.deliver(
         to: plan.configuration.handler,
         { event in

@@ -68,7 +68,7 @@ extension SocketIOClient {
     func calls(_ users: [String]) -> CallControl.Configuration {
       var configuration = CallControl.Configuration()
       configuration.calls = users.map { ParticipantID($0) }
-      configuration.maximumCalls = min(max(1, maximumCalls), 256)
+      configuration.maximumCalls = min(max(1, maximumCalls), 10_000)
       configuration.responseTimeout = responseTimeout
       configuration.retryDelay = callRetryDelay
       configuration.maximumAttempts = max(1, maximumCallAttempts)

@@ -99,6 +99,7 @@ struct ConnectionSettings: Sendable, Hashable {
     // The clients of Firestore rooms expect no offer during a call.
     configuration.restartsICE = SignallingSystem(address: server) != .firestore
     configuration.caCertificate = authorities
+    configuration.maximumDeparted = max(configuration.maximumDeparted, maximumUsers)
     return configuration
   }
 
