@@ -49,8 +49,8 @@ extension RecordingTimeline {
   mutating func add(_ report: ClockReport) {
     let kind = report.codec.kind
     alignment.reports += 1
-    self[kind].report = report
-    self[kind].timeline.add(report)
+    tracks[index(of: kind)].report = report
+    tracks[index(of: kind)].timeline.add(report)
     moveAfterStandstill(kind, newFrames: 0)
     useReports()
   }
@@ -58,53 +58,59 @@ extension RecordingTimeline {
   /// Returns the lateness of the other track since a track's frames are late; nil if nothing of it has arrived, or if no
   /// frames are late.
   func lateness(besides kind: MediaKind) -> FastestDelay.Excess? {
-    guard let since = self[kind].timeline.lateSince else { return nil }
-    return self[kind == .audio ? .video : .audio].timeline.lateness(since: since)
+    guard let since = tracks[index(of: kind)].timeline.lateSince else { return nil }
+    return tracks[kind == .audio ? video : audio].timeline.lateness(since: since)
   }
 
   /// Moves the buffered frames after a standstill of the media clock that was just found.
   ///
   /// - Parameter newFrames: how many of the frames after it are not buffered yet.
   mutating func moveAfterStandstill(_ kind: MediaKind, newFrames: Int) {
-    if let slowdown = self[kind].timeline.takeSlowdown() {
-      self[kind == .audio ? .video : .audio].timeline.networkBecameSlower(slowdown)
+    if let slowdown = tracks[index(of: kind)].timeline.takeSlowdown() {
+      tracks[kind == .audio ? video : audio].timeline.networkBecameSlower(slowdown)
     }
-    guard let found = self[kind].timeline.takeStandstill() else { return }
+    guard let found = tracks[index(of: kind)].timeline.takeStandstill() else { return }
     let frames = max(0, found.frames - newFrames)
-    let isLate = frames > self[kind].queue.count
-    self[kind].moveBuffered(frames, by: found.length)
+    let isLate = frames > tracks[index(of: kind)].queue.count
+    tracks[index(of: kind)].moveBuffered(frames, by: found.length)
     // Frames that have been released were placed too early.
-    if isLate, audio.shift != nil, video.shift != nil { alignment.error = max(alignment.error, found.length) }
+    if isLate, tracks[audio].shift != nil, tracks[video].shift != nil {
+      alignment.error = max(alignment.error, found.length)
+    }
   }
 
   /// Notes by how much frames may be placed too early, if that is not decided within two seconds and reports do not say
   /// it.
   mutating func noteUndecided(_ kind: MediaKind, other: FastestDelay.Excess?, now: MonotonicInstant) {
-    guard alignment.source == .arrivals, let other, let lateness = self[kind].timeline.lateness,
-      let since = self[kind].timeline.lateSince, now - since >= .seconds(2)
+    guard alignment.source == .arrivals, let other, let lateness = tracks[index(of: kind)].timeline.lateness,
+      let since = tracks[index(of: kind)].timeline.lateSince, now - since >= .seconds(2)
     else { return }
     alignment.error = max(alignment.error, lateness - other.least)
   }
 
   /// Follows the offset according to the last reports.
   mutating func useReports() {
-    guard let audioShift = audio.shift, let videoShift = video.shift, let offset = reportedOffset else { return }
+    guard let audioShift = tracks[audio].shift, let videoShift = tracks[video].shift, let offset = reportedOffset else {
+      return
+    }
     let applied = videoShift - audioShift
     let distance = offset - applied
     if distance > TrackTimeline.tolerance || distance < .zero - TrackTimeline.tolerance { return }
     // A report counts once, even if several reports of the other track arrive meanwhile, so that a single wrong one has
     // no effect.
-    guard syncCorrection.takePair(audio.report, video.report) else { return }
+    guard syncCorrection.takePair(tracks[audio].report, tracks[video].report) else { return }
     syncCorrection.reported.add(offset)
     note(applied: applied, wanted: syncCorrection.reported.value ?? offset, by: .senderReports)
   }
 
   /// The offset according to the last reports of both tracks; nil when they do not determine it.
   var reportedOffset: Duration? {
-    guard let first = audio.report, let second = video.report, !audio.timeline.hasUnconfirmedReport,
-      !video.timeline.hasUnconfirmedReport
+    guard let first = tracks[audio].report, let second = tracks[video].report,
+      !tracks[audio].timeline.hasUnconfirmedReport,
+      !tracks[video].timeline.hasUnconfirmedReport
     else { return nil }
-    return ReportPair(audio: first, video: second).offset(audioTimeline: audio.timeline, videoTimeline: video.timeline)
+    return ReportPair(audio: first, video: second).offset(
+      audioTimeline: tracks[audio].timeline, videoTimeline: tracks[video].timeline)
   }
 
   /// Returns the best known offset between the two timelines, and notes its source in `alignment`.
@@ -115,13 +121,15 @@ extension RecordingTimeline {
       return offset
     }
     alignment.source = .arrivals
-    alignment.error = max(audio.timeline.delays.spread, video.timeline.delays.spread)
+    alignment.error = max(tracks[audio].timeline.delays.spread, tracks[video].timeline.delays.spread)
     return estimatedOffset ?? .zero
   }
 
   /// The offset according to the fastest frames of the last half minute.
   private var estimatedOffset: Duration? {
-    guard let first = audio.timeline.delays.earliestOfAll, let second = video.timeline.delays.earliestOfAll else {
+    guard let first = tracks[audio].timeline.delays.earliestOfAll,
+      let second = tracks[video].timeline.delays.earliestOfAll
+    else {
       return nil
     }
     return second - first
@@ -129,10 +137,10 @@ extension RecordingTimeline {
 
   /// Follows the drift of two clocks by the arrivals, every 5 s, while there is no usable report.
   mutating func correctByArrivals() {
-    guard syncCorrection.reported.value == nil, video.timeline.delays.steps > syncCorrection.stepsSeen,
-      let audioShift = audio.shift, let videoShift = video.shift, let offset = estimatedOffset
+    guard syncCorrection.reported.value == nil, tracks[video].timeline.delays.steps > syncCorrection.stepsSeen,
+      let audioShift = tracks[audio].shift, let videoShift = tracks[video].shift, let offset = estimatedOffset
     else { return }
-    syncCorrection.stepsSeen = video.timeline.delays.steps
+    syncCorrection.stepsSeen = tracks[video].timeline.delays.steps
     syncCorrection.estimated.add(offset)
     note(applied: videoShift - audioShift, wanted: syncCorrection.estimated.value ?? offset, by: .arrivals)
   }
@@ -146,12 +154,13 @@ extension RecordingTimeline {
 
   /// Moves video towards its correct position, as far as the time since the last frame allows.
   mutating func moveVideo(to position: Duration) {
-    guard let target = syncCorrection.target, let audioShift = audio.shift, let shift = video.shift else { return }
+    guard let target = syncCorrection.target, let audioShift = tracks[audio].shift, let shift = tracks[video].shift
+    else { return }
     let wanted = audioShift + target - shift
     if wanted == .zero { return }
-    let elapsed = min(max(.zero, position - video.lastTimelinePosition), .seconds(1))
+    let elapsed = min(max(.zero, position - tracks[video].lastTimelinePosition), .seconds(1))
     let moved = Self.step(towards: wanted, in: elapsed)
-    video.shift = shift + moved
+    tracks[video].shift = shift + moved
     alignment.correction += moved
   }
 

@@ -39,7 +39,7 @@ struct RecordingTimeline: Sendable {
   private let alignmentDelay: Duration
   /// Audio, then video. In an array, because a track is large and accessed many times for each frame, so it must not be
   /// copied.
-  private var tracks = [Track(), Track()]
+  var tracks = [Track(), Track()]
   /// The start and end of the current wait for sender reports; nil when no track waits for them.
   private var alignmentWindow: (since: MonotonicInstant, until: MonotonicInstant)?
   /// The memory of the waiting frames.
@@ -61,7 +61,7 @@ struct RecordingTimeline: Sendable {
   }
 
   /// Returns how often a track's timestamps were rejected.
-  func breaks(of kind: MediaKind) -> Int { self[kind].timeline.breaks }
+  func breaks(of kind: MediaKind) -> Int { tracks[index(of: kind)].timeline.breaks }
 
   /// Adds the next frame of a track.
   ///
@@ -75,29 +75,30 @@ struct RecordingTimeline: Sendable {
     let entry = TrackTimeline.Entry(
       time: frame.time, arrival: frame.arrived, length: length,
       follows: (frame.gap?.packetsLost ?? 0) == 0 && repair == nil, isGenerated: repair != nil)
-    if !self[kind].timeline.hasStarted { begin(now: now) }
-    let wasTrusted = self[kind].timeline.isTrusted
-    let hadUnconfirmedReport = self[kind].timeline.hasUnconfirmedReport
+    if !tracks[index(of: kind)].timeline.hasStarted { begin(now: now) }
+    let wasTrusted = tracks[index(of: kind)].timeline.isTrusted
+    let hadUnconfirmedReport = tracks[index(of: kind)].timeline.hasUnconfirmedReport
     let other = lateness(besides: kind)
-    let position = self[kind].timeline.offset(entry, other: other)
+    let position = tracks[index(of: kind)].timeline.offset(entry, other: other)
     moveAfterStandstill(kind, newFrames: 1)
     noteUndecided(kind, other: other, now: now)
-    if self[kind].recoveringSince != nil { self[kind].recoveredAt = now }
-    self[kind].recoveringSince = nil
-    self[kind].queue.append(
+    if tracks[index(of: kind)].recoveringSince != nil { tracks[index(of: kind)].recoveredAt = now }
+    tracks[index(of: kind)].recoveringSince = nil
+    tracks[index(of: kind)].queue.append(
       BufferedFrame(
-        frame: frame, entry: entry, repair: repair, position: position, standstill: self[kind].takeStandstill(),
+        frame: frame, entry: entry, repair: repair, position: position,
+        standstill: tracks[index(of: kind)].takeStandstill(),
         received: now))
     heldBytes += frame.waitingCost
-    if wasTrusted, !self[kind].timeline.isTrusted { self[kind].repositionBuffered() }
+    if wasTrusted, !tracks[index(of: kind)].timeline.isTrusted { tracks[index(of: kind)].repositionBuffered() }
     refineOrigin(by: kind, now: now)
-    if hadUnconfirmedReport, !self[kind].timeline.hasUnconfirmedReport { useReports() }
+    if hadUnconfirmedReport, !tracks[index(of: kind)].timeline.hasUnconfirmedReport { useReports() }
     if kind == .video { correctByArrivals() }
   }
 
   /// Records that a retransmission was requested for a track: its next frame will be late.
   mutating func recovering(_ kind: MediaKind, now: MonotonicInstant) {
-    self[kind].recoveringSince = self[kind].recoveringSince ?? now
+    tracks[index(of: kind)].recoveringSince = tracks[index(of: kind)].recoveringSince ?? now
   }
 
   /// Returns the frames whose positions are final, in order of position, and in decoding order within a track.
@@ -110,7 +111,7 @@ struct RecordingTimeline: Sendable {
     }
     var timestamped: [TimestampedFrame] = []
     while let kind = nextKind(now: now, everything: everything) {
-      let buffered = self[kind].queue.removeFirst()
+      let buffered = tracks[index(of: kind)].queue.removeFirst()
       heldBytes -= buffered.frame.waitingCost
       timestamped.append(
         TimestampedFrame(
@@ -194,63 +195,55 @@ struct RecordingTimeline: Sendable {
     }
   }
 
-  subscript(kind: MediaKind) -> Track {
-    // `get`, and one `yield`: Swift 6.3 released what it yielded for reading once too often, and with two in branches it
-    // selected the wrong one.
-    get { tracks[kind == .audio ? 0 : 1] }
-    _modify { yield &tracks[kind == .audio ? 0 : 1] }
-  }
+  /// The indices of the tracks in `tracks`.
+  var audio: Int { 0 }
+  var video: Int { 1 }
 
-  var audio: Track {
-    get { tracks[0] }
-    _modify { yield &tracks[0] }
-  }
-
-  var video: Track {
-    get { tracks[1] }
-    _modify { yield &tracks[1] }
-  }
+  /// Returns the index of a track in `tracks`. The array is indexed at each access: Swift 6.3 copies what a getter of our own
+  /// returns, and releases once too often what a reading coroutine yields.
+  func index(of kind: MediaKind) -> Int { kind == .audio ? audio : video }
 
   /// Starts the wait for sender reports when a track has its first frame.
   private mutating func begin(now: MonotonicInstant) {
     if alignmentWindow != nil { return }
-    let isFirst = !audio.timeline.hasStarted && !video.timeline.hasStarted
+    let isFirst = !tracks[audio].timeline.hasStarted && !tracks[video].timeline.hasStarted
     alignmentWindow = (now, now + (isFirst ? alignmentDelay : min(alignmentDelay, Self.lateTrackDelay)))
   }
 
   private var isReady: Bool {
-    audio.timeline.hasStarted && video.timeline.hasStarted && reportedOffset != nil && !audio.timeline.isSuspicious
-      && !video.timeline.isSuspicious
+    tracks[audio].timeline.hasStarted && tracks[video].timeline.hasStarted && reportedOffset != nil
+      && !tracks[audio].timeline.isSuspicious
+      && !tracks[video].timeline.isSuspicious
   }
 
   /// Ends the wait for sender reports: determines the shift of every track that has frames.
   private mutating func settle(now: MonotonicInstant) {
     alignmentWindow = nil
-    switch (audio.timeline.hasStarted, video.timeline.hasStarted) {
+    switch (tracks[audio].timeline.hasStarted, tracks[video].timeline.hasStarted) {
     case (true, true):
       let offset = measureOffset()
-      if let shift = audio.shift {
-        video.shift = shift + offset
-      } else if let shift = video.shift {
-        audio.shift = shift - offset
+      if let shift = tracks[audio].shift {
+        tracks[video].shift = shift + offset
+      } else if let shift = tracks[video].shift {
+        tracks[audio].shift = shift - offset
       } else {
         let zero = min(.zero, offset)
-        audio.shift = .zero - zero
-        video.shift = offset - zero
+        tracks[audio].shift = .zero - zero
+        tracks[video].shift = offset - zero
       }
-    case (true, false): audio.shift = .zero
-    case (false, true): video.shift = .zero
+    case (true, false): tracks[audio].shift = .zero
+    case (false, true): tracks[video].shift = .zero
     case (false, false): return
     }
     if origin != nil { return }
-    firstTracks = Set(MediaKind.allCases.filter { self[$0].shift != nil })
+    firstTracks = Set(MediaKind.allCases.filter { tracks[index(of: $0)].shift != nil })
     originIsSettledAt = now + Self.originWindow
     for kind in MediaKind.allCases { refineOrigin(by: kind, now: now) }
   }
 
   private mutating func refineOrigin(by kind: MediaKind, now: MonotonicInstant) {
-    guard let originIsSettledAt, now <= originIsSettledAt, let shift = self[kind].shift,
-      let earliest = self[kind].timeline.delays.earliest
+    guard let originIsSettledAt, now <= originIsSettledAt, let shift = tracks[index(of: kind)].shift,
+      let earliest = tracks[index(of: kind)].timeline.delays.earliest
     else { return }
     let measured = earliest - shift
     origin = origin.map { min($0, measured) } ?? measured
@@ -260,8 +253,8 @@ struct RecordingTimeline: Sendable {
 
   /// Returns the track whose next frame may be released.
   private func nextKind(now: MonotonicInstant, everything: Bool) -> MediaKind? {
-    let firstAudio = audio.next(now: now, everything: everything)
-    let firstVideo = video.next(now: now, everything: everything)
+    let firstAudio = tracks[audio].next(now: now, everything: everything)
+    let firstVideo = tracks[video].next(now: now, everything: everything)
     let kind: MediaKind
     let position: Duration
     switch (firstAudio, firstVideo) {
@@ -270,17 +263,19 @@ struct RecordingTimeline: Sendable {
     case (let audio?, nil): (kind, position) = (.audio, audio)
     case (nil, let video?): (kind, position) = (.video, video)
     }
-    guard !everything, let received = self[kind].queue.first?.received else { return kind }
+    guard !everything, let received = tracks[index(of: kind)].queue.first?.received else { return kind }
     let other = kind == .audio ? MediaKind.video : .audio
-    if self[other].shift == nil { return alignmentWindow.map { received < $0.since } ?? true ? kind : nil }
-    return self[other].lastTimestamped >= position || now - received >= self[other].timeout(now: now) ? kind : nil
+    if tracks[index(of: other)].shift == nil { return alignmentWindow.map { received < $0.since } ?? true ? kind : nil }
+    return tracks[index(of: other)].lastTimestamped >= position
+      || now - received >= tracks[index(of: other)].timeout(now: now) ? kind : nil
   }
 
   private mutating func finalPosition(of buffered: BufferedFrame, _ kind: MediaKind) -> Duration {
     if kind == .video { moveVideo(to: buffered.position) }
-    let position = max(self[kind].lastTimestamped, buffered.position + (self[kind].shift ?? .zero))
-    self[kind].lastTimelinePosition = buffered.position
-    self[kind].lastTimestamped = position
+    let position = max(
+      tracks[index(of: kind)].lastTimestamped, buffered.position + (tracks[index(of: kind)].shift ?? .zero))
+    tracks[index(of: kind)].lastTimelinePosition = buffered.position
+    tracks[index(of: kind)].lastTimestamped = position
     return position
   }
 }

@@ -220,7 +220,7 @@ struct AbsurdClockTests {
       worst = max(worst, abs(first - second))
     }
     #expect(worst < 0.001)
-    #expect(timeline.video.timeline.isTrusted)
+    #expect(timeline.tracks[timeline.video].timeline.isTrusted)
     #expect(timeline.alignment.source == .senderReports)
   }
 
