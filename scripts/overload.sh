@@ -62,6 +62,7 @@ open_room() {
     "${options[@]}"
   sleep 1.5
   recorder=$(pgrep --parent $! | head -n 1)
+  children+=("$recorder")
   start load.log taskset --cpu-list "$others" "$program" load --room "overload-$1" --publishers "$1" --play "$play" \
     --ramp "$ramp" --server "$server" --bind-address 127.0.0.1 --json
   load=$!
