@@ -29,7 +29,9 @@ struct AudioJudge {
   /// A longer gap is a jump of the sender's timestamps.
   private static let maximumGap: Int64 = 480_000
   /// Audio that is later than this, in seconds, has caused a gap in any player.
-  private static let latest = 0.2
+  static let latest = 0.2
+  /// A sender's clock that skips no more than this, in seconds, is unsteady; the sender did not leave out audio.
+  private static let unsteadiness = 0.06
 
   private struct Packet {
     let ticks: Int64
@@ -55,6 +57,7 @@ struct AudioJudge {
   private(set) var marksFound = 0
   private(set) var marksExpected = 0
   private var lastMark: Int64?
+  private var standstills = StandstillClassifier()
 
   /// The end of the last decoded packet.
   var heardEnd: Double? { packets.last?.heardEnd }
@@ -67,6 +70,7 @@ struct AudioJudge {
       return outcome
     }
     var pieces: [(ticks: Int64, audio: AudioSamples)] = []
+    standstills.note(frame.time, at: heard)
     if let last = packets.last { pieces = fill(from: last, to: frame, shape: shape, heard: heard, with: decoder) }
     guard let audio = try? decoder.decode(frame.payload) else {
       decodeErrors += 1
@@ -106,19 +110,15 @@ struct AudioJudge {
     }
     let missing = Double(gapTicks) / Double(AudioSamples.rate)
     if gapTicks < Int64(AudioSamples.rate / 400) {
-      if wait > Self.latest {
-        if frame.gap.map({ Self.isSilence($0.reason) }) == true {
-          // The sender stops its clock while it sends nothing.
-          meter.addNothing(for: wait, at: last.heardEnd)
-        } else {
-          gaps.add(start: last.heardEnd, duration: wait, reason: AudioGapReason.late.rawValue)
-        }
-      }
+      explain(wait, at: last.heardEnd, from: last, to: frame)
       return []
     }
     let lost = lostTicks(of: gapTicks, packet: last.length, gap: frame.gap)
     guard lost > 0 else {
       meter.addNothing(for: missing, at: last.heardEnd)
+      if missing <= Self.unsteadiness {
+        explain(wait - missing, at: last.heardEnd + missing, from: last, to: frame)
+      }
       return []
     }
     let length = Double(lost) / Double(AudioSamples.rate)
@@ -138,16 +138,44 @@ struct AudioJudge {
     return pieces
   }
 
+  /// Accounts for an interval without audio between two packets whose timestamps continue.
+  private mutating func explain(_ wait: Double, at start: Double, from last: Packet, to frame: EncodedFrame) {
+    guard wait > Self.latest else { return }
+    switch frame.gap?.reason {
+    case nil, .dtx?:
+      let number = standstills.add(
+        start: start, duration: wait, previousArrived: last.arrived, next: frame.time, standstill: nil)
+      meter.addUndecided(.init(number: number, start: start, duration: wait))
+    case .senderPaused?, .muted?, .reconnect?:
+      // The sender stops its clock while it sends nothing.
+      standstills.add(
+        start: start, duration: wait, previousArrived: last.arrived, next: frame.time, standstill: wait)
+      meter.addNothing(for: wait, at: start)
+    case .lost?, .recoveredLate?, .waitingForKeyframe?, .diskStalled?, .overloaded?, .memoryFull?:
+      gaps.add(start: start, duration: wait, reason: AudioGapReason.late.rawValue)
+    }
+  }
+
+  /// Whether the cause of an interval without audio is not yet decided.
+  var hasUndecidedWaits: Bool { standstills.hasUndecided }
+
+  /// Decides the causes of intervals without audio, as far as they are known.
+  ///
+  /// - Parameter clock: the sender's clock, by the reports and packets until now.
+  mutating func settle(at time: Double, isFinal: Bool = false, by clock: SenderClock) {
+    for wait in standstills.settle(at: time, isFinal: isFinal, by: clock) {
+      let silent = wait.standstill ?? 0
+      meter.decide(wait.number, silent: silent)
+      gaps.add(start: wait.start + silent, duration: wait.duration - silent, reason: AudioGapReason.late.rawValue)
+    }
+  }
+
   /// Returns how many ticks of a gap were sent and lost, rather than never sent.
   private func lostTicks(of gapTicks: Int64, packet: Int, gap: MediaGap?) -> Int64 {
     if hasUndecodable { return gapTicks }
     guard let gap else { return 0 }
     if gap.packetsLost > 0 { return min(gapTicks, Int64(clamping: gap.packetsLost) &* Int64(packet)) }
     return gap.reason == .lost || gap.reason.isOfRecorder ? gapTicks : 0
-  }
-
-  private static func isSilence(_ reason: MediaGap.Reason) -> Bool {
-    [.senderPaused, .dtx, .muted, .reconnect].contains(reason)
   }
 
   private mutating func conceal(
@@ -194,7 +222,8 @@ struct AudioJudge {
   }
 
   /// Accounts for the end of the peer's media.
-  mutating func end(at time: Double) -> [Mark] {
+  mutating func end(at time: Double, clock: SenderClock) -> [Mark] {
+    settle(at: time, isFinal: true, by: clock)
     if let heardEnd, time > heardEnd { meter.addNothing(for: time - heardEnd, at: heardEnd) }
     meter.end()
     return position(reader.finish(), rate: Int32(AudioSamples.rate))

@@ -14,12 +14,40 @@ struct AudioLevelMeter: Sendable {
   /// The length of a block, in samples at 48 kHz.
   private static let block = 960
 
+  /// An interval without audio. Until it is decided, it is not known for how long the sender sent nothing in it.
+  struct UndecidedInterval: Sendable {
+    let number: Int
+    let start: Double
+    let duration: Double
+  }
+
+  private struct Silence: Sendable {
+    var start: Double
+    var duration = 0.0
+    /// The intervals without audio within it.
+    var undecided: [UndecidedInterval] = []
+
+    /// Decides for how long an interval was silent.
+    ///
+    /// - Returns: whether it is an interval of this silence.
+    mutating func decide(_ number: Int, silent: Double) -> Bool {
+      guard let index = undecided.firstIndex(where: { $0.number == number }) else { return false }
+      let interval = undecided.remove(at: index)
+      // Audio that was delayed is no silence, and the silence may begin after it.
+      if silent <= 0, start == interval.start { start += interval.duration }
+      duration += max(0, silent)
+      return true
+    }
+  }
+
   private var energy = 0.0
   private var samples = 0
   private var largest: Float = 0
   private var silences = IntervalLog(shortest: shortestSilence)
   private var clippings = IntervalLog()
-  private var silence: (start: Double, duration: Double)?
+  private var silence: Silence?
+  /// Earlier silences with intervals that are not yet decided.
+  private var undecidedSilences: [Silence] = []
   private var clipping: (start: Double, duration: Double)?
 
   /// Measures the next audio.
@@ -43,8 +71,34 @@ struct AudioLevelMeter: Sendable {
   /// Records an interval without audio.
   mutating func addNothing(for duration: Double, at time: Double) {
     guard duration > 0 else { return }
-    silence = silence.map { ($0.start, $0.duration + duration) } ?? (time, duration)
+    silence = extendedSilence(by: duration, at: time)
     endClipping()
+  }
+
+  /// Records an interval without audio that belongs to a silence if the sender sent nothing in it.
+  mutating func addUndecided(_ interval: UndecidedInterval) {
+    var current = silence ?? Silence(start: interval.start)
+    current.undecided.append(interval)
+    silence = current
+    endClipping()
+  }
+
+  /// Decides for how long the sender sent nothing in an interval without audio.
+  mutating func decide(_ number: Int, silent: Double) {
+    if silence?.decide(number, silent: silent) == true { return }
+    for index in undecidedSilences.indices {
+      guard undecidedSilences[index].decide(number, silent: silent) else { continue }
+      guard undecidedSilences[index].undecided.isEmpty else { return }
+      let decided = undecidedSilences.remove(at: index)
+      silences.add(start: decided.start, duration: decided.duration)
+      return
+    }
+  }
+
+  private func extendedSilence(by duration: Double, at time: Double) -> Silence {
+    var extended = silence ?? Silence(start: time)
+    extended.duration += duration
+    return extended
   }
 
   private mutating func add(_ block: ArraySlice<Float>, count: Int, at time: Double) -> Double {
@@ -64,7 +118,7 @@ struct AudioLevelMeter: Sendable {
     largest = max(largest, top)
     let length = seconds(count)
     if (Double(squares) / Double(max(1, block.count))).squareRoot() < Self.silent {
-      silence = silence.map { ($0.start, $0.duration + length) } ?? (time, length)
+      silence = extendedSilence(by: length, at: time)
     } else {
       endSilence()
     }
@@ -79,8 +133,13 @@ struct AudioLevelMeter: Sendable {
   private func seconds(_ ticks: Int) -> Double { Double(ticks) / Double(AudioSamples.rate) }
 
   private mutating func endSilence() {
-    if let silence { silences.add(start: silence.start, duration: silence.duration) }
+    guard let ended = silence else { return }
     silence = nil
+    if ended.undecided.isEmpty {
+      silences.add(start: ended.start, duration: ended.duration)
+    } else {
+      undecidedSilences.append(ended)
+    }
   }
 
   private mutating func endClipping() {

@@ -17,7 +17,9 @@ struct IntervalLog: Sendable {
     all.count += 1
     all.total += duration
     if all.list.count < Self.maximumList {
-      all.list.append(interval)
+      // The cause of an interval may be decided after later intervals have ended.
+      let index = all.list.lastIndex { $0.start <= start }.map { $0 + 1 } ?? 0
+      all.list.insert(interval, at: index)
     } else if duration > all.longest {
       all.list[Self.maximumList - 1] = interval
     }

@@ -42,7 +42,7 @@ extension PeerJudge {
     let end = end(until: checkEnd)
     if let freeze = video.end(at: end) { buckets.addFrozen(start: freeze.start, duration: freeze.duration) }
     if let unavailableEnd = unavailableMediaEnd[.audio] { audio.markMissing(until: min(end, unavailableEnd)) }
-    for mark in audio.end(at: end) { note(mark) }
+    for mark in audio.end(at: end, clock: skew.clock) { note(mark) }
     for skew in skew.finish() { buckets[skew.time].skew.add(skew.skew) }
     let steps = notes.steps
     let seen = steps.firstFrame.map { $0...max($0, end) }

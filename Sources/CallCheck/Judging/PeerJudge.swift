@@ -201,6 +201,7 @@ struct PeerJudge {
     for mark in outcome.marks { note(mark) }
     let found = skew.audio(.init(heard: heard, arrived: arrived, time: frame.time, content: nil))
     for skew in found { buckets[skew.time].skew.add(skew.skew) }
+    if audio.hasUndecidedWaits { audio.settle(at: heard, by: skew.clock) }
   }
 
   mutating func note(_ mark: AudioJudge.Mark) {

@@ -44,6 +44,22 @@ struct SenderClock: Sendable {
     }
   }
 
+  /// Returns for how long a media clock stood still between the reports around two consecutive frames; nil as long as
+  /// that is not known.
+  ///
+  /// - Parameters:
+  ///   - previous: when the earlier frame arrived.
+  ///   - next: the media time of the later frame.
+  ///   - arrived: when the later frame arrived.
+  func standstill(
+    after previous: Double, before next: MediaTime, _ kind: MediaKind, arrived: Double
+  ) -> TrackClock.Standstill? {
+    switch kind {
+    case .audio: audio.standstill(after: previous, before: next, arrived: arrived)
+    case .video: video.standstill(after: previous, before: next, arrived: arrived)
+    }
+  }
+
   /// Returns the wall clock at the media time of a frame that arrived at a time.
   ///
   /// - Parameter isFinal: whether to decide without later reports; then the result is never `pending`.

@@ -30,7 +30,7 @@ struct SkewEstimator: Sendable {
   private var audioPackets: [Observation] = []
   private var marks: [Observation] = []
   private var nextSecond: Double?
-  private var clock = SenderClock()
+  private(set) var clock = SenderClock()
   /// The marks whose parts are not yet known, and the ends of the seconds that are not yet compared.
   private var waitingMarks: [Observation] = []
   private var waitingSeconds: [Double] = []

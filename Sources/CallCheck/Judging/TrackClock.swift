@@ -55,6 +55,15 @@ struct TrackClock: Sendable {
     }
   }
 
+  /// By how much the media clock fell behind the sender's wall clock between two reports.
+  struct Standstill: Sendable {
+    /// In seconds; slightly negative if the clock drifts.
+    let duration: Double
+    /// When the two reports would have arrived if they had been as fast as others.
+    let begin: Double
+    let end: Double
+  }
+
   private enum Relation {
     /// The media clock ran between the two reports.
     case ran
@@ -81,6 +90,8 @@ struct TrackClock: Sendable {
   /// Reports are not farther behind the frames before them than this, and frames not farther ahead of their arrival.
   private static let maximumDisorder = 0.5
   private static let maximumAdvance = 1.0
+  /// A report was certainly sent after a frame if it was due later than this after the frame's arrival.
+  private static let certainOrder = 0.1
 
   private var reports: [Report] = []
   /// A report that contradicts the earlier ones, until another one agrees with it.
@@ -235,6 +246,28 @@ struct TrackClock: Sendable {
       index -= 1
     }
     return nil
+  }
+
+  /// Returns for how long the media clock stood still between the reports around two consecutive frames; nil as long as
+  /// that is not known.
+  ///
+  /// - Parameters:
+  ///   - previous: when the earlier frame arrived.
+  ///   - next: the media time of the later frame.
+  ///   - arrived: when the later frame arrived.
+  func standstill(after previous: Double, before next: MediaTime, arrived: Double) -> Standstill? {
+    guard let first = reports.indices.last(where: { reports[$0].due <= previous && isConfirmed($0) }),
+      let second = reports[(first + 1)...].indices.first(where: { index in
+        reports[index].due > arrived + Self.certainOrder && (reports[index].seconds(until: next) ?? 1) <= 0
+          && isConfirmed(index)
+      }), let lag = reports[first].lag(of: reports[second]), lag > -Self.agreement
+    else { return nil }
+    return Standstill(duration: lag, begin: reports[first].due, end: reports[second].due)
+  }
+
+  /// Whether another report of the same run, or the frames after a report, agree with it.
+  private func isConfirmed(_ index: Int) -> Bool {
+    reports[index].provenDuration >= 0 || reports.count { $0.run == reports[index].run } > 1
   }
 
   /// Returns the wall clock at the media time of a frame that arrived at a time.

@@ -5,8 +5,8 @@ import NIOCore
 
 /// A sender without the pattern, whose audio and video are in sync, and whose sender reports have faults.
 ///
-/// The fields describe the clock of the audio and the reports. Times are in seconds since the check's start, by the
-/// sender's wall clock; everything arrives after the same delay, and a little jitter.
+/// The fields describe the clock of the audio, the reports and the network. Times are in seconds since the check's start,
+/// by the sender's wall clock; by default, everything arrives after the same delay, and a little jitter.
 struct ReportingSender {
   /// A sender report.
   struct Report {
@@ -28,6 +28,12 @@ struct ReportingSender {
   var drift = 0.0
   /// The time between two reports of the audio.
   var reportInterval = 2.5
+  /// Whether the audio is a tone instead of silence.
+  var hasTone = false
+  /// The time in which nothing arrives; then everything arrives at once.
+  var stall: (begin: Double, duration: Double)?
+  /// From when on everything that is sent is delayed more, and by how much.
+  var furtherDelay: (from: Double, by: Double)?
   /// When the wall clock is set, and by how much.
   var wallClockSet: (at: Double, by: Double)?
   /// Changes a report; by its number among those of its track.
@@ -47,23 +53,47 @@ struct ReportingSender {
 
   private func events() throws -> [SyntheticCall.ScriptedEvent] {
     let size = VideoSize(width: 32, height: 32)
-    // Each frame is a keyframe, and each packet is 20 ms of silence.
+    // Each frame is a keyframe, and each packet is 20 ms long.
     let picture = try VP8Encoder(.init(size: size)).encode(VideoFrame(size: size), time: 0, keyframe: true)?.payload
-    let video = frames(.vp8, of: picture ?? ByteBuffer(), interval: 0.1, pauses: [])
-    let audio = frames(.opus, of: ByteBuffer(bytes: [0xF8, 0xFF, 0xFE]), interval: 0.02, pauses: pauses)
+    let packets = try hasTone ? Self.tone() : [ByteBuffer(bytes: [0xF8, 0xFF, 0xFE])]
+    let video = frames(.vp8, of: [picture ?? ByteBuffer()], interval: 0.1, pauses: [])
+    let audio = frames(.opus, of: packets, interval: 0.02, pauses: pauses)
     return video + audio + reports(.vp8, interval: 1) + reports(.opus, interval: reportInterval)
   }
 
+  /// Returns the packets of one second of a square wave.
+  private static func tone() throws -> [ByteBuffer] {
+    var settings = OpusEncoder.Settings()
+    settings.channels = 1
+    // The packets are repeated, and some are left out.
+    settings.predicts = false
+    let encoder = try OpusEncoder(settings)
+    let samples: [Float] = (0..<960).map { $0 / 48 % 2 == 0 ? 0.2 : -0.2 }
+    return try (0..<50).map { _ in try encoder.encode(AudioSamples(samples: samples, channels: 1)) }
+  }
+
+  /// Returns when something arrives that is sent at a time.
+  private func arrival(of time: Double, jitter: Double = 0) -> Double {
+    var arrival = time + Self.delay + jitter
+    if let furtherDelay, time >= furtherDelay.from { arrival += furtherDelay.by }
+    if let stall {
+      let waited = arrival - stall.begin
+      // The order is kept.
+      if waited >= 0, waited < stall.duration + 0.001 { arrival = stall.begin + stall.duration + waited / 10_000 }
+    }
+    return arrival
+  }
+
   private func frames(
-    _ codec: Codec, of payload: ByteBuffer, interval: Double, pauses: [(begin: Double, duration: Double)]
+    _ codec: Codec, of payloads: [ByteBuffer], interval: Double, pauses: [(begin: Double, duration: Double)]
   ) -> [SyntheticCall.ScriptedEvent] {
     (0..<Int((duration - Self.begin) / interval) - 5).compactMap { number in
       let time = Self.begin + Double(number) * interval
       if pauses.contains(where: { time >= $0.begin && time < $0.begin + $0.duration }) { return nil }
-      let arrival = time + Self.delay + Double(number * 7 % 9) / 1_000
+      let arrival = arrival(of: time, jitter: Double(number * 7 % 9) / 1_000)
       let frame = EncodedFrame(
         owner: SyntheticCall.peer, codec: codec, time: MediaTime(ticks: ticks(at: time, codec), rate: codec.clockRate),
-        payload: payload, isKeyframe: true, arrival: SyntheticCall.instant(arrival))
+        payload: payloads[number % payloads.count], isKeyframe: true, arrival: SyntheticCall.instant(arrival))
       return SyntheticCall.ScriptedEvent(time: arrival, event: .frame(frame))
     }
   }
@@ -85,7 +115,7 @@ struct ReportingSender {
       let set = wallClockSet.map { time >= $0.at ? $0.by : 0 } ?? 0
       var report = Report(
         codec: codec, ticks: ticks(at: time, codec) - inaccuracy, ntp: Self.ntp(at: time + set),
-        arrival: time + Self.delay)
+        arrival: arrival(of: time))
       change(number, &report)
       let clock = ClockReport(
         owner: SyntheticCall.peer, codec: codec, time: MediaTime(ticks: report.ticks, rate: codec.clockRate),
