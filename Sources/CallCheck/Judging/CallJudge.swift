@@ -176,6 +176,8 @@ public final class CallJudge {
   public func status(at now: ContinuousClock.Instant) -> CheckStatus {
     let time = seconds(now)
     var pending: [String] = []
+    var refused: Set<MediaKind> = []
+    var refusedCount = 0
     if joinedAt == nil, options.subject == .call, peers.isEmpty { pending.append("the room") }
     let missing = options.expected.peers - peers.count { $0.notes.departure == nil }
     if missing > 0 { pending.append(missing == 1 ? "1 more peer" : "\(missing) more peers") }
@@ -188,14 +190,27 @@ public final class CallJudge {
           (MediaKind.video, options.expected.video && peer.notes.steps.firstFrame == nil),
           (.audio, options.expected.audio && peer.notes.steps.firstSound == nil),
         ] where isMissing {
-          let reason = peer.notes.rejection(of: kind).map { " (\($0.clause))" } ?? ""
+          let rejection = peer.notes.rejection(of: kind)
+          let reason = rejection.map { " (\($0.clause))" } ?? ""
           pending.append("\(kind.rawValue) of \(peer.id)\(reason)")
+          if rejection?.isUnsupported == true {
+            refused.insert(kind)
+            refusedCount += 1
+          }
         }
       }
     }
     return CheckStatus(
       elapsed: time, mediaElapsed: mediaFrom.map { max(0, time - $0) }, peers: peers.map { $0.status(at: time) },
-      pending: pending)
+      pending: pending,
+      waitsOnlyForRefusedMedia: refusedCount > 0 && refusedCount == pending.count && hasRules(aboutOneOf: refused))
+  }
+
+  /// Whether there are rules that fail without media of one of these kinds.
+  private func hasRules(aboutOneOf kinds: Set<MediaKind>) -> Bool {
+    options.rules.all(for: options.expected, subject: options.subject).contains { entry in
+      kinds.contains { entry.rule.measurement.name.hasPrefix("\($0.rawValue).") }
+    }
   }
 
   /// Returns the report as if the check ended now. The check can continue afterwards.

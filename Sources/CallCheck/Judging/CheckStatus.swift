@@ -7,6 +7,9 @@ public struct CheckStatus: Sendable, Hashable {
   public var peers: [Peer]
   /// What the check still waits for, each as a clause: "1 more peer", "audio of …".
   public var pending: [String]
+  /// Whether it waits only for media that we refused, so that a rule about that media fails unless the peer offers it in
+  /// another way.
+  package var waitsOnlyForRefusedMedia = false
 
   /// The state of one peer.
   public struct Peer: Sendable, Hashable {

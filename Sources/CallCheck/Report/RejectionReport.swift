@@ -27,6 +27,11 @@ public struct RejectionReport: Sendable, Hashable, Codable {
   /// Whether it explains why there is no media of its kind: not if another section of the kind is used.
   var isOfWholeKind: Bool { reason != RejectedSection.Reason.additionalSection.rawValue }
 
+  /// Whether we support nothing of what was offered, so that only another offer can bring media.
+  var isUnsupported: Bool {
+    [RejectedSection.Reason.noSupportedCodec, .unsupportedProtocol].map(\.rawValue).contains(reason)
+  }
+
   /// Why there is no media of this kind, as a clause without the number of the section.
   var clause: String {
     guard reason != RejectedSection.Reason.rejectedByParticipant.rawValue else { return sentence.asClause }

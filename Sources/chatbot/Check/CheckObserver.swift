@@ -199,8 +199,8 @@ final class CheckObserver: CallObserver {
   }
 
   private func watch(_ peer: Peer, connected: (ParticipantID) -> Void) async {
-    let begin = ContinuousClock.now
-    var next = begin
+    var next = ContinuousClock.now
+    var wait = MediaWait(from: next, limit: limits.wait)
     var hasMedia = false
     while !Task.isCancelled {
       next += .milliseconds(hasMedia ? 1_000 : 200)
@@ -218,7 +218,7 @@ final class CheckObserver: CallObserver {
           try? await MediaThread.loop.sleep(for: left)
           return await sample(peer, connected: connected)
         }
-      } else if ContinuousClock.now - begin >= limits.wait {
+      } else if wait.isOver(waitsOnlyForRefusedMedia: status.waitsOnlyForRefusedMedia, at: .now) {
         return
       }
     }

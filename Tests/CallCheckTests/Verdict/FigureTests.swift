@@ -102,6 +102,7 @@ struct FigureTests {
     let section = RejectedSection(
       index: 1, kind: "video", reason: .noSupportedCodec, offered: ["H264"], supported: ["VP8"])
     for _ in 0..<2 { judge.receive(.sectionRejected(section), of: SyntheticCall.peer, at: SyntheticCall.instant(0.2)) }
+    #expect(!judge.status(at: SyntheticCall.instant(0.2)).waitsOnlyForRefusedMedia)
     for participantEvent in try call.participantEvents() {
       if case .sample = participantEvent.event { continue }
       judge.receive(
@@ -109,6 +110,7 @@ struct FigureTests {
     }
     let clause = "we refused the video: only H264 is offered, but we support VP8"
     #expect(judge.status(at: SyntheticCall.instant(7)).pending == ["video of peer-1 (\(clause))"])
+    #expect(judge.status(at: SyntheticCall.instant(7)).waitsOnlyForRefusedMedia)
     let report = judge.report(at: SyntheticCall.instant(8))
     let failed = report.results.filter { !$0.holds && $0.rule.hasPrefix("video") }
     #expect(!failed.isEmpty)
