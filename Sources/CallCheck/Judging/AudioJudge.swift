@@ -57,7 +57,7 @@ struct AudioJudge {
   private(set) var marksFound = 0
   private(set) var marksExpected = 0
   private var lastMark: Int64?
-  private var standstills = StandstillClassifier()
+  private var standstills = StandstillClassifier(.audio)
 
   /// The end of the last decoded packet.
   var heardEnd: Double? { packets.last?.heardEnd }

@@ -60,6 +60,20 @@ struct FreezeDetector: Sendable {
     return settle(current, at: time)
   }
 
+  /// Corrects the reason of a freeze: the sender sent nothing, and the network delayed nothing.
+  ///
+  /// - Parameters:
+  ///   - end: when the first frame after the gap could be seen.
+  ///   - duration: for how long the sender sent nothing.
+  mutating func senderWasPaused(until end: Double, duration: Double) {
+    if let current = candidate, current.start < end - 0.001 {
+      if current.reason == .late, duration * 2 >= current.longestGap { candidate?.reason = .senderPaused }
+    } else {
+      freezes.correctReason(
+        from: FreezeReason.late.rawValue, to: FreezeReason.senderPaused.rawValue, end: end, duration: duration)
+    }
+  }
+
   /// Accounts for the end of the peer's media.
   mutating func end(at time: Double) -> Freeze? {
     guard let last, var current = candidate else { return nil }

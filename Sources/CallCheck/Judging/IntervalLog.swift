@@ -26,6 +26,16 @@ struct IntervalLog: Sendable {
     all.longest = max(all.longest, duration)
   }
 
+  /// Corrects the reason of the interval that a shorter one fills at least half of.
+  mutating func correctReason(from wrong: String, to right: String, end: Double, duration: Double) {
+    let index = all.list.lastIndex { interval in
+      // The times are sums.
+      interval.start < end - 0.001 && end < interval.start + interval.duration + 0.001
+        && duration * 2 >= interval.duration
+    }
+    if let index, all.list[index].reason == wrong { all.list[index].reason = right }
+  }
+
   /// Returns the summary so far, rounded for a report.
   ///
   /// - Parameter duration: how long the track lasted.

@@ -40,7 +40,9 @@ extension PeerJudge {
 
   private mutating func finish(until checkEnd: Double) -> PeerReport {
     let end = end(until: checkEnd)
-    if let freeze = video.end(at: end) { buckets.addFrozen(start: freeze.start, duration: freeze.duration) }
+    if let freeze = video.end(at: end, clock: skew.clock) {
+      buckets.addFrozen(start: freeze.start, duration: freeze.duration)
+    }
     if let unavailableEnd = unavailableMediaEnd[.audio] { audio.markMissing(until: min(end, unavailableEnd)) }
     for mark in audio.end(at: end, clock: skew.clock) { note(mark) }
     for skew in skew.finish() { buckets[skew.time].skew.add(skew.skew) }

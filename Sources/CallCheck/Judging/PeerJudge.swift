@@ -170,6 +170,7 @@ struct PeerJudge {
     let content = outcome.reading.flatMap { note($0, at: shown, sent: sent) }
     let found = skew.videoFrame(.init(heard: shown, arrived: arrived, time: frame.time, content: content))
     for skew in found { buckets[skew.time].skew.add(skew.skew) }
+    if video.hasUndecidedWaits { video.settle(at: shown, by: skew.clock) }
   }
 
   /// Accounts for a frame of the pattern.

@@ -1,16 +1,16 @@
 import Media
 
-/// Decides why audio arrived late although its timestamps continue: the network delayed it, or the sender sent nothing
-/// and its media clock stood still meanwhile.
+/// Decides why the media of a track arrived late although its timestamps continue: the network delayed it, or the sender
+/// sent nothing and its media clock stood still meanwhile.
 ///
 /// After a delay by the network, the packets that were held up arrive in a burst, and those after them are as fast as
 /// before. After a standstill, all packets stay late by its length. They also do if the network's delay stays higher; the
 /// next sender report distinguishes the two. Until then a wait is undecided.
 struct StandstillClassifier: Sendable {
-  /// An interval in which no audio arrived, although the timestamps after it continue those before it.
+  /// An interval in which nothing arrived, although the timestamps after it continue those before it.
   struct Wait: Sendable {
     let number: Int
-    /// When the audio before it ended. All times are in seconds.
+    /// When the media before it ended. All times are in seconds.
     let start: Double
     let duration: Double
     /// When the packet before it arrived.
@@ -39,8 +39,13 @@ struct StandstillClassifier: Sendable {
   /// How long packets must have been late for a decision without reports.
   private static let shortestObservation = 0.1
 
+  private let kind: MediaKind
   private var waits: [Wait] = []
   private var count = 0
+
+  init(_ kind: MediaKind) {
+    self.kind = kind
+  }
 
   var hasUndecided: Bool { waits.contains { $0.standstill == nil } }
 
@@ -64,7 +69,7 @@ struct StandstillClassifier: Sendable {
 
   /// Compares a packet with those before each undecided wait.
   ///
-  /// - Parameter time: when it could be heard.
+  /// - Parameter time: when it could be heard or seen.
   mutating func note(_ packet: MediaTime, at time: Double) {
     for index in waits.indices where waits[index].standstill == nil {
       let wait = waits[index]
@@ -96,7 +101,7 @@ struct StandstillClassifier: Sendable {
 
   private func standstill(in wait: Wait, by clock: SenderClock, isFinal: Bool) -> Double? {
     if wait.leastLateness <= Self.jitter { return 0 }
-    if let reported = clock.standstill(after: wait.previousArrived, before: wait.next, .audio, arrived: wait.end) {
+    if let reported = clock.standstill(after: wait.previousArrived, before: wait.next, kind, arrived: wait.end) {
       let standstill = min(share(of: reported, in: wait), wait.leastLateness)
       if standstill < Self.jitter { return 0 }
       // A shorter delay alone would not have caused a gap.

@@ -29,6 +29,7 @@ struct VideoJudge {
   private var likeness = SSIMEstimator()
   private let reader = PatternReader()
   private var watch = FreezeDetector()
+  private var standstills = StandstillClassifier(.video)
   private(set) var frameRateEstimator = FrameRateEstimator()
   private var black = IntervalDetector()
   private var lastTime: MediaTime?
@@ -94,8 +95,10 @@ struct VideoJudge {
     black.set(analysis.isBlack, at: time)
     outcome.reading = read(view, at: time)
     if thumbnails.wants(at: time) { thumbnails.add(view, at: time) }
-    outcome.freeze = watch.videoFrame(
-      at: time, isSame: analysis.isSame && !analysis.isBlack, reason: reason(of: frame, at: time))
+    standstills.note(frame.time, at: time)
+    let reason = reason(of: frame, at: time)
+    if reason == .late { addWait(before: frame, at: time) }
+    outcome.freeze = watch.videoFrame(at: time, isSame: analysis.isSame && !analysis.isBlack, reason: reason)
     frameRateEstimator.videoFrame(frame.time, arrived: time, bytes: frame.payload.readableBytes)
     hasUndecodable = false
     hasSkipped = false
@@ -152,8 +155,31 @@ struct VideoJudge {
     return atSender >= 0 && atSender < (time - lastSeen) * 0.6 ? .late : .senderPaused
   }
 
+  /// Notes that a frame arrived much later than its timestamp suggests.
+  private mutating func addWait(before frame: EncodedFrame, at time: Double) {
+    guard let lastTime, let lastSeen else { return }
+    let start = lastSeen + frame.time.duration(since: lastTime).seconds
+    guard time - start > AudioJudge.latest else { return }
+    standstills.add(
+      start: start, duration: time - start, previousArrived: lastSeen, next: frame.time, standstill: nil)
+  }
+
+  /// Whether the cause of a freeze is not yet certain.
+  var hasUndecidedWaits: Bool { standstills.hasUndecided }
+
+  /// Corrects the causes of freezes in which the sender's media clock stood still, as far as they are known.
+  ///
+  /// - Parameter clock: the sender's clock, by the reports and frames until now.
+  mutating func settle(at time: Double, isFinal: Bool = false, by clock: SenderClock) {
+    for wait in standstills.settle(at: time, isFinal: isFinal, by: clock) {
+      guard let standstill = wait.standstill, standstill * 2 >= wait.duration else { continue }
+      watch.senderWasPaused(until: wait.end, duration: standstill)
+    }
+  }
+
   /// Accounts for the end of the peer's media.
-  mutating func end(at time: Double) -> FreezeDetector.Freeze? {
+  mutating func end(at time: Double, clock: SenderClock) -> FreezeDetector.Freeze? {
+    settle(at: time, isFinal: true, by: clock)
     black.set(false, at: time)
     return watch.end(at: time)
   }

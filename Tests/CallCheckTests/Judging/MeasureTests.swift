@@ -24,6 +24,32 @@ struct MeasureTests {
   }
 
   @Test(
+    "if the sender's clock stood still, its reports show that a freeze was not caused by the network",
+    arguments: [true, false])
+  func standstill(hasReports: Bool) throws {
+    let videoFrames = try NumberedVideoFrames(count: 120)
+    let judge = CallJudge(.init(start: SyntheticCall.start, room: "100"))
+    // Nothing is sent from 1.33 s on, for 0.8 s, and the timestamps continue.
+    var reports = hasReports ? [0.5, 1, 3, 4] : []
+    for number in 0..<120 {
+      let time = videoFrames.time(number) + (number < 40 ? 0 : 0.8)
+      while let sent = reports.first, sent <= time {
+        reports.removeFirst()
+        let ticks = Int64(((sent < 2 ? sent : sent - 0.8) * 90_000).rounded())
+        judge.clock(
+          ClockReport(
+            owner: SyntheticCall.peer, codec: .vp8, time: MediaTime(ticks: ticks, rate: 90_000),
+            ntp: ReportingSender.ntp(at: sent), arrival: SyntheticCall.instant(sent)), of: SyntheticCall.peer)
+      }
+      judge.receive(videoFrames.frame(number, at: time), from: SyntheticCall.peer, at: SyntheticCall.instant(time))
+    }
+    let video = try #require(judge.report(at: SyntheticCall.instant(5)).peers.first?.video)
+    let reason: FreezeReason = hasReports ? .senderPaused : .late
+    #expect(video.freezes.list.first?.reason == reason.rawValue)
+    #expect(abs((video.freezes.list.first?.duration ?? 0) - 0.83) < 0.01)
+  }
+
+  @Test(
     "the first packet is never reported later than its decoded content, although its event arrives later",
     arguments: [true, false])
   func firstPacket(isReportedFirst: Bool) throws {
