@@ -9,6 +9,8 @@ public final class RecorderGroup: MediaSink {
   /// The recorders, for access to their ``RoomRecorder/problems``, ``RoomRecorder/keyframeRequests`` and
   /// ``RoomRecorder/summaries``.
   public let recorders: [RoomRecorder]
+  /// What all recordings share: an id, and one reading of the wall clock.
+  public let session: RecordingSession
 
   private struct Assignments {
     var recorders: [ParticipantID: Int] = [:]
@@ -27,15 +29,18 @@ public final class RecorderGroup: MediaSink {
     let threads = max(1, threads)
     var share = configuration
     share.recorders = threads
+    let session = configuration.session ?? RecordingSession()
+    share.session = session
+    self.session = session
     var recorders: [RoomRecorder] = []
     for _ in 0..<threads { recorders.append(try RoomRecorder(share)) }
     self.recorders = recorders
     assignments = Mutex(Assignments(counts: Array(repeating: 0, count: threads)))
   }
 
-  /// Begins to record a participant now; see ``RoomRecorder/begin(_:name:)``.
-  public func begin(_ participant: ParticipantID, name: String? = nil) {
-    recorders[assign(participant)].begin(participant, name: name)
+  /// Begins to record a participant; see ``RoomRecorder/begin(_:name:now:)``.
+  public func begin(_ participant: ParticipantID, name: String? = nil, now: ContinuousClock.Instant = .now) {
+    recorders[assign(participant)].begin(participant, name: name, now: now)
   }
 
   /// Begins to record a participant; see ``RoomRecorder/begin(_:name:now:wallClock:)``.

@@ -22,6 +22,8 @@ extension RoomRecorder {
     /// the memory that this process may use (that of the machine, or of its control group), half of what is available
     /// when the recorder is created, and 1 GiB, but at least 32 MiB.
     public var memoryLimit: Int?
+    /// What the recordings share with those of other recorders of the process; nil for a session of its own.
+    public var session: RecordingSession?
     /// Whether the recorder reads the clock itself. Tests that control the time set it to false.
     package var usesSystemClock = true
     /// The number of recorders that share this machine; see ``RecorderGroup``.

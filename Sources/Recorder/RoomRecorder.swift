@@ -30,6 +30,8 @@ public actor RoomRecorder: MediaSink {
   private nonisolated let monitor: DiskMonitor
   private nonisolated let newestStatus = Mutex<[RecordingStatus]>([])
   private nonisolated let usesSystemClock: Bool
+  /// What the recordings share: an id, and one reading of the wall clock.
+  public nonisolated let session: RecordingSession
 
   private let environment: ParticipantRecording.Environment
   private var recordings: [ParticipantID: ParticipantRecording] = [:]
@@ -68,9 +70,11 @@ public actor RoomRecorder: MediaSink {
     self.inbox = inbox
     self.monitor = monitor
     usesSystemClock = configuration.usesSystemClock
+    let session = configuration.session ?? RecordingSession()
+    self.session = session
     let report: (Problem) -> Void = { problemInput.yield($0) }
     environment = ParticipantRecording.Environment(
-      folder: folder, room: configuration.room, alignmentDelay: configuration.alignmentDelay,
+      folder: folder, room: configuration.room, session: session, alignmentDelay: configuration.alignmentDelay,
       verification: configuration.verifies
         ? VerificationPool(
           threads: configuration.verificationThreads, bounds: .init(share: configuration.recorders)) : nil,
@@ -100,10 +104,11 @@ public actor RoomRecorder: MediaSink {
 
   // MARK: Input
 
-  /// Begins to record a participant now; see ``begin(_:name:now:wallClock:)``.
-  public nonisolated func begin(_ participant: ParticipantID, name: String? = nil) {
-    let clock = WallClock.read()
-    begin(participant, name: name, now: clock.moment.instant, wallClock: clock.secondsSince1970)
+  /// Begins to record a participant; see ``begin(_:name:now:wallClock:)``. The wall clock is that of the session.
+  public nonisolated func begin(
+    _ participant: ParticipantID, name: String? = nil, now: ContinuousClock.Instant = .now
+  ) {
+    begin(participant, name: name, now: now, wallClock: session.secondsSince1970(at: now))
   }
 
   /// Begins to record a participant. No file is created before the first frame or problem. Returns immediately.

@@ -22,6 +22,8 @@ public struct RecordingManifest: Sendable, Hashable, Codable {
   /// The wall clock at the first frame of either track, ISO 8601 in UTC with milliseconds: when that frame would have
   /// arrived with the delay of the fastest frame of the first 10 s. It aligns the files of one room with each other.
   public var start: String
+  /// The process that recorded; absent in manifests of earlier versions.
+  public var session: Session?
   /// From `start` to the end of the last written frame.
   public var duration: Double = 0
   /// How the recording ended; absent while it grows.
@@ -91,6 +93,22 @@ public struct RecordingManifest: Sendable, Hashable, Codable {
       self.bytes = bytes
       self.complete = complete
       self.segment = segment
+    }
+  }
+}
+
+extension RecordingManifest {
+  /// The process that recorded, and when, by its monotonic clock.
+  public struct Session: Sendable, Hashable, Codable {
+    /// The same in all recordings of the process; 32 hexadecimal digits, random.
+    public var id: String
+    /// Seconds from the session's beginning to `start`. The differences of two recordings of a session are exact, also if
+    /// the wall clock was set.
+    public var offset: Double
+
+    public init(id: String, offset: Double) {
+      self.id = id
+      self.offset = offset
     }
   }
 }

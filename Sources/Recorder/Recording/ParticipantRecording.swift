@@ -7,6 +7,7 @@ final class ParticipantRecording {
   struct Environment {
     let folder: RecordingDirectory
     let room: String
+    let session: RecordingSession
     let alignmentDelay: Duration
     /// The pool that decodes frames to verify them; nil if frames are not verified.
     let verification: VerificationPool?
@@ -282,6 +283,9 @@ final class ParticipantRecording {
     let begin = pipeline.origin ?? pipeline.firstArrival ?? clock.moment
     var manifest = RecordingManifest(
       room: environment.room, user: participant.text, name: name, start: clock.text(at: begin))
+    manifest.session = RecordingManifest.Session(
+      id: environment.session.id,
+      offset: ((begin - environment.session.clock.moment).seconds * 1_000).rounded() / 1_000)
     manifest.finished = isFinished
     manifest.left = ending
     manifest.paths = paths.isEmpty ? nil : paths

@@ -83,7 +83,7 @@ actor ChatRecorder {
     _ text: UntrustedText, from sender: ParticipantID?, name: String?, direction: ChatEntry.Direction,
     only user: ParticipantID?
   ) {
-    let now = Date.now.timeIntervalSince1970
+    let now = recorder.session.secondsSince1970(at: .now)
     let message = Message(
       number: nextNumber, text: ChatEntry.shortened(text), sender: sender?.text ?? ownID(), name: name,
       direction: direction, user: user, secondsSince1970: now)
@@ -116,11 +116,10 @@ actor ChatRecorder {
 
   private func writeToGrowing() {
     if messages.isEmpty { return }
-    let (now, moment) = (Date.now.timeIntervalSince1970, ContinuousClock.now)
-    removeOld(now: now)
+    removeOld(now: recorder.session.secondsSince1970(at: .now))
     for status in recorder.status() {
       guard let base = status.base, let start = status.start, !closed.contains(base) else { continue }
-      write(beside: base, of: status.participant, start: now - (moment - start) / .seconds(1))
+      write(beside: base, of: status.participant, start: recorder.session.secondsSince1970(at: start))
     }
   }
 
