@@ -48,11 +48,9 @@ extension MediaSession {
   mutating func receivedRTCP(_ datagram: ByteBuffer, now: MonotonicInstant) {
     guard !isClosed else { return }
     begin(now: now)
-    guard let packets = try? RTCPPacket.parse(compound: datagram) else {
-      packetsRefused &+= 1
-      return
-    }
-    for packet in packets { received(packet, now: now) }
+    let compound = RTCPCompound(parsing: datagram)
+    packetsRefused &+= UInt64(compound.packetsSkipped)
+    for packet in compound.packets { received(packet, now: now) }
   }
 
   private mutating func received(_ packet: RTCPPacket, now: MonotonicInstant) {

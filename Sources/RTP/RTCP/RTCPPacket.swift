@@ -77,19 +77,13 @@ package enum RTCPPacket: Sendable, Hashable {
 
 /// Compound packets.
 extension RTCPPacket {
-  /// Parses the packets of a decrypted datagram: a compound packet, or a reduced-size one, which may contain any packet
-  /// (RFC 5506, 3.4.2).
+  /// Parses a datagram of which every packet must be valid; see ``RTCPCompound`` for one that was received.
   ///
-  /// Padding, which exists for block ciphers, is dropped.
-  ///
-  /// - Throws: `ParseError` at the first invalid packet, because the bytes after it cannot be trusted either.
+  /// - Throws: `ParseError` of the first malformed packet.
   package static func parse(compound datagram: ByteBuffer) throws(ParseError) -> [RTCPPacket] {
-    var rest = datagram
-    var packets: [RTCPPacket] = []
-    repeat {
-      packets.append(try RTCPPacket(parsing: try RawRTCPPacket(parsing: &rest)))
-    } while rest.readableBytes > 0
-    return packets
+    let compound = RTCPCompound(parsing: datagram)
+    if let error = compound.firstError { throw error }
+    return compound.packets
   }
 
   /// Writes packets one after another, as one datagram.
@@ -110,13 +104,18 @@ struct RawRTCPPacket {
   var isPadded: Bool
 
   /// Reads one packet from the front of a compound packet.
+  ///
+  /// Also when it throws, `rest` is what follows the packet; nothing if the length of the packet is impossible.
   init(parsing rest: inout ByteBuffer) throws(ParseError) {
     let found = rest.readableBytes
     guard let (first, type, words) = rest.readMultipleIntegers(as: (UInt8, UInt8, UInt16).self) else {
+      rest.moveReaderIndex(to: rest.writerIndex)
       throw .tooShort("An RTCP header", needs: 4, found: found)
     }
+    let content = rest.readSlice(length: 4 * Int(words))
+    if content == nil { rest.moveReaderIndex(to: rest.writerIndex) }
     guard first >> 6 == 2 else { throw .wrongVersion("An RTCP packet", found: Int(first >> 6)) }
-    guard let body = rest.readSlice(length: 4 * Int(words)) else {
+    guard let body = content else {
       throw .tooShort("An RTCP packet of type \(type)", needs: 4 + 4 * Int(words), found: found)
     }
     self.type = type

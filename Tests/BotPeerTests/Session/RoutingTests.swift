@@ -89,6 +89,23 @@ struct RoutingTests {
     #expect(call.bob.session.packetsRefused > 10)
   }
 
+  @Test("a malformed packet of an RTCP compound is counted, and the packets around it are handled")
+  func malformedPacket() {
+    var call = SessionCall()
+    call.run(for: .seconds(2))
+    let (requests, refused) = (call.alice.keyframeRequests.count, call.alice.session.packetsRefused)
+    var datagram = ByteBuffer()
+    RTCPPacket.receiverReport(ReceiverReport(ssrc: 1, reports: [])).write(into: &datagram)
+    // A receiver report without the block that it announces.
+    datagram.writeBytes([0x81, 0xC9, 0, 1, 0, 0, 0, 1])
+    RTCPPacket.pictureLossIndication(PictureLossIndication(senderSSRC: 1, mediaSSRC: Negotiated.aliceVideo))
+      .write(into: &datagram)
+    call.alice.session.receivedRTCP(datagram, now: call.now)
+    call.run(for: .milliseconds(500))
+    #expect(call.alice.session.packetsRefused == refused + 1)
+    #expect(call.alice.keyframeRequests.count == requests + 1)
+  }
+
   @Test("media that arrives before the answer is applied is refused, and the rest of the call is complete")
   func lateConfiguration() {
     var call = SessionCall()

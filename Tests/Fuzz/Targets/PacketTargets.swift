@@ -28,7 +28,12 @@ enum PacketTargets {
 
   /// Parses, writes and parses a compound datagram again.
   static func rtcp(_ input: [UInt8]) throws(InvariantViolation) {
-    guard let packets = try? RTCPPacket.parse(compound: ByteBuffer(bytes: input)) else { return }
+    let compound = RTCPCompound(parsing: ByteBuffer(bytes: input))
+    let packets = compound.packets
+    try require(
+      compound.packetsSkipped + packets.count <= max(1, (input.count + 3) / 4), "More packets than headers fit.")
+    try require((compound.firstError == nil) == (compound.packetsSkipped == 0), "A skipped packet has no error.")
+    if packets.isEmpty { return }
     // Reserved bits and padding are not kept, so the bytes may differ, but not the values.
     let again = written { RTCPPacket.write(packets, into: &$0) }
     try require((try? RTCPPacket.parse(compound: again)) == packets, "Packets do not round-trip.")
