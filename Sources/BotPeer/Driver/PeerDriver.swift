@@ -77,6 +77,8 @@ final class PeerDriver {
   private static let fewDatagrams = DatagramSocket.maximumBatches * ReceiveBatch.capacity
 
   private var isTurnScheduled = false
+  /// Whether a turn goes on. Events are emitted in it, so what their handler calls must wait for its end.
+  private(set) var isInTurn = false
   /// Whether all connections are ending.
   private var isClosing = false
   /// Whether the peer sends no media and the kernel's buffers are large.
@@ -234,8 +236,8 @@ final class PeerDriver {
     turn { $0.send(frame, now: $1) }
   }
 
-  func send(_ frame: EncodedFrame, to participant: ParticipantID) {
-    turn { $0.send(frame, to: participant, now: $1) }
+  func send(_ frame: EncodedFrame, to participants: [ParticipantID]) {
+    turn { $0.send(frame, to: participants, now: $1) }
   }
 
   func requestKeyframe(of participant: ParticipantID?) {
@@ -286,6 +288,9 @@ final class PeerDriver {
   // MARK: Turns
 
   func turn(_ work: (PeerDemultiplexer, ContinuousClock.Instant) -> Void) {
+    let wasInTurn = isInTurn
+    isInTurn = true
+    defer { isInTurn = wasInTurn }
     let now = ContinuousClock.now
     work(demultiplexer, now)
     carryOutAll(now: now)
@@ -305,6 +310,9 @@ final class PeerDriver {
 
   /// Executes all actions that are due.
   func carryOutAll(now: ContinuousClock.Instant) {
+    let wasInTurn = isInTurn
+    isInTurn = true
+    defer { isInTurn = wasInTurn }
     followAddresses(now: now)
     followNAT64(now: now)
     gather(now: now)

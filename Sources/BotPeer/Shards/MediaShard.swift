@@ -22,6 +22,8 @@ struct MediaShard: Sendable {
   let loop: any EventLoop
   let localAddresses: [TransportAddress]
   private let driver: NIOLoopBound<PeerDriver>
+  /// The number of calls of ``perform(_:)`` whose work has not ended.
+  private let waiting = AtomicCounter()
 
   /// Binds the sockets. Called on the loop.
   ///
@@ -67,7 +69,21 @@ struct MediaShard: Sendable {
 
   /// Runs work on the loop, later.
   func perform(_ work: @escaping @Sendable (PeerDriver) -> Void) {
-    loop.execute { [driver] in work(driver.value) }
+    waiting.value.wrappingAdd(1, ordering: .acquiringAndReleasing)
+    loop.execute { [driver, waiting] in
+      work(driver.value)
+      waiting.value.wrappingSubtract(1, ordering: .acquiringAndReleasing)
+    }
+  }
+
+  /// Runs work at once if the caller is on the loop and may overtake nothing; otherwise on the loop, later.
+  ///
+  /// Earlier work that still waits comes first. A handler of events is called within a turn, which must end first.
+  func performInPlace(_ work: @escaping @Sendable (PeerDriver) -> Void) {
+    guard loop.inEventLoop, waiting.value.load(ordering: .acquiring) == 0, !driver.value.isInTurn else {
+      return perform(work)
+    }
+    work(driver.value)
   }
 
   /// Creates a data channel for ``PeerDriver/open(_:)``.
@@ -97,12 +113,8 @@ final class EventForwarder {
   private let loop: any EventLoop
   private var pending: [ParticipantEvent] = []
   private var dropper = FrameDropper()
-  private let inFlight = Counter()
-
   /// The number of events that the source's loop has not received yet.
-  private final class Counter: Sendable {
-    let value = Atomic(0)
-  }
+  private let inFlight = AtomicCounter()
 
   /// - Parameter loop: the loop of the source.
   init(to source: NIOLoopBound<EventSource>, on loop: any EventLoop) {
@@ -140,4 +152,9 @@ final class EventForwarder {
       if needsKeyframe { source.value.keyframeNeeded() }
     }
   }
+}
+
+/// A number that several threads change.
+private final class AtomicCounter: Sendable {
+  let value = Atomic(0)
 }

@@ -49,6 +49,17 @@ final class ShardAssignments: Sendable {
     state.withLock { $0.counts.count == 1 ? 0 : $0.entries[participant]?.shard }
   }
 
+  /// Returns some participants by their shard, in the given order; those who have none are left out.
+  func byShard(_ participants: [ParticipantID]) -> [Int: [ParticipantID]] {
+    state.withLock { state in
+      var found: [Int: [ParticipantID]] = [:]
+      for participant in participants {
+        if let shard = state.entries[participant]?.shard { found[shard, default: []].append(participant) }
+      }
+      return found
+    }
+  }
+
   /// Returns the shard of a participant, and assigns one if there is none.
   func assign(_ participant: ParticipantID, now: ContinuousClock.Instant = .now) -> Int {
     state.withLock { state in

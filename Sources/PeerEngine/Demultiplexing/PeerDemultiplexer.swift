@@ -160,11 +160,13 @@ package final class PeerDemultiplexer {
     }
   }
 
-  /// Sends a frame to one participant; each of its tracks has a time origin of its own.
-  package func send(_ frame: EncodedFrame, to participant: ParticipantID, now: ContinuousClock.Instant) {
-    guard let engine = engines[participant] else { return }
-    engine.send(frame, times: .ofTrack, now: now)
-    markForPoll(engine)
+  /// Sends a frame to some participants; each of its tracks has a time origin of its own.
+  package func send(_ frame: EncodedFrame, to participants: [ParticipantID], now: ContinuousClock.Instant) {
+    for participant in participants {
+      guard let engine = engines[participant] else { continue }
+      engine.send(frame, times: .ofTrack, now: now)
+      markForPoll(engine)
+    }
   }
 
   /// Requests a keyframe from one participant, or from all of them.

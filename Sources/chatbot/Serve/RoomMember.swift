@@ -134,11 +134,13 @@ final class RoomPublisher: Sendable {
 
   /// Sends a frame to everyone in the room. Called on the media thread, also before the room is joined.
   func forward(_ frame: EncodedFrame) {
-    let peer = membership.member?.peer
-    state.withLock { state in
+    let viewers = state.withLock { state in
       state.start.add(frame)
-      if let peer { for viewer in state.viewers { peer.send(frame, to: viewer) } }
+      return Array(state.viewers)
     }
+    // Not within the lock, because the frame is sent before the call returns. On this thread it overtakes nothing that was
+    // sent within the lock.
+    membership.member?.peer.send(frame, to: viewers)
   }
 
   func leave() async { await membership.end() }
@@ -150,7 +152,6 @@ final class RoomListener: Sendable {
   private struct Player {
     var wanted: String?
     var shown: ParticipantID?
-    var send: @Sendable (EncodedFrame) -> Void
   }
 
   private struct State {
@@ -171,13 +172,19 @@ final class RoomListener: Sendable {
   let room: String
   private let access: WHIPGateway.RoomAccess
   private let log: Logger
+  /// Sends a frame to players.
+  private let send: @Sendable (EncodedFrame, [ParticipantID]) -> Void
   private let membership = RoomMembership()
   private let state = Mutex(State())
 
-  init(room: String, access: WHIPGateway.RoomAccess, log: Logger) {
+  init(
+    room: String, access: WHIPGateway.RoomAccess, log: Logger,
+    send: @escaping @Sendable (EncodedFrame, [ParticipantID]) -> Void
+  ) {
     self.room = room
     self.access = access
     self.log = log
+    self.send = send
   }
 
   var playerIDs: [ParticipantID] { state.withLock { Array($0.players.keys) } }
@@ -185,9 +192,9 @@ final class RoomListener: Sendable {
   /// Adds a player.
   ///
   /// - Parameter wanted: the id of the participant to show, or nil for any.
-  func add(_ player: ParticipantID, wants wanted: String?, _ send: @escaping @Sendable (EncodedFrame) -> Void) {
+  func add(_ player: ParticipantID, wants wanted: String?) {
     state.withLock { state in
-      state.players[player] = Player(wanted: wanted, shown: nil, send: send)
+      state.players[player] = Player(wanted: wanted, shown: nil)
       state.choose()
     }
   }
@@ -237,9 +244,9 @@ final class RoomListener: Sendable {
         state.senders.append(sender)
         state.choose()
       }
-      return (state.players.values.filter { $0.shown == sender }.map(\.send), isNew)
+      return (state.players.compactMap { $1.shown == sender ? $0 : nil }, isNew)
     }
-    for send in players { send(frame) }
+    send(frame, players)
     if isNew { requestKeyframes() }
   }
 }

@@ -260,9 +260,11 @@ actor WHIPGateway: HTTPRequestResponder {
       forwarding.set(participant) { publisher.forward($0) }
       peer.call(SignalledParticipant(participant, offerer: .remote, direction: .receiveOnly, isIdentityVerified: true))
     case .player:
-      let listener = listeners[room] ?? RoomListener(room: room, access: access, log: log)
+      let listener =
+        listeners[room]
+        ?? RoomListener(room: room, access: access, log: log) { [peer] frame, players in peer.send(frame, to: players) }
       listeners[room] = listener
-      listener.add(participant, wants: name) { [peer] frame in peer.send(frame, to: participant) }
+      listener.add(participant, wants: name)
       sessions[participant] = .player(listener)
       peer.call(SignalledParticipant(participant, offerer: .remote, direction: .sendOnly, isIdentityVerified: true))
     }

@@ -246,10 +246,10 @@ final class ReplayCall {
   private func giveBack(_ event: PeerEvent) {
     switch event {
     case .media(.frame(var frame)):
-      app.demultiplexer.send(frame, to: app.other, now: now)
+      app.demultiplexer.send(frame, to: [app.other], now: now)
       if plan.returnsKeyframesTwice, frame.codec == .vp8, frame.isKeyframe {
         frame.time.ticks += Int64(frame.time.rate / 100)
-        app.demultiplexer.send(frame, to: app.other, now: now)
+        app.demultiplexer.send(frame, to: [app.other], now: now)
       }
     case .keyframeRequested: app.demultiplexer.requestKeyframe(of: app.other, now: now)
     default: break
