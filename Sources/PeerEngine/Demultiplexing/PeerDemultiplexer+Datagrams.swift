@@ -56,7 +56,7 @@ extension PeerDemultiplexer {
       if hasSuspendedVideo, kind == .rtp, engine.discardIfSuspended(&datagram, now: now) { return }
       engine.received(&datagram, as: kind, from: remote, to: local, now: now)
       // Most packets only become part of an incomplete frame.
-      if kind == .rtp { engine.mediaChanged() }
+      if kind == .rtp, engine.mediaChanged() { schedule.update(engine, now: now) }
       if kind != .rtp || engine.nextPollDue.map({ $0 <= now }) ?? true { markForPoll(engine) }
     } else {
       datagramsDropped &+= 1

@@ -2,7 +2,6 @@ package import ICE
 package import Media
 internal import NIOCore
 package import NetworkEmulation
-package import RTP
 package import SCTP
 package import Signalling
 
@@ -48,7 +47,11 @@ package final class PeerDemultiplexer {
   package var localAddresses: [TransportAddress] = []
   package private(set) var engines: [ParticipantID: PeerConnection] = [:]
   /// When ``poll(now:wallClock:carryOut:)`` must be called next even if nothing arrives; updated by each poll.
-  package private(set) var deadline: ContinuousClock.Instant?
+  package internal(set) var deadline: ContinuousClock.Instant?
+  /// Whether ``deadline`` must be met to the millisecond: a connection is being established, or packets are paced.
+  package internal(set) var isUrgent = false
+  /// Whether any participant is in the first seconds of connecting.
+  package internal(set) var isConnecting = false
 
   /// Why no TURN server relays to us, in sentences; nil if one does or none is used.
   package var relayFailure: String? {
@@ -71,7 +74,10 @@ package final class PeerDemultiplexer {
   var nat64: NAT64Prefix?
   /// The frames that a viewer who joins now needs to decode the current frame.
   private var groupOfPictures = GroupOfPicturesCache()
-  private var enginesToPoll: [PeerConnection] = []
+  /// When the engines in ``engines`` must be polled.
+  var schedule = PollSchedule()
+  /// The engines to which something has happened since their last poll.
+  var enginesToPoll: [PeerConnection] = []
   var namesToResolve: [String] = []
   var overload = OverloadController()
   /// Whether any participant's video is suspended.
@@ -80,8 +86,8 @@ package final class PeerDemultiplexer {
   private var announcements: [ParticipantID: Announcement] = [:]
   private static let maximumAnnouncements = 4_096
   /// Events that did not occur in an engine.
-  private var events: [(ParticipantID, PeerEvent)] = []
-  private var dataActions: [(ParticipantID, DataChannelAction)] = []
+  var events: [(ParticipantID, PeerEvent)] = []
+  var dataActions: [(ParticipantID, DataChannelAction)] = []
   /// The network emulation with its datagrams in flight; nil without an impairment.
   var impaired: NetworkEmulator?
   /// The participants to whom we have stopped sending on purpose: their messages and datagrams are ignored.
@@ -268,6 +274,7 @@ package final class PeerDemultiplexer {
     if nat64 != nil { engine.setNAT64(nat64, now: now) }
     engine.prime(groupOfPictures, now: now)
     engines[participant] = engine
+    schedule.add(engine)
     return engine
   }
 
@@ -275,93 +282,9 @@ package final class PeerDemultiplexer {
     if engine.isSilenced { silencedParticipants.insert(engine.participant) }
     impaired?.ended(engine.participant)
     if engines[engine.participant] === engine { engines[engine.participant] = nil }
+    schedule.remove(engine)
     byUsernameFragment = byUsernameFragment.filter { $0.value !== engine }
     byPath = byPath.filter { $0.value !== engine }
     awaitedResponses.forget(engine)
-  }
-
-  // MARK: Polls
-
-  func markForPoll(_ engine: PeerConnection) {
-    if engine.isQueuedForPoll { return }
-    engine.isQueuedForPoll = true
-    enginesToPoll.append(engine)
-  }
-
-  /// Whether ``deadline`` must be met to the millisecond: a connection is being established, or packets are paced.
-  package private(set) var isUrgent = false
-  /// Whether any participant is in the first seconds of connecting.
-  package private(set) var isConnecting = false
-
-  /// Carries out all actions that are due: those of engines to which something has happened, and those of engines that are
-  /// due.
-  package func poll(
-    now: ContinuousClock.Instant, wallClock: NTPTime, carryOut: (PeerConnection.Action, ParticipantID) -> Void
-  ) {
-    openGates(now: now)
-    if impaired != nil { releaseDatagrams(now: now, carryOut: carryOut) }
-    if let deadline, deadline <= now {
-      let moment = MonotonicInstant(now)
-      for engine in engines.values {
-        if let due = engine.nextPollDue, due <= moment { markForPoll(engine) }
-      }
-    }
-    for (participant, event) in events { carryOut(.event(event), participant) }
-    events.removeAll()
-    for (participant, action) in dataActions { carryOut(.dataChannel(action), participant) }
-    dataActions.removeAll()
-    var due: [PeerConnection] = []
-    swap(&due, &enginesToPoll)
-    var actions: [PeerConnection.Action] = []
-    for engine in due {
-      engine.isQueuedForPoll = false
-      engine.poll(now: now, wallClock: wallClock, into: &actions)
-      for action in actions {
-        noteCheck(action, of: engine)
-        if impaired == nil || passesOutbound(action, engine.participant, now: now) {
-          carryOut(action, engine.participant)
-        }
-        if case .event(.ended) = action { forget(engine) }
-      }
-      actions.removeAll(keepingCapacity: true)
-      namesToResolve += engine.takeNamesToResolve()
-      noteUsernameFragments(of: engine)
-    }
-    schedule(now: MonotonicInstant(now))
-  }
-
-  private func schedule(now: MonotonicInstant) {
-    var next = gates.isEmpty ? nil : gates.values.compactMap(\.deadline).min().map(MonotonicInstant.init)
-    isUrgent = false
-    isConnecting = false
-    for engine in engines.values {
-      if let due = engine.nextPollDue { next = next.map { min($0, due) } ?? due }
-      if engine.isUrgent { isUrgent = true }
-      if engine.isConnecting(now: now) { isConnecting = true }
-    }
-    if let due = impaired?.deadline.map(MonotonicInstant.init) {
-      next = next.map { min($0, due) } ?? due
-      isUrgent = true
-    }
-    deadline = next?.instant
-  }
-
-  /// Handles the waiting descriptions that are due, and removes the limiters that are idle.
-  private func openGates(now: ContinuousClock.Instant) {
-    if gates.isEmpty { return }
-    for participant in Array(gates.keys) {
-      for message in gates[participant]?.open(now: now) ?? [] { act(on: message, from: participant, now: now) }
-      if gates[participant]?.isIdle(now: now) == true { gates[participant] = nil }
-    }
-  }
-
-  /// Notes an engine's user fragments: with an offer that restarts ICE it has a new one, and for a while after the restart
-  /// former ones too.
-  private func noteUsernameFragments(of engine: PeerConnection) {
-    guard let fragments = engine.takeUsernameFragments(), engines[engine.participant] === engine,
-      fragments.contains(where: { byUsernameFragment[$0] !== engine })
-    else { return }
-    byUsernameFragment = byUsernameFragment.filter { $0.value !== engine }
-    for fragment in fragments { byUsernameFragment[fragment] = engine }
   }
 }

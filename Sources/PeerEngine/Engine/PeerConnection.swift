@@ -109,6 +109,8 @@ package final class PeerConnection {
   private(set) var isUrgent = false
   /// Whether the demultiplexer has queued this engine for its next poll.
   var isQueuedForPoll = false
+  /// The demultiplexer's note of ``nextPollDue`` and ``isUrgent``; nil if it has none of this engine.
+  var scheduleEntry: ScheduledPoll?
   /// The milestones that have been reported.
   var milestones: Set<ConnectionMilestone> = []
   /// Whether an authentic RTP packet has arrived.
@@ -297,9 +299,12 @@ package final class PeerConnection {
   /// How long after the start of connecting each message is answered at once.
   private static let promptSpan = Duration.seconds(3)
 
-  /// Updates ``nextPollDue`` after media has arrived: the next poll may be due sooner.
-  func mediaChanged() {
-    if let due = media.due { nextPollDue = nextPollDue.map { min($0, due) } ?? due }
+  /// Updates ``nextPollDue`` after media has arrived, and returns whether the next poll is due sooner.
+  func mediaChanged() -> Bool {
+    guard let due = media.due else { return false }
+    if let nextPollDue, nextPollDue <= due { return false }
+    nextPollDue = due
+    return true
   }
 
   func emit(_ event: PeerEvent) {

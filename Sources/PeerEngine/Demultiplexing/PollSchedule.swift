@@ -1,0 +1,61 @@
+internal import Media
+
+/// When the next engine must be polled, and how promptly, without a look at each engine.
+///
+/// It holds what each engine had after its last poll (``PeerConnection/nextPollDue``, ``PeerConnection/isUrgent``), so
+/// ``update(_:now:)`` must follow each change of these. An engine whose state changes in between is queued for a poll.
+struct PollSchedule {
+  private var deadlines = DeadlineHeap<PeerConnection>()
+  private var urgentCount = 0
+  /// The engines that were in the first seconds of connecting after their last poll; those seconds may be over.
+  private var connecting: [PeerConnection] = []
+
+  /// The earliest ``PeerConnection/nextPollDue``.
+  var earliest: MonotonicInstant? { deadlines.earliest }
+
+  /// Whether any engine's deadline must be met to the millisecond.
+  var isUrgent: Bool { urgentCount > 0 }
+
+  /// The number of engines.
+  var count: Int { deadlines.count }
+
+  mutating func add(_ engine: PeerConnection) {
+    guard engine.scheduleEntry == nil else { return }
+    engine.scheduleEntry = ScheduledPoll(slot: deadlines.add(engine))
+  }
+
+  mutating func remove(_ engine: PeerConnection) {
+    guard let entry = engine.scheduleEntry else { return }
+    engine.scheduleEntry = nil
+    deadlines.remove(entry.slot)
+    if entry.isUrgent { urgentCount -= 1 }
+    if entry.isConnecting { connecting.removeAll { $0 === engine } }
+  }
+
+  /// Follows an engine that was polled, or whose next poll is due sooner; ignores one that was removed.
+  mutating func update(_ engine: PeerConnection, now: MonotonicInstant) {
+    guard var entry = engine.scheduleEntry else { return }
+    deadlines.set(engine.nextPollDue, of: entry.slot)
+    let isUrgent = engine.isUrgent
+    let begins = !entry.isConnecting && engine.isConnecting(now: now)
+    guard isUrgent != entry.isUrgent || begins else { return }
+    if isUrgent != entry.isUrgent { urgentCount += isUrgent ? 1 : -1 }
+    if begins { connecting.append(engine) }
+    entry.isUrgent = isUrgent
+    if begins { entry.isConnecting = true }
+    engine.scheduleEntry = entry
+  }
+
+  /// Returns an engine whose poll is due; its deadline counts again after ``update(_:now:)``.
+  mutating func takeDue(now: MonotonicInstant) -> PeerConnection? { deadlines.takeDue(now: now) }
+
+  /// Returns whether any engine is in the first seconds of connecting.
+  mutating func isConnecting(now: MonotonicInstant) -> Bool {
+    while let engine = connecting.last {
+      if engine.isConnecting(now: now) { return true }
+      engine.scheduleEntry?.isConnecting = false
+      connecting.removeLast()
+    }
+    return false
+  }
+}
