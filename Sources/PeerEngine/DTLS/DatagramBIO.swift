@@ -22,6 +22,7 @@ final class DatagramBIO {
   }
 
   func take() -> [ByteBuffer] {
+    if datagrams.isEmpty { return [] }
     defer { datagrams.removeAll() }
     return datagrams
   }

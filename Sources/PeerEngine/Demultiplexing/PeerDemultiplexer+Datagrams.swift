@@ -55,9 +55,14 @@ extension PeerDemultiplexer {
     } else if let engine = byPath[path] {
       if hasSuspendedVideo, kind == .rtp, engine.discardIfSuspended(&datagram, now: now) { return }
       engine.received(&datagram, as: kind, from: remote, to: local, now: now)
+      guard kind == .rtp else { return markForPoll(engine) }
       // Most packets only become part of an incomplete frame.
-      if kind == .rtp, engine.mediaChanged() { schedule.update(engine, now: now) }
-      if kind != .rtp || engine.nextPollDue.map({ $0 <= now }) ?? true { markForPoll(engine) }
+      let next = engine.mediaChanged(now: now)
+      if next.isDue {
+        markForPoll(engine)
+      } else if next.isSooner {
+        schedule.update(engine, now: now)
+      }
     } else {
       datagramsDropped &+= 1
     }

@@ -2,15 +2,16 @@ internal import Media
 
 /// When the next engine must be polled, and how promptly, without a look at each engine.
 ///
-/// It holds what each engine had after its last poll (``PeerConnection/nextPollDue``, ``PeerConnection/isUrgent``), so
-/// ``update(_:now:)`` must follow each change of these. An engine whose state changes in between is queued for a poll.
+/// It holds what each engine had after its last poll (``ConnectionTiming/nextPollDue``, ``ConnectionTiming/isUrgent``), so
+/// ``update(_:now:)`` must follow each change of these. An engine to which something happens in between is queued for a
+/// poll.
 struct PollSchedule {
   private var deadlines = DeadlineHeap<PeerConnection>()
   private var urgentCount = 0
   /// The engines that were in the first seconds of connecting after their last poll; those seconds may be over.
   private var connecting: [PeerConnection] = []
 
-  /// The earliest ``PeerConnection/nextPollDue``.
+  /// The earliest time at which an engine must be polled.
   var earliest: MonotonicInstant? { deadlines.earliest }
 
   /// Whether any engine's deadline must be met to the millisecond.
@@ -35,9 +36,10 @@ struct PollSchedule {
   /// Follows an engine that was polled, or whose next poll is due sooner; ignores one that was removed.
   mutating func update(_ engine: PeerConnection, now: MonotonicInstant) {
     guard var entry = engine.scheduleEntry else { return }
-    deadlines.set(engine.nextPollDue, of: entry.slot)
-    let isUrgent = engine.isUrgent
-    let begins = !entry.isConnecting && engine.isConnecting(now: now)
+    let timing = engine.timing
+    deadlines.set(timing.nextPollDue, of: entry.slot)
+    let isUrgent = timing.isUrgent
+    let begins = !entry.isConnecting && timing.connectingDeadline != nil && engine.isConnecting(now: now)
     guard isUrgent != entry.isUrgent || begins else { return }
     if isUrgent != entry.isUrgent { urgentCount += isUrgent ? 1 : -1 }
     if begins { connecting.append(engine) }

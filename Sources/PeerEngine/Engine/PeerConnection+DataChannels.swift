@@ -31,7 +31,7 @@ extension PeerConnection {
   func receiveData(now: MonotonicInstant) {
     for record in secure.takeData() {
       // Data of the participant shows that they are there, as media does.
-      lastMediaArrival = now
+      timing.lastMediaArrival = now
       channels.receive(record, now: now)
     }
   }

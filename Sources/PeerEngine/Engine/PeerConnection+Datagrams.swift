@@ -23,7 +23,7 @@ extension PeerConnection {
     guard isOpen else { return }
     switch kind {
     case .stun:
-      agentIsTouched = true
+      timing.agentIsTouched = true
       let now = now.instant
       if !agent.received(datagram, from: remote, to: local, now: now) { refuseDatagram() }
       followAgent(now: now)
@@ -45,9 +45,9 @@ extension PeerConnection {
   /// Returns whether an ICE check has validated that the participant is at the other end of this path.
   package func isValidated(local: TransportAddress, remote: TransportAddress) -> Bool {
     // A valid path stays valid until the agent's state changes.
-    if let validPath, !agentIsTouched, validPath.remote == remote, validPath.local == local { return true }
+    if let validPath, !timing.agentIsTouched, validPath.remote == remote, validPath.local == local { return true }
     guard agent.isValidated(local: local, remote: remote) else { return false }
-    if !agentIsTouched { validPath = Path(local: local, remote: remote) }
+    if !timing.agentIsTouched { validPath = Path(local: local, remote: remote) }
     return true
   }
 
@@ -56,26 +56,26 @@ extension PeerConnection {
     now: MonotonicInstant
   ) {
     guard isValidated(local: local, remote: remote) else { return refuseDatagram() }
-    guard secure.isSecured else {
+    guard let session = secure.session else {
       if !secure.keepEarlyMedia(datagram) { refuseDatagram() }
       return
     }
-    takeMedia(&datagram, isControl: isControl, now: now)
+    takeMedia(&datagram, isControl: isControl, session: session, now: now)
   }
 
-  private func takeMedia(_ packet: inout ByteBuffer, isControl: Bool, now: MonotonicInstant) {
-    guard secure.session?.unprotect(&packet, isControl: isControl) == true else { return refuseDatagram() }
+  private func takeMedia(_ packet: inout ByteBuffer, isControl: Bool, session: SRTPSession, now: MonotonicInstant) {
+    guard session.unprotect(&packet, isControl: isControl) else { return refuseDatagram() }
     mediaArrived(packet, isControl: isControl, now: now)
-    guard isOpen else { return }
     if isControl {
-      media.receivedRTCP(packet, now: now)
-    } else {
-      if !hasMedia {
-        hasMedia = true
-        reportMilestone(.firstPacket)
-      }
-      media.receivedRTP(packet, now: now)
+      // It may have been a goodbye.
+      if isOpen { media.receivedRTCP(packet, now: now) }
+      return
     }
+    if !hasMedia {
+      hasMedia = true
+      reportMilestone(.firstPacket)
+    }
+    media.receivedRTP(packet, now: now)
   }
 
   /// Handles a change of the secure transport.
@@ -84,12 +84,17 @@ extension PeerConnection {
     case nil:
       break
     case .secured:
-      connectingDeadline = nil
+      timing.connectingDeadline = nil
       self.change(to: .connected)
       media.transportBecameReady(now: now)
       if let role = negotiator.session?.dtlsRole { channels.secured(role: role, now: MonotonicInstant(now)) }
       for var datagram in secure.takeEarlyMedia() {
-        takeMedia(&datagram, isControl: PacketKind.of(datagram) == .rtcp, now: MonotonicInstant(now))
+        guard let session = secure.session else {
+          refuseDatagram()
+          continue
+        }
+        takeMedia(
+          &datagram, isControl: PacketKind.of(datagram) == .rtcp, session: session, now: MonotonicInstant(now))
       }
     case .failed(let reason):
       end(CloseReason(.failed, reason), now: now)

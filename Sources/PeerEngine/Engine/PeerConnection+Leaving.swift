@@ -17,26 +17,21 @@ extension PeerConnection {
   package func participantLeft(isRejoinVerified: Bool = true, now: ContinuousClock.Instant) {
     guard isOpen else { return }
     if !isRejoinVerified { isIdentityUncertain = true }
-    leftRoom = leftRoom ?? MonotonicInstant(now)
-    if state != .connected || hasReceivedBye { endAfterLeaving(now: now) }
-  }
-
-  /// When a participant who has left has been silent for long enough.
-  var leavingDeadline: MonotonicInstant? {
-    leftRoom.map { max($0, lastMediaArrival ?? $0) + Self.departureTimeout }
+    timing.leftRoom = timing.leftRoom ?? MonotonicInstant(now)
+    if state != .connected || timing.hasReceivedBye { endAfterLeaving(now: now) }
   }
 
   /// Ends the call if the participant has left and been silent for long enough.
-  func followLeaving(now: ContinuousClock.Instant) {
-    if let leavingDeadline, leavingDeadline <= MonotonicInstant(now) { endAfterLeaving(now: now) }
+  func followLeaving(now: MonotonicInstant) {
+    if ConnectionTiming.isDue(timing.leavingDeadline, now: now) { endAfterLeaving(now: now.instant) }
   }
 
   /// Notes that an authentic RTP or RTCP packet has arrived.
   func mediaArrived(_ packet: ByteBuffer, isControl: Bool, now: MonotonicInstant) {
-    lastMediaArrival = now
-    // A BYE applies to one source, so media that arrives after it revokes it.
-    hasReceivedBye = isControl ? hasReceivedBye || Self.containsBye(packet) : false
-    if hasReceivedBye, leftRoom != nil { endAfterLeaving(now: now.instant) }
+    guard isControl else { return timing.packetArrived(now: now) }
+    timing.lastMediaArrival = now
+    if Self.containsBye(packet) { timing.hasReceivedBye = true }
+    if timing.hasReceivedBye, timing.leftRoom != nil { endAfterLeaving(now: now.instant) }
   }
 
   /// Returns whether a compound RTCP packet contains a BYE (RFC 3550, 6.6): packet type 203.

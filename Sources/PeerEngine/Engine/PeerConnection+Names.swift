@@ -20,7 +20,7 @@ extension PeerConnection {
   /// - Returns: whether a candidate waited for the name.
   func resolved(_ name: String, to addresses: [IPAddress], now: ContinuousClock.Instant) -> Bool {
     guard isOpen, agent.resolved(name, to: addresses, now: now) else { return false }
-    agentIsTouched = true
+    timing.agentIsTouched = true
     return true
   }
 }

@@ -17,26 +17,30 @@ extension PeerConnection {
   /// Does the same with a reused array: `taken` must be empty.
   func poll(now: ContinuousClock.Instant, wallClock: NTPTime, into taken: inout [Action]) {
     let moment = MonotonicInstant(now)
+    let hasFault = faultInjector != nil
+    if isOpen { followDeadlines(now: moment) }
+    if hasFault, isOpen { injectFaults(now: now) }
     if isOpen {
-      if let connectingDeadline, connectingDeadline <= moment { giveUpConnecting(now: now) }
-      followLeaving(now: now)
-    }
-    if isOpen { followSilence(now: moment) }
-    if isOpen, faultInjector != nil { injectFaults(now: now) }
-    if isOpen {
-      if agentIsTouched || agentDeadline.map({ $0 <= moment }) ?? false { pollAgent(now: now) }
+      if timing.isAgentDue(now: moment) { pollAgent(now: now) }
       if path != nil {
-        secure.pathIsUsable(now: now)
-        handle(secure.handleTimeout(now: now), now: now)
+        if let change = secure.advance(now: now) { handle(change, now: now) }
         transmit(secure.takeDatagrams())
       }
       media.poll(now: now, wallClock: wallClock, into: &outputs)
       carryOutOutputs()
       pollDataChannels(now: moment)
     }
-    if faultInjector != nil { actions = passThroughInjector(actions, now: now) }
+    if hasFault { actions = passThroughInjector(actions, now: now) }
     schedulePoll()
     swap(&actions, &taken)
+  }
+
+  /// Ends the call if a timeout has expired, and follows the participant's silence.
+  private func followDeadlines(now: MonotonicInstant) {
+    let timing = timing
+    if ConnectionTiming.isDue(timing.connectingDeadline, now: now) { giveUpConnecting(now: now.instant) }
+    if timing.leftRoom != nil { followLeaving(now: now) }
+    if timing.isSilenceDue(now: now), isOpen { followSilence(now: now) }
   }
 
   /// When ``poll(now:wallClock:)`` must be called next even if nothing arrives; nil when the engine has ended.
@@ -45,17 +49,18 @@ extension PeerConnection {
   /// The ``deadline`` as a monotonic instant.
   var monotonicDeadline: MonotonicInstant? {
     guard isOpen else { return nil }
-    var earliest = agentIsTouched ? agent.deadline.map(MonotonicInstant.init) : agentDeadline
-    func consider(_ moment: MonotonicInstant?) {
-      if let moment { earliest = earliest.map { min($0, moment) } ?? moment }
+    let timing = timing
+    var earliest = timing.agentIsTouched ? agent.deadline.map(MonotonicInstant.init) : timing.agentDeadline
+    func consider(_ moment: MonotonicInstant?) { earliest = ConnectionTiming.earlier(earliest, moment) }
+    if path != nil {
+      consider(secure.retransmission)
+      consider(channels.deadline)
     }
-    if path != nil { consider(secure.retransmission) }
     consider(media.due)
-    if path != nil { consider(channels.deadline) }
-    consider(connectingDeadline)
-    consider(faultInjector?.deadline.map(MonotonicInstant.init))
-    if leftRoom != nil { consider(leavingDeadline) }
-    consider(silenceDue)
+    consider(timing.connectingDeadline)
+    if faultInjector != nil { consider(faultInjector?.deadline.map(MonotonicInstant.init)) }
+    consider(timing.leavingDeadline)
+    consider(timing.silenceDeadlineIsValid ? timing.silenceDeadline : nextSilenceDeadline)
     return earliest
   }
 
@@ -67,9 +72,9 @@ extension PeerConnection {
     }
     followAgent(now: now)
     followMilestones()
-    agentIsTouched = false
+    timing.agentIsTouched = false
     validPath = nil
-    agentDeadline = agent.deadline.map(MonotonicInstant.init)
+    timing.agentDeadline = agent.deadline.map(MonotonicInstant.init)
   }
 
   /// Applies the ICE agent's state: the selected pair, and whether the participant still responds.
@@ -106,23 +111,42 @@ extension PeerConnection {
 
   /// Carries out the outputs of the media session.
   func carryOutOutputs() {
+    if outputs.isEmpty { return }
+    // Local, because each access to a property of a class is checked.
+    var outputs: [MediaSession.Output] = []
+    swap(&outputs, &self.outputs)
+    var actions: [Action] = []
+    swap(&actions, &self.actions)
+    let path = path
+    let session = secure.session
     for position in outputs.indices {
       // Swapped out of the array, a packet's buffer is not shared, so it is encrypted in place.
       var output = MediaSession.Output.keyframeRequested
       swap(&output, &outputs[position])
       switch consume output {
-      case .rtp(let packet): transmitProtected(packet, isControl: false)
-      case .rtcp(let packet): transmitProtected(packet, isControl: true)
-      case .event(let event): emit(.media(event))
-      case .keyframeRequested: emit(.keyframeRequested)
-      case .targetBitrate(let target): emit(.targetBitrate(target.bitrate, fractionLost: target.fractionLost))
+      case .rtp(let packet): Self.transmit(packet, isControl: false, on: path, protectedBy: session, to: &actions)
+      case .rtcp(let packet): Self.transmit(packet, isControl: true, on: path, protectedBy: session, to: &actions)
+      case .event(let event): actions.append(.event(.media(event)))
+      case .keyframeRequested: actions.append(.event(.keyframeRequested))
+      case .targetBitrate(let target):
+        actions.append(.event(.targetBitrate(target.bitrate, fractionLost: target.fractionLost)))
       }
     }
+    swap(&actions, &self.actions)
     outputs.removeAll(keepingCapacity: true)
+    swap(&outputs, &self.outputs)
+  }
+
+  private static func transmit(
+    _ packet: consuming ByteBuffer, isControl: Bool, on path: Path?, protectedBy session: SRTPSession?,
+    to actions: inout [Action]
+  ) {
+    guard let path, let session, session.protect(&packet, isControl: isControl) else { return }
+    actions.append(.transmit(packet, from: path.local, to: path.remote))
   }
 
   func transmit(_ datagrams: [ByteBuffer]) {
-    guard let path else { return }
+    guard !datagrams.isEmpty, let path else { return }
     for datagram in datagrams {
       actions.append(.transmit(datagram, from: path.local, to: path.remote))
     }
@@ -133,12 +157,6 @@ extension PeerConnection {
   func repeatGoodbyes(from first: Int) {
     let goodbyes = actions.dropFirst(first).filter { if case .transmit = $0 { true } else { false } }
     for _ in 0..<2 { actions += goodbyes }
-  }
-
-  private func transmitProtected(_ packet: consuming ByteBuffer, isControl: Bool) {
-    guard let path else { return }
-    guard secure.session?.protect(&packet, isControl: isControl) == true else { return }
-    actions.append(.transmit(packet, from: path.local, to: path.remote))
   }
 
   /// Ends the call with a reason that states how far connecting got, so that a person can find the cause.

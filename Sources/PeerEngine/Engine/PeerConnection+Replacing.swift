@@ -32,7 +32,7 @@ extension PeerConnection {
 
   /// Whether an offer of ours must come from a new engine: the participant has left, and a participant announced under the id now
   /// may be somebody else.
-  package var needsNewEngineToOffer: Bool { leftRoom != nil && isIdentityUncertain }
+  package var needsNewEngineToOffer: Bool { timing.leftRoom != nil && isIdentityUncertain }
 
   /// The reason with which a call ends if a description needs a new engine.
   var endingForNewConnection: CloseReason {

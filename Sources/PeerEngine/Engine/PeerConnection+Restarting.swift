@@ -8,13 +8,13 @@ extension PeerConnection {
   package func requestICERestart() {
     guard isOpen else { return }
     restartTrigger.request(.requested)
-    silenceDeadlineIsValid = false
+    timing.silenceDeadlineIsValid = false
   }
 
   /// Adds the address of a new socket.
   package func addLocalHost(_ address: TransportAddress, now: ContinuousClock.Instant) {
     guard isOpen else { return }
-    agentIsTouched = true
+    timing.agentIsTouched = true
     if let candidate = agent.addLocalHost(address, now: now) { signal(candidate) }
     // Without a path, the participant checks the new address only in a new session.
     if path == nil, hasLostPath { restartTrigger.request(.pathLost) }
@@ -23,7 +23,7 @@ extension PeerConnection {
   /// Sets the NAT64 prefix of an IPv6-only network.
   package func setNAT64(_ prefix: NAT64Prefix?, now: ContinuousClock.Instant) {
     guard isOpen else { return }
-    agentIsTouched = true
+    timing.agentIsTouched = true
     agent.setNAT64(prefix, now: now)
     if prefix != nil, path == nil, state != .new, hasLostPath { restartTrigger.request(.pathLost) }
   }
@@ -31,7 +31,7 @@ extension PeerConnection {
   /// Adds an address of a TURN server that relays to us.
   package func addRelayed(_ relay: RelayedAddress, now: ContinuousClock.Instant) {
     guard isOpen else { return }
-    agentIsTouched = true
+    timing.agentIsTouched = true
     if let candidate = agent.addRelayed(relay, now: now) { signal(candidate) }
     if path == nil, state != .new, hasLostPath { restartTrigger.request(.pathLost) }
   }
@@ -40,7 +40,7 @@ extension PeerConnection {
   /// sent from it, ICE is restarted, so that the participant looks for another path at once, too.
   package func removeLocal(_ address: TransportAddress, now: ContinuousClock.Instant) {
     guard isOpen else { return }
-    agentIsTouched = true
+    timing.agentIsTouched = true
     forget(agent.removeLocal(address, now: now))
     if path?.local == address { restartTrigger.request(.pathLost) }
   }
@@ -49,7 +49,7 @@ extension PeerConnection {
   /// both sides move to another path while this one still works.
   package func retireRelayed(_ address: TransportAddress, now: ContinuousClock.Instant) {
     guard isOpen else { return }
-    agentIsTouched = true
+    timing.agentIsTouched = true
     forget(agent.retireLocal(address))
     // Checks that are under way may still select it.
     if path.map({ $0.local == address }) ?? (state == .connecting) { requestICERestart() }
@@ -73,7 +73,7 @@ extension PeerConnection {
   /// Notes that the TCP connection of a path was not established or has ended.
   package func connectionEnded(local: TransportAddress, remote: TransportAddress, now: ContinuousClock.Instant) {
     guard isOpen else { return }
-    agentIsTouched = true
+    timing.agentIsTouched = true
     agent.connectionEnded(local: local, remote: remote, now: now)
     // Another path may take over at once.
     pollAgent(now: now)
@@ -81,7 +81,7 @@ extension PeerConnection {
   }
 
   /// When ``followSilence(now:)`` has something to do; nil if there is no call to restart.
-  private var nextSilenceDeadline: MonotonicInstant? {
+  var nextSilenceDeadline: MonotonicInstant? {
     guard mayRestartICE, let heard = lastHeard else { return nil }
     var step = heard + (state == .connected ? Self.disconnectedTimeout : Self.silenceTimeout)
     if let end = answerDeadline(heard: heard) { step = min(step, end) }
@@ -89,24 +89,21 @@ extension PeerConnection {
       ? min(step, restartTrigger.deadline(heard: heard, unansweredSince: unansweredSince)) : step
   }
 
-  /// The time at which ``followSilence(now:)`` must be called.
-  var silenceDue: MonotonicInstant? { silenceDeadlineIsValid ? silenceDeadline : nextSilenceDeadline }
-
   /// How long nothing may be heard from the participant until the connection counts as disconnected, and until the call
   /// ends; the latter also for checks without an answer. A restart begins a new ICE session, whose own timeouts begin again.
   private static let disconnectedTimeout = Duration.seconds(8)
   private static let silenceTimeout = Duration.seconds(30)
 
-  /// Ends the call, restarts ICE or checks the path if nothing has been heard for long.
+  /// Ends the call, restarts ICE or checks the path if nothing has been heard for long; called when it is due.
   ///
   /// What has been heard since the last call only makes the deadline later, so it is not computed anew for each packet.
   func followSilence(now: MonotonicInstant) {
-    if silenceDeadlineIsValid, !agentIsTouched, silenceDeadline.map({ $0 > now }) ?? true { return }
     if mayRestartICE, let heard = lastHeard {
       followSilence(since: heard, now: now)
     }
-    silenceDeadline = nextSilenceDeadline
-    silenceDeadlineIsValid = true
+    let next = nextSilenceDeadline
+    timing.silenceDeadline = next
+    timing.silenceDeadlineIsValid = true
   }
 
   /// When the call ends because no check was answered; nil if the participant is not heard by then.
@@ -153,7 +150,7 @@ extension PeerConnection {
     switch restartTrigger.due(heard: heard, unansweredSince: unansweredSince, now: now) {
     case nil: break
     case .check:
-      agentIsTouched = true
+      timing.agentIsTouched = true
       agent.checkSelectedPair(now: now.instant)
     case .restart(let reason):
       emit(.iceRestarted(reason))
@@ -165,14 +162,14 @@ extension PeerConnection {
   private var hasLocalAddress: Bool { !agent.localCandidates.isEmpty }
 
   private var mayRestartICE: Bool {
-    configuration.restartsICE && hasExchangedDescriptions && leftRoom == nil && !isSilenced
+    configuration.restartsICE && hasExchangedDescriptions && timing.leftRoom == nil && !isSilenced
       && (state == .connected || state == .disconnected)
   }
 
   /// When something authentic of the participant last arrived.
   private var lastHeard: MonotonicInstant? {
     let checked = agent.lastHeard.map(MonotonicInstant.init)
-    guard let lastMediaArrival else { return checked }
+    guard let lastMediaArrival = timing.lastMediaArrival else { return checked }
     return checked.map { max($0, lastMediaArrival) } ?? lastMediaArrival
   }
 

@@ -8,7 +8,7 @@ extension PeerConnection {
   /// Sends an offer to the participant.
   package func offer(now: ContinuousClock.Instant) {
     guard isOpen else { return }
-    leftRoom = nil
+    timing.leftRoom = nil
     beginConnecting(now: now)
     sendOffer(now: now)
     trickleLocalCandidates()
@@ -59,12 +59,12 @@ extension PeerConnection {
   /// Acts on a message.
   func take(_ message: SignallingMessage, now: ContinuousClock.Instant) {
     // A participant who sends a message is in the room.
-    leftRoom = nil
-    agentIsTouched = true
+    timing.leftRoom = nil
+    timing.agentIsTouched = true
     defer { followOfferedCredentials() }
     // A stray candidate also creates a participant, which must not wait indefinitely.
-    connectingDeadline =
-      connectingDeadline ?? (state == .new ? MonotonicInstant(now) + configuration.connectingTimeout : nil)
+    timing.connectingDeadline =
+      timing.connectingDeadline ?? (state == .new ? MonotonicInstant(now) + configuration.connectingTimeout : nil)
     switch message {
     case .offer(let sdp):
       do {
@@ -154,8 +154,8 @@ extension PeerConnection {
     do {
       handle(try secure.configure(role: session.dtlsRole, fingerprints: session.remoteFingerprints, now: now), now: now)
       // Another certificate during the call requires another handshake, which must not take indefinitely either.
-      if isOpen, !secure.isSecured, connectingDeadline == nil {
-        connectingDeadline = MonotonicInstant(now) + configuration.connectingTimeout
+      if isOpen, !secure.isSecured, timing.connectingDeadline == nil {
+        timing.connectingDeadline = MonotonicInstant(now) + configuration.connectingTimeout
         change(to: .connecting)
       }
     } catch {
@@ -177,7 +177,7 @@ extension PeerConnection {
 
   private func beginConnecting(now: ContinuousClock.Instant) {
     guard state == .new else { return }
-    connectingDeadline = MonotonicInstant(now) + configuration.connectingTimeout
+    timing.connectingDeadline = MonotonicInstant(now) + configuration.connectingTimeout
     change(to: .connecting)
   }
 }

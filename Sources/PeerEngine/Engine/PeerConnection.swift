@@ -78,9 +78,8 @@ package final class PeerConnection {
   let configuration: Configuration
   var negotiator: Negotiator
   var agent: ICEAgent
-  /// The agent's deadline, cached because computing it is slow. Not valid while ``agentIsTouched`` is set.
-  var agentDeadline: MonotonicInstant?
-  var agentIsTouched = true
+  /// When the next poll is due, and why.
+  var timing = ConnectionTiming()
   var usernameFragmentsAreNew = true
   var checkAllowance = ParticipantSTUNAllowance()
   /// The path that the agent last reported as valid.
@@ -103,35 +102,23 @@ package final class PeerConnection {
   var lastOffer: MonotonicInstant?
   /// Whether the participant has answered an offer during the call.
   var hasAnsweredLaterOffer = false
-  /// The ``deadline`` as of the last poll, or an earlier one when media that has arrived since requires it.
-  private(set) var nextPollDue: MonotonicInstant?
-  /// Whether, as of the last poll, the deadline must be met to the millisecond.
-  private(set) var isUrgent = false
   /// Whether the demultiplexer has queued this engine for its next poll.
   var isQueuedForPoll = false
-  /// The demultiplexer's note of ``nextPollDue`` and ``isUrgent``; nil if it has none of this engine.
+  /// Nil if the demultiplexer's schedule does not have this engine.
   var scheduleEntry: ScheduledPoll?
   /// The milestones that have been reported.
   var milestones: Set<ConnectionMilestone> = []
   /// Whether an authentic RTP packet has arrived.
   var hasMedia = false
-  /// When the timeout for connecting expires.
-  var connectingDeadline: MonotonicInstant?
   /// The media section that trickled candidates name: the one that carries the bundle.
   var firstSection = TrickledCandidate(candidate: "", mid: "0", mLineIndex: 0)
   /// How many of the local candidates have been trickled.
   var trickledCount = 0
   /// The connection that the participant's last description belongs to.
   var remoteConnection: RemoteConnectionIdentity?
-  /// When the signalling server reported that the participant had left; nil after any later message of theirs.
-  var leftRoom: MonotonicInstant?
   /// Whether the participant's id may belong to another participant by now: the signalling verifies nobody, or they left,
   /// and it does not verify who uses an id again.
   var isIdentityUncertain: Bool
-  /// When the last authentic RTP or RTCP packet arrived.
-  var lastMediaArrival: MonotonicInstant?
-  /// Whether the last of them was a BYE.
-  var hasReceivedBye = false
   /// Nil when no fault is injected.
   var faultInjector: (any FaultInjector)?
   /// Since when the participant's video is suspended; nil if it is not.
@@ -148,9 +135,6 @@ package final class PeerConnection {
   package var relayFailure: String?
   let checkPace: CheckPacer
   var restartTrigger = ICERestartTrigger()
-  /// When ``followSilence(now:)`` has something to do, as of its last call; valid until the state changes.
-  var silenceDeadline: MonotonicInstant?
-  var silenceDeadlineIsValid = false
   var rejections = RejectionReporter()
   var hasReportedOrientation = false
   private var problems = RateLimiter(burst: 20, interval: .seconds(1))
@@ -247,7 +231,7 @@ package final class PeerConnection {
   /// Adds a server-reflexive address of one of our sockets.
   package func addServerReflexive(_ mapped: TransportAddress, base: TransportAddress) {
     guard isOpen else { return }
-    agentIsTouched = true
+    timing.agentIsTouched = true
     if let candidate = agent.addServerReflexive(mapped: mapped, base: base) { signal(candidate) }
   }
 
@@ -285,26 +269,25 @@ package final class PeerConnection {
 
   /// Updates when the next poll is due; called at the end of each.
   func schedulePoll() {
-    nextPollDue = monotonicDeadline
-    isUrgent = connectingDeadline != nil || media.isPacing || channels.isBusy
+    let due = monotonicDeadline
+    let isBusy = media.isPacing || channels.isBusy
+    timing.scheduled(due, isBusy: isBusy)
   }
 
   /// Returns whether the connection is being established and each message must be answered at once. This holds only for the
   /// first seconds, because some connect for long and in vain.
   func isConnecting(now: MonotonicInstant) -> Bool {
-    guard let connectingDeadline else { return false }
+    guard let connectingDeadline = timing.connectingDeadline else { return false }
     return now < connectingDeadline - configuration.connectingTimeout + Self.promptSpan
   }
 
   /// How long after the start of connecting each message is answered at once.
   private static let promptSpan = Duration.seconds(3)
 
-  /// Updates ``nextPollDue`` after media has arrived, and returns whether the next poll is due sooner.
-  func mediaChanged() -> Bool {
-    guard let due = media.due else { return false }
-    if let nextPollDue, nextPollDue <= due { return false }
-    nextPollDue = due
-    return true
+  /// Updates when the next poll is due after media has arrived: it may be sooner.
+  func mediaChanged(now: MonotonicInstant) -> (isSooner: Bool, isDue: Bool) {
+    let due = media.due
+    return timing.mediaChanged(due: due, now: now)
   }
 
   func emit(_ event: PeerEvent) {
@@ -337,7 +320,7 @@ package final class PeerConnection {
   func change(to state: ConnectionState) {
     guard self.state != state else { return }
     self.state = state
-    silenceDeadlineIsValid = false
+    timing.silenceDeadlineIsValid = false
     emit(.stateChanged(state))
   }
 
@@ -351,8 +334,8 @@ package final class PeerConnection {
     reportDataChannels(now: MonotonicInstant(now))
     transmit(secure.close())
     repeatGoodbyes(from: goodbyes)
-    connectingDeadline = nil
-    leftRoom = nil
+    timing.connectingDeadline = nil
+    timing.leftRoom = nil
     switch ending.cause {
     case .closedByUs, .closedByParticipant: change(to: .closed)
     case .connectionLost, .failed: change(to: .failed)

@@ -87,6 +87,12 @@ struct SecureTransport {
     scheduleRetransmission(now: now)
   }
 
+  /// Begins the handshake, or retransmits, if it is time; there is a path.
+  mutating func advance(now: ContinuousClock.Instant) -> Change? {
+    pathIsUsable(now: now)
+    return handleTimeout(now: now)
+  }
+
   /// Handles a DTLS datagram from a validated path: a part of the handshake, an alert or data.
   mutating func receiveDTLS(_ datagram: ByteBuffer, now: ContinuousClock.Instant) -> Change? {
     guard let connection else {

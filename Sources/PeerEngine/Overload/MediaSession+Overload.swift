@@ -110,7 +110,7 @@ extension PeerConnection {
       media.isVideo(payloadType: second & 0x7F)
     else { return false }
     packetsDiscarded &+= 1
-    lastMediaArrival = now
+    timing.lastMediaArrival = now
     media.discarded(datagram, now: now)
     let last = lastDecryptedNumbers[source]
     if last == nil || number &- (last ?? 0) >= Self.maximumUndecrypted {
