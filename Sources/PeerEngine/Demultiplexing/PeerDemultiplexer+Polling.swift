@@ -51,9 +51,11 @@ extension PeerDemultiplexer {
     var next = schedule.earliest
     isUrgent = schedule.isUrgent
     isConnecting = schedule.isConnecting(now: now)
-    for due in gates.values.lazy.compactMap(\.deadline) {
-      let due = MonotonicInstant(due)
-      next = next.map { min($0, due) } ?? due
+    if !gates.isEmpty {
+      for gate in gates.values {
+        guard let due = gate.deadline.map(MonotonicInstant.init) else { continue }
+        next = next.map { min($0, due) } ?? due
+      }
     }
     if let due = impaired?.deadline.map(MonotonicInstant.init) {
       next = next.map { min($0, due) } ?? due
