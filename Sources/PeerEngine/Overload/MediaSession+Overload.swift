@@ -72,7 +72,7 @@ extension ReceiveTrack {
   mutating func resume(now: MonotonicInstant) {
     isSuspended = false
     gaps.wasSuspended()
-    video.restart()
+    reader.restart()
     // No source counts as silent.
     for position in sources.indices { sources[position].willResume(now: now) }
     requestKeyframe(now: now)

@@ -1,6 +1,4 @@
-import Bitstream
 import Media
-import NIOCore
 import RTP
 
 /// Frames from packets in order.
@@ -13,15 +11,11 @@ extension ReceiveTrack {
       case .lost(let count):
         statistics.packetsLost += UInt64(count)
         gaps.packetsWereLost(count)
-        if media.codec == .vp8 { video.addLost(count) }
+        reader.addLost(count)
       case .packet(let packet):
         if packet.delay > .zero { gaps.packetWasAwaited(packet.delay) }
-        if media.codec == .vp8 {
-          video.add(packet)
-          takeFrames(now: now, events: &events)
-        } else {
-          takeOpus(packet, now: now, events: &events)
-        }
+        reader.add(packet)
+        takeFrames(now: now, events: &events)
       }
     }
     statistics.packetsExpected = expectedOfEarlierSources &+ sources[position].settled
@@ -39,41 +33,19 @@ extension ReceiveTrack {
   }
 
   mutating func takeFrames(now: MonotonicInstant, events: inout [MediaEvent]) {
-    while let (frame, isDecodable) = video.popFrame() {
-      guard isDecodable else {
+    while let item = reader.next() {
+      switch item {
+      case .dropped(let isWhole):
         statistics.framesDropped += 1
-        gaps.frameWasDropped(isWhole: frame.dependency.isComplete)
-        continue
+        gaps.frameWasDropped(isWhole: isWhole)
+      case .frame(let frame):
+        if frame.isKeyframe, media.kind == .video {
+          statistics.keyframes += 1
+          keyframeIsWanted = false
+        }
+        emit(frame, now: now, events: &events)
       }
-      if frame.dependency.isKeyframe {
-        statistics.keyframes += 1
-        keyframeIsWanted = false
-      }
-      let known = GapClassifier.Frame(
-        time: position(frame.timestamp, arrival: frame.arrival), arrival: frame.arrival)
-      emit(
-        frame.payload, known, isKeyframe: frame.dependency.isKeyframe, size: frame.size, now: now, events: &events)
     }
-  }
-
-  private mutating func takeOpus(
-    _ packet: ReceivedPacket, now: MonotonicInstant, events: inout [MediaEvent]
-  ) {
-    guard packet.payload.readableBytes > 0 else { return }
-    // A packet with a known duration is emitted, even if it cannot be decoded.
-    let opus = try? OpusPacket(parsing: packet.payload)
-    guard let contents = opus?.contents ?? (try? OpusTableOfContents(parsing: packet.payload)) else {
-      statistics.framesDropped += 1
-      gaps.frameWasDropped(isWhole: false)
-      return
-    }
-    let known = GapClassifier.Frame(
-      time: position(packet.timestamp, arrival: packet.arrival), duration: contents.duration,
-      isSilence: packet.payload.readableBytes <= 2, arrival: packet.arrival)
-    // Copied, because a frame is kept for long, and the datagram's buffer is needed for the next one.
-    emit(
-      ByteBuffer(bytes: packet.payload.readableBytesView), opus: opus, known, isKeyframe: true, now: now,
-      events: &events)
   }
 
   /// Returns the time of the next frame on the track's timeline.
@@ -84,18 +56,18 @@ extension ReceiveTrack {
     return timeline.position(timestamp, arrival: arrival, report: (report.timestamp, report.time.value))
   }
 
-  private mutating func emit(
-    _ payload: ByteBuffer, opus: OpusPacket? = nil, _ known: GapClassifier.Frame, isKeyframe: Bool,
-    size: VideoSize? = nil,
-    now: MonotonicInstant, events: inout [MediaEvent]
-  ) {
+  private mutating func emit(_ frame: PayloadReader.Frame, now: MonotonicInstant, events: inout [MediaEvent]) {
+    let known = GapClassifier.Frame(
+      time: position(frame.timestamp, arrival: frame.arrival), duration: frame.duration, isSilence: frame.isSilence,
+      arrival: frame.arrival)
     statistics.frames += 1
     isRecovering = false
     events.append(
       .frame(
         EncodedFrame(
-          owner: owner, codec: media.codec, time: known.time, payload: payload, opus: opus, isKeyframe: isKeyframe,
-          size: size, arrived: known.arrival, gap: gaps.gap(before: known, now: now))))
+          owner: owner, codec: media.codec, time: known.time, payload: frame.payload, opus: frame.opus,
+          isKeyframe: frame.isKeyframe, size: frame.size, arrived: known.arrival,
+          gap: gaps.gap(before: known, now: now))))
     if reportIsPending { reportClock(now: now, events: &events) }
   }
 

@@ -66,7 +66,7 @@ extension ReceiveTrack {
     let takesOver: Bool
     let isLayer = route.streamID != nil || media.remoteSources.count > 1
     if isLayer {
-      let size = media.codec == .vp8 ? VP8Receiver.keyframeStart(in: packet.payload) : nil
+      let size = PayloadReader.keyframeStart(in: packet.payload, of: media.codec)
       takesOver =
         currentIsSilent
         ? isLargest(position, now: now) : size.map { $0.area > (sources[current].videoSize?.area ?? 0) } ?? false
@@ -100,11 +100,11 @@ extension ReceiveTrack {
     guard let position = selectedIndex else { return }
     sources[position].giveUpAll()
     drain(now: now, events: &events)
-    if isOver { video.discardUnfinished() }
+    if isOver { reader.discardUnfinished() }
     expectedOfEarlierSources = statistics.packetsExpected
-    video.finish()
+    reader.finish()
     takeFrames(now: now, events: &events)
-    video.restart()
+    reader.restart()
     timeline.changeSource()
     if retired.count >= Self.maximumSources { retired.removeFirst() }
     retired.append(sources[position].ssrc)

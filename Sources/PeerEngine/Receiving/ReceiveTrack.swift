@@ -21,8 +21,8 @@ package struct ReceiveTrack: Sendable {
   var selected: UInt32?
   /// Sources that were selected before: they are selected again only when the present one is silent.
   var retired: [UInt32] = []
-  /// Assembles frames from VP8 packets; unused in an audio track, where a packet is a frame.
-  var video = VP8Receiver()
+  /// Turns the packets of the selected source into frames.
+  var reader: PayloadReader
   var timeline: SourceTimeline
   /// Whether the selected source's sender report still has to be reported: it arrived before the first frame was emitted.
   var reportIsPending = false
@@ -51,6 +51,7 @@ package struct ReceiveTrack: Sendable {
     self.media = media
     self.owner = owner
     self.configuration = configuration
+    reader = PayloadReader(media.codec)
     timeline = SourceTimeline(clockRate: media.codec.clockRate)
     gaps = GapClassifier(kind: media.kind)
     requester = KeyframeRequester(interval: configuration.keyframeInterval)
@@ -109,7 +110,7 @@ package struct ReceiveTrack: Sendable {
 
   /// Requests a keyframe without a loss.
   package mutating func requestKeyframe(now: MonotonicInstant) {
-    keyframeIsWanted = media.codec == .vp8
+    keyframeIsWanted = media.kind == .video
     updateDeadline(now: now)
   }
 
@@ -177,13 +178,13 @@ package struct ReceiveTrack: Sendable {
 extension ReceiveTrack {
   /// Returns whether a keyframe is needed and none is arriving.
   private mutating func wantsKeyframe(now: MonotonicInstant) -> Bool {
-    guard media.codec == .vp8, !isSuspended, let position = selectedIndex else { return false }
+    guard media.kind == .video, !isSuspended, let position = selectedIndex else { return false }
     // No keyframe is requested from a sender that has stopped: it may have been muted.
     let silence = now - sources[position].lastArrival
     guard silence < configuration.sourceTimeout + configuration.sourceTimeout else { return false }
     if let due = sources[position].keyframeIsDue, due <= now { return true }
-    return (video.needsKeyframe || keyframeIsWanted) && !sources[position].keyframeIsComing
-      && !video.isGatheringKeyframe
+    guard reader.needsKeyframe || keyframeIsWanted else { return false }
+    return !sources[position].keyframeIsComing && !reader.isGatheringKeyframe
   }
 
   /// Returns a PLI if that was negotiated, or if neither was; else a FIR.

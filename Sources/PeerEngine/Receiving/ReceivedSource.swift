@@ -48,6 +48,7 @@ package struct ReceivedSource: Sendable {
 
   package let ssrc: UInt32
   package let kind: MediaKind
+  private let codec: Codec
   private let clockRate: Int32
   package let configuration: ReceiveTrack.Configuration
   /// The simulcast stream's rid, if it has one.
@@ -99,6 +100,7 @@ package struct ReceivedSource: Sendable {
     arrival: MonotonicInstant
   ) {
     ssrc = packet.ssrc
+    self.codec = codec
     kind = codec.kind
     clockRate = codec.clockRate
     self.configuration = configuration
@@ -116,7 +118,7 @@ package struct ReceivedSource: Sendable {
   package mutating func observe(_ packet: RTPPacket, arrival: MonotonicInstant) {
     lastArrival = arrival
     count(packet, at: unwrapper.unwrap(packet.sequenceNumber), arrival: arrival)
-    if kind == .video, let size = VP8Receiver.keyframeStart(in: packet.payload) { videoSize = size }
+    if let size = PayloadReader.keyframeStart(in: packet.payload, of: codec) { videoSize = size }
   }
 
   /// Handles a packet.
@@ -291,13 +293,13 @@ package struct ReceivedSource: Sendable {
   /// frame.
   private mutating func noteStart(_ packet: RTPPacket, at sequence: Int64, arrival: MonotonicInstant) {
     guard kind == .video, packet.payload.readableBytes > 0 else { return }
-    if let size = VP8Receiver.keyframeStart(in: packet.payload) {
+    if let size = PayloadReader.keyframeStart(in: packet.payload, of: codec) {
       videoSize = size
       lastKeyframeStart = max(lastKeyframeStart ?? sequence, sequence)
       if sequence == buffer.next { frontStartsKeyframe = true }
     }
     guard holdsUntil != nil, sequence == buffer.next, nack.configuration.supportsNack,
-      !VP8Receiver.startsFrame(packet.payload)
+      !PayloadReader.startsFrame(packet.payload, of: codec)
     else { return }
     let earliest = max(sequence - Self.searchStep, first - Self.maximumSearch)
     if earliest < sequence { nack.expectEarlier(earliest..<sequence, now: arrival) }

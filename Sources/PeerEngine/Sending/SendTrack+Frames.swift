@@ -7,12 +7,12 @@ extension SendTrack {
   /// Remembers a frame that cannot be sent yet, so that a viewer can start with its group of pictures.
   package mutating func skip(_ frame: EncodedFrame) {
     statistics.framesSkipped += 1
-    if media.codec == .vp8, configuration.keyframeResponse == .replay { group.add(frame) }
+    if media.kind == .video, configuration.keyframeResponse == .replay { group.add(frame) }
   }
 
   /// Sets the frames since the last keyframe that were already sent to others.
   package mutating func prime(_ group: GroupOfPicturesCache) {
-    if media.codec == .vp8, configuration.keyframeResponse == .replay, self.group.isEmpty { self.group = group }
+    if media.kind == .video, configuration.keyframeResponse == .replay, self.group.isEmpty { self.group = group }
   }
 
   /// Starts a viewer with all frames since the last keyframe, so that video appears at once.
@@ -47,7 +47,7 @@ extension SendTrack {
     _ frame: EncodedFrame, times: SendClock.Times = .shared, clock: inout SendClock, pacer: inout Pacer,
     now: MonotonicInstant
   ) {
-    if media.codec == .vp8, shouldSkip(frame, pacer: &pacer) {
+    if media.kind == .video, shouldSkip(frame, pacer: &pacer) {
       statistics.framesSkipped += 1
       if resumes(pacer: pacer) {
         _ = position(frame, times: times, clock: &clock, now: now)
@@ -144,21 +144,19 @@ extension SendTrack {
   ) {
     lastTicks = ticks
     statistics.framesSent += 1
-    guard media.codec == .vp8 else {
+    if media.kind == .video {
+      needsKeyframe = false
+      isSkippingFrames = false
+      if frame.isKeyframe { lastKeyframeAnswer = now }
+    }
+    let room =
+      configuration.maximumPacketSize - RTPPacket.fixedHeaderSize - extensions.byteCount - Retransmission.overhead
+    guard let payloads = payloadWriter.split(frame.payload, maximumSize: room) else {
       // The marker bit marks the beginning of a talkspurt (RFC 7587, 4.1; RFC 3551, 4.1): here there is only one.
       let packet = stream.packet(frame.payload, ticks: ticks, marker: statistics.framesSent == 1)
       enqueue(packet, .audio, pacer: &pacer, now: now)
       return
     }
-    needsKeyframe = false
-    isSkippingFrames = false
-    if frame.isKeyframe { lastKeyframeAnswer = now }
-    let room =
-      configuration.maximumPacketSize - RTPPacket.fixedHeaderSize - extensions.byteCount - Retransmission.overhead
-    let payloads = VP8Packetizer(maximumPayloadSize: room).packetize(
-      frame: frame.payload,
-      descriptor: VP8PayloadDescriptor(startsPartition: true, pictureID: .init(pictureID)))
-    pictureID = (pictureID + 1) & 0x7FFF
     for (number, payload) in payloads.enumerated() {
       let packet = stream.packet(payload, ticks: ticks, marker: number == payloads.count - 1)
       let start: Pacer.FrameStart? = number > 0 ? nil : frame.isKeyframe ? .keyframe : .interframe

@@ -32,7 +32,7 @@ extension SendTrack {
   package mutating func keyframeRequested(
     limit: Double? = nil, pacer: inout Pacer, now: MonotonicInstant
   ) -> Bool {
-    guard media.codec == .vp8, media.sends else { return false }
+    guard media.kind == .video, media.sends else { return false }
     statistics.keyframeRequests += 1
     if configuration.keyframeResponse == .requestFromSource {
       wantsSourceKeyframe = true

@@ -46,7 +46,7 @@ package struct SendTrack: Sendable {
   var group = GroupOfPicturesCache()
   /// The mid, and room for extensions whose value is only known when a packet leaves.
   var extensions = RTPHeaderExtensions()
-  var pictureID: UInt16
+  var payloadWriter: PayloadWriter
   /// The position of the last sent frame on the timeline, including replayed ones.
   var lastTicks: Int64?
   /// The position of the source's last frame.
@@ -72,7 +72,7 @@ package struct SendTrack: Sendable {
     reporter = SenderReporter(clockRate: media.codec.clockRate)
     stream = RTPStreamSender(ssrc: media.localSSRC, payloadType: media.payloadType, using: &generator)
     history = PacketHistory(span: configuration.history)
-    pictureID = generator.next() & 0x7FFF
+    payloadWriter = PayloadWriter(media.codec, using: &generator)
     frameInterval = Int64(media.codec.clockRate) / 30
     if let ssrc = media.localRetransmissionSSRC {
       repair = RTPStreamSender(ssrc: ssrc, payloadType: 0, using: &generator)

@@ -1,0 +1,161 @@
+import Bitstream
+import Media
+import NIOCore
+
+/// Turns the payloads of a source's packets, in order, into frames: the one place where a track that receives chooses by codec.
+///
+/// It has a reader for each codec and is no enum with one in each case, because Swift would copy a case's value, the frame that is
+/// being assembled, to change it: for each packet.
+struct PayloadReader: Sendable {
+  /// What the packets so far have completed.
+  enum Item: Sendable {
+    case frame(Frame)
+    /// A frame that cannot be decoded.
+    ///
+    /// - Parameter isWhole: whether it is complete, but depends on one that is missing.
+    case dropped(isWhole: Bool)
+  }
+
+  /// A frame that can be decoded.
+  struct Frame: Sendable {
+    /// The bitstream.
+    var payload: ByteBuffer
+    /// The parsed header of an Opus packet, if it could be parsed.
+    var opus: OpusPacket?
+    /// Whether it can be decoded without an earlier frame.
+    var isKeyframe: Bool
+    /// The size of a video keyframe.
+    var size: VideoSize?
+    /// The duration of an audio packet in ticks of the codec's clock; 0 for video.
+    var duration = 0
+    /// Whether it only signals that the sender is silent.
+    var isSilence = false
+    var timestamp: UInt32
+    /// When its last packet arrived.
+    var arrival: MonotonicInstant
+  }
+
+  private let codec: Codec
+  private var vp8 = VP8Receiver()
+  /// The last Opus packet until it is read.
+  private var opus: Item?
+
+  init(_ codec: Codec) {
+    self.codec = codec
+  }
+
+  // Members that are called for each packet are `mutating`, although some change nothing, because Swift copies a value of this size
+  // before a nonmutating call.
+
+  /// Adds the next packet; call ``next()`` until it returns nil after each.
+  mutating func add(_ packet: ReceivedPacket) {
+    switch codec {
+    case .vp8: vp8.add(packet)
+    case .opus: opus = Self.readOpus(packet)
+    }
+  }
+
+  /// Notes that the next `count` packets were given up.
+  mutating func addLost(_ count: Int) {
+    switch codec {
+    case .vp8: vp8.addLost(count)
+    case .opus: break
+    }
+  }
+
+  /// Removes and returns the next frame that has ended.
+  mutating func next() -> Item? {
+    switch codec {
+    case .vp8:
+      guard let (frame, isDecodable) = vp8.popFrame() else { return nil }
+      guard isDecodable else { return .dropped(isWhole: frame.dependency.isComplete) }
+      return .frame(
+        Frame(
+          payload: frame.payload, isKeyframe: frame.dependency.isKeyframe, size: frame.size, timestamp: frame.timestamp,
+          arrival: frame.arrival))
+    case .opus:
+      return opus.take()
+    }
+  }
+
+  /// Whether no frame is emitted before the next keyframe.
+  var needsKeyframe: Bool {
+    mutating get {
+      switch codec {
+      case .vp8: vp8.needsKeyframe
+      case .opus: false
+      }
+    }
+  }
+
+  /// Whether a keyframe is being assembled of which nothing is missing yet.
+  var isGatheringKeyframe: Bool {
+    mutating get {
+      switch codec {
+      case .vp8: vp8.isGatheringKeyframe
+      case .opus: false
+      }
+    }
+  }
+
+  /// Discards a frame whose end has not arrived, if nothing before that is missing: no more packets follow.
+  mutating func discardUnfinished() {
+    switch codec {
+    case .vp8: vp8.discardUnfinished()
+    case .opus: break
+    }
+  }
+
+  /// Ends the source: an incomplete frame is damaged.
+  mutating func finish() {
+    switch codec {
+    case .vp8: vp8.finish()
+    case .opus: break
+    }
+  }
+
+  /// Begins another source: a frame that depends on others is not emitted before the next keyframe.
+  mutating func restart() {
+    switch codec {
+    case .vp8: vp8.restart()
+    case .opus: break
+    }
+  }
+
+  /// Returns what an Opus packet contains; nil for an empty one.
+  private static func readOpus(_ packet: ReceivedPacket) -> Item? {
+    guard packet.payload.readableBytes > 0 else { return nil }
+    // A packet with a known duration is emitted, even if it cannot be decoded.
+    let opus = try? OpusPacket(parsing: packet.payload)
+    guard let contents = opus?.contents ?? (try? OpusTableOfContents(parsing: packet.payload)) else {
+      return .dropped(isWhole: false)
+    }
+    // Copied, because a frame is kept for long, and the datagram's buffer is needed for the next one.
+    let payload = ByteBuffer(bytes: packet.payload.readableBytesView)
+    return .frame(
+      Frame(
+        payload: payload, opus: opus, isKeyframe: true, duration: contents.duration,
+        isSilence: payload.readableBytes <= 2, timestamp: packet.timestamp, arrival: packet.arrival))
+  }
+}
+
+/// What a single payload shows.
+extension PayloadReader {
+  /// Returns the frame size if a payload begins a usable keyframe of video, or nil.
+  ///
+  /// - Parameter payload: one RTP payload, descriptor included.
+  static func keyframeStart(in payload: ByteBuffer, of codec: Codec) -> VideoSize? {
+    switch codec {
+    case .vp8: VP8Receiver.keyframeStart(in: payload)
+    case .opus: nil
+    }
+  }
+
+  /// Returns whether a payload begins a frame of any kind.
+  static func startsFrame(_ payload: ByteBuffer, of codec: Codec) -> Bool {
+    switch codec {
+    case .vp8: VP8Receiver.startsFrame(payload)
+    case .opus: true
+    }
+  }
+}

@@ -1,0 +1,33 @@
+import Media
+import NIOCore
+import RTP
+
+/// Turns frames into RTP payloads: the one place where a track that sends chooses by codec.
+enum PayloadWriter: Sendable {
+  /// With the picture id of the next frame (RFC 7741, 4.2).
+  case vp8(pictureID: UInt16)
+  case opus
+
+  /// - Parameter generator: draws one number, whatever the codec is.
+  init(_ codec: Codec, using generator: inout some RandomNumberGenerator) {
+    let first: UInt16 = generator.next()
+    switch codec {
+    case .vp8: self = .vp8(pictureID: first & 0x7FFF)
+    case .opus: self = .opus
+    }
+  }
+
+  /// Returns the payloads of the next frame, in order; nil if the frame itself is the only payload, as it is with audio.
+  ///
+  /// - Parameter maximumSize: the maximum size of a payload in bytes.
+  mutating func split(_ frame: ByteBuffer, maximumSize: Int) -> [ByteBuffer]? {
+    switch self {
+    case .vp8(let pictureID):
+      self = .vp8(pictureID: (pictureID + 1) & 0x7FFF)
+      return VP8Packetizer(maximumPayloadSize: maximumSize).packetize(
+        frame: frame, descriptor: VP8PayloadDescriptor(startsPartition: true, pictureID: .init(pictureID)))
+    case .opus:
+      return nil
+    }
+  }
+}

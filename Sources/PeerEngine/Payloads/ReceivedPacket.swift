@@ -1,0 +1,24 @@
+package import Media
+package import NIOCore
+
+/// The fields of an RTP packet that are kept while it is buffered.
+package struct ReceivedPacket: Sendable {
+  /// The payload without padding; empty in a packet of padding only.
+  package var payload: ByteBuffer
+  /// The RTP timestamp, in ticks of the codec's clock.
+  package var timestamp: UInt32
+  package var marker: Bool
+  package var arrival: MonotonicInstant
+  /// How long it had been missing when it arrived after a request; zero if it was never requested.
+  package var delay: Duration
+
+  package init(
+    payload: ByteBuffer, timestamp: UInt32, marker: Bool, arrival: MonotonicInstant, delay: Duration = .zero
+  ) {
+    self.payload = payload
+    self.timestamp = timestamp
+    self.marker = marker
+    self.arrival = arrival
+    self.delay = delay
+  }
+}
