@@ -40,7 +40,32 @@ public struct EncodedFrame: Sendable, Hashable {
   }
 
   private static func opus(of payload: ByteBuffer, _ codec: Codec) -> OpusPacket? {
-    codec == .opus ? try? OpusPacket(parsing: payload) : nil
+    switch codec {
+    case .opus: try? OpusPacket(parsing: payload)
+    case .vp8: nil
+    }
+  }
+
+  /// What the packet's header says of its audio; nil for video and for what cannot be parsed.
+  package var audio: AudioProperties? {
+    switch codec {
+    case .opus:
+      opus.map { opus in
+        AudioProperties(
+          duration: .microseconds(opus.duration * 1_000 / 48), channels: opus.channels, isSilent: opus.isSilence)
+      }
+    case .vp8: nil
+    }
+  }
+
+  /// What the header of an audio packet says.
+  package struct AudioProperties: Sendable, Hashable {
+    /// How long it plays.
+    package var duration: Duration
+    /// 1 or 2.
+    package var channels: Int
+    /// Whether it only signals that the sender is silent.
+    package var isSilent: Bool
   }
 
   package init(

@@ -127,7 +127,7 @@ public final class CallJudge {
 
   /// Records a frame that we send to all peers. If it shows the pattern, returned frames are compared with it.
   public func sent(_ frame: EncodedFrame, at now: ContinuousClock.Instant) {
-    guard frame.codec == .vp8 else { return }
+    guard frame.codec.kind == .video else { return }
     ownDecoder = ownDecoder ?? (try? VP8Decoder())
     guard let ownDecoder,
       let (size, reading) = try? ownDecoder.decode(frame.payload, { ($0.size, try? reader.read($0).get()) }),

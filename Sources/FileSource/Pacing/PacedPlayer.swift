@@ -37,18 +37,23 @@ package struct PacedPlayer: Sendable {
     /// The round that is being appended.
     var round: Int64 = 0
     var hasEnded = false
+    let codec: Codec
+
+    init(_ codec: Codec) {
+      self.codec = codec
+    }
   }
 
   /// - Parameters:
-  ///   - kinds: the kinds of the file's tracks.
+  ///   - codecs: the codecs of the file's tracks, one of a kind.
   ///   - period: the duration of one round in units of `MediaTimebase.rate`; rounded up to a multiple of
   ///     `MediaTimebase.commonSpan`.
   ///   - owner: the participant that the frames belong to.
-  package init(kinds: [MediaKind], period: Int64, loops: Bool, owner: ParticipantID) {
+  package init(codecs: [Codec], period: Int64, loops: Bool, owner: ParticipantID) {
     self.owner = owner
     self.loops = loops
     self.period = MediaTimebase.roundedUp(max(MediaTimebase.commonSpan, period))
-    tracks = Dictionary(kinds.map { ($0, Track()) }, uniquingKeysWith: { first, _ in first })
+    tracks = Dictionary(codecs.map { ($0.kind, Track($0)) }, uniquingKeysWith: { first, _ in first })
   }
 
   // MARK: Filling
@@ -92,9 +97,9 @@ package struct PacedPlayer: Sendable {
     now = max(now, MediaTimebase.units(instant - began) - pauses)
 
     var due: [EncodedFrame] = []
-    while let (kind, head) = nextFrame, instant >= self.instant(of: head.time, began) {
-      _ = tracks[kind]?.queue.popFirst()
-      due.append(encoded(head, began))
+    while let (codec, head) = nextFrame, instant >= self.instant(of: head.time, began) {
+      _ = tracks[codec.kind]?.queue.popFirst()
+      due.append(encoded(head, codec, began))
     }
     return due
   }
@@ -117,12 +122,12 @@ package struct PacedPlayer: Sendable {
   }
 
   /// The earliest frame of all tracks; of two with the same time, the audio.
-  private var nextFrame: (kind: MediaKind, frame: FileFrame)? {
-    var earliest: (kind: MediaKind, frame: FileFrame)?
+  private var nextFrame: (codec: Codec, frame: FileFrame)? {
+    var earliest: (codec: Codec, frame: FileFrame)?
     for kind in [MediaKind.audio, .video] {
-      guard let frame = tracks[kind]?.queue.first else { continue }
+      guard let frame = tracks[kind]?.queue.first, let codec = tracks[kind]?.codec else { continue }
       if let earliest, earliest.frame.time <= frame.time { continue }
-      earliest = (kind, frame)
+      earliest = (codec, frame)
     }
     return earliest
   }
@@ -138,8 +143,7 @@ package struct PacedPlayer: Sendable {
     began + MediaTimebase.duration(time &+ pauses)
   }
 
-  private func encoded(_ frame: FileFrame, _ began: ContinuousClock.Instant) -> EncodedFrame {
-    let codec: Codec = frame.kind == .video ? .vp8 : .opus
+  private func encoded(_ frame: FileFrame, _ codec: Codec, _ began: ContinuousClock.Instant) -> EncodedFrame {
     let unit = MediaTimebase.units(perTickOf: frame.kind)
     return EncodedFrame(
       owner: owner, codec: codec,

@@ -23,7 +23,7 @@ actor PlaybackSession {
     self.file = file
     self.logger = logger
     readAhead = ReadAhead(file)
-    player = PacedPlayer(kinds: file.tracks.map(\.codec.kind), period: file.period, loops: loops, owner: owner)
+    player = PacedPlayer(codecs: file.tracks.map(\.codec), period: file.period, loops: loops, owner: owner)
     frameWriter = FrameStreamWriter(continuation)
   }
 

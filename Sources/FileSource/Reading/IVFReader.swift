@@ -30,13 +30,15 @@ final class IVFReader: ContainerReader {
       let rate: UInt32 = bytes.getInteger(at: 16, endianness: .little),
       let scale: UInt32 = bytes.getInteger(at: 20, endianness: .little)
     else { throw .damaged(position: 0, "its IVF header is cut off: it needs 32 bytes, and the file has \(file.size)") }
-    switch String(decoding: fourCC, as: UTF8.self) {
-    case "VP80": codec = .vp8
-    case "VP90": codec = .vp9
-    case "AV01": throw .unsupportedCodec(.video, "AV1")
-    case "H264": throw .unsupportedCodec(.video, "H.264")
-    default: throw .unsupported("its IVF header names neither VP8 nor VP9")
+    let name = String(decoding: fourCC, as: UTF8.self)
+    guard let codec = StoredCodec(fourCC: name) else {
+      switch name {
+      case "AV01": throw .unsupportedCodec(.video, "AV1")
+      case "H264": throw .unsupportedCodec(.video, "H.264")
+      default: throw .unsupported("its IVF header names neither VP8 nor VP9")
+      }
     }
+    self.codec = codec
     guard rate > 0, scale > 0 else {
       throw .unsupported("its IVF header states a rate of \(rate)/\(scale) frames a second")
     }

@@ -37,10 +37,8 @@ extension MediaFile {
         "it is \(name), and only WebM (VP8, Opus), IVF (VP8) and Ogg (Opus) are played as stored"
       case .unsupportedFormat(nil):
         "it is neither WebM nor IVF nor Ogg"
-      case .unsupportedCodec(.video, let name):
-        "its video is \(name), and only VP8 is played"
-      case .unsupportedCodec(.audio, let name):
-        "its audio is \(name), and only Opus is played"
+      case .unsupportedCodec(let kind, let name):
+        "its \(kind.rawValue) is \(name), and only \(Codec.names(of: kind)) is played"
       case .noTrack(let found) where found.isEmpty:
         "it has no video and no audio"
       case .noTrack(let found):

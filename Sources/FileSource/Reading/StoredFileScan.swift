@@ -32,7 +32,7 @@ struct StoredFileScan {
     var tracks: [StoredTrack] = []
     for track in chosen {
       guard let codec = track.codec else { continue }
-      let head = codec == .opus ? OpusHead(parsing: track.codecPrivate) : nil
+      let head = track.opusHead
       let traits = Traits(
         channels: head?.channels ?? track.channels, preSkip: head?.preSkip ?? 0, codecPrivate: track.codecPrivate)
       if let surveyed = try survey(codec, number: track.number, traits) { tracks.append(surveyed) }
@@ -45,7 +45,7 @@ struct StoredFileScan {
   private mutating func ogg() throws(MediaFile.ReadError) -> [StoredTrack] {
     let head = try OggReader(file).head
     let traits = Traits(channels: head?.channels ?? 1, preSkip: head?.preSkip ?? 0)
-    return try [survey(.opus, number: 0, traits)].compactMap(\.self)
+    return try [survey(OggReader.codec, number: 0, traits)].compactMap(\.self)
   }
 
   private mutating func ivf() throws(MediaFile.ReadError) -> [StoredTrack] {

@@ -38,26 +38,28 @@ package struct StoredTrack: Sendable, Hashable, CustomStringConvertible {
 
 /// The codecs that files can contain and this program can play, as stored or decoded.
 package enum StoredCodec: Sendable, Hashable, CaseIterable {
-  case vp8
+  /// A codec that a call carries, so that its frames can be played as stored.
+  case call(Codec)
   case vp9
-  case opus
   case vorbis
 
-  /// The codecs that a call carries, so that their frames can be played as stored.
-  package static let callCodecs: Set<StoredCodec> = [.vp8, .opus]
+  package static let allCases: [StoredCodec] = Codec.allCases.map(StoredCodec.call) + [.vp9, .vorbis]
+
+  /// The codecs that a call carries.
+  package static let callCodecs = Set(Codec.allCases.map(StoredCodec.call))
 
   package var kind: MediaKind {
     switch self {
-    case .vp8, .vp9: .video
-    case .opus, .vorbis: .audio
+    case .call(let codec): codec.kind
+    case .vp9: .video
+    case .vorbis: .audio
     }
   }
 
   /// The codec of a call; nil if a call does not carry it.
   package var callCodec: Codec? {
     switch self {
-    case .vp8: .vp8
-    case .opus: .opus
+    case .call(let codec): codec
     case .vp9, .vorbis: nil
     }
   }
@@ -65,21 +67,44 @@ package enum StoredCodec: Sendable, Hashable, CaseIterable {
   /// The usual name.
   package var name: String {
     switch self {
-    case .vp8: "VP8"
+    case .call(let codec): codec.properties.name
     case .vp9: "VP9"
-    case .opus: "Opus"
     case .vorbis: "Vorbis"
+    }
+  }
+
+  /// Matroska's codec id.
+  private var matroskaID: String {
+    switch self {
+    case .call(let codec): codec.properties.matroskaID
+    case .vp9: "V_VP9"
+    case .vorbis: "A_VORBIS"
+    }
+  }
+
+  /// The four characters in an IVF file's header; nil if the codec is not stored in IVF.
+  private var fourCC: String? {
+    switch self {
+    case .call(let codec): codec.properties.fourCC
+    case .vp9: "VP90"
+    case .vorbis: nil
     }
   }
 
   /// Maps Matroska's codec id.
   init?(matroska name: String) {
-    switch name {
-    case "V_VP8": self = .vp8
-    case "V_VP9": self = .vp9
-    case "A_OPUS": self = .opus
-    case "A_VORBIS": self = .vorbis
-    default: return nil
-    }
+    guard let codec = Self.allCases.first(where: { $0.matroskaID == name }) else { return nil }
+    self = codec
+  }
+
+  /// Maps the four characters in an IVF file's header.
+  init?(fourCC: String) {
+    guard let codec = Self.allCases.first(where: { $0.fourCC == fourCC }) else { return nil }
+    self = codec
+  }
+
+  /// Returns the usual names of the codecs of a kind, for texts.
+  package static func names(of kind: MediaKind) -> String {
+    allCases.filter { $0.kind == kind }.map(\.name).joined(separator: " and ")
   }
 }

@@ -62,9 +62,9 @@ package final class TrackReader {
     while let frame = try container.next() {
       let placed =
         switch source.codec {
-        case .opus: packet(frame)
+        case .call(.opus): packet(frame)
         case .vorbis: timed(frame)
-        case .vp8, .vp9: try videoFrame(frame)
+        case .call(.vp8), .vp9: try videoFrame(frame)
         }
       if let placed { return placed }
       skippedFrames += 1
@@ -131,17 +131,21 @@ package final class TrackReader {
       kind: .video, time: start - origin, payload: frame.payload, isKeyframe: isKeyframe, size: size)
   }
 
-  /// Parses a frame's header; nil if it is malformed.
+  /// Parses the header of a video frame; nil if it is malformed.
   private func header(of payload: ByteBuffer) -> (isKeyframe: Bool, size: VideoSize?)? {
-    if source.codec == .vp9 {
+    switch source.codec {
+    case .call(.vp8):
+      guard let header = try? VP8FrameHeader(parsing: payload) else { return nil }
+      let size = header.size.map { VideoSize(width: Int($0.width), height: Int($0.height)) }
+      if let size, size.width == 0 || size.height == 0 { return nil }
+      return (header.isKeyframe, size)
+    case .vp9:
       return VP9FrameHeader(parsing: payload).map { header in
         (header.isKeyframe, header.size.map { VideoSize(width: $0.width, height: $0.height) })
       }
+    case .call(.opus), .vorbis:
+      return nil
     }
-    guard let header = try? VP8FrameHeader(parsing: payload) else { return nil }
-    let size = header.size.map { VideoSize(width: Int($0.width), height: Int($0.height)) }
-    if let size, size.width == 0 || size.height == 0 { return nil }
-    return (header.isKeyframe, size)
   }
 }
 

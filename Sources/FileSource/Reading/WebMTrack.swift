@@ -45,18 +45,20 @@ struct WebMTrack: Hashable {
 
   var codec: StoredCodec? { StoredCodec(matroska: codecID) }
 
+  /// What the file says of an Opus track before its first packet; nil for other codecs and without that.
+  var opusHead: OpusHead? {
+    codec == .call(.opus) ? OpusHead(parsing: codecPrivate) : nil
+  }
+
   /// The usual name of the codec.
   var codecName: String {
-    switch codecID {
-    case "V_VP8": "VP8"
-    case "V_VP9": "VP9"
+    if let codec { return codec.name }
+    return switch codecID {
     case "V_AV1": "AV1"
     case "V_MPEG4/ISO/AVC": "H.264"
     case "V_MPEGH/ISO/HEVC": "H.265"
     case "V_THEORA": "Theora"
     case "V_UNCOMPRESSED": "uncompressed"
-    case "A_OPUS": "Opus"
-    case "A_VORBIS": "Vorbis"
     case "A_FLAC": "FLAC"
     case "A_AC3": "AC-3"
     case "A_EAC3": "E-AC-3"
@@ -74,8 +76,8 @@ struct WebMTrack: Hashable {
     if isEncrypted { throw .unsupported("its \(codecName) track is encrypted") }
     if isCompressed { throw .unsupported("its \(codecName) track is compressed (ContentEncodings)") }
     guard kind == .audio else { return }
-    if codec == .opus, let head = OpusHead(parsing: codecPrivate) {
-      try head.refuseMoreThanStereo()
+    if let opusHead {
+      try opusHead.refuseMoreThanStereo()
     } else if channels > 2 {
       throw .unsupported("its audio has \(channels) channels, and a call carries one or two")
     }

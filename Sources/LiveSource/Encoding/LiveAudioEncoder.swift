@@ -8,6 +8,8 @@ package final class LiveAudioEncoder {
   /// The length of a packet in ticks of 48 kHz.
   package static let packetTicks = 960
 
+  private static let codec = Codec.opus
+
   package let channels: Int
   private let owner: ParticipantID
   private let encoder: OpusEncoder
@@ -83,7 +85,7 @@ package final class LiveAudioEncoder {
       if heard < start { continue }
       frames.append(
         EncodedFrame(
-          owner: owner, codec: .opus, time: MediaTime(ticks: heard, rate: Codec.opus.clockRate), payload: packet,
+          owner: owner, codec: Self.codec, time: MediaTime(ticks: heard, rate: Self.codec.clockRate), payload: packet,
           isKeyframe: true, arrival: now))
     }
     waiting.removeFirst(used)

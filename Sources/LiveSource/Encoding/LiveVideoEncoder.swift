@@ -28,6 +28,8 @@ package final class LiveVideoEncoder {
     }
   }
 
+  private static let codec = Codec.vp8
+
   package let settings: Settings
   /// The frame rate divisor and the size that are encoded at present.
   package private(set) var qualityLevel: QualityLadder.QualityLevel
@@ -136,7 +138,7 @@ package final class LiveVideoEncoder {
       ladder.encoded(quantizer: quantizer, bitrate: budget.bitrate, now: now)
     }
     return EncodedFrame(
-      owner: settings.owner, codec: .vp8, time: MediaTime(ticks: time, rate: Codec.vp8.clockRate),
+      owner: settings.owner, codec: Self.codec, time: MediaTime(ticks: time, rate: Self.codec.clockRate),
       payload: output.payload, isKeyframe: output.isKeyframe, size: output.isKeyframe ? qualityLevel.size : nil,
       arrival: now)
   }
@@ -175,7 +177,7 @@ package final class LiveVideoEncoder {
 
   /// A frame's duration in ticks of 90 kHz.
   private var frameDuration: Int {
-    Int((Double(Codec.vp8.clockRate) * Double(qualityLevel.divisor) / settings.framesPerSecond).rounded())
+    Int((Double(Self.codec.clockRate) * Double(qualityLevel.divisor) / settings.framesPerSecond).rounded())
   }
 
   private static func share(of bitrate: Int) -> Int {

@@ -13,8 +13,8 @@ struct InputError: Error, Sendable, Hashable, CustomStringConvertible {
 
   init(_ rejection: MediaFile.ReadError) {
     switch rejection {
-    case .unsupportedCodec(.video, let name): description = "its video is \(name), and VP8 and VP9 are played"
-    case .unsupportedCodec(.audio, let name): description = "its audio is \(name), and Opus and Vorbis are played"
+    case .unsupportedCodec(let kind, let name):
+      description = "its \(kind.rawValue) is \(name), and \(StoredCodec.names(of: kind)) are played"
     default: description = rejection.description
     }
   }

@@ -120,7 +120,11 @@ protocol AudioDecoding: AnyObject {
 extension StoredTrack {
   /// Creates a decoder of the track, at its start.
   func audioDecoder() throws(InputError) -> any AudioDecoding {
-    codec == .vorbis ? try VorbisDecoding(codecPrivate) : try OpusDecoding(channels: channels == 2 ? 2 : 1)
+    switch codec {
+    case .call(.opus): return try OpusDecoding(channels: channels == 2 ? 2 : 1)
+    case .vorbis: return try VorbisDecoding(codecPrivate)
+    case .call(.vp8), .vp9: throw InputError("its audio is \(codec.name)")
+    }
   }
 }
 

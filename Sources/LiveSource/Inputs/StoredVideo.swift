@@ -77,8 +77,10 @@ final class VideoDecoding {
   private let decoder: Decoder
 
   init(_ codec: StoredCodec) throws(InputError) {
-    decoder = try coding { () throws(CodecError) in
-      codec == .vp9 ? .vp9(try VP9Decoder()) : .vp8(try VP8Decoder())
+    switch codec {
+    case .call(.vp8): decoder = .vp8(try coding { () throws(CodecError) in try VP8Decoder() })
+    case .vp9: decoder = .vp9(try coding { () throws(CodecError) in try VP9Decoder() })
+    case .call(.opus), .vorbis: throw InputError("its video is \(codec.name)")
     }
   }
 

@@ -159,7 +159,9 @@ package final class PeerDemultiplexer {
   }
 
   package func send(_ frame: EncodedFrame, now: ContinuousClock.Instant) {
-    if frame.codec == .vp8, configuration.media.sending.keyframeResponse == .replay { groupOfPictures.add(frame) }
+    if frame.codec.kind == .video, configuration.media.sending.keyframeResponse == .replay {
+      groupOfPictures.add(frame)
+    }
     for engine in engines.values {
       engine.send(frame, now: now)
       markForPoll(engine)

@@ -109,13 +109,12 @@ struct DescriptionWriter {
 
   private func appendFormats(_ media: LocalMedia, to written: inout MediaSection) {
     let number = media.payloadType
-    written.append(
-      "rtpmap", "\(number) \(media.codec.encodingName)/\(media.codec.clockRate)\(media.codec == .opus ? "/2" : "")")
+    written.append("rtpmap", "\(number) \(media.codec.encoding)")
     for value in media.feedback.values {
       written.append("rtcp-fb", "\(number) \(value)")
     }
-    if media.codec == .opus {
-      written.append("fmtp", "\(number) minptime=10;useinbandfec=1" + (media.acceptsStereo ? ";stereo=1" : ""))
+    if let parameters = media.codec.formatParameters(stereo: media.acceptsStereo) {
+      written.append("fmtp", "\(number) \(parameters)")
     }
     if let retransmission = media.retransmissionPayloadType {
       written.append("rtpmap", "\(retransmission) rtx/\(media.codec.clockRate)")

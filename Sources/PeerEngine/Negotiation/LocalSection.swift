@@ -91,7 +91,7 @@ extension LocalMedia {
     self.init(
       codec: remote.codec, payloadType: remote.payloadType,
       retransmissionPayloadType: remote.retransmissionPayloadType,
-      feedback: remote.feedback.intersection(.all(for: remote.codec.kind)), extensions: remote.extensions,
+      feedback: remote.feedback.intersection(.all(for: remote.codec)), extensions: remote.extensions,
       extensionDirections: remote.extensionDirections.mapValues { $0.reversed },
       direction: MediaDirection(
         sends: sending && remote.direction.receives, receives: receiving && remote.direction.sends),

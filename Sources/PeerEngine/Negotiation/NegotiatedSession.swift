@@ -145,18 +145,8 @@ extension NegotiatedMedia.Feedback {
     ("nack pli", \.pictureLossIndication),
   ]
 
-  /// Returns the feedback that we support for a kind of media.
-  static func all(for kind: MediaKind) -> Self {
-    var feedback = Self()
-    feedback.nack = true
-    feedback.transportWide = true
-    if kind == .video {
-      feedback.pictureLossIndication = true
-      feedback.fullIntraRequest = true
-      feedback.maximumBitrateEstimate = true
-    }
-    return feedback
-  }
+  /// Returns the feedback that we support for a codec.
+  static func all(for codec: Codec) -> Self { Self(parsing: codec.properties.feedback) }
 
   /// Parses the values of `a=rtcp-fb` attributes (RFC 4585, 4.2); unknown ones are skipped.
   init(parsing values: [String]) {

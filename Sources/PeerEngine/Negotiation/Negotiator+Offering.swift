@@ -101,9 +101,11 @@ extension Negotiator {
     }
 
     let track = local[kind]
+    let codec = Codec.preferred(for: kind)
     return LocalMedia(
-      codec: kind == .audio ? .opus : .vp8, payloadType: payloadType(kind == .audio ? 111 : 96),
-      retransmissionPayloadType: kind == .video ? payloadType(97) : nil, feedback: .all(for: kind),
+      codec: codec, payloadType: payloadType(codec.properties.payloadType),
+      retransmissionPayloadType: codec.properties.retransmissionPayloadType.map(payloadType),
+      feedback: .all(for: codec),
       extensions: extensions, direction: MediaDirection(sends: track.isSent, receives: track.isReceived),
       wantsToSend: track.isSent, supportsReducedSizeRTCP: true, supportsRRTR: true,
       // The answerer may have two channels to send.

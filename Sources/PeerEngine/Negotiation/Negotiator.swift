@@ -17,7 +17,7 @@ internal import SDP
 /// An unusable description changes nothing. Each of our sections keeps its m-line index permanently, because the index is
 /// its identity (RFC 3264, 8).
 ///
-/// Left out on purpose: provisional answers (`pranswer`), more than one section of a kind, codecs other than Opus and VP8,
+/// Left out on purpose: provisional answers (`pranswer`), more than one section of a kind, codecs that ``Codec`` does not list,
 /// sending simulcast, encrypted header extensions, a separate transport for a section outside the bundle: such a section is
 /// refused. SkyRTC clients and browsers use none of these, or work without them.
 package struct Negotiator: Sendable {

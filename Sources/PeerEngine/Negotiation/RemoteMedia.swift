@@ -45,7 +45,7 @@ struct RemoteMedia: Sendable, Hashable {
     }
     guard isMultiplexed else { throw .noRTCPMultiplexing }
     let formats = section.payloadFormats
-    let supported = Codec.supported(for: kind)
+    let supported = Codec.all(of: kind)
     let known = supported.lazy.compactMap { codec in codec.format(in: formats).map { (codec, $0) } }.first
     guard let (codec, format) = known else {
       throw .noKnownCodec(offered: section.codecNames(besides: supported), supported: supported)

@@ -4,15 +4,18 @@ internal import SDP
 /// What our media sections can carry.
 extension Codec {
   /// The codec's name in `a=rtpmap`.
-  var encodingName: String {
-    switch self {
-    case .opus: "opus"
-    case .vp8: "VP8"
-    }
+  var encodingName: String { properties.encodingName }
+
+  /// The value of the codec's `a=rtpmap` after the payload type, for example `opus/48000/2`.
+  var encoding: String {
+    "\(encodingName)/\(clockRate)" + (properties.channels.map { "/\($0)" } ?? "")
   }
 
-  /// Returns the supported codecs of a kind, the best first.
-  static func supported(for kind: MediaKind) -> [Codec] { allCases.filter { $0.kind == kind } }
+  /// Returns the parameters of the codec's `a=fmtp`; nil if there are none.
+  func formatParameters(stereo: Bool) -> String? {
+    let parameters = [properties.formatParameters, stereo ? properties.stereoParameter : nil].compactMap(\.self)
+    return parameters.isEmpty ? nil : parameters.joined(separator: ";")
+  }
 
   /// Returns the format of a section that carries this codec.
   func format(in formats: [PayloadFormat]) -> PayloadFormat? {

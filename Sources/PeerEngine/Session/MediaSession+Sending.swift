@@ -19,7 +19,7 @@ extension MediaSession {
     begin(now: now)
     guard let position = sendingIndex(of: frame.codec) else {
       // Negotiation is not complete, but a viewer must be able to start with the current frame when it is.
-      if frame.codec == .vp8, configuration.sending.keyframeResponse == .replay {
+      if frame.codec.kind == .video, configuration.sending.keyframeResponse == .replay {
         var group = primedGroup ?? GroupOfPicturesCache()
         group.add(frame)
         primedGroup = group
@@ -38,7 +38,7 @@ extension MediaSession {
     let now = MonotonicInstant(now)
     guard !isClosed, configuration.sending.keyframeResponse == .replay else { return }
     begin(now: now)
-    if sending.contains(where: { $0.media.codec == .vp8 }) {
+    if sending.contains(where: { $0.media.kind == .video }) {
       for position in sending.indices { sending[position].prime(group) }
       startVideo(now: now)
     } else if primedGroup?.isEmpty ?? true {
@@ -62,7 +62,7 @@ extension MediaSession {
         sending[position].reconfigure(section)
       } else if section.sends {
         var track = SendTrack(media: section, configuration: configuration.sending, using: &generator)
-        if section.codec == .vp8, let group = primedGroup {
+        if section.kind == .video, let group = primedGroup {
           track.prime(group)
           primedGroup = nil
         }
@@ -75,7 +75,7 @@ extension MediaSession {
   /// Starts each video track that can start with the known group of pictures.
   mutating func startVideo(now: MonotonicInstant) {
     guard isReady, var clock = sendClock else { return }
-    for position in sending.indices where sending[position].media.sends && sending[position].media.codec == .vp8 {
+    for position in sending.indices where sending[position].media.sends && sending[position].media.kind == .video {
       sending[position].start(clock: &clock, pacer: &pacer, now: now)
     }
     sendClock = clock
@@ -192,6 +192,6 @@ extension SendTrack {
     hasReported = false
     history.forget()
     needsKeyframe = true
-    if configuration.keyframeResponse == .requestFromSource { wantsSourceKeyframe = media.codec == .vp8 }
+    if configuration.keyframeResponse == .requestFromSource { wantsSourceKeyframe = media.kind == .video }
   }
 }

@@ -90,13 +90,12 @@ final class FramePipeline {
   private func count(_ timestamped: TimestampedFrame) {
     let codec = timestamped.frame.codec
     if counters[codec.kind] == nil { counters[codec.kind] = TrackCounter(codec: codec) }
-    switch codec {
-    case .vp8: counters.video?.count(timestamped)
-    case .opus:
-      guard let opus = timestamped.frame.opus else { return }
+    switch codec.kind {
+    case .video: counters.video?.count(timestamped)
+    case .audio:
+      guard let audio = timestamped.frame.audio else { return }
       counters.audio?.count(
-        timestamped, channels: opus.channels, length: Duration(opusTicks: Int64(opus.duration)),
-        isSilent: opus.isSilence)
+        timestamped, channels: audio.channels, length: audio.duration, isSilent: audio.isSilent)
     }
   }
 }

@@ -1,4 +1,3 @@
-import Bitstream
 import Codecs
 import Media
 import NIOCore
@@ -189,24 +188,24 @@ final class RecordingFiles {
     while let late = lateAudio.first, timestamped.position - late.end >= delay { endLateAudio(now: now) }
     cut(before: timestamped, now: now)
     while lateAudio.count > Self.maximumLateSegments { endLateAudio(now: now) }
-    switch timestamped.frame.codec {
-    case .vp8:
+    switch timestamped.frame.codec.kind {
+    case .video:
       if let trailing {
         if !timestamped.frame.isKeyframe { return add(timestamped, to: trailing, now: now) }
         end(trailing, now: now)
         self.trailing = nil
       }
       if webM == nil { beginWebM(at: timestamped.position) }
-    case .opus:
-      guard let opus = timestamped.frame.opus else { return }
-      audioEnd = timestamped.position + Duration(opusTicks: Int64(opus.duration))
+    case .audio:
+      guard let audio = timestamped.frame.audio else { return }
+      audioEnd = timestamped.position + audio.duration
       if let late = lateAudio.first {
-        let ogg = late.ogg ?? newOgg(at: timestamped.position, channels: opus.channels, segment: late.webM.segment)
+        let ogg = late.ogg ?? newOgg(at: timestamped.position, channels: audio.channels, segment: late.webM.segment)
         lateAudio[0].ogg = ogg
         if let ogg { add(timestamped, to: ogg, now: now) }
         return add(timestamped, to: late.webM, now: now)
       }
-      ogg = ogg ?? newOgg(at: timestamped.position, channels: opus.channels, segment: segment?.number)
+      ogg = ogg ?? newOgg(at: timestamped.position, channels: audio.channels, segment: segment?.number)
       if let ogg { add(timestamped, to: ogg, now: now) }
     }
     // Audio before a camera's first frame goes into the Ogg only. Audio that arrives too late for the WebM before a cut

@@ -1,4 +1,3 @@
-import Bitstream
 import Codecs
 import Media
 import NIOCore
@@ -52,9 +51,9 @@ final class WebMFile: OutputContainer {
       let first = frame.payload.getInteger(at: frame.payload.readerIndex, as: UInt8.self) ?? 0
       block.isShown = first & 0x10 != 0
     case .opus:
-      guard let opus = frame.opus else { return }
-      heading = writer.declare(channels: opus.channels)
-      block.duration = Duration(opusTicks: Int64(opus.duration))
+      guard let audio = frame.audio else { return }
+      heading = writer.declare(channels: audio.channels)
+      block.duration = audio.duration
       block.isKeyframe = true
     }
     if hasBegun { file.put(heading) }

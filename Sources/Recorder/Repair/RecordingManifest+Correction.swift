@@ -8,7 +8,7 @@ extension RecordingManifest {
       // After a crash, the manifest does not count these frames as dropped yet.
       if left == nil, let gap = tracks[index].unwrittenGap { count(tracks[index].gaps[gap], of: kind) }
     } else if written.frames > 0 {
-      var track = Track(codec: kind == .video ? .vp8 : .opus)
+      var track = Track(codec: .preferred(for: kind))
       track.start = written.start.roundedSeconds
       track.duration = (written.end - written.start).roundedSeconds
       track.frames = written.frames

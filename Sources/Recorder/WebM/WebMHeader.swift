@@ -149,7 +149,7 @@ struct WebMHeader: Sendable, Hashable {
 
   private static func write(_ video: VideoSize, into tracks: inout EBMLBuilder) {
     tracks.master(.trackEntry) { entry in
-      begin(&entry, number: videoNumber, type: 1, codec: "V_VP8")
+      begin(&entry, number: videoNumber, type: 1, codec: .preferred(for: .video))
       entry.master(.video) { element in
         element.shortUnsigned(.pixelWidth, UInt16(clamping: max(1, video.width)))
         element.shortUnsigned(.pixelHeight, UInt16(clamping: max(1, video.height)))
@@ -158,25 +158,26 @@ struct WebMHeader: Sendable, Hashable {
   }
 
   private static func write(_ audio: Audio, into tracks: inout EBMLBuilder) {
+    let codec = Codec.preferred(for: .audio)
     tracks.master(.trackEntry) { entry in
-      begin(&entry, number: audioNumber, type: 2, codec: "A_OPUS")
+      begin(&entry, number: audioNumber, type: 2, codec: codec)
       entry.binary(.codecPrivate, OpusHeader.identification(channels: audio.channels))
       entry.unsigned(.codecDelay, UInt64(OpusHeader.preSkip) * 1_000_000_000 / 48_000)
       // 80 ms: the time that a decoder needs to converge after a seek (RFC 7845, 4.6).
       entry.unsigned(.seekPreRoll, 80_000_000)
       entry.master(.audio) { element in
-        element.float(.samplingFrequency, 48_000)
+        if let rate = codec.properties.sampleRate { element.float(.samplingFrequency, Double(rate)) }
         element.unsigned(.channels, UInt64(audio.channels))
       }
     }
   }
 
-  private static func begin(_ entry: inout EBMLBuilder, number: UInt8, type: UInt64, codec: String) {
+  private static func begin(_ entry: inout EBMLBuilder, number: UInt8, type: UInt64, codec: Codec) {
     entry.unsigned(.trackNumber, UInt64(number))
     entry.unsigned(.trackUID, UInt64(number))
     entry.unsigned(.trackType, type)
     entry.unsigned(.flagLacing, 0)
     entry.text(.language, "und")
-    entry.text(.codecID, codec)
+    entry.text(.codecID, codec.properties.matroskaID)
   }
 }

@@ -14,12 +14,13 @@ struct RecordingReport {
     var lines = [summary.paths.joined(separator: " ")]
     if let video = summary.track(.video) {
       lines.append(
-        "  video vp8 \(Self.text(of: video.sizes ?? [])), \(seconds(video.duration)) s, \(video.frames) frames, "
+        "  video \(video.codec) \(Self.text(of: video.sizes ?? [])), \(seconds(video.duration)) s, \(video.frames) frames, "
           + "\(video.keyframes ?? 0) keyframes, \(losses(video))\(unwritten(video))")
     }
     if let audio = summary.track(.audio) {
       lines.append(
-        "  audio opus, \(seconds(audio.duration)) s, \(audio.frames) packets, \(losses(audio))\(unwritten(audio))")
+        "  audio \(audio.codec), \(seconds(audio.duration)) s, \(audio.frames) packets, "
+          + "\(losses(audio))\(unwritten(audio))")
     }
     if summary.manifest.tracks.isEmpty { lines.append("  no media") }
     let problems = summary.manifest.problems

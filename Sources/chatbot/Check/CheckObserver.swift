@@ -167,7 +167,7 @@ final class CheckObserver: CallObserver {
   }
 
   func sent(_ frame: EncodedFrame, at now: ContinuousClock.Instant) {
-    if frame.codec == .vp8 { put(.sent(frame, now)) }
+    if frame.codec.kind == .video { put(.sent(frame, now)) }
   }
 
   func exchanged(_ message: ExchangedMessage, from sender: String, at now: ContinuousClock.Instant) {

@@ -65,7 +65,7 @@ struct JudgeQueue {
   ///
   /// - Returns: The peer whose frames are skipped from this one on, or nil if nothing changed.
   mutating func add(_ job: Job, now: ContinuousClock.Instant) -> ParticipantID? {
-    if case .event(.frame(let frame), let peer, _) = job, frame.codec == .vp8 {
+    if case .event(.frame(let frame), let peer, _) = job, frame.codec.kind == .video {
       return add(videoFrame: frame, of: peer, job, now: now)
     }
     if case .event(.frame(let frame), let peer, _) = job, !hasTime(for: frame, of: peer) { return nil }

@@ -28,6 +28,8 @@ final class RecordedTrack {
   private let skipsInsertedAudio: Bool
   private var nextPiece = 0
   private var reader: TrackReader?
+  /// The codec of the file that is being read.
+  private var codec: Codec
   /// The offset that is added to a frame's time in its file.
   private var shift: Int64 = 0
   /// The container's time zero of the file that is being read.
@@ -42,6 +44,7 @@ final class RecordedTrack {
   ///   - gaps: The gaps in the track's manifest entry; empty without a manifest.
   init(_ kind: MediaKind, pieces: [Piece], gaps: [RecordingManifest.Gap] = []) {
     self.kind = kind
+    codec = .preferred(for: kind)
     self.pieces = pieces
     self.gaps = GapIndex(gaps)
     skipsInsertedAudio = kind == .audio && !gaps.isEmpty
@@ -61,7 +64,8 @@ final class RecordedTrack {
         continue
       }
       if isFiller(frame) { continue }
-      return RecordedFrame(time: frame.time, content: frame.content, gap: gaps.before(frame.time))
+      return RecordedFrame(
+        time: frame.time, codec: codec, content: frame.content, gap: gaps.before(frame.time))
     }
   }
 
@@ -81,6 +85,7 @@ final class RecordedTrack {
     let reader = try piece.file.reader(of: piece.track)
     guard let first = try reader.next() else { return nil }
     self.reader = reader
+    codec = piece.track.codec.callCodec ?? codec
     zero = piece.zero
     shift = zero + piece.file.origin
     if let end, let last {
@@ -127,6 +132,7 @@ final class RecordedTrack {
 struct RecordedFrame {
   /// The presentation time in units of `MediaTimebase.rate` since the recording's start.
   var time: Int64
+  var codec: Codec
   var content: FileFrame
   /// The gap before the frame, from the manifest.
   var gap: MediaGap?
@@ -135,7 +141,6 @@ struct RecordedFrame {
   ///
   /// - Parameter arrival: The arrival time to assign.
   func encoded(owner: ParticipantID, arrival: ContinuousClock.Instant) -> EncodedFrame {
-    let codec: Codec = content.kind == .video ? .vp8 : .opus
     let unit = MediaTimebase.units(perTickOf: content.kind)
     // Rounded down, also for times before the start.
     let ticks = time >= 0 ? time / unit : -((unit - 1 - time) / unit)

@@ -26,7 +26,7 @@ private struct Bench {
     self.loops = loops
     let length = period ?? max(Int64(video.count) * 24_000, Int64(audio.count) * 14_400)
     player = PacedPlayer(
-      kinds: [.video, .audio], period: length, loops: loops, owner: ParticipantID("me"))
+      codecs: [.vp8, .opus], period: length, loops: loops, owner: ParticipantID("me"))
   }
 
   mutating func fill(_ kinds: [MediaKind] = [.video, .audio]) {
@@ -176,7 +176,7 @@ struct PacedPlayerTests {
     let last = bench.video.count * 2
     #expect(bench.player.poll(now: bench.start + .seconds(2)).filter { $0.codec == .vp8 }.count == last + 1)
 
-    var player = PacedPlayer(kinds: [.video], period: 720_000, loops: true, owner: ParticipantID("me"))
+    var player = PacedPlayer(codecs: [.vp8], period: 720_000, loops: true, owner: ParticipantID("me"))
     let large = ByteBuffer(repeating: 1, count: 3 << 20)
     var count: Int64 = 0
     while player.wants(.video) {

@@ -58,7 +58,7 @@ struct IVFReadingTests {
     let file = try open(
       Self.header(rate: 30_000, scale: 1_001)
         + (0..<3).flatMap { Self.frame($0, $0 == 0 ? WebMBuilder.keyframe() : WebMBuilder.interframe) })
-    var player = PacedPlayer(kinds: [.video], period: file.period, loops: true, owner: ParticipantID("me"))
+    var player = PacedPlayer(codecs: [.vp8], period: file.period, loops: true, owner: ParticipantID("me"))
     let frames = try file.frames(.video)
     let start = ContinuousClock.now
     player.begin(now: start)

@@ -1,0 +1,72 @@
+/// What SDP, signalling, files and texts say of a codec: one row of the table below. What needs the codec's bitstream is with the
+/// readers, writers and decoders of its payloads.
+package struct CodecProperties: Sendable {
+  /// Whether the codec is for audio or video.
+  package let kind: MediaKind
+  /// The usual name in texts.
+  package let name: String
+  /// The name in `a=rtpmap` (RFC 8866, 6.6), which is compared without regard to case.
+  package let encodingName: String
+  /// The rate of the RTP clock in Hz.
+  package let clockRate: Int32
+  /// The rate of the decoded audio in Hz, which need not be that of the RTP clock; nil for video.
+  package let sampleRate: Int32?
+  /// The number of channels in `a=rtpmap`; nil if it is left out there.
+  package let channels: Int?
+  /// The payload type in our offers, if no other section uses it.
+  package let payloadType: UInt8
+  /// The payload type of retransmissions (RFC 4588) in our offers; nil if none are offered.
+  package let retransmissionPayloadType: UInt8?
+  /// The values of `a=rtcp-fb` that we support (RFC 4585, 4.2).
+  package let feedback: [String]
+  /// The parameters of `a=fmtp` that we always write; nil without any.
+  package let formatParameters: String?
+  /// The parameter of `a=fmtp` by which we ask for stereo; nil if the codec has none.
+  package let stereoParameter: String?
+  /// The codec id of a Matroska or WebM track (RFC 9559, 5.1.4.1.21).
+  package let matroskaID: String
+  /// The four characters in an IVF file's header; nil if the codec is not stored in IVF.
+  package let fourCC: String?
+
+  /// Opus: RFC 7587, 4.1 (clock) and 7 (SDP).
+  private static let opus = CodecProperties(
+    kind: .audio, name: "Opus", encodingName: "opus", clockRate: 48_000, sampleRate: 48_000, channels: 2,
+    payloadType: 111, retransmissionPayloadType: nil, feedback: ["transport-cc", "nack"],
+    formatParameters: "minptime=10;useinbandfec=1", stereoParameter: "stereo=1", matroskaID: "A_OPUS", fourCC: nil)
+
+  /// VP8: RFC 7741, 4.1 (clock) and 6 (SDP).
+  private static let vp8 = CodecProperties(
+    kind: .video, name: "VP8", encodingName: "VP8", clockRate: 90_000, sampleRate: nil, channels: nil,
+    payloadType: 96, retransmissionPayloadType: 97,
+    feedback: ["goog-remb", "transport-cc", "ccm fir", "nack", "nack pli"],
+    formatParameters: nil, stereoParameter: nil, matroskaID: "V_VP8", fourCC: "VP80")
+
+  /// Returns the row of a codec.
+  fileprivate static func row(of codec: Codec) -> CodecProperties {
+    switch codec {
+    case .opus: opus
+    case .vp8: vp8
+    }
+  }
+}
+
+extension Codec {
+  /// The codec's row of the table.
+  package var properties: CodecProperties { CodecProperties.row(of: self) }
+
+  /// Returns the codecs of a kind, the best first.
+  package static func all(of kind: MediaKind) -> [Codec] { allCases.filter { $0.kind == kind } }
+
+  /// Returns the codec that we offer, publish and record for a kind of media: the only one so far.
+  package static func preferred(for kind: MediaKind) -> Codec {
+    switch kind {
+    case .audio: .opus
+    case .video: .vp8
+    }
+  }
+
+  /// Returns the usual names of the codecs of a kind, for texts.
+  package static func names(of kind: MediaKind) -> String {
+    all(of: kind).map(\.properties.name).joined(separator: " or ")
+  }
+}

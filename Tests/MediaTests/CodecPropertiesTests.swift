@@ -1,0 +1,37 @@
+import Media
+import Testing
+
+@Suite("The table of codecs")
+struct CodecPropertiesTests {
+  @Test("each codec is distinguished by its name in SDP, in files and by its payload types")
+  func distinct() {
+    let rows = Codec.allCases.map(\.properties)
+    #expect(Set(rows.map { $0.encodingName.lowercased() }).count == rows.count)
+    #expect(Set(rows.map(\.matroskaID)).count == rows.count)
+    #expect(Set(rows.compactMap(\.fourCC)).count == rows.compactMap(\.fourCC).count)
+    let payloadTypes = rows.flatMap { [$0.payloadType, $0.retransmissionPayloadType].compactMap(\.self) }
+    #expect(Set(payloadTypes).count == payloadTypes.count)
+  }
+
+  @Test(
+    "its payload types are dynamic, or static ones of RFC 3551, and never those of RTCP (RFC 5761, 4)",
+    arguments: Codec.allCases)
+  func payloadTypes(of codec: Codec) {
+    let properties = codec.properties
+    #expect((0...34).contains(properties.payloadType) || (96...127).contains(properties.payloadType))
+    #expect(properties.retransmissionPayloadType.map { (96...127).contains($0) } ?? true)
+  }
+
+  @Test("a codec has the properties of its kind", arguments: Codec.allCases)
+  func kind(of codec: Codec) {
+    #expect(Codec.all(of: codec.kind).contains(codec))
+    #expect((codec.properties.sampleRate != nil) == (codec.kind == .audio))
+    #expect(codec.properties.feedback.contains("nack pli") == (codec.kind == .video))
+    #expect(codec.kind == .audio || codec.clockRate == 90_000, "the clock of video (RFC 3551, 5)")
+  }
+
+  @Test("the preferred codec of a kind is of that kind", arguments: MediaKind.allCases)
+  func preferred(for kind: MediaKind) {
+    #expect(Codec.preferred(for: kind).kind == kind)
+  }
+}
