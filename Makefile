@@ -72,10 +72,11 @@ install: ## build a program that needs no Swift toolchain and put it into DESTDI
 	@strip --strip-debug "$(DESTDIR)$(PREFIX)/bin/chatbot"
 	@echo "Installed $(DESTDIR)$(PREFIX)/bin/chatbot"
 
-lint: ## check format, style, the dependencies between folders and the handling of text from outside
+lint: ## check format, style, the dependencies between folders, the handling of text from outside, and where codecs are named
 	@$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests Benchmarks Examples
 	@scripts/structure.sh circles
 	@scripts/text.sh
+	@scripts/codecs.sh
 
 docs: ## build the documentation of the libraries into out/documentation; warnings are errors
 	@$(PACKAGES) build

@@ -95,6 +95,7 @@ if [[ $what == all ]]; then
   run 5 "${SWIFT:-swift}" format lint --strict --parallel --recursive Package.swift Sources Tests Benchmarks Examples
   run 5 scripts/structure.sh circles
   run 5 scripts/text.sh
+  run 5 scripts/codecs.sh
 fi
 
 step "Build"
