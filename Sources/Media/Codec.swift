@@ -1,5 +1,5 @@
 /// The two codecs that a call carries. What differs between them beside the bitstream is a row of the table in
-/// `CodecProperties.swift`.
+/// `CodecProperties.swift`; kind and clock rate are here, because each packet needs them, and to read a row, Swift would copy it.
 public enum Codec: String, Sendable, Hashable, CaseIterable {
   /// Opus (RFC 6716), in RTP as in RFC 7587.
   case opus
@@ -7,10 +7,20 @@ public enum Codec: String, Sendable, Hashable, CaseIterable {
   case vp8
 
   /// Whether the codec is for audio or video.
-  public var kind: MediaKind { properties.kind }
+  public var kind: MediaKind {
+    switch self {
+    case .opus: .audio
+    case .vp8: .video
+    }
+  }
 
   /// The rate of the codec's RTP clock in Hz: 48,000 for Opus (RFC 7587, 4.1), 90,000 for VP8 (RFC 7741, 4.1).
-  public var clockRate: Int32 { properties.clockRate }
+  public var clockRate: Int32 {
+    switch self {
+    case .opus: 48_000
+    case .vp8: 90_000
+    }
+  }
 }
 
 /// Whether a track is audio or video.

@@ -1,14 +1,10 @@
 /// What SDP, signalling, files and texts say of a codec: one row of the table below. What needs the codec's bitstream is with the
 /// readers, writers and decoders of its payloads.
 package struct CodecProperties: Sendable {
-  /// Whether the codec is for audio or video.
-  package let kind: MediaKind
   /// The usual name in texts.
   package let name: String
   /// The name in `a=rtpmap` (RFC 8866, 6.6), which is compared without regard to case.
   package let encodingName: String
-  /// The rate of the RTP clock in Hz.
-  package let clockRate: Int32
   /// The rate of the decoded audio in Hz, which need not be that of the RTP clock; nil for video.
   package let sampleRate: Int32?
   /// The number of channels in `a=rtpmap`; nil if it is left out there.
@@ -30,13 +26,13 @@ package struct CodecProperties: Sendable {
 
   /// Opus: RFC 7587, 4.1 (clock) and 7 (SDP).
   private static let opus = CodecProperties(
-    kind: .audio, name: "Opus", encodingName: "opus", clockRate: 48_000, sampleRate: 48_000, channels: 2,
+    name: "Opus", encodingName: "opus", sampleRate: 48_000, channels: 2,
     payloadType: 111, retransmissionPayloadType: nil, feedback: ["transport-cc", "nack"],
     formatParameters: "minptime=10;useinbandfec=1", stereoParameter: "stereo=1", matroskaID: "A_OPUS", fourCC: nil)
 
   /// VP8: RFC 7741, 4.1 (clock) and 6 (SDP).
   private static let vp8 = CodecProperties(
-    kind: .video, name: "VP8", encodingName: "VP8", clockRate: 90_000, sampleRate: nil, channels: nil,
+    name: "VP8", encodingName: "VP8", sampleRate: nil, channels: nil,
     payloadType: 96, retransmissionPayloadType: 97,
     feedback: ["goog-remb", "transport-cc", "ccm fir", "nack", "nack pli"],
     formatParameters: nil, stereoParameter: nil, matroskaID: "V_VP8", fourCC: "VP80")
