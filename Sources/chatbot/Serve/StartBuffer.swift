@@ -2,7 +2,7 @@ import Media
 import NIOCore
 
 /// The frames with which a publisher begins, for those who were in its room before its participant: they connect to it some
-/// 0.15 s later. Whoever joins after it begins with the present frame. Pure.
+/// 0.15 s later. Those who join after it begin with the present frame. Pure.
 struct StartBuffer: Sendable {
   /// How long after the first frame it is kept.
   static let maximumAge: Duration = .seconds(1)

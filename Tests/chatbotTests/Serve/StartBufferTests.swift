@@ -28,7 +28,7 @@ struct StartBufferTests {
     return buffer
   }
 
-  @Test("whoever was in the room gets all frames from the first one on, once, also those from before the join")
+  @Test("those who were in the room get all frames from the first one on, once, also those from before the join")
   func kept() {
     let viewers = participants(3)
     var buffer = StartBuffer()
@@ -44,7 +44,7 @@ struct StartBufferTests {
     #expect(second.count == 11)
   }
 
-  @Test("whoever joins later begins with the present frame, however soon, and a reconnection changes nothing")
+  @Test("those who join later begin with the present frame, however soon, and a reconnection changes nothing")
   func laterViewer() {
     let viewers = participants(2)
     var buffer = joined([viewers[0]])
@@ -58,7 +58,7 @@ struct StartBufferTests {
     #expect(first.count == 1)
   }
 
-  @Test("whoever connects after more than 1 s gets none, whether or not frames arrive")
+  @Test("those who connect after more than 1 s get none, whether or not frames arrive")
   func late() {
     let viewers = participants(2)
     var buffer = joined(viewers)
