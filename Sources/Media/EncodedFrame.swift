@@ -5,6 +5,8 @@ public import NIOCore
 public struct EncodedFrame: Sendable, Hashable {
   /// The participant who sent it.
   public var owner: ParticipantID
+  /// The number of the participant's stream that its track belongs to, from 1.
+  public var stream: Int
   public var codec: Codec {
     didSet { opus = Self.opus(of: payload, codec) }
   }
@@ -30,12 +32,15 @@ public struct EncodedFrame: Sendable, Hashable {
   /// What is missing between the previous frame of the track and this one; nil if nothing is.
   public var gap: MediaGap?
 
+  /// The track that it belongs to.
+  public var track: TrackID { TrackID(of: owner, stream: stream, kind: codec.kind) }
+
   public init(
-    owner: ParticipantID, codec: Codec, time: MediaTime, payload: ByteBuffer, isKeyframe: Bool,
+    owner: ParticipantID, stream: Int = 1, codec: Codec, time: MediaTime, payload: ByteBuffer, isKeyframe: Bool,
     size: VideoSize? = nil, arrival: ContinuousClock.Instant, gap: MediaGap? = nil
   ) {
     self.init(
-      owner: owner, codec: codec, time: time, payload: payload, isKeyframe: isKeyframe, size: size,
+      owner: owner, stream: stream, codec: codec, time: time, payload: payload, isKeyframe: isKeyframe, size: size,
       arrived: MonotonicInstant(arrival), gap: gap)
   }
 
@@ -69,22 +74,23 @@ public struct EncodedFrame: Sendable, Hashable {
   }
 
   package init(
-    owner: ParticipantID, codec: Codec, time: MediaTime, payload: ByteBuffer, isKeyframe: Bool,
+    owner: ParticipantID, stream: Int = 1, codec: Codec, time: MediaTime, payload: ByteBuffer, isKeyframe: Bool,
     size: VideoSize? = nil, arrived: MonotonicInstant, gap: MediaGap? = nil
   ) {
     self.init(
-      owner: owner, codec: codec, time: time, payload: payload, opus: Self.opus(of: payload, codec),
+      owner: owner, stream: stream, codec: codec, time: time, payload: payload, opus: Self.opus(of: payload, codec),
       isKeyframe: isKeyframe,
       size: size, arrived: arrived, gap: gap)
   }
 
   /// Creates a frame whose Opus header has been parsed already.
   package init(
-    owner: ParticipantID, codec: Codec, time: MediaTime, payload: ByteBuffer, opus: OpusPacket?, isKeyframe: Bool,
-    size: VideoSize? = nil, arrived: MonotonicInstant, gap: MediaGap? = nil
+    owner: ParticipantID, stream: Int = 1, codec: Codec, time: MediaTime, payload: ByteBuffer, opus: OpusPacket?,
+    isKeyframe: Bool, size: VideoSize? = nil, arrived: MonotonicInstant, gap: MediaGap? = nil
   ) {
     self.opus = opus
     self.owner = owner
+    self.stream = stream
     self.codec = codec
     self.time = time
     self.payload = payload

@@ -6,9 +6,11 @@ public enum MediaEvent: Sendable, Hashable {
   case clock(ClockReport)
   /// A packet of the track is missing and has been requested again: the next frame may be delayed by up to 3 s. A sink
   /// that writes both tracks in order of time should wait for that frame.
-  case recovering(MediaKind)
+  case recovering(TrackID)
   /// The statistics of one track so far; about once a second, and once at the end.
-  case statistics(MediaKind, TrackStatistics)
+  case statistics(TrackID, TrackStatistics)
+  /// What the participant's description says of one of its streams, before the stream's first frame and when it changes.
+  case described(MediaStream)
 }
 
 /// Receives the media of participants: a recorder, for example, or a loopback.
@@ -29,6 +31,8 @@ public protocol MediaSink: Sendable {
 /// tracks of one sender.
 public struct ClockReport: Sendable, Hashable {
   public var owner: ParticipantID
+  /// The number of the participant's stream that the track belongs to, from 1.
+  public var stream: Int
   public var codec: Codec
   /// The media time, on the same unwrapped timeline as the track's frames.
   public var time: MediaTime
@@ -42,10 +46,14 @@ public struct ClockReport: Sendable, Hashable {
   /// ``arrival`` in a type of fixed layout.
   package var arrived: MonotonicInstant
 
+  /// The track that it is about.
+  public var track: TrackID { TrackID(of: owner, stream: stream, kind: codec.kind) }
+
   public init(
-    owner: ParticipantID, codec: Codec, time: MediaTime, ntp: UInt64, arrival: ContinuousClock.Instant
+    owner: ParticipantID, stream: Int = 1, codec: Codec, time: MediaTime, ntp: UInt64, arrival: ContinuousClock.Instant
   ) {
     self.owner = owner
+    self.stream = stream
     self.codec = codec
     self.time = time
     self.ntp = ntp

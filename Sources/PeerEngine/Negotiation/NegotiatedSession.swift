@@ -53,6 +53,8 @@ package struct NegotiatedMedia: Sendable, Hashable {
   package var index: Int
   /// The value of `a=mid`, if the remote side sent one (RFC 5888).
   package var mid: String?
+  /// The number of the stream that its tracks belong to, from 1, in both directions.
+  package var stream = 1
   package var codec: Codec
   /// Whether we send in this section, and whether the remote side may.
   package var sends: Bool

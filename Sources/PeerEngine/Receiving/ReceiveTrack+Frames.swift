@@ -29,7 +29,7 @@ extension ReceiveTrack {
     }
     guard due <= now, !isRecovering else { return }
     isRecovering = true
-    events.append(.recovering(media.kind))
+    events.append(.recovering(id))
   }
 
   mutating func takeFrames(now: MonotonicInstant, events: inout [MediaEvent]) {
@@ -65,7 +65,8 @@ extension ReceiveTrack {
     events.append(
       .frame(
         EncodedFrame(
-          owner: owner, codec: media.codec, time: known.time, payload: frame.payload, opus: frame.opus,
+          owner: owner, stream: media.stream, codec: media.codec, time: known.time, payload: frame.payload,
+          opus: frame.opus,
           isKeyframe: frame.isKeyframe, size: frame.size, arrived: known.arrival,
           gap: gaps.gap(before: known, now: now))))
     if reportIsPending { reportClock(now: now, events: &events) }
@@ -88,6 +89,7 @@ extension ReceiveTrack {
     events.append(
       .clock(
         ClockReport(
-          owner: owner, codec: media.codec, time: time, ntp: report.time.value, arrival: report.arrival.instant)))
+          owner: owner, stream: media.stream, codec: media.codec, time: time, ntp: report.time.value,
+          arrival: report.arrival.instant)))
   }
 }

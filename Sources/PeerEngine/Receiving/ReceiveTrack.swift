@@ -57,6 +57,9 @@ package struct ReceiveTrack: Sendable {
     requester = KeyframeRequester(interval: configuration.keyframeInterval)
   }
 
+  /// Names the track in events.
+  package var id: TrackID { TrackID(of: owner, stream: media.stream, kind: media.kind) }
+
   /// The sender's source that feedback refers to: the selected one, or else an announced one.
   package var mediaSSRC: UInt32? { selected ?? media.remoteSources.first?.ssrc }
 
@@ -170,7 +173,7 @@ package struct ReceiveTrack: Sendable {
   private mutating func reportStatistics(now: MonotonicInstant, events: inout [MediaEvent]) {
     if let position = selectedIndex { statistics.jitter = sources[position].reporter.jitterSeconds }
     statistics.bitrate = meter.bitrate(now: now)
-    events.append(.statistics(media.kind, statistics))
+    events.append(.statistics(id, statistics))
   }
 }
 

@@ -42,8 +42,9 @@ final class FramePipeline {
     case .clock(let report):
       lastActivity = max(lastActivity ?? report.arrived, report.arrived)
       timeline.add(report)
-    case .recovering(let kind): timeline.recovering(kind, now: now)
-    case .statistics(let kind, let counts): statistics[kind, default: .init()].update(counts)
+    case .recovering(let track): timeline.recovering(track.kind, now: now)
+    case .statistics(let track, let counts): statistics[track.kind, default: .init()].update(counts)
+    case .described: break
     }
   }
 

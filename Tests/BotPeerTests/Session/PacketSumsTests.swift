@@ -79,7 +79,7 @@ struct PacketSumsTests {
     }
     listener.close()
     var counts = TrackStatistics()
-    for case .statistics(.video, let last) in listener.events { counts = last }
+    for case .statistics(let track, let last) in listener.events where track.kind == .video { counts = last }
     #expect(counts.packetsReceived + counts.packetsPadding + counts.packetsLost == counts.packetsExpected)
     #expect(counts.packetsExpected == UInt64(expected))
     #expect(counts.packetsPadding == UInt64(padding))

@@ -191,7 +191,7 @@ struct ReportTests {
     call.run(for: .milliseconds(5_500))
     func counts(_ side: SessionCall.Side) -> [TrackStatistics] {
       side.events.compactMap { event in
-        if case .statistics(.video, let statistics) = event { statistics } else { nil }
+        if case .statistics(let track, let statistics) = event, track.kind == .video { statistics } else { nil }
       }
     }
     #expect(counts(call.bob).count == 5)

@@ -22,7 +22,7 @@ struct ManifestTests {
     counts.packetsReceived = 1_000
     counts.packetsLost = 3
     counts.packetsRecovered = 7
-    script.add(.statistics(.video, counts), at: 1)
+    script.add(.statistics(TrackID(of: ParticipantID("alice"), kind: .video), counts), at: 1)
     let summary = try #require(try await folder.record(script, reason: .connectionLost).first)
     let text = try folder.bytes("3f2a.json")
     let read = try RecordingManifest(parsing: text)

@@ -24,7 +24,9 @@ struct CountTests {
 
   private func entry(_ all: [TrackStatistics]) throws -> RecordingManifest.Track {
     let pipeline = FramePipeline(alignmentDelay: .zero, verification: nil)
-    for counts in all { pipeline.receive(.statistics(.audio, counts), now: Script.beginning) }
+    for counts in all {
+      pipeline.receive(.statistics(TrackID(of: ParticipantID("alice"), kind: .audio), counts), now: Script.beginning)
+    }
     pipeline.receive(
       .frame(
         EncodedFrame(

@@ -82,7 +82,8 @@ struct TrailingGapsTests {
     statistics.packetsLost -= min(statistics.packetsLost, statistics.packetsLate)
     statistics.packetsLost += UInt64(open.packetsLost)
     statistics.framesDropped += UInt64(open.framesDropped)
-    pipeline.receive(.statistics(.video, statistics), now: Script.beginning + .seconds(10))
+    pipeline.receive(
+      .statistics(TrackID(of: ParticipantID("alice"), kind: .video), statistics), now: Script.beginning + .seconds(10))
     pipeline.end()
     _ = pipeline.release(now: Script.beginning + .seconds(10), everything: true)
     let track = try #require(

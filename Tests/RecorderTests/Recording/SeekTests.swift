@@ -67,7 +67,7 @@ struct SeekTests {
     }
     script.addReports(.opus, at: [0.5])
     script.addReports(.vp8, at: [0.6])
-    if isReported { script.add(.recovering(.video), at: 2.1) }
+    if isReported { script.add(.recovering(TrackID(of: ParticipantID("alice"), kind: .video)), at: 2.1) }
     return script
   }
 

@@ -26,7 +26,7 @@ extension Script {
     statistics.packetsLost += UInt64(behind)
     statistics.packetsExpected = statistics.packetsReceived + statistics.packetsLost
     let end = inOrder.last.map { ($0.at - Script.beginning) / .seconds(1) } ?? 0
-    script.add(.statistics(codec.kind, statistics), at: end)
+    script.add(.statistics(TrackID(of: ParticipantID("alice"), kind: codec.kind), statistics), at: end)
     return script
   }
 }

@@ -128,7 +128,7 @@ struct SimulatedSender {
       let length = frame.codec == .opus ? Duration.microseconds(Int64(spacing * 1e6)) : nil
       timeline.add(frame, length: length, now: Self.moment(arrival))
     case .clock(let report): timeline.add(report)
-    case .statistics, .recovering: break
+    case .statistics, .recovering, .described: break
     }
   }
 

@@ -47,7 +47,7 @@ final class RecordedFolder {
       let id = ParticipantID(peer.id)
       recorder.begin(id, now: SyntheticPeer.beginning, wallClock: wallClock)
       all += try peer.arrivals().map { ($0.at, id, $0.event) }
-      all += counts.map { (peer.seconds + 0.02, id, .statistics($0.key, $0.value)) }
+      all += counts.map { (peer.seconds + 0.02, id, .statistics(TrackID(of: id, kind: $0.key), $0.value)) }
     }
     var look = 0.0
     let inOrder = all.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
