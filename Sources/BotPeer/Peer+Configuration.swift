@@ -52,6 +52,12 @@ extension Peer {
     public var sending: Set<MediaKind> = []
     /// The kinds of media to receive; any other is offered and answered as `sendonly` or `inactive`.
     public var receiving: Set<MediaKind> = [.audio, .video]
+    /// Whether further media sections that a participant offers are used to send as well: for media that is sent back to them, whose
+    /// frames name the stream that they came from.
+    public var sendsInEverySection = false
+    /// The codecs that may be negotiated for each kind of media, the best first; nil for all, in the order of `Codec.allCases`.
+    public var audioCodecs: [Codec]?
+    public var videoCodecs: [Codec]?
     /// How long the first packets of a track wait for packets that were sent before them. A recording needs those; media
     /// that is passed on at once must not begin late.
     public var initialReorderingDelay: Duration = .milliseconds(400)

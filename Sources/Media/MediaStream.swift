@@ -44,3 +44,10 @@ public struct MediaStream: Sendable, Hashable {
     self.tracks = tracks.mapValues(shown)
   }
 }
+
+extension Dictionary where Key == TrackID {
+  /// The value of the track of a kind in the first stream of a participant, of whom all tracks are.
+  package subscript(kind: MediaKind) -> Value? {
+    first { $0.key.stream == 1 && $0.key.kind == kind }?.value
+  }
+}

@@ -16,8 +16,8 @@ public struct RejectedSection: Sendable, Hashable, CustomStringConvertible {
     case unsupportedKind
     /// Without `a=rtcp-mux`, RTP and RTCP would need two transports (RFC 8834, 4.5).
     case noRTCPMultiplexing
-    /// Another section of its kind is used.
-    case additionalSection
+    /// As many media sections are used as we support.
+    case tooManySections
     /// It does not share the transport of the sections that are used.
     case separateTransport
     /// Its data channels cannot be used: it has no SCTP port, or carries something else.
@@ -89,7 +89,7 @@ public struct RejectedSection: Sendable, Hashable, CustomStringConvertible {
       "protocol \"\(offered.first ?? "")\" is not supported; we support \(Self.list(supported))"
     case .unsupportedKind: "\"\(kind)\" is neither audio, video nor data channels"
     case .noRTCPMultiplexing: "no rtcp-mux"
-    case .additionalSection: "we support one section of this kind"
+    case .tooManySections: "we support 16 media sections"
     case .separateTransport: "it is not in one BUNDLE group with the sections that are used"
     case .unusableDataChannels:
       "its data channels cannot be used, because it has no SCTP port or carries something else"

@@ -113,6 +113,10 @@ final class PeerDriver {
     self.turnEnded = turnEnded
     var settings = PeerDemultiplexer.Configuration(sending: configuration.sending, isPolite: configuration.isPolite)
     settings.receiving = configuration.receiving
+    settings.sendsInEverySection = configuration.sendsInEverySection
+    settings.codecs = CodecPreferences(
+      audio: configuration.audioCodecs ?? settings.codecs.audio,
+      video: configuration.videoCodecs ?? settings.codecs.video)
     settings.dataChannels = configuration.dataChannels
     settings.allowsLocalCandidates = configuration.allowsLocalCandidates
     settings.resolvesNames = configuration.resolvesLocalNames && configuration.iceTransportPolicy == .all

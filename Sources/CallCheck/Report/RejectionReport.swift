@@ -25,7 +25,7 @@ public struct RejectionReport: Sendable, Hashable, Codable {
   }
 
   /// Whether it explains why there is no media of its kind: not if another section of the kind is used.
-  var isOfWholeKind: Bool { reason != RejectedSection.Reason.additionalSection.rawValue }
+  var isOfWholeKind: Bool { reason != RejectedSection.Reason.tooManySections.rawValue }
 
   /// Whether we support nothing of what was offered, so that only another offer can bring media.
   var isUnsupported: Bool {

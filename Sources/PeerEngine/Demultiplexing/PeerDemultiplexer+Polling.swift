@@ -51,9 +51,9 @@ extension PeerDemultiplexer {
     var next = schedule.earliest
     isUrgent = schedule.isUrgent
     isConnecting = schedule.isConnecting(now: now)
-    if !gates.isEmpty {
-      for gate in gates.values {
-        guard let due = gate.deadline.map(MonotonicInstant.init) else { continue }
+    if !rateLimiters.isEmpty {
+      for limiter in rateLimiters.values {
+        guard let due = limiter.deadline.map(MonotonicInstant.init) else { continue }
         next = next.map { min($0, due) } ?? due
       }
     }
@@ -66,10 +66,10 @@ extension PeerDemultiplexer {
 
   /// Handles the waiting descriptions that are due, and removes the limiters that are idle.
   private func openGates(now: ContinuousClock.Instant) {
-    if gates.isEmpty { return }
-    for participant in Array(gates.keys) {
-      for message in gates[participant]?.open(now: now) ?? [] { act(on: message, from: participant, now: now) }
-      if gates[participant]?.isIdle(now: now) == true { gates[participant] = nil }
+    if rateLimiters.isEmpty { return }
+    for participant in Array(rateLimiters.keys) {
+      for message in rateLimiters[participant]?.open(now: now) ?? [] { act(on: message, from: participant, now: now) }
+      if rateLimiters[participant]?.isIdle(now: now) == true { rateLimiters[participant] = nil }
     }
   }
 

@@ -14,6 +14,10 @@ package final class PeerDemultiplexer {
   package struct Configuration {
     package var sending: Set<MediaKind> = []
     package var receiving = Set(MediaKind.allCases)
+    /// Whether further media sections that a participant offers are used to send as well.
+    package var sendsInEverySection = false
+    /// The codecs that may be negotiated.
+    package var codecs = CodecPreferences()
     package var allowsLocalCandidates = true
     /// Whether the owner looks up the names of candidates.
     package var resolvesNames = false
@@ -59,7 +63,7 @@ package final class PeerDemultiplexer {
   }
 
   private let configuration: Configuration
-  var gates: [ParticipantID: SignallingRateLimiter] = [:]
+  var rateLimiters: [ParticipantID: SignallingRateLimiter] = [:]
   /// The engines by the first half of a STUN request's USERNAME.
   var byUsernameFragment: [ByteBuffer: PeerConnection] = [:]
   /// The engines by path, for all other datagrams: an engine owns a path once a check has succeeded on it.
@@ -72,8 +76,8 @@ package final class PeerDemultiplexer {
   static let maximumReflexiveAddresses = 64
   var relayedAddresses: [RelayedAddress] = []
   var nat64: NAT64Prefix?
-  /// The frames that a viewer who joins now needs to decode the current frame.
-  private var groupOfPictures = GroupOfPicturesCache()
+  /// The frames of each of our streams that a viewer who joins now needs to decode the current frame.
+  private var groupsOfPictures: [Int: GroupOfPicturesCache] = [:]
   /// When the engines in ``engines`` must be polled.
   var schedule = PollSchedule()
   /// The engines to which something has happened since their last poll.
@@ -133,7 +137,7 @@ package final class PeerDemultiplexer {
   package func participantLeft(
     _ participant: ParticipantID, isRejoinVerified: Bool = true, now: ContinuousClock.Instant
   ) {
-    gates[participant]?.forgetWaiting()
+    rateLimiters[participant]?.forgetWaiting()
     announcements[participant] = nil
     guard let engine = engines[participant] else { return }
     engine.participantLeft(isRejoinVerified: isRejoinVerified, now: now)
@@ -160,7 +164,7 @@ package final class PeerDemultiplexer {
 
   package func send(_ frame: EncodedFrame, now: ContinuousClock.Instant) {
     if frame.codec.kind == .video, configuration.media.sending.keyframeResponse == .replay {
-      groupOfPictures.add(frame)
+      groupsOfPictures[frame.stream, default: GroupOfPicturesCache()].add(frame)
     }
     for engine in engines.values {
       engine.send(frame, now: now)
@@ -205,7 +209,7 @@ package final class PeerDemultiplexer {
   }
 
   package func disconnect(_ participant: ParticipantID, because ending: CloseReason, now: ContinuousClock.Instant) {
-    gates[participant]?.forgetWaiting()
+    rateLimiters[participant]?.forgetWaiting()
     guard let engine = engines[participant] else { return }
     engine.close(ending, now: now)
     markForPoll(engine)
@@ -213,12 +217,12 @@ package final class PeerDemultiplexer {
 
   /// Whether there is an engine of a participant, or a waiting message will create one.
   package func isConnecting(to participant: ParticipantID) -> Bool {
-    engines[participant] != nil || gates[participant]?.deadline != nil
+    engines[participant] != nil || rateLimiters[participant]?.deadline != nil
   }
 
   /// The number of entries that are stored for participants; 0 when there are none.
   package var footprint: Int {
-    engines.count + gates.count + byUsernameFragment.count + byPath.count + awaitedResponses.count
+    engines.count + rateLimiters.count + byUsernameFragment.count + byPath.count + awaitedResponses.count
       + enginesToPoll.count + events.count
   }
 
@@ -258,6 +262,8 @@ package final class PeerDemultiplexer {
       isPolite: direction != .sendReceive || configuration.isPolite(participant))
     settings.isIdentityVerified = announcement.isIdentityVerified
     settings.receiving = direction == .sendOnly ? [] : configuration.receiving
+    settings.sendsInEverySection = configuration.sendsInEverySection
+    settings.codecs = configuration.codecs
     settings.allowsLocalCandidates = configuration.allowsLocalCandidates
     settings.resolvesNames = configuration.resolvesNames
     settings.hostNames = configuration.hostNames
@@ -274,7 +280,7 @@ package final class PeerDemultiplexer {
     for (mapped, base) in reflexiveAddresses { engine.addServerReflexive(mapped, base: base) }
     for relay in relayedAddresses { engine.addRelayed(relay, now: now) }
     if nat64 != nil { engine.setNAT64(nat64, now: now) }
-    engine.prime(groupOfPictures, now: now)
+    for group in groupsOfPictures.values { engine.prime(group, now: now) }
     engines[participant] = engine
     schedule.add(engine)
     return engine

@@ -130,6 +130,11 @@ extension PeerConnection {
       case .keyframeRequested: actions.append(.event(.keyframeRequested))
       case .targetBitrate(let target):
         actions.append(.event(.targetBitrate(target.bitrate, fractionLost: target.fractionLost)))
+      case .codecNotNegotiated(let codec):
+        let name = codec.properties.name
+        actions.append(
+          .event(
+            .problem("Our \(codec.kind.rawValue) is not sent: it is \(name), which the participant does not accept.")))
       }
     }
     swap(&actions, &self.actions)

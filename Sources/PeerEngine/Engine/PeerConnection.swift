@@ -21,6 +21,10 @@ internal import Signalling
 package final class PeerConnection {
   package struct Configuration: Sendable {
     package var participant: ParticipantID
+    /// Whether further media sections that the participant offers are used to send as well.
+    package var sendsInEverySection = false
+    /// The codecs that may be negotiated.
+    package var codecs = CodecPreferences()
     package var identity: DTLSIdentity
     /// The local addresses of the sockets that datagrams can leave from.
     package var localAddresses: [TransportAddress]
@@ -160,12 +164,14 @@ package final class PeerConnection {
     self.checkPace = checkPace
     participant = configuration.participant
     var generator = generator
-    let local = LocalDescription(
+    var local = LocalDescription(
       fingerprint: configuration.identity.fingerprint, sending: configuration.sending,
       receiving: configuration.receiving,
       data: configuration.dataChannels.map { options in
         LocalData(isOffered: !options.opened.isEmpty, maximumMessageBytes: options.maximumMessageBytes)
       }, using: &generator)
+    local.sendsInEverySection = configuration.sendsInEverySection
+    local.codecs = configuration.codecs
     agent = ICEAgent(
       role: offers ? .controlling : .controlled,
       credentials: local.credentials, tieBreaker: generator.next(), generator: generator)

@@ -5,8 +5,8 @@ public import NetworkEmulation
 public struct PeerStatistics: Sendable, Hashable {
   public var participant: ParticipantID
   public var state: ConnectionState
-  /// The received tracks' counts by kind.
-  public var received: [MediaKind: TrackStatistics] = [:]
+  /// The received tracks' counts.
+  public var received: [TrackID: TrackStatistics] = [:]
   /// Frames that were passed to the connection for sending.
   public var framesSent: UInt64 = 0
   /// RTP packets sent, retransmissions included.

@@ -21,8 +21,11 @@ struct DescriptionWriter {
     description.append(type: "s", "-")
     description.append(type: "t", "0 0")
     if !bundle.isEmpty { description.append("group", "BUNDLE " + bundle.joined(separator: " ")) }
-    let isSending = sections.contains { $0.media?.direction.sends == true }
-    description.append("msid-semantic", isSending ? " WMS \(local.streamID)" : " WMS")
+    if sections.contains(where: { $0.media?.allowsMixedExtensions == true }) {
+      description.append("extmap-allow-mixed")
+    }
+    let sent = Set(sections.compactMap(\.media).filter(\.direction.sends).map(\.stream)).sorted()
+    description.append("msid-semantic", ([" WMS"] + sent.map(local.streamID)).joined(separator: " "))
 
     // The media section that describes the transport; without a bundle there is only one.
     let first = sections.firstIndex { section in
@@ -48,7 +51,7 @@ struct DescriptionWriter {
   }
 
   private func write(_ section: LocalSection, _ media: LocalMedia, withCandidates: Bool) -> MediaSection {
-    let formats = [media.payloadType, media.retransmissionPayloadType].compactMap { $0.map { String($0) } }
+    let formats = media.formats.flatMap(\.payloadTypes).map { String($0) }
     // Port 9 and no address: the candidates are trickled (RFC 8840, 4.1.1).
     var written = MediaSection(
       MediaLine(kind: section.kind, port: 9, transportProtocol: section.transportProtocol, formats: formats))
@@ -57,15 +60,15 @@ struct DescriptionWriter {
     appendTransport(of: section, withCandidates: withCandidates, to: &written)
     appendExtensions(media, to: &written)
     written.append(media.direction.rawValue)
-    let track = local[media.codec.kind]
-    if media.direction.sends { written.append("msid", "\(local.streamID) \(track.trackID)") }
+    let track = media.direction.sends ? local[.init(stream: media.stream, kind: media.kind)] : nil
+    if let track { written.append("msid", "\(local.streamID(media.stream)) \(track.trackID)") }
     written.append("rtcp-mux")
     // RTCP has no socket of its own here, and only an offer may say so (RFC 8858, 3).
     if setup == .actpass { written.append("rtcp-mux-only") }
     if media.supportsReducedSizeRTCP { written.append("rtcp-rsize") }
     if media.supportsRRTR { written.append("rtcp-xr", "rcvr-rtt=all") }
     appendFormats(media, to: &written)
-    if media.direction.sends { appendSources(track, media, to: &written) }
+    if let track { appendSources(track, media, to: &written) }
     if !media.streams.isEmpty {
       for stream in media.streams {
         written.append("rid", stream.text)
@@ -108,30 +111,34 @@ struct DescriptionWriter {
   }
 
   private func appendFormats(_ media: LocalMedia, to written: inout MediaSection) {
-    let number = media.payloadType
-    written.append("rtpmap", "\(number) \(media.codec.encoding)")
-    for value in media.feedback.values {
-      written.append("rtcp-fb", "\(number) \(value)")
-    }
-    if let parameters = media.codec.formatParameters(stereo: media.acceptsStereo) {
-      written.append("fmtp", "\(number) \(parameters)")
-    }
-    if let retransmission = media.retransmissionPayloadType {
-      written.append("rtpmap", "\(retransmission) rtx/\(media.codec.clockRate)")
-      written.append("fmtp", "\(retransmission) apt=\(number)")
+    for format in media.formats {
+      let number = format.payloadType
+      written.append("rtpmap", "\(number) \(format.codec.encoding)")
+      for value in format.feedback.values {
+        written.append("rtcp-fb", "\(number) \(value)")
+      }
+      if let parameters = format.codec.formatParameters(stereo: media.acceptsStereo) {
+        written.append("fmtp", "\(number) \(parameters)")
+      }
+      if let retransmission = format.retransmissionPayloadType {
+        written.append("rtpmap", "\(retransmission) rtx/\(format.codec.clockRate)")
+        written.append("fmtp", "\(retransmission) apt=\(number)")
+      }
     }
   }
 
   private func appendSources(_ track: LocalTrack, _ media: LocalMedia, to written: inout MediaSection) {
     var sources = [track.ssrc]
-    if media.retransmissionPayloadType != nil, let retransmission = track.retransmissionSSRC {
+    if media.formats.contains(where: { $0.retransmissionPayloadType != nil }),
+      let retransmission = track.retransmissionSSRC
+    {
       sources.append(retransmission)
       written.append("ssrc-group", SourceGroup(semantics: "FID", sources: sources).text)
     }
     for source in sources {
       written.append("ssrc", SourceAttribute(ssrc: source, name: "cname", value: local.cname).text)
       // Plan B clients identify a source's stream and track only by this attribute.
-      let names = "\(local.streamID) \(track.trackID)"
+      let names = "\(local.streamID(media.stream)) \(track.trackID)"
       written.append("ssrc", SourceAttribute(ssrc: source, name: "msid", value: names).text)
     }
   }

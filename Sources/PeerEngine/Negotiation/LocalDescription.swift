@@ -17,6 +17,12 @@ package struct LocalDescription: Sendable, Hashable {
   package var streamID: String
   package var audio: LocalTrack
   package var video: LocalTrack
+  /// The tracks of our further streams.
+  private var further: [Key: LocalTrack] = [:]
+  /// Whether further sections that the remote side offers are used to send as well, if the first one of their kind is.
+  package var sendsInEverySection = false
+  /// The codecs that may be negotiated.
+  package var codecs = CodecPreferences()
   /// Our side of the data channels; nil if we use none.
   package var data: LocalData?
 
@@ -80,6 +86,57 @@ package struct LocalDescription: Sendable, Hashable {
   mutating func removeCandidate(_ candidate: String) {
     candidates.removeAll { $0 == candidate }
   }
+
+  /// Names a track of ours: the number of its stream, from 1, and its kind.
+  package struct Key: Sendable, Hashable {
+    package var stream: Int
+    package var kind: MediaKind
+
+    package init(stream: Int = 1, kind: MediaKind) {
+      self.stream = stream
+      self.kind = kind
+    }
+  }
+
+  /// The tracks, in the order of our offers.
+  package var keys: [Key] {
+    MediaKind.allCases.map { Key(kind: $0) }
+      + further.keys.sorted { ($0.stream, $0.kind.rawValue) < ($1.stream, $1.kind.rawValue) }
+  }
+
+  /// A track; nil for one of a further stream that does not exist yet.
+  package subscript(key: Key) -> LocalTrack? {
+    get {
+      guard key.stream != 1 else { return self[key.kind] }
+      return further[key]
+    }
+    set {
+      guard key.stream != 1 else { return self[key.kind] = newValue ?? self[key.kind] }
+      further[key] = newValue
+    }
+  }
+
+  /// Returns a track, which is created if it does not exist yet.
+  mutating func track(_ key: Key, using generator: inout some RandomNumberGenerator) -> LocalTrack {
+    if let known = self[key] { return known }
+    let first = self[key.kind]
+    var taken = Set(keys.compactMap { self[$0] }.flatMap { [$0.ssrc, $0.retransmissionSSRC ?? $0.ssrc] })
+    func source() -> UInt32 {
+      while true {
+        let source = UInt32.random(in: 1...UInt32.max, using: &generator)
+        if taken.insert(source).inserted { return source }
+      }
+    }
+    let track = LocalTrack(
+      isSent: sendsInEverySection && first.isSent, isReceived: first.isReceived,
+      trackID: RandomString.make(length: 24, using: &generator), ssrc: source(),
+      retransmissionSSRC: first.retransmissionSSRC == nil ? nil : source())
+    further[key] = track
+    return track
+  }
+
+  /// Returns the id of one of our streams in `a=msid`.
+  func streamID(_ stream: Int) -> String { stream == 1 ? streamID : "\(streamID)-\(stream)" }
 
   subscript(kind: MediaKind) -> LocalTrack {
     get {

@@ -52,7 +52,7 @@ struct LocalSection: Sendable, Hashable {
     var section = self
     switch content {
     case .refused: break
-    case .media(let media): section.content = .refused(format: String(media.payloadType))
+    case .media(let media): section.content = .refused(format: String(media.formats[0].payloadType))
     case .data(let data): section.content = .refused(format: data.formats[0])
     }
     return section
@@ -61,10 +61,10 @@ struct LocalSection: Sendable, Hashable {
 
 /// Our side of a media section that is not refused.
 struct LocalMedia: Sendable, Hashable {
-  var codec: Codec
-  var payloadType: UInt8
-  var retransmissionPayloadType: UInt8?
-  var feedback: NegotiatedMedia.Feedback
+  /// The formats, the preferred one first; at least one.
+  var formats: [MediaFormat]
+  /// The number of our stream whose track is, or would be, sent in the section, from 1.
+  var stream = 1
   var extensions: NegotiatedMedia.Extensions
   /// The direction of each extension, as we see it, where the offer states it.
   var extensionDirections: [HeaderExtension: MediaDirection] = [:]
@@ -73,11 +73,18 @@ struct LocalMedia: Sendable, Hashable {
   var wantsToSend: Bool
   var supportsReducedSizeRTCP: Bool
   var supportsRRTR: Bool
+  /// Whether header extensions with one-byte and with two-byte headers may be mixed (RFC 8285, 6): in an answer to an offer that
+  /// allows it.
+  var allowsMixedExtensions = false
   /// Whether we ask for Opus in stereo (RFC 7587, 6.1). A browser sends two channels only if asked, and then those of a
   /// mono microphone as well, so an answer asks only for what the offer mentions.
   var acceptsStereo: Bool
   /// The simulcast streams that we receive.
   var streams: [RestrictionIdentifier] = []
+
+  var kind: MediaKind { formats[0].codec.kind }
+  /// Names our track.
+  var key: LocalDescription.Key { .init(stream: stream, kind: kind) }
 }
 
 extension LocalMedia {
@@ -85,22 +92,29 @@ extension LocalMedia {
   /// capabilities that we share.
   ///
   /// - Parameters:
+  ///   - stream: the number of our stream whose track belongs to the section.
   ///   - sending: whether we have media to send.
   ///   - receiving: whether we receive the remote side's media.
-  init(answering remote: RemoteMedia, sending: Bool, receiving: Bool) {
+  init(answering remote: RemoteMedia, stream: Int = 1, sending: Bool, receiving: Bool) {
     self.init(
-      codec: remote.codec, payloadType: remote.payloadType,
-      retransmissionPayloadType: remote.retransmissionPayloadType,
-      feedback: remote.feedback.intersection(.all(for: remote.codec)), extensions: remote.extensions,
+      formats: remote.formats.map { format in
+        var ours = format
+        ours.feedback = format.feedback.intersection(.all(for: format.codec))
+        return ours
+      },
+      stream: stream, extensions: remote.extensions,
       extensionDirections: remote.extensionDirections.mapValues { $0.reversed },
       direction: MediaDirection(
         sends: sending && remote.direction.receives, receives: receiving && remote.direction.sends),
       wantsToSend: sending, supportsReducedSizeRTCP: remote.supportsReducedSizeRTCP, supportsRRTR: remote.supportsRRTR,
+      allowsMixedExtensions: remote.allowsMixedExtensions,
       acceptsStereo: remote.acceptsStereo || receiving && remote.sendsStereo,
       streams: !receiving
         ? []
         : remote.streams.map { stream in
-          let restrictions = stream.restrictions.compactMap { Self.answered($0, payloadType: remote.payloadType) }
+          let restrictions = stream.restrictions.compactMap {
+            Self.answered($0, payloadType: remote.formats[0].payloadType)
+          }
           return RestrictionIdentifier(id: stream.id, direction: .receive, restrictions: restrictions)
         })
   }
@@ -123,16 +137,22 @@ extension LocalMedia {
   /// Returns what remains of this offer after the remote side's answer.
   func agreed(with remote: RemoteMedia) -> LocalMedia {
     var agreed = self
-    agreed.payloadType = remote.payloadType
-    agreed.retransmissionPayloadType =
-      retransmissionPayloadType == nil ? nil : remote.retransmissionPayloadType
-    agreed.feedback = feedback.intersection(remote.feedback)
+    agreed.formats = remote.formats.compactMap { theirs in
+      guard let ours = formats.first(where: { $0.codec == theirs.codec }) else { return nil }
+      return MediaFormat(
+        codec: theirs.codec, payloadType: theirs.payloadType,
+        retransmissionPayloadType: ours.retransmissionPayloadType == nil ? nil : theirs.retransmissionPayloadType,
+        feedback: ours.feedback.intersection(theirs.feedback))
+    }
+    if agreed.formats.isEmpty { agreed.formats = formats }
     for known in HeaderExtension.allCases where extensions[known] != remote.extensions[known] {
       // An answer may omit an extension, but not change its id (RFC 8285, 6).
       agreed.extensions[known] = nil
       agreed.extensionDirections[known] = nil
     }
-    if agreed.extensions.transportSequenceNumber == nil { agreed.feedback.transportWide = false }
+    if agreed.extensions.transportSequenceNumber == nil {
+      for position in agreed.formats.indices { agreed.formats[position].feedback.transportWide = false }
+    }
     agreed.direction = MediaDirection(
       sends: direction.sends && remote.direction.receives, receives: direction.receives && remote.direction.sends)
     agreed.supportsReducedSizeRTCP = supportsReducedSizeRTCP && remote.supportsReducedSizeRTCP
@@ -141,13 +161,31 @@ extension LocalMedia {
     return agreed
   }
 
-  /// Returns the settings for the media session.
-  func negotiated(index: Int, mid: String?, remote: RemoteMedia, track: LocalTrack) -> NegotiatedMedia {
-    NegotiatedMedia(
-      index: index, mid: mid, codec: codec, sends: direction.sends, receives: direction.receives,
-      payloadType: payloadType, retransmissionPayloadType: retransmissionPayloadType, feedback: feedback,
-      extensions: extensions, remoteSources: remote.sources, remoteStreamIDs: streams.map(\.id),
-      localSSRC: track.ssrc,
-      localRetransmissionSSRC: retransmissionPayloadType == nil ? nil : track.retransmissionSSRC)
+  /// Returns the settings for the media session: one for each track that the remote side may send in the section.
+  ///
+  /// - Parameters:
+  ///   - numbers: the numbers of the streams of these tracks; nil for one that is not received.
+  ///   - track: our track.
+  func negotiated(
+    index: Int, mid: String?, remote: RemoteMedia, numbers: [Int?], track: LocalTrack
+  ) -> [NegotiatedMedia] {
+    zip(remote.tracks, numbers).enumerated().map { ordinal, theirs in
+      let (remoteTrack, number) = theirs
+      let format = formats[0]
+      var media = NegotiatedMedia(
+        index: index, mid: mid, codec: format.codec, sends: direction.sends && ordinal == 0,
+        receives: direction.receives && number != nil, payloadType: format.payloadType,
+        retransmissionPayloadType: format.retransmissionPayloadType, feedback: format.feedback,
+        extensions: extensions, remoteSources: remoteTrack.sources, remoteStreamIDs: streams.map(\.id),
+        localSSRC: track.ssrc,
+        localRetransmissionSSRC: format.retransmissionPayloadType == nil ? nil : track.retransmissionSSRC)
+      media.alternatives = Array(formats.dropFirst())
+      media.ordinal = ordinal
+      media.stream = number ?? 1
+      media.localStream = stream
+      media.streamID = remoteTrack.streamID
+      media.content = remote.content
+      return media
+    }
   }
 }

@@ -47,14 +47,22 @@ package struct NegotiatedSession: Sendable, Hashable {
   }
 }
 
-/// One media section that both sides accepted.
+/// One track that the remote side may send, with the media section that both sides accepted: a section has several with Plan B only.
 package struct NegotiatedMedia: Sendable, Hashable {
-  /// The index of its m-line, from 0.
+  /// The index of its section's m-line, from 0.
   package var index: Int
+  /// The position of the track among those of its section, from 0. Media of ours is sent with the first.
+  package var ordinal = 0
   /// The value of `a=mid`, if the remote side sent one (RFC 5888).
   package var mid: String?
-  /// The number of the stream that its tracks belong to, from 1, in both directions.
+  /// The number of the participant's stream that the track belongs to, from 1.
   package var stream = 1
+  /// The number of our stream whose track is sent in the section, from 1.
+  package var localStream = 1
+  /// The id of the participant's stream in `a=msid` (RFC 8830), and what it shows (`a=content`, RFC 4796), as written.
+  package var streamID: String?
+  package var content: String?
+  /// The preferred codec; the members that follow are of its format.
   package var codec: Codec
   /// Whether we send in this section, and whether the remote side may.
   package var sends: Bool
@@ -65,6 +73,8 @@ package struct NegotiatedMedia: Sendable, Hashable {
   /// The payload type of its retransmissions (RFC 4588), if both sides support RTX.
   package var retransmissionPayloadType: UInt8?
   package var feedback: Feedback
+  /// The formats that may be used as well, in the order of preference. The payload type of each packet tells its format.
+  package var alternatives: [MediaFormat] = []
   package var extensions: Extensions
 
   /// The sources that the remote SDP announces with `a=ssrc`, each with its RTX source from `a=ssrc-group:FID`. Empty when
@@ -78,6 +88,26 @@ package struct NegotiatedMedia: Sendable, Hashable {
   package var localRetransmissionSSRC: UInt32?
 
   package var kind: MediaKind { codec.kind }
+
+  /// Names the track among those of the connection.
+  package var trackKey: Int { index &* 256 &+ ordinal }
+
+  /// The preferred format.
+  package var format: MediaFormat {
+    MediaFormat(
+      codec: codec, payloadType: payloadType, retransmissionPayloadType: retransmissionPayloadType, feedback: feedback)
+  }
+
+  /// Returns the format with this payload type, for media or for retransmissions.
+  package func format(of payloadType: UInt8) -> MediaFormat? {
+    if payloadType == self.payloadType || payloadType == retransmissionPayloadType { return format }
+    return alternatives.first { $0.payloadType == payloadType || $0.retransmissionPayloadType == payloadType }
+  }
+
+  /// Returns the format of a codec.
+  package func format(of codec: Codec) -> MediaFormat? {
+    codec == self.codec ? format : alternatives.first { $0.codec == codec }
+  }
 
   package init(
     index: Int, mid: String? = nil, codec: Codec, sends: Bool, receives: Bool, payloadType: UInt8,
@@ -111,7 +141,7 @@ package struct NegotiatedMedia: Sendable, Hashable {
     package init() {}
   }
 
-  /// The ids of the negotiated header extensions (RFC 8285), 1 to 14.
+  /// The ids of the negotiated header extensions (RFC 8285): 1 to 14, and 16 to 255 if both forms may be mixed.
   package struct Extensions: Sendable, Hashable {
     package var mid: UInt8?
     package var streamID: UInt8?

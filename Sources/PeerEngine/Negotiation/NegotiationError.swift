@@ -112,7 +112,7 @@ extension RemoteDescription {
         case .success:
           RejectedSection(
             index: index, kind: kind,
-            reason: used.contains { sections[$0].mediaLine.kind == kind } ? .additionalSection : .separateTransport)
+            reason: used.count >= SectionSelection.maximumSections ? .tooManySections : .separateTransport)
         }
       if let track = MediaKind(rawValue: kind).map({ local[$0] }) {
         rejected.isActive =

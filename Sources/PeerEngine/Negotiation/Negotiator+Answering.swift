@@ -14,44 +14,46 @@ extension Negotiator {
     _ sdp: String, givesWay: Bool = false
   ) throws(NegotiationError) -> (answer: String, session: NegotiatedSession)? {
     if isAwaitingAnswer && !isPolite && !givesWay { return nil }
-    var remote = try RemoteDescription(parsing: sdp)
+    var remote = try RemoteDescription(parsing: sdp, codecs: local.codecs)
     if isOurs(remote) { throw .ownDescription }
     if local.data == nil { remote.refuseData() }
 
     let choice = try SectionSelection(from: remote, rejected: remote.rejected(except: [], local: local)) {
       [sections, local] position, media in
-      let isKept =
-        position < sections.count && sections[position].media?.codec == media.codec
-        && sections[position].mid == remote.sections[position].mid
-      let track = local[media.codec.kind]
-      // Prefers a section that sends to us, then the one chosen before, then one that receives from us.
-      return (media.direction.sends && track.isReceived ? 4 : 0) + (isKept ? 2 : 0)
-        + (media.direction.receives && track.isSent ? 1 : 0)
+      let track = local[media.kind]
+      return isKept(position, of: remote, in: sections) || media.direction.sends && track.isReceived
+        || media.direction.receives && track.isSent
     }
+    let used = choice.positions.sorted()
+    let numbers = number(remote, at: used)
+    let ours = streams(for: used, of: remote, numbers: numbers)
 
     var agreed = remote.sections.map { LocalSection(refusing: $0) }
     var media: [NegotiatedMedia] = []
     var data: NegotiatedData?
-    for position in choice.positions.sorted() {
+    for position in used {
       if let theirs = remote.data(at: position), let own = local.data {
         let ours = DataSection(answering: theirs, maximumMessageBytes: own.maximumMessageBytes)
         agreed[position].content = .data(ours)
         data = .init(ours, theirs, index: position, mid: agreed[position].mid)
       }
       guard let theirs = remote.media(at: position) else { continue }
-      let track = local[theirs.codec.kind]
-      let ours = LocalMedia(answering: theirs, sending: track.isSent, receiving: track.isReceived)
-      agreed[position].content = .media(ours)
-      media.append(ours.negotiated(index: position, mid: agreed[position].mid, remote: theirs, track: track))
+      let key = LocalDescription.Key(stream: ours[position] ?? 1, kind: theirs.kind)
+      let track = local.track(key, using: &generator)
+      let answer = LocalMedia(
+        answering: theirs, stream: key.stream, sending: track.isSent, receiving: track.isReceived)
+      agreed[position].content = .media(answer)
+      media += answer.negotiated(
+        index: position, mid: agreed[position].mid, remote: theirs, numbers: numbers[position] ?? [], track: track)
     }
     isDataRefused = data == nil && (isDataRefused || sections.contains { $0.data != nil })
-    for kind in MediaKind.allCases {
+    let present = Set(agreed.compactMap { $0.media?.key })
+    for key in local.keys {
       // Media that the remote side stopped is not offered again, unless we have new media to send.
-      let wasThere = sections.contains { $0.media?.codec.kind == kind }
-      if media.contains(where: { $0.kind == kind }) {
-        refusedWhenSending[kind] = nil
-      } else if wasThere {
-        refusedWhenSending[kind] = local[kind].isSent
+      if present.contains(key) {
+        refusedWhenSending[key] = nil
+      } else if sections.contains(where: { $0.media?.key == key }) {
+        refusedWhenSending[key] = local[key]?.isSent
       }
     }
 
@@ -73,6 +75,67 @@ extension Negotiator {
     let answer = write(
       agreed, bundle: bundle, credentials: credentials, setup: role == .client ? .active : .passive)
     return (answer, session)
+  }
+
+  /// Returns whether a section of an offer was used before, with the same mid.
+  private func isKept(_ position: Int, of remote: RemoteDescription, in sections: [LocalSection]) -> Bool {
+    guard position < sections.count, sections[position].mid == remote.sections[position].mid,
+      let media = sections[position].media
+    else { return false }
+    return media.kind == remote.media(at: position)?.kind
+  }
+
+  /// Numbers the streams of the remote side's tracks.
+  ///
+  /// - Returns: for each section, the numbers of its tracks; nil for a track that is not received.
+  mutating func number(
+    _ remote: RemoteDescription, at positions: [Int]
+  ) -> [Int: [Int?]] {
+    var tracks: [StreamNumbering.Track] = []
+    for position in positions {
+      guard let media = remote.media(at: position) else { continue }
+      for (ordinal, track) in media.tracks.enumerated() {
+        tracks.append(
+          StreamNumbering.Track(
+            index: position, mid: remote.sections[position].mid, ordinal: ordinal, kind: media.kind,
+            streamID: track.streamID, isActive: media.direction.sends && local[media.kind].isReceived))
+      }
+    }
+    var numbers: [Int: [Int?]] = [:]
+    for (track, number) in zip(tracks, numbering.assign(tracks)) { numbers[track.index, default: []].append(number) }
+    return numbers
+  }
+
+  /// Returns which of our streams each section of an offer carries: the one that it carried before, else the one with the number
+  /// of the remote side's stream in it, else one that is to be sent and has no section, else the next number.
+  private func streams(
+    for positions: [Int], of remote: RemoteDescription, numbers: [Int: [Int?]]
+  ) -> [Int: Int] {
+    var streams: [Int: Int] = [:]
+    for kind in MediaKind.allCases {
+      let media = positions.compactMap { position in
+        remote.media(at: position).flatMap { $0.kind == kind ? (position, $0) : nil }
+      }
+      var taken: Set<Int> = []
+      func take(_ number: Int?, for position: Int) {
+        guard let number, streams[position] == nil, taken.insert(number).inserted else { return }
+        streams[position] = number
+      }
+      for (position, _) in media where isKept(position, of: remote, in: sections) {
+        take(sections[position].media?.stream, for: position)
+      }
+      // Where media flows in both directions, then where we may send.
+      for (position, media) in media where media.direction == .sendAndReceive {
+        take(numbers[position]?.first ?? nil, for: position)
+      }
+      let sent = local.keys.filter { $0.kind == kind && local[$0]?.isSent == true }.map(\.stream)
+      for receives in [true, false] {
+        for (position, media) in media where media.direction.receives == receives && streams[position] == nil {
+          take(sent.first { !taken.contains($0) && receives } ?? (1...).first { !taken.contains($0) }, for: position)
+        }
+      }
+    }
+    return streams
   }
 
   /// Returns our DTLS role: the one that the offer requires, else the present one, else client.

@@ -21,11 +21,11 @@ extension Negotiator {
     return write(offer.sections, bundle: offer.bundle, credentials: credentials, setup: .actpass)
   }
 
-  /// Returns the agreed sections with the directions that we want now, and a new one for each kind that has none.
+  /// Returns the agreed sections with the directions that we want now, and a new one for each track that has none.
   private func offeredSections() -> [LocalSection] {
     var offered = sections.map { section in
       guard var media = section.media else { return section }
-      let track = local[media.codec.kind]
+      let track = local[media.key] ?? local[media.kind]
       media.wantsToSend = track.isSent
       media.direction = MediaDirection(sends: track.isSent, receives: track.isReceived)
       media.extensionDirections = [:]
@@ -33,12 +33,13 @@ extension Negotiator {
       section.content = .media(media)
       return section
     }
-    for kind in MediaKind.allCases where mayAdd(kind) {
+    for key in local.keys where mayAdd(key) && (key.stream == 1 || local[key]?.isSent == true) {
+      guard let media = newMedia(key, beside: offered) else { continue }
       let section = LocalSection(
-        kind: kind.rawValue, transportProtocol: RemoteMedia.usualProtocol, mid: Self.freeMid(in: offered),
-        content: .media(newMedia(kind, beside: offered)))
+        kind: key.kind.rawValue, transportProtocol: RemoteMedia.usualProtocol, mid: Self.freeMid(in: offered),
+        content: .media(media))
       // A refused section's index may be reused under a new mid (RFC 8829, 5.2.2).
-      if let position = offered.firstIndex(where: { !$0.isUsed && $0.kind == kind.rawValue }) {
+      if let position = offered.firstIndex(where: { !$0.isUsed && $0.kind == key.kind.rawValue }) {
         offered[position] = section
       } else {
         offered.append(section)
@@ -57,13 +58,15 @@ extension Negotiator {
     return offered
   }
 
-  /// Returns whether our offer may have a new section of a kind: there is none, and the remote side has either never
+  /// Returns whether our offer may have a new section for a track: there is none, and the remote side has either never
   /// refused one, or may be asked again because we have media to send that we did not have then.
-  func mayAdd(_ kind: MediaKind) -> Bool {
-    let isThere = sections.contains { $0.media?.codec.kind == kind }
-    if isThere || !canBundle { return false }
-    guard let wanted = refusedWhenSending[kind] else { return true }
-    return local[kind].isSent && !wanted
+  func mayAdd(_ key: LocalDescription.Key) -> Bool {
+    let isThere = sections.contains { $0.media?.key == key }
+    if isThere || !canBundle || sections.count(where: { $0.media != nil }) >= SectionSelection.maximumSections {
+      return false
+    }
+    guard let wanted = refusedWhenSending[key] else { return true }
+    return local[key]?.isSent == true && !wanted
   }
 
   /// Returns whether our offer may have a new section for data channels: there is none, and the remote side has never
@@ -75,9 +78,13 @@ extension Negotiator {
   /// Whether a new section can be in a bundle with the agreed ones: a remote side that sends no mids cannot bundle.
   private var canBundle: Bool { sections.allSatisfy { !$0.isUsed || $0.mid != nil } }
 
-  private func newMedia(_ kind: MediaKind, beside sections: [LocalSection]) -> LocalMedia {
+  /// Returns the media of a new section; nil if no codec of its kind may be negotiated.
+  private func newMedia(_ key: LocalDescription.Key, beside sections: [LocalSection]) -> LocalMedia? {
+    let kind = key.kind
     let others = sections.compactMap(\.media)
-    var takenTypes = Set(others.flatMap { [$0.payloadType, $0.retransmissionPayloadType].compactMap { $0 } })
+    // In a bundle, a payload type has one meaning (RFC 9143, 9.1): a codec keeps those that it has in another section.
+    var known = Dictionary(others.flatMap(\.formats).map { ($0.codec, $0) }) { first, _ in first }
+    var takenTypes = Set(others.flatMap(\.formats).flatMap(\.payloadTypes))
     func payloadType(_ usual: UInt8) -> UInt8 {
       let free = takenTypes.contains(usual) ? (96...127).first { !takenTypes.contains($0) } : usual
       let chosen = free ?? usual
@@ -100,13 +107,22 @@ extension Negotiator {
       extensions[known] = id
     }
 
-    let track = local[kind]
-    let codec = Codec.preferred(for: kind)
+    guard let track = local[key] else { return nil }
+    var formats: [MediaFormat] = []
+    for codec in local.codecs[kind] {
+      let format =
+        known[codec]
+        ?? MediaFormat(
+          codec: codec, payloadType: payloadType(codec.properties.payloadType),
+          retransmissionPayloadType: codec.properties.retransmissionPayloadType.map(payloadType),
+          feedback: .all(for: codec))
+      known[codec] = format
+      formats.append(format)
+    }
+    if formats.isEmpty { return nil }
     return LocalMedia(
-      codec: codec, payloadType: payloadType(codec.properties.payloadType),
-      retransmissionPayloadType: codec.properties.retransmissionPayloadType.map(payloadType),
-      feedback: .all(for: codec),
-      extensions: extensions, direction: MediaDirection(sends: track.isSent, receives: track.isReceived),
+      formats: formats, stream: key.stream, extensions: extensions,
+      direction: MediaDirection(sends: track.isSent, receives: track.isReceived),
       wantsToSend: track.isSent, supportsReducedSizeRTCP: true, supportsRRTR: true,
       // The answerer may have two channels to send.
       acceptsStereo: kind == .audio && track.isReceived)
@@ -132,7 +148,8 @@ extension Negotiator {
   }
 
   private mutating func received(answer sdp: String, to offer: Offer) throws(NegotiationError) -> NegotiatedSession? {
-    let remote = try RemoteDescription(parsing: sdp, knownMids: offer.sections.map(\.mid))
+    let remote = try RemoteDescription(
+      parsing: sdp, knownMids: offer.sections.map(\.mid), codecs: local.codecs, isAnswer: true)
     // Only an offer leaves the choice of roles open (RFC 8842, 5.2).
     if isOurs(remote) { throw .ownDescription }
     if remote.sections.contains(where: { $0.transport.setup == .actpass }) { return nil }
@@ -143,14 +160,14 @@ extension Negotiator {
       answered.refuse(at: index)
     }
     if local.data == nil { answered.refuseData() }
-    let choice = try SectionSelection(from: answered, rejected: rejected(in: answered, of: offer, used: [])) { _, _ in
-      0
-    }
+    let choice = try SectionSelection(from: answered, rejected: rejected(in: answered, of: offer, used: []))
+    let used = choice.positions.sorted()
+    let numbers = number(answered, at: used)
 
     var agreed = offer.sections.map(\.refused)
     var media: [NegotiatedMedia] = []
     var data: NegotiatedData?
-    for position in choice.positions.sorted() {
+    for position in used {
       if let ours = offer.sections[position].data, let theirs = answered.data(at: position) {
         agreed[position].content = .data(ours)
         data = .init(ours, theirs, index: position, mid: agreed[position].mid)
@@ -158,14 +175,14 @@ extension Negotiator {
       guard let ours = offer.sections[position].media, let theirs = answered.media(at: position) else { continue }
       let both = ours.agreed(with: theirs)
       agreed[position].content = .media(both)
-      media.append(
-        both.negotiated(
-          index: position, mid: agreed[position].mid, remote: theirs, track: local[both.codec.kind]))
+      media += both.negotiated(
+        index: position, mid: agreed[position].mid, remote: theirs, numbers: numbers[position] ?? [],
+        track: local[both.key] ?? local[both.kind])
     }
     if offer.sections.contains(where: { $0.data != nil }) { isDataRefused = data == nil }
     for case let ours? in offer.sections.map(\.media) {
-      let kind = ours.codec.kind
-      refusedWhenSending[kind] = media.contains { $0.kind == kind } ? nil : ours.wantsToSend
+      let isThere = agreed.contains { $0.media?.key == ours.key }
+      refusedWhenSending[ours.key] = isThere ? nil : ours.wantsToSend
     }
 
     // An answer without a role is passive (RFC 4145, 4.1).
@@ -191,7 +208,7 @@ extension Negotiator {
       guard rejected.reason == .stoppedByParticipant else { return rejected }
       return RejectedSection(
         index: rejected.index, kind: rejected.kind, reason: .rejectedByParticipant,
-        offered: ours.media.map { [$0.codec.encodingName] } ?? [],
+        offered: ours.media.map { $0.formats.map(\.codec.encodingName) } ?? [],
         isActive: ours.media.map { $0.direction != .inactive } ?? true)
     }
   }

@@ -17,8 +17,7 @@ internal import SDP
 /// An unusable description changes nothing. Each of our sections keeps its m-line index permanently, because the index is
 /// its identity (RFC 3264, 8).
 ///
-/// Left out on purpose: provisional answers (`pranswer`), more than one section of a kind, codecs that ``Codec`` does not list,
-/// sending simulcast, encrypted header extensions, a separate transport for a section outside the bundle: such a section is
+/// Left out on purpose: provisional answers (`pranswer`), codecs that ``Codec`` does not list, sending simulcast, encrypted header extensions, a separate transport for a section outside the bundle: such a section is
 /// refused. SkyRTC clients and browsers use none of these, or work without them.
 package struct Negotiator: Sendable {
   /// Our offer that awaits its answer.
@@ -49,13 +48,15 @@ package struct Negotiator: Sendable {
   var bundle: [String] = []
   /// Our offer that was rolled back for the remote side's. A peer that rolled back as well still answers it.
   var rolledBack: Offer?
-  /// The kinds that the remote side refused or stopped, each with whether we had media to send then.
-  var refusedWhenSending: [MediaKind: Bool] = [:]
+  /// The numbers of the remote side's streams.
+  var numbering = StreamNumbering()
+  /// The tracks of ours whose section the remote side refused or stopped, each with whether we had media to send then.
+  var refusedWhenSending: [LocalDescription.Key: Bool] = [:]
   /// Whether the remote side refused or ended the data channels.
   var isDataRefused = false
   var wantsICERestart = false
   private var version: UInt64 = 0
-  private var generator: any RandomNumberGenerator & Sendable
+  var generator: any RandomNumberGenerator & Sendable
 
   /// - Parameters:
   ///   - isPolite: must be decided by comparing the two participants' ids, so that both sides decide consistently.
@@ -99,9 +100,12 @@ package struct Negotiator: Sendable {
     local.removeCandidate(candidate)
   }
 
-  /// Starts or stops sending a kind of media. The next offer or answer tells the remote side.
-  package mutating func setSending(_ isSent: Bool, of kind: MediaKind) {
-    local[kind].isSent = isSent
+  /// Starts or stops sending a kind of media in one of our streams. The next offer or answer tells the remote side.
+  package mutating func setSending(_ isSent: Bool, of kind: MediaKind, stream: Int = 1) {
+    let key = LocalDescription.Key(stream: stream, kind: kind)
+    var track = local.track(key, using: &generator)
+    track.isSent = isSent
+    local[key] = track
   }
 
   /// Makes the next offer restart ICE with new credentials (RFC 8839, 4.4.1.1.1).
@@ -114,12 +118,12 @@ package struct Negotiator: Sendable {
   package var needsOffer: Bool {
     if isAwaitingAnswer { return false }
     if session == nil || wantsICERestart || mayAddData { return true }
-    return MediaKind.allCases.contains { kind in
-      let isSent = local[kind].isSent
-      if let media = sections.lazy.compactMap(\.media).first(where: { $0.codec.kind == kind }) {
+    return local.keys.contains { key in
+      let isSent = local[key]?.isSent ?? false
+      if let media = sections.lazy.compactMap(\.media).first(where: { $0.key == key }) {
         return media.wantsToSend != isSent
       }
-      return isSent && mayAdd(kind)
+      return isSent && mayAdd(key)
     }
   }
 

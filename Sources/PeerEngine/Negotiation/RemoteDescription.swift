@@ -30,8 +30,14 @@ struct RemoteDescription: Sendable {
   var sections: [Section]
   var transports: [Transport]
 
-  /// - Parameter knownMids: the sections' mids, used where the description has none, as in old answers.
-  init(parsing text: String, knownMids: [String?] = []) throws(NegotiationError) {
+  /// - Parameters:
+  ///   - knownMids: the sections' mids, used where the description has none, as in old answers.
+  ///   - codecs: what we support.
+  ///   - isAnswer: whether the description answers ours.
+  init(
+    parsing text: String, knownMids: [String?] = [], codecs: CodecPreferences = CodecPreferences(),
+    isAnswer: Bool = false
+  ) throws(NegotiationError) {
     let description: SessionDescription
     do {
       description = try SessionDescription(parsing: text)
@@ -45,6 +51,7 @@ struct RemoteDescription: Sendable {
     let bundled = Set(bundles.joined())
     let common = RemoteTransport(description)
     let direction = description.direction ?? .sendAndReceive
+    let allowsMixed = description.hasAttribute("extmap-allow-mixed")
     let mids = description.sections.enumerated().map { index, section in
       section.mid ?? (index < knownMids.count ? knownMids[index] : nil)
     }
@@ -65,7 +72,9 @@ struct RemoteDescription: Sendable {
           ? Result { () throws(SectionRejection) in
             if section.mediaLine.kind == LocalSection.dataKind { return .data(try DataSection(section)) }
             return .media(
-              try RemoteMedia(section, direction: direction, isMultiplexed: transport.isMultiplexed))
+              try RemoteMedia(
+                section, direction: direction, isMultiplexed: transport.isMultiplexed,
+                allowsMixedExtensions: allowsMixed, codecs: codecs, isAnswer: isAnswer))
           } : .failure(.refusedByRemote))
     }
     transports = Self.transports(of: sections, bundles: Array(bundles))

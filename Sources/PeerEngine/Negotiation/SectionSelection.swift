@@ -2,10 +2,12 @@ internal import ICE
 internal import Media
 internal import SDP
 
-/// The sections of a remote description that are used: at most one of each kind of media and one of data channels, all on
-/// one transport.
+/// The sections of a remote description that are used: media up to a limit, and one of data channels, all on one transport.
 struct SectionSelection {
-  /// The indices of the selected sections; the first one describes the transport.
+  /// The maximum number of media sections that are used; more than a person shares at once.
+  static let maximumSections = 16
+
+  /// The indices of the selected sections in the order of the bundle; the first one describes the transport.
   var positions: [Int]
   /// Their mids in the same order, if they are a bundle; empty for a single section outside of bundles.
   var mids: [String]
@@ -18,23 +20,25 @@ struct SectionSelection {
   ///
   /// - Parameters:
   ///   - rejected: the sections of a description of which none is used, for the error.
-  ///   - preference: the priority of a section; of two of a kind, the one with the higher priority is selected, the first among
-  ///     equals.
+  ///   - isPreferred: whether a section comes before others if there are more than ``maximumSections``: its media flows, or it was
+  ///     used before.
   init(
     from description: RemoteDescription, rejected: @autoclosure () -> [RejectedSection],
-    preference: (Int, RemoteMedia) -> Int
+    isPreferred: (Int, RemoteMedia) -> Bool = { _, _ in true }
   ) throws(NegotiationError) {
     let options = description.transports.map { transport in
       RemoteDescription.Transport(
-        positions: Self.best(of: transport.positions, in: description, preference: preference),
+        positions: Self.usable(of: transport.positions, in: description, isPreferred: isPreferred),
         isBundle: transport.isBundle)
     }
-    guard let most = options.map(\.positions.count).max(),
-      let option = options.first(where: { $0.positions.count == most }),
-      let first = option.positions.first
+    let kinds = options.map { option in
+      Set(option.positions.map { description.sections[$0].mediaLine.kind }).count
+    }
+    guard let most = kinds.max(), let choice = kinds.firstIndex(of: most), let first = options[choice].positions.first
     else {
       throw .noUsableMedia(rejected())
     }
+    let option = options[choice]
     let transport = description.sections[first].transport
     // Fingerprints before credentials: the order in which a reader would look for errors.
     let fingerprints = try transport.certificateFingerprints()
@@ -52,19 +56,14 @@ struct SectionSelection {
     candidates = sharing.first { !$0.candidates.isEmpty }?.candidates ?? []
   }
 
-  private static func best(
-    of positions: [Int], in description: RemoteDescription, preference: (Int, RemoteMedia) -> Int
+  private static func usable(
+    of positions: [Int], in description: RemoteDescription, isPreferred: (Int, RemoteMedia) -> Bool
   ) -> [Int] {
-    var best: [MediaKind: (position: Int, value: Int)] = [:]
-    var data: Int?
-    for position in positions {
-      if description.data(at: position) != nil { data = data ?? position }
-      guard let media = description.media(at: position) else { continue }
-      let value = preference(position, media)
-      if let other = best[media.codec.kind], other.value >= value { continue }
-      best[media.codec.kind] = (position, value)
-    }
-    let chosen = Set(best.values.map(\.position))
+    let media = positions.compactMap { position in description.media(at: position).map { (position, $0) } }
+    let preferred = media.filter { isPreferred($0, $1) }.map(\.0)
+    let others = media.map(\.0).filter { !preferred.contains($0) }
+    let chosen = Set((preferred + others).prefix(maximumSections))
+    let data = positions.first { description.data(at: $0) != nil }
     return positions.filter { chosen.contains($0) || $0 == data }
   }
 }

@@ -20,8 +20,7 @@ extension MediaSession {
   /// Returns whether packets of this payload type are video or its retransmissions.
   mutating func isVideo(payloadType: UInt8) -> Bool {
     for position in receiving.indices where receiving[position].media.kind == .video {
-      if receiving[position].media.payloadType == payloadType { return true }
-      if receiving[position].media.retransmissionPayloadType == payloadType { return true }
+      if receiving[position].media.format(of: payloadType) != nil { return true }
     }
     return false
   }

@@ -65,7 +65,7 @@ extension ReceiveTrack {
     events.append(
       .frame(
         EncodedFrame(
-          owner: owner, stream: media.stream, codec: media.codec, time: known.time, payload: frame.payload,
+          owner: owner, stream: media.stream, codec: format.codec, time: known.time, payload: frame.payload,
           opus: frame.opus,
           isKeyframe: frame.isKeyframe, size: frame.size, arrived: known.arrival,
           gap: gaps.gap(before: known, now: now))))
@@ -89,7 +89,7 @@ extension ReceiveTrack {
     events.append(
       .clock(
         ClockReport(
-          owner: owner, stream: media.stream, codec: media.codec, time: time, ntp: report.time.value,
+          owner: owner, stream: media.stream, codec: format.codec, time: time, ntp: report.time.value,
           arrival: report.arrival.instant)))
   }
 }

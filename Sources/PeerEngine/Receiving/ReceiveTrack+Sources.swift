@@ -31,7 +31,7 @@ extension ReceiveTrack {
   mutating func unwrap(_ packet: RTPPacket, route: StreamRouter.Route) -> RTPPacket? {
     let byName = route.streamID.flatMap { id in sources.first { $0.streamID == id }?.ssrc }
     guard let repaired = route.repairs ?? byName ?? selected, repaired == selected else { return nil }
-    return Retransmission.unwrap(packet, payloadType: media.payloadType, ssrc: repaired)
+    return Retransmission.unwrap(packet, payloadType: route.payloadType, ssrc: repaired)
   }
 
   /// Returns the index of the packet's source, adding the source if it is new, or nil for a retransmission of an unknown
@@ -66,7 +66,7 @@ extension ReceiveTrack {
     let takesOver: Bool
     let isLayer = route.streamID != nil || media.remoteSources.count > 1
     if isLayer {
-      let size = PayloadReader.keyframeStart(in: packet.payload, of: media.codec)
+      let size = PayloadReader.keyframeStart(in: packet.payload, of: format.codec)
       takesOver =
         currentIsSilent
         ? isLargest(position, now: now) : size.map { $0.area > (sources[current].videoSize?.area ?? 0) } ?? false
@@ -90,6 +90,32 @@ extension ReceiveTrack {
       now - other.lastArrival >= configuration.sourceTimeout
         || other.videoSize?.area ?? 0 <= sources[position].videoSize?.area ?? 0
     }
+  }
+
+  /// Continues with another codec of the section, if this packet of the selected source can begin it: it starts a keyframe, and
+  /// no packet after it has arrived. Packets of another format that cannot are skipped, and a keyframe is requested.
+  ///
+  /// - Returns: whether the packet is of the track's format now.
+  mutating func changeFormat(
+    to payloadType: UInt8, first packet: RTPPacket, now: MonotonicInstant, events: inout [MediaEvent]
+  ) -> Bool {
+    guard let new = media.format(of: payloadType), new.codec.clockRate == format.codec.clockRate else { return false }
+    guard let position = selectedIndex else {
+      format = new
+      reader = PayloadReader(new.codec)
+      return true
+    }
+    let begins = media.kind == .audio || PayloadReader.keyframeStart(in: packet.payload, of: new.codec) != nil
+    guard begins, packet.ssrc != selected || sources[position].isNewest(packet) else {
+      keyframeIsWanted = media.kind == .video
+      return false
+    }
+    retireSelected(now: now, events: &events)
+    format = new
+    reader = PayloadReader(new.codec)
+    sources.removeAll()
+    retired = []
+    return true
   }
 
   /// Emits all usable frames of the selected source, and deselects it.
@@ -155,7 +181,8 @@ extension ReceiveTrack {
 
   private func makeSource(first packet: RTPPacket, now: MonotonicInstant) -> ReceivedSource {
     ReceivedSource(
-      first: packet, codec: media.codec, supportsNack: media.feedback.nack, configuration: configuration, arrival: now)
+      first: packet, codec: format.codec, supportsNack: format.feedback.nack, configuration: configuration, arrival: now
+    )
   }
 
   /// Selects a source, which starts again with this packet; its last sender report stays valid.

@@ -2,14 +2,16 @@ package import Media
 import NIOCore
 package import RTP
 
-/// The receiver of one media section: turns packets of any source into frames on one timeline.
+/// The receiver of one track: turns packets of any of its sources into frames on one timeline.
 ///
-/// A section can have several sources: simulcast layers, or one that replaced another. Frames are assembled from one at a
+/// A track can have several sources: simulcast layers, or one that replaced another. Frames are assembled from one at a
 /// time.
 package struct ReceiveTrack: Sendable {
   package let owner: ParticipantID
   package let configuration: Configuration
   package internal(set) var media: NegotiatedMedia
+  /// The format of the packets that frames are assembled from.
+  package internal(set) var format: MediaFormat
   package internal(set) var statistics = TrackStatistics()
 
   /// When ``poll(roundTrip:now:feedback:events:)`` must be called next even if nothing arrives.
@@ -51,6 +53,7 @@ package struct ReceiveTrack: Sendable {
     self.media = media
     self.owner = owner
     self.configuration = configuration
+    format = media.format
     reader = PayloadReader(media.codec)
     timeline = SourceTimeline(clockRate: media.codec.clockRate)
     gaps = GapClassifier(kind: media.kind)
@@ -83,6 +86,8 @@ package struct ReceiveTrack: Sendable {
   package mutating func reconfigure(_ media: NegotiatedMedia, now: MonotonicInstant) {
     if self.media.receives && !media.receives { gaps.wasMuted(now: now) }
     self.media = media
+    // The payload types may have changed; the codec has not.
+    format = media.format(of: format.codec) ?? format
   }
 
   /// Notes that the connection was interrupted: gaps detected from now on are attributed to that.
@@ -100,6 +105,11 @@ package struct ReceiveTrack: Sendable {
     meter.add(bytes: packet.payload.readableBytes, now: now)
     guard let original = route.isRetransmission ? unwrap(packet, route: route) : packet else { return nil }
     defer { updateDeadline(now: now) }
+    if route.payloadType != format.payloadType,
+      !changeFormat(to: route.payloadType, first: original, now: now, events: &events)
+    {
+      return nil
+    }
     guard let position = sourceIndex(of: original, route: route, now: now),
       select(position, packet: original, route: route, now: now, events: &events)
     else { return nil }
@@ -193,7 +203,7 @@ extension ReceiveTrack {
   /// Returns a PLI if that was negotiated, or if neither was; else a FIR.
   private mutating func keyframeRequest() -> RTCPPacket? {
     guard let selected else { return nil }
-    if media.feedback.fullIntraRequest && !media.feedback.pictureLossIndication {
+    if format.feedback.fullIntraRequest && !format.feedback.pictureLossIndication {
       fullIntraRequestNumber &+= 1
       return .fullIntraRequest(
         FullIntraRequest(

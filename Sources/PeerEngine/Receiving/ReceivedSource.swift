@@ -114,6 +114,11 @@ package struct ReceivedSource: Sendable {
     holdsUntil = arrival + configuration.startDelay
   }
 
+  /// Whether no packet with a higher sequence number has arrived.
+  package func isNewest(_ packet: RTPPacket) -> Bool {
+    Int16(truncatingIfNeeded: Int64(packet.sequenceNumber) &- highest) > 0
+  }
+
   /// Handles a packet of a source that is not selected, only for its liveness and size.
   package mutating func observe(_ packet: RTPPacket, arrival: MonotonicInstant) {
     lastArrival = arrival

@@ -5,8 +5,10 @@
 package struct StreamRouter: Sendable {
   /// The role of a packet in its section.
   package struct Route: Sendable, Hashable {
-    /// The m-line index of the section.
-    package var media: Int
+    /// The ``NegotiatedMedia/trackKey`` of the track.
+    package var track: Int
+    /// The payload type of the media in the packet, or of that which a retransmission repeats.
+    package var payloadType: UInt8
     /// Whether it is a retransmission of another source's packet (RFC 4588).
     package var isRetransmission: Bool
     /// The SSRC that a retransmission stream repairs, if the SDP states it.
@@ -31,7 +33,7 @@ package struct StreamRouter: Sendable {
   private struct Binding: Sendable {
     var ssrc: UInt32
     var route: Route
-    /// The payload type that its packets must have; nil when its section is gone.
+    /// The payload type of its last packet; nil before the first, and when its section is gone.
     var payloadType: UInt8?
     var isAnnounced: Bool
   }
@@ -48,19 +50,20 @@ package struct StreamRouter: Sendable {
   package mutating func configure(_ media: [NegotiatedMedia]) {
     self.media = media.filter(\.receives)
     let learned = bindings.filter { binding in
-      !binding.isAnnounced && self.media.contains { $0.index == binding.route.media }
+      !binding.isAnnounced && self.media.contains { $0.trackKey == binding.route.track }
     }
     bindings = []
     for section in self.media {
       for source in section.remoteSources {
-        announce(source.ssrc, Route(media: section.index, isRetransmission: false))
+        let (track, type) = (section.trackKey, section.payloadType)
+        announce(source.ssrc, Route(track: track, payloadType: type, isRetransmission: false))
         if let repair = source.retransmissionSSRC {
-          announce(repair, Route(media: section.index, isRetransmission: true, repairs: source.ssrc))
+          announce(repair, Route(track: track, payloadType: type, isRetransmission: true, repairs: source.ssrc))
         }
       }
     }
     for var binding in learned where !bindings.contains(where: { $0.ssrc == binding.ssrc }) {
-      binding.payloadType = payloadType(of: binding.route)
+      binding.payloadType = nil
       bindings.append(binding)
     }
   }
@@ -73,6 +76,13 @@ package struct StreamRouter: Sendable {
     where bindings[position].ssrc == ssrc && bindings[position].payloadType == payloadType {
       return bindings[position].route
     }
+    for position in bindings.indices where bindings[position].ssrc == ssrc {
+      // A known source may use another format of its section.
+      guard let route = route(of: bindings[position], payloadType: payloadType) else { continue }
+      bindings[position].payloadType = payloadType
+      bindings[position].route = route
+      return route
+    }
     guard let route = learn(payloadType: payloadType, identifiers: identifiers()) else { return nil }
     bindings.removeAll { $0.ssrc == ssrc }
     if bindings.count(where: { !$0.isAnnounced }) >= Self.maximumLearned,
@@ -84,9 +94,9 @@ package struct StreamRouter: Sendable {
     return route
   }
 
-  /// Returns the section of a known source.
-  package func media(of ssrc: UInt32) -> Int? {
-    bindings.first { $0.ssrc == ssrc && !$0.route.isRetransmission }?.route.media
+  /// Returns the ``NegotiatedMedia/trackKey`` of a known source.
+  package func track(of ssrc: UInt32) -> Int? {
+    bindings.first { $0.ssrc == ssrc && !$0.route.isRetransmission }?.route.track
   }
 
   /// Removes a source that sent a BYE; its SSRC may be used for anything later.
@@ -97,27 +107,34 @@ package struct StreamRouter: Sendable {
   private mutating func announce(_ ssrc: UInt32, _ route: Route) {
     if !bindings.contains(where: { $0.ssrc == ssrc }) {
       bindings.append(
-        Binding(ssrc: ssrc, route: route, payloadType: payloadType(of: route), isAnnounced: true))
+        Binding(ssrc: ssrc, route: route, payloadType: nil, isAnnounced: true))
     }
   }
 
-  private func payloadType(of route: Route) -> UInt8? {
-    guard let section = media.first(where: { $0.index == route.media }) else { return nil }
-    return route.isRetransmission ? section.retransmissionPayloadType : section.payloadType
+  /// Returns the route of a known source's packet; nil if the payload type is not of its section, or has another role.
+  private func route(of binding: Binding, payloadType: UInt8) -> Route? {
+    guard let section = media.first(where: { $0.trackKey == binding.route.track }),
+      let format = section.format(of: payloadType)
+    else { return nil }
+    guard binding.route.isRetransmission == (payloadType != format.payloadType) else { return nil }
+    var route = binding.route
+    route.payloadType = format.payloadType
+    return route
   }
 
   private func learn(payloadType: UInt8, identifiers: Identifiers) -> Route? {
-    let candidates = media.filter { $0.payloadType == payloadType || $0.retransmissionPayloadType == payloadType }
+    // Only announced sources belong to further tracks of a section.
+    let candidates = media.filter { $0.ordinal == 0 && $0.format(of: payloadType) != nil }
     let section: NegotiatedMedia?
     if let mid = identifiers.mid {
       section = candidates.first { $0.mid == mid }
     } else {
       section = candidates.count == 1 ? candidates.first : nil
     }
-    guard let section else { return nil }
-    let isRetransmission = payloadType != section.payloadType
+    guard let section, let format = section.format(of: payloadType) else { return nil }
+    let isRetransmission = payloadType != format.payloadType
     return Route(
-      media: section.index, isRetransmission: isRetransmission,
+      track: section.trackKey, payloadType: format.payloadType, isRetransmission: isRetransmission,
       streamID: isRetransmission ? identifiers.repairedStreamID ?? identifiers.streamID : identifiers.streamID)
   }
 }

@@ -54,8 +54,7 @@ package struct SendClock: Sendable {
   /// The offset from media time to the timeline.
   private var shift: Duration?
   /// The same for tracks that have an origin of their own.
-  private var audioOffset: TrackOffset?
-  private var videoOffset: TrackOffset?
+  private var offsets: [LocalDescription.Key: TrackOffset] = [:]
 
   package init(epoch: MonotonicInstant) {
     self.epoch = epoch
@@ -63,21 +62,21 @@ package struct SendClock: Sendable {
 
   /// Returns the timestamp of a frame, in ticks of its codec since the epoch.
   ///
-  /// - Parameter due: when the frame must be, or should have been, sent.
+  /// - Parameters:
+  ///   - stream: the number of our stream, for a track with an origin of its own.
+  ///   - due: when the frame must be, or should have been, sent.
   package mutating func ticks(
-    of time: MediaTime, codec: Codec, times: Times = .shared, due: MonotonicInstant
+    of time: MediaTime, codec: Codec, stream: Int = 1, times: Times = .shared, due: MonotonicInstant
   ) -> Int64 {
     let present = due - epoch
     let media = time.duration
     let moved: Duration
-    switch (times, codec.kind) {
-    case (.shared, _):
+    switch times {
+    case .shared:
       if let shift, Self.agree(media + shift, present) { moved = shift } else { moved = present - media }
       shift = moved
-    case (.ofTrack, .audio):
-      moved = Self.follow(&audioOffset, media: media, present: present)
-    case (.ofTrack, .video):
-      moved = Self.follow(&videoOffset, media: media, present: present)
+    case .ofTrack:
+      moved = Self.follow(&offsets[.init(stream: stream, kind: codec.kind)], media: media, present: present)
     }
     // The media's own ticks are shifted as a whole, so that their distances stay exact.
     let ticks = time.rate == codec.clockRate ? time.ticks : Self.ticks(media, rate: codec.clockRate)
@@ -102,9 +101,9 @@ package struct SendClock: Sendable {
   /// Returns the timestamp of the present moment, for sender reports (RFC 3550, 6.4.1).
   ///
   /// On a track with an origin of its own it is the timestamp that a frame sent now has if it was not delayed.
-  package func ticks(at now: MonotonicInstant, codec: Codec) -> Int64 {
+  package func ticks(at now: MonotonicInstant, codec: Codec, stream: Int = 1) -> Int64 {
     var present = now - epoch
-    if let offset = codec.kind == .audio ? audioOffset : videoOffset { present += offset.shift - offset.least }
+    if let offset = offsets[.init(stream: stream, kind: codec.kind)] { present += offset.shift - offset.least }
     return Self.ticks(present, rate: codec.clockRate)
   }
 

@@ -7,6 +7,7 @@ extension SendTrack {
   /// Remembers a frame that cannot be sent yet, so that a viewer can start with its group of pictures.
   package mutating func skip(_ frame: EncodedFrame) {
     statistics.framesSkipped += 1
+    useFormat(of: frame.codec)
     if media.kind == .video, configuration.keyframeResponse == .replay { group.add(frame) }
   }
 
@@ -25,13 +26,13 @@ extension SendTrack {
     if configuration.keyframeResponse == .requestFromSource { wantsSourceKeyframe = true }
     guard let last = group.frames.last else { return }
     let due = min(now, max(MonotonicInstant(last.arrival), now - .seconds(1)))
-    let end = clock.ticks(of: last.time, codec: media.codec, due: due)
+    let end = clock.ticks(of: last.time, codec: format.codec, stream: media.localStream, due: due)
     let isFirst = lastTicks == nil
     lastTicks = end - frameInterval
     lastFrameTicks = end
     let ages = group.frames.map { last.time.ticks &- $0.time.ticks }
     guard isFirst, let longest = ages.first, zip(ages, ages.dropFirst()).allSatisfy(>),
-      longest <= Int64(media.codec.clockRate) * Self.maximumUnhurriedGroup.components.seconds
+      longest <= Int64(format.codec.clockRate) * Self.maximumUnhurriedGroup.components.seconds
     else { return replay(pacer: &pacer, now: now) }
     for (frame, age) in zip(group.frames, ages) { emit(frame, ticks: end - age, pacer: &pacer, now: now) }
     statistics.groupsReplayed += 1
@@ -47,6 +48,7 @@ extension SendTrack {
     _ frame: EncodedFrame, times: SendClock.Times = .shared, clock: inout SendClock, pacer: inout Pacer,
     now: MonotonicInstant
   ) {
+    useFormat(of: frame.codec)
     if media.kind == .video, shouldSkip(frame, pacer: &pacer) {
       statistics.framesSkipped += 1
       if resumes(pacer: pacer) {
@@ -65,11 +67,12 @@ extension SendTrack {
   private mutating func position(
     _ frame: EncodedFrame, times: SendClock.Times, clock: inout SendClock, now: MonotonicInstant
   ) -> Int64 {
-    let ticks = clock.ticks(of: frame.time, codec: media.codec, times: times, due: now)
+    let ticks = clock.ticks(
+      of: frame.time, codec: format.codec, stream: media.localStream, times: times, due: now)
     if let lastFrameTicks {
       let interval = ticks &- lastFrameTicks
       // A source that stalls or restarts must not set a wrong interval.
-      if interval > 0, interval < Int64(media.codec.clockRate) { frameInterval = interval }
+      if interval > 0, interval < Int64(format.codec.clockRate) { frameInterval = interval }
     }
     lastFrameTicks = ticks
     return ticks
@@ -176,7 +179,7 @@ extension SendTrack {
   /// Returns a packet to fill a bandwidth probe: a retransmission of one of the newest, which helps if that was lost and is
   /// ignored if not (RFC 4588); nil if RTX was not negotiated.
   package mutating func filler(now: MonotonicInstant) -> Pacer.Entry? {
-    guard media.sends, media.feedback.nack, media.retransmissionPayloadType != nil,
+    guard media.sends, format.feedback.nack, format.retransmissionPayloadType != nil,
       let original = history.newest(fillersSent, now: now), let packet = repair?.retransmission(of: original)
     else { return nil }
     fillersSent += 1
@@ -192,7 +195,7 @@ extension SendTrack {
       fillersSent = 0
       stream.number(&packet)
       reporter.sent(payloadBytes: packet.payload.readableBytes)
-      if media.feedback.nack {
+      if format.feedback.nack {
         history.sent(packet, now: now)
         budget.earn(packet.byteCount)
       }

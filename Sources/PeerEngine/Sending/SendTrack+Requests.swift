@@ -18,7 +18,7 @@ extension SendTrack {
       guard let original = history.packet(number, roundTrip: answerTime, now: now) else { continue }
       guard budget.spend(original.byteCount) else { return }
       let packet =
-        media.retransmissionPayloadType == nil ? original : repair?.retransmission(of: original) ?? original
+        format.retransmissionPayloadType == nil ? original : repair?.retransmission(of: original) ?? original
       statistics.packetsRetransmitted += 1
       pacer.add(.init(packet: packet, priority: .retransmission, media: media.index), now: now)
     }

@@ -34,6 +34,8 @@ package struct SendTrack: Sendable {
 
   package let configuration: Configuration
   package private(set) var media: NegotiatedMedia
+  /// The format of the frames.
+  package private(set) var format: MediaFormat
   package internal(set) var statistics = SendStatistics()
   package var reporter: SenderReporter
   /// Whether a sender report for this source has been sent.
@@ -69,6 +71,7 @@ package struct SendTrack: Sendable {
   ) {
     self.configuration = configuration
     self.media = media
+    format = media.format
     reporter = SenderReporter(clockRate: media.codec.clockRate)
     stream = RTPStreamSender(ssrc: media.localSSRC, payloadType: media.payloadType, using: &generator)
     history = PacketHistory(span: configuration.history)
@@ -95,12 +98,29 @@ package struct SendTrack: Sendable {
   package mutating func reconfigure(_ media: NegotiatedMedia) {
     if self.media.sends != media.sends { needsKeyframe = true }
     self.media = media
-    stream.payloadType = media.payloadType
-    if let payloadType = media.retransmissionPayloadType { repair?.payloadType = payloadType }
+    setFormat(media.format(of: format.codec) ?? media.format)
     extensions = RTPHeaderExtensions()
     if let mid = media.mid { extensions.setText(mid, media.extensions.mid) }
     extensions.setAbsoluteSendTime(0, media.extensions.absoluteSendTime)
     extensions.setTransportSequenceNumber(0, media.extensions.transportSequenceNumber)
+  }
+
+  /// Returns whether the section's formats include a codec.
+  package func canSend(_ codec: Codec) -> Bool { codec == format.codec || media.format(of: codec) != nil }
+
+  /// Uses the format of a codec that the section has.
+  mutating func useFormat(of codec: Codec) {
+    guard codec != format.codec, let new = media.format(of: codec) else { return }
+    var generator = SplitMix64(seed: UInt64(stream.ssrc))
+    payloadWriter = PayloadWriter(codec, using: &generator)
+    needsKeyframe = true
+    setFormat(new)
+  }
+
+  private mutating func setFormat(_ new: MediaFormat) {
+    format = new
+    stream.payloadType = new.payloadType
+    if let payloadType = new.retransmissionPayloadType { repair?.payloadType = payloadType }
   }
 
   /// Returns the timestamp of a position on the timeline, for sender reports.

@@ -30,6 +30,10 @@ extension MediaSession {
     }
     for event in events { outputs.append(.event(event)) }
     events.removeAll(keepingCapacity: true)
+    if missingCodecs.count > reportedCodecs.count {
+      for codec in missingCodecs.subtracting(reportedCodecs) { outputs.append(.codecNotNegotiated(codec)) }
+      reportedCodecs = missingCodecs
+    }
     for position in sending.indices where isReady && sending[position].takeSourceKeyframeRequest(now: now) {
       keyframeWasRequested = true
     }
@@ -141,7 +145,8 @@ extension MediaSession {
     var hasReported = false
     for position in sending.indices where sending[position].reporter.packetsSent > 0 {
       let track = sending[position]
-      let ticks = sendClock.ticks(at: now, codec: track.media.codec)
+      let ticks = sendClock.ticks(
+        at: now, codec: track.format.codec, stream: track.media.localStream)
       let report = track.reporter.report(
         ssrc: track.ssrc, time: time, timestamp: track.timestamp(ticks: ticks), blocks: blocks)
       var packets: [RTCPPacket] = [

@@ -24,7 +24,7 @@ extension MediaSession {
       transportFeedback?.received(sequenceNumber: number, arrival: now)
       wake(at: transportFeedback?.deadline)
     }
-    guard let route = route(packet), let position = receivingIndex(ofSection: route.media) else {
+    guard let route = route(packet), let position = receivingIndex(ofTrack: route.track) else {
       packetsRefused &+= 1
       return
     }
@@ -163,30 +163,51 @@ extension MediaSession {
   }
 
   private mutating func receivingIndex(of ssrc: UInt32) -> Int? {
-    guard let media = router.media(of: ssrc) else { return nil }
-    return receivingIndex(ofSection: media)
+    guard let track = router.track(of: ssrc) else { return nil }
+    return receivingIndex(ofTrack: track)
   }
 
-  private mutating func receivingIndex(ofSection index: Int) -> Int? {
-    for position in receiving.indices where receiving[position].media.index == index { return position }
+  private mutating func receivingIndex(ofTrack key: Int) -> Int? {
+    for position in receiving.indices where receiving[position].media.trackKey == key { return position }
     return nil
   }
 
   mutating func configureReceiving(_ media: [NegotiatedMedia], now: MonotonicInstant) {
     for position in receiving.indices.reversed() {
-      let track = receiving[position].media
-      if !media.contains(where: { $0.index == track.index && $0.codec == track.codec }) {
+      let track = receiving[position]
+      let stays = media.contains {
+        $0.trackKey == track.media.trackKey && $0.stream == track.media.stream
+          && $0.format(of: track.format.codec) != nil
+      }
+      if !stays {
         receiving[position].finish(now: now, events: &events)
         receiving.remove(at: position)
       }
     }
     for section in media {
-      if let position = receiving.firstIndex(where: { $0.media.index == section.index }) {
+      if let position = receiving.firstIndex(where: { $0.media.trackKey == section.trackKey }) {
         receiving[position].reconfigure(section, now: now)
       } else if section.receives {
         receiving.append(ReceiveTrack(media: section, owner: owner, configuration: configuration.receiving))
       }
     }
-    receiving.sort { $0.media.index < $1.media.index }
+    receiving.sort { $0.media.trackKey < $1.media.trackKey }
+    describeStreams(media)
+  }
+
+  /// Reports what the description says of each stream that is received, if that has changed.
+  private mutating func describeStreams(_ media: [NegotiatedMedia]) {
+    for number in Set(media.filter(\.receives).map(\.stream)).sorted() {
+      let tracks = media.filter { $0.receives && $0.stream == number }
+      var names: [MediaKind: String] = [:]
+      for track in tracks {
+        let source = track.remoteSources.first.map { "ssrc:\($0.ssrc)" }
+        names[track.kind] = track.ordinal == 0 ? track.mid ?? source : source
+      }
+      let stream = MediaStream(
+        owner: owner, number: number, id: tracks.firstNonNil(\.streamID), content: tracks.firstNonNil(\.content),
+        tracks: names)
+      if streams.updateValue(stream, forKey: number) != stream { events.append(.described(stream)) }
+    }
   }
 }

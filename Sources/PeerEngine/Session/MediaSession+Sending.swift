@@ -17,12 +17,14 @@ extension MediaSession {
     let now = MonotonicInstant(now)
     guard !isClosed else { return }
     begin(now: now)
-    guard let position = sendingIndex(of: frame.codec) else {
+    guard let position = sendingIndex(of: frame) else {
+      let hasSection = sending.contains {
+        $0.media.kind == frame.codec.kind && $0.media.localStream == frame.stream && $0.media.sends
+      }
+      if hasSection { missingCodecs.insert(frame.codec) }
       // Negotiation is not complete, but a viewer must be able to start with the current frame when it is.
       if frame.codec.kind == .video, configuration.sending.keyframeResponse == .replay {
-        var group = primedGroup ?? GroupOfPicturesCache()
-        group.add(frame)
-        primedGroup = group
+        primedGroups[frame.stream, default: GroupOfPicturesCache()].add(frame)
       }
       return
     }
@@ -36,35 +38,37 @@ extension MediaSession {
   /// for the next keyframe. Has an effect until the first frame is sent.
   package mutating func prime(_ group: GroupOfPicturesCache, now: ContinuousClock.Instant) {
     let now = MonotonicInstant(now)
-    guard !isClosed, configuration.sending.keyframeResponse == .replay else { return }
+    guard !isClosed, configuration.sending.keyframeResponse == .replay, let stream = group.frames.first?.stream else {
+      return
+    }
     begin(now: now)
-    if sending.contains(where: { $0.media.kind == .video }) {
-      for position in sending.indices { sending[position].prime(group) }
+    if let position = sending.firstIndex(where: { $0.media.kind == .video && $0.media.localStream == stream }) {
+      sending[position].prime(group)
       startVideo(now: now)
-    } else if primedGroup?.isEmpty ?? true {
-      primedGroup = group
+    } else if primedGroups[stream]?.isEmpty ?? true {
+      primedGroups[stream] = group
     }
   }
 
   mutating func configureSending(_ media: [NegotiatedMedia], now: MonotonicInstant) {
     for position in sending.indices.reversed() {
-      let track = sending[position].media
+      let track = sending[position]
       let stays = media.contains {
-        $0.index == track.index && $0.codec == track.codec && $0.localSSRC == track.localSSRC
+        $0.trackKey == track.media.trackKey && $0.format(of: track.format.codec) != nil
+          && $0.localSSRC == track.media.localSSRC
       }
       if !stays {
-        pacer.removeAll(media: track.index)
+        pacer.removeAll(media: track.media.index)
         sending.remove(at: position)
       }
     }
-    for section in media {
+    for section in media where section.ordinal == 0 {
       if let position = sending.firstIndex(where: { $0.media.index == section.index }) {
         sending[position].reconfigure(section)
       } else if section.sends {
         var track = SendTrack(media: section, configuration: configuration.sending, using: &generator)
-        if section.kind == .video, let group = primedGroup {
+        if section.kind == .video, let group = primedGroups.removeValue(forKey: section.localStream) {
           track.prime(group)
-          primedGroup = nil
         }
         sending.append(track)
       }
@@ -96,8 +100,12 @@ extension MediaSession {
     return nil
   }
 
-  private mutating func sendingIndex(of codec: Codec) -> Int? {
-    for position in sending.indices where sending[position].media.codec == codec { return position }
+  /// Returns the track that sends frames like this one: of its stream, in a section with its codec.
+  private mutating func sendingIndex(of frame: EncodedFrame) -> Int? {
+    for position in sending.indices
+    where sending[position].media.localStream == frame.stream && sending[position].canSend(frame.codec) {
+      return position
+    }
     return nil
   }
 
@@ -152,7 +160,7 @@ extension MediaSession {
   ) {
     guard let position = sendingIndex(ofSection: entry.media) else { return }
     var (packet, number) = sending[position].send(entry, sequence: &transportSequence, time: time, now: now)
-    alteration?.change(&packet, clockRate: sending[position].media.codec.clockRate)
+    alteration?.change(&packet, clockRate: sending[position].format.codec.clockRate)
     if !sending[position].hasReported { nextReport = now }
     let wasProbing = congestion.isProbing
     congestion.sent(
@@ -188,7 +196,7 @@ extension SendTrack {
       self.repair = RTPStreamSender(
         ssrc: UInt32.random(in: 1...UInt32.max, using: &generator), payloadType: repair.payloadType, using: &generator)
     }
-    reporter = SenderReporter(clockRate: media.codec.clockRate)
+    reporter = SenderReporter(clockRate: format.codec.clockRate)
     hasReported = false
     history.forget()
     needsKeyframe = true

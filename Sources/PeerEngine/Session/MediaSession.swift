@@ -49,6 +49,8 @@ package struct MediaSession: Sendable {
     case keyframeRequested
     /// The bitrate that the network path can carry has changed.
     case targetBitrate(CongestionController.Target)
+    /// Frames of a codec cannot be sent, because its section was negotiated without it. Reported once for each codec.
+    case codecNotNegotiated(Codec)
   }
 
   package let owner: ParticipantID
@@ -75,7 +77,13 @@ package struct MediaSession: Sendable {
   var bitrateEstimate = ReceiverBitrateEstimator()
   /// The header extension ids, which apply to packets of every media section.
   var extensions = NegotiatedMedia.Extensions()
-  var primedGroup: GroupOfPicturesCache?
+  /// The frames since the last keyframe of each of our streams that has no section yet.
+  var primedGroups: [Int: GroupOfPicturesCache] = [:]
+  /// Codecs of frames that could not be sent, and those of them that were reported.
+  var missingCodecs: Set<Codec> = []
+  var reportedCodecs: Set<Codec> = []
+  /// What was reported of each stream of the participant.
+  var streams: [Int: MediaStream] = [:]
 
   /// Which congestion feedback the remote sender expects: arrival times of packets, or a limit for its bitrate.
   var sendsTransportFeedback = false
@@ -110,7 +118,7 @@ package struct MediaSession: Sendable {
     transportSequence = TransportSequence(first: generator.next() & 0x7FFF)
   }
 
-  /// Applies the result of a negotiation, the first or a later one. A track whose media section and codec stay the same
+  /// Applies the result of a negotiation, the first or a later one. A track whose media section stays the same
   /// continues without interruption.
   package mutating func configure(_ media: [NegotiatedMedia], now: ContinuousClock.Instant) {
     let now = MonotonicInstant(now)
@@ -175,8 +183,8 @@ package struct MediaSession: Sendable {
   package var roundTripTime: Double? { roundTrip.smoothed?.seconds }
 
   /// The statistics of the received tracks.
-  package var receiveStatistics: [MediaKind: TrackStatistics] {
-    Dictionary(receiving.map { ($0.media.kind, $0.statistics) }) { first, _ in first }
+  package var receiveStatistics: [TrackID: TrackStatistics] {
+    Dictionary(receiving.map { ($0.id, $0.statistics) }) { first, _ in first }
   }
 
   /// The statistics of all sent tracks together.
@@ -223,7 +231,7 @@ package struct MediaSession: Sendable {
 }
 
 extension Sequence {
-  fileprivate func firstNonNil<Value>(_ value: (Element) -> Value?) -> Value? {
+  func firstNonNil<Value>(_ value: (Element) -> Value?) -> Value? {
     for element in self {
       if let found = value(element) { return found }
     }

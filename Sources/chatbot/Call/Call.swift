@@ -153,6 +153,7 @@ struct Call {
     var configuration = try plan.connectionSettings.peerConfiguration()
     configuration.handler = handler
     configuration.sending = plan.loopback ? Set(MediaKind.allCases) : source?.kinds ?? []
+    configuration.sendsInEverySection = plan.loopback
     // A recorded file cannot produce a keyframe. An encoder can, and so can the user whose media is looped back.
     configuration.keyframeResponse = plan.loopback || source?.isLive == true ? .requestFromSource : .replay
     // Otherwise the first audio would return late, and out of sync with the video, which begins with a keyframe.

@@ -3,6 +3,7 @@ import BotPeer
 import FoundationEssentials
 import Glibc
 import HTTPTransport
+import Media
 import SkyRTC
 
 /// The options for the room, the server and the network; the same for every command that joins a call.
@@ -108,6 +109,18 @@ struct ConnectionOptions: ParsableArguments {
         + "every interface)", valueName: "name"))
   var bindInterface: [String] = []
 
+  @Option(
+    help: ArgumentHelp(
+      "The video codecs that may be used, the best first, separated by commas. (default: \(CodecList.all(of: .video)))",
+      valueName: "names"), transform: { try CodecList.parse($0, of: .video) })
+  var videoCodecs: [Codec]?
+
+  @Option(
+    help: ArgumentHelp(
+      "The audio codecs that may be used, the best first, separated by commas. (default: \(CodecList.all(of: .audio)))",
+      valueName: "names"), transform: { try CodecList.parse($0, of: .audio) })
+  var audioCodecs: [Codec]?
+
   @Option(help: ArgumentHelp("How many other users of the room are called and answered.", valueName: "count"))
   var maxUsers = SkyRTCClient.Options().maximumParticipants
 
@@ -150,6 +163,8 @@ struct ConnectionOptions: ParsableArguments {
     connectionSettings.iceTransportPolicy = iceTransportPolicy
     connectionSettings.udpPort = udpPort
     connectionSettings.usesTCP = tcp
+    connectionSettings.videoCodecs = videoCodecs
+    connectionSettings.audioCodecs = audioCodecs
     connectionSettings.tcpPort = tcpPort
     connectionSettings.bindAddress = bindAddress
     connectionSettings.bindInterfaces = bindInterface

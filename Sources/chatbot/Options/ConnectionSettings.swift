@@ -2,6 +2,7 @@ import BotPeer
 import FoundationEssentials
 import Glibc
 import HTTPTransport
+import Media
 import SkyRTC
 
 /// The settings of the room, the server and the network.
@@ -33,6 +34,9 @@ struct ConnectionSettings: Sendable, Hashable {
   var udpPort: UInt16 = 0
   /// Whether users may also be reached over TCP, and our port for it; 0 for any free port.
   var usesTCP = false
+  /// The codecs that may be negotiated; nil for all.
+  var videoCodecs: [Codec]?
+  var audioCodecs: [Codec]?
   var tcpPort: UInt16 = 0
   /// The number of media threads, each with its own sockets; nil for the command's default.
   var mediaThreads: Int?
@@ -92,6 +96,8 @@ struct ConnectionSettings: Sendable, Hashable {
     configuration.resolvesLocalNames = resolvesLocalNames
     configuration.hidesAddresses = hidesAddresses
     configuration.udpPort = udpPort
+    configuration.videoCodecs = videoCodecs
+    configuration.audioCodecs = audioCodecs
     configuration.usesTCP = usesTCP
     configuration.tcpPort = tcpPort
     configuration.use(try ice.read(), for: user ?? "chatbot")

@@ -178,7 +178,7 @@ struct SharedPath {
     case .targetBitrate(let target):
       flows[position].targets.append((now, target.bitrate))
       flows[position].encoder?.bitrate = target.bitrate
-    case .event:
+    case .event, .codecNotNegotiated:
       break
     }
   }
@@ -193,7 +193,7 @@ struct SharedPath {
       flows[position].back.send(written, now: now)
     case .event(.frame(let frame)):
       flows[position].frames.append((now, frame))
-    case .event, .rtp, .keyframeRequested, .targetBitrate:
+    case .event, .rtp, .keyframeRequested, .targetBitrate, .codecNotNegotiated:
       break
     }
   }

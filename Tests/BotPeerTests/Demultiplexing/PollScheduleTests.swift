@@ -87,8 +87,8 @@ struct PollScheduleTests {
     let demultiplexer = call.demultiplexer
     let engines = demultiplexer.engines.values
     let now = MonotonicInstant(call.now)
-    let gates = demultiplexer.gates.values.compactMap(\.deadline).map { MonotonicInstant($0) }
-    let due = (engines.compactMap(\.timing.nextPollDue) + gates).min()
+    let rateLimiters = demultiplexer.rateLimiters.values.compactMap(\.deadline).map { MonotonicInstant($0) }
+    let due = (engines.compactMap(\.timing.nextPollDue) + rateLimiters).min()
     #expect(demultiplexer.deadline == due?.instant)
     #expect(demultiplexer.isUrgent == engines.contains { $0.timing.isUrgent })
     #expect(demultiplexer.isConnecting == engines.contains { $0.isConnecting(now: now) })

@@ -11,8 +11,7 @@ struct RejectedSectionTests {
   @Test(
     "each rejected section is described by what is offered and what is supported",
     arguments: [
-      ("offer_h264_only", "We refused the video of section 1: only H264 is offered, but we support VP8."),
-      ("offer_two_videos", "We refused the video of section 2: we support one section of this kind."),
+      ("offer_h264_only", "We refused the video of section 1: only H264 is offered, but we support VP8.")
     ])
   func sentence(name: String, expected: String) throws {
     var negotiator = Negotiator.seeded()
@@ -84,19 +83,19 @@ struct RejectedSectionTests {
   @Test("each rejected section is reported once, before the answer, and again only when what is rejected changes")
   func reportedOnce() throws {
     var pair = try EnginePair(offersAlice: false)
-    let offer = try recorded("offer_two_videos")
+    let offer = try recorded("offer_two_videos").changing("VP8", to: "H264")
     for _ in 0..<3 { pair.deliverToBob(.offer(offer)) }
-    #expect(pair.bob.events.rejected.map(\.index) == [2])
+    #expect(pair.bob.events.rejected.map(\.index) == [1, 2])
     let answer = try #require(
       pair.bob.events.firstIndex { if case .signal(.answer) = $0 { true } else { false } })
     let report = try #require(
       pair.bob.events.firstIndex { if case .sectionRejected = $0 { true } else { false } })
     #expect(report < answer)
-    // Now both are rejected, each for another reason than before.
-    for _ in 0..<3 { pair.deliverToBob(.offer(try offer.changing("VP8", to: "H264"))) }
-    #expect(pair.bob.events.rejected.map(\.index) == [2, 1, 2])
+    // Now both are rejected for another reason than before.
+    for _ in 0..<3 { pair.deliverToBob(.offer(try offer.changing("H264", to: "AV1"))) }
+    #expect(pair.bob.events.rejected.map(\.index) == [1, 2, 1, 2])
     pair.deliverToBob(.offer(offer))
-    #expect(pair.bob.events.rejected.map(\.index) == [2, 1, 2, 2])
+    #expect(pair.bob.events.rejected.map(\.index) == [1, 2, 1, 2, 1, 2])
   }
 
   @Test("an offer of which nothing can be used is reported section by section, besides the problem")
@@ -130,10 +129,6 @@ struct RejectedSectionTests {
     let plain = try recorded("offer_two_videos")
     pair.deliverToBob(.offer(plain))
     #expect(!pair.bob.events.contains(.orientationLeftOut))
-    for _ in 0..<2 {
-      pair.deliverToBob(.offer(plain + "a=extmap:3 urn:3gpp:video-orientation\r\n"))
-      #expect(!pair.bob.events.contains(.orientationLeftOut), "the section with it is not used")
-    }
     let offered = try plain.changing("a=mid:1\r\n", to: "a=mid:1\r\na=extmap:3 urn:3gpp:video-orientation\r\n")
     for _ in 0..<3 { pair.deliverToBob(.offer(offered)) }
     #expect(pair.bob.events.count { $0 == .orientationLeftOut } == 1)

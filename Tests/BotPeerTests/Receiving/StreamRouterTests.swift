@@ -22,11 +22,11 @@ struct StreamRouterTests {
       Issue.record("Header extensions were read.")
       return .init()
     }
-    #expect(media == .init(media: 1, isRetransmission: false))
+    #expect(media == .init(track: 256, payloadType: 96, isRetransmission: false))
     let repair = router.route(ssrc: Negotiated.aliceRepair, payloadType: 97) { .init() }
-    #expect(repair == .init(media: 1, isRetransmission: true, repairs: Negotiated.aliceVideo))
-    #expect(router.media(of: Negotiated.aliceVideo) == 1)
-    #expect(router.media(of: Negotiated.aliceRepair) == nil)
+    #expect(repair == .init(track: 256, payloadType: 96, isRetransmission: true, repairs: Negotiated.aliceVideo))
+    #expect(router.track(of: Negotiated.aliceVideo) == 256)
+    #expect(router.track(of: Negotiated.aliceRepair) == nil)
   }
 
   @Test("identifiers in a header extension are remembered for its source")
@@ -34,11 +34,11 @@ struct StreamRouterTests {
     var router = router { $0.remoteSources = [] }
     #expect(
       router.route(ssrc: 9, payloadType: 96) { .init(mid: "1", streamID: "h") }
-        == .init(media: 1, isRetransmission: false, streamID: "h"))
+        == .init(track: 256, payloadType: 96, isRetransmission: false, streamID: "h"))
     #expect(router.route(ssrc: 9, payloadType: 96) { .init() }?.streamID == "h")
     #expect(
       router.route(ssrc: 10, payloadType: 97) { .init(mid: "1", repairedStreamID: "h") }
-        == .init(media: 1, isRetransmission: true, streamID: "h"))
+        == .init(track: 256, payloadType: 96, isRetransmission: true, streamID: "h"))
   }
 
   @Test("neither a payload type that two sections share nor a mid that does not match it routes a packet")
@@ -48,7 +48,7 @@ struct StreamRouterTests {
     var router = StreamRouter()
     router.configure([Negotiated().section(.opus, ofAlice: false), video])
     #expect(router.route(ssrc: 9, payloadType: 111) { .init() } == nil)
-    #expect(router.route(ssrc: 9, payloadType: 111) { .init(mid: "0") }?.media == 0)
+    #expect(router.route(ssrc: 9, payloadType: 111) { .init(mid: "0") }?.track == 0)
     #expect(router.route(ssrc: 11, payloadType: 97) { .init(mid: "0") } == nil)
   }
 
@@ -57,6 +57,19 @@ struct StreamRouterTests {
     var router = router()
     #expect(router.route(ssrc: Negotiated.aliceVideo, payloadType: 127) { .init() } == nil)
     #expect(router.route(ssrc: Negotiated.aliceVideo, payloadType: 96) { .init() } != nil)
+  }
+
+  @Test("a known source may use another format of its section, also for retransmissions, but no other role")
+  func alternativeFormats() {
+    var router = router {
+      $0.alternatives = [MediaFormat(codec: .vp8, payloadType: 100, retransmissionPayloadType: 101)]
+    }
+    #expect(router.route(ssrc: Negotiated.aliceVideo, payloadType: 96) { .init() }?.payloadType == 96)
+    #expect(router.route(ssrc: Negotiated.aliceVideo, payloadType: 100) { .init() }?.payloadType == 100)
+    let repair = router.route(ssrc: Negotiated.aliceRepair, payloadType: 101) { .init() }
+    #expect(repair?.payloadType == 100 && repair?.isRetransmission == true)
+    #expect(router.route(ssrc: Negotiated.aliceVideo, payloadType: 101) { .init() } == nil)
+    #expect(router.route(ssrc: Negotiated.aliceVideo, payloadType: 96) { .init() }?.payloadType == 96)
   }
 
   @Test("a section that only sends accepts no packets")
@@ -69,13 +82,13 @@ struct StreamRouterTests {
   func renegotiation() {
     var router = router { $0.remoteSources = [] }
     for ssrc in 0..<100 { _ = router.route(ssrc: UInt32(ssrc), payloadType: 96) { .init(mid: "1") } }
-    #expect(router.media(of: 0) == nil)
-    #expect(router.media(of: 99) == 1)
+    #expect(router.track(of: 0) == nil)
+    #expect(router.track(of: 99) == 256)
     router.configure(Negotiated().bob)
-    #expect(router.media(of: 99) == 1)
+    #expect(router.track(of: 99) == 256)
     router.configure([Negotiated().section(.opus, ofAlice: false)])
-    #expect(router.media(of: 99) == nil)
+    #expect(router.track(of: 99) == nil)
     router.forget(Negotiated.aliceAudio)
-    #expect(router.media(of: Negotiated.aliceAudio) == 0)
+    #expect(router.track(of: Negotiated.aliceAudio) == 0)
   }
 }

@@ -98,7 +98,7 @@ struct Listener {
     case .event(let event): events.append(event)
     case .rtcp(let datagram):
       for packet in (try? RTCPPacket.parse(compound: datagram)) ?? [] { feedback.append((now, packet)) }
-    case .rtp, .keyframeRequested, .targetBitrate: break
+    case .rtp, .keyframeRequested, .targetBitrate, .codecNotNegotiated: break
     }
   }
 }

@@ -144,6 +144,7 @@ struct SessionCall {
       if sourceMakesKeyframes { source?.keyframeIsWanted = true }
     case .targetBitrate(let target):
       alice.targets.append((now, target))
+    case .codecNotNegotiated: break
     }
   }
 
@@ -168,6 +169,7 @@ struct SessionCall {
       bob.keyframeRequests.append(now)
     case .targetBitrate(let target):
       bob.targets.append((now, target))
+    case .codecNotNegotiated: break
     }
   }
 }

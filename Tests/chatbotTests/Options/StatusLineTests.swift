@@ -28,9 +28,9 @@ struct StatusLineTests {
     let sections = [
       RejectedSection(
         index: 1, kind: "video", reason: .noSupportedCodec, offered: ["H264", "AV1"], supported: ["VP8"]),
-      RejectedSection(index: 2, kind: "video", reason: .additionalSection),
+      RejectedSection(index: 2, kind: "video", reason: .tooManySections),
       RejectedSection(index: 0, kind: "audio", reason: .rejectedByParticipant, offered: ["opus"]),
-      RejectedSection(index: 3, kind: "video", reason: .additionalSection),
+      RejectedSection(index: 3, kind: "video", reason: .tooManySections),
     ]
     let user = StatusLine.User(name: "anna", state: .connected, rejected: sections.map(StatusLine.words(of:)))
     #expect(
