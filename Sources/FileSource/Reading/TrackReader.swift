@@ -140,9 +140,9 @@ package final class TrackReader {
       if let size, size.width == 0 || size.height == 0 { return nil }
       return (header.isKeyframe, size)
     case .vp9:
-      return VP9FrameHeader(parsing: payload).map { header in
-        (header.isKeyframe, header.size.map { VideoSize(width: $0.width, height: $0.height) })
-      }
+      guard let header = try? VP9FrameHeader(parsing: payload) else { return nil }
+      let size = header.isKeyframe ? header.size : nil
+      return (header.isKeyframe, size.map { VideoSize(width: $0.width, height: $0.height) })
     case .call(.opus), .vorbis:
       return nil
     }
