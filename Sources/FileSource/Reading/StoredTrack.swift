@@ -97,7 +97,7 @@ package enum StoredCodec: Sendable, Hashable, CaseIterable {
   func header(of payload: ByteBuffer) -> FrameHeader {
     switch self {
     case .call(let codec): FrameHeader(parsing: payload, of: codec)
-    case .vp9: VP9FrameHeader(parsing: payload).map { .video(VideoHeader($0)) } ?? .unreadable
+    case .vp9: (try? VP9FrameHeader(parsing: payload)).map { .video(VideoHeader($0)) } ?? .unreadable
     case .vorbis: .unreadable
     }
   }
@@ -122,7 +122,7 @@ package enum StoredCodec: Sendable, Hashable, CaseIterable {
 
 extension VideoHeader {
   fileprivate init(_ header: VP9FrameHeader) {
-    self.init(
-      isKeyframe: header.isKeyframe, size: header.size.map { VideoSize(width: $0.width, height: $0.height) })
+    let size = header.isKeyframe ? header.size : nil
+    self.init(isKeyframe: header.isKeyframe, size: size.map { VideoSize(width: $0.width, height: $0.height) })
   }
 }
