@@ -11,22 +11,15 @@ cd "$(dirname "$0")/.."
 sources=${1:-Sources}
 failed=0
 
-# Where codecs are at home: bitstreams, payload formats, wrappers of libraries, and the table.
-home='Bitstream/.*|Codecs/.*|RTP/PayloadFormats/.*|PeerEngine/Payloads/.*|Media/Codec(Properties)?\.swift'
+# Where codecs are at home: bitstreams, payload formats, wrappers of libraries, the table, and the parsing of a frame's header.
+home='Bitstream/.*|Codecs/.*|RTP/PayloadFormats/.*|PeerEngine/Payloads/.*|Media/(Codec|CodecProperties|FrameHeader)\.swift'
 
 # Files that may name a codec, with the reason.
 reasons=(
-  'Media/EncodedFrame\.swift'                # parses the header of an audio packet once
-  'FileSource/Reading/TrackReader\.swift'    # reads durations and keyframes from the bitstream
   'FileSource/Reading/WebMTrack\.swift'      # reads the codec's private data
   'FileSource/Reading/OggReader\.swift'      # reads Ogg files of one codec only
   'LiveSource/Encoding/LiveAudioEncoder\.swift' # an encoder of one codec
-  'LiveSource/Encoding/LiveVideoEncoder\.swift' # an encoder of one codec
-  'LiveSource/Inputs/StoredAudio\.swift'     # chooses the decoder
-  'LiveSource/Inputs/StoredVideo\.swift'     # chooses the decoder
-  'Recorder/Pipeline/FramePipeline\.swift'   # chooses the validator
-  'Recorder/Recording/WebMFile\.swift'       # reads from the bitstream whether a frame is shown
-  'Recorder/Verification/FrameVerifier\.swift' # chooses the decoder
+  'Recorder/Ogg/OggOpusWriter\.swift'        # writes Ogg files of one codec only
 )
 allowed=$home$(printf '|%s' "${reasons[@]}")
 

@@ -129,14 +129,18 @@ package struct OpusTableOfContents: Sendable, Hashable {
   /// The maximum duration of a packet, 120 ms, in ticks of 48 kHz (RFC 6716, 3.2.5, R5).
   package static let maximumDuration = 5_760
 
+  /// The first byte.
+  private let bits: UInt8
+  private let frameCount: UInt8
+
   /// 0...31: coding mode, bandwidth and frame duration (RFC 6716, table 2).
-  package let configuration: UInt8
+  package var configuration: UInt8 { bits >> 3 }
   /// 1 or 2.
-  package let channels: Int
+  package var channels: Int { bits & 0x04 == 0 ? 1 : 2 }
   /// 0...3: the number of frames and the encoding of their sizes.
-  package let code: UInt8
+  package var code: UInt8 { bits & 0x03 }
   /// The number of frames in the packet: 1...48.
-  package let frames: Int
+  package var frames: Int { Int(frameCount) }
 
   /// Parses the table-of-contents byte and, for code 3, the frame count byte.
   package init(parsing packet: ByteBuffer) throws(ParseError) {
@@ -144,18 +148,16 @@ package struct OpusTableOfContents: Sendable, Hashable {
     guard let contents = packet.getInteger(at: start, as: UInt8.self) else {
       throw .tooShort("An Opus packet", needs: 1, found: 0)
     }
-    configuration = contents >> 3
-    channels = contents & 0x04 == 0 ? 1 : 2
-    code = contents & 0x03
-    switch code {
-    case 0: frames = 1
-    case 1, 2: frames = 2
+    bits = contents
+    switch contents & 0x03 {
+    case 0: frameCount = 1
+    case 1, 2: frameCount = 2
     default:
       guard let count = packet.getInteger(at: start + 1, as: UInt8.self) else {
         throw .tooShort("An Opus packet of code 3", needs: 2, found: 1)
       }
-      frames = Int(count & 0x3F)
-      guard frames > 0 else { throw .wrongValue("An Opus packet's frame count", expected: "1 to 48", found: 0) }
+      frameCount = count & 0x3F
+      guard frameCount > 0 else { throw .wrongValue("An Opus packet's frame count", expected: "1 to 48", found: 0) }
     }
     guard duration <= Self.maximumDuration else {
       throw .wrongValue("An Opus packet's duration in 48 kHz ticks", expected: "at most 5760", found: duration)

@@ -29,24 +29,26 @@ public enum MediaKind: String, Sendable, Hashable, CaseIterable {
   case video
 }
 
-/// A value for audio and one for video: a dictionary by ``MediaKind`` without hashing, changed in place.
+/// A value for audio and one for video: a dictionary by ``MediaKind`` without hashing.
 package struct PerMediaKind<Value> {
   package var audio: Value?
   package var video: Value?
 
   package init() {}
 
+  // Not `_read` and `_modify`: Swift 6.3 releases once too often what a reading coroutine yields. Whoever must not copy a large
+  // value names the member.
   package subscript(kind: MediaKind) -> Value? {
-    _read {
+    get {
       switch kind {
-      case .audio: yield audio
-      case .video: yield video
+      case .audio: audio
+      case .video: video
       }
     }
-    _modify {
+    set {
       switch kind {
-      case .audio: yield &audio
-      case .video: yield &video
+      case .audio: audio = newValue
+      case .video: video = newValue
       }
     }
   }

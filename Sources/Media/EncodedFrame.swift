@@ -1,4 +1,3 @@
-package import Bitstream
 public import NIOCore
 
 /// One encoded video frame or one audio packet: what the peer, the recorder and the sources exchange.
@@ -8,19 +7,19 @@ public struct EncodedFrame: Sendable, Hashable {
   /// The number of the participant's stream that its track belongs to, from 1.
   public var stream: Int
   public var codec: Codec {
-    didSet { opus = Self.opus(of: payload, codec) }
+    didSet { header = FrameHeader(parsing: payload, of: codec) }
   }
   /// The presentation time, in ticks of the codec's clock.
   public var time: MediaTime
-  /// The bitstream: a whole VP8 frame (RFC 6386) or a whole Opus packet (RFC 6716, 3). No module alters it.
+  /// The bitstream: a whole video frame or a whole audio packet. No module alters it.
   public var payload: ByteBuffer {
-    didSet { opus = Self.opus(of: payload, codec) }
+    didSet { header = FrameHeader(parsing: payload, of: codec) }
   }
-  /// The parsed header of an Opus packet; nil for VP8 and for what cannot be parsed.
-  package private(set) var opus: OpusPacket?
-  /// Whether it can be decoded without an earlier frame. Always true for Opus.
+  /// What the bitstream says about the frame.
+  package private(set) var header: FrameHeader
+  /// Whether it can be decoded without an earlier frame. Always true for audio.
   public var isKeyframe: Bool
-  /// The size of a VP8 keyframe; nil for every other frame.
+  /// The size of a video keyframe; nil for every other frame.
   public var size: VideoSize?
   /// When its last packet arrived, or when a frame of a file was due.
   public var arrival: ContinuousClock.Instant {
@@ -35,60 +34,23 @@ public struct EncodedFrame: Sendable, Hashable {
   /// The track that it belongs to.
   public var track: TrackID { TrackID(of: owner, stream: stream, kind: codec.kind) }
 
+  /// Creates a frame and parses its header.
   public init(
     owner: ParticipantID, stream: Int = 1, codec: Codec, time: MediaTime, payload: ByteBuffer, isKeyframe: Bool,
     size: VideoSize? = nil, arrival: ContinuousClock.Instant, gap: MediaGap? = nil
   ) {
     self.init(
-      owner: owner, stream: stream, codec: codec, time: time, payload: payload, isKeyframe: isKeyframe, size: size,
+      owner: owner, stream: stream, codec: codec, time: time, payload: payload,
+      header: FrameHeader(parsing: payload, of: codec), isKeyframe: isKeyframe, size: size,
       arrived: MonotonicInstant(arrival), gap: gap)
   }
 
-  private static func opus(of payload: ByteBuffer, _ codec: Codec) -> OpusPacket? {
-    switch codec {
-    case .opus: try? OpusPacket(parsing: payload)
-    case .vp8: nil
-    }
-  }
-
-  /// What the packet's header says of its audio; nil for video and for what cannot be parsed.
-  package var audio: AudioProperties? {
-    switch codec {
-    case .opus:
-      opus.map { opus in
-        AudioProperties(
-          duration: .microseconds(opus.duration * 1_000 / 48), channels: opus.channels, isSilent: opus.isSilence)
-      }
-    case .vp8: nil
-    }
-  }
-
-  /// What the header of an audio packet says.
-  package struct AudioProperties: Sendable, Hashable {
-    /// How long it plays.
-    package var duration: Duration
-    /// 1 or 2.
-    package var channels: Int
-    /// Whether it only signals that the sender is silent.
-    package var isSilent: Bool
-  }
-
+  /// Creates a frame whose header has been parsed already.
   package init(
-    owner: ParticipantID, stream: Int = 1, codec: Codec, time: MediaTime, payload: ByteBuffer, isKeyframe: Bool,
-    size: VideoSize? = nil, arrived: MonotonicInstant, gap: MediaGap? = nil
-  ) {
-    self.init(
-      owner: owner, stream: stream, codec: codec, time: time, payload: payload, opus: Self.opus(of: payload, codec),
-      isKeyframe: isKeyframe,
-      size: size, arrived: arrived, gap: gap)
-  }
-
-  /// Creates a frame whose Opus header has been parsed already.
-  package init(
-    owner: ParticipantID, stream: Int = 1, codec: Codec, time: MediaTime, payload: ByteBuffer, opus: OpusPacket?,
+    owner: ParticipantID, stream: Int = 1, codec: Codec, time: MediaTime, payload: ByteBuffer, header: FrameHeader,
     isKeyframe: Bool, size: VideoSize? = nil, arrived: MonotonicInstant, gap: MediaGap? = nil
   ) {
-    self.opus = opus
+    self.header = header
     self.owner = owner
     self.stream = stream
     self.codec = codec

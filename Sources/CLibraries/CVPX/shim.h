@@ -29,21 +29,21 @@ static inline vpx_codec_err_t chatbot_vp9_decoder_get_size(vpx_codec_ctx_t *cont
   return vpx_codec_control(context, VP9D_GET_FRAME_SIZE, size);
 }
 
-static inline vpx_codec_err_t chatbot_vp8_encoder_set_speed(vpx_codec_ctx_t *context, int speed) {
+static inline vpx_codec_err_t chatbot_vpx_encoder_set_speed(vpx_codec_ctx_t *context, int speed) {
   return vpx_codec_control(context, VP8E_SET_CPUUSED, speed);
 }
 
-static inline vpx_codec_err_t chatbot_vp8_encoder_set_static_threshold(vpx_codec_ctx_t *context, unsigned threshold) {
+static inline vpx_codec_err_t chatbot_vpx_encoder_set_static_threshold(vpx_codec_ctx_t *context, unsigned threshold) {
   return vpx_codec_control(context, VP8E_SET_STATIC_THRESHOLD, threshold);
 }
 
 // Sets the maximum size of a keyframe, in percent of the bits of one frame at the target bitrate.
-static inline vpx_codec_err_t chatbot_vp8_encoder_set_largest_keyframe(vpx_codec_ctx_t *context, unsigned percent) {
+static inline vpx_codec_err_t chatbot_vpx_encoder_set_largest_keyframe(vpx_codec_ctx_t *context, unsigned percent) {
   return vpx_codec_control(context, VP8E_SET_MAX_INTRA_BITRATE_PCT, percent);
 }
 
 // Gets the quantizer of the last frame, 0 to 63.
-static inline vpx_codec_err_t chatbot_vp8_encoder_get_quantizer(vpx_codec_ctx_t *context, int *quantizer) {
+static inline vpx_codec_err_t chatbot_vpx_encoder_get_quantizer(vpx_codec_ctx_t *context, int *quantizer) {
   return vpx_codec_control(context, VP8E_GET_LAST_QUANTIZER_64, quantizer);
 }
 

@@ -1,4 +1,3 @@
-import Bitstream
 import Codecs
 import Media
 import Pattern
@@ -43,7 +42,7 @@ struct AudioJudge {
     var heardEnd: Double { heard + Double(length) / Double(AudioSamples.rate) }
   }
 
-  private var decoder: OpusDecoder?
+  private var decoder: AudioDecoder?
   private var reader = PatternAudioReader()
   private var packets: [Packet] = []
   private var hasUndecodable = false
@@ -64,14 +63,14 @@ struct AudioJudge {
 
   mutating func receive(_ frame: EncodedFrame, heard: Double, arrived: Double) -> Outcome {
     var outcome = Outcome()
-    guard let shape = frame.opus, let decoder = readyDecoder else {
+    guard let header = frame.header.audio, let decoder = readyDecoder(of: frame.codec) else {
       decodeErrors += 1
       hasUndecodable = true
       return outcome
     }
     var pieces: [(ticks: Int64, audio: AudioSamples)] = []
     standstills.note(frame.time, at: heard)
-    if let last = packets.last { pieces = fill(from: last, to: frame, shape: shape, heard: heard, with: decoder) }
+    if let last = packets.last { pieces = fill(from: last, to: frame, header: header, heard: heard, with: decoder) }
     guard let audio = try? decoder.decode(frame.payload) else {
       decodeErrors += 1
       hasUndecodable = true
@@ -79,7 +78,7 @@ struct AudioJudge {
     }
     decoded += 1
     hasUndecodable = false
-    channels = max(channels, shape.channels)
+    channels = max(channels, header.channels)
     if packets.count == 256 { packets.removeFirst(128) }
     packets.append(Packet(ticks: frame.time.ticks, length: audio.count, heard: heard, arrived: arrived))
     outcome.energy = meter.add(audio, at: heard)
@@ -88,18 +87,16 @@ struct AudioJudge {
     return outcome
   }
 
-  private var readyDecoder: OpusDecoder? {
-    mutating get {
-      decoder = decoder ?? (try? OpusDecoder(channels: 2))
-      return decoder
-    }
+  private mutating func readyDecoder(of codec: Codec) -> AudioDecoder? {
+    if decoder?.codec != codec { decoder = try? AudioDecoder(codec) }
+    return decoder
   }
 
   /// Accounts for the interval between two packets.
   ///
   /// - Returns: the concealed audio.
   private mutating func fill(
-    from last: Packet, to frame: EncodedFrame, shape: OpusPacket, heard: Double, with decoder: OpusDecoder
+    from last: Packet, to frame: EncodedFrame, header: AudioHeader, heard: Double, with decoder: AudioDecoder
   ) -> [(ticks: Int64, audio: AudioSamples)] {
     let wait = heard - last.heardEnd
     let (gapTicks, overflow) = frame.time.ticks.subtractingReportingOverflow(last.end)
@@ -124,7 +121,7 @@ struct AudioJudge {
     let length = Double(lost) / Double(AudioSamples.rate)
     let reason: AudioGapReason = hasUndecodable ? .undecodable : .lost
     gaps.add(start: last.heardEnd, duration: length, reason: reason.rawValue)
-    let made = conceal(lost, before: frame, shape: shape, unit: last.length, with: decoder)
+    let made = conceal(lost, before: frame, header: header, unit: last.length, with: decoder)
     var ticks = last.end
     var pieces: [(ticks: Int64, audio: AudioSamples)] = []
     for audio in made {
@@ -179,12 +176,12 @@ struct AudioJudge {
   }
 
   private mutating func conceal(
-    _ ticks: Int64, before next: EncodedFrame, shape: OpusPacket, unit: Int, with decoder: OpusDecoder
+    _ ticks: Int64, before next: EncodedFrame, header: AudioHeader, unit: Int, with decoder: AudioDecoder
   ) -> [AudioSamples] {
     // The decoder conceals in steps of 2.5 ms and in packets of at most 120 ms.
     let whole = min(Int(clamping: ticks), Self.maximumConcealment) / 120 * 120
-    let unit = min(max(120, unit / 120 * 120), OpusDecoder.maximumPacketSamples)
-    let isRecovered = shape.carriesCopy && Int64(whole) == ticks / 120 * 120 && whole >= unit
+    let unit = min(max(120, unit / 120 * 120), decoder.maximumPacketSamples)
+    let isRecovered = header.carriesCopy && Int64(whole) == ticks / 120 * 120 && whole >= unit
     var left = isRecovered ? whole - unit : whole
     var made: [AudioSamples] = []
     while left > 0, let audio = try? decoder.conceal(duration: min(unit, left)), audio.count > 0 {

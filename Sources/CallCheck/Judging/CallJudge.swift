@@ -39,7 +39,7 @@ public final class CallJudge {
   private var failure: String?
   private var mediaFrom: Double?
   private var ours = SentFrames()
-  private var ownDecoder: VP8Decoder?
+  private var ownDecoder: VideoDecoder?
   private let reader = PatternReader()
 
   /// The maximum number of peers that are counted without being judged.
@@ -128,7 +128,7 @@ public final class CallJudge {
   /// Records a frame that we send to all peers. If it shows the pattern, returned frames are compared with it.
   public func sent(_ frame: EncodedFrame, at now: ContinuousClock.Instant) {
     guard frame.codec.kind == .video else { return }
-    ownDecoder = ownDecoder ?? (try? VP8Decoder())
+    if ownDecoder?.codec != frame.codec { ownDecoder = try? VideoDecoder(frame.codec) }
     guard let ownDecoder,
       let (size, reading) = try? ownDecoder.decode(frame.payload, { ($0.size, try? reader.read($0).get()) }),
       let reading

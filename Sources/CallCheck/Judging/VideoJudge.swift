@@ -24,7 +24,7 @@ struct VideoJudge {
   /// The number of frames at the start that are all searched.
   private static let searchedAtStart = 30
 
-  private var decoder: VP8Decoder?
+  private var decoder: VideoDecoder?
   private var contentDetector = VideoContentDetector()
   private var likeness = SSIMEstimator()
   private let reader = PatternReader()
@@ -63,8 +63,7 @@ struct VideoJudge {
       return Outcome()
     }
     do {
-      let decoder = try self.decoder ?? VP8Decoder()
-      self.decoder = decoder
+      let decoder = try readyDecoder(of: frame.codec)
       // A frame that is not shown is not an error.
       return try decoder.decode(frame.payload) { view in analyze(view, of: frame, at: time) } ?? Outcome()
     } catch {
@@ -72,6 +71,14 @@ struct VideoJudge {
       hasUndecodable = true
       return Outcome()
     }
+  }
+
+  /// Returns the decoder; another one after a change of the codec, which begins with a keyframe.
+  private mutating func readyDecoder(of codec: Codec) throws(CodecError) -> VideoDecoder {
+    if let decoder, decoder.codec == codec { return decoder }
+    let decoder = try VideoDecoder(codec)
+    self.decoder = decoder
+    return decoder
   }
 
   /// Releases the decoder of a peer that is gone. If the peer rejoins, it begins with a keyframe.

@@ -4,9 +4,6 @@ package import NIOCore
 
 /// Decodes one VP8 stream.
 package final class VP8Decoder {
-  /// The maximum width and height. A larger frame is refused before anything is allocated for it.
-  package static let maximumSide = 4_096
-
   private let context: UnsafeMutablePointer<vpx_codec_ctx_t>
 
   package init() throws(CodecError) {
@@ -39,8 +36,8 @@ package final class VP8Decoder {
     let action = "read a VP8 keyframe of \(frame.readableBytes) bytes"
     if code != VPX_CODEC_OK { throw CodecError(action, vpx: code) }
     if about.w == 0 || about.h == 0 { throw CodecError(action, "its header is cut short") }
-    if about.w > maximumSide || about.h > maximumSide {
-      throw CodecError(action, "\(about.w)x\(about.h) is above \(maximumSide)x\(maximumSide)")
+    if about.w > VideoDecoder.maximumSide || about.h > VideoDecoder.maximumSide {
+      throw CodecError(action, "\(about.w)x\(about.h) is above \(VideoDecoder.maximumSide)x\(VideoDecoder.maximumSide)")
     }
     return VideoSize(width: Int(about.w), height: Int(about.h))
   }

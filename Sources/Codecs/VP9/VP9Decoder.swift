@@ -83,7 +83,7 @@ package final class VP9Decoder {
   }
 
   private func check(width: UInt32, height: UInt32, _ action: String) throws(CodecError) {
-    let largest = VP8Decoder.maximumSide
+    let largest = VideoDecoder.maximumSide
     if width > largest || height > largest {
       throw CodecError(action, "\(width)x\(height) is above \(largest)x\(largest)")
     }

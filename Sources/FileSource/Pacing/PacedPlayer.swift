@@ -148,7 +148,7 @@ package struct PacedPlayer: Sendable {
     return EncodedFrame(
       owner: owner, codec: codec,
       time: MediaTime(ticks: (frame.time &+ pauses &+ unit / 2) / unit, rate: codec.clockRate),
-      payload: frame.payload, isKeyframe: frame.isKeyframe, size: frame.size,
-      arrival: instant(of: frame.time, began))
+      payload: frame.payload, header: frame.header, isKeyframe: frame.isKeyframe, size: frame.size,
+      arrived: MonotonicInstant(instant(of: frame.time, began)))
   }
 }

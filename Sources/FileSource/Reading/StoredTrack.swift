@@ -1,4 +1,6 @@
+import Bitstream
 package import Media
+import NIOCore
 
 /// A track of a file that was read through.
 package struct StoredTrack: Sendable, Hashable, CustomStringConvertible {
@@ -91,6 +93,15 @@ package enum StoredCodec: Sendable, Hashable, CaseIterable {
     }
   }
 
+  /// Parses the header of a frame; unreadable too if the packets of a codec have no header that is read here.
+  func header(of payload: ByteBuffer) -> FrameHeader {
+    switch self {
+    case .call(let codec): FrameHeader(parsing: payload, of: codec)
+    case .vp9: (try? VP9FrameHeader(parsing: payload)).map { .video(VideoHeader($0)) } ?? .unreadable
+    case .vorbis: .unreadable
+    }
+  }
+
   /// Maps Matroska's codec id.
   init?(matroska name: String) {
     guard let codec = Self.allCases.first(where: { $0.matroskaID == name }) else { return nil }
@@ -106,5 +117,12 @@ package enum StoredCodec: Sendable, Hashable, CaseIterable {
   /// Returns the usual names of the codecs of a kind, for texts.
   package static func names(of kind: MediaKind) -> String {
     allCases.filter { $0.kind == kind }.map(\.name).joined(separator: " and ")
+  }
+}
+
+extension VideoHeader {
+  fileprivate init(_ header: VP9FrameHeader) {
+    let size = header.isKeyframe ? header.size : nil
+    self.init(isKeyframe: header.isKeyframe, size: size.map { VideoSize(width: $0.width, height: $0.height) })
   }
 }

@@ -1,4 +1,3 @@
-import Bitstream
 package import Media
 package import NIOCore
 
@@ -61,10 +60,9 @@ package final class TrackReader {
   package func next() throws(MediaFile.ReadError) -> FileFrame? {
     while let frame = try container.next() {
       let placed =
-        switch source.codec {
-        case .call(.opus): packet(frame)
-        case .vorbis: timed(frame)
-        case .call(.vp8), .vp9: try videoFrame(frame)
+        switch source.codec.kind {
+        case .video: try videoFrame(frame)
+        case .audio: source.codec.callCodec.map { packet(frame, $0) } ?? timed(frame)
         }
       if let placed { return placed }
       skippedFrames += 1
@@ -87,16 +85,17 @@ package final class TrackReader {
     }
   }
 
-  /// Returns an Opus packet as a frame; nil if it must be skipped: it is empty or damaged, or overlaps earlier ones.
-  private func packet(_ frame: ContainerFrame) -> FileFrame? {
-    guard let length = (try? OpusTableOfContents(parsing: frame.payload)).map({ Int64($0.duration) }) else {
-      return nil
-    }
+  /// Returns a packet of a codec that calls carry, whose packets state their duration; nil if it must be skipped: it is empty or
+  /// damaged, or overlaps earlier ones.
+  private func packet(_ frame: ContainerFrame, _ codec: Codec) -> FileFrame? {
+    let header = FrameHeader(parsing: frame.payload, of: codec)
+    guard let length = FrameHeader.ticks(of: frame.payload, codec, header: header).map(Int64.init) else { return nil }
     let unit = MediaTimebase.units(perTickOf: .audio)
     let ticks = frame.time.map { ($0 + ($0 < 0 ? -unit / 2 : unit / 2)) / unit }
     guard let start = audio.position(ticks, length: length) else { return nil }
     end = (start + length) * unit
-    return FileFrame(kind: .audio, time: start * unit - origin, payload: frame.payload, isKeyframe: true)
+    return FileFrame(
+      kind: .audio, time: start * unit - origin, payload: frame.payload, header: header, isKeyframe: true)
   }
 
   /// Returns a packet of a codec whose packets do not state their duration; nil if it must be skipped.
@@ -112,11 +111,12 @@ package final class TrackReader {
   /// Returns a video frame; nil if it must be skipped because it is empty or damaged, or depends on one that is missing.
   private func videoFrame(_ frame: ContainerFrame) throws(MediaFile.ReadError) -> FileFrame? {
     guard frame.payload.readableBytes > 0 else { return nil }
-    guard let (isKeyframe, size) = header(of: frame.payload) else {
+    let header = source.codec.header(of: frame.payload)
+    guard header != .unreadable else {
       hasKeyframe = false
       return nil
     }
-    if isKeyframe { hasKeyframe = true }
+    if header.isKeyframe { hasKeyframe = true }
     guard hasKeyframe else { return nil }
     guard let time = frame.time else {
       throw .unsupported("at byte \(frame.position) one block has several frames (lacing)")
@@ -128,24 +128,8 @@ package final class TrackReader {
     end = start + max(shownFor, VideoTimeline.smallestStep)
     lastStart = start
     return FileFrame(
-      kind: .video, time: start - origin, payload: frame.payload, isKeyframe: isKeyframe, size: size)
-  }
-
-  /// Parses the header of a video frame; nil if it is malformed.
-  private func header(of payload: ByteBuffer) -> (isKeyframe: Bool, size: VideoSize?)? {
-    switch source.codec {
-    case .call(.vp8):
-      guard let header = try? VP8FrameHeader(parsing: payload) else { return nil }
-      let size = header.size.map { VideoSize(width: Int($0.width), height: Int($0.height)) }
-      if let size, size.width == 0 || size.height == 0 { return nil }
-      return (header.isKeyframe, size)
-    case .vp9:
-      return VP9FrameHeader(parsing: payload).map { header in
-        (header.isKeyframe, header.size.map { VideoSize(width: $0.width, height: $0.height) })
-      }
-    case .call(.opus), .vorbis:
-      return nil
-    }
+      kind: .video, time: start - origin, payload: frame.payload, header: header, isKeyframe: header.isKeyframe,
+      size: header.video?.size)
   }
 }
 
@@ -155,11 +139,17 @@ package struct FileFrame: Sendable, Hashable {
   /// The presentation time, in units of `MediaTimebase.rate` since the file's first frame.
   package var time: Int64
   package var payload: ByteBuffer
+  /// What the bitstream says about it.
+  package var header: FrameHeader
   package var isKeyframe: Bool
   /// The size of a video keyframe.
   package var size: VideoSize?
 
-  package init(kind: MediaKind, time: Int64, payload: ByteBuffer, isKeyframe: Bool, size: VideoSize? = nil) {
+  package init(
+    kind: MediaKind, time: Int64, payload: ByteBuffer, header: FrameHeader = .unreadable, isKeyframe: Bool,
+    size: VideoSize? = nil
+  ) {
+    self.header = header
     self.kind = kind
     self.time = time
     self.payload = payload

@@ -2,13 +2,14 @@ package import Codecs
 package import Media
 import NIOCore
 
-/// Encodes frames to VP8 as a camera does: keyframes on request, and never more bits than the network path can carry,
+/// Encodes frames as a camera does: keyframes on request, and never more bits than the network path can carry,
 /// by a coarser quantizer first, then by fewer frames, then by smaller ones.
 ///
 /// It is used by one thread and never waits.
 package final class LiveVideoEncoder {
   /// The format of the input and the initial bitrate.
   package struct Settings: Sendable, Hashable {
+    package var codec: Codec
     package var size: VideoSize
     /// The frame rate of the input.
     package var framesPerSecond: Double
@@ -21,14 +22,16 @@ package final class LiveVideoEncoder {
     /// The interval between changes of the size, from that of the quality ladder to half of it and back; nil for none.
     package var sizeChange: Duration?
 
-    package init(size: VideoSize, framesPerSecond: Double, owner: ParticipantID = ParticipantID("")) {
+    package init(
+      codec: Codec = .preferred(for: .video), size: VideoSize, framesPerSecond: Double,
+      owner: ParticipantID = ParticipantID("")
+    ) {
+      self.codec = codec
       self.size = size
       self.framesPerSecond = framesPerSecond
       self.owner = owner
     }
   }
-
-  private static let codec = Codec.vp8
 
   package let settings: Settings
   /// The frame rate divisor and the size that are encoded at present.
@@ -36,7 +39,7 @@ package final class LiveVideoEncoder {
   private var ladder: QualityLadder
   private var budget: BitBudget
   private var requests = KeyframeRequests()
-  private var encoder: VP8Encoder
+  private var encoder: VideoEncoder
   /// The encoder's own time, in which all its frames are evenly spaced, so that it does not spend the bits saved during
   /// a pause.
   private var encoderTime: Int64 = 0
@@ -138,7 +141,7 @@ package final class LiveVideoEncoder {
       ladder.encoded(quantizer: quantizer, bitrate: budget.bitrate, now: now)
     }
     return EncodedFrame(
-      owner: settings.owner, codec: Self.codec, time: MediaTime(ticks: time, rate: Self.codec.clockRate),
+      owner: settings.owner, codec: settings.codec, time: MediaTime(ticks: time, rate: settings.codec.clockRate),
       payload: output.payload, isKeyframe: output.isKeyframe, size: output.isKeyframe ? qualityLevel.size : nil,
       arrival: now)
   }
@@ -177,7 +180,7 @@ package final class LiveVideoEncoder {
 
   /// A frame's duration in ticks of 90 kHz.
   private var frameDuration: Int {
-    Int((Double(Self.codec.clockRate) * Double(qualityLevel.divisor) / settings.framesPerSecond).rounded())
+    Int((Double(settings.codec.clockRate) * Double(qualityLevel.divisor) / settings.framesPerSecond).rounded())
   }
 
   private static func share(of bitrate: Int) -> Int {
@@ -186,15 +189,15 @@ package final class LiveVideoEncoder {
 
   private static func encoder(
     for qualityLevel: QualityLadder.QualityLevel, _ settings: Settings, bitrate: Int
-  ) throws(CodecError) -> VP8Encoder {
+  ) throws(CodecError) -> VideoEncoder {
     let framesPerSecond = settings.framesPerSecond / Double(qualityLevel.divisor)
-    var fresh = VP8Encoder.Settings(size: qualityLevel.size)
+    var fresh = VideoEncoder.Settings(size: qualityLevel.size)
     fresh.framesPerSecond = max(1, Int(framesPerSecond.rounded()))
     fresh.bitrate = share(of: bitrate)
     fresh.choosesKeyframes = false
     fresh.largestKeyframe = max(100, Int(framesPerSecond * Double(keyframeShare)))
     fresh.speed = settings.speed
     fresh.threads = settings.threads
-    return try VP8Encoder(fresh)
+    return try VideoEncoder.encoder(of: settings.codec, fresh)
   }
 }

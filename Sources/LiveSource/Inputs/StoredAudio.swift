@@ -121,21 +121,21 @@ extension StoredTrack {
   /// Creates a decoder of the track, at its start.
   func audioDecoder() throws(InputError) -> any AudioDecoding {
     switch codec {
-    case .call(.opus): return try OpusDecoding(channels: channels == 2 ? 2 : 1)
+    case .call(let codec): return try CallAudioDecoding(codec, channels: channels == 2 ? 2 : 1)
     case .vorbis: return try VorbisDecoding(codecPrivate)
-    case .call(.vp8), .vp9: throw InputError("its audio is \(codec.name)")
+    case .vp9: throw InputError("its audio is \(codec.name)")
     }
   }
 }
 
-/// Decodes Opus packets.
-final class OpusDecoding: AudioDecoding {
+/// Decodes the packets of a codec that calls carry.
+final class CallAudioDecoding: AudioDecoding {
   let channels: Int
-  private let decoder: OpusDecoder
+  private let decoder: AudioDecoder
 
-  init(channels: Int) throws(InputError) {
+  init(_ codec: Codec, channels: Int) throws(InputError) {
     self.channels = channels
-    decoder = try coding { () throws(CodecError) in try OpusDecoder(channels: channels) }
+    decoder = try coding { () throws(CodecError) in try AudioDecoder(codec, channels: channels) }
   }
 
   func decode(_ packet: ByteBuffer) throws(InputError) -> (samples: [Float], ticks: Int64) {

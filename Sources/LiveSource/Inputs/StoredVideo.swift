@@ -70,7 +70,7 @@ final class StoredVideo: VideoInput {
 /// A decoder of one of the video codecs in files.
 final class VideoDecoding {
   private enum Decoder {
-    case vp8(VP8Decoder)
+    case call(VideoDecoder)
     case vp9(VP9Decoder)
   }
 
@@ -78,9 +78,9 @@ final class VideoDecoding {
 
   init(_ codec: StoredCodec) throws(InputError) {
     switch codec {
-    case .call(.vp8): decoder = .vp8(try coding { () throws(CodecError) in try VP8Decoder() })
+    case .call(let codec): decoder = .call(try coding { () throws(CodecError) in try VideoDecoder(codec) })
     case .vp9: decoder = .vp9(try coding { () throws(CodecError) in try VP9Decoder() })
-    case .call(.opus), .vorbis: throw InputError("its video is \(codec.name)")
+    case .vorbis: throw InputError("its video is \(codec.name)")
     }
   }
 
@@ -89,7 +89,7 @@ final class VideoDecoding {
   /// - Returns: nil if the frame is not meant to be shown.
   func decode(_ frame: ByteBuffer) throws(CodecError) -> VideoFrame? {
     switch decoder {
-    case .vp8(let decoder): try decoder.decode(frame, \.copy)
+    case .call(let decoder): try decoder.decode(frame, \.copy)
     case .vp9(let decoder): try decoder.decode(frame, \.copy)
     }
   }

@@ -46,24 +46,6 @@ package struct DecodabilityTracker: Sendable {
     case following(lastPictureID: VP8PayloadDescriptor.PictureID?, baseLayerIndex: UInt8?, broken: BrokenLayers)
   }
 
-  /// The temporal layers above 0 of which the newest frame is, or may be, missing.
-  private struct BrokenLayers: Sendable {
-    private var bits: UInt8 = 0
-
-    mutating func insert(_ layer: UInt8) { bits |= 1 << layer }
-    mutating func remove(_ layer: UInt8) { bits &= ~(1 << layer) }
-    mutating func insertAll() { bits = 0b1110 }
-
-    func subtracting(_ others: BrokenLayers) -> BrokenLayers {
-      var rest = self
-      rest.bits &= ~others.bits
-      return rest
-    }
-
-    /// Returns whether one of the layers up to this one is broken.
-    func reaches(_ layer: UInt8) -> Bool { bits & (1 << (layer + 1) - 1) != 0 }
-  }
-
   /// The temporal layers of which every frame so far had the N bit, once there were enough to rule out chance.
   private struct LayerStatistics: Sendable {
     private static let enough = 4

@@ -1,4 +1,3 @@
-import Bitstream
 import Media
 import NIOCore
 
@@ -20,12 +19,10 @@ struct PayloadReader: Sendable {
   struct Frame: Sendable {
     /// The bitstream.
     var payload: ByteBuffer
-    /// The parsed header of an Opus packet, if it could be parsed.
-    var opus: OpusPacket?
+    /// Its parsed header.
+    var header: FrameHeader
     /// Whether it can be decoded without an earlier frame.
     var isKeyframe: Bool
-    /// The size of a video keyframe.
-    var size: VideoSize?
     /// The duration of an audio packet in ticks of the codec's clock; 0 for video.
     var duration = 0
     /// Whether it only signals that the sender is silent.
@@ -71,8 +68,8 @@ struct PayloadReader: Sendable {
       guard isDecodable else { return .dropped(isWhole: frame.dependency.isComplete) }
       return .frame(
         Frame(
-          payload: frame.payload, isKeyframe: frame.dependency.isKeyframe, size: frame.size, timestamp: frame.timestamp,
-          arrival: frame.arrival))
+          payload: frame.payload, header: frame.header.map(FrameHeader.video) ?? .unreadable,
+          isKeyframe: frame.dependency.isKeyframe, timestamp: frame.timestamp, arrival: frame.arrival))
     case .opus:
       return opus.take()
     }
@@ -126,15 +123,15 @@ struct PayloadReader: Sendable {
   private static func readOpus(_ packet: ReceivedPacket) -> Item? {
     guard packet.payload.readableBytes > 0 else { return nil }
     // A packet with a known duration is emitted, even if it cannot be decoded.
-    let opus = try? OpusPacket(parsing: packet.payload)
-    guard let contents = opus?.contents ?? (try? OpusTableOfContents(parsing: packet.payload)) else {
+    let header = FrameHeader(parsing: packet.payload, of: .opus)
+    guard let duration = FrameHeader.ticks(of: packet.payload, .opus, header: header) else {
       return .dropped(isWhole: false)
     }
     // Copied, because a frame is kept for long, and the datagram's buffer is needed for the next one.
     let payload = ByteBuffer(bytes: packet.payload.readableBytesView)
     return .frame(
       Frame(
-        payload: payload, opus: opus, isKeyframe: true, duration: contents.duration,
+        payload: payload, header: header, isKeyframe: true, duration: duration,
         isSilence: payload.readableBytes <= 2, timestamp: packet.timestamp, arrival: packet.arrival))
   }
 }

@@ -17,16 +17,19 @@ package struct VP8FrameAssembler: Sendable {
     package var dependency: DecodabilityTracker.Frame
     /// The bitstream; incomplete if `dependency` says so.
     package var payload: ByteBuffer
-    /// The size of a keyframe.
-    package var size: VideoSize?
+    /// The parsed header; nil if the frame is damaged.
+    package var header: VideoHeader?
     package var timestamp: UInt32
     /// When its last packet arrived.
     package var arrival: MonotonicInstant
 
+    /// The size of a keyframe.
+    package var size: VideoSize? { header?.size }
+
     fileprivate mutating func markDamaged() {
       dependency.isComplete = false
       dependency.isKeyframe = false
-      size = nil
+      header = nil
     }
   }
 
@@ -37,8 +40,8 @@ package struct VP8FrameAssembler: Sendable {
     var arrival: MonotonicInstant
     var packetsLostBefore: Int
     var isComplete: Bool
-    /// Determined from its first bytes.
-    var isKeyframe: Bool
+    /// The header, if it is in the first packet, as almost always; nil if it cannot be used.
+    var header: VideoHeader?
   }
 
   /// A frame with more bytes than this is damaged: no encoder makes it, and a receiver's memory must be bounded.
@@ -72,20 +75,18 @@ package struct VP8FrameAssembler: Sendable {
 
   /// Whether a keyframe is being assembled of which nothing is missing yet.
   package var isGatheringKeyframe: Bool {
-    if let open, open.isKeyframe, open.isComplete { return true }
+    if let open, open.isComplete, open.header?.isKeyframe == true { return true }
     return undecided?.dependency.isKeyframe ?? false
   }
 
   /// Returns the frame's size, if a frame's first bytes are those of a usable keyframe.
-  package static func keyframeSize(in frame: ByteBuffer) -> VideoSize? {
-    (try? VP8FrameHeader(parsing: frame)).flatMap(size(in:))
-  }
+  package static func keyframeSize(in frame: ByteBuffer) -> VideoSize? { header(of: frame)?.size }
 
-  private static func size(in header: VP8FrameHeader) -> VideoSize? {
-    guard let size = header.size, (1...maximumSide).contains(Int(size.width)),
-      (1...maximumSide).contains(Int(size.height))
-    else { return nil }
-    return VideoSize(width: Int(size.width), height: Int(size.height))
+  /// Parses the header of a frame; nil if it is none, or that of a keyframe with an unusable size.
+  private static func header(of frame: ByteBuffer) -> VideoHeader? {
+    guard let header = (try? VP8FrameHeader(parsing: frame)).flatMap(VideoHeader.init) else { return nil }
+    if let size = header.size, size.width > maximumSide || size.height > maximumSide { return nil }
+    return header
   }
 
   /// Adds the next packet; call ``popFrame()`` for the frames that end with it or before it.
@@ -104,8 +105,7 @@ package struct VP8FrameAssembler: Sendable {
     } else {
       open = Open(
         descriptor: descriptor, timestamp: packet.timestamp, arrival: packet.arrival, packetsLostBefore: lost,
-        isComplete: descriptor.startsFrame,
-        isKeyframe: descriptor.startsFrame && Self.keyframeSize(in: data) != nil)
+        isComplete: descriptor.startsFrame, header: descriptor.startsFrame ? Self.header(of: data) : nil)
       lost = 0
     }
     append(data, arrival: packet.arrival)
@@ -185,23 +185,13 @@ package struct VP8FrameAssembler: Sendable {
   }
 
   private static func frame(_ ended: Open, payload: ByteBuffer) -> Frame {
-    var isComplete = ended.isComplete
-    var isKeyframe = false
-    var videoSize: VideoSize?
-    if isComplete {
-      if let header = try? VP8FrameHeader(parsing: payload) {
-        videoSize = size(in: header)
-        isKeyframe = videoSize != nil
-        isComplete = isKeyframe == header.isKeyframe
-      } else {
-        isComplete = false
-      }
-    }
+    // The first packet can be too short for the header.
+    let header = ended.isComplete ? ended.header ?? header(of: payload) : nil
     return Frame(
       dependency: .init(
-        descriptor: ended.descriptor, isKeyframe: isKeyframe, isComplete: isComplete,
+        descriptor: ended.descriptor, isKeyframe: header?.isKeyframe ?? false, isComplete: header != nil,
         packetsLostBefore: ended.packetsLostBefore),
-      payload: payload, size: videoSize, timestamp: ended.timestamp, arrival: ended.arrival)
+      payload: payload, header: header, timestamp: ended.timestamp, arrival: ended.arrival)
   }
 
   private mutating func takePayload() -> ByteBuffer {

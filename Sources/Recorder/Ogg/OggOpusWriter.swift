@@ -1,3 +1,4 @@
+import Media
 import NIOCore
 
 /// Builds an Ogg Opus file (RFC 7845) from Opus packets without touching any file: every call returns writes, each with
@@ -7,6 +8,8 @@ import NIOCore
 /// waits for its successor, because the page that ends the stream must be marked; if the packet cannot wait, an empty
 /// page ends the stream later.
 struct OggOpusWriter {
+  static let codec = Codec.opus
+
   private let serial: Int32
   private let stream: OggStream
   private var channels: Int

@@ -35,9 +35,9 @@ final class FramePipeline {
     case .frame(let frame):
       lastActivity = max(lastActivity ?? frame.arrived, frame.arrived)
       trailingGaps.note(frame, dropped: dropped)
-      switch frame.codec {
-      case .vp8: takeVideoFrame(frame, now: now)
-      case .opus: takeAudio(frame, now: now)
+      switch frame.codec.kind {
+      case .video: takeVideoFrame(frame, now: now)
+      case .audio: takeAudio(frame, now: now)
       }
     case .clock(let report):
       lastActivity = max(lastActivity ?? report.arrived, report.arrived)
@@ -71,13 +71,16 @@ final class FramePipeline {
   }
 
   private func takeAudio(_ frame: EncodedFrame, now: MonotonicInstant) {
-    guard let (frame, shape) = audioValidator.admit(frame, budget: &budget) else { return }
-    for piece in repair.take(frame, shape: shape, limit: budget.room) {
-      let length = Duration(opusTicks: Int64(piece.ticks))
-      budget.spend(length)
-      pass(piece.frame, length: length, repair: piece.kind, now: now)
+    guard let (frame, header) = audioValidator.admit(frame, budget: &budget) else { return }
+    // Lost packets of other codecs are not concealed.
+    if let shape = header.opus {
+      for piece in repair.take(frame, shape: shape, limit: budget.room) {
+        let length = Duration(opusTicks: Int64(piece.ticks))
+        budget.spend(length)
+        pass(piece.frame, length: length, repair: piece.kind, now: now)
+      }
     }
-    pass(frame, length: Duration(opusTicks: Int64(shape.duration)), now: now)
+    pass(frame, length: header.duration, now: now)
   }
 
   private func pass(
@@ -90,11 +93,13 @@ final class FramePipeline {
 
   private func count(_ timestamped: TimestampedFrame) {
     let codec = timestamped.frame.codec
-    if counters[codec.kind] == nil { counters[codec.kind] = TrackCounter(codec: codec) }
     switch codec.kind {
-    case .video: counters.video?.count(timestamped)
+    case .video:
+      if counters.video == nil { counters.video = TrackCounter(codec: codec) }
+      counters.video?.count(timestamped)
     case .audio:
-      guard let audio = timestamped.frame.audio else { return }
+      if counters.audio == nil { counters.audio = TrackCounter(codec: codec) }
+      guard let audio = timestamped.frame.header.audio else { return }
       counters.audio?.count(
         timestamped, channels: audio.channels, length: audio.duration, isSilent: audio.isSilent)
     }

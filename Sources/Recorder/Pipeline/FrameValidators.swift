@@ -1,7 +1,5 @@
-import Bitstream
 import Codecs
 import Media
-import NIOCore
 
 /// Rejects frames before a keyframe that can be parsed, keyframes above 4096x4096, and the frames that depend on a
 /// rejected one. So the output can be decoded from its first frame on, and no decoder has to allocate memory for an
@@ -19,12 +17,11 @@ struct VideoFrameValidator: Sendable {
   /// rejected.
   mutating func admit(_ frame: EncodedFrame) -> EncodedFrame? {
     var frame = frame
-    do {
-      frame.size = try VP8Decoder.keyframeSize(of: frame.payload)
-      frame.isKeyframe = frame.size != nil
-      if frame.payload.readableBytes < 3 { canDecode = false }
+    if let header = frame.header.video, VideoDecoder.accepts(header.size) {
+      frame.size = header.size
+      frame.isKeyframe = header.isKeyframe
       canDecode = canDecode || frame.isKeyframe
-    } catch {
+    } else {
       canDecode = false
     }
     guard canDecode else {
@@ -36,8 +33,8 @@ struct VideoFrameValidator: Sendable {
   }
 }
 
-/// Rejects audio packets that are not valid Opus (empty packets, or lengths that do not add up: RFC 6716, 3.4), and
-/// packets that exceed real time (`AudioBudget`).
+/// Rejects audio packets that are not valid in their codec (for Opus: empty packets, or lengths that do not add up: RFC 6716,
+/// 3.4), and packets that exceed real time (`AudioBudget`).
 struct AudioPacketValidator: Sendable {
   private var refusedGap = RejectedFrameGap()
   /// Rejected packets.
@@ -46,15 +43,13 @@ struct AudioPacketValidator: Sendable {
   var openGap: MediaGap? { refusedGap.gap }
 
   /// Returns an admitted packet with its parsed header, or nil if the packet is rejected.
-  mutating func admit(_ frame: EncodedFrame, budget: inout AudioBudget) -> (EncodedFrame, OpusPacket)? {
-    guard let shape = frame.opus,
-      budget.take(Duration(opusTicks: Int64(shape.duration)), arrival: frame.arrived)
-    else {
+  mutating func admit(_ frame: EncodedFrame, budget: inout AudioBudget) -> (EncodedFrame, AudioHeader)? {
+    guard let header = frame.header.audio, budget.take(header.duration, arrival: frame.arrived) else {
       refused += 1
       refusedGap.add(frame)
       return nil
     }
-    return (refusedGap.settle(frame), shape)
+    return (refusedGap.settle(frame), header)
   }
 }
 

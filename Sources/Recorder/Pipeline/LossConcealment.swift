@@ -53,7 +53,7 @@ struct LossConcealment: Sendable {
       case .corrected: corrected += 1
       case .concealed: concealed += 1
       }
-      if let shape = piece.frame.opus { keep(Packet(frame: piece.frame, shape: shape)) }
+      if let shape = piece.frame.header.opus { keep(Packet(frame: piece.frame, shape: shape)) }
     }
     keep(Packet(frame: frame, shape: shape))
     return pieces

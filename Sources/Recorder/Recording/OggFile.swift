@@ -44,7 +44,7 @@ final class OggFile: OutputContainer {
   var unstoredFrames: UInt64 { packets.missing(size: file.framesEnd ?? file.size) }
 
   func add(_ timestamped: TimestampedFrame) {
-    guard let opus = timestamped.frame.opus else { return }
+    guard let opus = timestamped.frame.header.opus else { return }
     // The first page may declare one channel although a later packet shows that there are two.
     let heading = (try? writer.declare(channels: opus.channels)) ?? []
     if heads.isEmpty { file.put(heading) } else { heads += heading }

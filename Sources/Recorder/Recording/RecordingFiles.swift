@@ -197,7 +197,7 @@ final class RecordingFiles {
       }
       if webM == nil { beginWebM(at: timestamped.position) }
     case .audio:
-      guard let audio = timestamped.frame.audio else { return }
+      guard let audio = timestamped.frame.header.audio else { return }
       audioEnd = timestamped.position + audio.duration
       if let late = lateAudio.first {
         let ogg = late.ogg ?? newOgg(at: timestamped.position, channels: audio.channels, segment: late.webM.segment)

@@ -44,15 +44,13 @@ final class WebMFile: OutputContainer {
       kind: frame.codec.kind, time: timestamped.position - start, isKeyframe: frame.isKeyframe, isShown: true,
       payload: frame.payload)
     var heading: [FileWrite] = []
-    switch frame.codec {
-    case .vp8:
-      if let size = frame.size { heading = writer.declare(video: size) }
-      // The header's show_frame bit (RFC 6386, 9.1).
-      let first = frame.payload.getInteger(at: frame.payload.readerIndex, as: UInt8.self) ?? 0
-      block.isShown = first & 0x10 != 0
-    case .opus:
-      guard let audio = frame.audio else { return }
-      heading = writer.declare(channels: audio.channels)
+    switch frame.codec.kind {
+    case .video:
+      if let size = frame.size { heading = writer.declare(video: WebMHeader.Video(codec: frame.codec, size: size)) }
+      block.isShown = frame.header.video?.isShown ?? true
+    case .audio:
+      guard let audio = frame.header.audio else { return }
+      heading = writer.declare(audio: WebMHeader.Audio(codec: frame.codec, channels: audio.channels))
       block.duration = audio.duration
       block.isKeyframe = true
     }

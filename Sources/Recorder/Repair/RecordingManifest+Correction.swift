@@ -2,13 +2,15 @@ import Media
 
 extension RecordingManifest {
   /// Updates a track's entry to what its files contain, since the manifest may have been written earlier.
-  mutating func correct(_ kind: MediaKind, to written: WrittenFrameCounts) {
+  ///
+  /// - Parameter codec: the codec in the files; nil if they do not have the track.
+  mutating func correct(_ kind: MediaKind, to written: WrittenFrameCounts, codec: Codec?) {
     if let index = tracks.firstIndex(where: { $0.kind == kind.rawValue }) {
       tracks[index].correct(to: written)
       // After a crash, the manifest does not count these frames as dropped yet.
       if left == nil, let gap = tracks[index].unwrittenGap { count(tracks[index].gaps[gap], of: kind) }
-    } else if written.frames > 0 {
-      var track = Track(codec: .preferred(for: kind))
+    } else if written.frames > 0, let codec {
+      var track = Track(codec: codec)
       track.start = written.start.roundedSeconds
       track.duration = (written.end - written.start).roundedSeconds
       track.frames = written.frames

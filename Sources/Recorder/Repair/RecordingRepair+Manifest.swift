@@ -68,7 +68,7 @@ extension RecordingRepair {
     if manifest.finished {
       manifest.repaired = true
       for kind in MediaKind.allCases {
-        if let written = written(kind, in: manifest) { manifest.correct(kind, to: written) }
+        if let (frames, codec) = written(kind, in: manifest) { manifest.correct(kind, to: frames, codec: codec) }
       }
     }
     do {
@@ -83,9 +83,10 @@ extension RecordingRepair {
     }
   }
 
-  /// Returns the frames of a track that are in files; nil if one of the files was deleted or cannot be read.
-  private func written(_ kind: MediaKind, in manifest: RecordingManifest) -> WrittenFrameCounts? {
+  /// Returns the frames of a track that are in files, and their codec; nil if one of the files was deleted or cannot be read.
+  private func written(_ kind: MediaKind, in manifest: RecordingManifest) -> (WrittenFrameCounts, Codec?)? {
     var sum = WrittenFrameCounts()
+    var codec: Codec?
     for entry in manifest.files where entry.kind == (kind == .video ? WebMFile.ending : OggFile.ending) {
       guard MediaName.stem(of: entry.name) != nil,
         let file = try? OpenRecording(path: sibling(entry.name), followsLinks: false, writes: false)
@@ -93,17 +94,20 @@ extension RecordingRepair {
       let start = Self.duration(entry.start)
       switch kind {
       case .video:
-        guard var frames = try? WebMRepair.writtenFrames(in: file) else { return nil }
+        guard let found = try? WebMRepair.writtenFrames(in: file) else { return nil }
+        codec = codec ?? found.codec
+        var frames = found.frames
         frames.start += start
         frames.end += start
         sum.add(frames)
       case .audio:
         guard let packets = try? OggRepair.packets(in: file) else { return nil }
+        codec = OggOpusWriter.codec
         let end = start + Self.duration(entry.duration)
         sum.add(WrittenFrameCounts(frames: packets, start: start, end: end))
       }
     }
-    return sum
+    return (sum, codec)
   }
 
   /// Converts a time of a manifest, clamped to about a century.

@@ -28,18 +28,19 @@ extension WebMHeader {
     else { return nil }
     var found = Found(header: WebMHeader(date: 0), length: segmentStart, segmentSize: segment.size)
     var isOurs = false
+    var isKnown = true
     for (head, element) in EBMLReader(content) {
       if head.is(.cluster) || head.is(.cues) { break }
       if head.is(.info) {
         isOurs = text(.writingApp, in: element) == "chatbot"
         found.header.read(info: element)
       }
-      if head.is(.tracks) { found.header.read(tracks: element) }
+      if head.is(.tracks) { isKnown = found.header.read(tracks: element) }
       found.length += Int64(head.length + element.readableBytes)
     }
     // A single byte cannot be filled by a void element.
     let canBeReplaced = (length...longest).contains(found.length) && found.length != length + 1
-    return isOurs && canBeReplaced ? found : nil
+    return isOurs && isKnown && canBeReplaced ? found : nil
   }
 
   private mutating func read(info: ByteBuffer) {
@@ -49,16 +50,22 @@ extension WebMHeader {
     }
   }
 
-  private mutating func read(tracks: ByteBuffer) {
+  /// - Returns: false if a track is of a codec that this version does not write.
+  private mutating func read(tracks: ByteBuffer) -> Bool {
     for (head, entry) in EBMLReader(tracks) where head.is(.trackEntry) {
+      guard let codec = Self.text(.codecID, in: entry).flatMap(Codec.init(matroska:)) else { return false }
       for (head, content) in EBMLReader(entry) {
         if head.is(.video) {
           let width = Self.unsigned(.pixelWidth, in: content), height = Self.unsigned(.pixelHeight, in: content)
-          video = VideoSize(width: Int(min(width, 65_535)), height: Int(min(height, 65_535)))
+          let size = VideoSize(width: Int(min(width, 65_535)), height: Int(min(height, 65_535)))
+          video = Video(codec: codec, size: size)
         }
-        if head.is(.audio) { audio = Audio(channels: Self.unsigned(.channels, in: content) == 2 ? 2 : 1) }
+        if head.is(.audio) {
+          audio = Audio(codec: codec, channels: Self.unsigned(.channels, in: content) == 2 ? 2 : 1)
+        }
       }
     }
+    return true
   }
 
   private static func text(_ element: WebMElement, in content: ByteBuffer) -> String? {

@@ -1,5 +1,4 @@
-import Bitstream
-import Codecs
+import Media
 import NIOCore
 
 /// Determines how to complete a WebM file of this program that was never closed: which frames it has, where the last of
@@ -35,12 +34,15 @@ struct WebMRepair {
     return try repair.examine()
   }
 
-  /// Returns the frames in a file of this program, from its time zero on; nil for any other file.
-  static func writtenFrames(in source: any ByteSource) throws(RoomRecorder.StorageError) -> WrittenFrameCounts? {
+  /// Returns the video frames in a file of this program, from its time zero on, and their codec if there is video; nil for any
+  /// other file.
+  static func writtenFrames(
+    in source: any ByteSource
+  ) throws(RoomRecorder.StorageError) -> (frames: WrittenFrameCounts, codec: Codec?)? {
     guard let found = WebMHeader.find(in: try source.read(at: 0, count: Int(WebMHeader.longest))) else { return nil }
     var repair = WebMRepair(source)
     try repair.readClusters(from: found.length)
-    return repair.writtenFrames
+    return (repair.writtenFrames, found.header.video?.codec)
   }
 
   private mutating func examine() throws(RoomRecorder.StorageError) -> RepairAnalysis {
@@ -54,7 +56,7 @@ struct WebMRepair {
     try readClusters(from: found.length)
     if searched > RepairAnalysis.maximumOffsets || unknown > Self.maximumUnknown { return .tooDamaged }
     guard position > found.length else { return .refused("contains no frame") }
-    try noteEndOfAudio()
+    try noteEndOfAudio(of: found.header.audio?.codec)
 
     var header = found.header
     let shown = header.known
@@ -238,11 +240,11 @@ struct WebMRepair {
     cues.remove(after: time)
   }
 
-  private mutating func noteEndOfAudio() throws(RoomRecorder.StorageError) {
+  private mutating func noteEndOfAudio(of codec: Codec?) throws(RoomRecorder.StorageError) {
     guard let lastAudio else { return }
     let payload = try source.read(at: lastAudio.position, count: lastAudio.count)
-    let ticks = (try? OpusPacket(parsing: payload))?.duration ?? 960
-    end = max(end, lastAudio.time + Duration(opusTicks: Int64(ticks)).milliseconds)
+    let header = codec.map { FrameHeader(parsing: payload, of: $0) }
+    end = max(end, lastAudio.time + (header?.audio?.duration ?? .milliseconds(20)).milliseconds)
   }
 
   private func head(at offset: Int64) throws(RoomRecorder.StorageError) -> EBMLElementHeader? {

@@ -41,17 +41,17 @@ final class FrameVerifier: Sendable {
   }
 
   private struct Decoders {
-    var video: VP8Decoder?
-    var audio: OpusDecoder?
+    var video: VideoDecoder?
+    var audio: AudioDecoder?
 
     /// - Returns: the frame's size; nil for audio, and for a frame that is not shown.
     mutating func decode(_ frame: EncodedFrame) throws(CodecError) -> VideoSize? {
-      switch frame.codec {
-      case .vp8:
-        if video == nil { video = try VP8Decoder() }
+      switch frame.codec.kind {
+      case .video:
+        if video?.codec != frame.codec { video = try VideoDecoder(frame.codec) }
         return try video?.decode(frame.payload)
-      case .opus:
-        if audio == nil { audio = try OpusDecoder() }
+      case .audio:
+        if audio?.codec != frame.codec { audio = try AudioDecoder(frame.codec) }
         _ = try audio?.decode(frame.payload)
         return nil
       }

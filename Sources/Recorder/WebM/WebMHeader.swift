@@ -10,8 +10,16 @@ import NIOCore
 ///   New values are written while they are hidden (`bytes(showing:)`), and then shown. Any prefix of such a write,
 ///   followed by the old bytes, is a readable header.
 struct WebMHeader: Sendable, Hashable {
+  /// The video track's description.
+  struct Video: Sendable, Hashable {
+    var codec: Codec
+    /// The largest frame so far.
+    var size: VideoSize
+  }
+
   /// The audio track's description.
   struct Audio: Sendable, Hashable {
+    var codec: Codec
     /// 1 or 2.
     var channels: Int
   }
@@ -29,8 +37,8 @@ struct WebMHeader: Sendable, Hashable {
   static let videoNumber: UInt8 = 1
   static let audioNumber: UInt8 = 2
 
-  /// The largest frame so far; nil while there is no video.
-  var video: VideoSize?
+  /// Nil while there is no video.
+  var video: Video?
   /// Nil while there is no audio.
   var audio: Audio?
   /// The wall clock at the file's time zero, in nanoseconds since 2001-01-01 00:00 UTC.
@@ -135,11 +143,12 @@ struct WebMHeader: Sendable, Hashable {
     area.master(.tracks) { tracks in
       // The id and the size of a track entry have one byte each, like those of a void element.
       var first = EBMLBuilder()
-      Self.write(video ?? VideoSize(width: 1, height: 1), into: &first)
+      Self.write(
+        video ?? Video(codec: .preferred(for: .video), size: VideoSize(width: 1, height: 1)), into: &first)
       first.fill(to: Self.videoLength)
       tracks.append(first, hidden: !parts.contains(.video))
       var second = EBMLBuilder()
-      Self.write(audio ?? Audio(channels: 1), into: &second)
+      Self.write(audio ?? Audio(codec: .preferred(for: .audio), channels: 1), into: &second)
       second.fill(to: Self.audioLength)
       tracks.append(second, hidden: !parts.contains(.audio))
     }
@@ -147,26 +156,25 @@ struct WebMHeader: Sendable, Hashable {
     return area
   }
 
-  private static func write(_ video: VideoSize, into tracks: inout EBMLBuilder) {
+  private static func write(_ video: Video, into tracks: inout EBMLBuilder) {
     tracks.master(.trackEntry) { entry in
-      begin(&entry, number: videoNumber, type: 1, codec: .preferred(for: .video))
+      begin(&entry, number: videoNumber, type: 1, codec: video.codec)
       entry.master(.video) { element in
-        element.shortUnsigned(.pixelWidth, UInt16(clamping: max(1, video.width)))
-        element.shortUnsigned(.pixelHeight, UInt16(clamping: max(1, video.height)))
+        element.shortUnsigned(.pixelWidth, UInt16(clamping: max(1, video.size.width)))
+        element.shortUnsigned(.pixelHeight, UInt16(clamping: max(1, video.size.height)))
       }
     }
   }
 
   private static func write(_ audio: Audio, into tracks: inout EBMLBuilder) {
-    let codec = Codec.preferred(for: .audio)
     tracks.master(.trackEntry) { entry in
-      begin(&entry, number: audioNumber, type: 2, codec: codec)
+      begin(&entry, number: audioNumber, type: 2, codec: audio.codec)
       entry.binary(.codecPrivate, OpusHeader.identification(channels: audio.channels))
       entry.unsigned(.codecDelay, UInt64(OpusHeader.preSkip) * 1_000_000_000 / 48_000)
       // 80 ms: the time that a decoder needs to converge after a seek (RFC 7845, 4.6).
       entry.unsigned(.seekPreRoll, 80_000_000)
       entry.master(.audio) { element in
-        if let rate = codec.properties.sampleRate { element.float(.samplingFrequency, Double(rate)) }
+        if let rate = audio.codec.properties.sampleRate { element.float(.samplingFrequency, Double(rate)) }
         element.unsigned(.channels, UInt64(audio.channels))
       }
     }

@@ -1,8 +1,8 @@
 import Media
 import NIOCore
 
-/// Builds a WebM file from VP8 and Opus frames without touching any file: every call returns writes, each with its
-/// offset.
+/// Builds a WebM file of one video and one audio track without touching any file: every call returns writes, each with
+/// its offset.
 ///
 /// A cluster is written as a whole when it ends: before each video keyframe, after at most a second, or when the caller
 /// ends it. The file is readable after every write; `finish` adds the cues and the duration, and sets the sizes.
@@ -37,9 +37,9 @@ struct WebMWriter: Sendable {
   private var lastClusterTime: Int64 = 0
   private var cues = WebMCues()
   /// The tracks' properties at the end of each cluster that may not be on the disk, and of the cluster before those.
-  private var clusters = CircularBuffer<(end: Int64, video: VideoSize?, audio: WebMHeader.Audio?)>()
+  private var clusters = CircularBuffer<(end: Int64, video: WebMHeader.Video?, audio: WebMHeader.Audio?)>()
   /// The tracks' properties according to the frames so far.
-  private var described: (video: VideoSize?, audio: WebMHeader.Audio?)
+  private var described: (video: WebMHeader.Video?, audio: WebMHeader.Audio?)
   /// The offset of the next cluster.
   private var end = WebMHeader.length
   private var lastTime = PerMediaKind<Int64>()
@@ -52,10 +52,10 @@ struct WebMWriter: Sendable {
   private(set) var duration: Int64 = 0
 
   /// - Parameters:
-  ///   - video: the first frame's size; nil while there is none.
+  ///   - video: the video track's properties; nil while there is none.
   ///   - audio: the audio track's properties; nil while there is none.
   ///   - date: the wall clock at time zero, in nanoseconds since 2001-01-01 00:00 UTC.
-  init(video: VideoSize?, audio: WebMHeader.Audio?, date: Int64) {
+  init(video: WebMHeader.Video?, audio: WebMHeader.Audio?, date: Int64) {
     header = WebMHeader(video: video, audio: audio, date: date)
     described = (video, audio)
     shown = header.known
@@ -67,18 +67,20 @@ struct WebMWriter: Sendable {
     return [FileWrite(offset: 0, bytes: header.bytes)]
   }
 
-  /// Declares a frame size; the header states the largest.
-  mutating func declare(video size: VideoSize) -> [FileWrite] {
+  /// Declares the video track, or a frame size; the header states the largest.
+  mutating func declare(video: WebMHeader.Video) -> [FileWrite] {
     let known = header.video
-    header.video = VideoSize(
-      width: max(size.width, known?.width ?? 0), height: max(size.height, known?.height ?? 0))
+    header.video = WebMHeader.Video(
+      codec: video.codec,
+      size: VideoSize(
+        width: max(video.size.width, known?.size.width ?? 0), height: max(video.size.height, known?.size.height ?? 0)))
     return header.video == known ? [] : headerWrites()
   }
 
-  /// Declares audio, or more channels.
-  mutating func declare(channels: Int) -> [FileWrite] {
+  /// Declares the audio track, or more channels.
+  mutating func declare(audio: WebMHeader.Audio) -> [FileWrite] {
     let known = header.audio
-    header.audio = WebMHeader.Audio(channels: max(channels, known?.channels ?? 0))
+    header.audio = WebMHeader.Audio(codec: audio.codec, channels: max(audio.channels, known?.channels ?? 0))
     return header.audio == known ? [] : headerWrites()
   }
 
@@ -201,7 +203,7 @@ struct WebMBlock: Sendable, Hashable {
   /// The playing time of audio; nil for video, which is shown until the next frame.
   var duration: Duration?
   var isKeyframe: Bool
-  /// Whether it is shown; some VP8 frames are only references for later ones (RFC 6386, 9.1).
+  /// Whether it is shown; some video frames are only references for later ones.
   var isShown: Bool
   var payload: ByteBuffer
 }

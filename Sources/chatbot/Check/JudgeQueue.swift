@@ -1,4 +1,3 @@
-import Bitstream
 import CallCheck
 import Codecs
 import Media
@@ -80,9 +79,9 @@ struct JudgeQueue {
     if audioStates.count >= Self.maximumAudio { audioStates.removeAll() }
     var audio = audioStates[peer, default: AudioState()]
     defer { audioStates[peer] = audio }
-    let ticks = frame.opus?.duration ?? 120
+    let length = frame.header.audio?.duration ?? .microseconds(2_500)
     let step = audio.last.map { min(frame.time.duration(since: $0), Self.maximumGap) } ?? .zero
-    guard audio.budget.take(max(step, .microseconds(ticks * 1_000 / 48)), arrival: frame.arrived) else {
+    guard audio.budget.take(max(step, length), arrival: frame.arrived) else {
       return false
     }
     audio.last = frame.time

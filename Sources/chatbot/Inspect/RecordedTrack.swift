@@ -27,9 +27,8 @@ final class RecordedTrack {
   /// Whether audio that the recorder inserted for lost packets is skipped; only possible if the manifest lists the gaps.
   private let skipsInsertedAudio: Bool
   private var nextPiece = 0
-  private var reader: TrackReader?
-  /// The codec of the file that is being read.
-  private var codec: Codec
+  /// The file that is being read, and its codec.
+  private var source: (reader: TrackReader, codec: Codec)?
   /// The offset that is added to a frame's time in its file.
   private var shift: Int64 = 0
   /// The container's time zero of the file that is being read.
@@ -44,7 +43,6 @@ final class RecordedTrack {
   ///   - gaps: The gaps in the track's manifest entry; empty without a manifest.
   init(_ kind: MediaKind, pieces: [Piece], gaps: [RecordingManifest.Gap] = []) {
     self.kind = kind
-    codec = .preferred(for: kind)
     self.pieces = pieces
     self.gaps = GapIndex(gaps)
     skipsInsertedAudio = kind == .audio && !gaps.isEmpty
@@ -59,8 +57,8 @@ final class RecordedTrack {
   /// Reads the next frame, or returns nil at the end.
   func next() throws(MediaFile.ReadError) -> RecordedFrame? {
     while true {
-      guard let frame = try nextOfPiece() else {
-        if nextPiece == pieces.count, reader == nil { return nil }
+      guard let frame = try nextOfPiece(), let codec = source?.codec else {
+        if nextPiece == pieces.count, source == nil { return nil }
         continue
       }
       if isFiller(frame) { continue }
@@ -71,9 +69,9 @@ final class RecordedTrack {
 
   /// Reads the next frame of the present or the next file, or returns nil if that file has ended.
   private func nextOfPiece() throws(MediaFile.ReadError) -> (time: Int64, content: FileFrame)? {
-    if let reader {
-      guard let frame = try reader.next() else {
-        self.reader = nil
+    if let source {
+      guard let frame = try source.reader.next() else {
+        self.source = nil
         endPiece()
         return nil
       }
@@ -83,9 +81,8 @@ final class RecordedTrack {
     let piece = pieces[nextPiece]
     nextPiece += 1
     let reader = try piece.file.reader(of: piece.track)
-    guard let first = try reader.next() else { return nil }
-    self.reader = reader
-    codec = piece.track.codec.callCodec ?? codec
+    guard let codec = piece.track.codec.callCodec, let first = try reader.next() else { return nil }
+    source = (reader, codec)
     zero = piece.zero
     shift = zero + piece.file.origin
     if let end, let last {
@@ -146,6 +143,7 @@ struct RecordedFrame {
     let ticks = time >= 0 ? time / unit : -((unit - 1 - time) / unit)
     return EncodedFrame(
       owner: owner, codec: codec, time: MediaTime(ticks: ticks, rate: codec.clockRate), payload: content.payload,
-      isKeyframe: content.isKeyframe, size: content.size, arrival: arrival, gap: gap)
+      header: content.header, isKeyframe: content.isKeyframe, size: content.size, arrived: MonotonicInstant(arrival),
+      gap: gap)
   }
 }

@@ -39,6 +39,16 @@ struct VP8FrameAssemblerTests {
     #expect(!assembler.isGatheringKeyframe)
   }
 
+  @Test("a keyframe whose header is in two packets has its size as well")
+  func splitHeader() throws {
+    var assembler = VP8FrameAssembler()
+    assembler.add(packet(1, Array(keyframe.prefix(6)), starts: true, ends: false))
+    assembler.add(packet(1, Array(keyframe.dropFirst(6)) + [1], starts: false, ends: true))
+    let frame = try required(assembler.popFrame())
+    #expect(frame.dependency.isKeyframe && frame.dependency.isComplete)
+    #expect(frame.header == VideoHeader(isKeyframe: true, size: VideoSize(width: 640, height: 480)))
+  }
+
   private let delta: [UInt8] = [0x11, 0, 0]
 
   @Test(

@@ -98,7 +98,7 @@ enum RepairTargets {
 
   /// A small WebM file that was never closed.
   private static let videoFrames: [UInt8] = {
-    var writer = WebMWriter(video: .init(width: 32, height: 32), audio: nil, date: 0)
+    var writer = WebMWriter(video: .init(codec: .vp8, size: .init(width: 32, height: 32)), audio: nil, date: 0)
     return joined(writer.start())
   }()
 

@@ -12,7 +12,7 @@ struct EarlyEndTests {
     _ = writer.start()
     var ends: [Int64] = []
     for (second, size) in sizes.enumerated() {
-      _ = writer.declare(video: size)
+      _ = writer.declare(video: WebMHeader.Video(codec: .vp8, size: size))
       let block = WebMBlock(
         kind: .video, time: .seconds(second), isKeyframe: true, isShown: true,
         payload: ByteBuffer(repeating: 1, count: 100))
@@ -34,7 +34,9 @@ struct EarlyEndTests {
     let writes = writer.finish(at: ends[clusters - 1], duration: Int64(clusters) * 1_000, withCues: true)
     let last = try #require(writes.last)
     let found = try #require(WebMHeader.find(in: last.bytes))
-    #expect(found.header.video == size && found.header.duration == Double(clusters) * 1_000)
+    #expect(
+      found.header.video == WebMHeader.Video(codec: .vp8, size: size)
+        && found.header.duration == Double(clusters) * 1_000)
     let cues = try #require(writes.first { $0.offset == ends[clusters - 1] })
     #expect(Int64(cues.bytes.readableBytes) <= writer.closingSize)
     #expect(found.segmentSize == cues.offset + Int64(cues.bytes.readableBytes) - WebMHeader.segmentStart)
@@ -49,6 +51,6 @@ struct EarlyEndTests {
     let last = try #require(writes.last)
     let found = try #require(WebMHeader.find(in: last.bytes))
     #expect(found.segmentSize == ends[0] - WebMHeader.segmentStart)
-    #expect(found.header.cues == nil && found.header.video == Self.small)
+    #expect(found.header.cues == nil && found.header.video == WebMHeader.Video(codec: .vp8, size: Self.small))
   }
 }

@@ -54,8 +54,8 @@ struct WebMTests {
   func headerLength() {
     var header = WebMHeader(video: nil, audio: nil, date: 0)
     #expect(header.bytes.readableBytes == Int(WebMHeader.length))
-    header.video = VideoSize(width: 16_383, height: 16_383)
-    header.audio = WebMHeader.Audio(channels: 2)
+    header.video = WebMHeader.Video(codec: .vp8, size: VideoSize(width: 16_383, height: 16_383))
+    header.audio = WebMHeader.Audio(codec: .opus, channels: 2)
     header.duration = 1e9
     header.cues = 1 << 40
     header.fileSize = 1 << 41
@@ -64,7 +64,8 @@ struct WebMTests {
 
   @Test("a cluster ends before a keyframe or after a second, and not earlier by itself")
   func clusters() {
-    var writer = WebMWriter(video: VideoSize(width: 2, height: 2), audio: nil, date: 0)
+    var writer = WebMWriter(
+      video: WebMHeader.Video(codec: .vp8, size: VideoSize(width: 2, height: 2)), audio: nil, date: 0)
     #expect(writer.add(block(.video, 0, keyframe: true)).isEmpty)
     #expect(writer.add(block(.video, 999)).isEmpty)
     #expect(writer.add(block(.video, 1_000)).map(\.offset) == [WebMHeader.length])
@@ -76,7 +77,8 @@ struct WebMTests {
 
   @Test("a cluster is written as specified in RFC 9559")
   func clusterBytes() {
-    var writer = WebMWriter(video: VideoSize(width: 2, height: 2), audio: nil, date: 0)
+    var writer = WebMWriter(
+      video: WebMHeader.Video(codec: .vp8, size: VideoSize(width: 2, height: 2)), audio: nil, date: 0)
     _ = writer.add(block(.video, 258, keyframe: true))
     _ = writer.add(block(.audio, 250))
     _ = writer.add(block(.video, 291, shown: false))
@@ -91,7 +93,8 @@ struct WebMTests {
 
   @Test("times of a track increase by at least a millisecond")
   func increasing() {
-    var writer = WebMWriter(video: VideoSize(width: 2, height: 2), audio: nil, date: 0)
+    var writer = WebMWriter(
+      video: WebMHeader.Video(codec: .vp8, size: VideoSize(width: 2, height: 2)), audio: nil, date: 0)
     for time: Int64 in [0, 0, 0, 5, 3] { _ = writer.add(block(.video, time)) }
     let bytes = Array(writer.endCluster()[0].bytes.readableBytesView)
     let times = stride(from: 15, to: bytes.count, by: 9).map { bytes[$0 + 4] }
@@ -100,7 +103,8 @@ struct WebMTests {
 
   @Test("finishing writes the cues and then the header, and all sizes match")
   func finish() throws {
-    var writer = WebMWriter(video: VideoSize(width: 2, height: 2), audio: nil, date: 0)
+    var writer = WebMWriter(
+      video: WebMHeader.Video(codec: .vp8, size: VideoSize(width: 2, height: 2)), audio: nil, date: 0)
     var file: [FileWrite] = writer.start()
     for index in 0..<100 { file += writer.add(block(.video, Int64(index) * 40, keyframe: index % 25 == 0)) }
     file += writer.finish()

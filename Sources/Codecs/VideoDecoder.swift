@@ -1,0 +1,44 @@
+package import Media
+package import NIOCore
+
+/// Decodes one video stream: the one place that chooses the decoder of a codec.
+package final class VideoDecoder {
+  private enum Decoder {
+    case vp8(VP8Decoder)
+  }
+
+  /// The maximum width and height. A larger frame is refused before anything is allocated for it.
+  package static let maximumSide = 4_096
+
+  /// The codec of the stream.
+  package let codec: Codec
+  private let decoder: Decoder
+
+  package init(_ codec: Codec) throws(CodecError) {
+    self.codec = codec
+    switch codec {
+    case .vp8: decoder = .vp8(try VP8Decoder())
+    case .opus: throw CodecError("start a decoder of video", "\(codec.properties.name) is audio")
+    }
+  }
+
+  /// Whether frames of a size are decoded; also true of nil, for a frame that states none.
+  package static func accepts(_ size: VideoSize?) -> Bool {
+    size.map { (1...maximumSide).contains($0.width) && (1...maximumSide).contains($0.height) } ?? true
+  }
+
+  /// Decodes one whole frame and passes the image to `body`.
+  ///
+  /// - Returns: what `body` returns; nil if the frame is not meant to be shown.
+  package func decode<Result>(_ frame: ByteBuffer, _ body: (VideoFrameView) -> Result) throws(CodecError) -> Result? {
+    switch decoder {
+    case .vp8(let decoder): try decoder.decode(frame, body)
+    }
+  }
+
+  /// Decodes one whole frame and returns its size only.
+  @discardableResult
+  package func decode(_ frame: ByteBuffer) throws(CodecError) -> VideoSize? {
+    try decode(frame, \.size)
+  }
+}

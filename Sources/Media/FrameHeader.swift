@@ -1,0 +1,109 @@
+package import Bitstream
+package import NIOCore
+
+/// What a frame's bitstream says about the frame. It is parsed where the frame is received, read from a file or encoded; whoever
+/// gets the frame after that reads this and parses nothing. Small, because frames are copied often.
+package enum FrameHeader: Sendable, Hashable {
+  case audio(AudioHeader)
+  case video(VideoHeader)
+  /// The payload is not a frame of its codec.
+  case unreadable
+
+  /// Parses the header of a whole frame.
+  package init(parsing payload: ByteBuffer, of codec: Codec) {
+    switch codec {
+    case .opus: self = (try? OpusPacket(parsing: payload)).map { .audio(AudioHeader($0)) } ?? .unreadable
+    case .vp8:
+      self = (try? VP8FrameHeader(parsing: payload)).flatMap(VideoHeader.init).map(FrameHeader.video) ?? .unreadable
+    }
+  }
+
+  /// Nil for video and for what cannot be parsed.
+  package var audio: AudioHeader? {
+    if case .audio(let header) = self { header } else { nil }
+  }
+
+  /// Nil for audio and for what cannot be parsed.
+  package var video: VideoHeader? {
+    if case .video(let header) = self { header } else { nil }
+  }
+
+  /// The header of an Opus packet; nil for other codecs and for what cannot be parsed.
+  package var opus: OpusPacket? { audio.flatMap(\.opus) }
+
+  /// Whether the frame can be decoded without an earlier one; false for what cannot be parsed.
+  package var isKeyframe: Bool {
+    switch self {
+    case .audio: true
+    case .video(let header): header.isKeyframe
+    case .unreadable: false
+    }
+  }
+
+  /// Returns the playing time of an audio packet in ticks of the codec's clock, also if only the first bytes are those of the
+  /// codec; nil for video and for what has no duration.
+  ///
+  /// - Parameter header: the packet's parsed header.
+  package static func ticks(of payload: ByteBuffer, _ codec: Codec, header: FrameHeader) -> Int? {
+    switch codec {
+    case .opus: header.opus?.duration ?? (try? OpusTableOfContents(parsing: payload))?.duration
+    case .vp8: nil
+    }
+  }
+}
+
+/// What the header of an audio packet says.
+package struct AudioHeader: Sendable, Hashable {
+  /// In nanoseconds: 4 bytes, where a `Duration` takes 16.
+  private let nanoseconds: UInt32
+  private let channelCount: UInt8
+  /// Whether the packet only signals that the sender is silent.
+  package let isSilent: Bool
+  /// The header of an Opus packet, which concealment needs; nil for other codecs.
+  package let opus: OpusPacket?
+
+  /// How long the packet plays.
+  package var duration: Duration { .nanoseconds(Int64(nanoseconds)) }
+  /// 1 or 2.
+  package var channels: Int { Int(channelCount) }
+  /// Whether the packet has a copy of the audio before it (in-band FEC), from which a lost packet can be reconstructed.
+  package var carriesCopy: Bool { opus?.carriesCopy ?? false }
+
+  package init(_ packet: OpusPacket) {
+    // At most 120 ms.
+    nanoseconds = UInt32(clamping: packet.duration * 1_000_000 / 48)
+    channelCount = UInt8(clamping: packet.channels)
+    isSilent = packet.isSilence
+    opus = packet
+  }
+}
+
+/// What the header of a video frame says.
+package struct VideoHeader: Sendable, Hashable {
+  /// Whether the frame can be decoded without an earlier one.
+  package let isKeyframe: Bool
+  /// Whether the frame is shown, or is only a reference for later ones.
+  package let isShown: Bool
+  /// Width and height of a keyframe, 0 for every other frame.
+  private let width: UInt32
+  private let height: UInt32
+
+  /// The size of a keyframe; nil for every other frame.
+  package var size: VideoSize? { width == 0 ? nil : VideoSize(width: Int(width), height: Int(height)) }
+
+  /// - Parameter size: the size of a keyframe in pixels, nil for every other frame.
+  package init(isKeyframe: Bool, size: VideoSize?, isShown: Bool = true) {
+    self.isKeyframe = isKeyframe
+    self.isShown = isShown
+    width = UInt32(clamping: size?.width ?? 0)
+    height = UInt32(clamping: size?.height ?? 0)
+  }
+
+  /// Nil if a side of a keyframe is 0.
+  package init?(_ header: VP8FrameHeader) {
+    if let size = header.size, size.width == 0 || size.height == 0 { return nil }
+    self.init(
+      isKeyframe: header.isKeyframe, size: header.size.map { VideoSize(width: Int($0.width), height: Int($0.height)) },
+      isShown: header.isShown)
+  }
+}

@@ -1,0 +1,299 @@
+import Bitstream
+package import Media
+package import NIOCore
+import RTP
+
+/// Assembles the pictures of a VP9 stream from packets, which are passed in order of their sequence numbers (RFC 9628, 4.2).
+///
+/// A picture has a frame for each spatial layer that is sent, all with one timestamp and one picture id. A layer frame begins
+/// with the B bit, a picture with the B bit in its lowest layer, and it ends with the marker bit. All layer frames of a picture
+/// become one unit, a superframe with an index if there are several. A picture that lacks one of them is damaged: after that,
+/// the layer could not be decoded before a keyframe.
+///
+/// A sender that never sets the marker ends a picture by beginning the next one. If one that does set it begins a picture
+/// without it, the rest of the previous one is missing without a gap in the sequence numbers: see ``VP8FrameAssembler``. But
+/// when a server stops forwarding the highest layer, it may stop sending markers with it, so a sender is taken for one without
+/// markers again after several pictures that ended with a whole layer frame.
+package struct VP9FrameAssembler: Sendable {
+  /// A picture that has ended, complete or not.
+  package struct Frame: Sendable {
+    /// The picture's properties for the ``VP9DecodabilityTracker``.
+    package var dependency: VP9DecodabilityTracker.Frame
+    /// A frame, or a superframe of all layer frames; incomplete if `dependency` says so.
+    package var payload: ByteBuffer
+    /// The size of a keyframe: that of its highest spatial layer.
+    package var size: VideoSize?
+    /// Whether one of its layer frames is shown, or only used as a reference.
+    package var isShown = true
+    /// The number of layer frames that were sent as shown and are not shown in `payload`.
+    package var hiddenLayers = 0
+    package var timestamp: UInt32
+    /// When its last packet arrived.
+    package var arrival: MonotonicInstant
+
+    fileprivate mutating func markDamaged() {
+      dependency.isComplete = false
+      dependency.isKeyframe = false
+      size = nil
+    }
+  }
+
+  /// A picture that is being assembled.
+  private struct Open {
+    var dependency: VP9DecodabilityTracker.Frame
+    var timestamp: UInt32
+    var arrival: MonotonicInstant
+    /// SID of the last packet; nil without layer indices.
+    var spatialLayer: UInt8?
+    /// Whether the last packet has the E bit.
+    var endsFrame = false
+  }
+
+  /// A picture with more bytes than this is damaged: no encoder makes it, and a receiver's memory must be bounded.
+  package static let maximumFrameSize = VP8FrameAssembler.maximumFrameSize
+  /// A picture of more packets is damaged as well.
+  package static let maximumPackets = VP8FrameAssembler.maximumPackets
+  /// A picture that is wider or higher, in pixels, is damaged: 16 bits can encode 65,536x65,536.
+  package static let maximumSide = VP8FrameAssembler.maximumSide
+
+  /// The maximum number of bytes that are reserved in advance: the size of a larger frame says little about the next one.
+  private static let usualSize = 16 << 10
+  /// After so many whole pictures in a row without the marker, a sender is taken for one that sets none.
+  private static let enoughWithoutMarker = 3
+
+  private var open: Open?
+  /// The payload of the open picture's packets.
+  private var payload = ByteBuffer()
+  /// Where its second and further layer frames begin in `payload`.
+  private var boundaries: [Int] = []
+  private var packets = 0
+  /// The size of the last picture in bytes, which the next one is likely to have as well.
+  private var lastSize = 0
+  /// The number of packets given up since the last picture that ended.
+  private var lost = 0
+  /// Whether the sender ends pictures with the marker; nil while unknown.
+  private var setsMarkers: Bool?
+  /// The number of whole pictures in a row that ended without a marker.
+  private var endedWithoutMarker = 0
+  /// A picture that is complete if the sender sets no markers.
+  private var undecided: Frame?
+  /// At most three: one packet can end a picture, decide about the one before it, and be a complete picture itself.
+  private var finished: [Frame] = []
+
+  package init() {}
+
+  /// Whether a keyframe is being assembled of which nothing is missing yet.
+  package var isGatheringKeyframe: Bool {
+    if let open, open.dependency.isKeyframe, open.dependency.isComplete { return true }
+    return undecided?.dependency.isKeyframe ?? false
+  }
+
+  /// Returns the size, if a frame's first bytes are those of a usable keyframe.
+  package static func keyframeSize(in frame: ByteBuffer) -> VideoSize? {
+    guard let header = try? VP9FrameHeader(parsing: frame), header.isKeyframe, let size = header.size else {
+      return nil
+    }
+    return videoSize(size)
+  }
+
+  private static func videoSize(_ size: VP9FrameHeader.Size) -> VideoSize? {
+    guard size.width <= maximumSide, size.height <= maximumSide else { return nil }
+    return VideoSize(width: size.width, height: size.height)
+  }
+
+  /// Adds the next packet; call ``popFrame()`` for the pictures that end with it or before it.
+  package mutating func add(_ packet: ReceivedPacket) {
+    var data = packet.payload
+    // Padding only, or an empty payload: the sequence continues, no picture is affected.
+    guard data.readableBytes > 0 else { return }
+    guard let descriptor = try? VP9PayloadDescriptor(parsing: &data) else { return addLost(1) }
+    if let open, Self.isOther(descriptor, timestamp: packet.timestamp, than: open) {
+      // Everything since the open picture's start has arrived, or is known to be lost.
+      close(byMarker: false)
+    }
+    if open == nil {
+      begin(descriptor, data: data, packet: packet)
+    } else {
+      // Packets of one picture on both sides of a loss: all lost packets belonged to it.
+      lost = 0
+      continueWith(descriptor)
+    }
+    open?.endsFrame = descriptor.endsFrame
+    append(data, arrival: packet.arrival)
+    if packet.marker { close(byMarker: true) }
+  }
+
+  /// Returns whether a packet belongs to another picture than the open one.
+  private static func isOther(_ descriptor: VP9PayloadDescriptor, timestamp: UInt32, than open: Open) -> Bool {
+    if timestamp != open.timestamp { return true }
+    if let pictureID = descriptor.pictureID, let openID = open.dependency.pictureID, pictureID != openID { return true }
+    guard descriptor.startsFrame, let layer = descriptor.layers?.spatial, let last = open.spatialLayer else {
+      return false
+    }
+    return layer <= last
+  }
+
+  private mutating func begin(_ descriptor: VP9PayloadDescriptor, data: ByteBuffer, packet: ReceivedPacket) {
+    // A server may leave out lower layers on which a frame does not depend. After a loss they may be missing.
+    let isUndermost =
+      descriptor.startsPicture || lost == 0 && descriptor.layers?.isInterLayerPredicted == false
+    let isWhole = descriptor.startsFrame && isUndermost
+    open = Open(
+      dependency: .init(
+        descriptor: descriptor, isKeyframe: isWhole && Self.keyframeSize(in: data) != nil, isComplete: isWhole,
+        packetsLostBefore: lost),
+      timestamp: packet.timestamp, arrival: packet.arrival, spatialLayer: descriptor.layers?.spatial)
+    lost = 0
+  }
+
+  /// Continues the open picture with another packet.
+  private mutating func continueWith(_ descriptor: VP9PayloadDescriptor) {
+    if descriptor.startsFrame {
+      // More frames than a superframe can have make it damaged when it ends.
+      if boundaries.count < VP9Superframe.maximumFrames { boundaries.append(payload.readableBytes) }
+      if let layers = descriptor.layers, layers.isInterLayerPredicted, layers.spatial != (open?.spatialLayer ?? 0) + 1 {
+        // The layer from which it is predicted was not sent.
+        open?.dependency.isComplete = false
+      }
+      open?.dependency.addReferences(of: descriptor)
+      open?.spatialLayer = descriptor.layers?.spatial
+    } else if open?.spatialLayer != descriptor.layers?.spatial {
+      open?.dependency.isComplete = false
+    }
+  }
+
+  /// Notes that the next `count` packets were given up.
+  package mutating func addLost(_ count: Int) {
+    guard count > 0 else { return }
+    open?.dependency.isComplete = false
+    lost += count
+  }
+
+  /// Removes and returns the next picture that has ended, in order.
+  package mutating func popFrame() -> Frame? {
+    finished.isEmpty ? nil : finished.removeFirst()
+  }
+
+  /// Discards a picture whose end has not arrived, if nothing before that is missing: the call ended while it was sent, so
+  /// it is neither lost nor damaged.
+  package mutating func discardUnfinished() {
+    guard open?.dependency.isComplete ?? true else { return }
+    open = nil
+    undecided = nil
+    _ = takePayload()
+  }
+
+  /// Ends the open picture as damaged: no more packets of this source follow.
+  package mutating func finish() {
+    open?.dependency.isComplete = false
+    close(byMarker: false)
+    releaseUndecided(isWhole: false)
+    setsMarkers = nil
+    endedWithoutMarker = 0
+    lost = 0
+  }
+
+  private mutating func append(_ data: ByteBuffer, arrival: MonotonicInstant) {
+    if let latest = open?.arrival, arrival > latest { open?.arrival = arrival }
+    guard payload.readableBytes + data.readableBytes <= Self.maximumFrameSize, packets < Self.maximumPackets else {
+      open?.dependency.isComplete = false
+      return
+    }
+    if packets == 0 { payload.reserveCapacity(max(min(lastSize, Self.usualSize), data.readableBytes)) }
+    packets += 1
+    // Copied at once, so that the datagram's buffer is free for the next one.
+    payload.writeImmutableBuffer(data)
+  }
+
+  private mutating func close(byMarker: Bool) {
+    guard let ended = open else { return }
+    open = nil
+    let boundaries = boundaries
+    var frame = Self.frame(ended, payload: takePayload(), boundaries: boundaries)
+    if byMarker {
+      setsMarkers = true
+      endedWithoutMarker = 0
+      releaseUndecided(isWhole: false)
+    } else if setsMarkers == true {
+      if frame.dependency.isComplete, ended.endsFrame { endedWithoutMarker += 1 }
+      if endedWithoutMarker >= Self.enoughWithoutMarker { setsMarkers = false } else { frame.markDamaged() }
+    } else if !frame.dependency.isComplete {
+      // A damaged picture does not show whether the sender sets markers, and one must not be emitted whose end may be
+      // missing.
+      releaseUndecided(isWhole: false)
+    } else if setsMarkers == nil, undecided == nil {
+      undecided = frame
+      return
+    } else {
+      setsMarkers = false
+      releaseUndecided(isWhole: true)
+    }
+    finished.append(frame)
+  }
+
+  private mutating func releaseUndecided(isWhole: Bool) {
+    guard var frame = undecided else { return }
+    undecided = nil
+    if !isWhole { frame.markDamaged() }
+    finished.append(frame)
+  }
+
+  private mutating func takePayload() -> ByteBuffer {
+    lastSize = payload.readableBytes
+    packets = 0
+    boundaries = []
+    defer { payload = ByteBuffer() }
+    return payload
+  }
+
+  private static func frame(_ ended: Open, payload: ByteBuffer, boundaries: [Int]) -> Frame {
+    var frame = Frame(
+      dependency: ended.dependency, payload: payload, timestamp: ended.timestamp, arrival: ended.arrival)
+    guard ended.dependency.isComplete, let superframe = superframe(payload, boundaries: boundaries),
+      let headers = headers(of: superframe)
+    else {
+      frame.markDamaged()
+      return frame
+    }
+    if !boundaries.isEmpty {
+      frame.payload = ByteBuffer()
+      frame.payload.reserveCapacity(superframe.maximumByteCount)
+      superframe.write(into: &frame.payload)
+    }
+    frame.dependency.isKeyframe = headers.first?.isKeyframe ?? false
+    if frame.dependency.isKeyframe { frame.size = headers.last?.size.flatMap(videoSize) }
+    frame.isShown = headers.contains { $0.isShown }
+    return frame
+  }
+
+  /// Returns the headers of a picture's frames, with the sizes that are known from the picture alone; nil if they are damaged.
+  private static func headers(of superframe: VP9Superframe) -> [VP9FrameHeader]? {
+    var references = VP9ReferenceSizes()
+    var headers: [VP9FrameHeader] = []
+    headers.reserveCapacity(superframe.frames.count)
+    for frame in superframe.frames {
+      guard let header = try? VP9FrameHeader(parsing: frame, references: references),
+        header.size.map({ videoSize($0) != nil }) ?? true
+      else { return nil }
+      if superframe.frames.count > 1 { references.update(after: header) }
+      headers.append(header)
+    }
+    return headers
+  }
+
+  /// Returns all frames of a picture; nil if they are damaged.
+  private static func superframe(_ payload: ByteBuffer, boundaries: [Int]) -> VP9Superframe? {
+    guard !boundaries.isEmpty else { return try? VP9Superframe(parsing: payload) }
+    var frames: [ByteBuffer] = []
+    var start = 0
+    for end in boundaries + [payload.readableBytes] {
+      // A layer frame can be a superframe itself, with a frame that is not shown.
+      guard start < end, let layer = payload.getSlice(at: payload.readerIndex + start, length: end - start),
+        let parts = try? VP9Superframe(parsing: layer)
+      else { return nil }
+      frames += parts.frames
+      start = end
+    }
+    return VP9Superframe(frames: frames)
+  }
+}
