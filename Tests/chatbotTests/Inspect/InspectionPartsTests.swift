@@ -94,6 +94,7 @@ import Testing
   // MARK: Counts
 
   @Test func countsOnlyGrowAndEndAtTheManifestsSums() {
+    let stream = MediaStream(owner: ParticipantID("anna"), number: 2)
     var manifest = RecordingManifest(room: "100", user: "anna", name: nil, start: "")
     var track = RecordingManifest.Track(codec: .vp8)
     track.start = 1
@@ -105,21 +106,22 @@ import Testing
       gap("waitingForKeyframe", 7, .infinity, packets: .max),
     ]
     manifest.tracks = [track]
-    let counts = RecordedCounts(manifest)
-    var before = counts.sample(at: 0).received[.video] ?? TrackStatistics()
+    let counts = RecordedCounts(manifest, of: stream)
+    var before = counts.sample(at: 0).received[TrackID(of: stream.owner, stream: 2, kind: .video)] ?? TrackStatistics()
     #expect(before.packetsExpected == 0)
     for time in stride(from: 0.5, through: 12, by: 0.5) {
-      let now = counts.sample(at: time).received[.video] ?? TrackStatistics()
+      let now =
+        counts.sample(at: time).received[TrackID(of: stream.owner, stream: 2, kind: .video)] ?? TrackStatistics()
       let grows = now.packetsExpected >= before.packetsExpected && now.packetsReceived >= before.packetsReceived
       #expect(grows, "at \(time)")
       #expect(now.packetsLost == (time < 3.5 ? 0 : time < 6.5 ? 10 : 40), "at \(time)")
       #expect(now.packetsRecovered == (time < 4.1 ? 0 : 60), "at \(time)")
       before = now
     }
-    let last = counts.sample(at: nil).received[.video] ?? TrackStatistics()
+    let last = counts.sample(at: nil).received[TrackID(of: stream.owner, stream: 2, kind: .video)] ?? TrackStatistics()
     #expect(last.packetsExpected == 1_000 && last.packetsReceived == 960 && last.packetsLost == 40)
     #expect(last.keyframeRequests == 5)
     #expect(last.jitter.isNaN)
-    #expect(RecordedCounts(nil).isEmpty)
+    #expect(RecordedCounts(nil, of: stream).isEmpty)
   }
 }
