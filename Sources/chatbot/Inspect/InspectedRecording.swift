@@ -18,6 +18,12 @@ struct InspectedRecording {
 
   var manifest: RecordingManifest? { recording.manifest?.content }
 
+  /// The process that recorded it, and when in that process it begins, in milliseconds; nil if that is not known.
+  var session: InspectionLayout.Session? {
+    guard let session = manifest?.session, let units = RecordedTime.units(session.offset) else { return nil }
+    return .init(id: session.id, offset: units / Int64(MediaTimebase.rate / 1_000))
+  }
+
   /// The end on its own timeline in units of `MediaTimebase.rate`, as estimated before the recording is read.
   var estimatedEnd: Int64 { tracks.map(\.estimatedEnd).max() ?? 0 }
 

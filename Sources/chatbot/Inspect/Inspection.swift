@@ -120,7 +120,8 @@ struct Inspection {
     let layout = InspectionLayout(
       recordings.map { recording in
         .init(
-          room: recording.manifest?.room ?? "", began: recording.began, length: recording.estimatedEnd / units)
+          room: recording.manifest?.room ?? "", began: recording.began, length: recording.estimatedEnd / units,
+          session: recording.session)
       })
     for index in recordings.indices { recordings[index].offset = layout.offsets[index] * units }
     return layout

@@ -30,6 +30,21 @@ import Testing
     #expect(InspectionLayout([]).start == nil)
   }
 
+  @Test func aWallClockThatWasSetDoesNotShiftTheRecordingsOfAProcess() {
+    func session(_ id: String, _ offset: Int64) -> InspectionLayout.Session { .init(id: id, offset: offset) }
+    // The clock was set forward by 90 s after the first recording had begun, and back in another process.
+    let layout = InspectionLayout([
+      .init(room: "100", began: 95_000, length: 60_000, session: session("a", 7_000)),
+      .init(room: "100", began: 0, length: 60_000, session: session("a", 2_000)),
+      .init(room: "100", began: 1_000, length: 60_000, session: session("b", 500)),
+      .init(room: "100", began: 500, length: 60_000, session: session("b", 2_500)),
+      .init(room: "100", began: nil, length: 60_000, session: session("a", 3_000)),
+      .init(room: "100", began: 4_000, length: 60_000),
+    ])
+    #expect(layout.offsets == [5_000, 0, 1_000, 3_000, 0, 4_000])
+    #expect(layout.calls == 1)
+  }
+
   // MARK: Names and times
 
   @Test func aNameTellsItsSegmentAndWhetherItLiesBeside() {
