@@ -5,6 +5,8 @@ public enum CheckEvent: Sendable, Hashable {
   case step(CallStep)
   /// A frame of the peer, in decoding order within its track.
   case frame(EncodedFrame)
+  /// What the peer's description says of one of its streams.
+  case described(MediaStream)
   /// The peer's clock at a media time.
   case clock(ClockReport)
   case sample(ConnectionSample)
@@ -44,8 +46,8 @@ public enum CallStep: Sendable, Hashable {
 
 /// The counters of the connection to one peer at one moment. Counters only grow; the receiver detects a restart.
 public struct ConnectionSample: Sendable, Hashable {
-  /// The received packets, by track.
-  public var received: [MediaKind: TrackStatistics] = [:]
+  /// The received packets, by track of the peer.
+  public var received: [TrackID: TrackStatistics] = [:]
   /// RTP packets sent, including retransmissions.
   public var packetsSent: UInt64 = 0
   /// RTP payload bytes sent.
@@ -77,9 +79,11 @@ public struct ConnectionSample: Sendable, Hashable {
   public init() {}
 }
 
-/// Frames of a peer that arrived but were not decoded, because the caller of the judge did not keep up. A run extends
+/// Frames of a stream that arrived but were not decoded, because the caller of the judge did not keep up. A run extends
 /// from the first skipped frame to the next keyframe, so that decoded video is never broken.
 public struct SkippedFrames: Sendable, Hashable {
+  /// The number of the peer's stream, from 1.
+  public var stream: Int
   public var count: Int
   public var keyframes: Int
   /// The VP8 bytes in the skipped frames.
@@ -89,8 +93,9 @@ public struct SkippedFrames: Sendable, Hashable {
   public var last: ContinuousClock.Instant
 
   /// - Returns: nil if nothing was dropped.
-  package init?(_ dropped: DroppedFrameRun) {
+  package init?(_ dropped: DroppedFrameRun, ofStream stream: Int) {
     guard let first = dropped.firstArrival, let last = dropped.lastArrival else { return nil }
+    self.stream = stream
     count = dropped.count
     keyframes = dropped.keyframes
     bytes = dropped.bytes
@@ -99,7 +104,8 @@ public struct SkippedFrames: Sendable, Hashable {
   }
 
   /// Describes one skipped frame.
-  public init(bytes: Int, isKeyframe: Bool, arrival: ContinuousClock.Instant) {
+  public init(stream: Int = 1, bytes: Int, isKeyframe: Bool, arrival: ContinuousClock.Instant) {
+    self.stream = stream
     count = 1
     keyframes = isKeyframe ? 1 : 0
     self.bytes = bytes
@@ -107,7 +113,7 @@ public struct SkippedFrames: Sendable, Hashable {
     last = arrival
   }
 
-  /// Adds the run of frames that followed.
+  /// Adds the run of frames of the same stream that followed.
   public mutating func add(_ next: SkippedFrames) {
     count += next.count
     keyframes += next.keyframes

@@ -21,7 +21,22 @@ extension CheckReport {
   /// A limit above any text that a check writes.
   private static let maximumRunOutsideASCII = 1_000
 
-  /// Parses a report's JSON. A version higher than ours is refused, since its fields may have another meaning.
+  /// The fields of version 1 whose names changed, with their present names.
+  private static let renamedFields = [
+    "cameLate": "timeLeftAfterLateJoin", "leftOut": "skippedFrames", "pictures": "frames", "picturesRead": "framesRead",
+    "picturesUnreadable": "framesUnreadable",
+  ]
+
+  private struct FieldName: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+  }
+
+  /// Parses a report's JSON of version 1 or 2; the report has our version. A higher version is refused, since its fields may
+  /// have another meaning.
   public init(parsing json: [UInt8]) throws(ReadingError) {
     struct Heading: Decodable {
       let version: Int
@@ -35,7 +50,15 @@ extension CheckReport {
       guard (1...Self.currentVersion).contains(version) else {
         throw ReadingError(reason: "its version is \(version), but this program supports up to \(Self.currentVersion)")
       }
-      read = try JSONDecoder().decode(CheckReport.self, from: Data(json))
+      let decoder = JSONDecoder()
+      if version == 1 {
+        decoder.keyDecodingStrategy = .custom { path in
+          guard let key = path.last else { return FieldName(stringValue: "") }
+          guard let name = Self.renamedFields[key.stringValue] else { return key }
+          return FieldName(stringValue: name)
+        }
+      }
+      read = try decoder.decode(CheckReport.self, from: Data(json))
     } catch let error as ReadingError {
       throw error
     } catch let error as DecodingError {
@@ -44,6 +67,7 @@ extension CheckReport {
       throw ReadingError(reason: "it cannot be read")
     }
     self = read
+    self.version = Self.currentVersion
   }
 
   private static func sentence(_ error: DecodingError) -> String {

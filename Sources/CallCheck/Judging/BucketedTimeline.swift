@@ -94,6 +94,16 @@ struct BucketedTimeline: Sendable {
     }
   }
 
+  /// Returns the steps of the last second before a time, or one step if they are longer.
+  func lastSecond(before time: Double) -> [Bucket] {
+    (1...max(1, Int(1 / step))).map { self[max(0, time - Double($0) * step)] }
+  }
+
+  /// Merges steps until they are at least as long as those of another timeline.
+  mutating func align(to other: BucketedTimeline) {
+    while step < other.step { merge() }
+  }
+
   /// Adds a frozen interval.
   mutating func addFrozen(start: Double, duration: Double) {
     var time = max(0, start)

@@ -38,8 +38,9 @@ public final class CallJudge {
   private var signalling = SignallingLossDetector()
   private var failure: String?
   private var mediaFrom: Double?
-  private var ours = SentFrames()
-  private var ownDecoder: VideoDecoder?
+  /// What we sent lately, and what decodes it, by the number of our stream.
+  private var ours: [Int: SentFrames] = [:]
+  private var ownDecoders: [Int: VideoDecoder] = [:]
   private let reader = PatternReader()
 
   /// The maximum number of peers that are counted without being judged.
@@ -74,6 +75,9 @@ public final class CallJudge {
     switch event {
     case .step(let step): self.step(step, of: peer, at: now)
     case .frame(let frame): receive(frame, from: peer, at: now)
+    case .described(let stream):
+      let time = seconds(now)
+      change(peer) { $0.receive(stream, at: time) }
     case .clock(let report): clock(report, of: peer)
     case .sample(let sample): self.sample(sample, of: peer, at: now)
     case .skipped(let videoFrames): skip(videoFrames, of: peer)
@@ -94,7 +98,7 @@ public final class CallJudge {
   /// Processes a frame of a peer, in decoding order within its track. Its `arrival` is the time of arrival.
   public func receive(_ frame: EncodedFrame, from peer: ParticipantID, at now: ContinuousClock.Instant) {
     let arrived = seconds(frame.arrival)
-    change(peer) { $0.receive(frame, arrived: arrived, sent: ours) }
+    change(peer) { $0.receive(frame, arrived: arrived, sent: ours[frame.stream] ?? SentFrames()) }
     unjudgedPeers[peer]?.appeared(at: arrived)
     if mediaFrom == nil, hasAllMedia { mediaFrom = max(seconds(now), arrived) }
   }
@@ -108,9 +112,11 @@ public final class CallJudge {
   }
 
   /// Records that a peer's media of one kind continued until a time although it is no longer available.
-  package func mediaContinued(_ kind: MediaKind, of peer: ParticipantID, until time: ContinuousClock.Instant) {
+  package func mediaContinued(
+    _ kind: MediaKind, of peer: ParticipantID, stream: Int = 1, until time: ContinuousClock.Instant
+  ) {
     let end = seconds(time)
-    change(peer) { $0.mediaContinued(kind, until: end) }
+    change(peer) { $0.mediaContinued(kind, ofStream: stream, until: end) }
   }
 
   /// Records the peer's clock at a media time.
@@ -125,22 +131,23 @@ public final class CallJudge {
     change(peer) { $0.receive(sample, at: time) }
   }
 
-  /// Records a frame that we send to all peers. If it shows the pattern, returned frames are compared with it.
+  /// Records a frame that we send to all peers. If it shows the pattern, returned frames are compared with it: those of a peer's
+  /// stream with those of ours that has the same number.
   public func sent(_ frame: EncodedFrame, at now: ContinuousClock.Instant) {
-    guard frame.codec.kind == .video else { return }
-    if ownDecoder?.codec != frame.codec { ownDecoder = try? VideoDecoder(frame.codec) }
-    guard let ownDecoder,
-      let (size, reading) = try? ownDecoder.decode(frame.payload, { ($0.size, try? reader.read($0).get()) }),
+    guard frame.codec.kind == .video, (1...StreamReport.maximumCount).contains(frame.stream) else { return }
+    if ownDecoders[frame.stream]?.codec != frame.codec { ownDecoders[frame.stream] = try? VideoDecoder(frame.codec) }
+    guard let decoder = ownDecoders[frame.stream],
+      let (size, reading) = try? decoder.decode(frame.payload, { ($0.size, try? reader.read($0).get()) }),
       let reading
     else { return }
-    sent(reading, size: size, at: now)
+    sent(reading, size: size, stream: frame.stream, at: now)
   }
 
   /// Records a frame of the pattern that we send to all peers, from a caller that knows what is painted on it.
-  package func sent(_ reading: PatternReading, size: VideoSize, at now: ContinuousClock.Instant) {
+  package func sent(_ reading: PatternReading, size: VideoSize, stream: Int = 1, at now: ContinuousClock.Instant) {
     let videoFrame = SentFrame(reading: reading, time: seconds(now))
-    ours.add(videoFrame)
-    for index in peers.indices { peers[index].sent(videoFrame, size: size) }
+    ours[stream, default: SentFrames()].add(videoFrame)
+    for index in peers.indices { peers[index].sent(videoFrame, size: size, stream: stream) }
   }
 
   private func seconds(_ now: ContinuousClock.Instant) -> Double { (now - options.start).seconds }
@@ -182,7 +189,7 @@ public final class CallJudge {
     let missing = options.expected.peers - peers.count { $0.notes.departure == nil }
     if missing > 0 { pending.append(missing == 1 ? "1 more peer" : "\(missing) more peers") }
     for peer in peers where peer.notes.departure == nil && !hasExpectedMedia(peer) {
-      let progress = Diagnosis.progress(peer.notes.steps)
+      let progress = Diagnosis.progress(peer.notes)
       if progress < .dtlsConnected {
         pending.append("a connection to \(peer.id)")
       } else {
@@ -209,7 +216,7 @@ public final class CallJudge {
   /// Whether there are rules that fail without media of one of these kinds.
   private func hasRules(aboutOneOf kinds: Set<MediaKind>) -> Bool {
     options.rules.all(for: options.expected, subject: options.subject).contains { entry in
-      kinds.contains { entry.rule.measurement.name.hasPrefix("\($0.rawValue).") }
+      entry.rule.stream == 1 && kinds.contains { entry.rule.measurement.name.hasPrefix("\($0.rawValue).") }
     }
   }
 

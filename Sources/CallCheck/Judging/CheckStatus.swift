@@ -18,11 +18,11 @@ public struct CheckStatus: Sendable, Hashable {
     /// The progress as a sentence.
     public var progress: String
     public var isGone: Bool
-    /// The frame rate of the last second.
+    /// The frame rate of the first stream in the last second.
     public var fps: Double
-    /// Payload bits per second of both tracks.
+    /// Payload bits per second of all streams.
     public var bitrate: Double
-    /// The audio level in dB relative to full scale; nil if no audio arrived.
+    /// The audio level of the first stream in dB relative to full scale; nil if no audio arrived.
     public var level: Double?
   }
 }

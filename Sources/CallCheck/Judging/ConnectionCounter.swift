@@ -1,21 +1,8 @@
 import Media
 
-/// Combines the samples of one connection. When counters restart, because a track or the connection was recreated, the
-/// new counts are added to the earlier ones.
+/// Combines the samples of one connection, without its received packets. When counters restart, because the connection was
+/// recreated, the new counts are added to the earlier ones.
 struct ConnectionCounter: Sendable {
-  /// The change since the previous sample.
-  struct Change: Sendable {
-    /// Media packets that were sent, and those that did not arrive at the first attempt.
-    var packets: UInt64 = 0
-    var missing: UInt64 = 0
-    /// Keyframes that we requested.
-    var keyframeRequests: UInt64 = 0
-    /// RTP payload bits per second that we sent.
-    var sentBitrate: Double?
-  }
-
-  private var received: [MediaKind: CumulativeTrackStatistics] = [:]
-  private var jitter: [MediaKind: Samples] = [:]
   private var sent = SentSum()
   private var roundTrips = Samples()
   private var newest = ConnectionSample()
@@ -39,37 +26,21 @@ struct ConnectionCounter: Sendable {
     }
   }
 
-  mutating func receive(_ sample: ConnectionSample, at time: Double) -> Change {
-    let before = totals
-    for (kind, counts) in sample.received {
-      received[kind, default: .init()].update(counts)
-      jitter[kind, default: Samples()].add(counts.jitter)
-    }
+  /// Records a sample.
+  ///
+  /// - Returns: the RTP payload bits per second that we sent since the previous sample; nil if they are not known.
+  mutating func receive(_ sample: ConnectionSample, at time: Double) -> Double? {
     if sample.packetsSent < newest.packetsSent { sent.add(newest) }
     newest = sample
     if let roundTrip = sample.roundTripTime { roundTrips.add(roundTrip) }
-    let now = totals
-    var change = Change()
-    change.packets = now.packets - min(now.packets, before.packets)
-    change.missing = now.missing - min(now.missing, before.missing)
-    change.keyframeRequests = now.keyframeRequests - min(now.keyframeRequests, before.keyframeRequests)
+    var sentBitrate: Double?
     let bytes = whole.bytes
     if let last, time > last.time, bytes >= last.bytes {
-      change.sentBitrate = Double(bytes - last.bytes) * 8 / (time - last.time)
+      sentBitrate = Double(bytes - last.bytes) * 8 / (time - last.time)
     }
     if last.map({ time > $0.time }) ?? true { last = (time, bytes) }
     first = first ?? (time, bytes)
-    return change
-  }
-
-  private var totals: (packets: UInt64, missing: UInt64, keyframeRequests: UInt64) {
-    received.values.reduce((0, 0, 0)) { sum, track in
-      let total = track.total
-      return (
-        sum.0 &+ total.packetsExpected &- min(total.packetsExpected, total.packetsPadding),
-        sum.1 &+ total.packetsLost &+ total.packetsRecovered, sum.2 &+ total.keyframeRequests
-      )
-    }
+    return sentBitrate
   }
 
   private var whole: SentSum {
@@ -78,7 +49,7 @@ struct ConnectionCounter: Sendable {
     return sum
   }
 
-  /// The totals so far.
+  /// The totals so far, without the received packets.
   var report: ConnectionReport {
     var report = ConnectionReport()
     report.localAddress = newest.localAddress
@@ -87,9 +58,6 @@ struct ConnectionCounter: Sendable {
     report.remoteCandidateType = newest.remoteCandidateType
     report.protectionProfile = newest.protectionProfile
     report.roundTripTime = roundTrips.spread
-    for kind in MediaKind.allCases {
-      report[kind] = received[kind].flatMap { track(of: $0.total, jitter: jitter[kind]) }
-    }
     let sent = whole
     if sent.packets > 0 {
       var bitrate: Double?
@@ -104,20 +72,5 @@ struct ConnectionCounter: Sendable {
     }
     report.impairment = newest.impairment.isEmpty ? nil : newest.impairment
     return report
-  }
-
-  private func track(of counts: TrackStatistics, jitter: Samples?) -> ConnectionReport.Received? {
-    guard counts.packetsReceived > 0 || counts.packetsLost > 0 else { return nil }
-    // A source without a count of expected packets still knows which packets arrived and which did not.
-    let sent =
-      counts.packetsExpected == 0
-      ? counts.packetsReceived &+ counts.packetsLost
-      : counts.packetsExpected - min(counts.packetsPadding, counts.packetsExpected)
-    func share(_ count: UInt64) -> Double { sent > 0 ? roundedForReport(min(1, Double(count) / Double(sent))) : 0 }
-    return ConnectionReport.Received(
-      sent: sent, received: counts.packetsReceived, recovered: counts.packetsRecovered, lost: counts.packetsLost,
-      duplicated: counts.packetsDuplicated, bytes: counts.bytesReceived, jitter: jitter?.spread,
-      framesDropped: counts.framesDropped, keyframeRequests: counts.keyframeRequests,
-      loss: share(counts.packetsLost &+ counts.packetsRecovered), finalLoss: share(counts.packetsLost))
   }
 }

@@ -25,6 +25,8 @@ public struct CheckComparison: Sendable, Hashable, Codable {
     public var measurement: String
     /// The peer's id in the later report; nil for the room.
     public var peer: String?
+    /// The number of the peer's stream; nil for the first one, and for what is not measured for each stream.
+    public var stream: Int?
     /// The values in the measurement's own unit.
     public var before: Double
     public var now: Double

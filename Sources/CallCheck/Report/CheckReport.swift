@@ -4,7 +4,7 @@
 /// Values that were not measured are nil, and missing in JSON.
 public struct CheckReport: Sendable, Hashable, Codable {
   /// The version that this program writes. It increases when the meaning of a field changes, not when a field is added.
-  public static let currentVersion = 1
+  public static let currentVersion = 2
 
   public var version = CheckReport.currentVersion
   /// The program that wrote the report.
@@ -120,9 +120,9 @@ public struct CheckReport: Sendable, Hashable, Codable {
   /// the room server was missing.
   public var limitations: [String] {
     var sentences = [signallingSentence].compactMap(\.self)
-    let skippedFrames = peers.compactMap(\.skippedFrames)
+    let skippedFrames = peers.map(\.skippedFramesOfAllStreams).filter { $0 > 0 }
     if !skippedFrames.isEmpty {
-      let videoFrames = skippedFrames.reduce(0) { $0 + $1.videoFrames }
+      let videoFrames = skippedFrames.reduce(0, +)
       sentences.append(
         "This machine could not decode everything that arrived: \(videoFrames) \(videoFrames == 1 ? "frame" : "frames")"
           + (skippedFrames.count == peers.count ? "" : " of \(skippedFrames.count) of \(peers.count) peers")
@@ -132,6 +132,12 @@ public struct CheckReport: Sendable, Hashable, Codable {
       sentences.append(
         "\(others) more \(others == 1 ? "peer was" : "peers were") present but not judged, because at most \(peers.count) "
           + "peers are judged.")
+    }
+    let streams = peers.reduce(0) { $0 + ($1.streamsNotJudged ?? 0) }
+    if streams > 0 {
+      sentences.append(
+        "\(streams) further \(streams == 1 ? "stream was" : "streams were") not judged, because at most "
+          + "\(StreamReport.maximumCount) streams of a peer are judged.")
     }
     let late = peers.compactMap(\.timeLeftAfterLateJoin)
     if let longest = late.max() {

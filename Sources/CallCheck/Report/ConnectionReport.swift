@@ -12,7 +12,7 @@ public struct ConnectionReport: Sendable, Hashable, Codable {
   public var protectionProfile: String?
   /// The round-trip time in seconds.
   public var roundTripTime: Spread?
-  /// The received packets, by track; nil if nothing was counted.
+  /// The received packets of the peer's first stream, by track; nil if nothing was counted.
   public var audio: Received?
   public var video: Received?
   /// The sent packets; nil if nothing was counted.

@@ -3,9 +3,9 @@ public struct PatternReport: Sendable, Hashable, Codable {
   /// The pattern's stream id; the last one if there were several.
   public var streamID: Int
   /// The number of frames whose pattern was read.
-  public var picturesRead: Int
+  public var framesRead: Int
   /// The number of unreadable frames between readable ones.
-  public var picturesUnreadable: Int
+  public var framesUnreadable: Int
   /// The count of frame numbers that the sender painted, from the first number read to the last.
   public var numbersPainted: Int
   /// The painted numbers that were never seen: dropped by the sender's encoder or lost.
@@ -40,7 +40,7 @@ public struct PatternReport: Sendable, Hashable, Codable {
     public var ssimWorst: Double
 
     private enum CodingKeys: String, CodingKey {
-      case videoFrames = "pictures"
+      case videoFrames = "frames"
       case psnr, psnrWorst, ssim, ssimWorst
     }
   }

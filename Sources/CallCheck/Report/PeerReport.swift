@@ -1,4 +1,4 @@
-/// The measurements of one peer.
+/// The measurements of one peer. Those of its media are of its first stream; ``streams`` has the others.
 public struct PeerReport: Sendable, Hashable, Codable {
   /// The id that the server assigned.
   public var id: String
@@ -12,7 +12,7 @@ public struct PeerReport: Sendable, Hashable, Codable {
   public var departure: Departure?
   /// How long before the check's end the peer's media ended because it had left; 0 if it stayed.
   public var absent: Double
-  /// The connection in both directions.
+  /// The connection in both directions; the received packets are those of the first stream.
   public var connection: ConnectionReport
   /// The video; nil if no frame was decoded.
   public var video: VideoReport?
@@ -42,17 +42,54 @@ public struct PeerReport: Sendable, Hashable, Codable {
   public var skippedFrames: SkippedFramesReport?
   /// A few frames, evenly distributed over the call.
   public var thumbnails: [Thumbnail]
+  /// The peer's further streams in the order of their numbers, such as a screen beside the camera; nil for none.
+  public var streams: [StreamReport]?
+  /// The number of streams beyond the limit, which were not judged; nil for none.
+  public var streamsNotJudged: Int?
   /// The paths of the peer's media files, for a report that plays them. The caller sets them.
   public var recordings: [String] = []
+  /// The stream whose media the report has; above 1 only in what ``stream(_:)`` returns, which is never written.
+  package private(set) var streamNumber = 1
 
   private enum CodingKeys: String, CodingKey {
     case id, reached, progress, steps, departure, absent, connection, video, audio, undecoded, rejected, skew, pattern,
-      returned,
-      data, messages, furtherMessages
-    case timeLeftAfterLateJoin = "cameLate"
-    case timeline
-    case skippedFrames = "leftOut"
-    case thumbnails, recordings
+      returned, data, messages, furtherMessages, timeLeftAfterLateJoin, timeline, skippedFrames, thumbnails, streams,
+      streamsNotJudged, recordings
+  }
+
+  /// Returns the peer with the media of one of its streams in place of the first one's, so that whatever reads the first
+  /// stream can read any; nil if there is no such stream.
+  package func stream(_ number: Int) -> PeerReport? {
+    if number == streamNumber { return self }
+    guard let stream = streams?.first(where: { $0.number == number }) else { return nil }
+    var peer = self
+    peer.streamNumber = number
+    peer.streams = nil
+    peer.steps.firstFrame = stream.firstFrame
+    peer.steps.firstSound = stream.firstSound
+    peer.connection = ConnectionReport()
+    peer.connection.audio = stream.received.audio
+    peer.connection.video = stream.received.video
+    peer.video = stream.video
+    peer.audio = stream.audio
+    peer.undecoded = stream.undecoded
+    peer.rejected = nil
+    peer.skew = stream.skew
+    peer.pattern = stream.pattern
+    peer.returned = stream.returned
+    peer.data = nil
+    peer.messages = nil
+    peer.furtherMessages = nil
+    peer.timeline = stream.timeline
+    peer.skippedFrames = stream.skippedFrames
+    peer.thumbnails = stream.thumbnails
+    peer.recordings = []
+    return peer
+  }
+
+  /// The frames of all streams that were not decoded.
+  var skippedFramesOfAllStreams: Int {
+    (streams ?? []).reduce(skippedFrames?.videoFrames ?? 0) { $0 + ($1.skippedFrames?.videoFrames ?? 0) }
   }
 
   /// How a peer left.
@@ -99,7 +136,7 @@ public enum CallProgress: String, Sendable, Hashable, Codable, CaseIterable, Com
   private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }
 
-/// Frames of a peer that arrived and were not decoded, because this machine did not keep up with decoding. Their
+/// Frames of a stream that arrived and were not decoded, because this machine did not keep up with decoding. Their
 /// content was not measured, and rules about it are inconclusive.
 public struct SkippedFramesReport: Sendable, Hashable, Codable {
   /// The number of skipped frames.
@@ -109,7 +146,7 @@ public struct SkippedFramesReport: Sendable, Hashable, Codable {
   public var last: Double
 
   private enum CodingKeys: String, CodingKey {
-    case videoFrames = "pictures"
+    case videoFrames = "frames"
     case first, last
   }
 

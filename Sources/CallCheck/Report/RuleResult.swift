@@ -6,6 +6,8 @@ public struct RuleResult: Sendable, Hashable, Codable {
   public var measurement: String
   /// The peer's id; nil for a rule about the room.
   public var peer: String?
+  /// The number of the peer's stream; nil for the first one, and for what is not measured for each stream.
+  public var stream: Int?
   public var outcome: Outcome
   /// The value in the measurement's own unit (`unit`); nil if it was not measured.
   public var value: Double?
@@ -28,12 +30,14 @@ public struct RuleResult: Sendable, Hashable, Codable {
   }
 
   package init(
-    rule: String, measurement: String, peer: String?, outcome: Outcome, value: Double?, limit: Double, unit: String,
+    rule: String, measurement: String, peer: String?, stream: Int? = nil, outcome: Outcome, value: Double?,
+    limit: Double, unit: String,
     figure: String?, sentence: String
   ) {
     self.rule = rule
     self.measurement = measurement
     self.peer = peer
+    self.stream = stream
     self.outcome = outcome
     self.value = value
     self.limit = limit

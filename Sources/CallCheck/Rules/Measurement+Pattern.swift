@@ -72,7 +72,7 @@ extension Measurement {
       pattern(
         "pattern.unreadable", .count, "Unreadable frames", better: .lower, noise: 2,
         meaning: "Frames on which the pattern could not be read, although other frames show it."
-      ) { .value($0.picturesUnreadable) },
+      ) { .value($0.framesUnreadable) },
       pattern(
         "pattern.marksMissing", .count, "Missing audio marks", better: .lower, noise: 1,
         meaning:

@@ -38,6 +38,18 @@ public struct Measurement: Sendable {
     case peer(@Sendable (PeerReport) -> Figure)
   }
 
+  /// The first words of the names of what is measured for each stream of a peer.
+  private static let wordsOfStreams: Set<Substring> = [
+    "video", "audio", "av", "latency", "pattern", "returned", "loss", "recovered", "keyframeRequests", "framesDropped",
+    "jitter",
+  ]
+
+  /// Whether it is measured for each stream of a peer, so that a rule may name a stream: `2.video.fps`.
+  public var isOfStream: Bool { Self.wordsOfStreams.contains(name.prefix { $0 != "." }) }
+
+  /// The heading for a value of a stream: "Longest freeze of stream 2".
+  package func title(ofStream stream: Int) -> String { stream > 1 ? "\(title) of stream \(stream)" : title }
+
   /// Returns the value for a peer, or that of the room if the measurement describes the room.
   func figure(of peer: PeerReport, in room: CheckReport.RoomReport) -> Figure {
     switch source {
@@ -97,6 +109,15 @@ extension Measurement {
   static let noVideoFramesSent = "the peer sent no video; use --no-video if none is expected"
   static let noAudioSent = "the peer sent no audio; use --no-audio if none is expected"
 
+  /// Returns which further stream has a kind of media that the first one lacks, as a clause; nil if none has.
+  private static func otherStream(with kind: MediaKind, _ peer: PeerReport) -> String? {
+    let other = peer.streams?.first { kind == .video ? $0.video != nil : $0.audio != nil }
+    return other.map { stream in
+      "the peer\u{2019}s first stream has no \(kind.rawValue), but stream \(stream.number) has: "
+        + "write \(stream.number). before the name"
+    }
+  }
+
   /// Returns why a kind of media is missing from a peer, as a clause; nil if its section was not rejected and the peer sent
   /// no media at all.
   static func absence(of kind: MediaKind, _ peer: PeerReport) -> String? {
@@ -109,7 +130,8 @@ extension Measurement {
     if let counts = peer.connection[kind], counts.received > 0 {
       return "\(isVideo ? "video" : "audio") packets arrived, but no complete frame"
     }
-    return isVideo ? noVideoFramesSent : noAudioSent
+    if peer.streamNumber > 1 { return "stream \(peer.streamNumber) of the peer has no \(kind.rawValue)" }
+    return otherStream(with: kind, peer) ?? (isVideo ? noVideoFramesSent : noAudioSent)
   }
 
   static let noPattern = Figure.missing("the test pattern was not found in the peer's media")

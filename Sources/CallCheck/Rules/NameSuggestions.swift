@@ -5,10 +5,13 @@ enum NameSuggestions {
 
   /// Returns the names of the catalogue that are similar to `name`, the most similar first: names that differ by a few
   /// letters, and names that share words.
-  static func of(_ name: String) -> [String] {
+  ///
+  /// - Parameter number: the number of a stream that was written before the name. It is before each suggestion as well, and
+  ///   only what is measured for each stream is suggested.
+  static func of(_ name: String, ofStream number: String? = nil) -> [String] {
     let wanted = words(of: name)
     let written = Array(name.lowercased())
-    let known = Measurement.catalogue.flatMap { [$0.name] + $0.aliases }
+    let known = Measurement.catalogue.filter { number == nil || $0.isOfStream }.flatMap { [$0.name] + $0.aliases }
     let scored = known.compactMap { candidate -> (name: String, distance: Int)? in
       let edits = EditDistance.distance(written, Array(candidate.lowercased()))
       let shared = words(of: candidate).count { word in
@@ -20,7 +23,7 @@ enum NameSuggestions {
     }
     return scored.enumerated()
       .sorted { ($0.element.distance, $0.offset) < ($1.element.distance, $1.offset) }
-      .prefix(most).map(\.element.name)
+      .prefix(most).map { (number.map { $0 + "." } ?? "") + $0.element.name }
   }
 
   /// Splits a name into words: `video.firstFrame` has video, first and frame.

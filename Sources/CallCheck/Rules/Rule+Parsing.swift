@@ -8,6 +8,10 @@ extension Rule {
     /// The name before the comparison or the limit after it is missing.
     case incomplete(String)
     case unknownName(String, near: [String])
+    /// The number before the name is not that of a stream.
+    case noStream(String)
+    /// A measurement with the number of a stream that is not measured for each stream.
+    case notOfStream(String, number: String)
     case noNumber(String, of: String)
     case unitNeeded(String, example: String, of: String)
     case unknownUnit(String, example: String, of: String)
@@ -26,6 +30,10 @@ extension Rule {
         near.isEmpty
           ? "There is no measurement \"\(name)\"."
           : "There is no measurement \"\(name)\"; the closest \(near.count == 1 ? "is" : "are") \(near.joined(separator: ", "))."
+      case .noStream(let number):
+        "\"\(number)\" is not the number of a stream: it is 1 to \(StreamReport.maximumCount), as in 2.video.fps >= 5."
+      case .notOfStream(let name, let number):
+        "\(name) is not measured for each stream of a peer: write it without \"\(number).\"."
       case .noNumber(let text, let name):
         "\"\(text)\" is not a number to compare \(name) with."
       case .unitNeeded(let text, let example, let name):
@@ -40,20 +48,36 @@ extension Rule {
     }
   }
 
-  /// Parses a rule: a name, a comparison and a limit with its unit.
+  /// Parses a rule: a name, with or without the number of a stream before it, a comparison and a limit with its unit.
   public init(_ text: String) throws(ParseError) {
     let text = text.trimmed
     guard let position = Self.comparison(in: text) else { throw .noComparison(text) }
     let name = String(text[..<position.range.lowerBound]).trimmed
     let limit = String(text[position.range.upperBound...]).trimmed
     if name.isEmpty || limit.isEmpty { throw .incomplete(text) }
-    guard let measurement = Measurement.named(name) else {
-      throw .unknownName(name, near: NameSuggestions.of(name))
+    let (number, measured) = Self.stream(in: name)
+    guard let measurement = Measurement.named(measured) else {
+      throw .unknownName(name, near: NameSuggestions.of(measured, ofStream: number))
+    }
+    if let number {
+      guard let stream = Int(number), (1...StreamReport.maximumCount).contains(stream) else { throw .noStream(number) }
+      guard measurement.isOfStream else { throw .notOfStream(measured, number: number) }
+      self.stream = stream
+    } else {
+      stream = 1
     }
     self.measurement = measurement
     self.comparison = position.comparison
     self.limit = try Self.limit(limit, of: measurement)
     self.text = "\(name) \(position.comparison.rawValue) \(limit)"
+  }
+
+  /// Splits `2.video.fps` into the number and the name of the measurement; the number is nil if there is none.
+  private static func stream(in name: String) -> (number: String?, name: String) {
+    guard let dot = name.firstIndex(of: "."), dot != name.startIndex,
+      name[..<dot].utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
+    else { return (nil, name) }
+    return (String(name[..<dot]), String(name[name.index(after: dot)...]))
   }
 
   private static func comparison(in text: String) -> (comparison: Comparison, range: Range<String.Index>)? {

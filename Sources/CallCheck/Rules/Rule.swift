@@ -1,6 +1,8 @@
 /// A condition that a call must meet, for example `video.fps >= 24`.
 public struct Rule: Sendable, CustomStringConvertible {
   public let measurement: Measurement
+  /// The number of the peer's stream that is measured, from 1. Always 1 for what is not measured for each stream.
+  public let stream: Int
   public let comparison: Comparison
   /// The limit in the measurement's own unit.
   public let limit: Double

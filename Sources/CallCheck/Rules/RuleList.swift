@@ -33,8 +33,10 @@ public struct RuleList: Sendable {
     includesDefaults = includesDefaults || other.includesDefaults
   }
 
-  /// Whether a rule about this measurement was given.
-  public func isGiven(_ measurement: String) -> Bool { given.contains { $0.measurement.name == measurement } }
+  /// Whether a rule about this measurement was given; of what is measured for each stream, about that of the first one.
+  public func isGiven(_ measurement: String) -> Bool {
+    given.contains { $0.measurement.name == measurement && $0.stream == 1 }
+  }
 
   /// Returns all rules that apply with these expectations: the given rules, then the default rules with their reasons.
   func all(for expected: CheckExpectation, subject: CheckSubject) -> [(rule: Rule, reason: String?)] {

@@ -14,9 +14,14 @@ extension CheckReport {
         comparison.note(measurement, peer: nil, before: value(baseline.roomReport), now: value(roomReport))
       case .peer:
         for (now, before) in pairs {
-          comparison.note(
-            measurement, peer: now.id, before: measurement.figure(of: before, in: baseline.roomReport),
-            now: measurement.figure(of: now, in: roomReport))
+          let further = measurement.isOfStream ? (now.streams ?? []).map(\.number) : []
+          for number in [1] + further {
+            guard let now = now.stream(number), let before = before.stream(number) else { continue }
+            comparison.note(
+              measurement, peer: now.id, stream: number,
+              before: measurement.figure(of: before, in: baseline.roomReport),
+              now: measurement.figure(of: now, in: roomReport))
+          }
         }
       }
     }
@@ -38,7 +43,7 @@ extension CheckReport {
           + "the first \(compared) of both were compared.")
     }
     for (report, name) in [(baseline, "In the baseline"), (self, "In this check")]
-    where report.peers.contains(where: { $0.skippedFrames != nil }) {
+    where report.peers.contains(where: { $0.skippedFramesOfAllStreams > 0 }) {
       remarks.append("\(name), not all frames were decoded, so their content is not compared.")
     }
     if duration < baseline.duration / 2 || duration > baseline.duration * 2 {
@@ -73,15 +78,18 @@ extension CheckComparison {
   /// The share of the earlier value that a change must exceed.
   private static let tolerance = 0.1
 
-  fileprivate mutating func note(_ measurement: Measurement, peer: String?, before: Figure, now: Figure) {
+  fileprivate mutating func note(
+    _ measurement: Measurement, peer: String?, stream: Int = 1, before: Figure, now: Figure
+  ) {
     guard let better = measurement.better, let old = before.number, let new = now.number else { return }
     let change = new - old
     guard abs(change) > measurement.noise + 0.000_05, abs(change) > Self.tolerance * abs(old) else { return }
     let unit = measurement.unit
     let entry = Change(
-      measurement: measurement.name, peer: peer, before: roundedForReport(old), now: roundedForReport(new),
+      measurement: measurement.name, peer: peer, stream: stream > 1 ? stream : nil, before: roundedForReport(old),
+      now: roundedForReport(new),
       unit: unit.symbol,
-      sentence: "\(measurement.title): \(unit.text(old)) before, \(unit.text(new)) now.")
+      sentence: "\(measurement.title(ofStream: stream)): \(unit.text(old)) before, \(unit.text(new)) now.")
     if (change > 0) == (better == .higher) { self.better.append(entry) } else { worse.append(entry) }
   }
 

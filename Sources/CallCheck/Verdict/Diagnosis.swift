@@ -12,6 +12,8 @@ enum Diagnosis {
     var hasUndecodable = false
     /// Whether frames arrived before the first keyframe.
     var waitsForKeyframe = false
+    /// Whether media of a further stream was decoded.
+    var hasFurtherStream = false
     /// The sections that were rejected, in the order in which that was reported.
     var rejected: [RejectionReport] = []
 
@@ -22,8 +24,9 @@ enum Diagnosis {
   }
 
   /// Returns how far the call with a peer progressed.
-  static func progress(_ steps: CallSteps) -> CallProgress {
-    if steps.firstFrame != nil || steps.firstSound != nil { return .media }
+  static func progress(_ notes: Notes) -> CallProgress {
+    let steps = notes.steps
+    if steps.firstFrame != nil || steps.firstSound != nil || notes.hasFurtherStream { return .media }
     if steps.firstPacket != nil { return .packets }
     if steps.dtlsConnected != nil { return .dtlsConnected }
     if steps.iceConnected != nil { return .iceConnected }
@@ -36,7 +39,7 @@ enum Diagnosis {
   /// Returns the progress and the obstacle as a sentence.
   static func sentence(_ notes: Notes) -> String {
     let steps = notes.steps
-    let progress = progress(steps)
+    let progress = progress(notes)
     var clauses: [String] = []
     switch progress {
     case .nothing: return "Nothing was received from the peer."
@@ -116,8 +119,8 @@ enum Diagnosis {
 
   /// Returns the diagnosis of the whole call; nil if media arrived from any peer.
   static func ofCall(joined: Bool, failure: String?, peers: [Notes]) -> String? {
-    if let furthest = peers.max(by: { progress($0.steps) < progress($1.steps) }) {
-      return progress(furthest.steps) == .media ? nil : sentence(furthest)
+    if let furthest = peers.max(by: { progress($0) < progress($1) }) {
+      return progress(furthest) == .media ? nil : sentence(furthest)
     }
     if joined { return "The room was joined, but no peer was seen." }
     return failure.map { "The room was not joined: \($0.asClause)." } ?? "The room was not joined."

@@ -15,14 +15,23 @@ struct RuleJudgement {
         let reason = diagnosis?.asClause ?? "no peer was there"
         return [result(of: rule, peer: nil, .missing(reason))]
       }
-      return peers.map { result(of: rule, peer: $0, rule.measurement.figure(of: $0, in: room)) }
+      return peers.map { result(of: rule, peer: $0, figure(of: rule, $0)) }
     }
+  }
+
+  private func figure(of rule: Rule, _ peer: PeerReport) -> Figure {
+    if let stream = peer.stream(rule.stream) { return rule.measurement.figure(of: stream, in: room) }
+    let progress = peer.reached == .media ? "" : " (\(peer.progress.asClause))"
+    return .missing(
+      "\(ReportText.line(peer.id, limit: 48)) sent no \(StreamReport.ordinal(rule.stream)) stream\(progress)")
   }
 
   private func result(of rule: Rule, peer: PeerReport?, _ figure: Figure) -> RuleResult {
     let measurement = rule.measurement
+    let title = measurement.title(ofStream: rule.stream)
     var result = RuleResult(
-      rule: rule.text, measurement: measurement.name, peer: peer?.id, outcome: .notMeasured, value: nil,
+      rule: rule.text, measurement: measurement.name, peer: peer?.id, stream: rule.stream > 1 ? rule.stream : nil,
+      outcome: .notMeasured, value: nil,
       limit: roundedForReport(rule.limit), unit: measurement.unit.symbol, figure: nil, sentence: "")
     switch figure {
     case .value(let value, let detail):
@@ -31,13 +40,13 @@ struct RuleJudgement {
       // A value that is shown like the limit must not seem to contradict the verdict.
       let (text, limit) = measurement.unit.texts(roundedForReport(value), against: roundedForReport(rule.limit))
       result.figure = text
-      result.sentence = "\(measurement.title): \(text)\(detail); the rule requires \(rule.comparison.words) \(limit)."
+      result.sentence = "\(title): \(text)\(detail); the rule requires \(rule.comparison.words) \(limit)."
       if result.outcome == .failed, let advice = advice(for: measurement, of: peer) { result.sentence += " \(advice)" }
     case .missing(let reason):
-      result.sentence = "\(measurement.title)\(Self.absenceMark)\(reason)."
+      result.sentence = "\(title)\(Self.absenceMark)\(reason)."
     case .inconclusive(let reason):
       result.outcome = .inconclusive
-      result.sentence = "\(measurement.title) could not be judged: \(reason)."
+      result.sentence = "\(title) could not be judged: \(reason)."
     }
     return result
   }

@@ -4,8 +4,13 @@ extension HTMLReport {
   /// Writes all other measurements, for readers who look for a cause.
   func details(_ peer: PeerReport, into page: inout Markup) {
     page.element("details", ["class": "all"]) { page in
-      page.element("summary", text: "All measurements of the connection, the media and the pattern")
-      line(peer.connection, into: &page)
+      page.element(
+        "summary",
+        text: peer.streamNumber > 1
+          ? "All measurements of stream \(peer.streamNumber)"
+          : "All measurements of the connection, the media and the pattern")
+      line(
+        peer.connection, title: peer.streamNumber > 1 ? "Received packets" : "Connection, both directions", into: &page)
       Self.facts(media(peer), into: &page)
       if let pattern = peer.pattern {
         page.element("h4", text: "Test pattern in the received media")
@@ -27,7 +32,7 @@ extension HTMLReport {
     page.newLine()
   }
 
-  private func line(_ connection: ConnectionReport, into page: inout Markup) {
+  private func line(_ connection: ConnectionReport, title: String, into page: inout Markup) {
     typealias Row = (name: String, values: [String])
     func received(_ name: String, _ value: (ConnectionReport.Received) -> String) -> Row {
       (name, [connection.video, connection.audio].map { $0.map(value) ?? "" } + [""])
@@ -59,7 +64,7 @@ extension HTMLReport {
         ("Target bitrate", ["", "", ""]),
         sent: { $0.targetBitrate.map { NumberFormatting.bitrate(Double($0)) } ?? "" }),
     ]
-    page.element("h4", text: "Connection, both directions")
+    page.element("h4", text: title)
     page.element("div", ["class": "scroll"]) { page in
       page.element("table", ["class": "both-ways"]) { page in
         page.element("thead") { page in
@@ -120,7 +125,7 @@ extension HTMLReport {
   private func pattern(_ pattern: PatternReport) -> [(name: String, value: String)] {
     var facts: [(String, String)] = [
       ("Stream id", "\(pattern.streamID)"),
-      ("Frames read", "\(pattern.picturesRead), \(pattern.picturesUnreadable) unreadable"),
+      ("Frames read", "\(pattern.framesRead), \(pattern.framesUnreadable) unreadable"),
       ("Frames painted", "\(pattern.numbersPainted), \(pattern.missing) of them never seen"),
       ("Duplicates", "\(pattern.doubled)"), ("Out of order", "\(pattern.reordered)"),
       ("Audio marks", "\(pattern.marksFound) of \(pattern.marksExpected)"),

@@ -31,7 +31,9 @@ extension HTMLReport {
   }
 
   private func failure(_ result: RuleResult, of section: ReportSection, into page: inout Markup) {
-    let finding = section.peer.map { Finding(of: result, peer: $0, impairment: report.impairment) }
+    let finding = section.peer?.stream(result.stream ?? 1).map {
+      Finding(of: result, peer: $0, impairment: report.impairment)
+    }
     page.newLine()
     page.element("article", ["class": "failure"]) { page in
       page.element("div", ["class": "headline"]) { page in
@@ -39,7 +41,7 @@ extension HTMLReport {
         page.element("code", ["class": "rule"], text: ReportText.line(result.rule))
         page.element("strong", ["class": "figure"], text: ReportText.line(result.figure ?? "\u{2013}", limit: 60))
         limitGauge(result, into: &page)
-        page.element("a", ["class": "who", "href": "#" + Self.anchor(section)], text: section.name)
+        page.element("a", ["class": "who", "href": "#" + Self.anchor(section)], text: section.name(of: result))
       }
       page.element("p", text: ReportText.line(result.sentence, limit: 1000))
       if let finding, let worst = finding.worst { failureTimeline(finding, worst, into: &page) }

@@ -3,11 +3,15 @@ import CallCheck
 import FoundationEssentials
 
 extension HTMLReport {
-  /// The maximum number of frames shown of a peer: each takes about 80 kB of the page.
-  private var maximumVideoFrames: Int { max(2, min(16, 160 / max(1, report.peers.count))) }
+  /// The maximum number of frames shown of a stream: each takes about 80 kB of the page.
+  private var maximumVideoFrames: Int {
+    max(2, min(16, 160 / max(1, report.peers.reduce(0) { $0 + 1 + ($1.streams?.count ?? 0) })))
+  }
 
   /// Writes a few decoded frames.
-  func videoFrames(_ peer: PeerReport, into page: inout Markup) {
+  ///
+  /// - Parameter title: the heading; nil for none.
+  func videoFrames(_ peer: PeerReport, title: String? = "Received frames", into page: inout Markup) {
     let every = max(1, (peer.thumbnails.count + maximumVideoFrames - 1) / maximumVideoFrames)
     let chosen = stride(from: 0, to: peer.thumbnails.count, by: every).map { peer.thumbnails[$0] }
     let shown = chosen.compactMap { thumbnail -> (Thumbnail, String)? in
@@ -17,7 +21,7 @@ extension HTMLReport {
       return (thumbnail, "data:image/png;base64," + Data(image).base64EncodedString())
     }
     if shown.isEmpty { return }
-    page.element("h3", text: "Received frames")
+    if let title { page.element("h3", text: title) }
     page.newLine()
     page.element("div", ["class": "strip-of-pictures"]) { page in
       for (thumbnail, image) in shown {

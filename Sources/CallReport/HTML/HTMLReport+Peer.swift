@@ -27,11 +27,22 @@ extension HTMLReport {
       timeline(peer, of: section, into: &page)
       messages(peer, into: &page)
       videoFrames(peer, into: &page)
+      for stream in peer.allStreams.dropFirst() { self.stream(stream, of: peer, into: &page) }
       recordings(peer, into: &page)
       details(peer, into: &page)
     }
     page.newLine()
   }
+
+  /// Writes what is measured of a further stream besides its lanes in the timeline.
+  private func stream(_ stream: PeerReport, of peer: PeerReport, into page: inout Markup) {
+    page.element("h3", text: Self.heading(peer.title(ofStream: stream.streamNumber)))
+    Self.facts(overview(stream), into: &page)
+    videoFrames(stream, title: nil, into: &page)
+    details(stream, into: &page)
+  }
+
+  static func heading(_ title: String) -> String { title.prefix(1).uppercased() + title.dropFirst() }
 
   /// Returns the most important measurements.
   private func overview(_ peer: PeerReport) -> [(name: String, value: String)] {

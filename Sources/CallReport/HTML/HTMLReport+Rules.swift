@@ -97,8 +97,8 @@ extension HTMLReport {
       page.element("h2", ["id": "comparison"], text: "Compared with the earlier check\(since)")
       page.element("p", text: ReportText.line(comparison.summary, limit: 600))
       changes("New failures", "worse", comparison.newFailures.map { ($0.peer, $0.rule, nil) }, into: &page)
-      changes("Got worse", "worse", comparison.worse.map { ($0.peer, $0.measurement, $0.sentence) }, into: &page)
-      changes("Got better", "better", comparison.better.map { ($0.peer, $0.measurement, $0.sentence) }, into: &page)
+      changes("Got worse", "worse", comparison.worse.map { ($0.peer, $0.name, $0.sentence) }, into: &page)
+      changes("Got better", "better", comparison.better.map { ($0.peer, $0.name, $0.sentence) }, into: &page)
       changes("Holds again", "better", comparison.resolvedFailures.map { ($0.peer, $0.rule, nil) }, into: &page)
       for remark in comparison.remarks.prefix(20) {
         page.element("p", ["class": "soft"], text: ReportText.line(remark, limit: 400))

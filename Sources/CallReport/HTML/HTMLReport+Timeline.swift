@@ -4,10 +4,33 @@ extension HTMLReport {
   /// The maximum number of freezes that are shaded across all lanes: the longest ones.
   private static let maximumShades = 24
 
-  /// Writes the call over time: all rows and all peers have the same axis.
+  /// The rows of one stream.
+  private struct StreamRows {
+    var bands: [TimelineBands]
+    var lanes: [TimelineLane]
+    /// The longest freezes.
+    var shades: [Interval]
+  }
+
+  private func rows(of stream: PeerReport, _ peer: PeerReport, results: [RuleResult]) -> StreamRows {
+    let number = stream.streamNumber
+    var rows = StreamRows(
+      bands: stream.bands, lanes: stream.timeline.lanes(results: results.filter { ($0.stream ?? 1) == number }),
+      shades: Array(
+        (stream.video?.freezes.list ?? []).sorted { $0.duration > $1.duration }.prefix(Self.maximumShades)))
+    guard number > 1 else { return rows }
+    let prefix = Self.heading(peer.title(ofStream: number)) + ": "
+    for index in rows.bands.indices { rows.bands[index].name = prefix + rows.bands[index].name }
+    for index in rows.lanes.indices { rows.lanes[index].name = prefix + rows.lanes[index].name }
+    return rows
+  }
+
+  /// Writes the call over time: all rows of all streams and all peers have the same axis.
   func timeline(_ peer: PeerReport, of section: ReportSection, into page: inout Markup) {
-    let lanes = peer.timeline.lanes(results: section.results + (report.results.filter { $0.peer == nil }))
-    let bands = report.impairmentBands + peer.bands
+    let results = section.results + report.results.filter { $0.peer == nil }
+    let streams = peer.allStreams.map { rows(of: $0, peer, results: results) }
+    let lanes = streams.flatMap(\.lanes)
+    let bands = report.impairmentBands + streams.flatMap(\.bands)
     if lanes.isEmpty && bands.isEmpty { return }
     page.element("h3", text: "The call over time")
     page.newLine()
@@ -27,13 +50,16 @@ extension HTMLReport {
         $0.element("output", ["class": "time"], text: "")
       }
       for band in bands { self.band(band, into: &page) }
-      let shades = Array(
-        (peer.video?.freezes.list ?? []).sorted { $0.duration > $1.duration }.prefix(Self.maximumShades))
-      for lane in lanes { self.lane(lane, shades: shades, into: &page) }
+      for stream in streams {
+        for lane in stream.lanes { self.lane(lane, shades: stream.shades, into: &page) }
+      }
     }
-    let absent = absentBands(peer)
-    if !absent.isEmpty {
-      page.element("p", ["class": "soft"], text: "There was no \(absent.joined(separator: ", no ")).")
+    for stream in peer.allStreams {
+      let absent = absentBands(stream)
+      if absent.isEmpty { continue }
+      let number = stream.streamNumber
+      let subject = number > 1 ? "In \(peer.title(ofStream: number)), there was" : "There was"
+      page.element("p", ["class": "soft"], text: "\(subject) no \(absent.joined(separator: ", no ")).")
     }
     table(lanes, peer.timeline, into: &page)
   }

@@ -42,6 +42,7 @@ extension CheckReport {
     var suite = JUnitSuite(name: section.name, className: "\(subject.rawValue).\(section.name)")
     suite.properties.append(("room", ReportText.line(self.room)))
     if let id = section.id { suite.properties.append(("peer", id)) }
+    suite.properties += section.peer?.trackRows ?? []
     if section.index == nil {
       if let fault { suite.properties.append(("injectedFault", fault.text)) }
       suite.cases += wholeCall
@@ -55,7 +56,7 @@ extension CheckReport {
       var found = JUnitSuite.Case(name: turn == 1 ? rule : "\(rule) (\(turn))")
       let text = JUnitSuite.table([
         ("rule", rule), ("measured", result.figure ?? "nothing"),
-        ("of", section.id.map { "\(section.name), \($0)" } ?? section.name),
+        ("of", [section.name(of: result), section.id].compactMap(\.self).joined(separator: ", ")),
       ])
       switch result.outcome {
       case .held: found.output = "\(result.sentence)\n\(text)"
@@ -110,9 +111,10 @@ extension CheckReport {
     rules.compactMap { note in
       guard let rule = try? Rule(note.rule), rule.measurement.scope == .peer else { return nil }
       return RuleResult(
-        rule: note.rule, measurement: rule.measurement.name, peer: nil, outcome: .notMeasured, value: nil,
+        rule: note.rule, measurement: rule.measurement.name, peer: nil, stream: rule.stream > 1 ? rule.stream : nil,
+        outcome: .notMeasured, value: nil,
         limit: rule.limit, unit: rule.measurement.unit.symbol, figure: nil,
-        sentence: "\(rule.measurement.title) could not be measured: \(sentence.asClause).")
+        sentence: "\(rule.measurement.title(ofStream: rule.stream)) could not be measured: \(sentence.asClause).")
     }
   }
 

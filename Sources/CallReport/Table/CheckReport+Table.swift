@@ -35,6 +35,12 @@ private struct VerdictTable {
       for rejection in section.peer?.rejected ?? [] {
         lines += text.lines(rejection.sentence, columns: width - 2).map { "  " + $0 }
       }
+      let rows = section.peer?.trackRows ?? []
+      let columns = rows.map { TerminalText.width(text.line($0.name)) }.max() ?? 0
+      for row in rows {
+        lines.append(
+          text.line("  " + text.padded(text.line(row.name), columns: columns) + "  " + row.value, columns: width))
+      }
       for result in section.results { lines += self.lines(of: result, ruleColumns: ruleColumns) }
     }
     if let comparison = report.comparison { lines += [""] + self.lines(of: comparison) }

@@ -14,6 +14,7 @@ extension CheckEvent {
     case .stateChanged(.connected): [.step(.dtlsConnected)]
     case .media(.frame(let frame)): [.frame(frame)]
     case .media(.clock(let report)): [.clock(report)]
+    case .media(.described(let stream)): [.described(stream)]
     case .sectionRejected(let section): [.sectionRejected(section)]
     case .ended(let ending): [.step(.departed(.init(ending.cause), ending.sentence))]
     case .stateChanged, .pathSelected, .media, .keyframeRequested, .targetBitrate, .iceRestarted, .orientationLeftOut,

@@ -114,7 +114,7 @@ struct JudgeQueue {
   }
 
   private mutating func put(_ dropped: DroppedFrameRun, of peer: ParticipantID, now: ContinuousClock.Instant) {
-    guard let videoFrames = SkippedFrames(dropped) else { return }
+    guard let videoFrames = SkippedFrames(dropped, ofStream: 1) else { return }
     put(.event(.skipped(videoFrames), peer, now), now: now)
   }
 

@@ -11,7 +11,8 @@ struct InspectCommand: AsyncParsableCommand {
       chatbot inspect out/ --html report.html
       chatbot inspect interview.webm --expect 'video.freeze.longest <= 1s' --expect 'audio.silence <= 2s'
 
-      A recording of this program is one peer, with all its files: its manifest says what was lost and why. Any other \
+      A recording of this program is one peer, with all its files: its manifest says what was lost and why. Recordings \
+      of a user's further streams (alice.2.webm beside alice.webm) are streams of the same peer. Any other \
       WebM (VP8, Opus), Ogg (Opus) or IVF (VP8) file is a peer of its own. Recordings of one call are aligned as \
       they were made. Exits with 0 if all rules hold and with 1 if one does not; a rule that cannot be measured does not \
       hold.

@@ -32,21 +32,22 @@ struct Inspection {
     let baseline = try rules.baselineReport()
     // Each file stays open until the end.
     FileDescriptorLimit.allowMany()
-    var (inspected, problems, remarks) = try open()
-    let layout = lay(&inspected)
+    var (recordings, problems, remarks) = try open()
+    let layout = lay(&recordings)
     if layout.calls > 1 {
       remarks.append("The recordings are from \(layout.calls) calls; each call is judged from its own start.")
     }
     let judged = try InspectionJudging(
-      peers: inspected, room: room(of: inspected), expectation: rules.expectation(peers: peers ?? inspected.count),
+      recordings: recordings, room: room(of: recordings),
+      expectation: rules.expectation(peers: peers ?? recordings.participants.count),
       rules: rules.rules(), wantsPeers: peers != nil, console: console
     ).run()
     problems += judged.problems
     var report = judged.report
     if layout.calls == 1 { report.start = layout.start.map(RecordedClock.text) }
-    for peer in inspected {
-      guard let position = report.peers.firstIndex(where: { $0.id == peer.id.text }) else { continue }
-      report.peers[position].recordings = peer.paths
+    for index in recordings.participants.joined() {
+      guard let position = report.peers.firstIndex(where: { $0.id == recordings[index].id.text }) else { continue }
+      report.peers[position].recordings += recordings[index].paths
     }
     if let baseline { report.comparison = report.compared(with: baseline) }
     return Outcome(report: report, problems: problems, remarks: remarks)
@@ -66,7 +67,9 @@ struct Inspection {
   }
 
   /// Finds and opens all recordings.
-  private func open() throws(CallFailure) -> (peers: [InspectedPeer], problems: [String], remarks: [String]) {
+  private func open() throws(CallFailure) -> (
+    recordings: [InspectedRecording], problems: [String], remarks: [String]
+  ) {
     var search = RecordingSearch()
     for file in files { search.add(file) }
     for output in rules.outputs.files where search.holds(output) {
@@ -79,28 +82,28 @@ struct Inspection {
       )
     }
     var opener = RecordingOpener()
-    var peers: [InspectedPeer] = []
+    var recordings: [InspectedRecording] = []
     for (index, recording) in found.enumerated() {
       if console.isTerminal { console.show(lines: ["inspect: opening recording \(index + 1) of \(found.count)"]) }
-      if let peer = opener.open(recording) { peers.append(peer) }
+      if let recording = opener.open(recording) { recordings.append(recording) }
     }
     console.clearStatus()
     let problems = search.problems + opener.problems
-    if peers.isEmpty {
+    if recordings.isEmpty {
       let sentence =
         problems.isEmpty ? "The files to inspect contain no frame." : problems.joined(separator: " ")
       throw CallFailure(.fileNotPlayable, sentence)
     }
-    for peer in peers {
-      let files = peer.recording.files.map(\.path).joined(separator: " ")
-      log.info("opened", metadata: ["user": "\(peer.id)", "files": "\(files)"])
+    for recording in recordings {
+      let files = recording.recording.files.map(\.path).joined(separator: " ")
+      log.info("opened", metadata: ["user": "\(recording.id)", "files": "\(files)"])
     }
-    return (peers, problems, search.remarks + opener.remarks + missing(of: peers))
+    return (recordings, problems, search.remarks + opener.remarks + missing(of: recordings))
   }
 
   /// Returns a remark for each kind of media that the rules expect and no peer sent.
-  private func missing(of peers: [InspectedPeer]) -> [String] {
-    func has(_ kind: MediaKind) -> Bool { peers.contains { $0.tracks.contains { $0.kind == kind } } }
+  private func missing(of recordings: [InspectedRecording]) -> [String] {
+    func has(_ kind: MediaKind) -> Bool { recordings.contains { $0.tracks.contains { $0.kind == kind } } }
     var remarks: [String] = []
     if !rules.noVideo, !has(.video) {
       remarks.append("The inspected files contain no video; with --no-video none is expected.")
@@ -112,21 +115,25 @@ struct Inspection {
   }
 
   /// Aligns the recordings on one timeline.
-  private func lay(_ peers: inout [InspectedPeer]) -> InspectionLayout {
+  private func lay(_ recordings: inout [InspectedRecording]) -> InspectionLayout {
     let units = Int64(MediaTimebase.rate / 1_000)
     let layout = InspectionLayout(
-      peers.map { .init(room: $0.manifest?.room ?? "", began: $0.began, length: $0.estimatedEnd / units) })
-    for index in peers.indices { peers[index].offset = layout.offsets[index] * units }
+      recordings.map { recording in
+        .init(
+          room: recording.manifest?.room ?? "", began: recording.began, length: recording.estimatedEnd / units,
+          session: recording.session)
+      })
+    for index in recordings.indices { recordings[index].offset = layout.offsets[index] * units }
     return layout
   }
 
   /// The rooms of the recordings, or a name for the inspected files.
-  private func room(of peers: [InspectedPeer]) -> String {
-    let rooms = peers.compactMap { $0.manifest?.room }
+  private func room(of recordings: [InspectedRecording]) -> String {
+    let rooms = recordings.compactMap { $0.manifest?.room }
     var names: [String] = []
     for room in rooms where !names.contains(room) { names.append(room) }
     if !names.isEmpty { return names.joined(separator: ", ") }
-    return peers.count == 1 ? peers[0].recording.fileName : "\(peers.count) files"
+    return recordings.count == 1 ? recordings[0].recording.fileName : "\(recordings.count) files"
   }
 }
 

@@ -2,10 +2,10 @@ import FileSource
 
 /// All frames of all recordings in the order of their times; only one frame of each track is in memory.
 struct InspectionFeed {
-  /// A frame and the peer that sent it.
+  /// A frame and the recording that it is from.
   struct Item {
-    /// The index of the peer.
-    var peer: Int
+    /// The index of the recording.
+    var recording: Int
     /// On the inspection's timeline, in units of `MediaTimebase.rate`.
     var time: Int64
     var frame: RecordedFrame
@@ -13,12 +13,12 @@ struct InspectionFeed {
 
   /// A track that could not be read to its end.
   struct Failure: Error {
-    var peer: Int
+    var recording: Int
     var reason: MediaFile.ReadError
   }
 
   private struct TrackCursor {
-    let peer: Int
+    let recording: Int
     let track: RecordedTrack
     let offset: Int64
     var next: RecordedFrame?
@@ -29,9 +29,9 @@ struct InspectionFeed {
 
   private var cursors: [TrackCursor]
 
-  init(_ peers: [InspectedPeer]) {
-    cursors = peers.enumerated().flatMap { index, peer in
-      peer.tracks.map { TrackCursor(peer: index, track: $0, offset: peer.offset) }
+  init(_ recordings: [InspectedRecording]) {
+    cursors = recordings.enumerated().flatMap { index, recording in
+      recording.tracks.map { TrackCursor(recording: index, track: $0, offset: recording.offset) }
     }
   }
 
@@ -43,7 +43,7 @@ struct InspectionFeed {
         cursors[index].hasEnded = cursors[index].next == nil
       } catch {
         cursors[index].hasEnded = true
-        throw Failure(peer: cursors[index].peer, reason: error)
+        throw Failure(recording: cursors[index].recording, reason: error)
       }
     }
     // At equal times audio goes first, because it is decoded faster.
@@ -52,11 +52,12 @@ struct InspectionFeed {
       let frame = cursors[first].next
     else { return nil }
     defer { cursors[first].next = nil }
-    return Item(peer: cursors[first].peer, time: cursors[first].time, frame: frame)
+    return Item(recording: cursors[first].recording, time: cursors[first].time, frame: frame)
   }
 
-  /// The end of the peer's frames read so far in units of `MediaTimebase.rate`, or nil if none was read.
-  func end(of peer: Int) -> Int64? {
-    cursors.compactMap { cursor in cursor.peer == peer ? cursor.track.end.map { cursor.offset + $0 } : nil }.max()
+  /// The end of the recording's frames read so far in units of `MediaTimebase.rate`, or nil if none was read.
+  func end(of recording: Int) -> Int64? {
+    cursors.compactMap { cursor in cursor.recording == recording ? cursor.track.end.map { cursor.offset + $0 } : nil }
+      .max()
   }
 }

@@ -6,7 +6,7 @@ import Recorder
 
 /// Feeds the judge with the frames of recordings, as fast as it accepts them.
 struct InspectionJudging {
-  let peers: [InspectedPeer]
+  let recordings: [InspectedRecording]
   let room: String
   let expectation: CheckExpectation
   let rules: RuleList
@@ -17,7 +17,7 @@ struct InspectionJudging {
   /// The report, and the recordings that could not be read to their end, a sentence each.
   typealias Result = (report: CheckReport, problems: [String])
 
-  /// The progress of a peer's samples.
+  /// The progress of a recording's samples.
   private struct CountCursor {
     let counts: RecordedCounts
     /// The time of the next sample on the inspection's timeline, in units of `MediaTimebase.rate`.
@@ -40,52 +40,72 @@ struct InspectionJudging {
     let judge = CallJudge(options)
 
     var problems: [String] = []
-    var feed = InspectionFeed(peers)
-    var countCursors = peers.map { peer in
-      CountCursor(counts: RecordedCounts(peer.manifest), next: peer.offset + Self.second)
+    var feed = InspectionFeed(recordings)
+    var begun = [Bool](repeating: false, count: recordings.count)
+    var countCursors = recordings.map { recording in
+      CountCursor(
+        counts: RecordedCounts(recording.manifest, of: recording.stream), next: recording.offset + Self.second)
     }
     var progress = InspectionProgress(
-      recordings: peers.count, end: peers.map { $0.offset + $0.estimatedEnd }.max() ?? 0, console: console)
+      recordings: recordings.count, end: recordings.map { $0.offset + $0.estimatedEnd }.max() ?? 0, console: console)
     while true {
       do throws(InspectionFeed.Failure) {
         guard let item = try feed.next() else { break }
-        let peer = peers[item.peer]
-        while !countCursors[item.peer].counts.isEmpty, countCursors[item.peer].next <= item.time {
-          let time = countCursors[item.peer].next
-          countCursors[item.peer].next += Self.second
-          let sample = countCursors[item.peer].counts.sample(at: RecordedTime.seconds(time - peer.offset))
-          judge.sample(sample, of: peer.id, at: instant(time))
+        let recording = recordings[item.recording]
+        if !begun[item.recording] {
+          begun[item.recording] = true
+          judge.receive(.described(recording.stream), of: recording.id, at: instant(item.time))
+        }
+        while !countCursors[item.recording].counts.isEmpty, countCursors[item.recording].next <= item.time {
+          let time = countCursors[item.recording].next
+          countCursors[item.recording].next += Self.second
+          let sample = countCursors[item.recording].counts.sample(at: RecordedTime.seconds(time - recording.offset))
+          judge.sample(sample, of: recording.id, at: instant(time))
         }
         let now = instant(item.time)
-        judge.receive(item.frame.encoded(owner: peer.id, arrival: now), from: peer.id, at: now)
+        judge.receive(item.frame.encoded(as: recording.stream, arrival: now), from: recording.id, at: now)
         progress.show(item.time)
       } catch {
-        let path = RecordedName.shown(peers[error.peer].recording.fileName)
+        let path = RecordedName.shown(recordings[error.recording].recording.fileName)
         problems.append("“\(path)” could not be read to its end: \(error.reason).")
       }
     }
-    var end: Int64 = 0
-    for (index, peer) in peers.enumerated() {
+    var ends: [Int64] = []
+    for (index, recording) in recordings.enumerated() {
       var last = max(0, feed.end(of: index) ?? 0)
-      for track in peer.manifest?.tracks ?? [] where track.unwritten > 0 {
+      for track in recording.manifest?.tracks ?? [] where track.unwritten > 0 {
         guard let kind = MediaKind(rawValue: track.kind),
           let units = RecordedTime.units(track.end + track.unwritten)
         else { continue }
-        last = max(last, peer.offset + units)
-        judge.mediaContinued(kind, of: peer.id, until: instant(peer.offset + units))
+        last = max(last, recording.offset + units)
+        judge.mediaContinued(
+          kind, of: recording.id, stream: recording.stream.number, until: instant(recording.offset + units))
       }
-      end = max(end, last)
+      ends.append(last)
       if !countCursors[index].counts.isEmpty {
-        judge.sample(countCursors[index].counts.sample(at: nil), of: peer.id, at: instant(last))
+        judge.sample(countCursors[index].counts.sample(at: nil), of: recording.id, at: instant(last))
       }
-      for message in RecordedChat(beside: peer.recording).messages {
+      for message in RecordedChat(beside: recording.recording).messages {
         guard let units = RecordedTime.units(message.time) else { continue }
         judge.receive(
-          .message(from: message.from, name: message.name, text: message.text), of: peer.id,
-          at: instant(peer.offset + units))
+          .message(from: message.from, name: message.name, text: message.text), of: recording.id,
+          at: instant(recording.offset + units))
       }
-      judge.step(.departed(peer.departure.cause, peer.departure.sentence), of: peer.id, at: instant(last))
     }
+    for streams in recordings.participants {
+      // A stream that ended before the others did not freeze.
+      if streams.count > 1 {
+        for index in streams {
+          var ended = recordings[index].stream
+          ended.tracks = [:]
+          judge.receive(.described(ended), of: ended.owner, at: instant(ends[index]))
+        }
+      }
+      guard let first = streams.first, let last = streams.map({ ends[$0] }).max() else { continue }
+      let (cause, sentence) = recordings[first].departure
+      judge.step(.departed(cause, sentence), of: recordings[first].id, at: instant(last))
+    }
+    let end = ends.max() ?? 0
     progress.clear()
     var report = judge.report(at: instant(end))
     if addsPeers, rules.includesDefaults, !report.rules.isEmpty {

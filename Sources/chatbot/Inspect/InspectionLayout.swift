@@ -3,8 +3,8 @@ import Media
 
 /// Aligns recordings on one timeline as they were made.
 ///
-/// Recordings of one room that overlap in time are one call and are aligned by the wall clocks of their manifests. Each
-/// other call, and each file with unknown time, begins at zero: hours without a recording would not be informative.
+/// Recordings of one room that overlap in time are one call and are aligned by the wall clocks of their manifests; those of one
+/// process by its monotonic clock, so that a wall clock that was set does not shift them. Each other call, and each file with unknown time, begins at zero: hours without a recording would not be informative.
 struct InspectionLayout {
   /// A recording of the same room that begins later than this after the end of the last one belongs to another call: 10
   /// min.
@@ -15,6 +15,14 @@ struct InspectionLayout {
     var room: String
     var began: Int64?
     var length: Int64
+    /// When it began in the process that recorded it; nil if that is not known.
+    var session: Session?
+  }
+
+  /// The process that recorded, and milliseconds since its beginning by its monotonic clock.
+  struct Session: Sendable, Hashable {
+    var id: String
+    var offset: Int64
   }
 
   /// The offset of each recording's time zero from the start of the inspection, in milliseconds.
@@ -25,6 +33,7 @@ struct InspectionLayout {
   let start: Int64?
 
   init(_ spans: [Span]) {
+    let spans = Self.withoutClockChanges(spans)
     var offsets = [Int64](repeating: 0, count: spans.count)
     var starts: [Int64] = []
     let rooms = Dictionary(grouping: spans.indices.filter { spans[$0].began != nil }) { spans[$0].room }
@@ -46,5 +55,23 @@ struct InspectionLayout {
     self.offsets = offsets
     calls = starts.count
     start = starts.min()
+  }
+
+  /// Returns the recordings with the start of each as the wall clock would have shown it if it had not been set since the
+  /// first recording of the same process.
+  private static func withoutClockChanges(_ spans: [Span]) -> [Span] {
+    var zeros: [String: (offset: Int64, began: Int64)] = [:]
+    for span in spans {
+      guard let began = span.began, let session = span.session else { continue }
+      if zeros[session.id].map({ session.offset < $0.offset }) ?? true {
+        zeros[session.id] = (session.offset, began)
+      }
+    }
+    return spans.map { span in
+      guard let session = span.session, let zero = zeros[session.id] else { return span }
+      var span = span
+      if span.began != nil { span.began = zero.began + session.offset - zero.offset }
+      return span
+    }
   }
 }

@@ -51,9 +51,13 @@ struct RecordedCounts {
   private static let most: UInt64 = 1 << 50
 
   private let tracks: [TrackCounts]
+  private let stream: MediaStream
 
-  /// - Parameter manifest: Nil for a file without a manifest, for which there are no counts.
-  init(_ manifest: RecordingManifest?) {
+  /// - Parameters:
+  ///   - manifest: Nil for a file without a manifest, for which there are no counts.
+  ///   - stream: The stream that was recorded.
+  init(_ manifest: RecordingManifest?, of stream: MediaStream) {
+    self.stream = stream
     tracks = (manifest?.tracks ?? []).compactMap { entry in
       guard let kind = MediaKind(rawValue: entry.kind), entry.sent > 0 || entry.packets > 0 || entry.lost > 0
       else { return nil }
@@ -73,7 +77,10 @@ struct RecordedCounts {
   /// - Parameter time: In seconds from the recording's start; nil for its end.
   func sample(at time: Double?) -> ConnectionSample {
     var sample = ConnectionSample()
-    for track in tracks { sample.received[track.kind] = statistics(of: track, at: time) }
+    for track in tracks {
+      let id = TrackID(of: stream.owner, stream: stream.number, kind: track.kind)
+      sample.received[id] = statistics(of: track, at: time)
+    }
     return sample
   }
 

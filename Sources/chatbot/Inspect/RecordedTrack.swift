@@ -137,13 +137,13 @@ struct RecordedFrame {
   /// Returns the frame as a peer would have sent it.
   ///
   /// - Parameter arrival: The arrival time to assign.
-  func encoded(owner: ParticipantID, arrival: ContinuousClock.Instant) -> EncodedFrame {
+  func encoded(as stream: MediaStream, arrival: ContinuousClock.Instant) -> EncodedFrame {
     let unit = MediaTimebase.units(perTickOf: content.kind)
     // Rounded down, also for times before the start.
     let ticks = time >= 0 ? time / unit : -((unit - 1 - time) / unit)
     return EncodedFrame(
-      owner: owner, codec: codec, time: MediaTime(ticks: ticks, rate: codec.clockRate), payload: content.payload,
-      header: content.header, isKeyframe: content.isKeyframe, size: content.size, arrived: MonotonicInstant(arrival),
-      gap: gap)
+      owner: stream.owner, stream: stream.number, codec: codec, time: MediaTime(ticks: ticks, rate: codec.clockRate),
+      payload: content.payload, header: content.header, isKeyframe: content.isKeyframe, size: content.size,
+      arrived: MonotonicInstant(arrival), gap: gap)
   }
 }

@@ -9,6 +9,20 @@ struct RecordingOpener {
   /// Further remarks for the user, a sentence each.
   private(set) var remarks: [String] = []
   private var ids: Set<ParticipantID> = []
+  private var participants: [Participant] = []
+
+  /// A participant of whom a recording was opened.
+  private struct Participant {
+    let id: ParticipantID
+    let room: String
+    let user: String
+    /// The process that recorded; nil if that is not known.
+    let session: String?
+    /// The path of the manifest of the first stream, without its extension.
+    let base: String
+    /// The numbers of the streams of which a recording was opened.
+    var streams: Set<Int>
+  }
 
   /// How much shorter the audio of a WebM file may be than that of the Ogg file beside it and still count as complete:
   /// 250 ms.
@@ -17,7 +31,7 @@ struct RecordingOpener {
   private typealias Opened = (file: RecordedFile, stored: StoredFile)
 
   /// - Returns: Nil if none of its files can be read.
-  mutating func open(_ recording: FoundRecording) -> InspectedPeer? {
+  mutating func open(_ recording: FoundRecording) -> InspectedRecording? {
     let files = recording.files.compactMap { file in open(file, of: recording).map { (file, $0) } }
     let videoTrack = RecordedTrack(
       .video, pieces: files.compactMap { piece(.video, of: $0, in: recording) },
@@ -27,8 +41,13 @@ struct RecordingOpener {
     let tracks = [videoTrack, audioTrack].filter { !$0.isEmpty }
     if tracks.isEmpty { return nil }
     remarkUnfinished(recording)
-    return InspectedPeer(
-      id: id(of: recording), recording: recording, tracks: tracks, began: began(recording))
+    let (number, streamID, content) = recording.stream
+    let id = id(of: recording, stream: number)
+    let stream = MediaStream(
+      owner: id, number: number, id: streamID, content: content,
+      tracks: Dictionary(uniqueKeysWithValues: tracks.map { ($0.kind, "") }))
+    return InspectedRecording(
+      id: id, recording: recording, stream: stream, tracks: tracks, began: began(recording))
   }
 
   private mutating func open(_ file: RecordedFile, of recording: FoundRecording) -> StoredFile? {
@@ -111,8 +130,32 @@ struct RecordingOpener {
     return nil
   }
 
-  /// Returns the user's id or the file's name, made unique, because each recording is a peer of its own.
-  private mutating func id(of recording: FoundRecording) -> ParticipantID {
+  /// Returns the id of the peer that a recording is a stream of: a peer that has no such stream yet, or a new one.
+  private mutating func id(of recording: FoundRecording, stream: Int) -> ParticipantID {
+    guard let manifest = recording.manifest else { return newID(of: recording) }
+    let content = manifest.content
+    var base = RecordedName.stem(manifest.path)
+    if stream > 1, base.hasSuffix(".\(stream)") { base.removeLast("\(stream)".count + 1) }
+    let candidates = participants.indices.filter { index in
+      let known = participants[index]
+      return known.user == content.user && known.room == content.room && known.session == content.session?.id
+        && !known.streams.contains(stream)
+    }
+    // If the names of the files do not say it, a further stream is one of the recording that was begun last before it.
+    let byName = candidates.first { participants[$0].base == base }
+    if let index = byName ?? (stream > 1 && content.session != nil ? candidates.last : nil) {
+      participants[index].streams.insert(stream)
+      return participants[index].id
+    }
+    let id = newID(of: recording)
+    participants.append(
+      Participant(
+        id: id, room: content.room, user: content.user, session: content.session?.id, base: base, streams: [stream]))
+    return id
+  }
+
+  /// Returns the user's id or the file's name, made unique.
+  private mutating func newID(of recording: FoundRecording) -> ParticipantID {
     let name = RecordedName.stem(recording.fileName)
     var text = recording.manifest?.content.user ?? recording.fileName
     if text.isEmpty { text = recording.fileName }

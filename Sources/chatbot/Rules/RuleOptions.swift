@@ -11,7 +11,7 @@ struct RuleOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "A rule, like 'video.fps >= 24'; repeatable. Given rules replace the default rules, unless "
+      "A rule, like 'video.fps >= 24', or '2.video.fps >= 5' about the second stream of each peer; repeatable. Given rules replace the default rules, unless "
         + "one of them is “\(RuleList.defaultKeyword)”. (default: rules that the verdict lists)",
       valueName: "rule"))
   var expect: [String] = []

@@ -8,7 +8,8 @@ import Testing
 struct HTMLReportTests {
   private static let reports: [String: CheckReport] = [
     "held": SampleReport.held, "failed": SampleReport.failed, "never": SampleReport.neverEstablished,
-    "hostile": SampleReport.hostile, "empty": SampleReport.report(peers: [], summary: "", results: []),
+    "hostile": SampleReport.hostile, "screen": SampleReport.screen,
+    "empty": SampleReport.report(peers: [], summary: "", results: []),
   ]
   private static let names = reports.keys.sorted()
 

@@ -8,7 +8,7 @@ import Testing
 struct JUnitTests {
   private static let reports: [(String, CheckReport)] = [
     ("held", SampleReport.held), ("failed", SampleReport.failed), ("never", SampleReport.neverEstablished),
-    ("hostile", SampleReport.hostile), ("recording", recording),
+    ("hostile", SampleReport.hostile), ("recording", recording), ("screen", SampleReport.screen),
   ]
 
   private static var recording: CheckReport {

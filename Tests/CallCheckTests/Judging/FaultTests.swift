@@ -23,7 +23,7 @@ struct FaultTests {
     #expect((-45...(-20)).contains(audio.level))
     #expect(pattern.missing == 0)
     #expect(pattern.doubled == 0)
-    #expect(pattern.picturesRead == video.frames)
+    #expect(pattern.framesRead == video.frames)
     #expect((pattern.quality?.ssim ?? 0) > 0.8)
     #expect(peer.skew?.source == .pattern)
     print(

@@ -41,7 +41,7 @@ struct FrameAccountingTests {
     #expect(pattern.missing == 7)
     #expect(pattern.doubled == 3)
     #expect(pattern.reordered == 2)
-    #expect(pattern.picturesRead == 116)
+    #expect(pattern.framesRead == 116)
     #expect(pattern.restarts == 0)
     #expect(pattern.streamID == 3)
   }

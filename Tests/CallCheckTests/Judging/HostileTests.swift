@@ -36,7 +36,7 @@ struct HostileTests {
         track.packetsRecovered = count()
         track.keyframeRequests = count()
         track.jitter = any([.nan, .infinity, -1, 0.01])
-        sample.received = [codec.kind: track]
+        sample.received = [TrackID(of: SyntheticCall.peer, stream: Int(clamping: ticks()), kind: codec.kind): track]
         sample.packetsSent = count()
         sample.bytesSent = count()
         sample.packetsLost = ticks()

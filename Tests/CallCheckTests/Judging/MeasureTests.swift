@@ -245,7 +245,7 @@ struct MeasureTests {
       track.packetsRecovered = recovered
       track.keyframeRequests = lost
       track.jitter = time / 1_000
-      sample.received = [.video: track]
+      sample.received = [TrackID(of: SyntheticCall.peer, kind: .video): track]
       sample.packetsSent = sent
       sample.bytesSent = sent * 1_000
       sample.packetsLost = Int64(sent / 10)

@@ -77,7 +77,7 @@ struct ReportTests {
   @Test(
     "text that is not a report is refused with a sentence",
     arguments: [
-      ("", "not JSON"), ("[]", "has the wrong type"), ("{\"version\": 2}", "its version is 2"),
+      ("", "not JSON"), ("[]", "has the wrong type"), ("{\"version\": 3}", "its version is 3"),
       ("{}", "version is missing"),
       ("{\"version\": 1}", "is missing"),
     ])

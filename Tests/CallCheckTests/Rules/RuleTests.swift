@@ -19,6 +19,43 @@ struct RuleTests {
     #expect(abs(rule.limit - limit) < 1e-9)
   }
 
+  @Test(
+    "a number before the name is that of a stream; without one it is the first",
+    arguments: [
+      ("2.video.fps >= 5", 2, "video.fps"), ("1.audio.silence <= 1s", 1, "audio.silence.longest"),
+      ("16.loss <= 2%", 16, "loss"), ("02.returned.ratio >= 0.9", 2, "returned.ratio"),
+      ("video.fps >= 5", 1, "video.fps"),
+      (" 3.latency.p95<=400ms", 3, "latency.p95"), ("2.jitter.p95 <= 20ms", 2, "jitter.p95"),
+    ])
+  func streams(text: String, stream: Int, name: String) throws {
+    let rule = try Rule(text)
+    #expect(rule.stream == stream)
+    #expect(rule.measurement.name == name)
+    let again = try Rule(rule.text)
+    #expect(again.stream == stream && again.text == rule.text)
+  }
+
+  @Test(
+    "the number of a stream is refused where it means nothing",
+    arguments: [
+      ("0.video.fps >= 5", "\"0\" is not the number of a stream: it is 1 to 16, as in 2.video.fps >= 5."),
+      ("17.video.fps >= 5", "\"17\" is not the number of a stream"),
+      ("99999999999999999999.video.fps >= 5", "is not the number of a stream"),
+      ("2.peers >= 2", "peers is not measured for each stream of a peer: write it without \"2.\"."),
+      ("2.connect <= 2s", "connect is not measured for each stream of a peer"),
+      ("2.sent.loss <= 2%", "sent.loss is not measured for each stream"),
+      ("2.data.loss <= 2%", "data.loss is not measured for each stream"),
+      ("2.rtt.p95 <= 2s", "rtt.p95 is not measured"),
+      ("2.video.fsp >= 5", "There is no measurement \"2.video.fsp\"; the closest are 2.video.fps, "),
+      ("2.rrt >= 5", "There is no measurement \"2.rrt\""), ("-2.video.fps >= 5", "There is no measurement \"-2.video"),
+      ("2. >= 5", "There is no measurement \"2.\""), (".video.fps >= 5", "There is no measurement \".video.fps\""),
+    ])
+  func refusedStreams(text: String, reason: String) {
+    let error = #expect(throws: Rule.ParseError.self) { try Rule(text) }
+    #expect(error?.description.contains(reason) == true, "\(error?.description ?? "")")
+    #expect(error?.description.contains("2.rtt") != true)
+  }
+
   @Test("each of the six comparisons is parsed")
   func comparisons() throws {
     for comparison in Rule.Comparison.allCases {

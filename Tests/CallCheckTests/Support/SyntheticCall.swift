@@ -194,7 +194,7 @@ struct SyntheticCall: Hashable {
       track.packetsExpected = UInt64((time - begin) * 100) + 1
       track.packetsReceived = track.packetsExpected
       track.jitter = 0.002
-      sample.received = [.video: track]
+      sample.received = [TrackID(of: Self.peer, kind: .video): track]
       sample.packetsSent = UInt64((time - begin) * 50) + 1
       sample.bytesSent = sample.packetsSent * 1_000
       sample.roundTripTime = 0.03

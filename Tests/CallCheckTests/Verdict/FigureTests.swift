@@ -43,7 +43,7 @@ struct FigureTests {
       track.packetsExpected = expected
       track.packetsReceived = expected - lost
       track.packetsLost = lost
-      sample.received[kind] = track
+      sample.received[TrackID(of: SyntheticCall.peer, kind: kind)] = track
     }
     judge.sample(sample, of: SyntheticCall.peer, at: SyntheticCall.instant(2.9))
     let lossy = judge.report(at: SyntheticCall.instant(3))

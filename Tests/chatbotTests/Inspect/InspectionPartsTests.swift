@@ -30,6 +30,21 @@ import Testing
     #expect(InspectionLayout([]).start == nil)
   }
 
+  @Test func aWallClockThatWasSetDoesNotShiftTheRecordingsOfAProcess() {
+    func session(_ id: String, _ offset: Int64) -> InspectionLayout.Session { .init(id: id, offset: offset) }
+    // The clock was set forward by 90 s after the first recording had begun, and back in another process.
+    let layout = InspectionLayout([
+      .init(room: "100", began: 95_000, length: 60_000, session: session("a", 7_000)),
+      .init(room: "100", began: 0, length: 60_000, session: session("a", 2_000)),
+      .init(room: "100", began: 1_000, length: 60_000, session: session("b", 500)),
+      .init(room: "100", began: 500, length: 60_000, session: session("b", 2_500)),
+      .init(room: "100", began: nil, length: 60_000, session: session("a", 3_000)),
+      .init(room: "100", began: 4_000, length: 60_000),
+    ])
+    #expect(layout.offsets == [5_000, 0, 1_000, 3_000, 0, 4_000])
+    #expect(layout.calls == 1)
+  }
+
   // MARK: Names and times
 
   @Test func aNameTellsItsSegmentAndWhetherItLiesBeside() {
@@ -94,6 +109,7 @@ import Testing
   // MARK: Counts
 
   @Test func countsOnlyGrowAndEndAtTheManifestsSums() {
+    let stream = MediaStream(owner: ParticipantID("anna"), number: 2)
     var manifest = RecordingManifest(room: "100", user: "anna", name: nil, start: "")
     var track = RecordingManifest.Track(codec: .vp8)
     track.start = 1
@@ -105,21 +121,22 @@ import Testing
       gap("waitingForKeyframe", 7, .infinity, packets: .max),
     ]
     manifest.tracks = [track]
-    let counts = RecordedCounts(manifest)
-    var before = counts.sample(at: 0).received[.video] ?? TrackStatistics()
+    let counts = RecordedCounts(manifest, of: stream)
+    var before = counts.sample(at: 0).received[TrackID(of: stream.owner, stream: 2, kind: .video)] ?? TrackStatistics()
     #expect(before.packetsExpected == 0)
     for time in stride(from: 0.5, through: 12, by: 0.5) {
-      let now = counts.sample(at: time).received[.video] ?? TrackStatistics()
+      let now =
+        counts.sample(at: time).received[TrackID(of: stream.owner, stream: 2, kind: .video)] ?? TrackStatistics()
       let grows = now.packetsExpected >= before.packetsExpected && now.packetsReceived >= before.packetsReceived
       #expect(grows, "at \(time)")
       #expect(now.packetsLost == (time < 3.5 ? 0 : time < 6.5 ? 10 : 40), "at \(time)")
       #expect(now.packetsRecovered == (time < 4.1 ? 0 : 60), "at \(time)")
       before = now
     }
-    let last = counts.sample(at: nil).received[.video] ?? TrackStatistics()
+    let last = counts.sample(at: nil).received[TrackID(of: stream.owner, stream: 2, kind: .video)] ?? TrackStatistics()
     #expect(last.packetsExpected == 1_000 && last.packetsReceived == 960 && last.packetsLost == 40)
     #expect(last.keyframeRequests == 5)
     #expect(last.jitter.isNaN)
-    #expect(RecordedCounts(nil).isEmpty)
+    #expect(RecordedCounts(nil, of: stream).isEmpty)
   }
 }

@@ -93,7 +93,7 @@ struct ReplayFigureTests {
     }
     #expect((peer.connection.video?.recovered ?? 0) > 0)
     let pattern = try #require(peer.pattern)
-    #expect(pattern.picturesRead == 50 && pattern.numbersPainted == 50)
+    #expect(pattern.framesRead == 50 && pattern.numbersPainted == 50)
     #expect(pattern.missing == 0 && pattern.doubled == 0 && pattern.reordered == 0 && pattern.restarts == 0)
   }
 

@@ -83,7 +83,7 @@ struct SamplePeer {
       sender: skew - 0.012,
       network: 0.009, receiver: 0.003)
     report.pattern = PatternReport(
-      streamID: 7, picturesRead: 470, picturesUnreadable: 2, numbersPainted: 480, missing: 8, doubled: 0, reordered: 0,
+      streamID: 7, framesRead: 470, framesUnreadable: 2, numbersPainted: 480, missing: 8, doubled: 0, reordered: 0,
       restarts: 0, marksFound: 19, marksExpected: 19,
       videoDelay: Spread(count: 470, p50: 0.132, p95: 0.143, worst: 0.151),
       audioDelay: Spread(count: 19, p50: 0.14, p95: 0.15, worst: 0.153),

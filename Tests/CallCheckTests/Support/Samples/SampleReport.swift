@@ -35,6 +35,27 @@ enum SampleReport {
     return report
   }
 
+  /// The good call, in which the peer sends a screen as well. Its second stream freezes, and a rule about it fails.
+  static var screen: CheckReport {
+    let screen = SamplePeer(id: "", length: 20, freeze: (12.2, 3.1, .senderPaused)).report
+    var report = held
+    report.peers[0].streams = [
+      StreamReport(
+        number: 2, id: "9f2b", content: "slides", firstFrame: 1.5, firstSound: nil,
+        received: .init(audio: nil, video: screen.connection.video), video: screen.video, audio: nil,
+        undecoded: ["audio"], skew: nil, pattern: screen.pattern, returned: nil, timeline: screen.timeline,
+        skippedFrames: nil, thumbnails: screen.thumbnails)
+    ]
+    report.results.append(
+      RuleResult(
+        rule: "2.video.freeze.longest <= 1s", measurement: "video.freeze.longest", peer: report.peers[0].id, stream: 2,
+        outcome: .failed, value: 3.1, limit: 1, unit: "s", figure: "3.10 s",
+        sentence: "Longest freeze of stream 2: 3.10 s at 12.2 s; the rule requires at most 1.00 s."))
+    report.rules.append(.init(rule: "2.video.freeze.longest <= 1s", reason: nil))
+    report.verdict = .failed
+    return report
+  }
+
   /// A call that was never established: the peer offered only mDNS names.
   static var neverEstablished: CheckReport {
     var steps = CallSteps()

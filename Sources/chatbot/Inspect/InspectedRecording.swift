@@ -3,10 +3,12 @@ import FileSource
 import Media
 import Recorder
 
-/// An open recording, ready to be judged as a peer.
-struct InspectedPeer {
+/// An open recording, ready to be judged as a stream of a peer. The recordings of a participant's streams have the same id.
+struct InspectedRecording {
   let id: ParticipantID
   let recording: FoundRecording
+  /// Which stream of the participant it is.
+  let stream: MediaStream
   /// The video and audio tracks that exist.
   let tracks: [RecordedTrack]
   /// The time of its zero, in milliseconds since 1970; nil if unknown.
@@ -15,6 +17,12 @@ struct InspectedPeer {
   var offset: Int64 = 0
 
   var manifest: RecordingManifest? { recording.manifest?.content }
+
+  /// The process that recorded it, and when in that process it begins, in milliseconds; nil if that is not known.
+  var session: InspectionLayout.Session? {
+    guard let session = manifest?.session, let units = RecordedTime.units(session.offset) else { return nil }
+    return .init(id: session.id, offset: units / Int64(MediaTimebase.rate / 1_000))
+  }
 
   /// The end on its own timeline in units of `MediaTimebase.rate`, as estimated before the recording is read.
   var estimatedEnd: Int64 { tracks.map(\.estimatedEnd).max() ?? 0 }
@@ -40,7 +48,25 @@ struct InspectedPeer {
   }
 }
 
-/// One peer of an inspection: a recording with its manifest, or a media file without one.
+extension [InspectedRecording] {
+  /// The indices of the recordings of each participant: of the participants in the order of their first recordings, and of
+  /// their streams in the order of the numbers.
+  var participants: [[Int]] {
+    var positions: [ParticipantID: Int] = [:]
+    var participants: [[Int]] = []
+    for index in indices {
+      if let position = positions[self[index].id] {
+        participants[position].append(index)
+      } else {
+        positions[self[index].id] = participants.count
+        participants.append([index])
+      }
+    }
+    return participants.map { streams in streams.sorted { self[$0].stream.number < self[$1].stream.number } }
+  }
+}
+
+/// A recording with its manifest, or a media file without one: a peer of an inspection, or a further stream of one.
 struct FoundRecording: Sendable, Hashable {
   /// The manifest, or nil for a file without one.
   var manifest: Manifest?
@@ -52,6 +78,9 @@ struct FoundRecording: Sendable, Hashable {
     let path: String
     let content: RecordingManifest
   }
+
+  /// The number, the id and the content of the participant's stream.
+  var stream: (number: Int, id: String?, content: String?) { (1, nil, nil) }
 
   /// The name of its manifest or first file, used if nothing better is known.
   var fileName: String {

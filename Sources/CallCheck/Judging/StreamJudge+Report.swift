@@ -1,0 +1,86 @@
+import Codecs
+import Media
+
+/// The results of a stream.
+extension StreamJudge {
+  /// Returns all measurements as if the media ended now. The check can continue afterwards.
+  ///
+  /// - Parameters:
+  ///   - end: when the peer's media ended.
+  ///   - checkEnd: the end of the check.
+  ///   - other: the timeline of the first stream, whose steps a further stream has as well.
+  func report(until end: Double, checkEnd: Double, alignedTo other: BucketedTimeline? = nil) -> StreamReport {
+    var judge = self
+    let end = ended.map { min(end, max($0, lastMedia ?? $0)) } ?? end
+    judge.finish(until: end)
+    if let other { judge.buckets.align(to: other) }
+    return judge.finished(until: end, checkEnd: checkEnd)
+  }
+
+  private mutating func finish(until end: Double) {
+    if let freeze = video.end(at: end, clock: skew.clock) {
+      buckets.addFrozen(start: freeze.start, duration: freeze.duration)
+    }
+    if let unavailableEnd = unavailableMediaEnd[.audio] { audio.markMissing(until: min(end, unavailableEnd)) }
+    for mark in audio.end(at: end, clock: skew.clock) { note(mark) }
+    for skew in skew.finish() { buckets[skew.time].skew.add(skew.skew) }
+  }
+
+  private func finished(until end: Double, checkEnd: Double) -> StreamReport {
+    let seen = firstFrame.map { $0...max($0, end) }
+    let heard = firstSound.map { $0...max($0, end) }
+    return StreamReport(
+      number: number, id: description?.id, content: description?.content, firstFrame: firstFrame,
+      firstSound: firstSound,
+      received: .init(audio: counter.report(of: .audio), video: counter.report(of: .video)),
+      video: seen.map(videoReport), audio: heard.map(audioReport), undecoded: undecoded, skew: skew.report,
+      pattern: patternReport, returned: returns.report(end: end),
+      timeline: buckets.timeline(end: checkEnd, video: seen, audio: heard, fastest: video.frameRateEstimator.fastest),
+      skippedFrames: skippedFrames, thumbnails: video.thumbnails.chosen)
+  }
+
+  /// The kinds of media that arrived and could not be decoded.
+  private var undecoded: [String]? {
+    var kinds: [MediaKind] = []
+    if audioBytes > 0, firstSound == nil { kinds.append(.audio) }
+    if videoBytes > 0, firstFrame == nil, skippedFrames == nil { kinds.append(.video) }
+    return kinds.isEmpty ? nil : kinds.map(\.rawValue)
+  }
+
+  private func videoReport(_ range: ClosedRange<Double>) -> VideoReport {
+    let duration = range.upperBound - range.lowerBound
+    // Rates refer to the time in which the frames were produced, which may have begun before the first one arrived.
+    let (made, surplus) = (duration + video.frameRateEstimator.preJoinDuration, video.frameRateEstimator.surplus)
+    func rate(_ count: Double) -> Double { made > 0 ? roundedForReport(max(0, count) / made) : 0 }
+    return VideoReport(
+      start: roundedForReport(range.lowerBound), duration: roundedForReport(duration), frames: video.decoded,
+      fps: rate(Double(video.decoded) - surplus.videoFrames),
+      fpsMinimum: buckets.fewestFrames(in: range, most: video.frameRateEstimator.fastest),
+      bitrate: rate(8 * (Double(videoBytes) - surplus.bytes)), keyframes: video.keyframes,
+      decodeErrors: video.decodeErrors, framesBeforeKeyframe: video.beforeKeyframe, sizes: video.sizes,
+      sizeChanges: video.sizeChanges, brightness: roundedForReport(video.meanBrightness),
+      freezes: video.freezes.intervals(of: duration), black: video.blackIntervals.intervals(of: duration),
+      frozen: video.frozen.intervals(of: duration))
+  }
+
+  private func audioReport(_ range: ClosedRange<Double>) -> AudioReport {
+    let duration = range.upperBound - range.lowerBound
+    return AudioReport(
+      start: roundedForReport(range.lowerBound), duration: roundedForReport(duration), packets: audio.decoded,
+      bitrate: duration > 0 ? roundedForReport(Double(audioBytes * 8) / duration) : 0, channels: audio.channels,
+      decodeErrors: audio.decodeErrors, level: roundedForReport(audio.meter.level),
+      peak: roundedForReport(audio.meter.peak),
+      concealed: roundedForReport(audio.concealed), silence: audio.meter.silences(of: duration),
+      clipped: audio.meter.clipped(of: duration), gaps: audio.gaps.intervals(of: duration))
+  }
+
+  private var patternReport: PatternReport? {
+    guard framesRead > 0 || audio.marksFound > 0 else { return nil }
+    return PatternReport(
+      streamID: Int(numbers.streamID), framesRead: framesRead, framesUnreadable: video.unreadable,
+      numbersPainted: numbers.numbersPainted, missing: numbers.numbersPainted - numbers.numbersSeen,
+      doubled: numbers.doubled, reordered: numbers.reordered, restarts: numbers.restarts, marksFound: audio.marksFound,
+      marksExpected: audio.marksExpected, videoDelay: videoDelays.spread, audioDelay: audioDelays.spread,
+      quality: video.quality)
+  }
+}

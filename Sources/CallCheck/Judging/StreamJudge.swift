@@ -1,0 +1,192 @@
+import Codecs
+import Media
+import NIOCore
+import Pattern
+
+/// Judges one stream of a peer: its video, its audio, and how they fit together.
+struct StreamJudge {
+  let number: Int
+  private let wallClock: Double?
+  /// What the peer's description says of the stream; nil if it says nothing.
+  private(set) var description: MediaStream?
+  var counter = PacketCounter()
+  var video: VideoJudge
+  var audio = AudioJudge()
+  var buckets: BucketedTimeline
+  var numbers = FrameNumberTracker()
+  var framesRead = 0
+  var returns = ReturnedFrameTracker()
+  var skew = SkewEstimator()
+  var videoDelays = Samples()
+  var audioDelays = Samples()
+  private(set) var skippedFrames: SkippedFramesReport?
+  var videoBytes = 0
+  var audioBytes = 0
+  /// When the first frame and the first audio packet were decoded.
+  private(set) var firstFrame: Double?
+  private(set) var firstSound: Double?
+  /// Whether frames arrived that could not be decoded.
+  private(set) var hasUndecodable = false
+  /// When the last frame of each track could be seen or heard: a frame waits for earlier ones.
+  private var lastShown: [MediaKind: Double] = [:]
+  /// Until when media continued that is no longer available.
+  var unavailableMediaEnd: [MediaKind: Double] = [:]
+  /// When the description no longer had any track of the stream; nil while it has one.
+  private(set) var ended: Double?
+  /// The newest timestamp of the pattern's frames, in seconds, and when it was read.
+  private var lastContent: (content: Double, at: Double)?
+
+  /// Longer delays, in seconds, come from a pattern that was recorded earlier.
+  private static let maximumDelay = 3_600.0
+
+  /// Creates the judge of a stream.
+  ///
+  /// - Parameters:
+  ///   - wallClock: seconds since 1970 at the check's start; nil if not known.
+  ///   - step: the step of the timeline, in seconds.
+  init(number: Int, wallClock: Double?, step: Double, thumbnails: Int) {
+    self.number = number
+    self.wallClock = wallClock
+    video = VideoJudge(thumbnails: thumbnails)
+    buckets = BucketedTimeline(step: step)
+  }
+
+  /// Whether any of its media was decoded.
+  var hasMedia: Bool { firstFrame != nil || firstSound != nil }
+
+  /// Whether anything is known of it.
+  var exists: Bool { description != nil || !lastShown.isEmpty || !counter.isEmpty }
+
+  /// When the last media arrived; nil if none did.
+  var lastMedia: Double? {
+    let reported = [lastShown[.video], audio.heardEnd ?? lastShown[.audio]].compactMap { $0 }
+    return (reported + unavailableMediaEnd.values).max()
+  }
+
+  // MARK: Events
+
+  /// Records what the peer's description says of the stream. A stream without tracks has ended, until media arrives again.
+  mutating func receive(_ description: MediaStream, at time: Double) {
+    self.description = description
+    ended = description.tracks.isEmpty ? ended ?? time : nil
+  }
+
+  mutating func receive(_ report: ClockReport, arrived: Double) { skew.receive(report, arrived: arrived) }
+
+  /// Records the counters of the stream's tracks.
+  mutating func receive(_ counts: [MediaKind: TrackStatistics], at time: Double) {
+    let change = counter.receive(counts)
+    buckets[time].packets += Double(change.packets)
+    buckets[time].missing += Double(change.missing)
+    buckets[time].keyframeRequests += Int(min(change.keyframeRequests, 1_000))
+  }
+
+  /// Records a frame of the pattern that we sent in our stream of the same number.
+  mutating func sent(_ videoFrame: SentFrame, size: VideoSize) {
+    returns.sent(videoFrame)
+    video.learn(size)
+  }
+
+  mutating func receive(_ frame: EncodedFrame, arrived: Double, sent: SentFrames) {
+    let kind = frame.codec.kind
+    let shown = max(arrived, lastShown[kind] ?? arrived)
+    lastShown[kind] = shown
+    if let time = ended, arrived > time { ended = nil }
+    let bytes = frame.payload.readableBytes
+    switch kind {
+    case .video:
+      videoBytes += bytes
+      buckets[shown].videoBytes += bytes
+      if frame.isKeyframe { buckets[shown].keyframes += 1 }
+      takeVideoFrame(frame, shown: shown, arrived: arrived, sent: sent)
+    case .audio:
+      audioBytes += bytes
+      buckets[shown].audioBytes += bytes
+      takeAudio(frame, heard: shown, arrived: arrived)
+    }
+  }
+
+  /// Records skipped frames. Measurements that need no decoding still count them.
+  mutating func receive(_ videoFrames: SkippedFrames, first: Double, last: Double) {
+    lastShown[.video] = max(last, lastShown[.video] ?? last)
+    videoBytes += videoFrames.bytes
+    buckets.addVideo(bytes: videoFrames.bytes, from: first, to: last)
+    buckets[last].keyframes += videoFrames.keyframes
+    video.skip(keyframes: videoFrames.keyframes)
+    let before = skippedFrames
+    skippedFrames = SkippedFramesReport(
+      videoFrames: (before?.videoFrames ?? 0) + videoFrames.count,
+      first: min(before?.first ?? .infinity, roundedForReport(first)),
+      last: max(before?.last ?? 0, roundedForReport(last)))
+  }
+
+  private mutating func takeVideoFrame(_ frame: EncodedFrame, shown: Double, arrived: Double, sent: SentFrames) {
+    let outcome = video.receive(frame, at: shown)
+    hasUndecodable = video.decodeErrors > 0
+    guard outcome.isSeen else { return }
+    buckets[shown].frames += 1
+    firstFrame = firstFrame ?? roundedForReport(shown)
+    if let freeze = outcome.freeze { buckets.addFrozen(start: freeze.start, duration: freeze.duration) }
+    let content = outcome.reading.flatMap { note($0, at: shown, sent: sent) }
+    let found = skew.videoFrame(.init(heard: shown, arrived: arrived, time: frame.time, content: content))
+    for skew in found { buckets[skew.time].skew.add(skew.skew) }
+    if video.hasUndecidedWaits { video.settle(at: shown, by: skew.clock) }
+  }
+
+  /// Accounts for a frame of the pattern.
+  ///
+  /// - Returns: the frame's timestamp in seconds; nil if the same frame was seen before, because a repeated frame has
+  ///   no delay.
+  private mutating func note(_ reading: PatternReading, at time: Double, sent: SentFrames) -> Double? {
+    framesRead += 1
+    let classification = numbers.add(reading)
+    returns.received(reading, at: time, sent: sent)
+    if classification == .doubled { return nil }
+    let content = Double(reading.time) / 1_000
+    lastContent = (content, time)
+    if let delay = delay(of: content, at: time) {
+      videoDelays.add(delay)
+      buckets[time].videoDelay.add(delay)
+    }
+    return content
+  }
+
+  private mutating func takeAudio(_ frame: EncodedFrame, heard: Double, arrived: Double) {
+    let outcome = audio.receive(frame, heard: heard, arrived: arrived)
+    guard let energy = outcome.energy else {
+      hasUndecodable = true
+      return
+    }
+    firstSound = firstSound ?? roundedForReport(heard)
+    buckets[heard].energy.add(energy)
+    for mark in outcome.marks { note(mark) }
+    let found = skew.audio(.init(heard: heard, arrived: arrived, time: frame.time, content: nil))
+    for skew in found { buckets[skew.time].skew.add(skew.skew) }
+    if audio.hasUndecidedWaits { audio.settle(at: heard, by: skew.clock) }
+  }
+
+  mutating func note(_ mark: AudioJudge.Mark) {
+    guard let content = second(of: mark) else { return }
+    if let delay = delay(of: content, at: mark.heard) {
+      audioDelays.add(delay)
+      buckets[mark.heard].audioDelay.add(delay)
+    }
+    skew.mark(.init(heard: mark.heard, arrived: mark.arrived, time: mark.time, content: content))
+  }
+
+  /// Returns the second since 1970 that a mark encodes: of all seconds with the same remainder, the one nearest to the
+  /// timestamps of the frames, or else to our clock.
+  private func second(of mark: AudioJudge.Mark) -> Double? {
+    let near = lastContent.map { $0.content + mark.heard - $0.at } ?? wallClock.map { $0 + mark.heard }
+    guard let near, abs(near) < 1e12 else { return nil }
+    let whole = Int64(near.rounded(.down))
+    let rest = (Int64(mark.second) - whole % 256 + 512) % 256
+    return Double(whole + (rest < 128 ? rest : rest - 256))
+  }
+
+  private func delay(of content: Double, at time: Double) -> Double? {
+    guard let wallClock else { return nil }
+    let delay = wallClock + time - content
+    return abs(delay) < Self.maximumDelay ? delay : nil
+  }
+}
