@@ -52,6 +52,8 @@ extension Peer {
     public var sending: Set<MediaKind> = []
     /// The kinds of media to receive; any other is offered and answered as `sendonly` or `inactive`.
     public var receiving: Set<MediaKind> = [.audio, .video]
+    /// The kinds of media of our second stream, our third, and so on, if ``Peer/send(_:)`` will send several: a frame names its stream.
+    public var furtherStreams: [Set<MediaKind>] = []
     /// Whether further media sections that a participant offers are used to send as well: for media that is sent back to them, whose
     /// frames name the stream that they came from.
     public var sendsInEverySection = false

@@ -3,6 +3,9 @@
 /// Tracks that belong together, such as a camera and its microphone, are a stream (`a=msid`, RFC 8830). The first stream of a
 /// participant has the number 1; a second track of a kind in one stream is a stream of its own here.
 public struct TrackID: Sendable, Hashable {
+  /// The maximum number of streams of a participant.
+  package static let maximumStreams = 16
+
   public var participant: ParticipantID
   /// From 1.
   public var stream: Int

@@ -113,6 +113,7 @@ final class PeerDriver {
     self.turnEnded = turnEnded
     var settings = PeerDemultiplexer.Configuration(sending: configuration.sending, isPolite: configuration.isPolite)
     settings.receiving = configuration.receiving
+    settings.furtherStreams = configuration.furtherStreams
     settings.sendsInEverySection = configuration.sendsInEverySection
     settings.codecs = CodecPreferences(
       audio: configuration.audioCodecs ?? settings.codecs.audio,

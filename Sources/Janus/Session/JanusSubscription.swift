@@ -90,11 +90,12 @@ struct JanusSubscription: Sendable {
     if let handle { state = .starting(handle: handle) }
   }
 
-  /// Returns the streams to subscribe to: the first audio and the first video stream that are sent. Nil for a server of
-  /// the series 0.x, which has feeds without streams.
+  /// Returns the streams to subscribe to: all audio and video that is sent, up to as many as one connection carries. Nil for a
+  /// server of the series 0.x, which has feeds without streams.
   static func wanted(of info: JanusFeedInfo) -> [JanusStreamInfo]? {
     guard let streams = info.streams else { return nil }
-    return ["audio", "video"].compactMap { type in streams.first { $0.type == type && !$0.isDisabled } }
+    let media = streams.filter { MediaKind(rawValue: $0.type) != nil && !$0.isDisabled }
+    return Array(media.prefix(TrackID.maximumStreams))
   }
 
   /// Schedules the next attempt.

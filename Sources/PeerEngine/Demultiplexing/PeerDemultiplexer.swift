@@ -14,6 +14,8 @@ package final class PeerDemultiplexer {
   package struct Configuration {
     package var sending: Set<MediaKind> = []
     package var receiving = Set(MediaKind.allCases)
+    /// The kinds of media of our second stream, our third, and so on.
+    package var furtherStreams: [Set<MediaKind>] = []
     /// Whether further media sections that a participant offers are used to send as well.
     package var sendsInEverySection = false
     /// The codecs that may be negotiated.
@@ -262,6 +264,7 @@ package final class PeerDemultiplexer {
       isPolite: direction != .sendReceive || configuration.isPolite(participant))
     settings.isIdentityVerified = announcement.isIdentityVerified
     settings.receiving = direction == .sendOnly ? [] : configuration.receiving
+    settings.furtherStreams = direction == .receiveOnly ? [] : configuration.furtherStreams
     settings.sendsInEverySection = configuration.sendsInEverySection
     settings.codecs = configuration.codecs
     settings.allowsLocalCandidates = configuration.allowsLocalCandidates

@@ -21,6 +21,8 @@ internal import Signalling
 package final class PeerConnection {
   package struct Configuration: Sendable {
     package var participant: ParticipantID
+    /// The kinds of media of our second stream, our third, and so on.
+    package var furtherStreams: [Set<MediaKind>] = []
     /// Whether further media sections that the participant offers are used to send as well.
     package var sendsInEverySection = false
     /// The codecs that may be negotiated.
@@ -172,6 +174,7 @@ package final class PeerConnection {
       }, using: &generator)
     local.sendsInEverySection = configuration.sendsInEverySection
     local.codecs = configuration.codecs
+    local.addStreams(configuration.furtherStreams, using: &generator)
     agent = ICEAgent(
       role: offers ? .controlling : .controlled,
       credentials: local.credentials, tieBreaker: generator.next(), generator: generator)

@@ -135,6 +135,18 @@ package struct LocalDescription: Sendable, Hashable {
     return track
   }
 
+  /// Adds the tracks of our second stream, our third, and so on.
+  mutating func addStreams(_ streams: [Set<MediaKind>], using generator: inout some RandomNumberGenerator) {
+    for (position, kinds) in streams.prefix(TrackID.maximumStreams - 1).enumerated() {
+      for kind in MediaKind.allCases where kinds.contains(kind) {
+        let key = Key(stream: position + 2, kind: kind)
+        var track = track(key, using: &generator)
+        track.isSent = true
+        self[key] = track
+      }
+    }
+  }
+
   /// Returns the id of one of our streams in `a=msid`.
   func streamID(_ stream: Int) -> String { stream == 1 ? streamID : "\(streamID)-\(stream)" }
 

@@ -35,9 +35,6 @@ package struct StreamNumbering: Sendable {
     }
   }
 
-  /// The maximum number of streams of a participant; tracks of further ones are not received.
-  package static let maximumStreams = 16
-
   /// The tracks that have a number.
   private var numbered: [(track: Track, number: Int)] = []
 
@@ -85,7 +82,8 @@ package struct StreamNumbering: Sendable {
     {
       return own.number
     }
-    let numbers = 1...Self.maximumStreams
+    // Tracks of further streams are not received.
+    let numbers = 1...TrackID.maximumStreams
     // Without an id, a track belongs to the first stream that has no track of its kind.
     if track.streamID == nil,
       let number = numbers.first(where: { number in

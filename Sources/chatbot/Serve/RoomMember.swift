@@ -22,14 +22,16 @@ final class RoomMember: Sendable {
 
   /// Joins a room.
   static func join(
-    _ room: String, sending: Set<MediaKind>, access: WHIPGateway.RoomAccess, log: Logger, _ handlers: Handlers
+    _ room: String, sending streams: [Set<MediaKind>], access: WHIPGateway.RoomAccess, log: Logger, _ handlers: Handlers
   ) async throws -> RoomMember {
+    let sending = streams.first ?? []
     var settings = access.connectionSettings
     settings.room = room
     let client = try settings.roomClient(trust: access.trust, log: log)
     let ownID = Mutex("")
     var configuration = try settings.peerConfiguration()
     configuration.sending = sending
+    configuration.furtherStreams = Array(streams.dropFirst())
     configuration.receiving = sending.isEmpty ? Set(MediaKind.allCases) : []
     configuration.keyframeResponse = .requestFromSource
     configuration.isForwarding = true
@@ -90,7 +92,8 @@ final class RoomMember: Sendable {
 /// The participant of a room that sends what a client publishes with WHIP.
 final class RoomPublisher: Sendable {
   let room: String
-  private let kinds: Set<MediaKind>
+  /// The kinds of media of each stream.
+  private let streams: [Set<MediaKind>]
   private let access: WHIPGateway.RoomAccess
   private let log: Logger
   private let requestKeyframe: @Sendable () -> Void
@@ -103,11 +106,11 @@ final class RoomPublisher: Sendable {
   }
 
   init(
-    room: String, kinds: Set<MediaKind>, access: WHIPGateway.RoomAccess, log: Logger,
+    room: String, streams: [Set<MediaKind>], access: WHIPGateway.RoomAccess, log: Logger,
     requestKeyframe: @escaping @Sendable () -> Void
   ) {
     self.room = room
-    self.kinds = kinds
+    self.streams = streams
     self.access = access
     self.log = log
     self.requestKeyframe = requestKeyframe
@@ -128,7 +131,7 @@ final class RoomPublisher: Sendable {
     handlers.ended = { [self] viewer in state.withLock { _ = $0.viewers.remove(viewer) } }
     handlers.keyframeRequested = requestKeyframe
     try await membership.begin { [handlers] in
-      try await RoomMember.join(room, sending: kinds, access: access, log: log, handlers)
+      try await RoomMember.join(room, sending: streams, access: access, log: log, handlers)
     }
   }
 
