@@ -174,6 +174,7 @@ extension JanusFeedInfo {
 
 extension JanusStreamInfo {
   init(_ wire: VideoRoomWire.Stream) {
-    self.init(type: wire.type, mid: wire.mid, isDisabled: wire.disabled ?? false)
+    self.init(
+      type: wire.type, mid: wire.mid, isDisabled: wire.disabled ?? false, description: wire.description)
   }
 }

@@ -51,7 +51,11 @@ package struct JanusStreamInfo: Sendable, Hashable {
   /// Whether the stream is not sent at present.
   package var isDisabled: Bool
 
-  package init(type: String, mid: String, isDisabled: Bool = false) {
+  /// What the publisher says of the stream, for example that it is a screen; printable.
+  package var description: String?
+
+  package init(type: String, mid: String, isDisabled: Bool = false, description: String? = nil) {
+    self.description = description
     self.type = type
     self.mid = mid
     self.isDisabled = isDisabled

@@ -65,12 +65,15 @@ struct VideoRoomWire: Decodable {
     var type: String
     var mid: String
     var disabled: Bool?
+    /// What the publisher says of the stream.
+    var description: String?
 
     /// The maximum size of a type or a `mid` in bytes.
     private static let maximumBytes = 256
 
-    private enum CodingKeys: CodingKey {
-      case type, mid, disabled
+    private enum CodingKeys: String, CodingKey {
+      case type, mid, disabled, description
+      case feedDescription = "feed_description"
     }
 
     init(from decoder: any Decoder) throws {
@@ -81,6 +84,10 @@ struct VideoRoomWire: Decodable {
         throw DecodingError.dataCorruptedError(forKey: .mid, in: fields, debugDescription: "The mid is too long.")
       }
       disabled = try? fields.decodeIfPresent(Bool.self, forKey: .disabled)
+      // The first in a subscription, the second in the list of a feed's streams.
+      for key in [CodingKeys.feedDescription, .description] where description == nil {
+        description = (try? fields.decodeIfPresent(UntrustedText.self, forKey: key))?.description
+      }
     }
   }
 

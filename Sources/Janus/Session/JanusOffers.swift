@@ -1,3 +1,4 @@
+internal import Media
 internal import Signalling
 
 /// What the server sends on one WebRTC connection of a feed, in a form that peers expect.
@@ -14,15 +15,32 @@ struct JanusOffers: Sendable {
   ///
   /// Janus gives each offer of a connection a new session id, where only the version may change (RFC 3264, 8). A peer
   /// that follows the RFC would take an ICE restart for another connection, so the first id is kept.
-  mutating func received(offer sdp: String) -> [SignallingMessage] {
+  ///
+  /// - Parameter descriptions: what the publisher says of streams, by `mid`. SDP says it in `a=content` (RFC 4796), where the peer
+  ///   finds it.
+  mutating func received(offer sdp: String, descriptions: [String: String] = [:]) -> [SignallingMessage] {
     let origin = Self.sessionIDRange(in: sdp)
     var sdp = sdp
     if let origin {
       if let sessionID { sdp.replaceSubrange(origin, with: sessionID) } else { sessionID = String(sdp[origin]) }
     }
+    if !descriptions.isEmpty { sdp = Self.adding(descriptions, to: sdp) }
     isOffered = true
     defer { early = [] }
     return [.offer(sdp)] + early.map { .candidate($0) }
+  }
+
+  private static func adding(_ descriptions: [String: String], to sdp: String) -> String {
+    var lines: [Substring.UTF8View] = []
+    for line in sdp.utf8.split(separator: UInt8(ascii: "\n")) {
+      lines.append(line)
+      let text = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
+      guard text.starts(with: "a=mid:".utf8), let mid = UntrustedText(validating: text.dropFirst(6))?.ascii,
+        let description = descriptions[mid]
+      else { continue }
+      lines.append("a=content:\(description.printable(utf8Bytes: 100))\r"[...].utf8)
+    }
+    return lines.reduce(into: "") { $0 += String(Substring($1)) + "\n" }
   }
 
   /// Returns the candidate, or nil if it is kept until the offer.

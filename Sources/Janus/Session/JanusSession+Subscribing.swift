@@ -42,6 +42,8 @@ extension JanusSession {
     switch event {
     case .attached(let streams), .updated(let streams):
       subscription.videoMids = streams.filter { $0.type == "video" && !$0.isDisabled }.prefix(8).map(\.mid)
+      subscription.descriptions = [:]
+      for stream in streams.prefix(64) { subscription.descriptions[stream.mid] = stream.description }
     case .joined, .published, .unpublished, .left, .removed, .participants, .destroyed, .failed, .other:
       break
     }
@@ -53,7 +55,9 @@ extension JanusSession {
       requests.removeRestarts(of: participant)
       subscription.state = .offered(handle: handle)
       subscription.unansweredOffers = min(subscription.unansweredOffers + 1, 8)
-      output.events += subscription.offers.received(offer: description.sdp).map { .message($0, from: participant) }
+      output.events += subscription.offers.received(
+        offer: description.sdp, descriptions: subscription.descriptions
+      ).map { .message($0, from: participant) }
     } else if case .start = response, case .starting = subscription.state {
       subscription.state = .started(handle: handle)
       subscriptions[participant] = subscription

@@ -38,6 +38,8 @@ struct JanusSubscription: Sendable {
   var feedMids: Set<String>?
   /// The `mid`s of the video streams in our subscription, for the choice of their layers.
   var videoMids: [String] = []
+  /// What the publisher says of each stream in our subscription, by its `mid`.
+  var descriptions: [String: String] = [:]
   /// What the server sends on the present handle.
   var offers = JanusOffers()
   /// The number of offers that the peer has not answered yet.
@@ -106,6 +108,7 @@ struct JanusSubscription: Sendable {
     retryDelay = min(retryDelay * 2, Self.maximumRetryDelay)
     feedMids = nil
     videoMids = []
+    descriptions = [:]
     unansweredOffers = 0
     restart = .none
     offers = JanusOffers()

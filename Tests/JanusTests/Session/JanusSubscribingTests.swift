@@ -141,7 +141,32 @@ struct JanusSubscribingTests {
     #expect(room.takeEvents().count == 1)
   }
 
-  @Test("only the first audio and the first video stream of a feed are received; a stream that is added later is added")
+  @Test("what the publisher says of a stream is in the offer that the peer receives")
+  func descriptions() throws {
+    var offers = JanusOffers()
+    let sdp = "v=0\r\nm=video 9 x 96\r\na=mid:0\r\nm=video 9 x 96\r\na=mid:1\r\na=sendonly\r\n"
+    let plain = offers.received(offer: sdp)
+    #expect(plain == [.offer(sdp)])
+    let described = offers.received(offer: sdp, descriptions: ["1": "screen\r\na=x", "7": "?"])
+    #expect(
+      described == [
+        .offer(
+          "v=0\r\nm=video 9 x 96\r\na=mid:0\r\nm=video 9 x 96\r\na=mid:1\r\na=content:screen\\u{d}\\u{a}a=x\r\na=sendonly\r\n"
+        )
+      ])
+    let text = """
+      {"janus":"event","sender":1,"plugindata":{"data":{"videoroom":"attached","streams":[
+      {"type":"video","mid":"1","feed_description":"My screen"},
+      {"type":"video","mid":"2","description":"x","feed_description":7}]}}}
+      """
+    guard case .plugin(.attached(let streams), _, _, _) = try JanusMessage(parsing: text) else {
+      Issue.record("It is another event.")
+      return
+    }
+    #expect(streams.map(\.description) == ["My screen", "x"])
+  }
+
+  @Test("all audio and video of a feed is received, no data; a stream that is added later is added")
   func streams() throws {
     var room = SimulatedRoom()
     let audio = JanusStreamInfo(type: "audio", mid: "a")
@@ -150,7 +175,7 @@ struct JanusSubscribingTests {
     ])
     let handle = room.succeed(try room.next("attach"))
     let join = try room.next("message", "join")
-    #expect(join.body?.streams == [.init(feed: .number(11), mid: "a")])
+    #expect(join.body?.streams == [.init(feed: .number(11), mid: "a"), .init(feed: .number(11), mid: "b")])
     room.answer(join, .attached([.init(type: "audio", mid: "0")]), JanusDescription(type: "offer", sdp: first))
     room.send(.answer("v=0"), to: "feed-11")
     room.answer(try room.next("message", "start"), .other)
