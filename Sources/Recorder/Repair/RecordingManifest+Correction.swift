@@ -6,7 +6,7 @@ extension RecordingManifest {
     if let index = tracks.firstIndex(where: { $0.kind == kind.rawValue }) {
       tracks[index].correct(to: written)
       // After a crash, the manifest does not count these frames as dropped yet.
-      if left == nil, let gap = tracks[index].unwrittenGap { count(tracks[index].gaps[gap], of: kind) }
+      if endReason == nil, let gap = tracks[index].unwrittenGap { count(tracks[index].gaps[gap], of: kind) }
     } else if written.frames > 0 {
       var track = Track(codec: .preferred(for: kind))
       track.start = written.start.roundedSeconds
@@ -22,7 +22,7 @@ extension RecordingManifest {
     switch (MediaGap.Reason(rawValue: gap.reason), kind) {
     case (.overloaded, _): overload = adding(dropped, of: kind, to: overload)
     case (.memoryFull, _): memory = adding(dropped, of: kind, to: memory)
-    case (_, .video): disk = disk ?? DiskStalls(); disk?.picturesDropped &+= dropped
+    case (_, .video): disk = disk ?? DiskStalls(); disk?.framesDropped &+= dropped
     case (_, .audio): disk = disk ?? DiskStalls(); disk?.packetsDropped &+= dropped
     }
   }
