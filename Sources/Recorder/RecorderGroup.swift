@@ -84,9 +84,9 @@ public final class RecorderGroup: MediaSink {
     }
   }
 
-  /// Returns the status of each recording, in the order of the participants' ids.
+  /// Returns the status of each recording, in the order of the participants' ids and of their streams.
   public func status() -> [RecordingStatus] {
-    recorders.flatMap { $0.status() }.sorted { $0.participant.text < $1.participant.text }
+    recorders.flatMap { $0.status() }.sorted(by: RecordingStatus.isInOrder)
   }
 
   // MARK: Assignment

@@ -4,6 +4,8 @@ public import Media
 /// The result of a finished recording.
 public struct RecordingSummary: Sendable, Hashable {
   public let participant: ParticipantID
+  /// The number of the recorded stream, from 1.
+  public var stream: Int { manifest.stream.number }
   /// The folder, as it was passed to the recorder.
   public let folder: String
   /// The common name of the files, without extension.
@@ -49,6 +51,8 @@ public struct RecordingSummary: Sendable, Hashable {
 /// The status of a recording while it grows.
 public struct RecordingStatus: Sendable, Hashable {
   public let participant: ParticipantID
+  /// The number of the recorded stream, from 1.
+  public let stream: Int
   /// The common name of the files, without extension; nil before the first frame or problem.
   public let base: String?
   /// The time of position zero of the files, as far as is known now; nil before the first frames are written.
@@ -67,4 +71,18 @@ public struct RecordingStatus: Sendable, Hashable {
   public let isStalled: Bool
   /// The problems that occurred, one sentence each.
   public let problems: [String]
+}
+
+extension RecordingSummary {
+  /// Participants in the order of their ids, and the streams of each.
+  static func isInOrder(_ one: Self, _ other: Self) -> Bool {
+    (one.participant.text, one.stream) < (other.participant.text, other.stream)
+  }
+}
+
+extension RecordingStatus {
+  /// Participants in the order of their ids, and the streams of each.
+  static func isInOrder(_ one: Self, _ other: Self) -> Bool {
+    (one.participant.text, one.stream) < (other.participant.text, other.stream)
+  }
 }

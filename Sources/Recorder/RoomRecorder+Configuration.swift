@@ -56,12 +56,23 @@ extension RoomRecorder {
       case overloaded
       /// Something will be missing from the files, because it does not fit into the memory for queued frames.
       case memoryFull
+      /// Media is not recorded, because a limit of the recorder is reached.
+      case notRecorded
     }
 
     public let kind: Kind
     /// The recording's participant; if the whole disk is affected, the participant whose recording noticed it first.
     public let participant: ParticipantID
+    /// The number of the stream whose recording is affected; nil if it is more than one.
+    public let stream: Int?
     public let sentence: String
+
+    init(kind: Kind, participant: ParticipantID, stream: Int? = nil, sentence: String) {
+      self.kind = kind
+      self.participant = participant
+      self.stream = stream
+      self.sentence = sentence
+    }
 
     public var description: String { sentence }
   }

@@ -5,9 +5,11 @@ import Synchronization
 
 /// Records participants: frames in, finished files out.
 ///
-/// For each participant it writes up to three files into the folder, `<name>.webm` (VP8 and Opus), `<name>.ogg` (Opus)
-/// and `<name>.json` (the manifest); with a segment limit, `<name>.0001.webm` and so on. It runs on its own thread,
-/// because writing can block. Its callers never wait: their events go into a queue of bounded memory.
+/// A recording is one stream of a participant: at most one video and one audio track. For each it writes up to three
+/// files into the folder, `<name>.webm` (VP8 and Opus), `<name>.ogg` (Opus) and `<name>.json` (the manifest); with a
+/// segment limit, `<name>.0001.webm` and so on. The recordings of further streams are `<name>.2.webm` and so on, of up to
+/// 16 streams of a participant. It runs on its own thread, because writing can block. Its callers never wait: their
+/// events go into a queue of bounded memory.
 public actor RoomRecorder: MediaSink {
   /// The interval at which queued frames are written.
   static let tick = Duration.milliseconds(100)
@@ -17,14 +19,14 @@ public actor RoomRecorder: MediaSink {
 
   /// Problems while recording, as they occur; the newest 100 are buffered. Ends after `finish`.
   public nonisolated let problems: AsyncStream<Problem>
-  /// Participants whose next frame should be a keyframe, because a segment is over or frames were dropped. Repeated
+  /// Video tracks whose next frame should be a keyframe, because a segment is over or frames were dropped. Repeated
   /// every 500 ms until a keyframe arrives; the newest 100 are buffered. Ends after `finish`.
-  public nonisolated let keyframeRequests: AsyncStream<ParticipantID>
+  public nonisolated let keyframeRequests: AsyncStream<TrackID>
   /// The results of closed recordings; the newest 1,000 are buffered. Ends after `finish`.
   public nonisolated let summaries: AsyncStream<RecordingSummary>
 
   private nonisolated let problemInput: AsyncStream<Problem>.Continuation
-  private nonisolated let requestInput: AsyncStream<ParticipantID>.Continuation
+  private nonisolated let requestInput: AsyncStream<TrackID>.Continuation
   private nonisolated let summaryInput: AsyncStream<RecordingSummary>.Continuation
   private nonisolated let inbox: RecordingQueue
   private nonisolated let monitor: DiskMonitor
@@ -33,10 +35,10 @@ public actor RoomRecorder: MediaSink {
   /// What the recordings share: an id, and one reading of the wall clock.
   public nonisolated let session: RecordingSession
 
-  private let environment: ParticipantRecording.Environment
-  private var recordings: [ParticipantID: ParticipantRecording] = [:]
+  private let environment: StreamRecording.Environment
+  private var participants: [ParticipantID: ParticipantRecordings] = [:]
   /// Recordings that have ended, but are not completely on the disk.
-  private var closing: [ParticipantRecording] = []
+  private var closing: [StreamRecording] = []
   private var ending: EndReason?
   private var endingSummaries: [RecordingSummary] = []
   private var hasFinished = false
@@ -63,7 +65,7 @@ public actor RoomRecorder: MediaSink {
       })
     let (problems, problemInput) = AsyncStream.makeStream(of: Problem.self, bufferingPolicy: .bufferingNewest(100))
     let (requests, requestInput) = AsyncStream.makeStream(
-      of: ParticipantID.self, bufferingPolicy: .bufferingNewest(100))
+      of: TrackID.self, bufferingPolicy: .bufferingNewest(100))
     (summaries, summaryInput) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1_000))
     (self.problems, self.problemInput) = (problems, problemInput)
     (keyframeRequests, self.requestInput) = (requests, requestInput)
@@ -73,7 +75,7 @@ public actor RoomRecorder: MediaSink {
     let session = configuration.session ?? RecordingSession()
     self.session = session
     let report: (Problem) -> Void = { problemInput.yield($0) }
-    environment = ParticipantRecording.Environment(
+    environment = StreamRecording.Environment(
       folder: folder, room: configuration.room, session: session, alignmentDelay: configuration.alignmentDelay,
       verification: configuration.verifies
         ? VerificationPool(
@@ -123,40 +125,41 @@ public actor RoomRecorder: MediaSink {
   ) {
     let now = MonotonicInstant(now)
     let clock = WallClock(moment: now, secondsSince1970: wallClock)
-    carryOut(inbox.begin(participant, name: name, clock: clock, now: now), for: participant)
+    carryOut(inbox.begin(participant, name: name, clock: clock, now: now))
   }
 
-  /// Records a media event of a participant; events must be in order. Ignored for a participant who is not being
-  /// recorded. Returns immediately, even if the disk blocks.
+  /// Records a media event of a participant; events must be in order. The first event of a further stream begins a further
+  /// recording, up to 16 recordings of a participant; a number below 1 counts as 1. Ignored for a participant who is not
+  /// being recorded. Returns immediately, even if the disk blocks.
   public nonisolated func receive(_ event: MediaEvent, of participant: ParticipantID, now: ContinuousClock.Instant) {
-    carryOut(inbox.receive(event, of: participant, now: MonotonicInstant(now)), for: participant)
+    carryOut(inbox.receive(event, of: participant, now: MonotonicInstant(now)))
   }
 
-  /// Notes in the manifest over which candidate pair the media of a participant comes from now on. Ignored for a
-  /// participant who is not being recorded. Returns immediately.
+  /// Notes in the manifests over which candidate pair the media of a participant comes from now on, also in those of
+  /// streams that begin later. Ignored for a participant who is not being recorded. Returns immediately.
   public nonisolated func setPath(
     _ path: RecordingManifest.NetworkPath, of participant: ParticipantID, now: ContinuousClock.Instant = .now
   ) {
-    carryOut(inbox.setPath(path, of: participant, now: MonotonicInstant(now)), for: participant)
+    carryOut(inbox.setPath(path, of: participant, now: MonotonicInstant(now)))
   }
 
-  /// Notes in the manifest something that keeps media of a participant out of the recording, for example a codec that is not
-  /// supported. The manifest is then written even if no media ever arrives. Ignored for a participant who is not being
-  /// recorded. Returns immediately.
+  /// Notes in the manifests something that keeps media of a participant out of the recordings, for example a codec that is not
+  /// supported. Streams that begin later do not note it. The manifest of the first stream is then written even if no media
+  /// ever arrives. Ignored for a participant who is not being recorded. Returns immediately.
   ///
   /// - Parameter sentence: one sentence, printable and of bounded length.
   public nonisolated func addProblem(
     _ sentence: String, of participant: ParticipantID, now: ContinuousClock.Instant = .now
   ) {
-    carryOut(inbox.addProblem(sentence, of: participant, now: MonotonicInstant(now)), for: participant)
+    carryOut(inbox.addProblem(sentence, of: participant, now: MonotonicInstant(now)))
   }
 
-  /// Ends the recording of a participant. Returns immediately; when the files are closed, `summaries` emits the result,
-  /// unless there was nothing to record.
+  /// Ends the recordings of a participant. Returns immediately; when the files are closed, `summaries` emits the result of
+  /// each, unless there was nothing to record.
   public nonisolated func end(
     _ participant: ParticipantID, reason: RecordingEndReason, now: ContinuousClock.Instant = .now
   ) {
-    carryOut(inbox.end(participant, reason: reason, now: MonotonicInstant(now)), for: participant)
+    carryOut(inbox.end(participant, reason: reason, now: MonotonicInstant(now)))
   }
 
   /// Ends all recordings and the recorder: later events are ignored.
@@ -166,8 +169,8 @@ public actor RoomRecorder: MediaSink {
   ///   - now: the time of the call.
   ///   - limit: how long to wait for a disk that does not work. Frames that are not on the disk by then are missing,
   ///     and the files stay unfinished but readable.
-  /// - Returns: the results of the recordings that were not closed before, in the order of the participants' ids.
-  ///   `summaries` emits them as well.
+  /// - Returns: the results of the recordings that were not closed before, in the order of the participants' ids and of
+  ///   their streams. `summaries` emits them as well.
   @discardableResult
   public nonisolated func finish(
     reason: RecordingEndReason = .stopped, now: ContinuousClock.Instant = .now, within limit: Duration = .seconds(10)
@@ -189,12 +192,7 @@ public actor RoomRecorder: MediaSink {
     let delay = (inbox.delay.roundedSeconds * 10).rounded() / 10
     let missing = delay > 0 ? " Media received in the last \(delay) s of the call is not written." : ""
     for status in status() {
-      let sentence =
-        "The recording of “\(status.participant)” could not be finished within \(limit): "
-        + (isOfDisk ? "the disk does not respond." : "the processor had no time.")
-        + "\(missing) Its files can be read as far as they go; a repair completes them."
-      problemInput.yield(
-        Problem(kind: isOfDisk ? .lost : .overloaded, participant: status.participant, sentence: sentence))
+      problemInput.yield(.notFinished(status, within: limit, isOfDisk: isOfDisk, missing: missing))
     }
     endStreams()
     return []
@@ -202,8 +200,8 @@ public actor RoomRecorder: MediaSink {
 
   // MARK: Status
 
-  /// Returns the status of each recording, in the order of the participants' ids. It is up to date unless the disk
-  /// blocks.
+  /// Returns the status of each recording, in the order of the participants' ids and of their streams. It is up to date
+  /// unless the disk blocks.
   public nonisolated func status() -> [RecordingStatus] {
     newestStatus.withLock { $0 }
   }
@@ -217,7 +215,7 @@ public actor RoomRecorder: MediaSink {
   /// set.
   package func advance(now: MonotonicInstant) {
     drain()
-    for recording in recordings.values { recording.advance(now: now) }
+    for recordings in participants.values { recordings.advance(now: now) }
     for recording in closing { recording.advance(now: now) }
     relieveMemory(now: now)
     if let ending, now >= ending.deadline {
@@ -230,7 +228,7 @@ public actor RoomRecorder: MediaSink {
     let isDue = statusTime.map { now - $0 >= Self.statusInterval } ?? true
     guard isDue || !usesSystemClock || ending != nil else { return }
     statusTime = now
-    let status = (Array(recordings.values) + closing).map(\.status).sorted { $0.participant.text < $1.participant.text }
+    let status = (participants.values.flatMap(\.all) + closing).map(\.status).sorted(by: RecordingStatus.isInOrder)
     newestStatus.withLock { $0 = status }
   }
 
@@ -253,22 +251,22 @@ public actor RoomRecorder: MediaSink {
     let limit = inbox.limit
     var held = closing.reduce(0) { $0 + $1.heldBytes }
     // While the disk accepts nothing, ending a wait frees nothing.
-    var waiting: [(recording: ParticipantRecording, bytes: Int)] = []
-    for recording in recordings.values {
-      let bytes = recording.heldBytes
-      held += bytes
-      if bytes > 0, !recording.isStalled { waiting.append((recording, bytes)) }
+    var waiting: [(recordings: ParticipantRecordings, bytes: Int)] = []
+    for recordings in participants.values {
+      held += recordings.heldBytes
+      let bytes = recordings.releasableBytes
+      if bytes > 0 { waiting.append((recordings, bytes)) }
     }
     guard held > RecordingQueue.shortage(of: limit) else { return }
     waiting.sort { $0.bytes > $1.bytes }
     for everything in [false, true] {
       for index in waiting.indices where waiting[index].bytes > 0 {
         if held <= limit / 4 { return }
-        let recording = waiting[index].recording
-        recording.endWaiting(everything: everything, now: now)
-        let bytes = recording.heldBytes
-        held += bytes - waiting[index].bytes
-        waiting[index].bytes = bytes
+        let recordings = waiting[index].recordings
+        let before = recordings.heldBytes
+        recordings.endWaiting(everything: everything, now: now)
+        held += recordings.heldBytes - before
+        waiting[index].bytes = recordings.releasableBytes
       }
     }
   }
@@ -280,26 +278,26 @@ public actor RoomRecorder: MediaSink {
     }
     switch entry.step {
     case .begin(let name, let clock):
-      guard recordings[entry.participant] == nil, ending == nil else { return }
-      recordings[entry.participant] = ParticipantRecording(
+      guard participants[entry.participant] == nil, ending == nil else { return }
+      participants[entry.participant] = ParticipantRecordings(
         entry.participant, name: name, clock: clock, environment: environment)
     case .receive(let event, let dropped):
-      recordings[entry.participant]?.receive(event, dropped: dropped, now: entry.now)
+      participants[entry.participant]?.receive(event, dropped: dropped, now: entry.now)
     case .path(let path):
-      recordings[entry.participant]?.setPath(path, now: entry.now)
+      participants[entry.participant]?.setPath(path, now: entry.now)
     case .problem(let sentence):
-      recordings[entry.participant]?.addProblem(sentence)
+      participants[entry.participant]?.addProblem(sentence)
     case .end(let reason, let dropped):
-      guard let recording = recordings.removeValue(forKey: entry.participant) else { return }
-      recording.end(reason, dropped: dropped, now: entry.now)
-      closing.append(recording)
+      guard let recordings = participants.removeValue(forKey: entry.participant) else { return }
+      recordings.end(reason, dropped: dropped, now: entry.now)
+      closing += recordings.all
     case .finish(let ending, let dropped):
       self.ending = ending
-      for participant in recordings.keys.sorted(by: { $0.text < $1.text }) {
-        guard let recording = recordings.removeValue(forKey: participant) else { continue }
-        recording.end(ending.reason, dropped: dropped[participant] ?? [:], now: entry.now)
-        closing.append(recording)
+      for recordings in participants.values.sorted(by: { $0.participant.text < $1.participant.text }) {
+        recordings.end(ending.reason, dropped: dropped, now: entry.now)
+        closing += recordings.all
       }
+      participants = [:]
     }
   }
 
@@ -312,20 +310,20 @@ public actor RoomRecorder: MediaSink {
     }
     closing.removeAll(where: \.isClosed)
     var held: [ParticipantID: Int] = [:]
-    for recording in recordings.values { held[recording.participant] = recording.heldBytes }
+    for recordings in participants.values { held[recordings.participant] = recordings.heldBytes }
     for recording in closing { held[recording.participant, default: 0] += recording.heldBytes }
     if let stall = inbox.finishBatch(downstream: held) { resume(after: stall) }
     guard let ending, closing.isEmpty else { return }
     hasFinished = true
     self.ending = nil
     newestStatus.withLock { $0 = [] }
-    ending.result.yield(endingSummaries.sorted { $0.participant.text < $1.participant.text })
+    ending.result.yield(endingSummaries.sorted(by: RecordingSummary.isInOrder))
     endStreams()
   }
 
   /// Records and reports the end of an interval in which nothing was processed and of which the user was notified.
   private func resume(after stall: RecordingQueue.Stall) {
-    let all = Array(recordings.values) + closing
+    let all = participants.values.flatMap(\.all) + closing
     if stall.isOfDisk { for recording in all { recording.recordStall(from: stall.start, until: stall.end) } }
     guard let first = all.map(\.participant).min(by: { $0.text < $1.text }) else { return }
     let seconds = max(1, (stall.end - stall.start).milliseconds / 1_000)
@@ -335,9 +333,9 @@ public actor RoomRecorder: MediaSink {
     problemInput.yield(Problem(kind: .resumed, participant: first, sentence: sentence))
   }
 
-  private nonisolated func carryOut(_ outcome: RecordingQueue.Outcome, for participant: ParticipantID) {
+  private nonisolated func carryOut(_ outcome: RecordingQueue.Outcome) {
     if let problem = outcome.problem { problemInput.yield(problem) }
-    if outcome.wantsKeyframe { requestInput.yield(participant) }
+    if let track = outcome.keyframeRequest { requestInput.yield(track) }
     if outcome.wakes, usesSystemClock { wake() }
   }
 

@@ -20,7 +20,7 @@ struct FrameDropperTests {
   private func droppedBefore(
     _ frame: EncodedFrame, _ dropper: inout FrameDropper, _ capacity: FrameDropper.Capacity
   ) -> Int? {
-    switch dropper.admit(frame, of: .init(of: frame), capacity: { capacity }) {
+    switch dropper.admit(frame, of: frame.track, capacity: { capacity }) {
     case .admitted(let dropped): dropped?.count ?? 0
     case .dropped: nil
     }
@@ -33,7 +33,7 @@ struct FrameDropperTests {
     #expect(droppedBefore(frame(1), &dropper, .full) == nil)
     #expect(droppedBefore(frame(2), &dropper, .ample) == nil)
     #expect(droppedBefore(frame(3, isKeyframe: true), &dropper, .low) == nil)
-    #expect(dropper.isDropping(.init(Self.anna, .video)))
+    #expect(dropper.isDropping(.init(of: Self.anna, kind: .video)))
     #expect(droppedBefore(frame(4, isKeyframe: true), &dropper, .ample) == 3)
     #expect(droppedBefore(frame(5), &dropper, .low) == 0)
     #expect(dropper.tracks.isEmpty)
@@ -47,7 +47,7 @@ struct FrameDropperTests {
     #expect(droppedBefore(frame(2), &dropper, .full) == nil)
     #expect(droppedBefore(frame(3, .opus), &dropper, .low) == 0)
     #expect(droppedBefore(frame(4, of: Self.bert), &dropper, .low) == 0)
-    #expect(dropper.takeDropped(of: .init(Self.anna, .video))?.count == 1)
+    #expect(dropper.takeDropped(of: .init(of: Self.anna, kind: .video))?.count == 1)
     #expect(droppedBefore(frame(5), &dropper, .low) == 0)
   }
 
@@ -56,7 +56,7 @@ struct FrameDropperTests {
     var dropper = FrameDropper()
     var asked = 0
     func admit(_ frame: EncodedFrame, _ capacity: FrameDropper.Capacity) {
-      _ = dropper.admit(frame, of: .init(of: frame)) {
+      _ = dropper.admit(frame, of: frame.track) {
         asked += 1
         return capacity
       }
@@ -75,7 +75,7 @@ struct FrameDropperTests {
   func gap() throws {
     var dropper = FrameDropper()
     let lost = MediaGap(.lost, packetsLost: 2, framesDropped: 1, delay: .milliseconds(300))
-    let track = FrameDropper.Track(Self.anna, .video)
+    let track = TrackID(of: Self.anna, kind: .video)
     dropper.drop(frame(0, gap: lost), of: track) { .diskStalled }
     dropper.drop(frame(1, isKeyframe: true), of: track)
     let dropped = try #require(dropper.takeAll()[track])

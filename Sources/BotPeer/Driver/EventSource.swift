@@ -48,7 +48,7 @@ final class EventSource {
   func add(_ event: ParticipantEvent) {
     var event = event
     if case .media(.frame(var frame)) = event.event {
-      switch dropper.admit(frame, of: .init(of: frame), capacity: { isBehind ? .full : .ample }) {
+      switch dropper.admit(frame, of: frame.track, capacity: { isBehind ? .full : .ample }) {
       case .dropped:
         framesDropped[frame.owner, default: 0] += 1
         return
@@ -61,7 +61,7 @@ final class EventSource {
     }
     if case .ended = event.event {
       framesDropped[event.participant] = nil
-      for kind in MediaKind.allCases { _ = dropper.takeDropped(of: .init(event.participant, kind)) }
+      _ = dropper.takeDropped(of: event.participant)
     }
     if case .media = event.event {} else { isUrgent = true }
     pending.append(event)

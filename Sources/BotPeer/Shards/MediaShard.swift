@@ -126,7 +126,7 @@ final class EventForwarder {
     var event = event
     if case .media(.frame(var frame)) = event.event {
       let isFull = pending.count + inFlight.value.load(ordering: .relaxed) >= EventSource.highWatermark
-      let admission = dropper.admit(frame, of: .init(of: frame), capacity: { isFull ? .full : .ample })
+      let admission = dropper.admit(frame, of: frame.track, capacity: { isFull ? .full : .ample })
       guard case .admitted(let dropped) = admission else { return }
       if let dropped {
         frame.gap = dropped.gap(before: frame.gap)
@@ -134,7 +134,7 @@ final class EventForwarder {
       }
     }
     if case .ended = event.event {
-      for kind in MediaKind.allCases { _ = dropper.takeDropped(of: .init(event.participant, kind)) }
+      _ = dropper.takeDropped(of: event.participant)
     }
     pending.append(event)
   }

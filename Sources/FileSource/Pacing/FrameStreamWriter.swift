@@ -18,7 +18,7 @@ package struct FrameStreamWriter {
   }
 
   package mutating func give(_ frame: EncodedFrame) {
-    let track = FrameDropper.Track(of: frame)
+    let track = frame.track
     if dropper.isDropping(track), !frame.isKeyframe {
       lostFrames += 1
       return

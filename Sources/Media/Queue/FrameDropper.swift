@@ -29,21 +29,7 @@ package struct FrameDropper: Sendable {
     case dropped(DroppedFrameRun)
   }
 
-  package struct Track: Hashable, Sendable {
-    package let owner: ParticipantID
-    package let kind: MediaKind
-
-    package init(_ owner: ParticipantID, _ kind: MediaKind) {
-      self.owner = owner
-      self.kind = kind
-    }
-
-    package init(of frame: EncodedFrame) {
-      self.init(frame.owner, frame.codec.kind)
-    }
-  }
-
-  private var dropped: [Track: DroppedFrameRun] = [:]
+  private var dropped: [TrackID: DroppedFrameRun] = [:]
 
   package init() {}
 
@@ -53,7 +39,7 @@ package struct FrameDropper: Sendable {
   ///   - capacity: called at most once, and not at all for a frame that is dropped in any case.
   ///   - reason: why the first frame is dropped.
   package mutating func admit(
-    _ frame: EncodedFrame, of track: Track, capacity: () -> Capacity, reason: () -> MediaGap.Reason = { .overloaded }
+    _ frame: EncodedFrame, of track: TrackID, capacity: () -> Capacity, reason: () -> MediaGap.Reason = { .overloaded }
   ) -> Admission {
     let before = dropped.isEmpty ? nil : dropped[track]
     let isAdmitted =
@@ -74,7 +60,7 @@ package struct FrameDropper: Sendable {
   /// - Returns: all frames dropped since the last admitted one, including this one.
   @discardableResult
   package mutating func drop(
-    _ frame: EncodedFrame, of track: Track, reason: () -> MediaGap.Reason = { .overloaded }
+    _ frame: EncodedFrame, of track: TrackID, reason: () -> MediaGap.Reason = { .overloaded }
   ) -> DroppedFrameRun {
     var sum = dropped[track] ?? DroppedFrameRun(reason())
     sum.add(frame)
@@ -83,15 +69,22 @@ package struct FrameDropper: Sendable {
   }
 
   /// The tracks whose frames are being dropped.
-  package var tracks: some Collection<Track> { dropped.keys }
+  package var tracks: some Collection<TrackID> { dropped.keys }
 
-  package func isDropping(_ track: Track) -> Bool { dropped[track] != nil }
+  package func isDropping(_ track: TrackID) -> Bool { dropped[track] != nil }
 
   /// Removes and returns the dropped frames of a track; nil if there are none.
-  package mutating func takeDropped(of track: Track) -> DroppedFrameRun? { dropped.removeValue(forKey: track) }
+  package mutating func takeDropped(of track: TrackID) -> DroppedFrameRun? { dropped.removeValue(forKey: track) }
+
+  /// Removes and returns the dropped frames of all tracks of a participant.
+  package mutating func takeDropped(of participant: ParticipantID) -> [TrackID: DroppedFrameRun] {
+    let taken = dropped.filter { $0.key.participant == participant }
+    for track in taken.keys { dropped[track] = nil }
+    return taken
+  }
 
   /// Removes and returns the dropped frames of every track.
-  package mutating func takeAll() -> [Track: DroppedFrameRun] {
+  package mutating func takeAll() -> [TrackID: DroppedFrameRun] {
     defer { dropped = [:] }
     return dropped
   }

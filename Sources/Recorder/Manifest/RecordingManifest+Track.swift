@@ -1,12 +1,17 @@
 public import Media
 
 extension RecordingManifest {
-  /// One track of the participant.
+  /// One track of the stream.
   public struct Track: Sendable, Hashable, Codable {
     /// `audio` or `video`.
     public var kind: String
+    /// What identifies the track in the participant's description: its mid, or `ssrc:` and its SSRC; absent if that is not
+    /// known. Up to 100 bytes, printable.
+    public var id: String?
     /// `opus` or `vp8`.
     public var codec: String
+    /// The profile of the codec; absent if it has none, or if that is not known.
+    public var profile: String?
     /// The position of the first frame. `duration` is measured from there to the end of the last written frame.
     public var start: Double = 0
     public var duration: Double = 0
@@ -113,7 +118,9 @@ extension RecordingManifest.Track {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     func count(_ key: CodingKeys) throws -> UInt64 { try fields.decodeIfPresent(UInt64.self, forKey: key) ?? 0 }
     kind = try fields.decode(String.self, forKey: .kind)
+    id = try fields.decodeIfPresent(String.self, forKey: .id)
     codec = try fields.decode(String.self, forKey: .codec)
+    profile = try fields.decodeIfPresent(String.self, forKey: .profile)
     start = try fields.decode(Double.self, forKey: .start)
     duration = try fields.decode(Double.self, forKey: .duration)
     frames = try fields.decode(UInt64.self, forKey: .frames)

@@ -2,13 +2,17 @@ import FoundationEssentials
 import Media
 import NIOCore
 
-/// The description of one participant's recording: the content of `<user>.json`.
+/// The description of the recording of one stream of a participant: the content of `<user>.json`, and of
+/// `<user>.2.json` for the participant's second stream.
 ///
 /// Times are seconds with three decimals, counted from `start`.
 public struct RecordingManifest: Sendable, Hashable, Codable {
-  /// The version that this program writes. It increases when the meaning of a field changes, not when a field is added.
-  public static let currentVersion = 1
+  /// The version that this program writes. It increases when the meaning or the name of a field changes, not when a field
+  /// is added. Version 1 named ``endReason`` `left` and ``DroppedFrames/framesDropped`` `picturesDropped`, and had no
+  /// ``stream``; it is read as well.
+  public static let currentVersion = 2
 
+  /// The version of the text that it was read from.
   public var version = RecordingManifest.currentVersion
   /// The program that wrote it.
   public var writer = "chatbot"
@@ -19,6 +23,8 @@ public struct RecordingManifest: Sendable, Hashable, Codable {
   public var user: String
   /// The participant's name, if known.
   public var name: String?
+  /// Which of the participant's streams was recorded.
+  public var stream = Stream(number: 1)
   /// The wall clock at the first frame of either track, ISO 8601 in UTC with milliseconds: when that frame would have
   /// arrived with the delay of the fastest frame of the first 10 s. It aligns the files of one room with each other.
   public var start: String
@@ -27,7 +33,7 @@ public struct RecordingManifest: Sendable, Hashable, Codable {
   /// From `start` to the end of the last written frame.
   public var duration: Double = 0
   /// How the recording ended; absent while it grows.
-  public var left: RecordingEndReason?
+  public var endReason: RecordingEndReason?
   public var alignment: Alignment
   public var files: [File] = []
   public var tracks: [Track] = []
@@ -98,6 +104,23 @@ public struct RecordingManifest: Sendable, Hashable, Codable {
 }
 
 extension RecordingManifest {
+  /// One of a participant's streams: tracks that belong together, such as a camera and its microphone (`a=msid`, RFC 8830).
+  public struct Stream: Sendable, Hashable, Codable {
+    /// Its number among the streams of the participant, from 1.
+    public var number: Int
+    /// Its id in `a=msid`; absent if it has none. Up to 100 bytes, printable.
+    public var id: String?
+    /// What it shows, where that is known: the value of `a=content` (RFC 4796), for example `slides`, or a description
+    /// that the signalling carries. Up to 100 bytes, printable.
+    public var content: String?
+
+    public init(number: Int, id: String? = nil, content: String? = nil) {
+      self.number = number
+      self.id = id
+      self.content = content
+    }
+  }
+
   /// The process that recorded, and when, by its monotonic clock.
   public struct Session: Sendable, Hashable, Codable {
     /// The same in all recordings of the process; 32 hexadecimal digits, random.
@@ -146,31 +169,84 @@ extension RecordingManifest {
     public var duration: Double = 0
     /// Frames that are in no file because the memory for queued frames was full, or because the disk did not accept
     /// them until the end.
-    public var picturesDropped: UInt64 = 0
+    public var framesDropped: UInt64 = 0
     /// Audio packets that are in no file, for the same reasons.
     public var packetsDropped: UInt64 = 0
 
     public init() {}
+
+    public init(from decoder: any Decoder) throws {
+      let fields = try decoder.container(keyedBy: CodingKeys.self)
+      stalls = try fields.decode(Int.self, forKey: .stalls)
+      duration = try fields.decode(Double.self, forKey: .duration)
+      let dropped = try DroppedFrames(from: decoder)
+      (framesDropped, packetsDropped) = (dropped.framesDropped, dropped.packetsDropped)
+    }
   }
 }
 
 extension RecordingManifest {
   /// Frames that arrived and are in no file, for one reason.
   public struct DroppedFrames: Sendable, Hashable, Codable {
-    public var picturesDropped: UInt64 = 0
+    /// Video frames.
+    public var framesDropped: UInt64 = 0
     /// Audio packets.
     public var packetsDropped: UInt64 = 0
 
     public init() {}
 
-    var isEmpty: Bool { picturesDropped == 0 && packetsDropped == 0 }
+    private enum VersionOneKeys: String, CodingKey { case picturesDropped }
+
+    public init(from decoder: any Decoder) throws {
+      let fields = try decoder.container(keyedBy: CodingKeys.self)
+      packetsDropped = try fields.decode(UInt64.self, forKey: .packetsDropped)
+      framesDropped =
+        try fields.decodeIfPresent(UInt64.self, forKey: .framesDropped)
+        ?? decoder.container(keyedBy: VersionOneKeys.self).decode(UInt64.self, forKey: .picturesDropped)
+    }
+
+    var isEmpty: Bool { framesDropped == 0 && packetsDropped == 0 }
 
     mutating func add(_ count: UInt64, of kind: MediaKind) {
       switch kind {
-      case .video: picturesDropped &+= count
+      case .video: framesDropped &+= count
       case .audio: packetsDropped &+= count
       }
     }
+  }
+}
+
+extension RecordingManifest {
+  private enum VersionOneKeys: String, CodingKey { case left }
+
+  /// Decodes a manifest of any version up to ``currentVersion``. Fields of a later one may have another meaning.
+  public init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    version = try fields.decode(Int.self, forKey: .version)
+    guard (1...Self.currentVersion).contains(version) else {
+      throw ReadingError(reason: "its version is \(version), and this program knows up to \(Self.currentVersion)")
+    }
+    writer = try fields.decode(String.self, forKey: .writer)
+    finished = try fields.decode(Bool.self, forKey: .finished)
+    room = try fields.decode(String.self, forKey: .room)
+    user = try fields.decode(String.self, forKey: .user)
+    name = try fields.decodeIfPresent(String.self, forKey: .name)
+    stream = try fields.decodeIfPresent(Stream.self, forKey: .stream) ?? Stream(number: 1)
+    start = try fields.decode(String.self, forKey: .start)
+    session = try fields.decodeIfPresent(Session.self, forKey: .session)
+    duration = try fields.decode(Double.self, forKey: .duration)
+    endReason =
+      try fields.decodeIfPresent(RecordingEndReason.self, forKey: .endReason)
+      ?? decoder.container(keyedBy: VersionOneKeys.self).decodeIfPresent(RecordingEndReason.self, forKey: .left)
+    alignment = try fields.decode(Alignment.self, forKey: .alignment)
+    files = try fields.decode([File].self, forKey: .files)
+    tracks = try fields.decode([Track].self, forKey: .tracks)
+    paths = try fields.decodeIfPresent([NetworkPath].self, forKey: .paths)
+    disk = try fields.decodeIfPresent(DiskStalls.self, forKey: .disk)
+    overload = try fields.decodeIfPresent(DroppedFrames.self, forKey: .overload)
+    memory = try fields.decodeIfPresent(DroppedFrames.self, forKey: .memory)
+    repaired = try fields.decodeIfPresent(Bool.self, forKey: .repaired)
+    problems = try fields.decode([String].self, forKey: .problems)
   }
 }
 
@@ -198,52 +274,4 @@ public enum RecordingEndReason: String, Sendable, Hashable, Codable, CaseIterabl
   case failed
   /// The recorder was stopped.
   case stopped
-}
-
-extension RecordingManifest {
-  /// The reason why a file is not a manifest.
-  public struct ReadingError: Error, Sendable, Hashable, CustomStringConvertible {
-    public let reason: String
-
-    public var description: String { "This is not a recording's manifest: \(reason)." }
-  }
-
-  /// The manifest as the JSON text of its file.
-  var json: ByteBuffer {
-    get throws {
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-      // The ids of users are in it.
-      let text = String(decoding: try encoder.encode(self), as: UTF8.self).escapingInvisibleInJSON
-      return ByteBuffer(string: text + "\n")
-    }
-  }
-
-  /// The maximum run of non-ASCII bytes; longer than in any text that the recorder writes.
-  private static let maximumRunOutsideASCII = 1_000
-
-  /// Parses a manifest's JSON text. A version higher than ``currentVersion`` is rejected, since its fields may have
-  /// another meaning.
-  public init(parsing json: [UInt8]) throws(ReadingError) {
-    if json.hasRunOutsideASCII(overInJSON: Self.maximumRunOutsideASCII) {
-      throw ReadingError(reason: "more than \(Self.maximumRunOutsideASCII) bytes in a row are not ASCII")
-    }
-    let read: RecordingManifest
-    do {
-      read = try JSONDecoder().decode(RecordingManifest.self, from: Data(json))
-    } catch {
-      throw ReadingError(reason: "\(error)")
-    }
-    guard (1...Self.currentVersion).contains(read.version) else {
-      throw ReadingError(reason: "its version is \(read.version), and this program knows up to \(Self.currentVersion)")
-    }
-    // A recorder lists each file once and writes one track of each kind.
-    guard Set(read.files.map(\.name)).count == read.files.count else {
-      throw ReadingError(reason: "it lists a file twice")
-    }
-    guard Set(read.tracks.map(\.kind)).count == read.tracks.count else {
-      throw ReadingError(reason: "it has two tracks of one kind")
-    }
-    self = read
-  }
 }

@@ -2,7 +2,7 @@ import Bitstream
 import Codecs
 import Media
 
-/// The path of a participant's frames before they reach a file: validators admit only what can be decoded, lost audio
+/// The path of a stream's frames before they reach a file: validators admit only what can be decoded, lost audio
 /// is concealed, frames are decoded to verify them, the timeline assigns positions, and counters collect data for the
 /// manifest.
 final class FramePipeline {
@@ -21,13 +21,13 @@ final class FramePipeline {
   /// When the last frame or sender report arrived.
   private var lastActivity: MonotonicInstant?
 
-  /// - Parameter verification: the pool that decodes frames to verify them; nil if frames are not verified.
-  init(alignmentDelay: Duration, verification: VerificationPool?) {
-    check = verification.map(FrameVerifier.init)
+  /// - Parameter verifier: decodes frames to verify them; nil if frames are not verified.
+  init(alignmentDelay: Duration, verifier: FrameVerifier?) {
+    check = verifier
     timeline = RecordingTimeline(alignmentDelay: alignmentDelay)
   }
 
-  /// Processes a media event of the participant.
+  /// Processes a media event of the stream.
   ///
   /// - Parameter dropped: how many of the frames that the frame's gap reports were dropped because memory was full.
   func receive(_ event: MediaEvent, dropped: Int = 0, now: MonotonicInstant) {

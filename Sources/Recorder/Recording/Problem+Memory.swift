@@ -1,6 +1,6 @@
 import Media
 
-/// What the user is told about the memory for queued frames.
+/// The messages to the user about the memory for queued frames and other limits.
 extension RoomRecorder.Problem {
   /// The memory is full, and frames are dropped.
   ///
@@ -34,6 +34,32 @@ extension RoomRecorder.Problem {
       sentence: (isOfDisk
         ? "The disk has not responded for \(seconds) s;" : "The processor has had no time to record for \(seconds) s;")
         + " received media waits in memory, up to \(size(limit)).")
+  }
+
+  /// A recording could not be finished in time.
+  ///
+  /// - Parameter missing: a sentence about what is not written, with a blank before it; empty if nothing is missing.
+  static func notFinished(
+    _ status: RecordingStatus, within limit: Duration, isOfDisk: Bool, missing: String
+  ) -> Self {
+    Self(
+      kind: isOfDisk ? .lost : .overloaded, participant: status.participant, stream: status.stream,
+      sentence: "The recording of \(subject(status.participant, stream: status.stream)) could not be finished within "
+        + "\(limit): " + (isOfDisk ? "the disk does not respond." : "the processor had no time.")
+        + "\(missing) Its files can be read as far as they go; a repair completes them.")
+  }
+
+  /// A participant has more streams than are recorded.
+  static func tooManyStreams(_ participant: ParticipantID) -> Self {
+    Self(
+      kind: .notRecorded, participant: participant,
+      sentence: "“\(participant)” sends more than \(ParticipantRecordings.maximum) streams; the further ones are not "
+        + "recorded.")
+  }
+
+  /// How sentences name a stream: by its participant, and by its number if it is not the first.
+  static func subject(_ participant: ParticipantID, stream: Int) -> String {
+    stream == 1 ? "“\(participant)”" : "stream \(stream) of “\(participant)”"
   }
 
   /// Returns a size as text: whole MiB, or KiB if it is less than one.

@@ -20,7 +20,8 @@ extension RecordingFiles {
     } catch {
       if error.isNameTaken {
         note(error.description)
-        environment.report(RoomRecorder.Problem(kind: .lost, participant: participant, sentence: error.description))
+        environment.report(
+          RoomRecorder.Problem(kind: .lost, participant: participant, stream: stream, sentence: error.description))
         abandon(file)
         return
       }
@@ -116,7 +117,7 @@ extension RecordingFiles {
     switch (reason, kind) {
     case (.overloaded, _): overload.add(count, of: kind)
     case (.memoryFull, _): memory.add(count, of: kind)
-    case (_, .video): disk.picturesDropped += count
+    case (_, .video): disk.framesDropped += count
     case (_, .audio): disk.packetsDropped += count
     }
   }

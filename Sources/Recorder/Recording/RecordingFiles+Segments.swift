@@ -11,7 +11,7 @@ extension RecordingFiles {
       before: timestamped, bytes: bytes, hasVideo: webM != nil, isBehind: trailing != nil, now: now)
     switch decision {
     case .goOn: break
-    case .askForKeyframe: environment.wantKeyframe(participant)
+    case .askForKeyframe: environment.wantKeyframe(TrackID(of: participant, stream: stream, kind: .video))
     case .cut:
       let hadVideo = webM != nil
       if timestamped.frame.codec.kind == .audio, trailing == nil {

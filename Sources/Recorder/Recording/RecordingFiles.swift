@@ -2,7 +2,7 @@ import Codecs
 import Media
 import NIOCore
 
-/// The media files of one participant: it assigns frames to files, and holds frames while the disk accepts none.
+/// The media files of one stream: it assigns frames to files, and holds frames while the disk accepts none.
 ///
 /// The `.ogg` contains all audio from the first packet on. The `.webm` starts with the recording if there was video
 /// within `alignmentDelay`; if video starts later, it begins with that video's first keyframe and contains the audio from
@@ -15,7 +15,8 @@ import NIOCore
 /// ```
 final class RecordingFiles {
   let participant: ParticipantID
-  let environment: ParticipantRecording.Environment
+  let stream: Int
+  let environment: StreamRecording.Environment
   let pipeline: FramePipeline
   let clock: WallClock
 
@@ -81,10 +82,11 @@ final class RecordingFiles {
   private static let maximumLateSegments = 4
 
   init(
-    of participant: ParticipantID, pipeline: FramePipeline, clock: WallClock,
-    environment: ParticipantRecording.Environment
+    of participant: ParticipantID, stream: Int, pipeline: FramePipeline, clock: WallClock,
+    environment: StreamRecording.Environment
   ) {
     self.participant = participant
+    self.stream = stream
     self.pipeline = pipeline
     self.clock = clock
     self.environment = environment

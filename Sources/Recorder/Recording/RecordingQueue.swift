@@ -15,45 +15,19 @@ import Synchronization
 ///
 /// The order of overload: docs/architecture.md.
 final class RecordingQueue: Sendable {
-  enum Step: Sendable {
-    case begin(name: String?, WallClock)
-    /// With the number of frames that were dropped before it; its gap reports them, too.
-    case receive(MediaEvent, dropped: Int)
-    case path(RecordingManifest.NetworkPath)
-    case problem(String)
-    /// With the dropped frames that no later frame reports.
-    case end(RecordingEndReason, dropped: [MediaKind: DroppedFrameRun])
-    case finish(EndReason, dropped: [ParticipantID: [MediaKind: DroppedFrameRun]])
-  }
-
-  struct Entry: Sendable {
-    let participant: ParticipantID
-    let step: Step
-    let now: MonotonicInstant
-  }
-
-  /// An interval in which the recorder's thread processed nothing of the queue.
-  struct Stall: Sendable {
-    let start: MonotonicInstant
-    let end: MonotonicInstant
-    /// Whether the disk was the cause, rather than this machine.
-    let isOfDisk: Bool
-  }
-
-  /// The actions for the caller that added an entry.
-  struct Outcome: Sendable {
-    /// Whether to wake the recorder's thread.
-    var wakes = false
-    var wantsKeyframe = false
-    var problem: RoomRecorder.Problem?
-  }
-
   /// How long the recorder's thread may be busy before the user is notified.
   static let stallThreshold = Duration.seconds(2)
   static let requestInterval = Duration.milliseconds(500)
   /// How long the recorder's thread may take for what it was given: if it takes longer while the memory is full, and
   /// not because of the disk, it has too little time. It looks at the queue every `RoomRecorder.tick`.
   static let maximumDelay = RoomRecorder.tick * 3
+
+  /// The streams of a participant that are recorded, besides the first one.
+  private struct Streams {
+    var numbers: Set<Int> = []
+    /// Whether there was one more than the limit.
+    var isExceeded = false
+  }
 
   private struct State {
     let budget: MemoryBudget
@@ -62,13 +36,13 @@ final class RecordingQueue: Sendable {
     var isWoken = false
     /// Bytes that were removed from the queue but are not on the disk.
     var downstreamBytes = 0
-    /// The participants who are recorded.
-    var participants: Set<ParticipantID> = []
+    /// The participants who are recorded, with their streams.
+    var participants: [ParticipantID: Streams] = [:]
     /// The bytes of each participant in the queue, and after it.
     var queuedBytes: [ParticipantID: Int] = [:]
     var downstream: [ParticipantID: Int] = [:]
-    /// When the last keyframe was requested from a participant whose video is dropped.
-    var lastRequests: [ParticipantID: MonotonicInstant] = [:]
+    /// When the last keyframe of a video track was requested whose frames are dropped.
+    var lastRequests: [TrackID: MonotonicInstant] = [:]
     /// When the thread became busy (the time of the newest entry then); nil while it is idle.
     var busySince: MonotonicInstant?
     /// The time of the newest entry.
@@ -135,41 +109,43 @@ final class RecordingQueue: Sendable {
     _ participant: ParticipantID, name: String?, clock: WallClock, now: MonotonicInstant
   ) -> Outcome {
     state.withLock { state in
-      state.participants.insert(participant)
+      if state.participants[participant] == nil { state.participants[participant] = Streams() }
       return append(Entry(participant: participant, step: .begin(name: name, clock), now: now), to: &state)
     }
   }
 
   func receive(_ event: MediaEvent, of participant: ParticipantID, now: MonotonicInstant) -> Outcome {
-    state.withLock { state in
-      guard case .frame(let frame) = event else {
-        if state.bytes > state.limit { return Outcome() }
-        return append(Entry(participant: participant, step: .receive(event, dropped: 0), now: now), to: &state)
-      }
-      return receive(frame, of: participant, now: now, state: &state)
+    let stream = event.streamNumber
+    return state.withLock { state in
+      if stream > 1, let rejected = reject(stream, of: participant, now: now, state: &state) { return rejected }
+      if case .frame(let frame) = event { return receive(frame, stream, of: participant, now: now, state: &state) }
+      // A description is small, and is not repeated.
+      if state.bytes > state.limit, !event.isDescription { return Outcome() }
+      return append(Entry(participant: participant, step: .receive(event, dropped: 0), now: now), to: &state)
     }
   }
 
   func setPath(_ path: RecordingManifest.NetworkPath, of participant: ParticipantID, now: MonotonicInstant) -> Outcome {
     state.withLock { state in
-      guard state.participants.contains(participant) else { return Outcome() }
+      guard state.participants[participant] != nil else { return Outcome() }
       return append(Entry(participant: participant, step: .path(path), now: now), to: &state)
     }
   }
 
   func addProblem(_ sentence: String, of participant: ParticipantID, now: MonotonicInstant) -> Outcome {
     state.withLock { state in
-      guard state.participants.contains(participant) else { return Outcome() }
+      guard state.participants[participant] != nil else { return Outcome() }
       return append(Entry(participant: participant, step: .problem(sentence), now: now), to: &state)
     }
   }
 
   func end(_ participant: ParticipantID, reason: RecordingEndReason, now: MonotonicInstant) -> Outcome {
     state.withLock { state in
-      var dropped: [MediaKind: DroppedFrameRun] = [:]
-      for kind in MediaKind.allCases { dropped[kind] = state.queue.dropper.takeDropped(of: .init(participant, kind)) }
-      state.lastRequests[participant] = nil
-      state.participants.remove(participant)
+      let dropped = state.queue.dropper.takeDropped(of: participant)
+      if !state.lastRequests.isEmpty {
+        state.lastRequests = state.lastRequests.filter { $0.key.participant != participant }
+      }
+      state.participants[participant] = nil
       let step = Step.end(reason, dropped: dropped)
       return append(Entry(participant: participant, step: step, now: now), to: &state)
     }
@@ -177,10 +153,9 @@ final class RecordingQueue: Sendable {
 
   func finish(_ ending: EndReason, now: MonotonicInstant) -> Outcome {
     state.withLock { state in
-      var dropped: [ParticipantID: [MediaKind: DroppedFrameRun]] = [:]
-      for (track, run) in state.queue.dropper.takeAll() { dropped[track.owner, default: [:]][track.kind] = run }
+      let dropped = state.queue.dropper.takeAll()
       state.lastRequests = [:]
-      state.participants = []
+      state.participants = [:]
       return append(
         Entry(participant: ParticipantID(""), step: .finish(ending, dropped: dropped), now: now), to: &state)
     }
@@ -229,10 +204,29 @@ final class RecordingQueue: Sendable {
 
   // MARK: Admission
 
+  /// Returns what to do with an event of a stream that is not recorded, because its participant has too many; nil for an
+  /// event that is.
+  private func reject(
+    _ stream: Int, of participant: ParticipantID, now: MonotonicInstant, state: inout State
+  ) -> Outcome? {
+    guard let streams = state.participants[participant], !streams.numbers.contains(stream) else { return nil }
+    if streams.numbers.count < ParticipantRecordings.maximum - 1 {
+      state.participants[participant]?.numbers.insert(stream)
+      return nil
+    }
+    if streams.isExceeded { return Outcome() }
+    state.participants[participant]?.isExceeded = true
+    let problem = RoomRecorder.Problem.tooManyStreams(participant)
+    var outcome = append(Entry(participant: participant, step: .problem(problem.sentence), now: now), to: &state)
+    outcome.problem = problem
+    return outcome
+  }
+
   private func receive(
-    _ frame: EncodedFrame, of participant: ParticipantID, now: MonotonicInstant, state: inout State
+    _ frame: EncodedFrame, _ stream: Int, of participant: ParticipantID, now: MonotonicInstant, state: inout State
   ) -> Outcome {
     state.newest = now
+    let track = TrackID(of: participant, stream: stream, kind: frame.codec.kind)
     let (limit, busySince) = (state.limit, state.busySince)
     let used = state.bytes
     let needed = used + frame.waitingCost
@@ -248,7 +242,7 @@ final class RecordingQueue: Sendable {
       } else {
         .full
       }
-    let admission = state.queue.dropper.admit(frame, of: .init(participant, frame.codec.kind)) {
+    let admission = state.queue.dropper.admit(frame, of: track) {
       capacity
     } reason: {
       cause(at: now, busySince: busySince)
@@ -264,12 +258,12 @@ final class RecordingQueue: Sendable {
       // Later frames of the track only wait for a keyframe, or for the same memory.
       if dropped.count == 1 {
         outcome.problem = overflowProblem(participant, cause: dropped.reason, state: &state)
-        if isVideo { state.lastRequests[participant] = nil }
+        if isVideo { state.lastRequests[track] = nil }
       }
-      let isDue = state.lastRequests[participant].map { now - $0 >= Self.requestInterval } ?? true
+      let isDue = state.lastRequests[track].map { now - $0 >= Self.requestInterval } ?? true
       if isVideo, used <= limit / 2, isDue {
-        state.lastRequests[participant] = now
-        outcome.wantsKeyframe = true
+        state.lastRequests[track] = now
+        outcome.keyframeRequest = track
       }
       outcome.problem = outcome.problem ?? stallProblem(participant, now: now, state: &state)
       return outcome
@@ -322,12 +316,4 @@ final class RecordingQueue: Sendable {
     return .nothingIsProcessed(
       for: now - since, isOfDisk: state.isStalledByDisk, limit: state.limit, participant: participant)
   }
-}
-
-/// A request to end all recordings: the reason, the deadline, and the receiver of the result.
-struct EndReason: Sendable {
-  let reason: RecordingEndReason
-  /// The time at which frames that are not on the disk are given up.
-  let deadline: MonotonicInstant
-  let result: AsyncStream<[RecordingSummary]>.Continuation
 }

@@ -8,7 +8,7 @@ extension RecordingManifest {
     if let index = tracks.firstIndex(where: { $0.kind == kind.rawValue }) {
       tracks[index].correct(to: written)
       // After a crash, the manifest does not count these frames as dropped yet.
-      if left == nil, let gap = tracks[index].unwrittenGap { count(tracks[index].gaps[gap], of: kind) }
+      if endReason == nil, let gap = tracks[index].unwrittenGap { count(tracks[index].gaps[gap], of: kind) }
     } else if written.frames > 0, let codec {
       var track = Track(codec: codec)
       track.start = written.start.roundedSeconds
@@ -24,7 +24,7 @@ extension RecordingManifest {
     switch (MediaGap.Reason(rawValue: gap.reason), kind) {
     case (.overloaded, _): overload = adding(dropped, of: kind, to: overload)
     case (.memoryFull, _): memory = adding(dropped, of: kind, to: memory)
-    case (_, .video): disk = disk ?? DiskStalls(); disk?.picturesDropped &+= dropped
+    case (_, .video): disk = disk ?? DiskStalls(); disk?.framesDropped &+= dropped
     case (_, .audio): disk = disk ?? DiskStalls(); disk?.packetsDropped &+= dropped
     }
   }

@@ -51,10 +51,11 @@ extension RecordingRepair {
 
   // MARK: Updating the entries
 
-  /// Updates the manifest to the current state of its files. It is finished when all of them are complete or were
-  /// deleted.
+  /// Updates the manifest to the current state of its files, in the current version. It is finished when all of them are
+  /// complete or were deleted.
   private func update(_ manifest: RecordingManifest, locked: OpenRecording) -> [RepairReport] {
     var manifest = manifest
+    manifest.version = RecordingManifest.currentVersion
     let bases = bases(of: manifest)
     let unlisted = unlistedNames(of: manifest).map { name in
       let base = bases.first { MediaName.isMedia(name, of: $0) } ?? ""
@@ -169,8 +170,23 @@ extension RecordingRepair {
   /// Whether the manifest has the name that the recorder gave it.
   private func hasOwnName(_ manifest: RecordingManifest) -> Bool {
     let wanted = SafeFileName(of: manifest.name ?? manifest.user).description
-    guard ownBase.hasPrefix(wanted) else { return false }
-    let rest = ownBase.dropFirst(wanted.count)
-    return rest.isEmpty || rest.first == "-" && Int(rest.dropFirst()) != nil
+    guard var rest = Self.rest(of: ownBase[...], after: wanted) else { return false }
+    if manifest.stream.number > 1 {
+      guard let further = Self.rest(of: rest, after: SafeFileName.base("", stream: manifest.stream.number)) else {
+        return false
+      }
+      rest = further
+    }
+    return rest.isEmpty
+  }
+
+  /// Returns what follows a part of a base name, and the number that was appended to it because it was taken; nil if it
+  /// does not begin with that part.
+  private static func rest(of base: Substring, after part: String) -> Substring? {
+    guard base.hasPrefix(part) else { return nil }
+    let rest = base.dropFirst(part.count)
+    guard rest.first == "-" else { return rest }
+    let digits = rest.dropFirst().prefix { $0.isASCII && $0.isNumber }
+    return digits.isEmpty ? rest : rest.dropFirst(1 + digits.count)
   }
 }

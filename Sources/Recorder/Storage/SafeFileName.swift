@@ -38,6 +38,13 @@ struct SafeFileName: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension SafeFileName {
+  /// Returns the wanted name of the recording of a further stream.
+  ///
+  /// - Parameters:
+  ///   - base: the name of the recording of the participant's first stream.
+  ///   - stream: the stream's number.
+  static func base(_ base: String, stream: Int) -> String { "\(base).\(stream)" }
+
   /// Returns the name of a recording's media file.
   ///
   /// - Parameters:

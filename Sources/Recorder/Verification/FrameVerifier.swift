@@ -3,8 +3,8 @@ import Media
 import NIOCore
 import Synchronization
 
-/// Decodes one participant's frames to verify them: all of them in order, as long as they stay within a budget and the
-/// pool has time.
+/// Decodes the frames of one stream to verify them: all of them in order, as long as its participant stays within a
+/// budget and the pool has time.
 ///
 /// ```
 ///               the budget or the memory is exceeded          a keyframe within the budget and the memory
@@ -34,7 +34,6 @@ final class FrameVerifier: Sendable {
     var decoding: MediaKind?
     /// Whether this verifier waits for a thread of the pool, or has one.
     var isScheduled = false
-    var budget = VerificationBudget()
     /// The size of the last keyframe.
     var size: VideoSize?
     var counts = Counts()
@@ -58,19 +57,20 @@ final class FrameVerifier: Sendable {
     }
   }
 
-  private let pool: VerificationPool
+  private let share: VerificationShare
+  private let stream: Int
   private let state = Mutex(State())
   private let decoders = Mutex(Decoders())
 
-  init(_ pool: VerificationPool) {
-    self.pool = pool
-    pool.participantBegan()
+  /// - Parameters:
+  ///   - share: what all verifiers of the participant share.
+  ///   - stream: the number of the stream.
+  init(_ share: VerificationShare, stream: Int = 1) {
+    self.share = share
+    self.stream = stream
   }
 
-  deinit {
-    giveUp()
-    pool.participantEnded()
-  }
+  deinit { giveUp() }
 
   // MARK: Frames
 
@@ -84,19 +84,17 @@ final class FrameVerifier: Sendable {
       defer { state.isScheduled = true }
       return !state.isScheduled
     }
-    if isToBeScheduled { pool.schedule(self, now: now) }
+    if isToBeScheduled { share.pool.schedule(self, now: now) }
   }
 
   /// Queues a frame, if it can be decoded and fits the budget and the memory.
   private func take(_ frame: EncodedFrame, state: inout State) -> Bool {
     if frame.isKeyframe { state.size = frame.size ?? state.size }
-    var budget = state.budget
-    let (size, waiting, cost) = (state.size, state.queue.bytes, frame.waitingCost)
-    let admission = state.queue.dropper.admit(frame, of: .init(of: frame)) {
-      if frame.codec.kind == .video, let size, !budget.spend(on: size, now: frame.arrived) { return .full }
-      return pool.reserve(cost, of: waiting) ? .ample : .full
+    let (size, cost) = (state.size, frame.waitingCost)
+    let admission = state.queue.dropper.admit(frame, of: track(of: frame)) {
+      if frame.codec.kind == .video, let size, !share.spend(on: size, of: stream, now: frame.arrived) { return .full }
+      return share.reserve(cost) ? .ample : .full
     }
-    state.budget = budget
     guard case .admitted = admission else { return false }
     state.queue.append(frame, bytes: cost)
     return true
@@ -135,10 +133,14 @@ final class FrameVerifier: Sendable {
         state.isScheduled = false
         return nil
       }
-      pool.release(bytes)
+      share.release(bytes)
       state.decoding = frame.codec.kind
       return frame
     }
+  }
+
+  private func track(of frame: EncodedFrame) -> TrackID {
+    TrackID(of: frame.owner, stream: stream, kind: frame.codec.kind)
   }
 
   // MARK: Results
@@ -152,46 +154,11 @@ final class FrameVerifier: Sendable {
   func giveUp() {
     state.withLock { state in
       if let kind = state.decoding.take() { state.counts.unverified[kind, default: 0] += 1 }
-      pool.release(state.queue.bytes)
+      share.release(state.queue.bytes)
       for (frame, _) in state.queue.takeAll() {
         state.counts.unverified[frame.codec.kind, default: 0] += 1
-        state.queue.dropper.drop(frame, of: .init(of: frame))
+        state.queue.dropper.drop(frame, of: track(of: frame))
       }
     }
-  }
-}
-
-/// A limit on the cost of decoding one participant's frames, so that they do not delay those of others.
-///
-/// The cost is counted in pixels, which determine libvpx's time regardless of a frame's bytes: 3 to 4 ns each. A change
-/// of size costs the same again, because libvpx reallocates its buffers. It is counted and not measured, so that the
-/// same call is always verified in the same way.
-struct VerificationBudget: Sendable {
-  /// The sustained rate: slightly more than 1920x1080 at 30 frames a second.
-  static let pixelsPerSecond = 70_000_000
-  /// The maximum after a pause.
-  static let burst = 2 * pixelsPerSecond
-
-  /// The fixed cost of a frame of any size.
-  static let pixelsPerVideoFrame = 20_000.0
-
-  private var left = Double(burst)
-  private var last: MonotonicInstant?
-  private var size: VideoSize?
-
-  /// Deducts a frame's cost, if the budget suffices.
-  ///
-  /// - Returns: whether it did.
-  mutating func spend(on size: VideoSize, now: MonotonicInstant) -> Bool {
-    if let last, now > last {
-      left = min(Double(Self.burst), left + (now - last).seconds * Double(Self.pixelsPerSecond))
-    }
-    last = max(last ?? now, now)
-    let pixels = Double(size.width) * Double(size.height) + Self.pixelsPerVideoFrame
-    let cost = self.size == size ? pixels : 2 * pixels
-    guard cost <= left else { return false }
-    left -= cost
-    self.size = size
-    return true
   }
 }

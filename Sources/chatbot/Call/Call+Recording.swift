@@ -63,7 +63,7 @@ extension Call {
   private func tell(_ problem: RoomRecorder.Problem, _ parts: Parts) {
     let user: Logger.Metadata = ["user": "\(problem.participant)"]
     switch problem.kind {
-    case .stalled: log.warning("\(problem)", metadata: user)
+    case .stalled, .notRecorded: log.warning("\(problem)", metadata: user)
     case .resumed: log.notice("\(problem)", metadata: user)
     case .lost, .overloaded, .memoryFull:
       log.error("\(problem)", metadata: user)

@@ -204,7 +204,7 @@ struct Call {
       }
       for recorder in parts.recorder?.recorders ?? [] {
         group.addTask {
-          for await participant in recorder.keyframeRequests { parts.peer.requestKeyframe(of: participant) }
+          for await track in recorder.keyframeRequests { parts.peer.requestKeyframe(of: track.participant) }
           return nil
         }
       }

@@ -9,9 +9,14 @@ struct RecordingReport {
     self.summary = summary
   }
 
-  /// The paths on one text line, then one text line for each track, and one for each of the first problems.
+  /// The paths on one text line, then one text line for each track, and one for each of the first problems. A further
+  /// stream of a user has a text line that says what it is.
   var text: String {
     var lines = [summary.paths.joined(separator: " ")]
+    if summary.stream > 1 {
+      let user = summary.manifest.user.printable(utf8Bytes: 100)
+      lines.append("  stream \(summary.stream) of \(user)" + (summary.manifest.stream.content.map { ": \($0)" } ?? ""))
+    }
     if let video = summary.track(.video) {
       lines.append(
         "  video \(video.codec) \(Self.text(of: video.sizes ?? [])), \(seconds(video.duration)) s, \(video.frames) frames, "

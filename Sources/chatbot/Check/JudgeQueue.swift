@@ -93,7 +93,7 @@ struct JudgeQueue {
   ) -> ParticipantID? {
     let capacity: FrameDropper.Capacity =
       hasRoom(share: 2, now: now) ? .ample : hasRoom(share: 1, now: now) ? .low : .full
-    switch queue.dropper.admit(videoFrame, of: .init(peer, .video), capacity: { capacity }) {
+    switch queue.dropper.admit(videoFrame, of: TrackID(of: peer, kind: .video), capacity: { capacity }) {
     case .admitted(let dropped):
       if let dropped { put(dropped, of: peer, now: now) }
       put(job, now: now)
@@ -120,8 +120,8 @@ struct JudgeQueue {
 
   /// Queues the counts of all skipped frames, because no more frames follow.
   mutating func reportAllSkipped(now: ContinuousClock.Instant) {
-    for (track, dropped) in queue.dropper.takeAll().sorted(by: { $0.key.owner.text < $1.key.owner.text }) {
-      put(dropped, of: track.owner, now: now)
+    for (track, dropped) in queue.dropper.takeAll().sorted(by: { $0.key.participant.text < $1.key.participant.text }) {
+      put(dropped, of: track.participant, now: now)
     }
   }
 
@@ -133,6 +133,6 @@ struct JudgeQueue {
 
   /// The peers from which a keyframe is needed to decode their frames again, if there is room for it.
   func wantedKeyframes(now: ContinuousClock.Instant) -> [ParticipantID] {
-    hasRoom(share: 2, now: now) ? queue.dropper.tracks.map(\.owner).sorted { $0.text < $1.text } : []
+    hasRoom(share: 2, now: now) ? queue.dropper.tracks.map(\.participant).sorted { $0.text < $1.text } : []
   }
 }

@@ -38,7 +38,7 @@ struct InspectedRecording {
   /// How the recording ended.
   var departure: (cause: PeerReport.Departure.Cause, sentence: String) {
     guard let manifest else { return (.closedByUs, "The file ends here.") }
-    return switch manifest.left {
+    return switch manifest.endReason {
     case .left: (.left, "The user left the room.")
     case .connectionLost: (.connectionLost, "The connection to the user was lost.")
     case .failed: (.failed, "The call with the user could not continue.")

@@ -5,8 +5,8 @@ import Logging
 import Media
 import Recorder
 
-/// Writes the chat of a room beside the recording of each user: `USER.chat.jsonl`, and `USER.vtt` with the same messages
-/// as subtitles. Their times are those of the recording.
+/// Writes the chat of a room beside each recording of a user: `USER.chat.jsonl`, and `USER.vtt` with the same messages as
+/// subtitles. Their times are those of the recording.
 ///
 /// A message waits until the time axis of a recording is known. One that is up to 5 s older than the first frame is at
 /// time 0.
@@ -39,7 +39,6 @@ actor ChatRecorder {
   }
 
   private struct Files {
-    var base: String
     var subtitles = WebVTTWriter()
     var isNew = true
     /// The number of the next message.
@@ -57,7 +56,8 @@ actor ChatRecorder {
   /// The bytes of the messages that wait.
   private(set) var waitingBytes = 0
   private var nextNumber = 0
-  private var files: [ParticipantID: Files] = [:]
+  /// The files by the name of their recording.
+  private var files: [String: Files] = [:]
   private var hasFailed = false
   /// The names of closed recordings, which the recorder may still list for a moment.
   private var closed: [String] = []
@@ -129,13 +129,13 @@ actor ChatRecorder {
     if let start = try? Date(summary.manifest.start, strategy: style) {
       write(beside: summary.base, of: summary.participant, start: start.timeIntervalSince1970)
     }
-    files[summary.participant] = nil
+    files[summary.base] = nil
     closed.append(summary.base)
     if closed.count > Self.maximumClosed { closed.removeFirst() }
   }
 
   private func write(beside base: String, of user: ParticipantID, start: Double) {
-    var file = files[user].flatMap { $0.base == base ? $0 : nil } ?? Files(base: base)
+    var file = files[base] ?? Files()
     for message in messages
     where message.number >= file.next && (message.user == nil || message.user == user)
       && message.secondsSince1970 >= start - Self.leadTime
@@ -143,13 +143,13 @@ actor ChatRecorder {
       let entry = ChatEntry(
         time: max(0, message.secondsSince1970 - start), secondsSince1970: message.secondsSince1970,
         sender: message.sender, senderName: message.name, text: message.text, direction: message.direction)
-      append(entry, to: &file, of: user)
+      append(entry, to: &file, beside: base, of: user)
     }
     file.next = nextNumber
-    files[user] = file
+    files[base] = file
   }
 
-  private func append(_ entry: ChatEntry, to file: inout Files, of user: ParticipantID) {
+  private func append(_ entry: ChatEntry, to file: inout Files, beside base: String, of user: ParticipantID) {
     if file.isFull { return }
     let json = Data(entry.jsonLine.utf8)
     let cue = Data(file.subtitles.text(appending: entry).utf8)
@@ -165,8 +165,8 @@ actor ChatRecorder {
     let flags = file.isNew ? O_EXCL : 0
     file.isNew = false
     do {
-      try AppendedText.append(json, to: "\(file.base).chat.jsonl", in: folder, path: path, flags: flags)
-      try AppendedText.append(cue, to: "\(file.base).vtt", in: folder, path: path, flags: flags)
+      try AppendedText.append(json, to: "\(base).chat.jsonl", in: folder, path: path, flags: flags)
+      try AppendedText.append(cue, to: "\(base).vtt", in: folder, path: path, flags: flags)
     } catch {
       if !hasFailed { log.error("Chat is not recorded: \(error)", metadata: ["user": "\(user)"]) }
       hasFailed = true

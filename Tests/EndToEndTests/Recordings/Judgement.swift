@@ -91,9 +91,9 @@ struct Judgement {
     let tracks = manifest["tracks"].list
     let videoTrack = tracks.first { $0["kind"] == "video" } ?? .null
     let audioTrack = tracks.first { $0["kind"] == "audio" } ?? .null
-    #expect(manifest["version"] == 1)
+    #expect(manifest["version"] == 2)
     #expect(manifest["finished"] == true)
-    #expect(manifest["left"] != .null)
+    #expect(manifest["endReason"] != .null)
     #expect(videoTrack["frames"].int == video.times.count)
     #expect(videoTrack["keyframes"].int == video.keyframes.count { $0 })
     #expect(audioTrack["frames"].int == audio.times.count)

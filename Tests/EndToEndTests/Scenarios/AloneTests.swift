@@ -21,7 +21,7 @@ extension EndToEndWithoutBrowsers {
         #expect(player.output.contains("a room server was started here: open http://127.0.0.1:3000/#a%20b"))
         let userRecording = try #require(try folder.userRecordings().first)
         #expect(userRecording.manifest["room"] == "a b")
-        #expect(userRecording.manifest["left"] == "stopped")
+        #expect(userRecording.manifest["endReason"] == "stopped")
         #expect(try await player.terminate().ending == .exit(0))
       }
     }
@@ -78,7 +78,7 @@ extension EndToEndWithoutBrowsers {
         let userRecording = try #require(try folder.userRecordings().first)
         #expect(userRecording.webm.video?.times.count == 120)
         #expect(try Recording.payloadDigests(of: userRecording.webm.file) == Recording.payloadDigests(of: short))
-        #expect(userRecording.manifest["left"] == "left")
+        #expect(userRecording.manifest["endReason"] == "left")
       }
     }
 

@@ -70,7 +70,7 @@ extension EndToEndWithoutBrowsers {
         #expect(
           Double(whileFull) > 30 * (roomAt - fullAt) - 15,
           .onQuietMachine("nothing is missing of what arrived while the disk was full"))
-        #expect(manifest["disk"]["picturesDropped"].int ?? 0 == 0 && manifest["disk"]["packetsDropped"].int ?? 0 == 0)
+        #expect(manifest["disk"]["framesDropped"].int ?? 0 == 0 && manifest["disk"]["packetsDropped"].int ?? 0 == 0)
       }
     }
 
@@ -95,7 +95,7 @@ extension EndToEndWithoutBrowsers {
         let manifest = try JSON(parsing: String(contentsOf: description, encoding: .utf8))
         let start = try #require(manifest.date("start"), "the manifest is complete")
         #expect(manifest["finished"] == true && manifest["files"].list.allSatisfy { $0["complete"] == true })
-        #expect(manifest["disk"]["picturesDropped"].int ?? 0 > 0)
+        #expect(manifest["disk"]["framesDropped"].int ?? 0 > 0)
         for file in folder.files("webm") {
           let about = try ExternalTool.run("mkvinfo", ["-a", file.path]).output
           #expect(about.contains("+ Cues") && about.contains("+ Duration"), "\(about)")

@@ -27,7 +27,7 @@ struct ManifestTests {
     let text = try folder.bytes("3f2a.json")
     let read = try RecordingManifest(parsing: text)
     #expect(read == summary.manifest)
-    #expect(read.version == 1 && read.finished && read.left == .connectionLost)
+    #expect(read.version == 2 && read.finished && read.endReason == .connectionLost)
     #expect(read.room == "100" && read.user == "3f2a")
     #expect(read.start == "2026-03-01T09:30:00.260Z")
     let video = try #require(summary.track(.video))
@@ -79,7 +79,7 @@ struct ManifestTests {
     #expect(summaries.map(\.base).allSatisfy { $0 == "Anna" })
     #expect(folder.names == ["Anna.json"])
     let manifest = try RecordingManifest(parsing: try folder.bytes("Anna.json"))
-    #expect(manifest.finished && manifest.left == .left && manifest.user == "anna")
+    #expect(manifest.finished && manifest.endReason == .left && manifest.user == "anna")
     #expect(manifest.problems == [sentence])
     #expect(manifest.tracks == [] && manifest.files == [] && manifest.duration == 0)
   }
@@ -103,7 +103,7 @@ struct ManifestTests {
   @Test("a manifest of a later version is rejected")
   func laterVersion() throws {
     var manifest = RecordingManifest(room: "1", user: "2", name: nil, start: "")
-    manifest.version = 2
+    manifest.version = 3
     let text = Array(try manifest.json.readableBytesView)
     #expect(throws: RecordingManifest.ReadingError.self) { try RecordingManifest(parsing: text) }
     #expect(throws: RecordingManifest.ReadingError.self) { try RecordingManifest(parsing: [0x7B]) }

@@ -103,7 +103,7 @@ struct MemoryShortageTests {
     #expect(recorder.peakMemory <= limit)
     let manifest = try #require(summaries.first { $0.participant.text == "flooder" }).manifest
     let track = try video("flooder", of: summaries)
-    let dropped = manifest.memory?.picturesDropped ?? 0
+    let dropped = manifest.memory?.framesDropped ?? 0
     #expect(dropped > 5 && track.frames + dropped == 120)
     #expect(track.gapTotals["memoryFull"]?.frames == dropped)
     #expect(manifest.overload == nil && manifest.disk == nil)

@@ -26,7 +26,7 @@ struct DiskFaultTests {
     #expect(kinds == [.stalled, .resumed], "\(problems)")
     #expect(problems.first?.sentence.contains("(error \(code))") == true)
     #expect(manifest.finished && manifest.files.allSatisfy(\.complete))
-    #expect(manifest.disk?.picturesDropped ?? 0 == 0 && manifest.disk?.packetsDropped ?? 0 == 0)
+    #expect(manifest.disk?.framesDropped ?? 0 == 0 && manifest.disk?.packetsDropped ?? 0 == 0)
     if begin == 2 {
       #expect(manifest.disk?.stalls == 1)
       #expect(abs((manifest.disk?.duration ?? 0) - 3) < 1.2)

@@ -38,7 +38,7 @@ struct DiskFullUntilEndTests {
     let summary = try #require(try await finishWithBlockedDisk(recorder, at: Script.beginning + .seconds(6)).first)
     let manifest = summary.manifest
     // A full disk has space reserved for closing the files.
-    #expect(manifest.finished == (fault == .full) && manifest.left == .stopped)
+    #expect(manifest.finished == (fault == .full) && manifest.endReason == .stopped)
     #expect(manifest.files.allSatisfy { $0.complete == (fault == .full) })
     #expect(summary.storageError?.code == fault.code)
     try folder.store(disk.files)
@@ -57,7 +57,7 @@ struct DiskFullUntilEndTests {
       #expect(track.gapTotals["diskStalled"]?.frames == UInt64(gap.frames))
       #expect(track.gapTotals["diskStalled"]?.duration == gap.duration)
       #expect(track.unwritten == gap.duration)
-      let dropped = kind == .video ? manifest.disk?.picturesDropped : manifest.disk?.packetsDropped
+      let dropped = kind == .video ? manifest.disk?.framesDropped : manifest.disk?.packetsDropped
       #expect(dropped == UInt64(gap.frames))
     }
     #expect(manifest.duration < 2.1)

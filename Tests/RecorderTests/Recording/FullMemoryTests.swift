@@ -22,7 +22,7 @@ struct FullMemoryTests {
     expectSame(blocks.payloads(.opus) == call.script.payloads(.opus))
     let sent = call.script.payloads(.vp8)
     let written = blocks.payloads(.vp8)
-    let dropped = Int(manifest.disk?.picturesDropped ?? 0)
+    let dropped = Int(manifest.disk?.framesDropped ?? 0)
     let missing = sent.count - written.count
     #expect(dropped > 30 && dropped == missing)
     // One gap, and after it a keyframe.
@@ -57,7 +57,7 @@ struct FullMemoryTests {
       from: 2, until: 8.5, change: { $0.fill(leaving: 100) },
       back: { $0.capacity = .max })
     let written = BlockReader(call.disk.files["anna.webm"] ?? []).payloads(.vp8).count
-    let dropped = Int(manifest.disk?.picturesDropped ?? 0)
+    let dropped = Int(manifest.disk?.framesDropped ?? 0)
     let missing = call.script.payloads(.vp8).count - written
     #expect(dropped > 30 && dropped == missing, "only frames that arrived and are in no file")
     let track = try #require(manifest.tracks.first { $0.kind == "video" })
@@ -80,7 +80,7 @@ struct FullMemoryTests {
     let files = call.disk.files
     try call.expectReadable(files)
     let blocks = BlockReader(files["anna.webm"] ?? [])
-    for (codec, dropped) in [(Codec.vp8, manifest.disk?.picturesDropped), (.opus, manifest.disk?.packetsDropped)] {
+    for (codec, dropped) in [(Codec.vp8, manifest.disk?.framesDropped), (.opus, manifest.disk?.packetsDropped)] {
       let lost = Int(dropped ?? 0)
       let missing = call.script.payloads(codec).count - blocks.payloads(codec).count
       #expect(lost > 0 && lost == missing, "\(codec)")
@@ -106,7 +106,7 @@ struct FullMemoryTests {
     let files = disk.files
     // Every frame that is in no file is counted.
     let videoFrames = script.payloads(.vp8).count - BlockReader(files["anna.webm"] ?? []).payloads(.vp8).count
-    let lost = Int(manifest.disk?.picturesDropped ?? 0)
+    let lost = Int(manifest.disk?.framesDropped ?? 0)
     #expect(lost > 20 && lost == videoFrames)
     let problems = await recorder.allProblems()
     let kinds = problems.map(\.kind)

@@ -31,7 +31,7 @@ struct GrowingFileTests {
     #expect(!manifest.finished)
     #expect(manifest.files.map(\.name) == ["anna.webm", "anna.ogg"])
     await recorder.finish(now: Script.beginning + .seconds(7))
-    #expect(try RecordingManifest(parsing: folder.bytes("anna.json")).left == .stopped)
+    #expect(try RecordingManifest(parsing: folder.bytes("anna.json")).endReason == .stopped)
   }
 
   @Test("all received media except at most the last second is on the disk", arguments: [1.55, 2.49, 3.72, 4.31, 5.03])

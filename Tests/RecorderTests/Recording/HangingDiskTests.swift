@@ -54,7 +54,7 @@ struct HangingDiskTests {
     let problems = await hang.recorder.allProblems()
     let kinds = problems.map(\.kind)
     #expect(kinds == [.stalled, .resumed], "\(problems)")
-    #expect(manifest.disk?.stalls == 1 && manifest.disk?.picturesDropped == 0 && manifest.disk?.packetsDropped == 0)
+    #expect(manifest.disk?.stalls == 1 && manifest.disk?.framesDropped == 0 && manifest.disk?.packetsDropped == 0)
     #expect(abs((manifest.disk?.duration ?? 0) - 10) < 0.5)
     print("measured: while a write hangs for 10 s, handing over a frame takes \(each)")
     #expect(each < .milliseconds(5))
@@ -78,7 +78,7 @@ struct HangingDiskTests {
     let files = hang.disk.files
     let blocks = BlockReader(files["anna.webm"] ?? [])
     expectSame(blocks.payloads(.opus) == script.payloads(.opus))
-    let dropped = Int(manifest.disk?.picturesDropped ?? 0)
+    let dropped = Int(manifest.disk?.framesDropped ?? 0)
     let missing = script.payloads(.vp8).count - blocks.payloads(.vp8).count
     #expect(dropped > 0 && dropped == missing)
     let problems = await hang.recorder.allProblems()

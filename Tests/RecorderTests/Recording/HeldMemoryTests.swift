@@ -41,7 +41,7 @@ struct HeldMemoryTests {
     #expect(anna.tracks.first { $0.kind == "audio" }?.frames == UInt64(honest.payloads(.opus).count))
     #expect(anna.alignment.source == "senderReports", "\(anna.alignment)")
     for summary in summaries {
-      #expect(summary.manifest.disk?.picturesDropped ?? 0 == 0, "\(summary.participant)")
+      #expect(summary.manifest.disk?.framesDropped ?? 0 == 0, "\(summary.participant)")
     }
   }
 }

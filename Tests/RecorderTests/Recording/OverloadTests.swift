@@ -24,7 +24,7 @@ struct OverloadTests {
     await folder.play([script], to: recorder, from: 7.000_001)
     let manifest = try #require(await recorder.finish(now: Script.beginning + .seconds(10)).first).manifest
     let written = BlockReader(try folder.bytes("anna.webm")).payloads(.vp8).count
-    let dropped = Int(manifest.overload?.picturesDropped ?? 0)
+    let dropped = Int(manifest.overload?.framesDropped ?? 0)
     let missing = script.payloads(.vp8).count - written
     #expect(dropped > 0 && dropped == missing)
     #expect(manifest.disk == nil && manifest.memory == nil)

@@ -37,7 +37,7 @@ struct RecordingQueueTests {
     for (entry, _) in queue.takeAll() {
       switch entry.step {
       case .receive: received[entry.participant, default: 0] += 1
-      case .end(_, let runs): dropped[entry.participant] = runs[.video].map { Int($0.count) } ?? 0
+      case .end(_, let runs): dropped[entry.participant] = runs.values.reduce(0) { $0 + $1.count }
       case .begin, .path, .problem, .finish: break
       }
     }
@@ -75,7 +75,7 @@ struct RecordingQueueTests {
     }
     _ = queue.end(anna, reason: .left, now: now(200 * milliseconds))
     for (entry, _) in queue.takeAll() {
-      if case .end(_, let dropped) = entry.step { return (dropped[.video]?.reason, problems) }
+      if case .end(_, let dropped) = entry.step { return (dropped.values.first?.reason, problems) }
     }
     return (nil, problems)
   }

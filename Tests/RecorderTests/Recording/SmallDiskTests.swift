@@ -49,7 +49,7 @@ struct SmallDiskTests {
     let last = await folder.play([script], to: recorder, from: 6)
     for tick in 1...12 { await recorder.advance(now: last + RoomRecorder.tick * tick) }
     let manifest = try #require(await recorder.finish(now: last + .seconds(2)).first).manifest
-    #expect(manifest.finished && manifest.disk?.stalls == 1 && manifest.disk?.picturesDropped == 0)
+    #expect(manifest.finished && manifest.disk?.stalls == 1 && manifest.disk?.framesDropped == 0)
     var written: [Codec: [[UInt8]]] = [:]
     for file in manifest.files {
       let path = "\(disk.path)/out/\(file.name)"

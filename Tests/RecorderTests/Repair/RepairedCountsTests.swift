@@ -110,7 +110,7 @@ struct RepairedCountsTests {
     #expect(gap.reason == "diskStalled" && gap.start == track.end)
     #expect(abs(gap.start + gap.duration - before.end) < 0.01)
     #expect(UInt64(gap.frames) + track.frames == before.frames && gap.frames > 30)
-    #expect(manifest.disk?.picturesDropped == UInt64(gap.frames))
+    #expect(manifest.disk?.framesDropped == UInt64(gap.frames))
     #expect(track.gapTotals["diskStalled"]?.frames == UInt64(gap.frames))
   }
 
@@ -131,7 +131,7 @@ struct RepairedCountsTests {
     let after = try self.manifest(in: folder)
     let last = try #require(after.tracks[index].gaps.last)
     #expect(last.reason == "memoryFull" && last.frames > 60)
-    #expect(after.memory?.picturesDropped == UInt64(last.frames) && after.disk == nil)
+    #expect(after.memory?.framesDropped == UInt64(last.frames) && after.disk == nil)
   }
 
   @Test("a manifest that was written before the first frame gets its tracks from the files")

@@ -1,6 +1,7 @@
 import Media
 import NIOCore
-import Recorder
+
+@testable import Recorder
 
 // Scripts use the recorder's internal time; the public methods use that of `ContinuousClock`.
 
@@ -27,17 +28,31 @@ extension RoomRecorder {
 
 extension EncodedFrame {
   init(
-    owner: ParticipantID, codec: Codec, time: MediaTime, payload: ByteBuffer, isKeyframe: Bool,
+    owner: ParticipantID, stream: Int = 1, codec: Codec, time: MediaTime, payload: ByteBuffer, isKeyframe: Bool,
     size: VideoSize? = nil, arrival: MonotonicInstant, gap: MediaGap? = nil
   ) {
     self.init(
-      owner: owner, codec: codec, time: time, payload: payload, isKeyframe: isKeyframe, size: size,
+      owner: owner, stream: stream, codec: codec, time: time, payload: payload, isKeyframe: isKeyframe, size: size,
       arrival: arrival.instant, gap: gap)
   }
 }
 
 extension ClockReport {
-  init(owner: ParticipantID, codec: Codec, time: MediaTime, ntp: UInt64, arrival: MonotonicInstant) {
-    self.init(owner: owner, codec: codec, time: time, ntp: ntp, arrival: arrival.instant)
+  init(
+    owner: ParticipantID, stream: Int = 1, codec: Codec, time: MediaTime, ntp: UInt64, arrival: MonotonicInstant
+  ) {
+    self.init(owner: owner, stream: stream, codec: codec, time: time, ntp: ntp, arrival: arrival.instant)
   }
+}
+
+// Tests of one stream need no share.
+
+extension FramePipeline {
+  convenience init(alignmentDelay: Duration, verification: VerificationPool?) {
+    self.init(alignmentDelay: alignmentDelay, verifier: verification.map { FrameVerifier($0) })
+  }
+}
+
+extension FrameVerifier {
+  convenience init(_ pool: VerificationPool) { self.init(VerificationShare(pool)) }
 }

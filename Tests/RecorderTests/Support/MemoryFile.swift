@@ -89,7 +89,13 @@ final class MemoryFile: RepairTarget {
 enum Unfinished {
   /// Returns the files of a small call as they are on the disk after a time, by name.
   static func files(after seconds: Double = 4, segment: SegmentLimit? = nil) async throws -> [String: [UInt8]] {
-    let script = try SmallCall.script(seconds)
+    try await files(of: try SmallCall.script(seconds), after: seconds, segment: segment)
+  }
+
+  /// Returns the files of a call as they are on the disk after a time, by name.
+  static func files(
+    of script: Script, after seconds: Double, segment: SegmentLimit? = nil
+  ) async throws -> [String: [UInt8]] {
     let disk = ScriptedDisk()
     let folder = TestFolder()
     let recorder = try folder.recorder(segment: segment, disk: disk)

@@ -22,9 +22,9 @@ enum SmallCall {
 
 extension Script {
   /// Returns the payloads of one track in the order of arrival.
-  func payloads(_ codec: Codec) -> [[UInt8]] {
+  func payloads(_ codec: Codec, stream: Int = 1) -> [[UInt8]] {
     inOrder.compactMap { entry in
-      guard case .frame(let frame) = entry.event, frame.codec == codec else { return nil }
+      guard case .frame(let frame) = entry.event, frame.codec == codec, frame.stream == stream else { return nil }
       return Array(frame.payload.readableBytesView)
     }
   }

@@ -87,13 +87,14 @@ struct Script {
   /// Adds frames.
   ///
   /// - Parameters:
+  ///   - stream: the number of the stream that they belong to.
   ///   - begin: when the first is captured, in seconds.
   ///   - base: the media time of the stream's start, in ticks.
   ///   - speed: the speed of the sender's media clock.
   ///   - delay: seconds from capture to arrival, by frame number.
   mutating func add(
-    _ pieces: [TestMedia.Piece], codec: Codec, begin: Double = 0, base: Int64 = 1_000_000, speed: Double = 1,
-    delay: (Int) -> Double = { _ in 0.01 }
+    _ pieces: [TestMedia.Piece], codec: Codec, stream: Int = 1, begin: Double = 0, base: Int64 = 1_000_000,
+    speed: Double = 1, delay: (Int) -> Double = { _ in 0.01 }
   ) {
     for (index, piece) in pieces.enumerated() {
       let captured = begin + Double(piece.ticks) / Double(codec.clockRate)
@@ -101,8 +102,8 @@ struct Script {
       let time = MediaTime(
         ticks: base + Int64((Double(piece.ticks) * speed).rounded()), rate: codec.clockRate)
       let frame = EncodedFrame(
-        owner: owner, codec: codec, time: time, payload: piece.payload, isKeyframe: piece.isKeyframe, size: piece.size,
-        arrival: arrival)
+        owner: owner, stream: stream, codec: codec, time: time, payload: piece.payload, isKeyframe: piece.isKeyframe,
+        size: piece.size, arrival: arrival)
       events.append((arrival, .frame(frame)))
     }
   }
@@ -111,7 +112,7 @@ struct Script {
   ///
   /// - Parameter times: when they are sent, in seconds.
   mutating func addReports(
-    _ codec: Codec, at times: [Double], begin: Double = 0, base: Int64 = 1_000_000, speed: Double = 1,
+    _ codec: Codec, stream: Int = 1, at times: [Double], begin: Double = 0, base: Int64 = 1_000_000, speed: Double = 1,
     error: Double = 0
   ) {
     for time in times {
@@ -123,8 +124,8 @@ struct Script {
           arrival,
           .clock(
             ClockReport(
-              owner: owner, codec: codec, time: MediaTime(ticks: ticks, rate: codec.clockRate), ntp: ntp,
-              arrival: arrival))
+              owner: owner, stream: stream, codec: codec, time: MediaTime(ticks: ticks, rate: codec.clockRate),
+              ntp: ntp, arrival: arrival))
         ))
     }
   }

@@ -54,4 +54,19 @@ import Testing
     #expect(lines[2] == "  problem: We refused the video of section 0: only H264 is offered, but we support VP8.")
     #expect(lines.count == 9 && lines[8] == "  and 2 more problems; the manifest lists them")
   }
+
+  @Test func itSaysWhichStreamOfAUserItIs() {
+    var manifest = RecordingManifest(room: "100", user: "anna", name: nil, start: "2026-03-01T09:30:00.250Z")
+    manifest.tracks = [RecordingManifest.Track(codec: .opus)]
+    func lines(_ base: String) -> [Substring] {
+      let summary = RecordingSummary(
+        participant: ParticipantID("anna"), folder: "out", base: base, manifest: manifest, storageError: nil)
+      return RecordingReport(summary).text.split(separator: "\n")
+    }
+    #expect(lines("anna").count == 2)
+    manifest.stream = .init(number: 2)
+    #expect(lines("anna.2").prefix(2) == ["out/anna.2.json", "  stream 2 of anna"])
+    manifest.stream.content = "slides"
+    #expect(lines("anna.2").prefix(2) == ["out/anna.2.json", "  stream 2 of anna: slides"])
+  }
 }

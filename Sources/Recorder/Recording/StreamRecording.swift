@@ -1,8 +1,8 @@
 import Media
 
-/// The recording of one participant, from the first frame to the end: the pipeline assigns positions to frames, the
-/// files store them, and the manifest describes the result.
-final class ParticipantRecording {
+/// The recording of one stream of a participant, from the first frame to the end: the pipeline assigns positions to
+/// frames, the files store them, and the manifest describes the result.
+final class StreamRecording {
   /// What all recordings of a recorder share.
   struct Environment {
     let folder: RecordingDirectory
@@ -15,12 +15,12 @@ final class ParticipantRecording {
     let health: StorageHealth
     /// Reports a problem when it arises.
     let report: (RoomRecorder.Problem) -> Void
-    /// Requests a keyframe from a participant.
-    let wantKeyframe: (ParticipantID) -> Void
+    /// Requests a keyframe of a track.
+    let wantKeyframe: (TrackID) -> Void
   }
 
   /// How often the manifest is updated while the recording grows.
-  private static let manifestInterval = Duration.seconds(10)
+  static let manifestInterval = Duration.seconds(10)
   /// How long events are accepted before frames are written: longer than the recorder's usual interval, so that this
   /// only applies to a burst of late events.
   private static let maximumPause = RoomRecorder.tick * 2
@@ -28,27 +28,37 @@ final class ParticipantRecording {
   private static let maximumVerification = Duration.seconds(2)
 
   let participant: ParticipantID
-  private let name: String?
-  private let clock: WallClock
-  private let environment: Environment
-  private let pipeline: FramePipeline
-  private let files: RecordingFiles
+  /// The stream's number, from 1.
+  let stream: Int
+  let name: String?
+  /// The recording of the participant's first stream, whose name this one's follows; nil if this is that recording.
+  let first: StreamRecording?
+  let clock: WallClock
+  let environment: Environment
+  let pipeline: FramePipeline
+  let files: RecordingFiles
 
   private var lastAdvance: MonotonicInstant?
-  private var manifestFile: ManifestFile?
-  private var manifestDue: MonotonicInstant?
-  private var manifestChanges = 0
+  var manifestFile: ManifestFile?
+  /// When the manifest is updated next.
+  var manifestDue: MonotonicInstant?
+  var manifestChanges = 0
+  /// Whether the last update of the manifest failed.
+  var manifestFailed = false
   /// The manifest as it was last stored; nil until the recording is finished.
-  private var finalManifest: RecordingManifest?
-  private var claimDue: MonotonicInstant?
-  private var hasGivenUp = false
+  var finalManifest: RecordingManifest?
+  /// When a name is claimed again, after a failure.
+  var claimDue: MonotonicInstant?
+  private(set) var hasGivenUp = false
   private var hasReportedOverload = false
-  private var ending: RecordingEndReason?
+  private(set) var ending: RecordingEndReason?
   /// Whether a problem was noted that a manifest must say even without media.
   private var hasProblem = false
   private var hasContent: Bool { hasProblem || pipeline.firstArrival != nil }
-  private var paths: [RecordingManifest.NetworkPath] = []
+  private(set) var paths: [RecordingManifest.NetworkPath] = []
   private static let maximumPaths = 100
+  /// What the participant's description said last of the stream.
+  private(set) var described: MediaStream
   /// The time limit for the verification of the last frames.
   private var verificationEnd: MonotonicInstant?
   /// The position at which the call ended; nil while it continues.
@@ -58,16 +68,26 @@ final class ParticipantRecording {
   /// Whether the recording has ended and nothing remains to be done.
   private(set) var isClosed = false
 
-  init(_ participant: ParticipantID, name: String?, clock: WallClock, environment: Environment) {
+  /// - Parameters:
+  ///   - verification: what the verifiers of the participant's streams share; nil if frames are not verified.
+  ///   - clock: the wall clock when the recording begins.
+  init(
+    _ stream: Int, of participant: ParticipantID, name: String?, after first: StreamRecording?, clock: WallClock,
+    verification: VerificationShare?, environment: Environment
+  ) {
     self.participant = participant
+    self.stream = stream
     self.name = name
+    self.first = first
     self.clock = clock
     self.environment = environment
-    pipeline = FramePipeline(alignmentDelay: environment.alignmentDelay, verification: environment.verification)
-    files = RecordingFiles(of: participant, pipeline: pipeline, clock: clock, environment: environment)
+    described = MediaStream(owner: participant, number: stream)
+    pipeline = FramePipeline(
+      alignmentDelay: environment.alignmentDelay, verifier: verification.map { FrameVerifier($0, stream: stream) })
+    files = RecordingFiles(of: participant, stream: stream, pipeline: pipeline, clock: clock, environment: environment)
   }
 
-  /// Processes a media event of the participant.
+  /// Processes a media event of the stream.
   ///
   /// - Parameter dropped: frames of its track that were dropped before it because the memory was full.
   func receive(_ event: MediaEvent, dropped: Int = 0, now: MonotonicInstant) {
@@ -79,23 +99,30 @@ final class ParticipantRecording {
     {
       reportOverload(gap)
     }
+    if case .described(let description) = event { describe(description) }
     pipeline.receive(event, dropped: dropped, now: now)
     if lastAdvance.map({ now - $0 >= Self.maximumPause }) ?? true { advance(now: now) }
   }
 
-  /// Notes the candidate pair over which the media comes from now on, for the next update of the manifest.
-  func setPath(_ path: RecordingManifest.NetworkPath, now: MonotonicInstant) {
-    guard paths.count < Self.maximumPaths else { return }
-    var path = path
-    path.since = clock.text(at: now)
-    paths.append(path)
+  /// Keeps what a description says. A later one may say less, for example while a screen is not shared.
+  private func describe(_ new: MediaStream) {
+    described.id = new.id ?? described.id
+    described.content = new.content ?? described.content
+    described.tracks.merge(new.tracks) { $1 }
   }
 
-  /// Notes a problem that others have found. The manifest says it even if there is no media.
-  func addProblem(_ sentence: String) {
+  /// Notes the candidate pair over which the media comes, for the next update of the manifest.
+  func addPath(_ path: RecordingManifest.NetworkPath) {
+    if paths.count < Self.maximumPaths { paths.append(path) }
+  }
+
+  /// Notes a problem that others have found.
+  ///
+  /// - Parameter isContent: whether the manifest says it even if there is no media.
+  func addProblem(_ sentence: String, isContent: Bool) {
     files.note(sentence)
     files.changes += 1
-    hasProblem = true
+    hasProblem = hasProblem || isContent
   }
 
   /// Writes what has waited long enough, and retries what the disk did not accept.
@@ -159,12 +186,13 @@ final class ParticipantRecording {
     let unwritten = pipeline.tracks(clock: clock, written: files.written, isHeldUp: true).map(\.unwritten).max() ?? 0
     let rest = unwritten > 0 ? "the last \(unwritten) s" : "the rest"
     let sentence =
-      "The recording of “\(participant)” could not be finished: the disk did not accept \(rest) of it. "
+      "The recording of \(subject) could not be finished: the disk did not accept \(rest) of it. "
       + (isWhole
         ? "Its files are closed and end before that."
         : "Its files can be read as far as they go; a repair completes them.")
     files.note(sentence)
-    environment.report(RoomRecorder.Problem(kind: .lost, participant: participant, sentence: sentence))
+    environment.report(
+      RoomRecorder.Problem(kind: .lost, participant: participant, stream: stream, sentence: sentence))
     // A failure of this write is ignored: the problem has been reported.
     let last = manifest(isFinished: isWhole, now: now)
     if let json = try? last.json { try? manifestFile?.replace(json, isLast: true) }
@@ -183,11 +211,15 @@ final class ParticipantRecording {
     if hasReportedOverload { return }
     hasReportedOverload = true
     let sentence =
-      "The processor had no time for all that “\(participant)” sent; the first time \(gap.packetsLost) packets were "
+      "The processor had no time for all that \(subject) sent; the first time \(gap.packetsLost) packets were "
       + "not read. The manifest lists each gap."
     files.note(sentence)
-    environment.report(RoomRecorder.Problem(kind: .overloaded, participant: participant, sentence: sentence))
+    environment.report(
+      RoomRecorder.Problem(kind: .overloaded, participant: participant, stream: stream, sentence: sentence))
   }
+
+  /// How sentences name the stream.
+  private var subject: String { RoomRecorder.Problem.subject(participant, stream: stream) }
 
   // MARK: Status
 
@@ -201,7 +233,8 @@ final class ParticipantRecording {
   var status: RecordingStatus {
     let entries = files.entries
     return RecordingStatus(
-      participant: participant, base: files.base, start: (pipeline.origin ?? pipeline.firstArrival)?.instant,
+      participant: participant, stream: stream, base: files.base,
+      start: (pipeline.origin ?? pipeline.firstArrival)?.instant,
       files: entries.map { "\(environment.folder.path)/\($0.name)" },
       bytes: entries.reduce(0) { $0 + $1.bytes }, duration: pipeline.duration, frames: pipeline.frames,
       decodeErrors: pipeline.decodeErrors, isStalled: files.isStalled, problems: files.problems)
@@ -234,100 +267,11 @@ final class ParticipantRecording {
       storageError: files.isGivenUp ? files.lastError : nil)
   }
 
-  // MARK: Name and manifest
-
-  /// Claims a base name that none of the three files uses yet, by creating the manifest with it.
-  private func claimName(now: MonotonicInstant) {
-    if hasGivenUp { return }
-    if let claimDue, now < claimDue { return }
-    let wanted = SafeFileName(of: name ?? participant.text).description
-    let first = environment.segment == nil ? nil : 1
-    do {
-      for number in 1...10_000 {
-        let base = number == 1 ? wanted : "\(wanted)-\(number)"
-        let media = [WebMFile.ending, OggFile.ending].map { SafeFileName.file(base, segment: first, ending: $0) }
-        if media.contains(where: environment.folder.contains) { continue }
-        do {
-          manifestFile = try ManifestFile(
-            "\(base).json", in: environment.folder, text: manifest(isFinished: false, now: now).json)
-        } catch let error as RoomRecorder.StorageError where error.isNameTaken {
-          continue
-        }
-        environment.health.settled(claimKey, of: participant, now: now)
-        files.base = base
-        manifestDue = now + Self.manifestInterval
-        return
-      }
-      refuse("Cannot find a free file name for “\(wanted)”: 10000 are taken.")
-    } catch let error as RoomRecorder.StorageError {
-      if claimDue == nil { files.note(error.description) }
-      claimDue = now + StorageHealth.pause
-      environment.health.failed(claimKey, of: participant, error: error, now: now)
-    } catch {
-      refuse("\(error)")
-    }
-  }
-
-  private var claimKey: String { "\(participant)/name" }
-  private var manifestKey: String { "\(participant)/manifest" }
-  private var manifestFailed = false
-
-  /// Gives up recording this participant.
-  private func refuse(_ sentence: String) {
+  /// Gives up recording this stream.
+  func refuse(_ sentence: String) {
     hasGivenUp = true
     files.note(sentence)
-    environment.report(RoomRecorder.Problem(kind: .lost, participant: participant, sentence: sentence))
-  }
-
-  private func manifest(isFinished: Bool, now: MonotonicInstant) -> RecordingManifest {
-    let begin = pipeline.origin ?? pipeline.firstArrival ?? clock.moment
-    var manifest = RecordingManifest(
-      room: environment.room, user: participant.text, name: name, start: clock.text(at: begin))
-    manifest.session = RecordingManifest.Session(
-      id: environment.session.id,
-      offset: ((begin - environment.session.clock.moment).seconds * 1_000).rounded() / 1_000)
-    manifest.finished = isFinished
-    manifest.left = ending
-    manifest.paths = paths.isEmpty ? nil : paths
-    manifest.alignment = pipeline.alignment
-    manifest.files = files.entries
-    manifest.tracks = pipeline.tracks(
-      clock: clock, written: files.written, isHeldUp: files.isStalled || files.isGivenUp)
-    manifest.duration = manifest.tracks.map(\.end).max() ?? 0
-    manifest.disk = files.cost(now: now)
-    manifest.overload = files.overload.isEmpty ? nil : files.overload
-    manifest.memory = files.memory.isEmpty ? nil : files.memory
-    manifest.problems = files.problems
-    return manifest
-  }
-
-  /// Updates the manifest.
-  ///
-  /// - Parameter isLast: whether it is the final version.
-  /// - Returns: whether the stored manifest is up to date.
-  @discardableResult
-  private func storeManifest(now: MonotonicInstant, isLast: Bool = false) -> Bool {
-    guard manifestFile != nil else { return false }
-    if !isLast, manifestFailed, let manifestDue, now < manifestDue { return false }
-    do {
-      let manifest = manifest(isFinished: isLast, now: now)
-      try manifestFile?.replace(manifest.json, isLast: isLast)
-      if isLast { finalManifest = manifest }
-      manifestChanges = files.changes
-      manifestDue = now + Self.manifestInterval
-      manifestFailed = false
-      environment.health.settled(manifestKey, of: participant, now: now)
-      return true
-    } catch let error as RoomRecorder.StorageError {
-      if !manifestFailed { files.note(error.description) }
-      manifestFailed = true
-      manifestDue = now + StorageHealth.pause
-      environment.health.failed(manifestKey, of: participant, error: error, now: now)
-    } catch {
-      files.note("\(error)")
-      manifestChanges = files.changes
-      return true
-    }
-    return false
+    environment.report(
+      RoomRecorder.Problem(kind: .lost, participant: participant, stream: stream, sentence: sentence))
   }
 }

@@ -1,0 +1,74 @@
+import Media
+import Synchronization
+
+/// What the verifiers of all streams of one participant share: the budget for decoding, and the memory of waiting
+/// frames. So a participant with many streams has no more of them than others.
+final class VerificationShare: Sendable {
+  let pool: VerificationPool
+  private let budget = Mutex(VerificationBudget())
+  /// Bytes of frames that wait.
+  private let waiting = Atomic(0)
+
+  init(_ pool: VerificationPool) {
+    self.pool = pool
+    pool.participantBegan()
+  }
+
+  deinit { pool.participantEnded() }
+
+  /// Deducts a frame's cost from the budget, if that suffices; see ``VerificationBudget``.
+  func spend(on size: VideoSize, of stream: Int, now: MonotonicInstant) -> Bool {
+    budget.withLock { $0.spend(on: size, of: stream, now: now) }
+  }
+
+  /// Reserves memory for a frame.
+  ///
+  /// - Returns: false if there is none left.
+  func reserve(_ bytes: Int) -> Bool {
+    guard pool.reserve(bytes, of: waiting.load(ordering: .relaxed)) else { return false }
+    waiting.wrappingAdd(bytes, ordering: .relaxed)
+    return true
+  }
+
+  func release(_ bytes: Int) {
+    waiting.wrappingSubtract(bytes, ordering: .relaxed)
+    pool.release(bytes)
+  }
+}
+
+/// A limit on the cost of decoding one participant's frames, so that they do not delay those of others.
+///
+/// The cost is counted in pixels, which determine libvpx's time regardless of a frame's bytes: 3 to 4 ns each. A change
+/// of size costs the same again, because libvpx reallocates its buffers. It is counted and not measured, so that the
+/// same call is always verified in the same way.
+struct VerificationBudget: Sendable {
+  /// The sustained rate: slightly more than 1920x1080 at 30 frames a second.
+  static let pixelsPerSecond = 70_000_000
+  /// The maximum after a pause.
+  static let burst = 2 * pixelsPerSecond
+
+  /// The fixed cost of a frame of any size.
+  static let pixelsPerVideoFrame = 20_000.0
+
+  private var left = Double(burst)
+  private var last: MonotonicInstant?
+  /// The size of the last frame of each stream.
+  private var sizes: [Int: VideoSize] = [:]
+
+  /// Deducts a frame's cost, if the budget suffices.
+  ///
+  /// - Parameter stream: the number of the frame's stream, which has a decoder of its own.
+  /// - Returns: whether it did.
+  mutating func spend(on size: VideoSize, of stream: Int = 1, now: MonotonicInstant) -> Bool {
+    if let last, now > last {
+      left = min(Double(Self.burst), left + (now - last).seconds * Double(Self.pixelsPerSecond))
+    }
+    last = max(last ?? now, now)
+    let pixels = Double(size.width) * Double(size.height) + Self.pixelsPerVideoFrame
+    let cost = sizes[stream] == size ? pixels : 2 * pixels
+    guard cost <= left else { return false }
+    left -= cost
+    sizes[stream] = size
+    return true
+  }
+}
