@@ -69,12 +69,15 @@ package struct FormatParameters: Sendable, Hashable {
 }
 
 extension MediaSection {
-  /// The payload types of the `m=` line that have an `a=rtpmap`, in the order of the line, which is that of preference.
+  /// The payload types of the `m=` line that have an `a=rtpmap` or are static, in the order of the line, which is that of preference.
   package var payloadFormats: [PayloadFormat] {
     var formats: [UInt8: PayloadFormat] = [:]
     for value in attributes("rtpmap") {
       guard let format = PayloadFormat(parsingMap: value), formats[format.payloadType] == nil else { continue }
       formats[format.payloadType] = format
+    }
+    for payloadType in mediaLine.formats.lazy.compactMap({ UInt8($0) }) where formats[payloadType] == nil {
+      formats[payloadType] = PayloadFormat(staticType: payloadType)
     }
     for value in attributes("fmtp") {
       guard let (payloadType, rest) = Self.payloadType(of: value) else { continue }

@@ -106,4 +106,17 @@ struct SessionDescriptionTests {
     description.sections = [section]
     #expect(description.text == "v=0\r\na=group:BUNDLE 0\r\nm=audio 9 RTP/SAVPF 111 0\r\na=rtcp-mux\r\n")
   }
+
+  @Test("static payload types are known without a=rtpmap, and a=rtpmap comes before them")
+  func staticTypes() throws {
+    let description = try SessionDescription(
+      parsing:
+        "v=0\r\no=- 1 1 IN IP4 192.0.2.1\r\ns=-\r\nt=0 0\r\nm=audio 9 RTP/AVP 0 8 9 34 35 127\r\na=rtpmap:9 opus/48000/2\r\na=rtcp-fb:* nack\r\n"
+    )
+    let formats = description.sections[0].payloadFormats
+    #expect(formats.map(\.payloadType) == [0, 8, 9, 34])
+    #expect(formats.map(\.name) == ["PCMU", "PCMA", "opus", "H263"])
+    #expect(formats.map(\.clockRate) == [8_000, 8_000, 48_000, 90_000])
+    #expect(formats.allSatisfy { $0.feedback == ["nack"] })
+  }
 }

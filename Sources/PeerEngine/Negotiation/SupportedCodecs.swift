@@ -29,8 +29,7 @@ extension Codec {
 }
 
 extension MediaSection {
-  /// The names of the offered codecs, for people. A format of a static payload type without `a=rtpmap` (RFC 3551, 6) is named by
-  /// its number, and a codec that we support at another clock rate with that rate.
+  /// The names of the offered codecs, for people. A payload type without a name is named by its number, and a codec that we support at another clock rate with that rate.
   func codecNames(besides supported: [Codec]) -> [String] {
     let formats = payloadFormats
     let known = supported.map { $0.encodingName.lowercased() }
