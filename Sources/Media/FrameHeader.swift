@@ -84,6 +84,8 @@ package struct VideoHeader: Sendable, Hashable {
   package let isKeyframe: Bool
   /// Whether the frame is shown, or is only a reference for later ones.
   package let isShown: Bool
+  /// The number of its layer frames that the receiver marked as not shown, at most 255.
+  package let hiddenLayers: UInt8
   /// Width and height of a keyframe, 0 for every other frame.
   private let width: UInt32
   private let height: UInt32
@@ -92,7 +94,8 @@ package struct VideoHeader: Sendable, Hashable {
   package var size: VideoSize? { width == 0 ? nil : VideoSize(width: Int(width), height: Int(height)) }
 
   /// - Parameter size: the size of a keyframe in pixels, nil for every other frame.
-  package init(isKeyframe: Bool, size: VideoSize?, isShown: Bool = true) {
+  package init(isKeyframe: Bool, size: VideoSize?, isShown: Bool = true, hiddenLayers: Int = 0) {
+    self.hiddenLayers = UInt8(clamping: hiddenLayers)
     self.isKeyframe = isKeyframe
     self.isShown = isShown
     width = UInt32(clamping: size?.width ?? 0)
