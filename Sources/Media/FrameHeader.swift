@@ -15,6 +15,8 @@ package enum FrameHeader: Sendable, Hashable {
     case .opus: self = (try? OpusPacket(parsing: payload)).map { .audio(AudioHeader($0)) } ?? .unreadable
     case .vp8:
       self = (try? VP8FrameHeader(parsing: payload)).flatMap(VideoHeader.init).map(FrameHeader.video) ?? .unreadable
+    case .vp9:
+      self = (try? VP9Superframe(parsing: payload)).flatMap(VideoHeader.init).map(FrameHeader.video) ?? .unreadable
     }
   }
 
@@ -47,7 +49,7 @@ package enum FrameHeader: Sendable, Hashable {
   package static func ticks(of payload: ByteBuffer, _ codec: Codec, header: FrameHeader) -> Int? {
     switch codec {
     case .opus: header.opus?.duration ?? (try? OpusTableOfContents(parsing: payload))?.duration
-    case .vp8: nil
+    case .vp8, .vp9: nil
     }
   }
 }
@@ -108,5 +110,17 @@ package struct VideoHeader: Sendable, Hashable {
     self.init(
       isKeyframe: header.isKeyframe, size: header.size.map { VideoSize(width: Int($0.width), height: Int($0.height)) },
       isShown: header.isShown)
+  }
+
+  /// The header of a VP9 frame, or of the frames in a superframe, of which the last one is shown.
+  ///
+  /// Nil if the first one cannot be parsed, or if a keyframe has no known size.
+  package init?(_ superframe: VP9Superframe) {
+    guard let first = superframe.frames.first, let header = try? VP9FrameHeader(parsing: first) else { return nil }
+    var references = VP9ReferenceSizes()
+    let output = superframe.output(references: &references)
+    let size = header.isKeyframe ? output.size.map { VideoSize(width: $0.width, height: $0.height) } : nil
+    if header.isKeyframe, size == nil { return nil }
+    self.init(isKeyframe: header.isKeyframe, size: size, isShown: output.isShown)
   }
 }
