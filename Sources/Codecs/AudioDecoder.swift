@@ -19,7 +19,7 @@ package final class AudioDecoder {
     self.channels = channels
     switch codec {
     case .opus: decoder = .opus(try OpusDecoder(channels: channels))
-    case .vp8: throw CodecError("start a decoder of audio", "\(codec.properties.name) is video")
+    case .vp8, .vp9: throw CodecError("start a decoder of audio", "\(codec.properties.name) is video")
     }
   }
 

@@ -5,6 +5,7 @@ package import NIOCore
 package final class VideoDecoder {
   private enum Decoder {
     case vp8(VP8Decoder)
+    case vp9(VP9Decoder)
   }
 
   /// The maximum width and height. A larger frame is refused before anything is allocated for it.
@@ -18,6 +19,7 @@ package final class VideoDecoder {
     self.codec = codec
     switch codec {
     case .vp8: decoder = .vp8(try VP8Decoder())
+    case .vp9: decoder = .vp9(try VP9Decoder())
     case .opus: throw CodecError("start a decoder of video", "\(codec.properties.name) is audio")
     }
   }
@@ -33,6 +35,7 @@ package final class VideoDecoder {
   package func decode<Result>(_ frame: ByteBuffer, _ body: (VideoFrameView) -> Result) throws(CodecError) -> Result? {
     switch decoder {
     case .vp8(let decoder): try decoder.decode(frame, body)
+    case .vp9(let decoder): try decoder.decode(frame, body)
     }
   }
 

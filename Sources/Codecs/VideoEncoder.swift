@@ -48,6 +48,7 @@ package class VideoEncoder {
   package static func encoder(of codec: Codec, _ settings: Settings) throws(CodecError) -> VideoEncoder {
     switch codec {
     case .vp8: try VP8Encoder(settings)
+    case .vp9: try VP9Encoder(settings)
     case .opus: throw CodecError("start an encoder of video", "\(codec.properties.name) is audio")
     }
   }

@@ -23,6 +23,8 @@ extension LiveCamera {
     public var loops: Bool
     /// Whether to re-encode even a file that could be played as stored.
     public var live: Bool
+    /// The codec that video is encoded with. A file with video of another codec is decoded and encoded again.
+    public var videoCodec = Codec.preferred(for: .video)
     /// The maximum bitrate of video and audio together, in bits a second.
     public var maximumBitrate: Int
     /// The interval between changes of the frame size, from its own to half of it and back, each with a keyframe; nil

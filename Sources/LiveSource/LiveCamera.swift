@@ -115,7 +115,7 @@ extension LiveCamera {
       return nil
     }
     do throws(MediaFile.OpeningError) {
-      return try MediaFile(opening: path)
+      return try MediaFile(opening: path, accepting: [options.videoCodec] + Codec.all(of: .audio))
     } catch {
       switch error.reason {
       case .unsupportedFormat, .unsupportedCodec: return nil

@@ -1,24 +1,26 @@
-/// The two codecs that a call carries. What differs between them beside the bitstream is a row of the table in
+/// The codecs that a call carries, of each kind the preferred one first. What differs between them beside the bitstream is a row of the table in
 /// `CodecProperties.swift`; kind and clock rate are here, because each packet needs them, and to read a row, Swift would copy it.
 public enum Codec: String, Sendable, Hashable, CaseIterable {
   /// Opus (RFC 6716), in RTP as in RFC 7587.
   case opus
   /// VP8 (RFC 6386), in RTP as in RFC 7741.
   case vp8
+  /// VP9 (bitstream specification, version 0.6), in RTP as in RFC 9628.
+  case vp9
 
   /// Whether the codec is for audio or video.
   public var kind: MediaKind {
     switch self {
     case .opus: .audio
-    case .vp8: .video
+    case .vp8, .vp9: .video
     }
   }
 
-  /// The rate of the codec's RTP clock in Hz: 48,000 for Opus (RFC 7587, 4.1), 90,000 for VP8 (RFC 7741, 4.1).
+  /// The rate of the codec's RTP clock in Hz: 48,000 for Opus (RFC 7587, 4.1), 90,000 for video (RFC 3551, 5).
   public var clockRate: Int32 {
     switch self {
     case .opus: 48_000
-    case .vp8: 90_000
+    case .vp8, .vp9: 90_000
     }
   }
 }

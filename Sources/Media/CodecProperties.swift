@@ -37,11 +37,19 @@ package struct CodecProperties: Sendable {
     feedback: ["goog-remb", "transport-cc", "ccm fir", "nack", "nack pli"],
     formatParameters: nil, stereoParameter: nil, matroskaID: "V_VP8", fourCC: "VP80")
 
+  /// VP9: RFC 9628, 6 (clock and SDP). Profile 0 is 8 bits, 4:2:0.
+  private static let vp9 = CodecProperties(
+    name: "VP9", encodingName: "VP9", sampleRate: nil, channels: nil,
+    payloadType: 98, retransmissionPayloadType: 99,
+    feedback: ["goog-remb", "transport-cc", "ccm fir", "nack", "nack pli"],
+    formatParameters: "profile-id=0", stereoParameter: nil, matroskaID: "V_VP9", fourCC: "VP90")
+
   /// Returns the row of a codec.
   fileprivate static func row(of codec: Codec) -> CodecProperties {
     switch codec {
     case .opus: opus
     case .vp8: vp8
+    case .vp9: vp9
     }
   }
 }
@@ -59,7 +67,7 @@ extension Codec {
   /// Returns the codecs of a kind, the best first.
   package static func all(of kind: MediaKind) -> [Codec] { allCases.filter { $0.kind == kind } }
 
-  /// Returns the codec that we offer, publish and record for a kind of media: the only one so far.
+  /// Returns the codec that we offer and publish for a kind of media.
   package static func preferred(for kind: MediaKind) -> Codec {
     switch kind {
     case .audio: .opus

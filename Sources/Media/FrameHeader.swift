@@ -15,6 +15,8 @@ package enum FrameHeader: Sendable, Hashable {
     case .opus: self = (try? OpusPacket(parsing: payload)).map { .audio(AudioHeader($0)) } ?? .unreadable
     case .vp8:
       self = (try? VP8FrameHeader(parsing: payload)).flatMap(VideoHeader.init).map(FrameHeader.video) ?? .unreadable
+    case .vp9:
+      self = (try? VP9Superframe(parsing: payload)).flatMap(VideoHeader.init).map(FrameHeader.video) ?? .unreadable
     }
   }
 
@@ -47,7 +49,7 @@ package enum FrameHeader: Sendable, Hashable {
   package static func ticks(of payload: ByteBuffer, _ codec: Codec, header: FrameHeader) -> Int? {
     switch codec {
     case .opus: header.opus?.duration ?? (try? OpusTableOfContents(parsing: payload))?.duration
-    case .vp8: nil
+    case .vp8, .vp9: nil
     }
   }
 }
@@ -84,6 +86,8 @@ package struct VideoHeader: Sendable, Hashable {
   package let isKeyframe: Bool
   /// Whether the frame is shown, or is only a reference for later ones.
   package let isShown: Bool
+  /// The number of its layer frames that the receiver marked as not shown, at most 255.
+  package let hiddenLayers: UInt8
   /// Width and height of a keyframe, 0 for every other frame.
   private let width: UInt32
   private let height: UInt32
@@ -92,7 +96,8 @@ package struct VideoHeader: Sendable, Hashable {
   package var size: VideoSize? { width == 0 ? nil : VideoSize(width: Int(width), height: Int(height)) }
 
   /// - Parameter size: the size of a keyframe in pixels, nil for every other frame.
-  package init(isKeyframe: Bool, size: VideoSize?, isShown: Bool = true) {
+  package init(isKeyframe: Bool, size: VideoSize?, isShown: Bool = true, hiddenLayers: Int = 0) {
+    self.hiddenLayers = UInt8(clamping: hiddenLayers)
     self.isKeyframe = isKeyframe
     self.isShown = isShown
     width = UInt32(clamping: size?.width ?? 0)
@@ -105,5 +110,17 @@ package struct VideoHeader: Sendable, Hashable {
     self.init(
       isKeyframe: header.isKeyframe, size: header.size.map { VideoSize(width: Int($0.width), height: Int($0.height)) },
       isShown: header.isShown)
+  }
+
+  /// The header of a VP9 frame, or of the frames in a superframe, of which the last one is shown.
+  ///
+  /// Nil if the first one cannot be parsed, or if a keyframe has no known size.
+  package init?(_ superframe: VP9Superframe) {
+    guard let first = superframe.frames.first, let header = try? VP9FrameHeader(parsing: first) else { return nil }
+    var references = VP9ReferenceSizes()
+    let output = superframe.output(references: &references)
+    let size = header.isKeyframe ? output.size.map { VideoSize(width: $0.width, height: $0.height) } : nil
+    if header.isKeyframe, size == nil { return nil }
+    self.init(isKeyframe: header.isKeyframe, size: size, isShown: output.isShown)
   }
 }

@@ -34,6 +34,33 @@ struct FrameHeaderTests {
     #expect(!header(bytes, .vp8).isKeyframe)
   }
 
+  /// A VP9 keyframe of 640x480 (bitstream specification, 6.2), and a frame predicted from it.
+  private static let vp9: (keyframe: [UInt8], next: [UInt8]) = (
+    [0x82, 0x49, 0x83, 0x42, 0x20, 0x27, 0xF0, 0x1D, 0xF0, 0], [0x86, 0, 0x40, 0x02, 0]
+  )
+
+  @Test("a keyframe of VP9 has a size, and its other frames have none")
+  func vp9() throws {
+    let keyframe = try #require(header(Self.vp9.keyframe, .vp9).video)
+    #expect(keyframe == VideoHeader(isKeyframe: true, size: VideoSize(width: 640, height: 480)))
+    let next = try #require(header(Self.vp9.next, .vp9).video)
+    #expect(next == VideoHeader(isKeyframe: false, size: nil))
+    #expect(header([0x22, 0x49], .vp9) == .unreadable)
+    #expect(header(Array(Self.vp9.keyframe.prefix(8)), .vp9) == .unreadable)
+  }
+
+  @Test("a superframe of VP9 is shown if its last frame is")
+  func superframe() throws {
+    // The keyframe is not shown: show_frame is the seventh bit.
+    let hidden = [0x80] + Self.vp9.keyframe.dropFirst()
+    let marker: UInt8 = 0xC1
+    let index = [marker, UInt8(hidden.count), UInt8(Self.vp9.next.count), marker]
+    let both = try #require(header(hidden + Self.vp9.next + index, .vp9).video)
+    #expect(both == VideoHeader(isKeyframe: true, size: VideoSize(width: 640, height: 480)))
+    #expect(try #require(header(hidden, .vp9).video).isShown == false)
+    #expect(header(hidden + Self.vp9.next + [marker, 200, 200, marker], .vp9) == .unreadable)
+  }
+
   @Test("a packet of Opus has a duration and channels, and may be silent")
   func opus() throws {
     // Configuration 31: 20 ms of CELT; code 3 with six of them.

@@ -15,6 +15,19 @@ static inline vpx_codec_err_t chatbot_vp8_encoder_init(vpx_codec_ctx_t *context,
   return vpx_codec_enc_init(context, vpx_codec_vp8_cx(), settings, 0);
 }
 
+static inline vpx_codec_err_t chatbot_vp9_encoder_init(vpx_codec_ctx_t *context, const vpx_codec_enc_cfg_t *settings) {
+  return vpx_codec_enc_init(context, vpx_codec_vp9_cx(), settings, 0);
+}
+
+static inline vpx_codec_err_t chatbot_vp9_encoder_set_row_multithreading(vpx_codec_ctx_t *context, unsigned on) {
+  return vpx_codec_control(context, VP9E_SET_ROW_MT, on);
+}
+
+// Sets how the quantizer varies within a frame: 3 is cyclic refresh.
+static inline vpx_codec_err_t chatbot_vp9_encoder_set_adaptive_quantization(vpx_codec_ctx_t *context, unsigned mode) {
+  return vpx_codec_control(context, VP9E_SET_AQ_MODE, mode);
+}
+
 static inline vpx_codec_err_t chatbot_vp9_decoder_init(vpx_codec_ctx_t *context, const vpx_codec_dec_cfg_t *settings) {
   return vpx_codec_dec_init(context, vpx_codec_vp9_dx(), settings, 0);
 }

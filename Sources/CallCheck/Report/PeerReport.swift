@@ -204,7 +204,7 @@ public struct VideoReport: Sendable, Hashable, Codable {
   /// The fewest frames in any second (a window of 1 s that moves by the timeline's step); nil if the video lasted less
   /// than a second.
   public var fpsMinimum: Double?
-  /// VP8 bits per second, over the same time.
+  /// Bits of video per second, over the same time.
   public var bitrate: Double
   public var keyframes: Int
   /// The number of frames that could not be decoded, not counting those before the first keyframe.

@@ -16,7 +16,7 @@ extension Measurement {
       ) { $0.fpsMinimum.map { .value($0) } ?? .missing("video arrived for less than a second") },
       video(
         "video.bitrate", .bitrate, "Video bitrate", better: nil, noise: 50_000,
-        meaning: "VP8 bits per second without packet headers, over the same time as `video.fps`."
+        meaning: "Bits of video per second without packet headers, over the same time as `video.fps`."
       ) { .value($0.bitrate) },
     ]
     + intervals(

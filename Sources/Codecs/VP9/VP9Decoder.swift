@@ -1,7 +1,7 @@
 import CVPX
 package import NIOCore
 
-/// Decodes one VP9 stream of profile 0. Calls do not carry VP9, but files that are re-encoded may.
+/// Decodes one VP9 stream of profile 0.
 package final class VP9Decoder {
   private let context: UnsafeMutablePointer<vpx_codec_ctx_t>
   /// Whether a frame was too large: later frames could depend on it, up to the next keyframe.

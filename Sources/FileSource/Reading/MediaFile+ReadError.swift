@@ -38,7 +38,7 @@ extension MediaFile {
       case .unsupportedFormat(nil):
         "it is neither WebM nor IVF nor Ogg"
       case .unsupportedCodec(let kind, let name):
-        "its \(kind.rawValue) is \(name), and only \(Codec.names(of: kind)) is played"
+        "its \(kind.rawValue) is \(name), and only \(Codec.preferred(for: kind).properties.name) is played"
       case .noTrack(let found) where found.isEmpty:
         "it has no video and no audio"
       case .noTrack(let found):

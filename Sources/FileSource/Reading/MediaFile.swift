@@ -31,8 +31,13 @@ public struct MediaFile: Sendable {
   ///
   /// - Throws: why the file cannot be played, as a sentence.
   public init(opening path: String) throws(OpeningError) {
+    try self.init(opening: path, accepting: MediaKind.allCases.map(Codec.preferred))
+  }
+
+  /// - Parameter codecs: the codecs that can be played.
+  package init(opening path: String, accepting codecs: [Codec]) throws(OpeningError) {
     do {
-      stored = try StoredFile(opening: path, accepting: StoredCodec.callCodecs)
+      stored = try StoredFile(opening: path, accepting: Set(codecs.map(StoredCodec.call)))
       try stored.refuseWhatIsTooShort()
     } catch {
       throw OpeningError(path: path, reason: error)

@@ -1,4 +1,3 @@
-import Bitstream
 package import Media
 import NIOCore
 
@@ -42,10 +41,9 @@ package struct StoredTrack: Sendable, Hashable, CustomStringConvertible {
 package enum StoredCodec: Sendable, Hashable, CaseIterable {
   /// A codec that a call carries, so that its frames can be played as stored.
   case call(Codec)
-  case vp9
   case vorbis
 
-  package static let allCases: [StoredCodec] = Codec.allCases.map(StoredCodec.call) + [.vp9, .vorbis]
+  package static let allCases: [StoredCodec] = Codec.allCases.map(StoredCodec.call) + [.vorbis]
 
   /// The codecs that a call carries.
   package static let callCodecs = Set(Codec.allCases.map(StoredCodec.call))
@@ -53,7 +51,6 @@ package enum StoredCodec: Sendable, Hashable, CaseIterable {
   package var kind: MediaKind {
     switch self {
     case .call(let codec): codec.kind
-    case .vp9: .video
     case .vorbis: .audio
     }
   }
@@ -62,7 +59,7 @@ package enum StoredCodec: Sendable, Hashable, CaseIterable {
   package var callCodec: Codec? {
     switch self {
     case .call(let codec): codec
-    case .vp9, .vorbis: nil
+    case .vorbis: nil
     }
   }
 
@@ -70,7 +67,6 @@ package enum StoredCodec: Sendable, Hashable, CaseIterable {
   package var name: String {
     switch self {
     case .call(let codec): codec.properties.name
-    case .vp9: "VP9"
     case .vorbis: "Vorbis"
     }
   }
@@ -79,7 +75,6 @@ package enum StoredCodec: Sendable, Hashable, CaseIterable {
   private var matroskaID: String {
     switch self {
     case .call(let codec): codec.properties.matroskaID
-    case .vp9: "V_VP9"
     case .vorbis: "A_VORBIS"
     }
   }
@@ -88,7 +83,6 @@ package enum StoredCodec: Sendable, Hashable, CaseIterable {
   private var fourCC: String? {
     switch self {
     case .call(let codec): codec.properties.fourCC
-    case .vp9: "VP90"
     case .vorbis: nil
     }
   }
@@ -97,7 +91,6 @@ package enum StoredCodec: Sendable, Hashable, CaseIterable {
   func header(of payload: ByteBuffer) -> FrameHeader {
     switch self {
     case .call(let codec): FrameHeader(parsing: payload, of: codec)
-    case .vp9: (try? VP9FrameHeader(parsing: payload)).map { .video(VideoHeader($0)) } ?? .unreadable
     case .vorbis: .unreadable
     }
   }
@@ -117,12 +110,5 @@ package enum StoredCodec: Sendable, Hashable, CaseIterable {
   /// Returns the usual names of the codecs of a kind, for texts.
   package static func names(of kind: MediaKind) -> String {
     allCases.filter { $0.kind == kind }.map(\.name).joined(separator: " and ")
-  }
-}
-
-extension VideoHeader {
-  fileprivate init(_ header: VP9FrameHeader) {
-    let size = header.isKeyframe ? header.size : nil
-    self.init(isKeyframe: header.isKeyframe, size: size.map { VideoSize(width: $0.width, height: $0.height) })
   }
 }

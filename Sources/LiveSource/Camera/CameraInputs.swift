@@ -58,7 +58,8 @@ struct CameraInputs {
       name: parts.joined(separator: " with "), files: files, video: main.video, audio: main.audio,
       rounds: LoopSchedule(
         period: CameraPlan.period(main.video?.extent, main.audio?.extent), loops: options.loops),
-      fit: fit, rate: evenRate, maximumBitrate: options.maximumBitrate, sizeChange: options.sizeChange,
+      fit: fit, rate: evenRate, videoCodec: options.videoCodec, maximumBitrate: options.maximumBitrate,
+      sizeChange: options.sizeChange,
       owner: options.owner)
     let found = [main.video?.summary, main.audio?.summary].compactMap(\.self)
     let shown = fit.map { $0.target == $0.source ? "" : ", as \($0.target)" } ?? ""

@@ -13,6 +13,7 @@ struct CameraPlan: Sendable {
   var fit: VideoScaling?
   /// The constant frame rate; nil to keep the frames' own times.
   var rate: VideoRate?
+  var videoCodec: Codec
   var maximumBitrate: Int
   /// The interval between changes of the frame size; nil for none.
   var sizeChange: Duration?

@@ -23,7 +23,8 @@ struct VideoThread {
     let perSecond = plan.rate?.perSecond ?? Double(MediaTimebase.rate) / Double(video.interval)
     let hasAudio = plan.audio != nil
     split = { BitrateAllocation(total: min($0, plan.maximumBitrate), hasAudio: hasAudio, hasVideo: true).video }
-    var settings = LiveVideoEncoder.Settings(size: fit.target, framesPerSecond: perSecond, owner: plan.owner)
+    var settings = LiveVideoEncoder.Settings(
+      codec: plan.videoCodec, size: fit.target, framesPerSecond: perSecond, owner: plan.owner)
     settings.bitrate = min(settings.bitrate, split(plan.maximumBitrate))
     settings.sizeChange = plan.sizeChange
     encoder = try coding { () throws(CodecError) in try LiveVideoEncoder(settings) }

@@ -123,7 +123,6 @@ extension StoredTrack {
     switch codec {
     case .call(let codec): return try CallAudioDecoding(codec, channels: channels == 2 ? 2 : 1)
     case .vorbis: return try VorbisDecoding(codecPrivate)
-    case .vp9: throw InputError("its audio is \(codec.name)")
     }
   }
 }

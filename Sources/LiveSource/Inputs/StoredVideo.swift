@@ -9,7 +9,7 @@ import NIOCore
 final class StoredVideo: VideoInput {
   private let reader: TrackReader
   private let codec: StoredCodec
-  private var decoder: VideoDecoding
+  private var decoder: VideoDecoder
   private var next: FileFrame?
   private var last: VideoFrame?
   private(set) var undecodable = Undecodable()
@@ -19,7 +19,7 @@ final class StoredVideo: VideoInput {
     reader = try refusing { () throws(MediaFile.ReadError) in try stored.reader(of: track) }
     codec = track.codec
     self.size = size
-    decoder = try VideoDecoding(track.codec)
+    decoder = try track.codec.videoDecoder()
   }
 
   func peek() throws(InputError) -> Int64? {
@@ -33,7 +33,7 @@ final class StoredVideo: VideoInput {
     guard try peek() != nil, let frame = next else { return }
     next = nil
     do throws(CodecError) {
-      if let videoFrame = try decoder.decode(frame.payload) { last = videoFrame }
+      if let videoFrame = try decoder.decode(frame.payload, \.copy) { last = videoFrame }
     } catch {
       // Decoded frames may be wrong until the next keyframe, but a camera does not stop for that.
       undecodable.add(at: frame.time, reason: InputError(error).description)
@@ -45,7 +45,7 @@ final class StoredVideo: VideoInput {
   func rewind() throws(InputError) {
     let reader = reader
     try refusing { () throws(MediaFile.ReadError) in try reader.rewind() }
-    decoder = try VideoDecoding(codec)
+    decoder = try codec.videoDecoder()
     next = nil
   }
 
@@ -67,30 +67,10 @@ final class StoredVideo: VideoInput {
   }
 }
 
-/// A decoder of one of the video codecs in files.
-final class VideoDecoding {
-  private enum Decoder {
-    case call(VideoDecoder)
-    case vp9(VP9Decoder)
-  }
-
-  private let decoder: Decoder
-
-  init(_ codec: StoredCodec) throws(InputError) {
-    switch codec {
-    case .call(let codec): decoder = .call(try coding { () throws(CodecError) in try VideoDecoder(codec) })
-    case .vp9: decoder = .vp9(try coding { () throws(CodecError) in try VP9Decoder() })
-    case .vorbis: throw InputError("its video is \(codec.name)")
-    }
-  }
-
-  /// Decodes one frame.
-  ///
-  /// - Returns: nil if the frame is not meant to be shown.
-  func decode(_ frame: ByteBuffer) throws(CodecError) -> VideoFrame? {
-    switch decoder {
-    case .call(let decoder): try decoder.decode(frame, \.copy)
-    case .vp9(let decoder): try decoder.decode(frame, \.copy)
-    }
+extension StoredCodec {
+  /// Creates a decoder of video.
+  fileprivate func videoDecoder() throws(InputError) -> VideoDecoder {
+    guard let codec = callCodec else { throw InputError("its video is \(name)") }
+    return try coding { () throws(CodecError) in try VideoDecoder(codec) }
   }
 }

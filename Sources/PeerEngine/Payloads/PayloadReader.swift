@@ -34,6 +34,7 @@ struct PayloadReader: Sendable {
 
   private let codec: Codec
   private var vp8 = VP8Receiver()
+  private var vp9 = VP9Receiver()
   /// The last Opus packet until it is read.
   private var opus: Item?
 
@@ -48,6 +49,7 @@ struct PayloadReader: Sendable {
   mutating func add(_ packet: ReceivedPacket) {
     switch codec {
     case .vp8: vp8.add(packet)
+    case .vp9: vp9.add(packet)
     case .opus: opus = Self.readOpus(packet)
     }
   }
@@ -56,6 +58,7 @@ struct PayloadReader: Sendable {
   mutating func addLost(_ count: Int) {
     switch codec {
     case .vp8: vp8.addLost(count)
+    case .vp9: vp9.addLost(count)
     case .opus: break
     }
   }
@@ -70,6 +73,16 @@ struct PayloadReader: Sendable {
         Frame(
           payload: frame.payload, header: frame.header.map(FrameHeader.video) ?? .unreadable,
           isKeyframe: frame.dependency.isKeyframe, timestamp: frame.timestamp, arrival: frame.arrival))
+    case .vp9:
+      guard let (frame, isDecodable) = vp9.popFrame() else { return nil }
+      guard isDecodable else { return .dropped(isWhole: frame.dependency.isComplete) }
+      let isKeyframe = frame.dependency.isKeyframe
+      let header = VideoHeader(
+        isKeyframe: isKeyframe, size: frame.size, isShown: frame.isShown, hiddenLayers: frame.hiddenLayers)
+      return .frame(
+        Frame(
+          payload: frame.payload, header: .video(header), isKeyframe: isKeyframe, timestamp: frame.timestamp,
+          arrival: frame.arrival))
     case .opus:
       return opus.take()
     }
@@ -80,6 +93,7 @@ struct PayloadReader: Sendable {
     mutating get {
       switch codec {
       case .vp8: vp8.needsKeyframe
+      case .vp9: vp9.needsKeyframe
       case .opus: false
       }
     }
@@ -90,6 +104,7 @@ struct PayloadReader: Sendable {
     mutating get {
       switch codec {
       case .vp8: vp8.isGatheringKeyframe
+      case .vp9: vp9.isGatheringKeyframe
       case .opus: false
       }
     }
@@ -99,6 +114,7 @@ struct PayloadReader: Sendable {
   mutating func discardUnfinished() {
     switch codec {
     case .vp8: vp8.discardUnfinished()
+    case .vp9: vp9.discardUnfinished()
     case .opus: break
     }
   }
@@ -107,6 +123,7 @@ struct PayloadReader: Sendable {
   mutating func finish() {
     switch codec {
     case .vp8: vp8.finish()
+    case .vp9: vp9.finish()
     case .opus: break
     }
   }
@@ -115,6 +132,7 @@ struct PayloadReader: Sendable {
   mutating func restart() {
     switch codec {
     case .vp8: vp8.restart()
+    case .vp9: vp9.restart()
     case .opus: break
     }
   }
@@ -144,6 +162,7 @@ extension PayloadReader {
   static func keyframeStart(in payload: ByteBuffer, of codec: Codec) -> VideoSize? {
     switch codec {
     case .vp8: VP8Receiver.keyframeStart(in: payload)
+    case .vp9: VP9Receiver.keyframeStart(in: payload)
     case .opus: nil
     }
   }
@@ -152,6 +171,7 @@ extension PayloadReader {
   static func startsFrame(_ payload: ByteBuffer, of codec: Codec) -> Bool {
     switch codec {
     case .vp8: VP8Receiver.startsFrame(payload)
+    case .vp9: VP9Receiver.startsFrame(payload)
     case .opus: true
     }
   }

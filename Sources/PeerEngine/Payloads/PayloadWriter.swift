@@ -6,6 +6,8 @@ import RTP
 enum PayloadWriter: Sendable {
   /// With the picture id of the next frame (RFC 7741, 4.2).
   case vp8(pictureID: UInt16)
+  /// With the picture id of the next frame (RFC 9628, 4.2).
+  case vp9(pictureID: UInt16)
   case opus
 
   /// - Parameter generator: draws one number, whatever the codec is.
@@ -13,6 +15,7 @@ enum PayloadWriter: Sendable {
     let first: UInt16 = generator.next()
     switch codec {
     case .vp8: self = .vp8(pictureID: first & 0x7FFF)
+    case .vp9: self = .vp9(pictureID: first & 0x7FFF)
     case .opus: self = .opus
     }
   }
@@ -26,6 +29,9 @@ enum PayloadWriter: Sendable {
       self = .vp8(pictureID: (pictureID + 1) & 0x7FFF)
       return VP8Packetizer(maximumPayloadSize: maximumSize).packetize(
         frame: frame, descriptor: VP8PayloadDescriptor(startsPartition: true, pictureID: .init(pictureID)))
+    case .vp9(let pictureID):
+      self = .vp9(pictureID: (pictureID + 1) & 0x7FFF)
+      return VP9Packetizer(maximumPayloadSize: maximumSize).packetize(frame: frame, pictureID: pictureID)
     case .opus:
       return nil
     }

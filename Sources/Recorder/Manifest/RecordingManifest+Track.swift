@@ -8,7 +8,7 @@ extension RecordingManifest {
     /// What identifies the track in the participant's description: its mid, or `ssrc:` and its SSRC; absent if that is not
     /// known. Up to 100 bytes, printable.
     public var id: String?
-    /// `opus` or `vp8`.
+    /// `opus`, `vp8` or `vp9`.
     public var codec: String
     /// The profile of the codec; absent if it has none, or if that is not known.
     public var profile: String?
@@ -18,7 +18,7 @@ extension RecordingManifest {
     /// Frames that are in files, including those that the recorder generated to replace lost audio.
     public var frames: UInt64 = 0
     /// Frames that arrived but were not written: frames before the first keyframe or after a rejected one, frames
-    /// larger than 4096x4096, data that is not VP8 or Opus, and audio that exceeds real time (`AudioBudget`).
+    /// larger than 4096x4096, data that is not of the track's codec, and audio that exceeds real time (`AudioBudget`).
     public var refused: UInt64 = 0
     /// Frames that could not be decoded; absent when verification was off.
     public var decodeErrors: UInt64?
@@ -37,6 +37,9 @@ extension RecordingManifest {
     public var sizes: [Size]?
     /// Video: the decoded size of the last frame; absent when verification was off.
     public var lastDecodedSize: Size?
+    /// Video: layer frames that were marked as not shown, so that a player shows each picture once, at its largest size; the
+    /// only change ever made to received frames. Absent when there were none.
+    public var hiddenLayers: UInt64?
     /// Audio: 1 or 2.
     public var channels: Int?
 
@@ -132,6 +135,7 @@ extension RecordingManifest.Track {
     keyframes = try fields.decodeIfPresent(UInt64.self, forKey: .keyframes)
     sizes = try fields.decodeIfPresent([Size].self, forKey: .sizes)
     lastDecodedSize = try fields.decodeIfPresent(Size.self, forKey: .lastDecodedSize)
+    hiddenLayers = try fields.decodeIfPresent(UInt64.self, forKey: .hiddenLayers)
     channels = try fields.decodeIfPresent(Int.self, forKey: .channels)
     repairedByFEC = try fields.decodeIfPresent(UInt64.self, forKey: .repairedByFEC)
     concealed = try fields.decodeIfPresent(UInt64.self, forKey: .concealed)

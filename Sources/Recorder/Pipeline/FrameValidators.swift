@@ -2,9 +2,11 @@ import Codecs
 import Media
 
 /// Rejects frames before a keyframe that can be parsed, keyframes above 4096x4096, and the frames that depend on a
-/// rejected one. So the output can be decoded from its first frame on, and no decoder has to allocate memory for an
+/// rejected one. Frames of another codec than the track's first are rejected too, because a file's track has one codec. So the output can be decoded from its first frame on, and no decoder has to allocate memory for an
 /// absurd size.
 struct VideoFrameValidator: Sendable {
+  /// The codec of the track: that of its first admitted frame.
+  private var codec: Codec?
   /// Whether all frames since the last keyframe were admitted.
   private var canDecode = false
   private var refusedGap = RejectedFrameGap()
@@ -17,7 +19,7 @@ struct VideoFrameValidator: Sendable {
   /// rejected.
   mutating func admit(_ frame: EncodedFrame) -> EncodedFrame? {
     var frame = frame
-    if let header = frame.header.video, VideoDecoder.accepts(header.size) {
+    if let header = frame.header.video, VideoDecoder.accepts(header.size), frame.codec == codec ?? frame.codec {
       frame.size = header.size
       frame.isKeyframe = header.isKeyframe
       canDecode = canDecode || frame.isKeyframe
@@ -29,6 +31,7 @@ struct VideoFrameValidator: Sendable {
       refusedGap.add(frame)
       return nil
     }
+    codec = frame.codec
     return refusedGap.settle(frame)
   }
 }

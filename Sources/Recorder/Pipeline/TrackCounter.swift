@@ -83,6 +83,9 @@ struct TrackCounter: Sendable {
       frameDuration = min(timestamped.position - last, .seconds(1))
     }
     advance(to: timestamped, length: frameDuration)
+    if let hidden = frame.header.video?.hiddenLayers, hidden > 0 {
+      track.hiddenLayers = (track.hiddenLayers ?? 0) + UInt64(hidden)
+    }
     guard frame.codec.kind == .video, frame.isKeyframe else { return }
     track.keyframes = (track.keyframes ?? 0) + 1
     guard let size = frame.size, let listed = track.sizes, listed.count < Self.maximumList else { return }

@@ -42,6 +42,13 @@ struct PlayOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
+      "Send video of this codec (default: \(Codec.preferred(for: .video))). A file whose video is of another codec is re-encoded.",
+      valueName: Codec.all(of: .video).map(\.rawValue).joined(separator: "|")),
+    transform: Codec.parseVideoCodec)
+  var sendCodec: Codec?
+
+  @Option(
+    help: ArgumentHelp(
       "The maximum bitrate that a live encoder sends to each viewer. (default: 2.5M)", valueName: "bitrate"),
     transform: Bitrate.parse)
   var maxBitrate = Bitrate(bitsPerSecond: 2_500_000)
@@ -60,9 +67,11 @@ struct PlayOptions: ParsableArguments {
       case "-": .standardInput
       default: .file(play)
       }
-    return LiveCamera.Options(
+    var options = LiveCamera.Options(
       input: input, audio: playAudio, size: size?.pixels, fps: fps?.framesPerSecond, loops: loops, live: live,
       maximumBitrate: maxBitrate.bitsPerSecond, owner: ParticipantID("camera"))
+    if let sendCodec { options.videoCodec = sendCodec }
+    return options
   }
 
   func validate() throws {
@@ -74,6 +83,7 @@ struct PlayOptions: ParsableArguments {
     if size != nil { throw ValidationError("--size needs --play.") }
     if fps != nil { throw ValidationError("--fps needs --play.") }
     if live { throw ValidationError("--live needs --play.") }
+    if sendCodec != nil { throw ValidationError("--send-codec needs --play.") }
   }
 }
 
@@ -81,6 +91,17 @@ struct PlayOptions: ParsableArguments {
 
 extension Bitrate {
   @Sendable static func parse(_ text: String) throws -> Bitrate { try Bitrate(text) }
+}
+
+extension Codec {
+  /// Parses the name of a video codec as in a manifest, in any case.
+  @Sendable static func parseVideoCodec(_ text: String) throws -> Codec {
+    guard let codec = Codec.all(of: .video).first(where: { $0.rawValue == text.lowercased() }) else {
+      let known = Codec.all(of: .video).map(\.rawValue).joined(separator: " or ")
+      throw ValidationError("--send-codec must be \(known).")
+    }
+    return codec
+  }
 }
 
 extension FrameSize {

@@ -86,7 +86,7 @@ struct ForeignConnectionTests {
     guard case .ended(let ending) = events[ends[0]] else { return }
     #expect(ending.isReplaced, "the call in the signalling system goes on")
     let recorded = [events[..<ends[0]], events[ends[0]...]].map(Self.frames)
-    for codec in Codec.allCases {
+    for codec in [Codec.opus, .vp8] {
       for (recorded, sent) in zip(recorded, sent) {
         expectSame(recorded.payloads(codec), sent.payloads(codec))
       }
@@ -104,7 +104,7 @@ struct ForeignConnectionTests {
     let sent = try replaced(call, through: carrier)
     #expect(call.endings(of: carrier.guest).isEmpty)
     let frames = call.frames(of: carrier.guest)
-    for codec in Codec.allCases { expectSame(frames.payloads(codec), sent.flatMap { $0.payloads(codec) }) }
+    for codec in [Codec.opus, .vp8] { expectSame(frames.payloads(codec), sent.flatMap { $0.payloads(codec) }) }
   }
 
   @Test("is not admitted beside the known certificate")

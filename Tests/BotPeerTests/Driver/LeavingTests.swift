@@ -26,7 +26,7 @@ struct LeavingTests {
     #expect(call.engine(of: "anna")?.state == .connected)
     let sent = call.stop("anna")
     call.run(for: .milliseconds(100))
-    for codec in Codec.allCases { expectSame(call.frames(of: "anna").payloads(codec), sent.payloads(codec)) }
+    for codec in [Codec.opus, .vp8] { expectSame(call.frames(of: "anna").payloads(codec), sent.payloads(codec)) }
     #expect(call.endings(of: "anna").isEmpty)
   }
 

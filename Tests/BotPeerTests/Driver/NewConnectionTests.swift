@@ -26,7 +26,7 @@ struct NewConnectionTests {
     let sent = call.stop("anna")
     call.run(for: .seconds(4))
     let after = Array(call.frames(of: "anna").dropFirst(before))
-    for codec in Codec.allCases {
+    for codec in [Codec.opus, .vp8] {
       let came = Set(after.payloads(codec))
       expectAll(sent.payloads(codec)) { came.contains($0) }
     }

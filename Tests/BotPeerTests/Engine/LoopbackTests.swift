@@ -35,7 +35,7 @@ struct LoopbackTests {
     run(&pair, for: .seconds(5), from: &first)
     let sent = pair.stopPlaying().fromAlice
     run(&pair, for: .seconds(1), from: &first)
-    for codec in Codec.allCases {
+    for codec in [Codec.opus, .vp8] {
       let back = pair.alice.frames.payloads(codec)
       let gone = sent.payloads(codec)
       #expect(Double(back.count) >= Double(gone.count) * 0.99)

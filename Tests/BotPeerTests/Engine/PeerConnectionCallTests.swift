@@ -19,7 +19,7 @@ struct PeerConnectionCallTests {
     #expect(pair.now - pair.start < .milliseconds(60))
     let sent = pair.exchangeMedia(for: .seconds(3))
     pair.run(for: .milliseconds(500))
-    for codec in Codec.allCases {
+    for codec in [Codec.opus, .vp8] {
       expectSame(pair.bob.frames.payloads(codec), sent.fromAlice.payloads(codec))
       expectSame(pair.alice.frames.payloads(codec), sent.fromBob.payloads(codec))
     }
@@ -53,7 +53,7 @@ struct PeerConnectionCallTests {
     _ = pair.exchangeMedia(for: .seconds(1))
     let frames = pair.bob.frames
     #expect(Set(frames.map(\.owner.text)) == ["alice"])
-    for codec in Codec.allCases {
+    for codec in [Codec.opus, .vp8] {
       let ticks = frames.filter { $0.codec == codec }.map(\.time.ticks)
       let steps = Set(zip(ticks.dropFirst(), ticks).map { $0 - $1 })
       #expect(steps == [codec == .vp8 ? 3_000 : 960])

@@ -50,7 +50,7 @@ struct MediaFaultTests {
     #expect(pair.alice.statistics?.faultsInjected == 1)
     #expect(pair.bob.ending == nil)
     let sent = pair.alice.source?.sent ?? []
-    for codec in Codec.allCases {
+    for codec in [Codec.opus, .vp8] {
       let frames = pair.bob.frames.filter { $0.frame.codec == codec }
       let resumed = try #require(frames.first { $0.time > change + .milliseconds(30) })
       print(
@@ -86,7 +86,7 @@ struct MediaFaultTests {
     // Three jumps in each direction in 6 s, for each kind.
     #expect(jumps >= 12)
     #expect(pair.bob.ending == nil)
-    for codec in Codec.allCases {
+    for codec in [Codec.opus, .vp8] {
       let frames = pair.bob.frames.filter { $0.frame.codec == codec }
       let sent = pair.alice.source?.sent.filter { $0.codec == codec } ?? []
       print("measured: absurd timestamps: \(frames.count) of \(sent.count) \(codec) frames were delivered")

@@ -21,7 +21,7 @@ struct SignallingFaultTests {
     pair.run(for: .seconds(2))
     for (heard, count, source) in [(pair.alice, before.0, pair.bob), (pair.bob, before.1, pair.alice)] {
       let sent = source.source?.sent ?? []
-      for codec in Codec.allCases {
+      for codec in [Codec.opus, .vp8] {
         let came = heard.frames.dropFirst(count).map(\.frame).payloads(codec)
         let all = sent.payloads(codec)
         #expect(came.count >= all.count - 3, sourceLocation: sourceLocation)
@@ -75,7 +75,7 @@ struct SignallingFaultTests {
     for (heard, source) in [(pair.alice, pair.bob), (pair.bob, pair.alice)] {
       #expect(heard.events.count { $0.event == .stateChanged(.connected) } == 1)
       #expect(heard.ending == nil)
-      for codec in Codec.allCases {
+      for codec in [Codec.opus, .vp8] {
         let came = heard.frames.map(\.frame).payloads(codec)
         expectSame(came, Array((source.source?.sent ?? []).payloads(codec).prefix(came.count)))
         #expect(came.count > (codec == .opus ? 490 : 290))

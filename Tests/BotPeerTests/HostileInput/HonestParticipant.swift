@@ -24,7 +24,7 @@ struct HonestParticipant {
     call.run(for: .milliseconds(200))
     #expect(sent.count > 60, sourceLocation: sourceLocation)
     let frames = call.frames(of: "anna")
-    for codec in Codec.allCases {
+    for codec in [Codec.opus, .vp8] {
       expectSame(frames.payloads(codec), sent.payloads(codec), sourceLocation: sourceLocation)
     }
     #expect(call.engine(of: "anna")?.state == .connected, sourceLocation: sourceLocation)

@@ -43,11 +43,11 @@ struct NegotiationErrorTests {
       """
     ),
     (
-      { try $0.changing("opus/", to: "opium/").changing("VP8/", to: "VP7/") },
+      { try $0.changing("opus/", to: "opium/").changing("VP8/", to: "VP7/").changing("VP9/", to: "VP10/") },
       """
       The SDP has no media that can be used: section 0: only opium, G722, PCMU and PCMA are offered, but we support \
-      opus; section 1: only VP7, H264, AV1 and VP9 are offered, but we support VP8; section 2: data channels are not used \
-      here.
+      opus; section 1: only VP7, H264, AV1 and VP10 are offered, but we support VP8 and VP9; section 2: data channels are \
+      not used here.
       """
     ),
     (

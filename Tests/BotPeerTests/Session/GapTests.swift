@@ -275,7 +275,7 @@ struct GapTests {
     #expect(listener.gaps(.vp8).first?.gap == MediaGap(.senderPaused))
   }
 
-  @Test("a section that was turned off and on again is reported as muted", arguments: Codec.allCases)
+  @Test("a section that was turned off and on again is reported as muted", arguments: [Codec.opus, .vp8])
   func muted(codec: Codec) {
     var listener = Listener()
     var video = PacketMaker.video()

@@ -15,7 +15,7 @@ struct LossRecoveryTests {
     var call = SessionCall(toBob: .init(delay: .milliseconds(25)))
     call.run(for: .seconds(20))
     call.settle()
-    for codec in Codec.allCases {
+    for codec in [Codec.opus, .vp8] {
       let sent = call.played.filter { $0.codec == codec }
       let received = call.bob.frames(codec)
       expectSame(received.map(\.payload), sent.map(\.payload))
@@ -71,7 +71,7 @@ struct LossRecoveryTests {
     var call = SessionCall(seed: seed, toBob: line)
     call.run(for: .seconds(20))
     call.settle()
-    for codec in Codec.allCases {
+    for codec in [Codec.opus, .vp8] {
       expectSame(call.bob.frames(codec).map(\.payload), call.played.filter { $0.codec == codec }.map(\.payload))
     }
     let video = try #require(call.bob.session.receiveStatistics[.video])

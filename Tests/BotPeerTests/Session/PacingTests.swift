@@ -80,7 +80,7 @@ struct PacingTests {
     call.source = SyntheticSource(seed: 2, start: before)
     call.run(for: .seconds(2))
     call.settle()
-    for codec in Codec.allCases {
+    for codec in [Codec.opus, .vp8] {
       let times = call.bob.frames(codec).map(\.time)
       let steps = zip(times, times.dropFirst()).map { $1.duration(since: $0) }
       #expect(steps.allSatisfy { $0 > .zero && $0 < .milliseconds(50) })

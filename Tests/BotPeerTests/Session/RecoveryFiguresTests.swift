@@ -47,7 +47,7 @@ struct RecoveryFiguresTests {
         call.run(for: .seconds(5))
         lost += call.toBob.counts.lost
         clearUp(&call)
-        for codec in Codec.allCases {
+        for codec in [Codec.opus, .vp8] {
           let counts = try #require(call.bob.session.receiveStatistics[codec.kind])
           #expect(counts.packetsLost == 0 && counts.framesDropped == 0, "\(share), seed \(seed)")
           expectSame(call.bob.frames(codec).map(\.payload), call.played.filter { $0.codec == codec }.map(\.payload))
@@ -86,7 +86,7 @@ struct RecoveryFiguresTests {
     print(
       "measured: 30 % random loss for 60 s, \(retransmission ? "RTX" : "plain"): \(requests.count) keyframes requested,",
       "\(pauses.min().map { "\($0)" } ?? "none") apart at least")
-    for codec in Codec.allCases {
+    for codec in [Codec.opus, .vp8] {
       let sent = call.played.filter { $0.codec == codec }
       let frames = call.bob.frames(codec)
       var last: Int?

@@ -179,6 +179,42 @@ extension RealTime {
       let other = try scratch.make(
         "v.ivf", "-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=0.2", "-c:v", "libvpx-vp9")
       #expect(try isLive(.init(input: .file(other), owner: someone)))
+      // A file whose codec is sent is played as stored, others are not.
+      var options = LiveCamera.Options(input: .file(other), owner: someone)
+      options.videoCodec = .vp9
+      #expect(try !isLive(options))
+      options.input = .file(file)
+      #expect(try isLive(options))
+    }
+
+    @Test("a VP9 file is sent as stored if video is to be sent as VP9", arguments: ["v.ivf", "v.webm"])
+    func storedVP9(name: String) async throws {
+      let path = try scratch.make(name, "-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=0.4", "-c:v", "libvpx-vp9")
+      var options = LiveCamera.Options(input: .file(path), loops: false, owner: someone)
+      options.videoCodec = .vp9
+      let source = try LiveCamera.open(options)
+      #expect(source.summary.contains("VP9 64x48, 10 frames"))
+      var frames: [EncodedFrame] = []
+      for await frame in await source.frames() { frames.append(frame) }
+      let decoder = try VP9Decoder()
+      let shown = try frames.compactMap { try decoder.decode($0.payload, \.size) }
+      #expect(shown.count == 10 && frames.allSatisfy { $0.codec == .vp9 && $0.header.video != nil })
+      #expect(frames.first?.isKeyframe == true && frames.first?.size == VideoSize(width: 64, height: 48))
+    }
+
+    @Test("the pattern is sent as VP9 on request")
+    func patternInVP9() async throws {
+      var options = LiveCamera.Options(input: .pattern, owner: someone)
+      options.videoCodec = .vp9
+      let camera = try LiveCamera(opening: options)
+      let taken = await take(camera) { $0.of(.vp9).count == 10 }
+      let decoder = try VP9Decoder()
+      let reader = PatternReader()
+      for frame in taken.of(.vp9) {
+        let videoFrame = try #require(try decoder.decode(frame.payload, \.copy))
+        #expect(throws: Never.self) { try reader.read(videoFrame).get() }
+      }
+      #expect(taken.of(.vp8).isEmpty && taken.of(.vp9).first?.isKeyframe == true)
     }
 
     @Test("a camera stops when its consumer cancels")

@@ -87,7 +87,7 @@ struct SeekTests {
     #expect(clusterTimes == clusterTimes.sorted())
     let longest = reader.clusters.map { ($0.blocks.last?.time ?? 0) - $0.time }.max() ?? 0
     #expect(longest < 1_000)
-    for codec in Codec.allCases { expectSame(reader.payloads(codec) == script.payloads(codec)) }
+    for codec in [Codec.opus, .vp8] { expectSame(reader.payloads(codec) == script.payloads(codec)) }
     try expectSeeks(bytes, in: Reader(path: "\(folder.path)/anna.webm"))
     print("measured: video recovered 2.8 s late: blocks in order of time, the longest cluster \(longest) ms")
   }
@@ -102,7 +102,7 @@ struct SeekTests {
     let reader = BlockReader(try folder.bytes("anna.webm"))
     let clusterTimes = reader.clusters.map(\.time)
     #expect(clusterTimes == clusterTimes.sorted())
-    for codec in Codec.allCases { expectSame(reader.payloads(codec) == script.payloads(codec)) }
+    for codec in [Codec.opus, .vp8] { expectSame(reader.payloads(codec) == script.payloads(codec)) }
     let videoFrames = reader.blocks.filter { $0.track == WebMHeader.videoNumber }.map(\.time)
     let off = videoFrames.enumerated().map { abs($1 - Int64(($0 * 1_000 + 15) / 30)) }.max() ?? .max
     #expect(off <= 40)

@@ -37,7 +37,7 @@ struct SegmentTests {
 
   /// Expects every frame of the call once, in order, and each at its position on the common timeline.
   private func expectNoSeam(_ recording: SegmentedRecording, of script: Script) {
-    for codec in Codec.allCases {
+    for codec in [Codec.opus, .vp8] {
       let written = recording.blocks.flatMap { $0.payloads(codec) }
       expectSame(written == script.payloads(codec))
       let number = codec == .vp8 ? WebMHeader.videoNumber : WebMHeader.audioNumber
@@ -175,7 +175,7 @@ struct SegmentTests {
     script.addReports(.opus, at: [0.5])
     script.addReports(.vp8, at: [0.6])
     let (manifest, recording) = try await record(script, in: folder, limit: SegmentLimit(duration: .seconds(3)))
-    for codec in Codec.allCases {
+    for codec in [Codec.opus, .vp8] {
       let written = recording.blocks.flatMap { $0.payloads(codec) }
       expectSame(Self.sorted(written) == Self.sorted(script.payloads(codec)))
     }

@@ -56,9 +56,9 @@ struct SmallDiskTests {
       #expect(try Reader(path: path).complaints("-enc_time_base", "-1") == "")
       guard file.kind == "webm" else { continue }
       let blocks = BlockReader([UInt8](try Data(contentsOf: URL(fileURLWithPath: path))))
-      for codec in Codec.allCases { written[codec, default: []] += blocks.payloads(codec) }
+      for codec in [Codec.opus, .vp8] { written[codec, default: []] += blocks.payloads(codec) }
     }
-    for codec in Codec.allCases { expectSame(written[codec] == script.payloads(codec)) }
+    for codec in [Codec.opus, .vp8] { expectSame(written[codec] == script.payloads(codec)) }
     #expect(await recorder.allProblems().map(\.kind) == [.stalled, .resumed])
     print("measured: tmpfs of 2 MiB full for 4 s: no frame of \(script.payloads(.vp8).count) frames missing")
   }

@@ -79,7 +79,7 @@ struct WireNameTests {
       let summary = try #require(await recorder.finish(now: last).first)
       bases.insert(summary.base)
       let blocks = BlockReader(try folder.bytes("\(summary.base).webm"))
-      for codec in Codec.allCases { expectSame(blocks.payloads(codec) == script.payloads(codec)) }
+      for codec in [Codec.opus, .vp8] { expectSame(blocks.payloads(codec) == script.payloads(codec)) }
       #expect(try RecordingManifest(parsing: folder.bytes("\(summary.base).json")).files == summary.manifest.files)
     }
     #expect(bases == ["anna", "anna-2"])

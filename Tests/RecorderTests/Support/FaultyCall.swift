@@ -35,7 +35,7 @@ struct FaultyCall {
     let files = disk.files
     try expectReadable(files)
     let blocks = BlockReader(files["anna.webm"] ?? [])
-    for codec in Codec.allCases { expectSame(blocks.payloads(codec) == script.payloads(codec)) }
+    for codec in [Codec.opus, .vp8] { expectSame(blocks.payloads(codec) == script.payloads(codec)) }
     #expect(folder.names == ["anna.json", "anna.ogg", "anna.webm"])
   }
 

@@ -38,11 +38,27 @@ struct PlayOptionsTests {
     "options of a camera are rejected without --play",
     arguments: [
       (["--once"], "--once"), (["--play-audio", "a.wav"], "--play-audio"), (["--size", "640x480"], "--size"),
-      (["--fps", "30"], "--fps"), (["--live"], "--live"),
+      (["--fps", "30"], "--fps"), (["--live"], "--live"), (["--send-codec", "vp8"], "--send-codec"),
     ])
   func withoutCamera(_ arguments: [String], name: String) throws {
     let refused = #expect(throws: (any Error).self) { try PlayOptions.parse(arguments) }
     #expect(PlayOptions.message(for: try #require(refused)) == "\(name) needs --play.")
+  }
+
+  @Test("video is sent of the preferred codec or of the one that is named", arguments: Codec.all(of: .video))
+  func sendCodec(codec: Codec) throws {
+    #expect(try PlayOptions.parse(["--play", "pattern"]).camera?.videoCodec == .preferred(for: .video))
+    let named = try PlayOptions.parse(["--play", "pattern", "--send-codec", codec.rawValue.uppercased()])
+    #expect(named.camera?.videoCodec == codec)
+  }
+
+  @Test("a codec that is not encoded is rejected with those that are", arguments: ["opus", "h264", ""])
+  func unknownCodec(name: String) throws {
+    let refused = #expect(throws: (any Error).self) {
+      try PlayOptions.parse(["--play", "pattern", "--send-codec", name])
+    }
+    let message = PlayOptions.message(for: try #require(refused))
+    for codec in Codec.all(of: .video) { #expect(message.contains(codec.rawValue)) }
   }
 
   @Test("standard input may state its own size, so --size is not required")
