@@ -75,8 +75,9 @@ private final class MemoryRoom {
     init(_ number: Int, now: ContinuousClock.Instant) {
       id = ParticipantID("publisher \(number)")
       address = TransportAddress(ip: .v4(0x7F00_0002 + UInt32(number)), port: 5_000)
-      var configuration = PeerDemultiplexer.Configuration(sending: [.audio, .video], isPolite: { _ in true })
-      configuration.receiving = []
+      var configuration = PeerDemultiplexer.Configuration(
+        policy: .init(sending: [.audio, .video]), isPolite: { _ in true })
+      configuration.policy.tracks.receiving = []
       configuration.makeGenerator = { SplitMix64(seed: UInt64(number) + 1) }
       demultiplexer = PeerDemultiplexer(configuration)
       demultiplexer.localAddresses = [address]

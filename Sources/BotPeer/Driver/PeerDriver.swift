@@ -111,27 +111,10 @@ final class PeerDriver {
     self.participantEnded = participantEnded
     channels = DataChannelRegistry(opened: dataChannelOpened)
     self.turnEnded = turnEnded
-    var settings = PeerDemultiplexer.Configuration(sending: configuration.sending, isPolite: configuration.isPolite)
-    settings.receiving = configuration.receiving
-    settings.furtherStreams = configuration.furtherStreams
-    settings.sendsInEverySection = configuration.sendsInEverySection
-    settings.codecs = CodecPreferences(
-      audio: configuration.audioCodecs ?? settings.codecs.audio,
-      video: configuration.videoCodecs ?? settings.codecs.video)
-    settings.dataChannels = configuration.dataChannels
-    settings.allowsLocalCandidates = configuration.allowsLocalCandidates
-    settings.resolvesNames = configuration.resolvesLocalNames && configuration.iceTransportPolicy == .all
     hostNames = configuration.hidesAddresses ? HostNames() : nil
-    settings.hostNames = hostNames
-    settings.hidesRelatedAddresses = configuration.iceTransportPolicy == .relay
-    settings.restartsICE = configuration.restartsICE
+    var settings = PeerDemultiplexer.Configuration(
+      policy: configuration.policy(hostNames: hostNames), isPolite: configuration.isPolite)
     settings.impairment = configuration.impairment
-    settings.faultInjector = configuration.fault?.injector
-    settings.media = MediaSession.Configuration(
-      keyframeResponse: configuration.keyframeResponse, isForwarding: configuration.isForwarding)
-    settings.media.receiving.startDelay = configuration.initialReorderingDelay
-    settings.media.congestion.minimumBitrate = Double(configuration.minimumSendBitrate)
-    settings.media.congestion.maximumBitrate = Double(configuration.maximumSendBitrate)
     settings.checkPace = checkPace
     settings.departedLimit = max(1, configuration.maximumDeparted)
     demultiplexer = PeerDemultiplexer(settings)

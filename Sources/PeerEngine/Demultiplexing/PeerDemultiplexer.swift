@@ -12,28 +12,10 @@ package import Signalling
 /// others: what is stored for each is bounded, and their messages are handled at a limited rate.
 package final class PeerDemultiplexer {
   package struct Configuration {
-    package var sending: Set<MediaKind> = []
-    package var receiving = Set(MediaKind.allCases)
-    /// The kinds of media of our second stream, our third, and so on.
-    package var furtherStreams: [Set<MediaKind>] = []
-    /// Whether further media sections that a participant offers are used to send as well.
-    package var sendsInEverySection = false
-    /// The codecs that may be negotiated.
-    package var codecs = CodecPreferences()
-    package var allowsLocalCandidates = true
-    /// Whether the owner looks up the names of candidates.
-    package var resolvesNames = false
-    /// The names that participants learn instead of our addresses; nil if they learn the addresses.
-    package var hostNames: HostNames?
-    /// Whether candidates are signalled without the addresses that they are based on.
-    package var hidesRelatedAddresses = false
-    /// Whether connections restart ICE: see `PeerConnection.Configuration`.
-    package var restartsICE = true
+    /// What applies to every connection.
+    package var policy: ConnectionPolicy
     package var isPolite: @Sendable (ParticipantID) -> Bool = { _ in true }
-    package var media = MediaSession.Configuration()
-    package var dataChannels: DataChannelOptions?
     package var impairment: Impairment?
-    package var faultInjector: (any FaultInjector)?
     /// How many participants may continue a call after they have left the room: as many as a room has when its server is
     /// lost.
     package var departedLimit = 256
@@ -42,8 +24,11 @@ package final class PeerDemultiplexer {
     /// Makes the generator of passwords and SSRCs; must be unpredictable outside tests.
     package var makeGenerator: () -> any RandomNumberGenerator & Sendable = { SystemRandomNumberGenerator() }
 
-    package init(sending: Set<MediaKind> = [], isPolite: @escaping @Sendable (ParticipantID) -> Bool = { _ in true }) {
-      self.sending = sending
+    package init(
+      policy: ConnectionPolicy = ConnectionPolicy(),
+      isPolite: @escaping @Sendable (ParticipantID) -> Bool = { _ in true }
+    ) {
+      self.policy = policy
       self.isPolite = isPolite
     }
   }
@@ -165,7 +150,7 @@ package final class PeerDemultiplexer {
   }
 
   package func send(_ frame: EncodedFrame, now: ContinuousClock.Instant) {
-    if frame.codec.kind == .video, configuration.media.sending.keyframeResponse == .replay {
+    if frame.codec.kind == .video, configuration.policy.media.sending.keyframeResponse == .replay {
       groupsOfPictures[frame.stream, default: GroupOfPicturesCache()].add(frame)
     }
     for engine in engines.values {
@@ -256,26 +241,16 @@ package final class PeerDemultiplexer {
     }
     let announcement = announcements[participant] ?? Announcement()
     let direction = announcement.direction
+    var policy = configuration.policy
+    policy.tracks = policy.tracks.restricted(sends: direction != .receiveOnly, receives: direction != .sendOnly)
+    // A media server that media flows to or from in one direction has no data channels.
+    if direction != .sendReceive { policy.dataChannels = nil }
     var settings = PeerConnection.Configuration(
       participant: participant, identity: identity,
       localAddresses: localAddresses.sorted { $0.description < $1.description },
-      sending: direction == .receiveOnly ? [] : configuration.sending,
       // A media server never takes its offer back.
-      isPolite: direction != .sendReceive || configuration.isPolite(participant))
+      isPolite: direction != .sendReceive || configuration.isPolite(participant), policy: policy)
     settings.isIdentityVerified = announcement.isIdentityVerified
-    settings.receiving = direction == .sendOnly ? [] : configuration.receiving
-    settings.furtherStreams = direction == .receiveOnly ? [] : configuration.furtherStreams
-    settings.sendsInEverySection = configuration.sendsInEverySection
-    settings.codecs = configuration.codecs
-    settings.allowsLocalCandidates = configuration.allowsLocalCandidates
-    settings.resolvesNames = configuration.resolvesNames
-    settings.hostNames = configuration.hostNames
-    settings.hidesRelatedAddresses = configuration.hidesRelatedAddresses
-    settings.restartsICE = configuration.restartsICE
-    settings.media = configuration.media
-    // A media server that media flows to or from in one direction has no data channels.
-    settings.dataChannels = direction == .sendReceive ? configuration.dataChannels : nil
-    settings.faultInjector = configuration.faultInjector
     let engine = PeerConnection(
       settings, offers: offers, checkPace: configuration.checkPace, generator: configuration.makeGenerator())
     engine.relayFailure = relayFailure

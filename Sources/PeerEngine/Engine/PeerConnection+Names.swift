@@ -1,6 +1,6 @@
 internal import ICE
 
-extension PeerConnection.Configuration {
+extension ICESettings {
   /// Returns the text of a local candidate as the participant learns it; nil if they do not learn it.
   func signalledText(of candidate: ICECandidate) -> String? {
     guard let hostNames else {

@@ -65,7 +65,7 @@ extension PeerConnection {
   /// - Parameter removed: with their former indices, in ascending order.
   private func forget(_ removed: [(index: Int, candidate: ICECandidate)]) {
     for (index, candidate) in removed.reversed() {
-      if let text = configuration.signalledText(of: candidate) { negotiator.removeLocalCandidate(text) }
+      if let text = configuration.policy.ice.signalledText(of: candidate) { negotiator.removeLocalCandidate(text) }
       if index < trickledCount { trickledCount -= 1 }
     }
   }
@@ -162,7 +162,7 @@ extension PeerConnection {
   private var hasLocalAddress: Bool { !agent.localCandidates.isEmpty }
 
   private var mayRestartICE: Bool {
-    configuration.restartsICE && hasExchangedDescriptions && timing.leftRoom == nil && !isSilenced
+    configuration.policy.ice.restartsICE && hasExchangedDescriptions && timing.leftRoom == nil && !isSilenced
       && (state == .connected || state == .disconnected)
   }
 
@@ -179,7 +179,7 @@ extension PeerConnection {
   private var unansweredSince: MonotonicInstant? { agent.unansweredSince.map(MonotonicInstant.init) }
 
   func signal(_ candidate: ICECandidate) {
-    if let text = configuration.signalledText(of: candidate) { negotiator.addLocalCandidate(text) }
+    if let text = configuration.policy.ice.signalledText(of: candidate) { negotiator.addLocalCandidate(text) }
     if state != .new { trickleLocalCandidates() }
   }
 }

@@ -167,7 +167,7 @@ extension PeerConnection {
   func trickleLocalCandidates() {
     let candidates = agent.localCandidates
     for candidate in candidates.dropFirst(trickledCount) {
-      guard let text = configuration.signalledText(of: candidate) else { continue }
+      guard let text = configuration.policy.ice.signalledText(of: candidate) else { continue }
       var trickled = firstSection
       trickled.candidate = text
       emit(.signal(.candidate(trickled)))

@@ -21,54 +21,29 @@ internal import Signalling
 package final class PeerConnection {
   package struct Configuration: Sendable {
     package var participant: ParticipantID
-    /// The kinds of media of our second stream, our third, and so on.
-    package var furtherStreams: [Set<MediaKind>] = []
-    /// Whether further media sections that the participant offers are used to send as well.
-    package var sendsInEverySection = false
-    /// The codecs that may be negotiated.
-    package var codecs = CodecPreferences()
     package var identity: DTLSIdentity
     /// The local addresses of the sockets that datagrams can leave from.
     package var localAddresses: [TransportAddress]
-    /// The kinds of media that we send.
-    package var sending: Set<MediaKind>
-    /// The kinds of media that we receive.
-    package var receiving = Set(MediaKind.allCases)
     /// Whether we give way when both sides offer at once.
     package var isPolite: Bool
     /// Whether all messages under the participant's id are from the same participant: see
     /// `SignalledParticipant.isIdentityVerified`.
     package var isIdentityVerified = false
-    /// Whether candidates inside this machine or in private networks are checked.
-    package var allowsLocalCandidates = true
-    /// Whether the owner looks up the names of candidates.
-    package var resolvesNames = false
-    /// The names that the participant learns instead of our addresses; nil if they learn the addresses.
-    package var hostNames: HostNames?
-    /// Whether candidates are signalled without the addresses that they are based on. With ``hostNames`` they always are.
-    package var hidesRelatedAddresses = false
-    /// Whether we restart ICE when the path is silent or a local address vanishes. Not every signalling system carries an
-    /// offer during a call.
-    package var restartsICE = true
     /// The timeout for connecting, from the first offer or answer.
     package var connectingTimeout: Duration = .seconds(30)
     /// The SRTP protection profiles that we accept, the best first.
     package var protectionProfiles = SRTPProfile.preferred
-    package var media = MediaSession.Configuration()
-    /// The data channels; nil if we use none.
-    package var dataChannels: DataChannelOptions?
-    /// The injector of a deliberate fault; nil for none. Copied for each engine.
-    package var faultInjector: (any FaultInjector)?
+    package var policy: ConnectionPolicy
 
     package init(
-      participant: ParticipantID, identity: DTLSIdentity, localAddresses: [TransportAddress],
-      sending: Set<MediaKind>, isPolite: Bool
+      participant: ParticipantID, identity: DTLSIdentity, localAddresses: [TransportAddress], isPolite: Bool,
+      policy: ConnectionPolicy = ConnectionPolicy()
     ) {
       self.participant = participant
       self.identity = identity
       self.localAddresses = localAddresses
-      self.sending = sending
       self.isPolite = isPolite
+      self.policy = policy
     }
   }
 
@@ -166,30 +141,27 @@ package final class PeerConnection {
     self.checkPace = checkPace
     participant = configuration.participant
     var generator = generator
-    var local = LocalDescription(
-      fingerprint: configuration.identity.fingerprint, sending: configuration.sending,
-      receiving: configuration.receiving,
-      data: configuration.dataChannels.map { options in
+    let policy = configuration.policy
+    let local = LocalDescription(
+      fingerprint: configuration.identity.fingerprint, tracks: policy.tracks,
+      data: policy.dataChannels.map { options in
         LocalData(isOffered: !options.opened.isEmpty, maximumMessageBytes: options.maximumMessageBytes)
       }, using: &generator)
-    local.sendsInEverySection = configuration.sendsInEverySection
-    local.codecs = configuration.codecs
-    local.addStreams(configuration.furtherStreams, using: &generator)
     agent = ICEAgent(
       role: offers ? .controlling : .controlled,
       credentials: local.credentials, tieBreaker: generator.next(), generator: generator)
-    agent.allowsLocalCandidates = configuration.allowsLocalCandidates
-    agent.resolvesNames = configuration.resolvesNames
+    agent.allowsLocalCandidates = policy.ice.allowsLocalCandidates
+    agent.resolvesNames = policy.ice.resolvesNames
     for address in configuration.localAddresses { agent.addLocalHost(address) }
     negotiator = Negotiator(local: local, isPolite: configuration.isPolite, generator: generator)
     for candidate in agent.localCandidates {
-      if let text = configuration.signalledText(of: candidate) { negotiator.addLocalCandidate(text) }
+      if let text = configuration.policy.ice.signalledText(of: candidate) { negotiator.addLocalCandidate(text) }
     }
     media = MediaSession(
-      owner: configuration.participant, cname: local.cname, seed: generator.next(), configuration: configuration.media)
-    channels = DataChannelSession(options: configuration.dataChannels)
+      owner: configuration.participant, cname: local.cname, seed: generator.next(), configuration: policy.media)
+    channels = DataChannelSession(options: policy.dataChannels)
     secure = SecureTransport(identity: configuration.identity, profiles: configuration.protectionProfiles)
-    faultInjector = configuration.faultInjector
+    faultInjector = policy.faultInjector
     isIdentityUncertain = !configuration.isIdentityVerified
   }
 

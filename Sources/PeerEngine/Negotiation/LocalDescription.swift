@@ -48,13 +48,11 @@ package struct LocalDescription: Sendable, Hashable {
   /// Creates a new identity for one remote peer: random credentials, names and three different SSRCs.
   ///
   /// - Parameters:
-  ///   - sending: the kinds of media that we send.
-  ///   - receiving: the kinds of media that we receive.
+  ///   - tracks: the media that we send and receive.
   ///   - data: our side of the data channels; nil if we use none.
   ///   - generator: must be unpredictable outside tests: it generates the ICE password.
   package init(
-    fingerprint: CertificateFingerprint, candidates: [String] = [], sending: Set<MediaKind>,
-    receiving: Set<MediaKind> = Set(MediaKind.allCases), data: LocalData? = nil,
+    fingerprint: CertificateFingerprint, candidates: [String] = [], tracks: TrackSettings, data: LocalData? = nil,
     using generator: inout some RandomNumberGenerator
   ) {
     var sources: [UInt32] = []
@@ -67,12 +65,15 @@ package struct LocalDescription: Sendable, Hashable {
       candidates: candidates, cname: RandomString.make(length: 16, using: &generator),
       streamID: RandomString.make(length: 24, using: &generator),
       audio: LocalTrack(
-        isSent: sending.contains(.audio), isReceived: receiving.contains(.audio),
+        isSent: tracks.sending.contains(.audio), isReceived: tracks.receiving.contains(.audio),
         trackID: RandomString.make(length: 24, using: &generator), ssrc: sources[0]),
       video: LocalTrack(
-        isSent: sending.contains(.video), isReceived: receiving.contains(.video),
+        isSent: tracks.sending.contains(.video), isReceived: tracks.receiving.contains(.video),
         trackID: RandomString.make(length: 24, using: &generator), ssrc: sources[1], retransmissionSSRC: sources[2]),
       data: data)
+    sendsInEverySection = tracks.sendsInEverySection
+    codecs = tracks.codecs
+    addStreams(tracks.furtherStreams, using: &generator)
   }
 
   /// Adds a candidate, `candidate:…` with or without `a=`, unless it is known. Other text, such as the empty text that ends
@@ -136,7 +137,7 @@ package struct LocalDescription: Sendable, Hashable {
   }
 
   /// Adds the tracks of our second stream, our third, and so on.
-  mutating func addStreams(_ streams: [Set<MediaKind>], using generator: inout some RandomNumberGenerator) {
+  private mutating func addStreams(_ streams: [Set<MediaKind>], using generator: inout some RandomNumberGenerator) {
     for (position, kinds) in streams.prefix(TrackID.maximumStreams - 1).enumerated() {
       for kind in MediaKind.allCases where kinds.contains(kind) {
         let key = Key(stream: position + 2, kind: kind)

@@ -121,7 +121,8 @@ struct PeerConnectionRejectionTests {
   func noAddress() throws {
     var pair = try EnginePair()
     let configuration = PeerConnection.Configuration(
-      participant: "bob", identity: try DTLSIdentity(), localAddresses: [], sending: [.video], isPolite: true)
+      participant: "bob", identity: try DTLSIdentity(), localAddresses: [], isPolite: true,
+      policy: .init(sending: [.video]))
     pair.alice.engine = PeerConnection(configuration, offers: true)
     pair.alice.engine.relayFailure = "turn:turn.example: The server's quota for this user is reached (error 486)."
     pair.call()

@@ -18,8 +18,8 @@ struct RelatedAddressTests {
   private func signalled(hides: Bool) throws -> String {
     let identity = try DTLSIdentity()
     var configuration = PeerConnection.Configuration(
-      participant: "bob", identity: identity, localAddresses: [], sending: [], isPolite: true)
-    configuration.hidesRelatedAddresses = hides
+      participant: "bob", identity: identity, localAddresses: [], isPolite: true)
+    configuration.policy.ice.hidesRelatedAddresses = hides
     let engine = PeerConnection(configuration, offers: true)
     let now = ContinuousClock.now
     engine.addRelayed(Self.relay, now: now)

@@ -65,8 +65,9 @@ final class DemultiplexerPair {
   init(seed: UInt64 = 1, configure: (inout PeerDemultiplexer.Configuration) -> Void) {
     start = .now
     now = start
-    var configuration = PeerDemultiplexer.Configuration(sending: [.audio, .video], isPolite: { _ in true })
-    let ordinary = PeerDemultiplexer.Configuration(sending: [.audio, .video], isPolite: { _ in false })
+    var configuration = PeerDemultiplexer.Configuration(
+      policy: .init(sending: [.audio, .video]), isPolite: { _ in true })
+    let ordinary = PeerDemultiplexer.Configuration(policy: .init(sending: [.audio, .video]), isPolite: { _ in false })
     configure(&configuration)
     alice = Side(configuration, at: EnginePair.aliceAddress, other: "bob", seed: seed)
     bob = Side(ordinary, at: EnginePair.bobAddress, other: "alice", seed: seed &+ 1)

@@ -15,7 +15,8 @@ extension Negotiator {
     let fingerprint = CertificateFingerprint(
       algorithm: "sha-256", digest: (0..<32).map { $0 &+ UInt8(truncatingIfNeeded: seed) })
     let local = LocalDescription(
-      fingerprint: fingerprint, candidates: candidates, sending: sending, receiving: receiving, using: &generator)
+      fingerprint: fingerprint, candidates: candidates, tracks: .init(sending: sending, receiving: receiving),
+      using: &generator)
     return Negotiator(local: local, isPolite: isPolite, generator: generator)
   }
 

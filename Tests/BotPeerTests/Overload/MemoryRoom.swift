@@ -26,8 +26,9 @@ final class MemoryRoom {
       id = ParticipantID("publisher \(number)")
       address = TransportAddress(ip: .v4(0x7F00_0002 + UInt32(number)), port: 5_000)
       // A polite publisher; its source encodes a keyframe on request.
-      var configuration = PeerDemultiplexer.Configuration(sending: [.audio, .video], isPolite: { _ in true })
-      configuration.receiving = []
+      var configuration = PeerDemultiplexer.Configuration(
+        policy: .init(sending: [.audio, .video]), isPolite: { _ in true })
+      configuration.policy.tracks.receiving = []
       configuration.makeGenerator = { SeededGenerator(seed: UInt64(number) + 1) }
       demultiplexer = PeerDemultiplexer(configuration)
       demultiplexer.localAddresses = [address]

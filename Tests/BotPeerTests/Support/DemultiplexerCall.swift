@@ -58,7 +58,7 @@ final class DemultiplexerCall {
     start = .now
     now = start
     generator = SeededGenerator(seed: seed)
-    var configuration = PeerDemultiplexer.Configuration(sending: sending, isPolite: { _ in false })
+    var configuration = PeerDemultiplexer.Configuration(policy: .init(sending: sending), isPolite: { _ in false })
     let seeds = SeedSource(generator.next())
     configuration.makeGenerator = { SeededGenerator(seed: seeds.next()) }
     adjust(&configuration)
@@ -88,7 +88,7 @@ final class DemultiplexerCall {
     let engine = PeerConnection(
       PeerConnection.Configuration(
         participant: ParticipantID("bot"), identity: try identity ?? DTLSIdentity(), localAddresses: [address],
-        sending: sends, isPolite: true),
+        isPolite: true, policy: .init(sending: sends)),
       offers: offers, generator: SeededGenerator(seed: generator.next()))
     guests[id] = Guest(
       engine: engine, address: address, toBot: LossyLink(line, seed: generator.next()),

@@ -100,12 +100,12 @@ struct EnginePair {
     using generator: inout SeededGenerator
   ) throws -> PeerConnection {
     var configuration = PeerConnection.Configuration(
-      participant: ParticipantID(participant), identity: try DTLSIdentity(), localAddresses: [address], sending: sends,
-      isPolite: isPolite)
-    configuration.receiving = receives
+      participant: ParticipantID(participant), identity: try DTLSIdentity(), localAddresses: [address],
+      isPolite: isPolite, policy: .init(sending: sends))
+    configuration.policy.tracks.receiving = receives
     configuration.protectionProfiles = profiles
-    configuration.dataChannels = data
-    configuration.restartsICE = restartsICE
+    configuration.policy.dataChannels = data
+    configuration.policy.ice.restartsICE = restartsICE
     return PeerConnection(configuration, offers: offers, generator: SeededGenerator(seed: generator.next()))
   }
 

@@ -80,7 +80,7 @@ enum DescriptionTarget {
       algorithm: "sha-256", digest: (0..<32).map { $0 &+ UInt8(truncatingIfNeeded: seed) })
     let local = LocalDescription(
       fingerprint: fingerprint, candidates: ["candidate:1 1 udp 2130706431 192.0.2.1 5000 typ host"],
-      sending: [.audio, .video], receiving: [.audio, .video], using: &generator)
+      tracks: .init(sending: [.audio, .video]), using: &generator)
     return Negotiator(local: local, isPolite: true, generator: generator)
   }
 }

@@ -15,8 +15,8 @@ struct WHEPRestartTests {
     let local = LocalDescription(
       fingerprint: CertificateFingerprint(
         algorithm: "sha-256", digest: (0..<32).map { $0 &+ UInt8(truncatingIfNeeded: seed) }),
-      candidates: ["candidate:1 1 udp 2130706431 192.0.2.\(seed) 5000 typ host"], sending: sending,
-      receiving: receiving, using: &generator)
+      candidates: ["candidate:1 1 udp 2130706431 192.0.2.\(seed) 5000 typ host"],
+      tracks: .init(sending: sending, receiving: receiving), using: &generator)
     return Negotiator(local: local, isPolite: true, generator: generator)
   }
 

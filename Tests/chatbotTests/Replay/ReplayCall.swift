@@ -92,11 +92,11 @@ final class ReplayCall {
     impairment = try plan.impairment.map { try Impairment(parsing: $0, seed: plan.seed) }
 
     var ours = PeerDemultiplexer.Configuration(
-      sending: [.audio, .video], isPolite: { _ in true })
+      policy: .init(sending: [.audio, .video]), isPolite: { _ in true })
     ours.impairment = impairment
-    var theirs = PeerDemultiplexer.Configuration(sending: [.audio, .video], isPolite: { _ in false })
-    theirs.faultInjector = plan.fault?.injector
-    theirs.media = MediaSession.Configuration(
+    var theirs = PeerDemultiplexer.Configuration(policy: .init(sending: [.audio, .video]), isPolite: { _ in false })
+    theirs.policy.faultInjector = plan.fault?.injector
+    theirs.policy.media = MediaSession.Configuration(
       keyframeResponse: plan.appsPattern == nil ? .requestFromSource : plan.appsKeyframeAnswer)
     var seeds = SeededGenerator(seed: plan.seed)
     checker = Side(ours, host: 1, other: ParticipantID("app"), line: plan.line, seed: seeds.next())

@@ -1,0 +1,30 @@
+internal import FaultInjection
+internal import Media
+internal import PeerEngine
+
+extension Peer.Configuration {
+  /// Returns what applies to the connection to every participant.
+  ///
+  /// - Parameter hostNames: the names that participants learn instead of our addresses; nil if they learn the addresses.
+  func policy(hostNames: HostNames?) -> ConnectionPolicy {
+    var policy = ConnectionPolicy()
+    policy.tracks.sending = sending
+    policy.tracks.furtherStreams = furtherStreams
+    policy.tracks.sendsInEverySection = sendsInEverySection
+    policy.tracks.receiving = receiving
+    policy.tracks.codecs = CodecPreferences(
+      audio: audioCodecs ?? Codec.all(of: .audio), video: videoCodecs ?? Codec.all(of: .video))
+    policy.ice.allowsLocalCandidates = allowsLocalCandidates
+    policy.ice.resolvesNames = resolvesLocalNames && iceTransportPolicy == .all
+    policy.ice.hostNames = hostNames
+    policy.ice.hidesRelatedAddresses = iceTransportPolicy == .relay
+    policy.ice.restartsICE = restartsICE
+    policy.media = MediaSession.Configuration(keyframeResponse: keyframeResponse, isForwarding: isForwarding)
+    policy.media.receiving.startDelay = initialReorderingDelay
+    policy.media.congestion.minimumBitrate = Double(minimumSendBitrate)
+    policy.media.congestion.maximumBitrate = Double(maximumSendBitrate)
+    policy.dataChannels = dataChannels
+    policy.faultInjector = fault?.injector
+    return policy
+  }
+}
