@@ -99,9 +99,9 @@ struct BucketedTimeline: Sendable {
     (1...max(1, Int(1 / step))).map { self[max(0, time - Double($0) * step)] }
   }
 
-  /// Merges steps until they are at least as long as those of another timeline.
-  mutating func align(to other: BucketedTimeline) {
-    while step < other.step { merge() }
+  /// Merges steps until they are as long as those of another timeline, which is rounded.
+  mutating func align(toStep other: Double) {
+    while step * 1.5 < other { merge() }
   }
 
   /// Adds a frozen interval.

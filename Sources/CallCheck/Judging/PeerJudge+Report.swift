@@ -39,7 +39,7 @@ extension PeerJudge {
     let end = end(until: checkEnd)
     let media = first.report(until: end, checkEnd: checkEnd)
     let streams = streams.dropFirst().filter(\.exists).map { stream in
-      stream.report(until: end, checkEnd: checkEnd, alignedTo: first.buckets)
+      stream.report(until: end, checkEnd: checkEnd, alignedTo: media.timeline.step)
     }
     let departed = notes.departure.map { $0.cause != .closedByUs } ?? false
     return PeerReport(

@@ -8,12 +8,12 @@ extension StreamJudge {
   /// - Parameters:
   ///   - end: when the peer's media ended.
   ///   - checkEnd: the end of the check.
-  ///   - other: the timeline of the first stream, whose steps a further stream has as well.
-  func report(until end: Double, checkEnd: Double, alignedTo other: BucketedTimeline? = nil) -> StreamReport {
+  ///   - step: the step of the first stream's timeline, which that of a further stream has as well.
+  func report(until end: Double, checkEnd: Double, alignedTo step: Double? = nil) -> StreamReport {
     var judge = self
     let end = ended.map { min(end, max($0, lastMedia ?? $0)) } ?? end
     judge.finish(until: end)
-    if let other { judge.buckets.align(to: other) }
+    if let step { judge.buckets.align(toStep: step) }
     return judge.finished(until: end, checkEnd: checkEnd)
   }
 

@@ -3,16 +3,20 @@ import CallCheck
 import FoundationEssentials
 
 extension HTMLReport {
-  /// The maximum number of frames shown of a stream: each takes about 80 kB of the page.
-  private var maximumVideoFrames: Int {
-    max(2, min(16, 160 / max(1, report.peers.reduce(0) { $0 + 1 + ($1.streams?.count ?? 0) })))
+  /// The maximum number of frames shown of a stream: each takes about 80 kB of the page. The frames of further streams are left
+  /// out if there are very many.
+  private func maximumVideoFrames(of stream: PeerReport) -> Int {
+    let streams = report.peers.reduce(0) { $0 + 1 + ($1.streams?.count ?? 0) }
+    return max(stream.streamNumber == 1 ? 2 : 0, min(16, 160 / max(1, streams)))
   }
 
   /// Writes a few decoded frames.
   ///
   /// - Parameter title: the heading; nil for none.
   func videoFrames(_ peer: PeerReport, title: String? = "Received frames", into page: inout Markup) {
-    let every = max(1, (peer.thumbnails.count + maximumVideoFrames - 1) / maximumVideoFrames)
+    let most = maximumVideoFrames(of: peer)
+    if most == 0 { return }
+    let every = max(1, (peer.thumbnails.count + most - 1) / most)
     let chosen = stride(from: 0, to: peer.thumbnails.count, by: every).map { peer.thumbnails[$0] }
     let shown = chosen.compactMap { thumbnail -> (Thumbnail, String)? in
       guard let rgb = thumbnail.rgb,

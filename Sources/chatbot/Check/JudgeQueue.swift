@@ -5,10 +5,10 @@ import NIOCore
 
 /// The queue of jobs for the judge, in order, with bounded memory and delay.
 ///
-/// Decoding frames takes time. When more frames wait than the bounds allow, the next frames of a peer are skipped, up to
+/// Decoding frames takes time. When more frames wait than the bounds allow, the next frames of a stream are skipped, up to
 /// a keyframe for which there is room, so that the judge never decodes an incomplete frame. A job with the number of
-/// skipped frames replaces them. Audio is queued unless it exceeds the peer's audio budget. All other jobs are small and
-/// need little time.
+/// skipped frames replaces them. The bounds are those of all peers with all their streams. Audio is queued unless it exceeds
+/// the stream's audio budget; streams that are not judged are not queued. All other jobs are small and need little time.
 ///
 ///     waiting ──(a frame arrives and the queue is full)──► skipping
 ///        ▲                                                        │
@@ -43,8 +43,8 @@ struct JudgeQueue {
   private let bounds: Bounds
   /// The queued jobs, and when each was added.
   private var queue = BoundedFrameQueue<(job: Job, added: ContinuousClock.Instant)>()
-  /// The audio budget of each peer.
-  private var audioStates: [ParticipantID: AudioState] = [:]
+  /// The audio budget of each stream.
+  private var audioStates: [TrackID: AudioState] = [:]
 
   private struct AudioState {
     var budget = AudioBudget()
@@ -64,21 +64,23 @@ struct JudgeQueue {
   ///
   /// - Returns: The peer whose frames are skipped from this one on, or nil if nothing changed.
   mutating func add(_ job: Job, now: ContinuousClock.Instant) -> ParticipantID? {
-    if case .event(.frame(let frame), let peer, _) = job, frame.codec.kind == .video {
-      return add(videoFrame: frame, of: peer, job, now: now)
+    if case .event(.frame(let frame), let peer, _) = job {
+      guard (1...StreamReport.maximumCount).contains(frame.stream) else { return nil }
+      let track = TrackID(of: peer, stream: frame.stream, kind: frame.codec.kind)
+      if track.kind == .video { return add(videoFrame: frame, of: track, job, now: now) }
+      guard hasTime(for: frame, of: track) else { return nil }
     }
-    if case .event(.frame(let frame), let peer, _) = job, !hasTime(for: frame, of: peer) { return nil }
     if case .over = job { reportAllSkipped(now: now) }
     put(job, now: now)
     return nil
   }
 
-  /// Whether the peer's budget allows an audio packet. Decoding it takes time in proportion to its duration, and
+  /// Whether the track's budget allows an audio packet. Decoding it takes time in proportion to its duration, and
   /// searching it for the pattern in proportion to the gap before it.
-  private mutating func hasTime(for frame: EncodedFrame, of peer: ParticipantID) -> Bool {
+  private mutating func hasTime(for frame: EncodedFrame, of track: TrackID) -> Bool {
     if audioStates.count >= Self.maximumAudio { audioStates.removeAll() }
-    var audio = audioStates[peer, default: AudioState()]
-    defer { audioStates[peer] = audio }
+    var audio = audioStates[track, default: AudioState()]
+    defer { audioStates[track] = audio }
     let length = frame.header.audio?.duration ?? .microseconds(2_500)
     let step = audio.last.map { min(frame.time.duration(since: $0), Self.maximumGap) } ?? .zero
     guard audio.budget.take(max(step, length), arrival: frame.arrived) else {
@@ -89,17 +91,17 @@ struct JudgeQueue {
   }
 
   private mutating func add(
-    videoFrame: EncodedFrame, of peer: ParticipantID, _ job: Job, now: ContinuousClock.Instant
+    videoFrame: EncodedFrame, of track: TrackID, _ job: Job, now: ContinuousClock.Instant
   ) -> ParticipantID? {
     let capacity: FrameDropper.Capacity =
       hasRoom(share: 2, now: now) ? .ample : hasRoom(share: 1, now: now) ? .low : .full
-    switch queue.dropper.admit(videoFrame, of: TrackID(of: peer, kind: .video), capacity: { capacity }) {
+    switch queue.dropper.admit(videoFrame, of: track, capacity: { capacity }) {
     case .admitted(let dropped):
-      if let dropped { put(dropped, of: peer, now: now) }
+      if let dropped { put(dropped, of: track, now: now) }
       put(job, now: now)
       return nil
     case .dropped(let dropped):
-      return dropped.count == 1 ? peer : nil
+      return dropped.count == 1 ? track.participant : nil
     }
   }
 
@@ -113,16 +115,17 @@ struct JudgeQueue {
     queue.append((job, now), bytes: job.bytes)
   }
 
-  private mutating func put(_ dropped: DroppedFrameRun, of peer: ParticipantID, now: ContinuousClock.Instant) {
-    guard let videoFrames = SkippedFrames(dropped, ofStream: 1) else { return }
-    put(.event(.skipped(videoFrames), peer, now), now: now)
+  private mutating func put(_ dropped: DroppedFrameRun, of track: TrackID, now: ContinuousClock.Instant) {
+    guard let videoFrames = SkippedFrames(dropped, ofStream: track.stream) else { return }
+    put(.event(.skipped(videoFrames), track.participant, now), now: now)
   }
 
   /// Queues the counts of all skipped frames, because no more frames follow.
   mutating func reportAllSkipped(now: ContinuousClock.Instant) {
-    for (track, dropped) in queue.dropper.takeAll().sorted(by: { $0.key.participant.text < $1.key.participant.text }) {
-      put(dropped, of: track.participant, now: now)
+    let inOrder = queue.dropper.takeAll().sorted {
+      ($0.key.participant.text, $0.key.stream) < ($1.key.participant.text, $1.key.stream)
     }
+    for (track, dropped) in inOrder { put(dropped, of: track, now: now) }
   }
 
   /// Removes and returns the next job, or nil if none waits.
@@ -133,6 +136,6 @@ struct JudgeQueue {
 
   /// The peers from which a keyframe is needed to decode their frames again, if there is room for it.
   func wantedKeyframes(now: ContinuousClock.Instant) -> [ParticipantID] {
-    hasRoom(share: 2, now: now) ? queue.dropper.tracks.map(\.participant).sorted { $0.text < $1.text } : []
+    hasRoom(share: 2, now: now) ? Set(queue.dropper.tracks.map(\.participant)).sorted() : []
   }
 }

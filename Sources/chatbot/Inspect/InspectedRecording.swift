@@ -79,8 +79,14 @@ struct FoundRecording: Sendable, Hashable {
     let content: RecordingManifest
   }
 
-  /// The number, the id and the content of the participant's stream.
-  var stream: (number: Int, id: String?, content: String?) { (1, nil, nil) }
+  /// Which stream of the participant it is. A recording whose manifest has a number that no judged stream has is a peer of its
+  /// own.
+  var stream: RecordingManifest.Stream {
+    guard let stream = manifest?.content.stream, (1...StreamReport.maximumCount).contains(stream.number) else {
+      return .init(number: 1)
+    }
+    return stream
+  }
 
   /// The name of its manifest or first file, used if nothing better is known.
   var fileName: String {

@@ -41,10 +41,10 @@ struct RecordingOpener {
     let tracks = [videoTrack, audioTrack].filter { !$0.isEmpty }
     if tracks.isEmpty { return nil }
     remarkUnfinished(recording)
-    let (number, streamID, content) = recording.stream
-    let id = id(of: recording, stream: number)
+    let recorded = recording.stream
+    let id = id(of: recording, stream: recorded.number)
     let stream = MediaStream(
-      owner: id, number: number, id: streamID, content: content,
+      owner: id, number: recorded.number, id: recorded.id, content: recorded.content,
       tracks: Dictionary(uniqueKeysWithValues: tracks.map { ($0.kind, "") }))
     return InspectedRecording(
       id: id, recording: recording, stream: stream, tracks: tracks, began: began(recording))

@@ -17,10 +17,10 @@ struct JudgeQueueTests {
 
   /// A frame of 100 bytes whose timestamp is its number.
   private func videoFrame(
-    _ number: Int, of peer: ParticipantID = anna, isKeyframe: Bool = false, at seconds: Double = 0
+    _ number: Int, of peer: ParticipantID = anna, stream: Int = 1, isKeyframe: Bool = false, at seconds: Double = 0
   ) -> JudgeQueue.Job {
     let frame = EncodedFrame(
-      owner: peer, codec: .vp8, time: MediaTime(ticks: Int64(number), rate: 90_000),
+      owner: peer, stream: stream, codec: .vp8, time: MediaTime(ticks: Int64(number), rate: 90_000),
       payload: ByteBuffer(repeating: 0, count: 100), isKeyframe: isKeyframe, arrival: instant(seconds))
     return .event(.frame(frame), peer, instant(seconds))
   }
@@ -53,9 +53,9 @@ struct JudgeQueueTests {
   }
 
   /// A 20 ms packet of silence.
-  private func audio(_ number: Int, ticks: Int64, at seconds: Double) -> JudgeQueue.Job {
+  private func audio(_ number: Int, ticks: Int64, stream: Int = 1, at seconds: Double) -> JudgeQueue.Job {
     let frame = EncodedFrame(
-      owner: Self.anna, codec: .opus, time: MediaTime(ticks: Int64(number) * ticks, rate: 48_000),
+      owner: Self.anna, stream: stream, codec: .opus, time: MediaTime(ticks: Int64(number) * ticks, rate: 48_000),
       payload: ByteBuffer(bytes: [0xF8, 0xFF, 0xFE]), isKeyframe: true, arrival: instant(seconds))
     return .event(.frame(frame), Self.anna, instant(seconds))
   }
@@ -139,6 +139,44 @@ struct JudgeQueueTests {
     }
     #expect(first.codec == .opus)
     #expect(jobs.compactMap(number) == [0, 70, -1])
+  }
+
+  @Test("frames are skipped for each stream separately, within bounds that the streams of a peer share")
+  func streams() {
+    var queue = JudgeQueue(.init(bytes: 400, time: .seconds(1_000)))
+    for number in 0..<5 { _ = queue.add(videoFrame(number, isKeyframe: number == 0), now: instant(0)) }
+    // The second stream does not find more room than the first one.
+    #expect(queue.add(videoFrame(50, stream: 2, isKeyframe: true), now: instant(0)) == Self.anna)
+    #expect(queue.add(videoFrame(5), now: instant(0)) == Self.anna)
+    for _ in 0..<3 { _ = queue.next() }
+    #expect(queue.wantedKeyframes(now: instant(0)) == [Self.anna])
+    // A keyframe of one stream does not continue the other.
+    _ = queue.add(videoFrame(6, isKeyframe: true), now: instant(0))
+    _ = queue.add(videoFrame(51, stream: 2), now: instant(0))
+    _ = queue.add(videoFrame(7), now: instant(0))
+    queue.reportAllSkipped(now: instant(1))
+    var found: [String] = []
+    while let job = queue.next() {
+      switch job {
+      case .event(.frame(let frame), _, _): found.append("\(frame.stream): \(frame.time.ticks)")
+      case .event(.skipped(let frames), Self.anna, _): found.append("\(frames.stream): -\(frames.count)")
+      default: found.append("other")
+      }
+    }
+    #expect(found == ["1: 3", "1: 4", "1: -1", "1: 6", "1: 7", "2: -2"])
+  }
+
+  @Test(
+    "the audio of several streams at real-time speed is queued completely, but not that of streams that are not judged")
+  func audioOfStreams() {
+    var queue = JudgeQueue()
+    for number in 0..<1_000 {
+      for stream in [1, 2, 16, 17, 0] {
+        _ = queue.add(audio(number, ticks: 960, stream: stream, at: Double(number) / 50), now: instant(0))
+      }
+    }
+    _ = queue.add(videoFrame(1, stream: 17, isKeyframe: true), now: instant(0))
+    #expect(numbers(&queue).count == 3_000)
   }
 
   @Test(

@@ -221,6 +221,60 @@ import Testing
     #expect(outcome.remarks == ["The recordings are from 2 calls; each call is judged from its own start."])
   }
 
+  /// A screen that is shared from the second to the fourth second, without audio.
+  private var screen: SyntheticPeer { SyntheticPeer(stream: 2, seconds: 4, videoFramesFrom: 2, audioFrom: 4) }
+
+  @Test func theRecordingsOfAUsersStreamsAreOnePeerOnOneTimeAxis() async throws {
+    let folder = try RecordedFolder()
+    try await folder.record(SyntheticPeer(), screen)
+    #expect(folder.names.contains("anna.2.webm"))
+    let outcome = try folder.inspect(
+      nil, "--expect", "default", "--expect", "2.video.fps >= 29", "--expect", "2.video.freeze == 0", "--expect",
+      "3.video.fps >= 1")
+    let report = outcome.report
+    #expect(report.peers.map(\.id) == ["anna"])
+    #expect(report.expected.peers == 1)
+    let peer = try #require(report.peers.first)
+    #expect(peer.video?.frames == 180 && peer.audio?.packets == 300)
+    let stream = try #require(peer.streams?.first)
+    #expect(peer.streams?.count == 1 && stream.number == 2)
+    #expect(stream.video?.frames == 60 && stream.audio == nil)
+    #expect(abs((stream.video?.start ?? 0) - 2) < 0.02)
+    #expect(abs((stream.video?.duration ?? 0) - 2) < 0.05)
+    #expect(report.failedRules == ["3.video.fps >= 1"])
+    #expect(
+      report.result("3.video.fps >= 1")?.sentence
+        == "Frame rate of stream 3 could not be measured: anna sent no third stream.")
+    #expect(peer.recordings == ["anna.webm", "anna.ogg", "anna.2.webm"].map(folder.file))
+    #expect(abs(report.duration - 6) < 0.01)
+    #expect(peer.departure?.cause == .left && outcome.problems.isEmpty && outcome.remarks.isEmpty)
+    #expect(report.table().contains("  stream 2, video  "))
+    // Without the recording of the first stream, it is the same stream.
+    let alone = try folder.inspect([folder.file("anna.2.webm")], "--expect", "2.video.fps >= 29").report
+    #expect(alone.peers.map(\.id) == ["anna"] && alone.failedRules == [])
+    #expect(alone.peers.first?.streams?.map(\.number) == [2])
+  }
+
+  @Test func theStreamsOfTwoCallsOfAUserAreThoseOfTwoPeers() async throws {
+    let folder = try RecordedFolder()
+    try await folder.record(SyntheticPeer(), screen)
+    try await folder.record(SyntheticPeer(seconds: 3), screen, wallClock: RecordedFolder.wallClock + 86_400)
+    let report = try folder.inspect().report
+    #expect(report.peers.map(\.id) == ["anna", "anna (anna-2)"])
+    #expect(report.peers.map { $0.streams?.map(\.number) } == [[2], [2]])
+    #expect(report.peers.map { $0.audio?.packets } == [300, 150])
+  }
+
+  @Test func aStreamWithANumberThatNoStreamHasIsAPeerOfItsOwn() async throws {
+    let folder = try RecordedFolder()
+    try await folder.record(SyntheticPeer(), screen)
+    try folder.edit("anna.2.json") { $0.replacing(#""number" : 2"#, with: #""number" : 99"#) }
+    let report = try folder.inspect(nil, "--no-audio").report
+    #expect(report.peers.map(\.id) == ["anna", "anna (anna.2)"])
+    #expect(report.peers.last?.video?.frames == 60)
+    #expect(report.peers.allSatisfy { $0.streams == nil && $0.streamsNotJudged == nil })
+  }
+
   @Test func filesWithoutAManifestArePeersOfTheirOwn() async throws {
     let folder = try RecordedFolder()
     try await folder.record(SyntheticPeer(seconds: 2))

@@ -9,6 +9,7 @@ struct SyntheticPeer {
   static let size = VideoSize(width: 64, height: 48)
 
   var id = "anna"
+  var stream = 1
   var seconds = 6.0
   /// When video and audio begin, in seconds of the call.
   var videoFramesFrom = 0.0
@@ -42,7 +43,8 @@ struct SyntheticPeer {
     _ codec: Codec, ticks: Int64, payload: ByteBuffer, isKeyframe: Bool, lost: Int, at time: Double
   ) -> Arrival {
     var frame = EncodedFrame(
-      owner: ParticipantID(id), codec: codec, time: MediaTime(ticks: ticks + 1_000_000, rate: codec.clockRate),
+      owner: ParticipantID(id), stream: stream, codec: codec,
+      time: MediaTime(ticks: ticks + 1_000_000, rate: codec.clockRate),
       payload: payload, isKeyframe: isKeyframe, size: isKeyframe && codec == .vp8 ? Self.size : nil,
       arrival: Self.instant(time + 0.01))
     if lost > 0 { frame.gap = MediaGap(.lost, packetsLost: lost) }
@@ -112,7 +114,7 @@ struct SyntheticPeer {
       let time = begin + 0.3
       let ticks = 1_000_000 + Int64(0.3 * Double(codec.clockRate))
       let report = ClockReport(
-        owner: ParticipantID(id), codec: codec, time: MediaTime(ticks: ticks, rate: codec.clockRate),
+        owner: ParticipantID(id), stream: stream, codec: codec, time: MediaTime(ticks: ticks, rate: codec.clockRate),
         ntp: UInt64((3_900_000_000 + time) * 4_294_967_296), arrival: Self.instant(time + 0.01))
       return (time + 0.01, .clock(report))
     }

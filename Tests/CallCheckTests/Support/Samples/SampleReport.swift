@@ -37,7 +37,9 @@ enum SampleReport {
 
   /// The good call, in which the peer sends a screen as well. Its second stream freezes, and a rule about it fails.
   static var screen: CheckReport {
-    let screen = SamplePeer(id: "", length: 20, freeze: (12.2, 3.1, .senderPaused)).report
+    var screen = SamplePeer(id: "", length: 20, freeze: (12.2, 3.1, .senderPaused)).report
+    screen.timeline.sentBitrate = screen.timeline.sentBitrate.map { _ in nil }
+    screen.timeline.targetBitrate = screen.timeline.sentBitrate
     var report = held
     report.peers[0].streams = [
       StreamReport(
