@@ -119,8 +119,9 @@ final class RecordingQueue: Sendable {
     return state.withLock { state in
       if stream > 1, let rejected = reject(stream, of: participant, now: now, state: &state) { return rejected }
       if case .frame(let frame) = event { return receive(frame, stream, of: participant, now: now, state: &state) }
-      // A description is small, and is not repeated.
-      if state.bytes > state.limit, !event.isDescription { return Outcome() }
+      // A description is small, and is not repeated, so it has some more room.
+      let limit = event.isDescription ? state.limit / 8 * 9 : state.limit
+      if state.bytes > limit { return Outcome() }
       return append(Entry(participant: participant, step: .receive(event, dropped: 0), now: now), to: &state)
     }
   }
