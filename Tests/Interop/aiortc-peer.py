@@ -1,4 +1,4 @@
-"""One call with aiortc: see README.md for its input and output."""
+"""One call with aiortc: see README.md for its input and output; an argument is the number of videos that it sends."""
 
 import asyncio
 import fractions
@@ -103,6 +103,7 @@ class Exchange:
 
 async def main():
     connection = RTCPeerConnection()
+    videos = int(sys.argv[1]) if len(sys.argv) > 1 else 1
     tasks = []
     data = None
 
@@ -146,7 +147,8 @@ async def main():
     def add_tracks():
         if not connection.getSenders() or all(sender.track is None for sender in connection.getSenders()):
             connection.addTrack(Silence())
-            connection.addTrack(MovingBar())
+            for _ in range(videos):
+                connection.addTrack(MovingBar())
 
     tasks.append(asyncio.ensure_future(report()))
     reader = asyncio.StreamReader(limit=1 << 20)

@@ -82,9 +82,10 @@ final class InteropPeer: Sendable {
   ///   - offers: whether it calls a participant who is there, as a newcomer does; otherwise it waits for an offer.
   ///   - data: what it does with a data channel; nil for a call without one.
   init(
-    _ stack: Stack, joining room: String, of server: Server, in scenario: Scenario, offers: Bool, data: JSON? = nil
+    _ stack: Stack, joining room: String, of server: Server, in scenario: Scenario, offers: Bool, data: JSON? = nil,
+    arguments: [String] = []
   ) async throws {
-    let command = scenario.network.prefix + (try await stack.command(in: scenario))
+    let command = scenario.network.prefix + (try await stack.command(in: scenario)) + arguments
     errors = scenario.folder.appendingPathComponent("\(stack).log")
     _ = FileManager.default.createFile(atPath: errors.path, contents: nil)
     client = try SkyRTCClient(url: server.address, room: room, on: scenario.network.loops)

@@ -57,7 +57,7 @@ extension EndToEnd {
       await scenario.note("second video: \(sent) frames sent, \(frames) recorded, \(read) read by ffprobe")
       #expect(sent > 150)
       #expect(frames >= sent - 2 && frames <= sent + 2)
-      #expect(track["packetsLost"].int == 0)
+      #expect(track["lost"] == 0)
       #expect(track["decodeErrors"].int == 0)
       #expect(read == frames)
 
