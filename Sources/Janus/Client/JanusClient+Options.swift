@@ -1,4 +1,5 @@
 public import HTTPTransport
+public import Media
 
 extension JanusClient {
   /// What to join, how to reach the server, and the limits for what it sends.
@@ -13,6 +14,9 @@ extension JanusClient {
     public var publishes = false
     /// Whether we receive the feeds of the room; each is announced as a participant.
     public var receives = true
+    /// The codecs that we publish.
+    public var audioCodec: Codec
+    public var videoCodec: Codec
     /// The API secret of the server. It is never logged.
     public var apiSecret: String?
     /// The token of the server's token authentication. It is never logged.
@@ -51,6 +55,8 @@ extension JanusClient {
 
     public init(room: JanusID) {
       self.room = room
+      audioCodec = .preferred(for: .audio)
+      videoCodec = .preferred(for: .video)
     }
 
     /// Without secrets.
@@ -58,6 +64,8 @@ extension JanusClient {
 
     var configuration: JanusSession.Configuration {
       var configuration = JanusSession.Configuration(room: room)
+      configuration.audioCodec = audioCodec
+      configuration.videoCodec = videoCodec
       configuration.pin = pin
       configuration.display = displayName
       configuration.publishes = publishes

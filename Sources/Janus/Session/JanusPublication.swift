@@ -60,8 +60,8 @@ extension JanusSession {
     guard let former = publication.fingerprint else {
       self.publication?.fingerprint = fingerprint
       var body = JanusRequest.Body("publish")
-      body.audiocodec = Codec.preferred(for: .audio).properties.encodingName.lowercased()
-      body.videocodec = Codec.preferred(for: .video).properties.encodingName.lowercased()
+      body.audiocodec = configuration.audioCodec.properties.encodingName.lowercased()
+      body.videocodec = configuration.videoCodec.properties.encodingName.lowercased()
       return send(body, to: roomHandle, .publish(publication.participant), description: offer, now: now, into: &output)
     }
     guard former == fingerprint else {

@@ -1,3 +1,5 @@
+package import Media
+
 extension JanusSession {
   /// What to join, and what to do there.
   package struct Configuration: Sendable, CustomStringConvertible {
@@ -10,6 +12,9 @@ extension JanusSession {
     package var publishes = false
     /// Whether we subscribe to the feeds of the room.
     package var receives = true
+    /// The codecs that we publish, as the server names them.
+    package var audioCodec = Codec.preferred(for: .audio)
+    package var videoCodec = Codec.preferred(for: .video)
     /// The API secret of the server. Never log it.
     package var apiSecret: String?
     /// The token of the server's token authentication. Never log it.

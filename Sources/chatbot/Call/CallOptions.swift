@@ -88,6 +88,7 @@ struct CallOptions: ParsableArguments {
     var plan = CallPlan(connection.connectionSettings)
     plan.mayStartServer = mayStartServer
     plan.camera = playing.camera
+    plan.connectionSettings.prefer(playing.sendCodec)
     plan.maximumBitrate = playing.maxBitrate.bitsPerSecond
     plan.loopback = loopback
     plan.delay = delay?.duration ?? .zero

@@ -79,6 +79,7 @@ struct CheckOptions: ParsableArguments {
   func plan() throws -> CallPlan {
     var plan = CallPlan(connection.connectionSettings)
     plan.isCheck = true
+    plan.connectionSettings.prefer(playing.sendCodec)
     plan.camera =
       playing.camera
       ?? LiveCamera.Options(

@@ -87,7 +87,8 @@ struct Load {
   }
 
   private func publisher(_ index: Int, _ parts: Parts) async throws(CallFailure) -> LoadPublisher {
-    let connectionSettings = options.connectionSettings(of: index)
+    var connectionSettings = options.connectionSettings(of: index)
+    connectionSettings.prefer(options.playing.sendCodec)
     var configuration = try connectionSettings.peerConfiguration()
     configuration.sending = parts.publisherGroup.source.kinds
     configuration.receiving = options.receive ? Set(MediaKind.allCases) : []

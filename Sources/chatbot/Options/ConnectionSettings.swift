@@ -54,6 +54,12 @@ struct ConnectionSettings: Sendable, Hashable {
   /// Whether users learn names instead of our addresses.
   var hidesAddresses = false
 
+  /// Prefers the codec of what we send, unless the codecs were chosen.
+  mutating func prefer(_ codec: Codec?) {
+    guard let codec, videoCodecs == nil else { return }
+    videoCodecs = [codec] + Codec.all(of: codec.kind).filter { $0 != codec }
+  }
+
   /// The server used if none is named.
   static let defaultServer = "ws://localhost:3000"
   /// The server's name for the default room.

@@ -100,6 +100,8 @@ extension ConnectionSettings {
     options.displayName = user.map { $0 + suffix }
     options.publishes = directions.sends
     options.receives = directions.receives
+    if let first = audioCodecs?.first { options.audioCodec = first }
+    if let first = videoCodecs?.first { options.videoCodec = first }
     options.maximumParticipants = maximumUsers
     options.token = try token.read()
     options.pin = try pin.read()
