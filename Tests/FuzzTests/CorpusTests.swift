@@ -12,6 +12,12 @@ struct CorpusTests {
   /// The duration of the run for all targets together.
   private static let seconds = ProcessInfo.processInfo.environment["CHATBOT_FUZZ_SECONDS"].flatMap(Double.init) ?? 60
 
+  /// All targets, or those that are named, for a longer run.
+  private static let targets =
+    ProcessInfo.processInfo.environment["CHATBOT_FUZZ_TARGETS"]?.split(separator: ",").compactMap {
+      FuzzTarget(rawValue: String($0))
+    } ?? FuzzTarget.allCases
+
   @Test("no input that once caused a failure causes one again", arguments: Corpus.crashes)
   func crashes(_ name: String) throws {
     let target = try #require(Corpus.target(ofCrash: name), "no target has the name at the start of \(name)")
@@ -19,13 +25,13 @@ struct CorpusTests {
     if let failure = Self.failure(of: target, input) { Issue.record("\(name) \(failure)") }
   }
 
-  @Test("every target processes its corpus and mutations of it within 50 ms each", arguments: FuzzTarget.allCases)
+  @Test("every target processes its corpus and mutations of it within 50 ms each", arguments: targets)
   func corpus(_ target: FuzzTarget) throws {
     let corpus = try Corpus.inputs(for: target)
     #expect(!corpus.isEmpty, "there is no corpus for \(target)")
     let trace = try InputTrace(target)
     var mutator = Mutator(corpus, largest: target.largestInput, seed: 20_261_122)
-    let end = ContinuousClock.now + .seconds(Self.seconds / Double(FuzzTarget.allCases.count))
+    let end = ContinuousClock.now + .seconds(Self.seconds / Double(Self.targets.count))
     var failures = 0
     var tried = 0
     while failures < 3, tried < corpus.count || ContinuousClock.now < end {

@@ -61,6 +61,7 @@ struct FuzzTests {
     for _ in 0..<Self.rounds {
       let payload = randomBytes(upTo: 16, using: &generator)
       checkDescriptor(payload)
+      checkVP9(payload)
       _ = try? VP8FrameHeader(parsing: payload)
       if let packet = try? OpusPacket(parsing: payload) {
         expect((120...OpusTableOfContents.maximumDuration).contains(packet.duration), of: payload)
@@ -117,6 +118,18 @@ struct FuzzTests {
     expect(again.readableBytes == descriptor.byteCount, of: payload)
     again.writeImmutableBuffer(rest)
     expect((try? VP8PayloadDescriptor(parsing: &again)) == descriptor, of: payload)
+  }
+
+  private func checkVP9(_ payload: ByteBuffer) {
+    _ = try? VP9FrameHeader(parsing: payload).extent(in: payload)
+    _ = try? VP9Superframe(parsing: payload)
+    var rest = payload
+    guard let descriptor = try? VP9PayloadDescriptor(parsing: &rest) else { return }
+    expect(descriptor.byteCount + rest.readableBytes == payload.readableBytes, of: payload)
+    var again = written { descriptor.write(into: &$0) }
+    expect(again.readableBytes == descriptor.byteCount, of: payload)
+    again.writeImmutableBuffer(rest)
+    expect((try? VP9PayloadDescriptor(parsing: &again)) == descriptor, of: payload)
   }
 
   private func randomBytes(upTo limit: Int, using generator: inout SeededGenerator) -> ByteBuffer {

@@ -11,6 +11,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case turn
   case streamFrame
   case vp8
+  case vp9
+  case vp9Frame
   case opus
   case skyrtc
   case janus
@@ -49,6 +51,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .turn: try TURNTarget.run(input)
     case .streamFrame: try ConnectivityTargets.streamFrames(input)
     case .vp8: try PayloadTargets.vp8(input)
+    case .vp9: try VP9Targets.packets(input)
+    case .vp9Frame: try VP9Targets.frames(input)
     case .opus: try PayloadTargets.opus(input)
     case .skyrtc: try SignallingTargets.skyrtc(input)
     case .janus: try JanusTarget.run(input)
@@ -75,7 +79,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     switch self {
     case .stun, .rtp, .rtcp, .opus: 1_500
     case .candidate, .rules: 2_048
-    case .vp8: 6_000
+    case .vp8, .vp9, .vp9Frame: 6_000
     case .skyrtc, .webSocket, .httpUpgrade, .manifest, .wav, .png: 8_192
     case .socketIO, .dataChannel, .dataMessage, .turn, .streamFrame: 4_096
     case .sctp, .janus, .firestore, .whipFormat, .whipServer, .whipSession, .httpURL: 8_192
