@@ -74,9 +74,4 @@ extension Codec {
     case .video: .vp8
     }
   }
-
-  /// Returns the usual names of the codecs of a kind, for texts.
-  package static func names(of kind: MediaKind) -> String {
-    all(of: kind).map(\.properties.name).joined(separator: " or ")
-  }
 }

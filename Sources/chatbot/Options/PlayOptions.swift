@@ -98,7 +98,7 @@ extension Codec {
   @Sendable static func parseVideoCodec(_ text: String) throws -> Codec {
     guard let codec = Codec.all(of: .video).first(where: { $0.rawValue == text.lowercased() }) else {
       let known = Codec.all(of: .video).map(\.rawValue).joined(separator: " or ")
-      throw ValidationError("--send-codec must be \(known).")
+      throw ValidationError("The codec of video must be \(known).")
     }
     return codec
   }

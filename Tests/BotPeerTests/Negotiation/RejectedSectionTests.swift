@@ -11,7 +11,7 @@ struct RejectedSectionTests {
   @Test(
     "each rejected section is described by what is offered and what is supported",
     arguments: [
-      ("offer_h264_only", "We refused the video of section 1: only H264 is offered, but we support VP8.")
+      ("offer_h264_only", "We refused the video of section 1: only H264 is offered, but we support VP8 and VP9.")
     ])
   func sentence(name: String, expected: String) throws {
     var negotiator = Negotiator.seeded()
@@ -107,7 +107,7 @@ struct RejectedSectionTests {
     #expect(
       pair.bob.events.rejected.map(\.description) == [
         "We refused the audio of section 0: only speex is offered, but we support opus.",
-        "We refused the video of section 1: only H264 is offered, but we support VP8.",
+        "We refused the video of section 1: only H264 is offered, but we support VP8 and VP9.",
       ])
     #expect(
       Set(pair.bob.events.compactMap(\.problem)) == ["The offer cannot be used: none of its media can be used."])
