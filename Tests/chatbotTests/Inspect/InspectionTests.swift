@@ -1,4 +1,5 @@
 import CallCheck
+import CallReport
 import Foundation
 import Media
 import Recorder
