@@ -1,16 +1,28 @@
 // A call in a SkyRTC room. This file connects the modules:
 //
 //   signalling.js  the WebSocket to the server       peer.js   one RTCPeerConnection and its negotiation
-//   media.js       our microphone and camera         tiles.js  the video tiles
+//   media.js       our microphone and camera         tiles.js, layout.js  the video tiles and their places
+//   streams.js     the streams of a participant      figures.js  what the browser measures of them
 //   messages.js    the data channels and the chat    panel.js  the side panel with messages and files
 //   incoming.js    files that others offer           outgoing.js  files that we offer
+//   screen.js      our screen, if we share it
 //
-// `/#ROOM` joins that room at once. Without a fragment the page shows the lobby first.
+// `/#ROOM` joins that room at once. Without a fragment the page shows the lobby first. With the query `?screen=canvas` the
+// page shares a generated picture as its screen, without a dialog and from the beginning of each call.
 //
 // Stable interface for tests and scripts:
 //
 //   window.call            .peers        Map of id to RTCPeerConnection
-//                          .localStream  what we send, a MediaStream
+//                          .localStream  our microphone and camera, a MediaStream
+//                          .screen       our screen, a MediaStream, without tracks while it is not shared
+//                          .shareScreen(source)  shares a MediaStream, 'canvas' for a generated picture, or without a
+//                                        source what the user selects; a promise of the reason if that is impossible
+//                          .stopSharing()
+//                          .streams(id)  what arrives from a participant: [{ number, id, isScreen, stream }]; number 1 is
+//                                        the camera with the microphone, and id the one of the MediaStream that they send
+//                          .received(id) a promise of [{ number, frames, packets, lost }]: the video frames that were
+//                                        received of each of these streams, and the packets of both kinds
+//                          .sent(id)     the same of what we send to them: number 1 is the camera, 2 the screen
 //                          .you          our id, or null          .room   the room's name, or null
 //                          .state        'lobby', 'preparing', 'connecting', 'joined' or 'reconnecting'
 //                          .join(room)   a promise                .leave()
@@ -31,9 +43,12 @@
 //   #status                data-state    the same words as call.state
 //   #banner                problems in the call                   #hear           shown when audio needs a click
 //   #tiles > .tile         data-peer     the id, or 'you'         data-picture    'on' or 'off'
+//                          data-stream   the number of the stream; each further one has a tile while it arrives
+//                          .screen       it is a screen           .large          it is shown large
 //                          data-state    'waiting', 'connecting', 'connected', 'reconnecting' or 'failed'
 //                          data-path     'direct', 'relayed' (by a TURN server), or '' while not connected
 //   #microphone #camera    aria-pressed  'true' while it is on    #copy #figures #leave
+//   #screen                data-sharing  'true' while our screen is shared; aria-disabled 'true' if it cannot be
 //   #chat                  aria-expanded 'true' while #panel is open           #unread   the number of unread entries
 //   #say #send             the text field and its button                       #attach #file  choose files to offer
 //   #log > .entry          data-from     the id, or 'you'; a message or, with the class file, a file with
@@ -42,7 +57,9 @@
 //   #panel-close #reach    closes the panel; says how many participants cannot be reached
 
 import { Signalling } from './signalling.js';
+import { figureTexts, receivedFigures, sentFigures } from './figures.js';
 import { Media } from './media.js';
+import { Screen } from './screen.js';
 import { Peer } from './peer.js';
 import { Tiles } from './tiles.js';
 import { byteLength, cleanText, maximumText, Messages } from './messages.js';
@@ -56,6 +73,9 @@ const maximumFilesAtOnce = 20;
 const $ = (id) => document.getElementById(id);
 
 const media = new Media();
+const screen = new Screen();
+/** What the button shares: `canvas`, or undefined for what the user selects. */
+const screenSource = new URLSearchParams(location.search).get('screen') === 'canvas' ? 'canvas' : undefined;
 const tiles = new Tiles($('tiles'), () => { $('hear').hidden = false; });
 const peers = new Map();
 let watches = 0;
@@ -119,6 +139,13 @@ let settings = null;
 window.call = {
   get peers() { return new Map([...peers].filter(([, peer]) => peer.pc).map(([id, peer]) => [id, peer.pc])); },
   get localStream() { return media.stream; },
+  get screen() { return screen.stream; },
+  shareScreen: (source) => screen.start(source),
+  stopSharing: () => screen.stop(),
+  streams: (id) => (peers.get(id)?.streams ?? []).map(({ number, id: name, isScreen, stream }) => (
+    { number, id: name, isScreen, stream })),
+  received: async (id) => (peers.has(id) ? receivedFigures(peers.get(id)) : []),
+  sent: async (id) => (peers.has(id) ? sentFigures(peers.get(id)) : []),
   get you() { return you; },
   get room() { return room; },
   get state() { return state; },
@@ -163,6 +190,8 @@ async function join(name) {
   if (mine !== attempt) return;
   banner(media.problem);
   showMedia();
+  if (screenSource) screen.start(screenSource);
+  showScreen();
   setState('connecting');
   signalling = new Signalling(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/`, room, handlers);
   signalling.open();
@@ -173,6 +202,7 @@ function leave(problem = '') {
   signalling?.close();
   signalling = null;
   for (const id of [...peers.keys()]) removePeer(id);
+  screen.stop();
   tiles.clear();
   you = null;
   room = null;
@@ -232,7 +262,8 @@ function addPeer(id) {
     localStream: () => media.stream,
     send: (eventName, data) => signalling?.send(eventName, data),
     changed: (changed) => tiles.setState(id, changed.state),
-    gotStream: (changed) => tiles.setStream(id, changed.stream),
+    screen: () => screen.stream,
+    gotStreams: showStreams,
     opened: ({ pc }) => messages.open(id, pc),
     gotChannel: (changed, channel) => messages.add(id, channel),
     closed: () => messages.remove(id),
@@ -241,6 +272,10 @@ function addPeer(id) {
   tiles.add(id);
   tiles.setState(id, peer.state);
   return peer;
+}
+
+function showStreams({ id, streams }) {
+  if (tiles.setStreams(id, streams).some(({ isScreen }) => isScreen)) toast(`${id.slice(0, 6)} shares a screen`);
 }
 
 function removePeer(id) {
@@ -305,7 +340,7 @@ async function loadSettings() {
   }
 }
 
-// Microphone and camera.
+// Microphone, camera and screen.
 
 function openMedia() {
   ready ??= media.open().then(() => { showMedia(); startMeter(); });
@@ -319,7 +354,7 @@ media.addEventListener('track', ({ detail: track }) => {
 
 function showMedia() {
   for (const video of [$('preview')]) if (video.srcObject !== media.stream) video.srcObject = media.stream;
-  tiles.setStream('you', media.stream);
+  showOwnStreams();
   tiles.setCamera('you', media.isCameraOn);
   $('preview-box').dataset.camera = media.isCameraOn ? 'on' : 'off';
   $('preview-text').textContent = media.hasCamera ? 'Your camera is off' : 'Your camera appears here';
@@ -335,6 +370,38 @@ function showMedia() {
     $('lobby-problem').textContent = media.problem;
     $('lobby-problem').hidden = !media.problem;
   }
+}
+
+function showOwnStreams() {
+  const own = [{ number: 1, isScreen: false, stream: media.stream }];
+  if (screen.isShared) own.push({ number: 2, isScreen: true, stream: screen.stream });
+  tiles.setStreams('you', own);
+}
+
+screen.addEventListener('change', () => {
+  for (const peer of peers.values()) peer.setScreen();
+  showScreen();
+});
+
+function showScreen() {
+  showOwnStreams();
+  const { isShared } = screen;
+  const problem = screenSource ? '' : Screen.problem;
+  $('screen').hidden = !screenSource && !Screen.isKnown;
+  $('screen').dataset.sharing = isShared;
+  $('screen').setAttribute('aria-disabled', Boolean(problem));
+  $('screen').ariaLabel = isShared ? 'Stop sharing' : 'Share screen';
+  $('screen').title = problem || `${isShared ? 'Stop sharing' : 'Share screen'} (S)`;
+}
+
+async function toggleScreen() {
+  if (screen.isShared) {
+    screen.stop();
+    return toast('You no longer share your screen');
+  }
+  const problem = await screen.start(screenSource);
+  if (problem) toast(problem);
+  else if (screen.isShared) toast('You share your screen with everyone in the call');
 }
 
 async function toggle(device) {
@@ -402,37 +469,17 @@ async function watch() {
   const isShown = document.body.classList.contains('with-figures');
   showReach();
   for (const [id, peer] of peers) {
-    const audio = peer.pc?.getReceivers().find((receiver) => receiver.track.kind === 'audio');
-    const level = audio?.getSynchronizationSources()[0]?.audioLevel ?? 0;
-    tiles.setSpeaking(id, level > 0.02);
-    if (isShown && peer.pc) tiles.setNumbers(id, await figures(peer));
+    for (const { number, receivers } of peer.streams) {
+      const audio = receivers.find((receiver) => receiver.track.kind === 'audio');
+      tiles.setSpeaking(id, (audio?.getSynchronizationSources()[0]?.audioLevel ?? 0) > 0.02, number);
+    }
+    if (isShown && peer.pc) for (const [number, text] of await figureTexts(peer)) tiles.setNumbers(id, number, text);
     if (watches % 4 === 0 || peer.shownPath === '') {
       peer.shownPath = await peer.path();
       tiles.setPath(id, peer.shownPath);
     }
   }
   watches += 1;
-}
-
-async function figures(peer) {
-  const parts = [];
-  let roundTrip = '';
-  const now = performance.now();
-  for (const report of (await peer.pc.getStats()).values()) {
-    if (report.type === 'inbound-rtp' && report.kind === 'video') {
-      const before = peer.before ?? { bytes: report.bytesReceived, at: now - 1000 };
-      const bitrate = (8 * (report.bytesReceived - before.bytes)) / (now - before.at);
-      peer.before = { bytes: report.bytesReceived, at: now };
-      parts.unshift(
-        `${report.frameWidth ?? 0}×${report.frameHeight ?? 0}`, `${Math.round(report.framesPerSecond ?? 0)} fps`,
-        `${Math.round(bitrate)} kb/s`, `${report.packetsLost ?? 0} lost`);
-    }
-    if (report.type === 'candidate-pair' && report.nominated && report.currentRoundTripTime !== undefined) {
-      roundTrip = `${Math.round(report.currentRoundTripTime * 1000)} ms`;
-    }
-  }
-  if (roundTrip) parts.push(roundTrip);
-  return parts.join(' · ');
 }
 
 // User input.
@@ -447,12 +494,13 @@ function setHash(name) {
 }
 
 async function copyLink() {
+  const invitation = location.origin + location.pathname + location.hash;
   try {
-    await navigator.clipboard.writeText(location.href);
+    await navigator.clipboard.writeText(invitation);
     toast('Invitation link copied');
   } catch {
     // Insecure pages have no clipboard.
-    window.prompt('Copy this link:', location.href);
+    window.prompt('Copy this link:', invitation);
   }
 }
 
@@ -463,6 +511,7 @@ $('join-form').addEventListener('submit', (event) => {
 for (const button of document.querySelectorAll('[data-toggle]')) {
   button.addEventListener('click', () => toggle(button.dataset.toggle));
 }
+$('screen').addEventListener('click', toggleScreen);
 $('copy').addEventListener('click', copyLink);
 $('figures').addEventListener('click', () => {
   const isShown = document.body.classList.toggle('with-figures');
@@ -474,13 +523,14 @@ $('hear').addEventListener('click', () => {
 });
 $('leave').addEventListener('click', () => {
   $('room').value = room === defaultRoom ? '' : room;
-  history.replaceState(null, '', location.pathname);
+  history.replaceState(null, '', location.pathname + location.search);
   leave();
 });
 addEventListener('keydown', (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches?.('input, textarea')) return;
   if (event.key === 'm') toggle('microphone');
   if (event.key === 'v') toggle('camera');
+  if (event.key === 's' && document.body.dataset.view === 'call' && !$('screen').hidden) toggleScreen();
   if (event.key === 'c' && document.body.dataset.view === 'call') {
     event.preventDefault();
     panel.toggle();
@@ -494,6 +544,7 @@ addEventListener('pagehide', () => {
 
 setInterval(watch, 500);
 showMedia();
+showScreen();
 if (location.hash.length > 1) {
   join(roomFromHash());
 } else {

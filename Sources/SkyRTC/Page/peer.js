@@ -3,6 +3,8 @@
 // Both sides may send an offer at any time. If two offers cross, the offer of the impolite side is used ("perfect
 // negotiation", WebRTC 1.0, 10.7). The side with the lower id is polite. The steps of one peer run one after another.
 
+import { markScreens, ReceivedStreams, screenMids } from './streams.js';
+
 const maximumEarlyCandidates = 200;
 const maximumWaitingSteps = 400;
 const maximumRestarts = 3;
@@ -32,7 +34,6 @@ class DescriptionGate {
 
 export class Peer {
   pc = null;
-  stream = null;
 
   #id;
   #isPolite;
@@ -42,15 +43,24 @@ export class Peer {
   #offers = new DescriptionGate();
   #answers = new DescriptionGate();
   #early = [];
+  /** What the other side sends, and of which receivers a track has arrived, with the id of its MediaStream. */
+  #received = new ReceivedStreams();
+  #arrived = new Map();
+  /** The mids of the sections in which the other side shows a screen. */
+  #screenMids = new Set();
+  /** The transceivers, by kind, that send our screen or have sent it. */
+  #screenTransceivers = new Map();
+  #screenTracks = new Map();
   #isIgnoringOffer = false;
   #hasYielded = false;
   #restarts = 0;
   #isClosed = false;
 
   /**
-   * `options` has `iceServers`, `localStream()`, `send(eventName, data)`, `changed(peer)` for a new state,
-   * `gotStream(peer)`, `opened(peer)` before the first offer of a connection, `gotChannel(peer, channel)` for a data
-   * channel of the other side, and `closed(peer)` when a connection is closed.
+   * `options` has `iceServers`, `localStream()`, `screen()` the MediaStream of our screen, `send(eventName, data)`,
+   * `changed(peer)` for a new state, `gotStreams(peer)` when other streams arrive, `opened(peer)` before the first offer
+   * of a connection, `gotChannel(peer, channel)` for a data channel of the other side, and `closed(peer)` when a
+   * connection is closed.
    */
   constructor(id, isPolite, options) {
     this.#id = id;
@@ -59,6 +69,18 @@ export class Peer {
   }
 
   get id() { return this.#id; }
+
+  /** The streams that arrive from the other side, as in `ReceivedStreams.list`. */
+  get streams() { return this.#received.list; }
+
+  /** The streams that we send: `{ number, senders }`, number 1 for the camera and 2 for the screen. */
+  get sentStreams() {
+    const streams = [{ number: 1, senders: [] }, { number: 2, senders: [] }];
+    for (const one of this.pc?.getTransceivers() ?? []) {
+      if (one.sender.track) streams[this.#isForScreen(one) ? 1 : 0].senders.push(one.sender);
+    }
+    return streams.filter(({ senders }) => senders.length > 0);
+  }
 
   /** `waiting` for an offer, `connecting`, `connected`, `reconnecting` or `failed`. */
   get state() {
@@ -98,11 +120,15 @@ export class Peer {
   setTrack(kind, track) {
     this.#then(async () => {
       if (!this.pc) return;
-      const transceiver = this.pc.getTransceivers().find((one) => one.receiver.track.kind === kind);
+      const transceiver = this.pc.getTransceivers()
+        .find((one) => one.receiver.track.kind === kind && !this.#isForScreen(one));
       if (transceiver?.sender.track) return transceiver.sender.replaceTrack(track);
       if (track) this.pc.addTrack(track, this.#options.localStream());
     });
   }
+
+  /** Sends the tracks that our screen has now, each in a section of its own. */
+  setScreen() { this.#then(() => this.#sendScreen()); }
 
   close() {
     this.#early = [];
@@ -134,10 +160,12 @@ export class Peer {
       this.#isIgnoringOffer = isGlare && !this.#isPolite;
       if (this.#isIgnoringOffer) return;
       this.#hasYielded = isGlare;
-      await this.pc.setRemoteDescription(description);
+      await this.#setRemoteDescription(description);
       this.#addTracks();
+      await this.#sendScreen();
       await this.pc.setLocalDescription();
       this.#describe('__answer');
+      this.#updateStreams();
       await this.#addEarlyCandidates();
     });
   }
@@ -159,7 +187,8 @@ export class Peer {
         this.#closeConnection();
         return this.#offer();
       }
-      await this.pc.setRemoteDescription(description);
+      await this.#setRemoteDescription(description);
+      this.#updateStreams();
       await this.#addEarlyCandidates();
     });
   }
@@ -182,6 +211,7 @@ export class Peer {
         const hasTransceiver = this.pc.getTransceivers().some((one) => one.receiver.track.kind === kind);
         if (!hasTransceiver) this.pc.addTransceiver(kind, { direction: 'recvonly' });
       }
+      await this.#sendScreen();
     }
     if (this.pc.signalingState !== 'stable') return;
     await this.pc.setLocalDescription();
@@ -210,22 +240,60 @@ export class Peer {
       this.#options.changed(this);
     };
     pc.ondatachannel = ({ channel }) => this.#options.gotChannel(this, channel);
-    pc.ontrack = ({ track, streams }) => {
-      // Peers that signal no stream are assigned one here.
-      const stream = streams[0] ?? this.stream ?? new MediaStream();
-      if (!stream.getTracks().includes(track)) stream.addTrack(track);
-      this.stream = stream;
-      this.#options.gotStream(this);
+    // Whether a track still arrives is decided by the descriptions; they are complete when `#updateStreams` is called.
+    pc.ontrack = ({ transceiver, streams }) => {
+      this.#arrived.set(transceiver, streams[0]?.id ?? '');
+      transceiver.receiver.track.onended = () => this.#updateStreams();
     };
     this.#options.changed(this);
   }
 
   #addTracks() {
     const stream = this.#options.localStream();
-    const sent = this.pc.getSenders().map((sender) => sender.track);
+    const sent = this.pc.getTransceivers().filter((one) => !this.#isForScreen(one)).map(({ sender }) => sender.track);
     for (const track of stream?.getTracks() ?? []) {
       if (!sent.some((other) => other?.kind === track.kind)) this.pc.addTrack(track, stream);
     }
+  }
+
+  async #sendScreen() {
+    if (!this.pc) return;
+    const screen = this.#options.screen();
+    for (const kind of ['video', 'audio']) {
+      const track = screen.getTracks().find((one) => one.kind === kind);
+      // A section that the other side has refused is not offered again for the same track.
+      if (track === this.#screenTracks.get(kind)) continue;
+      this.#screenTracks.set(kind, track);
+      const transceiver = this.#screenTransceivers.get(kind);
+      const isUsable = transceiver && transceiver.direction !== 'stopped';
+      if (isUsable && track) {
+        await transceiver.sender.replaceTrack(track);
+        transceiver.direction = 'sendrecv';
+      } else if (isUsable) {
+        this.pc.removeTrack(transceiver.sender);
+      } else if (track) {
+        // `addTrack` would use a section in which the camera belongs.
+        this.#screenTransceivers.set(kind, this.pc.addTransceiver(track, { streams: [screen] }));
+      }
+    }
+  }
+
+  #isForScreen(transceiver) { return [...this.#screenTransceivers.values()].includes(transceiver); }
+
+  async #setRemoteDescription(description) {
+    await this.pc.setRemoteDescription(description);
+    this.#screenMids = screenMids(description.sdp);
+  }
+
+  /** Finds out which streams arrive now; must be called after each pair of offer and answer. */
+  #updateStreams() {
+    if (!this.pc) return;
+    const arriving = this.pc.getTransceivers().filter(({ currentDirection, receiver }) => (
+      receiver.track.readyState === 'live' && (currentDirection === 'sendrecv' || currentDirection === 'recvonly')));
+    this.#received.update(arriving.filter((one) => this.#arrived.has(one)).map((one) => ({
+      receiver: one.receiver, id: this.#arrived.get(one), isScreen: this.#screenMids.has(one.mid),
+    })));
+    this.#options.gotStreams(this);
   }
 
   async #addEarlyCandidates() {
@@ -247,7 +315,12 @@ export class Peer {
     this.pc.ondatachannel = null;
     this.pc.close();
     this.pc = null;
-    this.stream = null;
+    this.#received.clear();
+    this.#arrived.clear();
+    this.#screenMids.clear();
+    this.#screenTransceivers.clear();
+    this.#screenTracks.clear();
+    this.#options.gotStreams(this);
     this.#options.closed(this);
   }
 
@@ -259,7 +332,9 @@ export class Peer {
 
   #describe(eventName) {
     const { type, sdp } = this.pc.localDescription;
-    this.#send(eventName, { sdp: { type, sdp } });
+    const video = this.#screenTransceivers.get('video');
+    const mids = new Set(video?.sender.track && video.mid !== null ? [video.mid] : []);
+    this.#send(eventName, { sdp: { type, sdp: markScreens(sdp, mids) } });
   }
 
   #send(eventName, data) { this.#options.send(eventName, { ...data, socketId: this.#id }); }

@@ -161,14 +161,14 @@ final class PageHandler: ChannelInboundHandler, RemovableChannelHandler {
     timer = context.eventLoop.assumeIsolated().scheduleTask(in: time) { context.close(promise: nil) }
   }
 
-  /// The page needs only its own files, a WebSocket to its own server, and the camera and microphone.
+  /// The page needs only its own files, a WebSocket to its own server, and the camera, the microphone and the screen.
   private static let safety = [
     ("Connection", "close"),
     ("Cache-Control", "no-cache"),
     ("X-Content-Type-Options", "nosniff"),
     ("Referrer-Policy", "no-referrer"),
     ("Cross-Origin-Opener-Policy", "same-origin"),
-    ("Permissions-Policy", "camera=(self), microphone=(self), autoplay=(self)"),
+    ("Permissions-Policy", "camera=(self), microphone=(self), display-capture=(self), autoplay=(self)"),
     (
       "Content-Security-Policy",
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; "
@@ -199,6 +199,10 @@ struct PageFiles: Sendable {
       "/signalling.js": file(script, PackageResources.signalling_js),
       "/media.js": file(script, PackageResources.media_js),
       "/peer.js": file(script, PackageResources.peer_js),
+      "/screen.js": file(script, PackageResources.screen_js),
+      "/streams.js": file(script, PackageResources.streams_js),
+      "/layout.js": file(script, PackageResources.layout_js),
+      "/figures.js": file(script, PackageResources.figures_js),
       "/messages.js": file(script, PackageResources.messages_js),
       "/incoming.js": file(script, PackageResources.incoming_js),
       "/outgoing.js": file(script, PackageResources.outgoing_js),

@@ -63,8 +63,13 @@ struct CallReport: Sendable {
     return "\(video["frameWidth"].int ?? 0)x\(video["frameHeight"].int ?? 0)"
   }
 
+  /// The received video statistics of all streams, in the order of their sections.
+  var receivedVideos: [JSON] { json["all"]["received"].list.filter { $0["kind"].string == "video" } }
+
+  /// What was observed last of the first track of this kind; a track that pauses and returns is observed again.
   private func track(_ kind: String) -> JSON {
-    json["tracks"].list.last { $0["kind"].string == kind } ?? .null
+    let tracks = json["tracks"].list.filter { $0["kind"].string == kind }
+    return tracks.last { $0["id"].string == tracks.first?["id"].string } ?? .null
   }
 
   /// The time at which the other side's first video frame was shown.

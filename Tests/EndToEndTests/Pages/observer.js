@@ -32,7 +32,9 @@
         call.states.push({ state: this.connectionState, at: now() });
         if (this.connectionState === 'connected') call.connectedAt ??= now();
       });
-      this.addEventListener('track', ({ track }) => call.tracks.push(watch(track)));
+      this.addEventListener('track', ({ track, streams }) => {
+        call.tracks.push(Object.assign(watch(track), { id: track.id, stream: streams[0]?.id }));
+      });
     }
 
     async setLocalDescription(...description) {
@@ -139,23 +141,34 @@
     }
   }, 1000);
 
-  // A summary of `getStats`. For a closed connection the last one is kept, because it reports nothing more and Firefox
-  // may not even answer.
+  // A summary of `getStats`: the first video and audio, and in `all` those of every section in their order. For a closed
+  // connection the last one is kept, because it reports nothing more and Firefox may not even answer.
   const statistics = async (call) => {
-    const result = { sent: {}, received: {} };
+    const result = { sent: {}, received: {}, all: { sent: [], received: [] } };
+    const add = (direction, entry) => {
+      result.all[direction].push(entry);
+      const first = result[direction][entry.kind];
+      if (!first || order(call.connection, entry) <= order(call.connection, first)) result[direction][entry.kind] = entry;
+    };
     if (call.connection.connectionState === 'closed') return call.statistics ?? result;
     const silence = new Promise((resolve) => setTimeout(resolve, 2000));
     const entries = await Promise.race([call.connection.getStats(), silence]);
     if (!entries) return call.statistics ?? result;
     for (const entry of entries.values()) {
-      if (entry.type === 'outbound-rtp') result.sent[entry.kind] = entry;
-      if (entry.type === 'inbound-rtp') result.received[entry.kind] = entry;
+      if (entry.type === 'outbound-rtp') add('sent', entry);
+      if (entry.type === 'inbound-rtp') add('received', entry);
       if (entry.type === 'remote-inbound-rtp') result[`${entry.kind}AtThem`] = entry;
       if (entry.type === 'candidate-pair' && entry.nominated && entry.state === 'succeeded') result.pair = entry;
+    }
+    for (const list of Object.values(result.all)) {
+      list.sort((one, other) => order(call.connection, one) - order(call.connection, other));
     }
     if (Object.keys(result.sent).length + Object.keys(result.received).length > 0) call.statistics = result;
     return result;
   };
+
+  // The position of the section of a report; the same one for all reports that do not name theirs.
+  const order = (connection, { mid }) => connection.getTransceivers().findIndex((one) => one.mid === mid);
 
   window.observer = {
     now,

@@ -50,5 +50,49 @@ extension EndToEnd {
         await server.shutdown()
       }
     }
+
+    @Test("a shared screen is a second stream with a large tile while it is shared", .enabled(if: Machine.hasChromium))
+    func screen() async throws {
+      try await Scenario.run("0 a page shares a screen") { scenario in
+        let server = SkyRTCServer(
+          configuration: SkyRTCServer.Configuration(host: "127.0.0.1", port: 0),
+          logger: Logger(label: "server") { _ in SwiftLogNoOpLogHandler() }, on: scenario.network.loops)
+        let address = try await server.start()
+        let browser = try await scenario.chromium()
+        let pages = try await [
+          scenario.page(of: browser, camera: .flashing), scenario.page(of: browser, camera: .flashing),
+        ]
+        let calls = pages.map { CallPage(page: $0, browser: browser.name) }
+        try await calls[0].enter(room: "screen", at: "\(address.pageURL)?screen=canvas")
+        try await calls[0].joined()
+        try await calls[1].enter(room: "screen", at: address.pageURL)
+        try await calls[1].joined()
+
+        func seesScreen(beyond frames: Int) async throws -> Int {
+          let videos = try await eventually("camera, and frame \(frames + 10) of the screen", within: .seconds(20)) {
+            let videos = try await calls[1].reports().first?.receivedVideos.map { $0["framesDecoded"].int ?? 0 } ?? []
+            return videos.count == 2 && videos[0] > 10 && videos[1] > frames + 10 ? videos : nil
+          }
+          try await eventually("tile of the screen", within: .seconds(10)) {
+            let name = try await pages[1].evaluate("document.querySelector('.large .name span')?.textContent").string
+            return name?.hasSuffix(" – screen") == true ? true : nil
+          }
+          return videos[1]
+        }
+        // The second page has joined after the first one began to share.
+        let frames = try await seesScreen(beyond: 0)
+        try await pages[1].screenshot().write(to: scenario.folder.appendingPathComponent("screen.png"))
+        _ = try await pages[0].evaluate("document.querySelector('#screen').click()")
+        try await eventually("end of the tile", within: .seconds(10)) {
+          try await pages[1].evaluate("document.querySelectorAll('#tiles > .tile').length") == 2 ? true : nil
+        }
+        _ = try await pages[0].evaluate("document.querySelector('#screen').click()")
+        _ = try await seesScreen(beyond: frames)
+        let received = try await pages[1].evaluate("call.received([...call.peers.keys()][0])").list
+        #expect(received.map { $0["number"].int } == [1, 2])
+        for page in pages { #expect(await page.errors == []) }
+        await server.shutdown()
+      }
+    }
   }
 }

@@ -25,7 +25,8 @@ struct PageTests {
       ("/signalling.js", "text/javascript"), ("/media.js", "text/javascript"), ("/peer.js", "text/javascript"),
       ("/messages.js", "text/javascript"), ("/incoming.js", "text/javascript"), ("/outgoing.js", "text/javascript"),
       ("/panel.js", "text/javascript"), ("/sha256.js", "text/javascript"), ("/tiles.js", "text/javascript"),
-      ("/style.css", "text/css"), ("/icons.svg", "image/svg+xml"),
+      ("/screen.js", "text/javascript"), ("/streams.js", "text/javascript"), ("/layout.js", "text/javascript"),
+      ("/figures.js", "text/javascript"), ("/style.css", "text/css"), ("/icons.svg", "image/svg+xml"),
       ("/favicon.ico", "image/svg+xml"), ("/settings.json", "application/json"),
     ])
   func files(path: String, type: String) async throws {
@@ -43,7 +44,7 @@ struct PageTests {
   @Test("the page refers only to files that exist, and to no other server")
   func references() throws {
     let files = PageFiles.all
-    for path in ["/index.html", "/app.js", "/style.css"] {
+    for path in ["/index.html", "/app.js", "/peer.js", "/tiles.js", "/style.css"] {
       let content = try #require(files.file(at: path)).content
       let text = String(decoding: content.readableBytesView, as: UTF8.self)
       for match in text.matches(of: /(?:src|href)="([^"#]+)|from '\.\/([^']+)'/) {

@@ -1,0 +1,80 @@
+// Where the tiles of a call are placed. Sizes are in CSS pixels.
+
+export const gap = 10;
+const shape = 4 / 3;
+const smallestSide = 96;
+
+/** The width and the number of columns that make equal tiles largest: `{ side, columns }`. */
+export function fit(count, width, height, ratio = shape) {
+  let best = { side: 0, columns: 1 };
+  for (let columns = 1; columns <= count; columns += 1) {
+    const rows = Math.ceil(count / columns);
+    const side = Math.min(
+      (width - gap * (columns - 1)) / columns, ((height - gap * (rows - 1)) / rows) * ratio);
+    if (side > best.side) best = { side, columns };
+  }
+  return best;
+}
+
+/**
+ * Places large tiles of the given ratios of width to height, and small ones in a strip at the right of them, or below
+ * them if the box is higher than wide. Returns `{ large, small }`, each a list of `{ left, top, width, height }`.
+ */
+export function stage(ratios, smallCount, width, height) {
+  const isWide = width > height;
+  const limit = isWide ? clamp(width * 0.2, 120, 260) : clamp(height * 0.22, 90, 180);
+  const strip = isWide ? fit(smallCount, limit, height) : fit(smallCount, width, limit);
+  const small = grid(smallCount, strip.columns, Math.max(strip.side, smallestSide));
+  const box = isWide
+    ? { width: width - small.width - gap, height } : { width, height: height - small.height - gap };
+  const large = cells(ratios, box);
+  // Both are next to each other, together in the middle.
+  if (isWide) {
+    const left = Math.max((width - large.width - gap - small.width) / 2, 0);
+    move(large.rects, left, (height - large.height) / 2);
+    move(small.rects, left + large.width + gap, Math.max((height - small.height) / 2, 0));
+  } else {
+    const top = Math.max((height - large.height - gap - small.height) / 2, 0);
+    move(large.rects, (width - large.width) / 2, top);
+    move(small.rects, Math.max((width - small.width) / 2, 0), top + large.height + gap);
+  }
+  return { large: large.rects, small: small.rects };
+}
+
+/** Equal tiles in rows, with the size of all together. */
+function grid(count, columns, side) {
+  const rects = Array.from({ length: count }, (_, index) => ({
+    left: (index % columns) * (side + gap), top: Math.floor(index / columns) * (side / shape + gap),
+    width: side, height: side / shape,
+  }));
+  return {
+    rects, width: columns * (side + gap) - gap, height: Math.ceil(count / columns) * (side / shape + gap) - gap,
+  };
+}
+
+/** Tiles of different ratios, as large as a box allows, each in the middle of its cell, with the size of all together. */
+function cells(ratios, box) {
+  const { columns } = fit(ratios.length, box.width, box.height, 16 / 9);
+  const rows = Math.ceil(ratios.length / columns);
+  const sizes = ratios.map((ratio) => {
+    const width = Math.min((box.width + gap) / columns - gap, ((box.height + gap) / rows - gap) * ratio);
+    return { width, height: width / ratio };
+  });
+  const width = Math.max(...sizes.map((size) => size.width));
+  const height = Math.max(...sizes.map((size) => size.height));
+  const rects = sizes.map((size, index) => ({
+    left: (index % columns) * (width + gap) + (width - size.width) / 2,
+    top: Math.floor(index / columns) * (height + gap) + (height - size.height) / 2,
+    ...size,
+  }));
+  return { rects, width: columns * (width + gap) - gap, height: rows * (height + gap) - gap };
+}
+
+function move(rects, left, top) {
+  for (const rect of rects) {
+    rect.left += left;
+    rect.top += top;
+  }
+}
+
+function clamp(value, minimum, maximum) { return Math.min(Math.max(value, minimum), maximum); }
