@@ -1,3 +1,4 @@
+internal import Media
 internal import SDP
 
 /// A track that the remote side may send in a media section: one with the usual Unified Plan (RFC 8829, 4.2), several with Plan B,
@@ -58,7 +59,7 @@ struct RemoteTrack: Sendable, Hashable {
   }
 
   private static func bounded(_ id: String) -> String {
-    String(decoding: id.utf8.prefix(maximumIDBytes), as: UTF8.self)
+    id.prefix(utf8Bytes: maximumIDBytes)
   }
 
   /// Returns the announced sources, without those that only retransmit or protect others.
