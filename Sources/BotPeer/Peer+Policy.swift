@@ -1,4 +1,5 @@
 internal import FaultInjection
+internal import ICE
 internal import Media
 internal import PeerEngine
 

@@ -1,3 +1,4 @@
+package import ICE
 package import Media
 
 /// What applies to the connection to every participant: it travels whole from the peer to each engine.
