@@ -23,10 +23,19 @@ export function fit(count, width, height, ratio = shape) {
 export function stage(ratios, smallCount, width, height) {
   const isWide = width > height;
   const limit = isWide ? clamp(width * 0.2, 120, 260) : clamp(height * 0.22, 90, 180);
-  const strip = isWide ? fit(smallCount, limit, height) : fit(smallCount, width, limit);
-  const small = grid(smallCount, strip.columns, Math.max(strip.side, smallestSide));
+  const strip = isWide ? { width: limit, height } : { width, height: limit };
+  let { side, columns } = fit(smallCount, strip.width, strip.height);
+  if (side < smallestSide) {
+    // What does not fit into a strip of 40 % of the width, or of the whole width below, makes the box scroll.
+    side = smallestSide;
+    const rows = isWide ? Math.max(Math.floor((height + gap) / (side / shape + gap)), 1) : 1;
+    const limitedColumns = Math.floor(((isWide ? width * 0.4 : width) + gap) / (side + gap));
+    columns = clamp(Math.ceil(smallCount / rows), 1, Math.max(limitedColumns, 1));
+  }
+  const small = grid(smallCount, columns, side);
   const box = isWide
-    ? { width: width - small.width - gap, height } : { width, height: height - small.height - gap };
+    ? { width: Math.max(width - small.width - gap, 160), height }
+    : { width, height: Math.max(height - Math.min(small.height, limit) - gap, 90) };
   const large = cells(ratios, box);
   // Both are next to each other, together in the middle.
   if (isWide) {
@@ -52,7 +61,7 @@ function grid(count, columns, side) {
   };
 }
 
-/** Tiles of different ratios, as large as a box allows, each in the middle of its cell, with the size of all together. */
+/** Tiles of different ratios, as large as a box allows, each in the middle of its cell; with the size of all together. */
 function cells(ratios, box) {
   const { columns } = fit(ratios.length, box.width, box.height, 16 / 9);
   const rows = Math.ceil(ratios.length / columns);

@@ -77,13 +77,17 @@ export class Tiles {
 
   /**
    * Shows the streams of a participant, `{ number, isScreen, stream }`, and removes the tiles of those that have ended;
-   * returns the streams that got a tile. The tile of the first stream stays.
+   * returns the streams that got a tile. The tile of the first stream stays, without a picture.
    */
   setStreams(id, streams) {
     if (!this.#get(id)) return [];
     const known = this.#numbers(id);
     for (const number of known) {
       if (number > 1 && !isShownBy(this.#get(id, number), streams)) this.#remove(id, number);
+    }
+    if (!streams.some(({ number }) => number === 1)) {
+      this.#get(id).querySelector('video').srcObject = null;
+      look(this.#get(id));
     }
     for (const { number, isScreen, stream } of streams) {
       if (number > 1) this.add(id, { number, isScreen, hasVideo: stream.getVideoTracks().length > 0 });
