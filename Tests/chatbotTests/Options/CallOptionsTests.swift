@@ -236,7 +236,8 @@ struct CallOptionsTests {
     let help = CallOptions.helpMessage()
     for option in [
       "--room", "--server", "--play", "--play-audio", "--size", "--fps",
-      "--live", "--max-bitrate", "--loopback", "--delay", "--record", "--segment", "--queue-memory", "--loop", "--once",
+      "--live", "--send-codec", "--max-bitrate", "--loopback", "--delay", "--record", "--segment", "--queue-memory",
+      "--loop", "--once",
       "--duration",
       "--ice-server", "--udp-port",
       "--bind-address", "--bind-interface", "--log-level", "--quiet", "--verify",
