@@ -9,7 +9,8 @@ public enum MediaEvent: Sendable, Hashable {
   case recovering(TrackID)
   /// The statistics of one track so far; about once a second, and once at the end.
   case statistics(TrackID, TrackStatistics)
-  /// What the participant's description says of one of its streams, before the stream's first frame and when it changes.
+  /// What the participant's description says of one of its streams, before the stream's first frame and when it changes. A
+  /// stream that has stopped, and may continue later, has no tracks.
   case described(MediaStream)
 }
 

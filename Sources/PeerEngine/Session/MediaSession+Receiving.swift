@@ -195,9 +195,10 @@ extension MediaSession {
     describeStreams(media)
   }
 
-  /// Reports what the description says of each stream that is received, if that has changed.
+  /// Reports what the description says of each stream that is received, if that has changed. One that was received and has stopped
+  /// has no tracks.
   private mutating func describeStreams(_ media: [NegotiatedMedia]) {
-    for number in Set(media.filter(\.receives).map(\.stream)).sorted() {
+    for number in Set(media.filter(\.receives).map(\.stream)).union(streams.keys).sorted() {
       let tracks = media.filter { $0.receives && $0.stream == number }
       var names: [MediaKind: String] = [:]
       for track in tracks {

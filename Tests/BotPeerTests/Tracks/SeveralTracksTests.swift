@@ -107,6 +107,7 @@ struct SeveralTracksTests {
     pair.run(for: .milliseconds(100))
     send(&pair, frames: 30..<60, streams: [1, 2])
     #expect(pair.bob.counts == [1: 60, 2: 30])
+    #expect(pair.bob.streams.last == MediaStream(owner: ParticipantID("alice"), number: 2))
 
     pair.alice.engine.negotiator.setSending(true, of: .video, stream: 2)
     pair.alice.engine.offer(now: pair.now)
