@@ -16,7 +16,7 @@ extension PeerDemultiplexer {
   package func poll(
     now: ContinuousClock.Instant, wallClock: NTPTime, carryOut: (PeerConnection.Action, ParticipantID) -> Void
   ) {
-    openGates(now: now)
+    handleWaitingMessages(now: now)
     if impaired != nil { releaseDatagrams(now: now, carryOut: carryOut) }
     let moment = MonotonicInstant(now)
     if let deadline, deadline <= now {
@@ -65,7 +65,7 @@ extension PeerDemultiplexer {
   }
 
   /// Handles the waiting descriptions that are due, and removes the limiters that are idle.
-  private func openGates(now: ContinuousClock.Instant) {
+  private func handleWaitingMessages(now: ContinuousClock.Instant) {
     if rateLimiters.isEmpty { return }
     for participant in Array(rateLimiters.keys) {
       for message in rateLimiters[participant]?.open(now: now) ?? [] { act(on: message, from: participant, now: now) }
