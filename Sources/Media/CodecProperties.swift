@@ -17,6 +17,9 @@ package struct CodecProperties: Sendable {
   package let feedback: [String]
   /// The parameters of `a=fmtp` that we always write; nil without any.
   package let formatParameters: String?
+  /// A parameter of `a=fmtp` and the only value of it that we support, which is also meant where the parameter is missing; nil if
+  /// every format with the name can be used.
+  package let profile: (name: String, value: String)?
   /// The parameter of `a=fmtp` by which we ask for stereo; nil if the codec has none.
   package let stereoParameter: String?
   /// The codec id of a Matroska or WebM track (RFC 9559, 5.1.4.1.21).
@@ -28,21 +31,23 @@ package struct CodecProperties: Sendable {
   private static let opus = CodecProperties(
     name: "Opus", encodingName: "opus", sampleRate: 48_000, channels: 2,
     payloadType: 111, retransmissionPayloadType: nil, feedback: ["transport-cc", "nack"],
-    formatParameters: "minptime=10;useinbandfec=1", stereoParameter: "stereo=1", matroskaID: "A_OPUS", fourCC: nil)
+    formatParameters: "minptime=10;useinbandfec=1", profile: nil, stereoParameter: "stereo=1", matroskaID: "A_OPUS",
+    fourCC: nil)
 
   /// VP8: RFC 7741, 4.1 (clock) and 6 (SDP).
   private static let vp8 = CodecProperties(
     name: "VP8", encodingName: "VP8", sampleRate: nil, channels: nil,
     payloadType: 96, retransmissionPayloadType: 97,
     feedback: ["goog-remb", "transport-cc", "ccm fir", "nack", "nack pli"],
-    formatParameters: nil, stereoParameter: nil, matroskaID: "V_VP8", fourCC: "VP80")
+    formatParameters: nil, profile: nil, stereoParameter: nil, matroskaID: "V_VP8", fourCC: "VP80")
 
   /// VP9: RFC 9628, 6 (clock and SDP). Profile 0 is 8 bits, 4:2:0.
   private static let vp9 = CodecProperties(
     name: "VP9", encodingName: "VP9", sampleRate: nil, channels: nil,
     payloadType: 98, retransmissionPayloadType: 99,
     feedback: ["goog-remb", "transport-cc", "ccm fir", "nack", "nack pli"],
-    formatParameters: "profile-id=0", stereoParameter: nil, matroskaID: "V_VP9", fourCC: "VP90")
+    formatParameters: "profile-id=0", profile: ("profile-id", "0"), stereoParameter: nil, matroskaID: "V_VP9",
+    fourCC: "VP90")
 
   /// Returns the row of a codec.
   fileprivate static func row(of codec: Codec) -> CodecProperties {

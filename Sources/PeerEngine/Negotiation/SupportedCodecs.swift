@@ -17,9 +17,12 @@ extension Codec {
     return parameters.isEmpty ? nil : parameters.joined(separator: ";")
   }
 
-  /// Returns the format of a section that carries this codec.
+  /// Returns the format of a section that carries this codec, in the profile that we support.
   func format(in formats: [PayloadFormat]) -> PayloadFormat? {
-    formats.first { $0.isCodec(encodingName, clockRate: UInt32(clockRate)) }
+    formats.first { format in
+      guard format.isCodec(encodingName, clockRate: UInt32(clockRate)) else { return false }
+      return properties.profile.map { (format.parameters[$0.name] ?? $0.value) == $0.value } ?? true
+    }
   }
 
   /// Whether formats with this name accompany a codec: retransmissions, redundancy, comfort noise and keypad tones.

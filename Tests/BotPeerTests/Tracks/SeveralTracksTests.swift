@@ -79,6 +79,28 @@ struct SeveralTracksTests {
 
   private func mids(_ range: Range<Int>) -> String { range.map { "\($0)" }.joined(separator: " ") }
 
+  @Test("of the profiles of VP9 only profile 0 is accepted, and our order of codecs counts in answers to offers")
+  func profiles() throws {
+    let offer = try recorded("chromium156_offer")
+    var negotiator = Negotiator.seeded()
+    let (_, usual) = try negotiator.answer(to: offer)
+    let video = try #require(usual.media.first { $0.kind == .video })
+    #expect(video.codec == .vp8 && video.alternatives.map(\.codec) == [.vp9])
+    let type = try #require(video.alternatives.first?.payloadType)
+    #expect(offer.contains("a=fmtp:\(type) profile-id=0"))
+
+    var preferring = Negotiator.seeded()
+    preferring.local.codecs.video = [.vp9]
+    let (answer, session) = try preferring.answer(to: offer)
+    #expect(session.media.last?.codec == .vp9 && session.media.last?.alternatives == [])
+    #expect(answer.sections.last?.payloads.count == 2)
+
+    var without = Negotiator.seeded()
+    without.local.codecs.video = [.vp9]
+    let (_, refused) = try without.answer(to: try offer.changing("profile-id=0", to: "profile-id=2"))
+    #expect(refused.rejected.map(\.reason) == [.noSupportedCodec])
+  }
+
   @Test("header extensions with ids above 14 are used if the offer allows both forms")
   func mixedExtensions() throws {
     let offer = try recorded("offer_two_videos").changing(
