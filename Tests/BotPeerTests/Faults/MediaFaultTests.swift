@@ -12,8 +12,8 @@ import Testing
 struct MediaFaultTests {
   private func pair(_ fault: Fault, keyframeResponse: KeyframeResponse = .replay) throws -> DemultiplexerPair {
     let pair = DemultiplexerPair {
-      $0.faultInjector = fault.injector
-      $0.media = MediaSession.Configuration(keyframeResponse: keyframeResponse)
+      $0.policy.faultInjector = fault.injector
+      $0.policy.media = MediaSession.Configuration(keyframeResponse: keyframeResponse)
     }
     try pair.connect()
     pair.play()

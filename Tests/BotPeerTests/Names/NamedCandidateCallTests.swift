@@ -13,7 +13,7 @@ struct NamedCandidateCallTests {
 
   @Test("one answer serves all participants who sent the name, and nobody else")
   func shared() throws {
-    let call = DemultiplexerCall { $0.resolvesNames = true }
+    let call = DemultiplexerCall { $0.policy.ice.resolvesNames = true }
     for (host, name) in ["alice", "bob", "carol"].enumerated() {
       try call.enter(name, host: UInt8(host + 1))
       try call.connect(name)
@@ -42,7 +42,7 @@ struct NamedCandidateCallTests {
 
   @Test("an answer after the end of the connection changes nothing")
   func ended() throws {
-    let call = DemultiplexerCall { $0.resolvesNames = true }
+    let call = DemultiplexerCall { $0.policy.ice.resolvesNames = true }
     try call.enter("alice", host: 1)
     try call.connect("alice")
     call.signal(.candidate(Self.trickled), from: "alice")

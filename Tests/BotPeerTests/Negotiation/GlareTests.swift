@@ -34,7 +34,7 @@ struct GlareTests {
     "a media server never gives way, so we do, whatever the ids are",
     arguments: [SignalledParticipant.Direction.receiveOnly, .sendOnly, .sendReceive])
   func mediaServer(direction: SignalledParticipant.Direction) throws {
-    let demultiplexer = PeerDemultiplexer(.init(sending: [.audio], isPolite: { _ in false }))
+    let demultiplexer = PeerDemultiplexer(.init(policy: .init(sending: [.audio]), isPolite: { _ in false }))
     demultiplexer.localAddresses = [DemultiplexerCall.botAddress]
     demultiplexer.announce(SignalledParticipant("server", offerer: .local, direction: direction))
     demultiplexer.offer(to: "server", now: .now)
