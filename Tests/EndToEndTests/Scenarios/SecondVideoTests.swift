@@ -23,6 +23,33 @@ extension EndToEnd {
       }
     }
 
+    @Test("both videos of Chromium come back in loopback, each in its section", .enabled(if: Machine.hasChromium))
+    func loopback() async throws {
+      try await Scenario.run("second video in loopback") { scenario in
+        let server = try await scenario.server()
+        let bot = try await scenario.bot(in: "100", of: server, ["--loopback"])
+        let call = try await scenario.call(in: scenario.chromium(), room: "100", server: server, camera: .flashing)
+        try await call.connected()
+        _ = try await call.page.evaluate(try Pages.script("second-video"))
+        _ = try await call.page.evaluate("secondVideo.start()")
+        let decoded = try await eventually("two videos in Chromium", within: .seconds(15)) {
+          let frames = try await call.page.evaluate(Self.decodedFrames).list.compactMap(\.int)
+          return frames.count == 2 && frames.allSatisfy { $0 > 30 } ? frames : nil
+        }
+        await scenario.note("frames decoded of each video: \(decoded)")
+        _ = try await call.leave()
+        #expect(try await bot.terminate().ending == .exit(0))
+      }
+    }
+
+    /// The frames of each received video that were decoded.
+    private static let decodedFrames = """
+      Promise.all([...call.peers.values()].map((connection) => connection.getStats())).then((all) => all
+        .flatMap((reports) => [...reports.values()])
+        .filter((entry) => entry.type === 'inbound-rtp' && entry.kind === 'video')
+        .map((entry) => entry.framesDecoded))
+      """
+
     private func share(in browser: some Browser, _ scenario: Scenario) async throws {
       let server = try await scenario.server()
       let folder = await scenario.recordings()
