@@ -88,14 +88,14 @@ package struct VideoHeader: Sendable, Hashable {
   package let isShown: Bool
   /// The number of its layer frames that the receiver marked as not shown, at most 255.
   package let hiddenLayers: UInt8
-  /// Width and height of a keyframe, 0 for every other frame.
+  /// Width and height, 0 if the frame does not tell them.
   private let width: UInt32
   private let height: UInt32
 
-  /// The size of a keyframe; nil for every other frame.
+  /// The size, of keyframes and of VP9 frames whose references are known; nil if the frame does not tell it.
   package var size: VideoSize? { width == 0 ? nil : VideoSize(width: Int(width), height: Int(height)) }
 
-  /// - Parameter size: the size of a keyframe in pixels, nil for every other frame.
+  /// - Parameter size: in pixels; nil if the frame does not tell it.
   package init(isKeyframe: Bool, size: VideoSize?, isShown: Bool = true, hiddenLayers: Int = 0) {
     self.hiddenLayers = UInt8(clamping: hiddenLayers)
     self.isKeyframe = isKeyframe

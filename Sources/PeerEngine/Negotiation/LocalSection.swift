@@ -113,18 +113,19 @@ extension LocalMedia {
         ? []
         : remote.streams.map { stream in
           let restrictions = stream.restrictions.compactMap {
-            Self.answered($0, payloadType: remote.formats[0].payloadType)
+            Self.answered(
+              $0, payloadTypes: remote.formats.map(\.payloadType).filter { stream.payloadTypes?.contains($0) ?? true })
           }
           return RestrictionIdentifier(id: stream.id, direction: .receive, restrictions: restrictions)
         })
   }
 
-  /// Returns the answer to a restriction of a stream: the payload type that we chose, a limit of RFC 8851, 5 unchanged, and
+  /// Returns the answer to a restriction of a stream: the payload types that we chose of it, a limit of RFC 8851, 5 unchanged, and
   /// nil for anything else. So an answer is never longer than needed, whatever the offer contains.
-  private static func answered(_ restriction: String, payloadType: UInt8) -> String? {
+  private static func answered(_ restriction: String, payloadTypes: [UInt8]) -> String? {
     guard let (name, value) = restriction.cut(at: "=") else { return nil }
     switch name {
-    case "pt": return "pt=\(payloadType)"
+    case "pt": return "pt=" + payloadTypes.map { String($0) }.joined(separator: ",")
     case "max-width", "max-height", "max-fps", "max-fs", "max-br", "max-pps", "max-bpp":
       let isNumber = value.utf8.allSatisfy {
         (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: ".")
@@ -178,7 +179,8 @@ extension LocalMedia {
         retransmissionPayloadType: format.retransmissionPayloadType, feedback: format.feedback,
         extensions: extensions, remoteSources: remoteTrack.sources, remoteStreamIDs: streams.map(\.id),
         localSSRC: track.ssrc,
-        localRetransmissionSSRC: format.retransmissionPayloadType == nil ? nil : track.retransmissionSSRC)
+        localRetransmissionSSRC: formats.contains { $0.retransmissionPayloadType != nil }
+          ? track.retransmissionSSRC : nil)
       media.alternatives = Array(formats.dropFirst())
       media.ordinal = ordinal
       media.stream = number ?? 1

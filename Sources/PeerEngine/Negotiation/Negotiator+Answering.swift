@@ -21,8 +21,8 @@ extension Negotiator {
     let choice = try SectionSelection(from: remote, rejected: remote.rejected(except: [], local: local)) {
       [sections, local] position, media in
       let track = local[media.kind]
-      return isKept(position, of: remote, in: sections) || media.direction.sends && track.isReceived
-        || media.direction.receives && track.isSent
+      let flows = media.direction.sends && track.isReceived || media.direction.receives && track.isSent
+      return (flows ? 2 : 0) + (isKept(position, of: remote, in: sections) ? 1 : 0)
     }
     let used = choice.positions.sorted()
     let numbers = number(remote, at: used)
@@ -98,7 +98,8 @@ extension Negotiator {
         tracks.append(
           StreamNumbering.Track(
             index: position, mid: remote.sections[position].mid, ordinal: ordinal, kind: media.kind,
-            streamID: track.streamID, isActive: media.direction.sends && local[media.kind].isReceived))
+            trackID: track.trackID, streamID: track.streamID,
+            isActive: media.direction.sends && local[media.kind].isReceived))
       }
     }
     var numbers: [Int: [Int?]] = [:]
@@ -121,7 +122,8 @@ extension Negotiator {
         guard let number, streams[position] == nil, taken.insert(number).inserted else { return }
         streams[position] = number
       }
-      for (position, _) in media where isKept(position, of: remote, in: sections) {
+      let kept = media.filter { isKept($0.0, of: remote, in: sections) }
+      for (position, media) in kept where media.direction.receives {
         take(sections[position].media?.stream, for: position)
       }
       // Where media flows in both directions, then where we may send.
@@ -130,6 +132,8 @@ extension Negotiator {
       }
       let sent = local.keys.filter { $0.kind == kind && local[$0]?.isSent == true }.map(\.stream)
       for receives in [true, false] {
+        // A section that cannot receive keeps its number only if no other needs it.
+        if !receives { for (position, _) in kept { take(sections[position].media?.stream, for: position) } }
         for (position, media) in media where media.direction.receives == receives && streams[position] == nil {
           take(sent.first { !taken.contains($0) && receives } ?? (1...).first { !taken.contains($0) }, for: position)
         }

@@ -34,7 +34,9 @@ extension Negotiator {
       return section
     }
     for key in local.keys where mayAdd(key) && (key.stream == 1 || local[key]?.isSent == true) {
-      guard let media = newMedia(key, beside: offered) else { continue }
+      guard offered.count(where: { $0.media != nil }) < SectionSelection.maximumSections,
+        let media = newMedia(key, beside: offered)
+      else { continue }
       let section = LocalSection(
         kind: key.kind.rawValue, transportProtocol: RemoteMedia.usualProtocol, mid: Self.freeMid(in: offered),
         content: .media(media))

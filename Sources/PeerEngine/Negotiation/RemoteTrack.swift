@@ -6,6 +6,8 @@ internal import SDP
 struct RemoteTrack: Sendable, Hashable {
   /// The id of its stream in `a=msid` (RFC 8830); nil without one.
   var streamID: String?
+  /// The id of the track in `a=ssrc … msid`, if the section has no `a=msid` of its own: that of Plan B.
+  var trackID: String?
   /// The announced sources, each with its retransmission source; empty if none is announced.
   var sources: [NegotiatedMedia.RemoteSource] = []
 
@@ -30,11 +32,16 @@ struct RemoteTrack: Sendable, Hashable {
       if let position = tracks.firstIndex(where: { $0.names == names }) {
         tracks[position].track.sources.append(source)
       } else if tracks.count < maximumTracks {
-        tracks.append((names, RemoteTrack(streamID: names.stream, sources: [source])))
+        tracks.append((names, RemoteTrack(streamID: names.stream, trackID: names.track, sources: [source])))
       }
     }
     guard tracks.count > 1 else {
-      return [RemoteTrack(streamID: streamID ?? tracks.first?.track.streamID, sources: announced.map(\.source))]
+      let only = tracks.first?.track
+      return [
+        RemoteTrack(
+          streamID: streamID ?? only?.streamID, trackID: section.hasAttribute("msid") ? nil : only?.trackID,
+          sources: announced.map(\.source))
+      ]
     }
     tracks[0].track.sources += unnamed
     return tracks.map(\.track)

@@ -20,15 +20,15 @@ struct SectionSelection {
   ///
   /// - Parameters:
   ///   - rejected: the sections of a description of which none is used, for the error.
-  ///   - isPreferred: whether a section comes before others if there are more than ``maximumSections``: its media flows, or it was
-  ///     used before.
+  ///   - rank: which sections come first if there are more than ``maximumSections``: those with the highest number, the first
+  ///     among equals.
   init(
     from description: RemoteDescription, rejected: @autoclosure () -> [RejectedSection],
-    isPreferred: (Int, RemoteMedia) -> Bool = { _, _ in true }
+    rank: (Int, RemoteMedia) -> Int = { _, _ in 0 }
   ) throws(NegotiationError) {
     let options = description.transports.map { transport in
       RemoteDescription.Transport(
-        positions: Self.usable(of: transport.positions, in: description, isPreferred: isPreferred),
+        positions: Self.usable(of: transport.positions, in: description, rank: rank),
         isBundle: transport.isBundle)
     }
     let kinds = options.map { option in
@@ -57,12 +57,13 @@ struct SectionSelection {
   }
 
   private static func usable(
-    of positions: [Int], in description: RemoteDescription, isPreferred: (Int, RemoteMedia) -> Bool
+    of positions: [Int], in description: RemoteDescription, rank: (Int, RemoteMedia) -> Int
   ) -> [Int] {
-    let media = positions.compactMap { position in description.media(at: position).map { (position, $0) } }
-    let preferred = media.filter { isPreferred($0, $1) }.map(\.0)
-    let others = media.map(\.0).filter { !preferred.contains($0) }
-    let chosen = Set((preferred + others).prefix(maximumSections))
+    let ranked = positions.enumerated().compactMap { order, position in
+      description.media(at: position).map { (rank: rank(position, $0), order: order, position: position) }
+    }
+    let first = ranked.sorted { ($1.rank, $0.order) < ($0.rank, $1.order) }.prefix(maximumSections)
+    let chosen = Set(first.map(\.position))
     let data = positions.first { description.data(at: $0) != nil }
     return positions.filter { chosen.contains($0) || $0 == data }
   }

@@ -15,23 +15,30 @@ package struct StreamNumbering: Sendable {
     package var mid: String?
     package var ordinal: Int
     package var kind: MediaKind
+    /// The track's id in a Plan B section, where the position among the tracks may change.
+    package var trackID: String?
     package var streamID: String?
     /// Whether the participant sends it and we receive it.
     package var isActive: Bool
 
     package init(
-      index: Int, mid: String? = nil, ordinal: Int = 0, kind: MediaKind, streamID: String? = nil, isActive: Bool = true
+      index: Int, mid: String? = nil, ordinal: Int = 0, kind: MediaKind, trackID: String? = nil,
+      streamID: String? = nil,
+      isActive: Bool = true
     ) {
       self.index = index
       self.mid = mid
       self.ordinal = ordinal
       self.kind = kind
+      self.trackID = trackID
       self.streamID = streamID
       self.isActive = isActive
     }
 
     fileprivate func isSame(as other: Track) -> Bool {
-      index == other.index && mid == other.mid && ordinal == other.ordinal && kind == other.kind
+      guard index == other.index, mid == other.mid, kind == other.kind else { return false }
+      guard let trackID, let otherID = other.trackID else { return ordinal == other.ordinal }
+      return trackID == otherID
     }
   }
 

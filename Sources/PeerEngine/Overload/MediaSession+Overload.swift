@@ -113,7 +113,7 @@ extension PeerConnection {
     media.discarded(datagram, now: now)
     let last = lastDecryptedNumbers[source]
     if last == nil || number &- (last ?? 0) >= Self.maximumUndecrypted {
-      if lastDecryptedNumbers.count > 8 { lastDecryptedNumbers.removeAll() }
+      if lastDecryptedNumbers.count > 128 { lastDecryptedNumbers.removeAll() }
       if secure.session?.unprotect(&datagram, isControl: false) == true { lastDecryptedNumbers[source] = number }
     }
     return true

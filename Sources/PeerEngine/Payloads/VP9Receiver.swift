@@ -57,7 +57,10 @@ package struct VP9Receiver: Sendable {
 
   private mutating func hideLowerLayers(of frame: inout VP9FrameAssembler.Frame) {
     guard var superframe = try? VP9Superframe(parsing: frame.payload) else { return }
-    frame.hiddenLayers = superframe.hideLowerLayers(references: &references).hiddenFrames
+    let output = superframe.hideLowerLayers(references: &references)
+    frame.hiddenLayers = output.hiddenFrames
+    // VP9 changes its size without a keyframe, too.
+    frame.size = output.size.map { VideoSize(width: $0.width, height: $0.height) } ?? frame.size
     guard frame.hiddenLayers > 0 else { return }
     frame.payload = ByteBuffer()
     frame.payload.reserveCapacity(superframe.maximumByteCount)

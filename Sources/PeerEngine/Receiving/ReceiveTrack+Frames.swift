@@ -66,7 +66,8 @@ extension ReceiveTrack {
       .frame(
         EncodedFrame(
           owner: owner, stream: media.stream, codec: format.codec, time: known.time, payload: frame.payload,
-          header: frame.header, isKeyframe: frame.isKeyframe, size: frame.header.video?.size, arrived: known.arrival,
+          header: frame.header, isKeyframe: frame.isKeyframe, size: frame.isKeyframe ? frame.header.video?.size : nil,
+          arrived: known.arrival,
           gap: gaps.gap(before: known, now: now))))
     if reportIsPending { reportClock(now: now, events: &events) }
   }

@@ -10,8 +10,8 @@ package final class SRTPSession {
   /// The sources of received packets, in order of their first packet.
   private var sources: [UInt32] = []
 
-  /// Far more than a peer has: audio, three sizes of video, a retransmission stream for each, and their successors.
-  static let sourceLimit = 64
+  /// More than a peer has: 16 tracks, three sizes of each video, a retransmission stream for each, and their successors.
+  static let sourceLimit = 256
 
   /// The number of packets by which a packet may be late and still be accepted: a retransmission of a 4 Mb/s stream after 3
   /// s is about 1,100 packets old.

@@ -13,7 +13,11 @@ extension SendTrack {
 
   /// Sets the frames since the last keyframe that were already sent to others.
   package mutating func prime(_ group: GroupOfPicturesCache) {
-    if media.kind == .video, configuration.keyframeResponse == .replay, self.group.isEmpty { self.group = group }
+    guard media.kind == .video, configuration.keyframeResponse == .replay, self.group.isEmpty,
+      let codec = group.frames.last?.codec, canSend(codec)
+    else { return }
+    useFormat(of: codec)
+    self.group = group
   }
 
   /// Starts a viewer with all frames since the last keyframe, so that video appears at once.

@@ -105,6 +105,13 @@ package struct SendTrack: Sendable {
     extensions.setTransportSequenceNumber(0, media.extensions.transportSequenceNumber)
   }
 
+  /// Continues the sequence numbers and timestamps of sources that sent before.
+  mutating func resume(_ streams: [UInt32: RTPStreamSender]) {
+    if let former = streams[stream.ssrc] { stream = former }
+    if let repair, let former = streams[repair.ssrc] { self.repair = former }
+    setFormat(format)
+  }
+
   /// Returns whether the section's formats include a codec.
   package func canSend(_ codec: Codec) -> Bool { codec == format.codec || media.format(of: codec) != nil }
 
@@ -114,6 +121,8 @@ package struct SendTrack: Sendable {
     var generator = SplitMix64(seed: UInt64(stream.ssrc))
     payloadWriter = PayloadWriter(codec, using: &generator)
     needsKeyframe = true
+    // A retransmission of an earlier packet would have the payload type of the new format.
+    history.forget()
     setFormat(new)
   }
 
@@ -200,6 +209,7 @@ package struct GroupOfPicturesCache: Sendable {
 
   /// Adds the next video frame.
   package mutating func add(_ frame: EncodedFrame) {
+    if let last = frames.last, last.codec != frame.codec { clear() }
     if frame.isKeyframe {
       clear()
     } else if frames.isEmpty {

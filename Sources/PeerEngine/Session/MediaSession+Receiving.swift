@@ -175,9 +175,12 @@ extension MediaSession {
   mutating func configureReceiving(_ media: [NegotiatedMedia], now: MonotonicInstant) {
     for position in receiving.indices.reversed() {
       let track = receiving[position]
-      let stays = media.contains {
-        $0.trackKey == track.media.trackKey && $0.stream == track.media.stream
-          && $0.format(of: track.format.codec) != nil
+      let stays = media.contains { section in
+        section.trackKey == track.media.trackKey && section.stream == track.media.stream
+          && section.format(of: track.format.codec) != nil
+          // A track that has stopped ends when another one takes its place in the stream.
+          && (section.receives
+            || !media.contains { $0.receives && $0.stream == section.stream && $0.kind == section.kind })
       }
       if !stays {
         receiving[position].finish(now: now, events: &events)
@@ -203,7 +206,7 @@ extension MediaSession {
       var names: [MediaKind: String] = [:]
       for track in tracks {
         let source = track.remoteSources.first.map { "ssrc:\($0.ssrc)" }
-        names[track.kind] = track.ordinal == 0 ? track.mid ?? source : source
+        names[track.kind] = (track.ordinal == 0 ? track.mid : nil) ?? source ?? "section \(track.index)"
       }
       let stream = MediaStream(
         owner: owner, number: number, id: tracks.firstNonNil(\.streamID), content: tracks.firstNonNil(\.content),

@@ -59,6 +59,7 @@ extension MediaSession {
       }
       if !stays {
         pacer.removeAll(media: track.media.index)
+        for stream in [track.stream, track.repair].compactMap(\.self) { formerStreams[stream.ssrc] = stream }
         sending.remove(at: position)
       }
     }
@@ -67,6 +68,7 @@ extension MediaSession {
         sending[position].reconfigure(section)
       } else if section.sends {
         var track = SendTrack(media: section, configuration: configuration.sending, using: &generator)
+        track.resume(formerStreams)
         if section.kind == .video, let group = primedGroups.removeValue(forKey: section.localStream) {
           track.prime(group)
         }

@@ -82,6 +82,9 @@ package struct MediaSession: Sendable {
   /// Codecs of frames that could not be sent, and those of them that were reported.
   var missingCodecs: Set<Codec> = []
   var reportedCodecs: Set<Codec> = []
+  /// The senders of sources whose track was removed. A track with the same SSRC continues their sequence numbers: SRTP would not
+  /// protect packets with numbers that were used (RFC 3711, 3.3.1).
+  var formerStreams: [UInt32: RTPStreamSender] = [:]
   /// What was reported of each stream of the participant.
   var streams: [Int: MediaStream] = [:]
 

@@ -92,8 +92,6 @@ final class RoomMember: Sendable {
 /// The participant of a room that sends what a client publishes with WHIP.
 final class RoomPublisher: Sendable {
   let room: String
-  /// The kinds of media of each stream.
-  private let streams: [Set<MediaKind>]
   private let access: WHIPGateway.RoomAccess
   private let log: Logger
   private let requestKeyframe: @Sendable () -> Void
@@ -101,16 +99,17 @@ final class RoomPublisher: Sendable {
   private let state = Mutex(State())
 
   private struct State {
+    /// The kinds of media of each stream that the client's description has.
+    var streams: [Int: Set<MediaKind>] = [:]
     var viewers: Set<ParticipantID> = []
     var start = StartBuffer()
   }
 
   init(
-    room: String, streams: [Set<MediaKind>], access: WHIPGateway.RoomAccess, log: Logger,
+    room: String, access: WHIPGateway.RoomAccess, log: Logger,
     requestKeyframe: @escaping @Sendable () -> Void
   ) {
     self.room = room
-    self.streams = streams
     self.access = access
     self.log = log
     self.requestKeyframe = requestKeyframe
@@ -130,13 +129,28 @@ final class RoomPublisher: Sendable {
     }
     handlers.ended = { [self] viewer in state.withLock { _ = $0.viewers.remove(viewer) } }
     handlers.keyframeRequested = requestKeyframe
+    let described = state.withLock { $0.streams }
+    // Without a description nothing is known, and somebody who sends nothing would be a listener.
+    let streams =
+      described.isEmpty
+      ? [Set(MediaKind.allCases)] : (1...max(1, described.keys.max() ?? 1)).map { described[$0] ?? [] }
     try await membership.begin { [handlers] in
       try await RoomMember.join(room, sending: streams, access: access, log: log, handlers)
     }
   }
 
-  /// Sends a frame to everyone in the room. Called on the media thread, also before the room is joined.
-  func forward(_ frame: EncodedFrame) {
+  /// Handles the client's media. Called on the media thread, also before the room is joined.
+  func receive(_ event: MediaEvent) {
+    switch event {
+    case .frame(let frame): forward(frame)
+    case .described(let stream):
+      state.withLock { $0.streams[stream.number, default: []].formUnion(stream.tracks.keys) }
+    case .clock, .recovering, .statistics: break
+    }
+  }
+
+  /// Sends a frame to everyone in the room.
+  private func forward(_ frame: EncodedFrame) {
     let viewers = state.withLock { state in
       state.start.add(frame)
       return Array(state.viewers)

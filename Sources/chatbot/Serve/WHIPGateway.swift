@@ -78,7 +78,7 @@ actor WHIPGateway: HTTPRequestResponder {
     // A player that offers several sections receives as many streams.
     configuration.sendsInEverySection = true
     configuration.handler = { event in
-      if case .media(.frame(let frame)) = event.event { forwarding.forward(frame, of: event.participant) }
+      if case .media(let media) = event.event { forwarding.forward(media, of: event.participant) }
     }
     let peer = try await Peer.start(configuration, on: MediaThread.loop, log: log)
     let gateway = WHIPGateway(options: options, peer: peer, forwarding: forwarding, loop: MediaThread.loop, log: log)
@@ -253,11 +253,11 @@ actor WHIPGateway: HTTPRequestResponder {
     // Only the client knows the address of its session.
     switch role {
     case .publisher:
-      let publisher = RoomPublisher(room: room, streams: Self.streams(of: sdp), access: access, log: log) { [peer] in
+      let publisher = RoomPublisher(room: room, access: access, log: log) { [peer] in
         peer.requestKeyframe(of: participant)
       }
       sessions[participant] = .publisher(publisher)
-      forwarding.set(participant) { publisher.forward($0) }
+      forwarding.set(participant) { publisher.receive($0) }
       peer.call(SignalledParticipant(participant, offerer: .remote, direction: .receiveOnly, isIdentityVerified: true))
     case .player:
       let listener =
@@ -269,14 +269,6 @@ actor WHIPGateway: HTTPRequestResponder {
       peer.call(SignalledParticipant(participant, offerer: .remote, direction: .sendOnly, isIdentityVerified: true))
     }
     peer.receive(.offer(sdp), from: participant)
-  }
-
-  /// Returns the kinds of media of each stream that an offer describes.
-  private static func streams(of sdp: String) -> [Set<MediaKind>] {
-    let offered = SDPOutline(sdp).sections.compactMap { MediaKind(rawValue: String($0.kind)) }
-    let counts = MediaKind.allCases.map { kind in (kind, offered.count { $0 == kind }) }
-    let most = min(counts.map(\.1).max() ?? 0, TrackID.maximumStreams)
-    return (0..<max(1, most)).map { number in Set(counts.filter { $0.1 > number }.map(\.0)) }
   }
 
   private func happened(_ event: ParticipantEvent) {
