@@ -134,7 +134,7 @@ struct AnswerTests {
       video.remoteSources == [
         .init(ssrc: 689_647_705, retransmissionSSRC: 3_166_182_352, cname: "U34KB/l9IcTp0+RS")
       ])
-    #expect(answer.sections[1].payloads == ["96", "97"])
+    #expect(answer.sections[1].payloads == ["96", "97", "98", "99"])
 
     #expect(answer.sections[2].mediaLine.text == "application 0 UDP/DTLS/SCTP webrtc-datachannel")
     #expect(answer.sections[2].attribute("ice-ufrag") == nil)

@@ -14,16 +14,17 @@ struct OfferTests {
     #expect(text.utf8.allSatisfy { $0 < 128 } && text.hasSuffix("\r\n"))
     #expect(
       offer.sections.map(\.mediaLine.text) == [
-        "audio 9 UDP/TLS/RTP/SAVPF 111", "video 9 UDP/TLS/RTP/SAVPF 96 97",
+        "audio 9 UDP/TLS/RTP/SAVPF 111", "video 9 UDP/TLS/RTP/SAVPF 96 97 98 99",
       ])
     #expect(offer.sections.map(\.mid) == ["0", "1"])
     #expect(offer.bundles == [["0", "1"]])
     #expect(offer.sections.map { $0.attribute("setup") } == ["actpass", "actpass"])
     #expect(offer.sections[0].attributes("fmtp") == ["111 minptime=10;useinbandfec=1;stereo=1"])
-    #expect(offer.sections[1].attributes("fmtp") == ["97 apt=96"])
+    #expect(offer.sections[1].attributes("fmtp") == ["97 apt=96", "98 profile-id=0", "99 apt=98"])
     #expect(
       offer.sections[1].attributes("rtcp-fb") == [
         "96 goog-remb", "96 transport-cc", "96 ccm fir", "96 nack", "96 nack pli",
+        "98 goog-remb", "98 transport-cc", "98 ccm fir", "98 nack", "98 nack pli",
       ])
     #expect(offer.sections.map(\.direction) == [.sendAndReceive, .sendAndReceive])
     #expect(negotiator.isAwaitingAnswer && !negotiator.needsOffer)

@@ -62,7 +62,8 @@ struct RejectedSectionTests {
     _ = negotiator.createOffer()
     let session = try #require(try negotiator.receivedAnswer(answer))
     #expect(
-      session.rejected.map(\.description) == ["The participant refused our video of section 1; we offered VP8."])
+      session.rejected.map(\.description) == ["The participant refused our video of section 1; we offered VP8 and VP9."]
+    )
     var audioOnly = Negotiator.seeded(sending: [.audio], receiving: [.audio])
     _ = audioOnly.createOffer()
     let quiet = try #require(try audioOnly.receivedAnswer(answer))
