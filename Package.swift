@@ -124,7 +124,7 @@ let package = Package(
       "WHIP", ["Media", "Signalling", "HTTPTransport", "COpenSSL", byteBuffer, sockets, http, logging],
       resources: [.embedInCode("Page")]),
     module("Janus", ["JSON", "Media", "Signalling", "HTTPTransport", byteBuffer, sockets, http, logging]),
-    module("Codecs", ["Media", "COpus", "CVPX", "CYUV", byteBuffer]),
+    module("Codecs", ["Bitstream", "Media", "COpus", "CVPX", "CYUV", byteBuffer]),
     module("Pattern", ["Media", "Codecs"]),
     module("CallCheck", ["Bitstream", "Media", "Codecs", "Pattern", byteBuffer]),
     module("CallReport", ["CallCheck", "Media", "COpenSSL", "CPNG"], resources: [.embedInCode("HTML/Page")]),

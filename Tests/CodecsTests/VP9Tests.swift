@@ -1,3 +1,4 @@
+import Bitstream
 import Foundation
 import Media
 import NIOCore
@@ -66,5 +67,24 @@ struct VP9Tests {
     let header = ByteBuffer(bytes: [0x82, 0x49, 0x83, 0x42, 0x23, 0xFF, 0xF3, 0xFF, 0xF0, 0, 0, 0, 0, 0, 0, 0])
     let failure = #expect(throws: CodecError.self) { try VP9Decoder().decode(header, \.size) }
     #expect(failure?.description.contains("above 4096x4096") == true)
+  }
+
+  @Test("an inter frame that states 16384x16 is refused without being decoded, alone or in a superframe")
+  func hugeInterFrame() throws {
+    let frames = try frames(["-pix_fmt", "yuv420p"])
+    // Frame marker, profile 0, inter, shown, error-resilient; all slots refreshed; three references, of which none has the
+    // size; width and height minus one, 16 bits each.
+    let huge = ByteBuffer(bytes: [0x87, 0xFF, 0x00, 0x00, 0x7F, 0xFE, 0x00, 0x1E, 0, 0, 0, 0, 0, 0, 0, 0])
+    var pair = ByteBuffer()
+    try #require(VP9Superframe(frames: [frames[0], huge])).write(into: &pair)
+    for unit in [huge, pair] {
+      let decoder = try VP9Decoder()
+      #expect(try decoder.decode(frames[0], \.size) != nil)
+      let failure = #expect(throws: CodecError.self) { try decoder.decode(unit, \.size) }
+      #expect(failure?.description.contains("16384x16 is above 4096x4096") == true)
+      let dependent = #expect(throws: CodecError.self) { try decoder.decode(frames[1], \.size) }
+      #expect(dependent?.description.contains("an earlier frame was too large") == true)
+      #expect(try decoder.decode(frames[0], \.size) != nil)
+    }
   }
 }

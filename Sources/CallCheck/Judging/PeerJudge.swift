@@ -74,7 +74,11 @@ struct PeerJudge {
     if case .departed(let cause, let sentence) = step {
       notes.departure = notes.departure ?? .init(time: roundedForReport(time), cause: cause, sentence: sentence)
       self.first.video.release()
-      for number in further.keys { further[number]?.video.release() }
+      for number in further.keys {
+        further[number]?.video.release()
+        // A peer that rejoins may never send it again.
+        further[number]?.end(at: time)
+      }
       return
     }
     switch step {

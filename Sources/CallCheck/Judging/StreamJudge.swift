@@ -31,7 +31,8 @@ struct StreamJudge {
   private var lastShown: [MediaKind: Double] = [:]
   /// Until when media continued that is no longer available.
   var unavailableMediaEnd: [MediaKind: Double] = [:]
-  /// When the description no longer had any track of the stream; nil while it has one.
+  /// When a further stream ended: its description no longer had any track, or the peer departed. Nil while it continues, and
+  /// always for the first stream, which a peer also puts on hold: then it is frozen or silent.
   private(set) var ended: Double?
   /// The newest timestamp of the pattern's frames, in seconds, and when it was read.
   private var lastContent: (content: Double, at: Double)?
@@ -65,10 +66,16 @@ struct StreamJudge {
 
   // MARK: Events
 
-  /// Records what the peer's description says of the stream. A stream without tracks has ended, until media arrives again.
+  /// Records what the peer's description says of the stream. A further stream without tracks has ended, until media arrives
+  /// again.
   mutating func receive(_ description: MediaStream, at time: Double) {
     self.description = description
-    ended = description.tracks.isEmpty ? ended ?? time : nil
+    if description.tracks.isEmpty { end(at: time) } else { ended = nil }
+  }
+
+  /// Records that a further stream has ended, until media arrives again.
+  mutating func end(at time: Double) {
+    if number > 1 { ended = ended ?? time }
   }
 
   mutating func receive(_ report: ClockReport, arrived: Double) { skew.receive(report, arrived: arrived) }

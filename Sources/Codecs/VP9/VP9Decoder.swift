@@ -1,3 +1,4 @@
+import Bitstream
 import CVPX
 package import NIOCore
 
@@ -34,6 +35,7 @@ package final class VP9Decoder {
   package func decode<Result>(_ frame: ByteBuffer, _ body: (VideoFrameView) -> Result) throws(CodecError) -> Result? {
     let action = "decode a VP9 frame of \(frame.readableBytes) bytes"
     if frame.readableBytes == 0 { throw CodecError(action, "it is empty") }
+    try checkStatedSizes(in: frame, action)
     let isKeyframe = try checkSize(of: frame, action)
     if isBroken {
       guard isKeyframe else { throw CodecError(action, "an earlier frame was too large") }
@@ -53,6 +55,26 @@ package final class VP9Decoder {
       throw CodecError(action, "it is not of profile 0: 8 bits, and colours at half the width and height")
     }
     return body(view)
+  }
+
+  /// Refuses a unit of which any frame states a size that is too large, before anything is allocated for it. A frame that takes
+  /// the size of an earlier one states none.
+  private func checkStatedSizes(in unit: ByteBuffer, _ action: String) throws(CodecError) {
+    let superframe: VP9Superframe
+    do throws(ParseError) {
+      superframe = try VP9Superframe(parsing: unit)
+    } catch {
+      throw CodecError(action, error.description)
+    }
+    for frame in superframe.frames {
+      guard let header = try? VP9FrameHeader(parsing: frame), let size = header.size else { continue }
+      do throws(CodecError) {
+        try check(width: UInt32(clamping: size.width), height: UInt32(clamping: size.height), action)
+      } catch {
+        isBroken = true
+        throw error
+      }
+    }
   }
 
   /// Refuses a keyframe that is too large before anything is allocated for it.

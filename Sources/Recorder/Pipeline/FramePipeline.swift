@@ -134,6 +134,12 @@ extension FramePipeline {
   /// Whether all frames submitted for verification have been processed.
   var isVerified: Bool { check?.isIdle ?? true }
 
+  /// The codec of the recorded video, and the first other one that arrived and is rejected; nil while there is none.
+  var codecChange: (recorded: Codec, rejected: Codec)? {
+    guard let recorded = videoValidator.codec, let rejected = videoValidator.otherCodec else { return nil }
+    return (recorded, rejected)
+  }
+
   /// Stops verification: frames that were not decoded stay unverified.
   func endVerification() { check?.giveUp() }
 

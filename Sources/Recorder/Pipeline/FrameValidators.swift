@@ -6,7 +6,9 @@ import Media
 /// absurd size.
 struct VideoFrameValidator: Sendable {
   /// The codec of the track: that of its first admitted frame.
-  private var codec: Codec?
+  private(set) var codec: Codec?
+  /// The codec of the first frame that was rejected because it is not that; nil if there was none.
+  private(set) var otherCodec: Codec?
   /// Whether all frames since the last keyframe were admitted.
   private var canDecode = false
   private var refusedGap = RejectedFrameGap()
@@ -19,6 +21,7 @@ struct VideoFrameValidator: Sendable {
   /// rejected.
   mutating func admit(_ frame: EncodedFrame) -> EncodedFrame? {
     var frame = frame
+    if let codec, frame.codec != codec { otherCodec = otherCodec ?? frame.codec }
     if let header = frame.header.video, VideoDecoder.accepts(header.size), frame.codec == codec ?? frame.codec {
       frame.size = header.size
       frame.isKeyframe = header.isKeyframe

@@ -86,8 +86,9 @@ struct TrackCounter: Sendable {
     if let hidden = frame.header.video?.hiddenLayers, hidden > 0 {
       track.hiddenLayers = (track.hiddenLayers ?? 0) + UInt64(hidden)
     }
-    guard frame.codec.kind == .video, frame.isKeyframe else { return }
-    track.keyframes = (track.keyframes ?? 0) + 1
+    guard frame.codec.kind == .video else { return }
+    if frame.isKeyframe { track.keyframes = (track.keyframes ?? 0) + 1 }
+    // VP9 changes its size without keyframes, too.
     guard let size = frame.size, let listed = track.sizes, listed.count < Self.maximumList else { return }
     if listed.last?.width != size.width || listed.last?.height != size.height {
       track.sizes?.append(.init(time: timestamped.position.roundedSeconds, width: size.width, height: size.height))

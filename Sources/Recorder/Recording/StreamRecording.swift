@@ -51,6 +51,7 @@ final class StreamRecording {
   var claimDue: MonotonicInstant?
   private(set) var hasGivenUp = false
   private var hasReportedOverload = false
+  private var hasReportedCodec = false
   private(set) var ending: RecordingEndReason?
   /// Whether a problem was noted that a manifest must say even without media.
   private var hasProblem = false
@@ -101,6 +102,7 @@ final class StreamRecording {
     }
     if case .described(let description) = event { describe(description) }
     pipeline.receive(event, dropped: dropped, now: now)
+    if !hasReportedCodec, let change = pipeline.codecChange { reportCodec(change.rejected, recorded: change.recorded) }
     if lastAdvance.map({ now - $0 >= Self.maximumPause }) ?? true { advance(now: now) }
   }
 
@@ -216,6 +218,18 @@ final class StreamRecording {
     files.note(sentence)
     environment.report(
       RoomRecorder.Problem(kind: .overloaded, participant: participant, stream: stream, sentence: sentence))
+  }
+
+  /// Reports, once, that frames are rejected because a file's track has one codec.
+  private func reportCodec(_ codec: Codec, recorded: Codec) {
+    hasReportedCodec = true
+    let sentence =
+      "The video of \(subject) changed its codec from \(recorded.properties.name) to \(codec.properties.name); "
+      + "its recording contains only what is \(recorded.properties.name)."
+    files.note(sentence)
+    files.changes += 1
+    environment.report(
+      RoomRecorder.Problem(kind: .lost, participant: participant, stream: stream, sentence: sentence))
   }
 
   /// How sentences name the stream.

@@ -34,7 +34,7 @@ final class FrameVerifier: Sendable {
     var decoding: MediaKind?
     /// Whether this verifier waits for a thread of the pool, or has one.
     var isScheduled = false
-    /// The size of the last keyframe.
+    /// The size of the last video frame that stated one: VP9 changes its size without keyframes, too.
     var size: VideoSize?
     var counts = Counts()
   }
@@ -89,7 +89,7 @@ final class FrameVerifier: Sendable {
 
   /// Queues a frame, if it can be decoded and fits the budget and the memory.
   private func take(_ frame: EncodedFrame, state: inout State) -> Bool {
-    if frame.isKeyframe { state.size = frame.size ?? state.size }
+    state.size = frame.size ?? state.size
     let (size, cost) = (state.size, frame.waitingCost)
     let admission = state.queue.dropper.admit(frame, of: track(of: frame)) {
       if frame.codec.kind == .video, let size, !share.spend(on: size, of: stream, now: frame.arrived) { return .full }

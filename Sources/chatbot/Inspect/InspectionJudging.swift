@@ -85,17 +85,20 @@ struct InspectionJudging {
       if !countCursors[index].counts.isEmpty {
         judge.sample(countCursors[index].counts.sample(at: nil), of: recording.id, at: instant(last))
       }
-      for message in RecordedChat(beside: recording.recording).messages {
-        guard let units = RecordedTime.units(message.time) else { continue }
-        judge.receive(
-          .message(from: message.from, name: message.name, text: message.text), of: recording.id,
-          at: instant(recording.offset + units))
-      }
     }
     for streams in recordings.participants {
-      // A stream that ended before the others did not freeze.
+      // Each message is beside the recording of each stream.
+      if let recording = streams.first.map({ recordings[$0] }) {
+        for message in RecordedChat(beside: recording.recording).messages {
+          guard let units = RecordedTime.units(message.time) else { continue }
+          judge.receive(
+            .message(from: message.from, name: message.name, text: message.text), of: recording.id,
+            at: instant(recording.offset + units))
+        }
+      }
+      // A further stream that ended before the others did not freeze.
       if streams.count > 1 {
-        for index in streams {
+        for index in streams where recordings[index].stream.number > 1 {
           var ended = recordings[index].stream
           ended.tracks = [:]
           judge.receive(.described(ended), of: ended.owner, at: instant(ends[index]))

@@ -172,6 +172,24 @@ struct StreamTests {
     #expect(again.freezes.count == 1)
   }
 
+  @Test("a first stream without tracks is on hold, and a further one ends with the call of its peer")
+  func holdAndDeparture() throws {
+    var held = Self.camera
+    held.paused = 4..<8
+    let gone = MediaStream(owner: Self.peer, number: 1)
+    let hold = try judge(held.participantEvents() + [described(gone, at: 4.1)]).report(at: SyntheticCall.instant(8))
+    let freeze = try #require(hold.peers.first?.video?.freezes)
+    #expect(abs(freeze.longest - 4) < 0.2)
+
+    var screen = Self.screen
+    screen.leaves = 5
+    var events = try Self.camera.participantEvents() + media(of: screen, stream: 2)
+    events.append(.init(time: 5.1, event: .step(.departed(.left, "The peer left the room."))))
+    // The camera comes again, the screen does not.
+    let report = try judge(events).report(at: SyntheticCall.instant(8))
+    #expect(report.peers.first?.streams?.first?.video?.freezes.count == 0)
+  }
+
   @Test("skipped frames make only the rules about their stream inconclusive")
   func skipped() throws {
     var events = try Self.camera.participantEvents() + media(of: Self.screen, stream: 2)

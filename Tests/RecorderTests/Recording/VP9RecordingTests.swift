@@ -99,10 +99,64 @@ struct VP9RecordingTests {
     #expect(first?.size == Self.size)
     let other = validator.admit(frame(vp8[0], .vp8))
     #expect(other == nil && validator.refused == 1)
+    #expect(validator.codec == .vp9 && validator.otherCodec == .vp8)
     let dependent = validator.admit(frame(vp9[1], .vp9))
     #expect(dependent == nil)
     let next = validator.admit(frame(vp9[0], .vp9))
     #expect(next?.gap == MediaGap(.waitingForKeyframe, framesDropped: 2))
+  }
+
+  @Test("a change of the codec is reported once")
+  func codecChange() async throws {
+    let folder = TestFolder()
+    var script = Script("anna")
+    script.add(try Self.videoFrames(1), codec: .vp9, base: 7_000_000_000)
+    let recorder = try folder.recorder()
+    recorder.begin(script.owner, now: Script.beginning, wallClock: TestFolder.wallClock)
+    await folder.play([script], to: recorder)
+    for piece in try TestMedia.videoFrames(1) {
+      let arrival = Script.beginning + .seconds(2) + .milliseconds(piece.ticks / 90)
+      recorder.receive(
+        .frame(
+          EncodedFrame(
+            owner: script.owner, codec: .vp8, time: MediaTime(ticks: piece.ticks, rate: 90_000), payload: piece.payload,
+            isKeyframe: piece.isKeyframe, arrival: arrival)),
+        of: script.owner, now: arrival)
+    }
+    await recorder.drain()
+    let manifest = try #require(await recorder.finish(now: Script.beginning + .seconds(4)).first).manifest
+    let sentence =
+      "The video of “anna” changed its codec from VP9 to VP8; its recording contains only what is VP9."
+    #expect(manifest.problems == [sentence])
+    let problems = await recorder.allProblems()
+    #expect(problems.map(\.sentence) == [sentence])
+    #expect(problems.map(\.kind) == [.lost])
+  }
+
+  @Test("a size that changes without a keyframe is listed, declared, and what the verification costs")
+  func sizeOfInterFrame() throws {
+    var validator = VideoFrameValidator()
+    var counter = TrackCounter(codec: .vp9)
+    let large = VideoSize(width: 324, height: 180)
+    for (index, size) in [Self.size, large].enumerated() {
+      let time = MediaTime(ticks: Int64(index) * 3_000, rate: 90_000)
+      let frame = EncodedFrame(
+        owner: "anna", codec: .vp9, time: time, payload: ByteBuffer(bytes: [1]),
+        header: .video(VideoHeader(isKeyframe: index == 0, size: size)), isKeyframe: index == 0,
+        arrived: Script.beginning)
+      let admitted = validator.admit(frame)
+      let checked = try #require(admitted)
+      #expect(checked.isKeyframe == (index == 0) && checked.size == size)
+      counter.count(TimestampedFrame(frame: checked, position: .milliseconds(33 * index)))
+    }
+    let track = counter.entry()
+    #expect(track.sizes?.map(\.width) == [162, 324] && track.keyframes == 1)
+    let huge = EncodedFrame(
+      owner: "anna", codec: .vp9, time: MediaTime(ticks: 6_000, rate: 90_000), payload: ByteBuffer(bytes: [1]),
+      header: .video(VideoHeader(isKeyframe: false, size: VideoSize(width: 4_097, height: 16))), isKeyframe: false,
+      arrived: Script.beginning)
+    let rejected = validator.admit(huge)
+    #expect(rejected == nil)
   }
 
   @Test("layers that the receiver hid are counted in the manifest, and absent if there were none", arguments: [0, 2])
