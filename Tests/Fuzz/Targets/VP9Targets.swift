@@ -31,7 +31,7 @@ enum VP9Targets {
         try require(!isDecodable || hasKeyframe, "A frame before the first keyframe is reported as decodable.")
         try require(!isDecodable || frame.dependency.isComplete, "A damaged frame is reported as decodable.")
         try require(
-          (frame.size != nil) == frame.dependency.isKeyframe, "A delta frame has a size, or a keyframe has none.")
+          frame.size != nil || !frame.dependency.isKeyframe, "A keyframe has no size.")
         // The index and hidden layers make a frame a little longer.
         try require(frame.payload.readableBytes <= VP9FrameAssembler.maximumFrameSize + 64, "A frame is too large.")
         if isDecodable { try superframe(of: frame) }
