@@ -61,7 +61,7 @@ struct SeveralStreamsTests {
     #expect(summaries.map(\.participant) == [script.owner, script.owner])
     for (stream, base) in [(1, "anna"), (2, "anna.2")] {
       let blocks = BlockReader(try folder.bytes("\(base).webm"))
-      for codec in Codec.allCases {
+      for codec in [Codec.opus, .vp8] {
         expectSame(blocks.payloads(codec) == script.payloads(codec, stream: stream))
       }
       let manifest = try manifest(base, in: folder)

@@ -78,7 +78,7 @@ import Testing
     try folder.store(Array(webM.prefix(webM.count * 3 / 4)), as: "anna.webm")
     try folder.edit("anna.json") {
       $0.replacingOccurrences(of: "\"finished\" : true", with: "\"finished\" : false")
-        .replacingOccurrences(of: "\"left\" : \"left\",", with: "")
+        .replacingOccurrences(of: "\"endReason\" : \"left\",", with: "")
     }
     let outcome = try folder.inspect()
     let peer = try #require(outcome.report.peer("anna"))
