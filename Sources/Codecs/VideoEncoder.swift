@@ -22,6 +22,9 @@ package class VideoEncoder {
     /// 0 (best) to 16 (fastest).
     package var speed = 8
     package var threads = 1
+    /// Whether programs read the frames, so that each edge between black and white must be there in every frame. An encoder that
+    /// cannot do that at ``speed`` is slower.
+    package var keepsEdges = false
 
     package init(size: VideoSize) {
       self.size = size

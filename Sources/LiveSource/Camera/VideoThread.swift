@@ -27,6 +27,7 @@ struct VideoThread {
       codec: plan.videoCodec, size: fit.target, framesPerSecond: perSecond, owner: plan.owner)
     settings.bitrate = min(settings.bitrate, split(plan.maximumBitrate))
     settings.sizeChange = plan.sizeChange
+    settings.keepsEdges = video.isReadByPrograms
     encoder = try coding { () throws(CodecError) in try LiveVideoEncoder(settings) }
     frameWriter = run.frameWriter()
     notice = run.notice(.video)

@@ -19,6 +19,8 @@ package final class LiveVideoEncoder {
     /// 0 (best) to 16 (fastest).
     package var speed = 8
     package var threads = 1
+    /// Whether programs read the frames: see `VideoEncoder.Settings.keepsEdges`.
+    package var keepsEdges = false
     /// The interval between changes of the size, from that of the quality ladder to half of it and back; nil for none.
     package var sizeChange: Duration?
 
@@ -198,6 +200,7 @@ package final class LiveVideoEncoder {
     fresh.largestKeyframe = max(100, Int(framesPerSecond * Double(keyframeShare)))
     fresh.speed = settings.speed
     fresh.threads = settings.threads
+    fresh.keepsEdges = settings.keepsEdges
     return try VideoEncoder.encoder(of: settings.codec, fresh)
   }
 }

@@ -37,7 +37,7 @@ final class PatternVideo: VideoInput {
     let size = size ?? usualSize
     return CheckedVideo(
       summary: "test pattern \(size), \(rate) frames a second", size: size, interval: rate.interval,
-      extent: .endless, open: { clock in PatternVideo(size: size, rate: rate, clock: clock) })
+      extent: .endless, isReadByPrograms: true, open: { clock in PatternVideo(size: size, rate: rate, clock: clock) })
   }
 }
 

@@ -44,6 +44,8 @@ struct CheckedVideo: Sendable {
   var interval: Int64
   var extent: Extent
   var notes: [String] = []
+  /// Whether programs read what the frames show.
+  var isReadByPrograms = false
   var open: @Sendable (CameraClock) throws(InputError) -> any VideoInput
 }
 

@@ -92,7 +92,7 @@ extension EndToEnd {
         \(track["hiddenLayers"].int ?? 0) layers hidden, sizes \(userRecording.webm.video?.width ?? 0)
         """)
       #expect(track["codec"] == "vp9")
-      #expect(track["decodeErrors"] == 0 && track["lost"] == 0)
+      #expect(track["decodeErrors"] == 0 && track["lost"] == 0 && track["dropped"] == 0)
       #expect(userRecording.webm.video?.codec == "vp9")
       #expect(try userRecording.webm.decodingErrors() == "")
       #expect(decoded == frames)
