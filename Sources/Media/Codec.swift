@@ -38,8 +38,8 @@ package struct PerMediaKind<Value> {
 
   package init() {}
 
-  // Not `_read` and `_modify`: Swift 6.3 releases once too often what a reading coroutine yields. Whoever must not copy a large
-  // value names the member.
+  // Not `_read` and `_modify`: Swift 6.3 releases once too often what a reading coroutine yields. Code that must not copy a
+  // large value names the member.
   package subscript(kind: MediaKind) -> Value? {
     get {
       switch kind {

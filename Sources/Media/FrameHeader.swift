@@ -1,8 +1,8 @@
 package import Bitstream
 package import NIOCore
 
-/// What a frame's bitstream says about the frame. It is parsed where the frame is received, read from a file or encoded; whoever
-/// gets the frame after that reads this and parses nothing. Small, because frames are copied often.
+/// What a frame's bitstream says about the frame. It is parsed once, where the frame is received, read from a file or encoded.
+/// Small, because frames are copied often.
 package enum FrameHeader: Sendable, Hashable {
   case audio(AudioHeader)
   case video(VideoHeader)

@@ -6,7 +6,7 @@ import Synchronization
 /// Records participants: frames in, finished files out.
 ///
 /// A recording is one stream of a participant: at most one video and one audio track. For each it writes up to three
-/// files into the folder, `<name>.webm` (VP8 and Opus), `<name>.ogg` (Opus) and `<name>.json` (the manifest); with a
+/// files into the folder, `<name>.webm` (VP8 or VP9, and Opus), `<name>.ogg` (Opus) and `<name>.json` (the manifest); with a
 /// segment limit, `<name>.0001.webm` and so on. The recordings of further streams are `<name>.2.webm` and so on, of up to
 /// 16 streams of a participant. It runs on its own thread, because writing can block. Its callers never wait: their
 /// events go into a queue of bounded memory.
