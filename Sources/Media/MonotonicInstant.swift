@@ -1,8 +1,9 @@
 /// A point in time on `ContinuousClock`, in a layout that the compiler knows.
 ///
 /// `ContinuousClock.Instant` may change with the version of the standard library, so every value that contains one is
-/// laid out, copied and destroyed by functions found at run time, and comparing two is a call. Values used for each
-/// packet contain this type instead: comparing two takes an instruction or two, in every module.
+/// laid out, copied and destroyed by functions found at run time, and comparing two is a call. Comparing two of this type
+/// takes an instruction or two, in every module. So it is the package's type of `now`, of deadlines and of stored times;
+/// only public API has `ContinuousClock.Instant`.
 package struct MonotonicInstant: Sendable, Hashable, Comparable, CustomStringConvertible {
   /// The time since an origin that is the same for the whole process.
   @usableFromInline let age: Duration

@@ -1,4 +1,5 @@
 import ICE
+import Media
 import NIOCore
 import TestSupport
 import Testing
@@ -8,7 +9,7 @@ struct CheckPacerTests {
   /// Returns the time and the agent of each new transaction, while no check is answered.
   private func newChecks(ofAgents count: Int, addresses: Int, during: Duration) -> [(agent: Int, time: Duration)] {
     let pace = CheckPacer()
-    let start = ContinuousClock.now
+    let start = MonotonicInstant.now
     var agents = (0..<count).map { number in
       var one = agent(.controlling, Known.leftCredentials, hosts: [Known.left], seed: UInt64(number + 1))
       one.know(Known.rightCredentials, now: start)
@@ -56,7 +57,7 @@ struct CheckPacerTests {
   @Test("an agent with one candidate is not delayed by another with fifty")
   func noStarvation() {
     let pace = CheckPacer()
-    let now = ContinuousClock.now
+    let now = MonotonicInstant.now
     var greedy = agent(.controlling, Known.leftCredentials, hosts: [Known.left])
     greedy.know(Known.rightCredentials, now: now)
     for index in 0..<50 {

@@ -1,4 +1,5 @@
 import ICE
+import Media
 import NIOCore
 import TestSupport
 import Testing
@@ -9,7 +10,7 @@ struct FuzzTests {
   func datagrams() throws {
     var generator = SeededGenerator(seed: 2026)
     var agent = agent(.controlled, Known.leftCredentials, hosts: [Known.left])
-    var now = ContinuousClock.now
+    var now = MonotonicInstant.now
     agent.know(Known.rightCredentials, now: now)
     var gatherer = ServerReflexiveGatherer(
       base: Known.left, servers: [Known.right], now: now, generator: SeededGenerator(seed: 3))

@@ -1,4 +1,5 @@
 import ICE
+import Media
 import NIOCore
 import TestSupport
 import Testing
@@ -8,7 +9,7 @@ struct GatheringTests {
   private let base = address("10.0.0.5")
   private let server = address("198.51.100.200", 3_478)
   private let mapped = address("203.0.113.7", 40_001)
-  private let start = ContinuousClock.now
+  private let start = MonotonicInstant.now
 
   private func gatherer(_ servers: [TransportAddress]) -> ServerReflexiveGatherer {
     ServerReflexiveGatherer(base: base, servers: servers, now: start, generator: SeededGenerator(seed: 4))

@@ -1,3 +1,4 @@
+import Media
 import NIOCore
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 import ICE
+import Media
 import NIOCore
 import TestSupport
 import Testing
@@ -90,7 +91,7 @@ private struct NATWorld {
 
 @Suite("The behaviour of a NAT")
 struct NATBehaviorTests {
-  private let start = ContinuousClock.now
+  private let start = MonotonicInstant.now
 
   private func probe(_ others: [TransportAddress] = []) -> NATBehaviorProbe {
     NATBehaviorProbe(

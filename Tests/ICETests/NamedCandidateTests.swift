@@ -1,4 +1,5 @@
 import ICE
+import Media
 import TestSupport
 import Testing
 
@@ -39,7 +40,7 @@ struct NamedCandidateTests {
 
   @Test("a name is asked for once, whatever its case, and the answer adds all candidates that wait for it")
   func sameName() throws {
-    let now = ContinuousClock.now
+    let now = MonotonicInstant.now
     var agent = asking()
     agent.know(Known.rightCredentials, now: now)
     agent.addRemoteCandidate(try candidate(port: 1_000), now: now)
@@ -57,7 +58,7 @@ struct NamedCandidateTests {
 
   @Test("a name without an answer counts as unresolvable, and is asked for again when it arrives again")
   func noAnswer() throws {
-    let now = ContinuousClock.now
+    let now = MonotonicInstant.now
     var agent = asking()
     agent.know(Known.rightCredentials, now: now)
     agent.addRemoteCandidate(try candidate(), now: now)
@@ -72,7 +73,7 @@ struct NamedCandidateTests {
 
   @Test("a name that arrives before the credentials is added when they arrive after its answer")
   func beforeCredentials() throws {
-    let now = ContinuousClock.now
+    let now = MonotonicInstant.now
     var agent = asking()
     let fragment = Known.rightCredentials.usernameFragment
     agent.addRemoteCandidate(try candidate(rest: " ufrag \(fragment)"), now: now)
@@ -86,7 +87,7 @@ struct NamedCandidateTests {
 
   @Test("an answer after an ICE restart adds no candidate of the former session", arguments: ["", " ufrag rightrig"])
   func restart(rest: String) throws {
-    let now = ContinuousClock.now
+    let now = MonotonicInstant.now
     var agent = asking()
     agent.know(Known.rightCredentials, now: now)
     agent.addRemoteCandidate(try candidate(rest: rest), now: now)
@@ -100,7 +101,7 @@ struct NamedCandidateTests {
 
   @Test("a candidate of the next session waits for it with its address")
   func nextSession() throws {
-    let now = ContinuousClock.now
+    let now = MonotonicInstant.now
     var agent = asking()
     agent.know(Known.rightCredentials, now: now)
     agent.addRemoteCandidate(try candidate(rest: " ufrag nextnext"), now: now)
@@ -114,7 +115,7 @@ struct NamedCandidateTests {
 
   @Test("a resolved private address is checked only where local candidates are", arguments: [true, false])
   func locality(allowsLocalCandidates: Bool) throws {
-    let now = ContinuousClock.now
+    let now = MonotonicInstant.now
     var agent = asking()
     agent.allowsLocalCandidates = allowsLocalCandidates
     agent.know(Known.rightCredentials, now: now)
@@ -134,7 +135,7 @@ struct NamedCandidateTests {
       "76edc3c7-46bf-4f06-a614-2c26338ff10a._tcp.local", "76edc3c7-46bf-4f06-a614-2c26338ff10g.local",
     ])
   func otherNames(name: String) throws {
-    let now = ContinuousClock.now
+    let now = MonotonicInstant.now
     var agent = asking()
     agent.know(Known.rightCredentials, now: now)
     agent.addRemoteCandidate(try candidate(name), now: now)
@@ -152,7 +153,7 @@ struct NamedCandidateTests {
 
   @Test("an agent that does not look names up counts them, and a port of 0 is ignored")
   func notAsking() throws {
-    let now = ContinuousClock.now
+    let now = MonotonicInstant.now
     var other = asking(resolvesNames: false)
     other.addRemoteCandidate(try candidate(), now: now)
     #expect(names(of: &other) == [])
@@ -165,7 +166,7 @@ struct NamedCandidateTests {
 
   @Test("a flood of names is limited to 16 names and 50 waiting candidates")
   func flood() throws {
-    let now = ContinuousClock.now
+    let now = MonotonicInstant.now
     var agent = asking()
     for number in 0..<1_000 {
       let digits = String(number)

@@ -1,4 +1,5 @@
 import ICE
+import Media
 import NIOCore
 import TestSupport
 import Testing
@@ -8,7 +9,7 @@ struct NominationTests {
   private let rights = [address("192.0.2.2"), address("192.0.2.3"), address("192.0.2.4")]
 
   /// Returns a controlled agent and a peer that sends planned checks and answers all checks.
-  private func controlledLine(now: ContinuousClock.Instant) -> SimulatedPath<ScriptedPeer> {
+  private func controlledLine(now: MonotonicInstant) -> SimulatedPath<ScriptedPeer> {
     var line = SimulatedPath(
       left: agent(.controlled, Known.leftCredentials, hosts: [Known.left]),
       right: ScriptedPeer(hosts: rights, credentials: Known.rightCredentials, remote: Known.leftCredentials), now: now)
@@ -26,7 +27,7 @@ struct NominationTests {
 
   @Test("with aggressive nomination the pair of highest priority is used")
   func aggressive() throws {
-    let now = ContinuousClock.now
+    let now = MonotonicInstant.now
     var line = controlledLine(now: now)
     // The worst pair is checked first, the best last, and every check nominates.
     line.right.plan = [2, 1, 0].enumerated().map { step, index in
@@ -43,7 +44,7 @@ struct NominationTests {
 
   @Test("a nomination long after another replaces it, even at a lower priority")
   func renomination() throws {
-    let now = ContinuousClock.now
+    let now = MonotonicInstant.now
     var line = controlledLine(now: now)
     line.right.plan = [
       .init(time: now + .milliseconds(50), from: rights[0], to: Known.left, nominates: true),
@@ -58,7 +59,7 @@ struct NominationTests {
 
   @Test("the controlled side uses the best working pair until one is nominated")
   func beforeNomination() throws {
-    let now = ContinuousClock.now
+    let now = MonotonicInstant.now
     var line = controlledLine(now: now)
     line.run(.seconds(1))
     #expect(line.left.state == .connected)
@@ -114,7 +115,7 @@ struct NominationTests {
 
   @Test("every path with an answered check is validated, nominated or not")
   func allValidPathsAreOpen() throws {
-    let now = ContinuousClock.now
+    let now = MonotonicInstant.now
     var line = controlledLine(now: now)
     line.right.plan = [.init(time: now + .milliseconds(300), from: rights[1], to: Known.left, nominates: true)]
     line.run(.seconds(1))

@@ -1,4 +1,5 @@
 import ICE
+import Media
 import NIOCore
 import TestSupport
 import Testing
@@ -78,7 +79,7 @@ struct RestartDelayTests {
     let left = agent(
       scenario.pageIsControlling ? .controlled : .controlling, Known.leftCredentials, hosts: [Known.left],
       seed: scenario.seed &+ 2)
-    let start = ContinuousClock.now
+    let start = MonotonicInstant.now
     page.gather(Known.rightCredentials, at: [Self.formerPort], now: start)
     page.know(Known.leftCredentials, [Known.left], now: start)
     var line = SimulatedPath(left: left, right: page, seed: scenario.seed &+ 3, now: start)

@@ -1,4 +1,5 @@
 import ICE
+import Media
 import NIOCore
 import TestSupport
 import Testing
@@ -85,7 +86,7 @@ struct TranslationTests {
 
   @Test("a relayed candidate of the remote peer is an address like any other")
   func relayedRemote() throws {
-    let now = ContinuousClock.now
+    let now = MonotonicInstant.now
     var line = SimulatedPath(
       left: agent(.controlling, Known.leftCredentials, hosts: [Known.left]),
       right: ScriptedPeer(

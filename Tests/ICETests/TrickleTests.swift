@@ -1,4 +1,5 @@
 import ICE
+import Media
 import NIOCore
 import TestSupport
 import Testing
@@ -90,7 +91,7 @@ struct TrickleTests {
   @Test("names, TCP, other components and unreachable addresses are counted and ignored")
   func uselessCandidates() throws {
     var agent = agent(.controlling, Known.leftCredentials, hosts: [Known.left, Known.leftV6])
-    let now = ContinuousClock.now
+    let now = MonotonicInstant.now
     agent.know(Known.rightCredentials, now: now)
     for text in [
       "candidate:4211254378 1 udp 2113937151 76edc3c7-46bf-4f06-a614-2c26338ff10a.local 59019 typ host",
@@ -110,7 +111,7 @@ struct TrickleTests {
 
   @Test("candidates with another username fragment wait for its session")
   func otherFragment() throws {
-    let now = ContinuousClock.now
+    let now = MonotonicInstant.now
     var agent = agent(.controlling, Known.leftCredentials, hosts: [Known.left])
     agent.know(Known.rightCredentials, now: now)
     agent.addRemoteCandidate(
@@ -131,7 +132,7 @@ struct TrickleTests {
 
   @Test("a flood of candidates is limited to 50 candidates and 100 pairs")
   func flood() throws {
-    let now = ContinuousClock.now
+    let now = MonotonicInstant.now
     let hosts = (1...16).map { address("10.0.0.\($0)") }
     var agent = agent(.controlling, Known.leftCredentials, hosts: hosts)
     #expect(agent.addLocalHost(address("10.0.0.99")) == nil)

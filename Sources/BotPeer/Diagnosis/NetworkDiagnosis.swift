@@ -53,7 +53,7 @@ public struct NetworkDiagnosis: Sendable, Hashable, Codable {
   public static func run(
     _ configuration: Configuration, on loop: any EventLoop
   ) async throws -> NetworkDiagnosis {
-    let start = ContinuousClock.now
+    let start = MonotonicInstant.now
     var diagnosis = NetworkDiagnosis()
     let sources = configuration.sources
     for name in sources.interfaces where !NetworkInterfaces.exists(name) { throw Peer.StartError.noInterface(name) }
@@ -79,7 +79,7 @@ public struct NetworkDiagnosis: Sendable, Hashable, Codable {
     if let nat64 { found = found.mapValues { nat64.reachable($0) } }
     let stunServers = lookups.indices.filter { lookups[$0].url.kind == .stun }.flatMap { found[$0] ?? [] }
     let remaining = max(.milliseconds(100), configuration.timeout - (.now - start))
-    let begin = ContinuousClock.now
+    let begin = MonotonicInstant.now
 
     (diagnosis.stun, diagnosis.turn) = await withTaskGroup(
       of: (order: Int, stun: STUNServerDiagnosis?, turn: TURNServerDiagnosis?).self
@@ -139,7 +139,7 @@ public struct NetworkDiagnosis: Sendable, Hashable, Codable {
   }
 
   private static func roomServer(
-    _ configuration: Configuration, on loop: any EventLoop, start: ContinuousClock.Instant
+    _ configuration: Configuration, on loop: any EventLoop, start: MonotonicInstant
   ) async -> RoomServerDiagnosis? {
     guard let server = configuration.roomServer else { return nil }
     let addresses = await addresses(of: server.host, port: server.port, on: loop, within: configuration.timeout / 2)

@@ -1,4 +1,5 @@
 internal import ICE
+internal import Media
 internal import NIOCore
 internal import NIOPosix
 

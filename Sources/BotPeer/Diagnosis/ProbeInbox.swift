@@ -1,9 +1,10 @@
 internal import ICE
+internal import Media
 internal import NIOCore
 
 /// What happened to the sockets of a measurement.
 enum ProbeInput: Sendable {
-  case datagram(ByteBuffer, from: TransportAddress, at: NATBehaviorProbe.Origin, time: ContinuousClock.Instant)
+  case datagram(ByteBuffer, from: TransportAddress, at: NATBehaviorProbe.Origin, time: MonotonicInstant)
   /// An event of the stream with this number.
   case stream(Int, ProbeStreamEvent)
   /// The time to wait for is over.
@@ -11,10 +12,10 @@ enum ProbeInput: Sendable {
 }
 
 enum ProbeStreamEvent: Sendable {
-  case connected(ContinuousClock.Instant)
+  case connected(MonotonicInstant)
   case certificate(CertificateDiagnosis)
-  case secured(ContinuousClock.Instant)
-  case bytes(ByteBuffer, ContinuousClock.Instant)
+  case secured(MonotonicInstant)
+  case bytes(ByteBuffer, MonotonicInstant)
   /// The connection was not established, or has ended: the reason as a clause, or nil if the server closed it.
   case closed(String?)
 }
@@ -39,7 +40,7 @@ struct ProbeInbox: Sendable {
     let inbox: ProbeInbox
 
     /// Returns the next event, or ``ProbeInput/timer`` at the deadline, which may also come too early.
-    mutating func next(by deadline: ContinuousClock.Instant) async -> ProbeInput {
+    mutating func next(by deadline: MonotonicInstant) async -> ProbeInput {
       let timer = inbox.loop.scheduleTask(in: TimeAmount(max(.zero, deadline - .now))) { [inbox] in inbox.add(.timer) }
       defer { timer.cancel() }
       return await iterator.next() ?? .timer

@@ -28,7 +28,7 @@ final class ProbeStream: Sendable {
   ///   - trust: nil for plain TCP.
   init(
     to address: TransportAddress, from source: ProbeSource? = nil, trust: Trust?, number: Int,
-    by deadline: ContinuousClock.Instant, _ inbox: ProbeInbox
+    by deadline: MonotonicInstant, _ inbox: ProbeInbox
   ) {
     self.number = number
     self.inbox = inbox

@@ -8,7 +8,7 @@ struct RoomServerMeasurement: Sendable {
   let server: RoomServerAddress
   let addresses: [TransportAddress]
   let loop: any EventLoop
-  let start: ContinuousClock.Instant
+  let start: MonotonicInstant
   let timeout: Duration
   let authorities: String?
 
@@ -71,12 +71,12 @@ struct RoomServerMeasurement: Sendable {
   }
 
   private func exchange(
-    with address: TransportAddress, upgrading: Bool, by end: ContinuousClock.Instant
+    with address: TransportAddress, upgrading: Bool, by end: MonotonicInstant
   ) async -> Exchange {
     var exchange = Exchange()
     let inbox = ProbeInbox(on: loop)
     var reader = inbox.reader()
-    var step = ContinuousClock.now
+    var step = MonotonicInstant.now
     var received = ByteBuffer()
     let trust = server.isSecure ? ProbeStream.Trust(host: server.host, authorities: authorities) : nil
     let stream = ProbeStream(to: address, trust: trust, number: 0, by: end, inbox)
@@ -84,7 +84,7 @@ struct RoomServerMeasurement: Sendable {
     func sendRequest() { stream.write(ByteBuffer(string: server.request(upgrading: upgrading))) }
     while true {
       guard case .stream(_, let event) = await reader.next(by: end) else {
-        guard ContinuousClock.now < end else {
+        guard MonotonicInstant.now < end else {
           exchange.reason = "no answer in time"
           return exchange
         }

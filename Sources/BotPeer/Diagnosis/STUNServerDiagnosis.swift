@@ -64,7 +64,7 @@ struct STUNServerMeasurement: Sendable {
   let server: TransportAddress
   let otherServers: [TransportAddress]
   let loop: any EventLoop
-  let start: ContinuousClock.Instant
+  let start: MonotonicInstant
   let timeout: Duration
   let sources: SourceAddresses
   /// The prefix by which an IPv4 server is reached.
@@ -112,7 +112,7 @@ struct STUNServerMeasurement: Sendable {
         let socket = transmission.origin == .mapping ? mapping : filtering
         socket.send(transmission.datagram, to: transmission.destination)
       }
-      guard !probe.isDone, let deadline = probe.deadline, ContinuousClock.now < end else { return probe.behavior }
+      guard !probe.isDone, let deadline = probe.deadline, MonotonicInstant.now < end else { return probe.behavior }
       if case .datagram(let datagram, let source, let origin, let time) = await reader.next(by: min(deadline, end)) {
         probe.received(datagram, from: source, at: origin, now: time)
       }

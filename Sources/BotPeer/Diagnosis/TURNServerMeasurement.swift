@@ -10,8 +10,8 @@ struct TURNServerMeasurement {
   private let url: ICEServerURL
   private let server: TransportAddress
   private let loop: any EventLoop
-  private let start: ContinuousClock.Instant
-  private let end: ContinuousClock.Instant
+  private let start: MonotonicInstant
+  private let end: MonotonicInstant
   private let authorities: String?
   private let sources: SourceAddresses
   private let inbox: ProbeInbox
@@ -28,11 +28,11 @@ struct TURNServerMeasurement {
   private var dataTest: DataTest?
 
   private struct DataTest {
-    let begin: ContinuousClock.Instant
+    let begin: MonotonicInstant
     let relayed: TransportAddress
     /// Distinguishes our data from that of others.
     let key: UInt64
-    var nextRound: ContinuousClock.Instant
+    var nextRound: MonotonicInstant
   }
 
   private static let fromItself: UInt8 = 1
@@ -41,7 +41,7 @@ struct TURNServerMeasurement {
 
   init(
     _ url: ICEServerURL, at server: TransportAddress, credentials: TURNCredentials, _ result: TURNServerDiagnosis,
-    on loop: any EventLoop, start: ContinuousClock.Instant, timeout: Duration, authorities: String?,
+    on loop: any EventLoop, start: MonotonicInstant, timeout: Duration, authorities: String?,
     sources: SourceAddresses, nat64: NAT64Prefix?
   ) {
     self.url = url
@@ -65,7 +65,7 @@ struct TURNServerMeasurement {
     var reader = inbox.reader()
     while result.failure == nil, result.returnsData == nil {
       await poll()
-      let now = ContinuousClock.now
+      let now = MonotonicInstant.now
       guard result.failure == nil, result.returnsData == nil else { break }
       if now >= end || dataTest.map({ now - $0.begin >= Self.dataPatience }) ?? false {
         giveUp()
@@ -179,7 +179,7 @@ struct TURNServerMeasurement {
 
   private mutating func allocated(_ allocation: TURNClient.Allocation) async {
     guard !result.isAllocated, let relayed = allocation.relayed.first else { return }
-    let now = ContinuousClock.now
+    let now = MonotonicInstant.now
     result.hasAnswered = true
     result.isAllocated = true
     result.allocationTime = (now - start).tenthsOfMilliseconds
@@ -200,7 +200,7 @@ struct TURNServerMeasurement {
   }
 
   private mutating func continueDataTest() async {
-    let now = ContinuousClock.now
+    let now = MonotonicInstant.now
     guard let test = dataTest, test.nextRound <= now, result.returnsData == nil else { return }
     dataTest?.nextRound = now + .milliseconds(350)
     client.send(payload(Self.fromItself), to: test.relayed, now: now)

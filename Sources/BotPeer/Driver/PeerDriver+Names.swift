@@ -1,4 +1,5 @@
 internal import ICE
+internal import Media
 internal import PeerEngine
 
 /// The names of candidates, by multicast DNS.
@@ -7,7 +8,7 @@ extension PeerDriver {
   func resolveNames(now: ContinuousClock.Instant) {
     for name in demultiplexer.takeNamesToResolve() {
       joinNames()
-      names?.resolve(name, now: now)
+      names?.resolve(name, now: MonotonicInstant(now))
     }
   }
 

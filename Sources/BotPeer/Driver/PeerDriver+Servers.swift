@@ -22,18 +22,19 @@ extension PeerDriver {
 
   /// Uses the servers that are not used yet and whose addresses can be reached.
   func useServers(now: ContinuousClock.Instant) {
-    gatherServerReflexive(now: now)
+    gatherServerReflexive(now: MonotonicInstant(now))
     guard !servers.turn.isEmpty, !sockets.isEmpty else { return }
     relays = relays ?? makeRelays()
     let reach = RelaySet.Reach(
       sources: Set(sockets.keys.map(\.ip)), nat64: nat64?.prefix, isUnknown: nat64?.isDiscovering ?? false)
-    relays?.use(servers.turn, reach, now: now) { handle($0, now: MonotonicInstant(now)) }
+    let now = MonotonicInstant(now)
+    relays?.use(servers.turn, reach, now: now) { handle($0, now: now) }
     demultiplexer.relayFailure = relays?.failure
   }
 
   /// Reaches IPv4 participants and servers through the NAT64 of the network, if it has one.
   func followNAT64(now: ContinuousClock.Instant) {
-    guard let nat64, nat64.poll(now: now) else { return }
+    guard let nat64, nat64.poll(now: MonotonicInstant(now)) else { return }
     if let prefix = nat64.prefix { log.debug("network with NAT64", metadata: ["prefix": "\(prefix)"]) }
     demultiplexer.setNAT64(nat64.prefix, now: now)
     useServers(now: now)
@@ -47,7 +48,7 @@ extension PeerDriver {
       streamWasRead: { [unowned self] in carryOutAll(now: .now) })
   }
 
-  private func gatherServerReflexive(now: ContinuousClock.Instant) {
+  private func gatherServerReflexive(now: MonotonicInstant) {
     guard configuration.iceTransportPolicy == .all, !servers.stun.isEmpty else { return }
     let synthesized = servers.stun.compactMap { nat64?.prefix?.synthesized(from: $0) }
     for address in sockets.keys {
@@ -62,12 +63,13 @@ extension PeerDriver {
   }
 
   func gather(now: ContinuousClock.Instant) {
-    relays?.poll(now: now) { handle($0, now: MonotonicInstant(now)) }
-    relays?.release(now: now, isUsed: { demultiplexer.uses($0) }, { handle($0, now: MonotonicInstant(now)) })
-    for (name, addresses) in names?.poll(now: now) ?? [] { demultiplexer.resolved(name, to: addresses, now: now) }
+    let moment = MonotonicInstant(now)
+    relays?.poll(now: moment) { handle($0, now: moment) }
+    relays?.release(now: moment, isUsed: { demultiplexer.uses($0) }, { handle($0, now: moment) })
+    for (name, addresses) in names?.poll(now: moment) ?? [] { demultiplexer.resolved(name, to: addresses, now: now) }
     if gatherers.isEmpty { return }
     for base in gatherers.keys {
-      for action in gatherers[base]?.poll(now: now) ?? [] {
+      for action in gatherers[base]?.poll(now: moment) ?? [] {
         switch action {
         case .send(let datagram, let server): sockets[base]?.write(datagram, to: server)
         case .mapped(let mapped, _): demultiplexer.addServerReflexive(mapped, base: base)

@@ -122,7 +122,7 @@ extension PeerDriver {
       guard configuration.iceTransportPolicy == .all else { continue }
       for address in [socket.address] + ((try? addTCP(ip)) ?? []) { demultiplexer.addLocalHost(address, now: now) }
     }
-    nat64?.networkChanged(sockets.keys.map(\.ip), now: now)
+    nat64?.networkChanged(sockets.keys.map(\.ip), now: MonotonicInstant(now))
     useServers(now: now)
     if names != nil { joinNames() }
   }

@@ -121,7 +121,7 @@ final class PeerDriver {
     if configuration.iceTransportPolicy == .relay {
       demultiplexer.relayFailure = "No TURN server was named, neither by us nor by the signalling."
     }
-    nat64 = NAT64Resolver(on: loop) { [unowned self] now in carryOutAll(now: now) }
+    nat64 = NAT64Resolver(on: loop) { [unowned self] now in carryOutAll(now: now.instant) }
   }
 
   // MARK: Sockets
@@ -199,7 +199,7 @@ final class PeerDriver {
     guard datagram.getInteger(at: datagram.readerIndex, as: UInt8.self) == 1, let routing = STUNRouting(datagram),
       gatherers[local]?.owns(transactionID: routing.transactionID) == true
     else { return false }
-    return gatherers[local]?.received(datagram, from: remote, now: now.instant) ?? false
+    return gatherers[local]?.received(datagram, from: remote, now: now) ?? false
   }
 
   // MARK: Calls
@@ -325,16 +325,19 @@ final class PeerDriver {
     resolveNames(now: now)
     for socket in sockets.values { socket.flush() }
     tcp?.flush()
-    relays?.poll(now: now) { handle($0, now: MonotonicInstant(now)) }
+    let moment = MonotonicInstant(now)
+    relays?.poll(now: moment) { handle($0, now: moment) }
     if hasNewData {
       isFlooded = demultiplexer.datagramsDropped &- unassignedBefore >= Self.floodThreshold
       unassignedBefore = demultiplexer.datagramsDropped
     }
     hasNewData = false
     deadline = demultiplexer.deadline
-    let others = [turnEnded(now)?.instant, relays?.deadline, names?.deadline, nat64?.deadline, addressesDue]
+    let others = [
+      turnEnded(now), relays?.deadline, names?.deadline, nat64?.deadline, addressesDue.map(MonotonicInstant.init),
+    ]
     for due in gatherers.values.map(\.deadline) + others {
-      if let due { deadline = deadline.map { min($0, due) } ?? due }
+      if let due = due?.instant { deadline = deadline.map { min($0, due) } ?? due }
     }
     // Another connection may have begun under the same id.
     for participant in ended where demultiplexer.engines[participant] == nil { participantEnded(participant) }
@@ -351,7 +354,7 @@ final class PeerDriver {
         tcp?.send(datagram, from: local, to: remote, of: participant, mayOpen: isOpen)
         return
       }
-      relays?.send(datagram, from: local, to: remote, now: now)
+      relays?.send(datagram, from: local, to: remote, now: MonotonicInstant(now))
       return
     }
     let isMedia = (datagram.getInteger(at: datagram.readerIndex, as: UInt8.self) ?? 0) >= 128

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import ICE
+internal import Media
 internal import NIOCore
 internal import NIOPosix
 
@@ -12,9 +13,9 @@ final class NAT64Resolver {
   private var wasDiscovering = false
   private let loop: any EventLoop
   /// Called on the loop when ``poll(now:)`` has something to do.
-  private let answered: (ContinuousClock.Instant) -> Void
+  private let answered: (MonotonicInstant) -> Void
 
-  init(on loop: any EventLoop, answered: @escaping (ContinuousClock.Instant) -> Void) {
+  init(on loop: any EventLoop, answered: @escaping (MonotonicInstant) -> Void) {
     self.loop = loop
     self.answered = answered
   }
@@ -26,10 +27,10 @@ final class NAT64Resolver {
   var isDiscovering: Bool { discovery.isDiscovering }
 
   /// The time of the next ``poll(now:)``.
-  var deadline: ContinuousClock.Instant? { discovery.deadline }
+  var deadline: MonotonicInstant? { discovery.deadline }
 
   /// Handles the addresses of this machine that are used, at the start and after each change.
-  func networkChanged(_ addresses: some Sequence<IPAddress>, now: ContinuousClock.Instant) {
+  func networkChanged(_ addresses: some Sequence<IPAddress>, now: MonotonicInstant) {
     discovery.networkChanged(isNeeded: Self.isNeeded(addresses), now: now)
   }
 
@@ -41,7 +42,7 @@ final class NAT64Resolver {
   /// Begins lookups that are due.
   ///
   /// - Returns: whether the prefix has changed, or the first lookup has ended.
-  func poll(now: ContinuousClock.Instant) -> Bool {
+  func poll(now: MonotonicInstant) -> Bool {
     var hasNews = false
     for action in discovery.poll(now: now) {
       switch action {
@@ -58,7 +59,7 @@ final class NAT64Resolver {
     NIOThreadPool.singleton.runIfActive(eventLoop: loop) { Self.addressesOfDiscoveryName() }.assumeIsolated()
       .whenComplete { [weak self] result in
         guard let self else { return }
-        let now = ContinuousClock.now
+        let now = MonotonicInstant.now
         discovery.answered((try? result.get()) ?? nil, now: now)
         answered(now)
       }

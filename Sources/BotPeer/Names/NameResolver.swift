@@ -1,5 +1,6 @@
 internal import ICE
 internal import Logging
+internal import Media
 internal import NIOCore
 
 /// Looks up the `.local` names of participants on the local network, and answers for our own.
@@ -37,7 +38,7 @@ final class NameResolver {
   }
 
   /// The time of the next ``poll(now:)``.
-  var deadline: ContinuousClock.Instant? {
+  var deadline: MonotonicInstant? {
     (links.values.map { $0.responder?.deadline } + [resolver.deadline]).compactMap(\.self).min()
   }
 
@@ -52,7 +53,7 @@ final class NameResolver {
   }
 
   /// Starts to look up a name. A result follows in any case.
-  func resolve(_ name: String, now: ContinuousClock.Instant) { resolver.resolve(name, now: now) }
+  func resolve(_ name: String, now: MonotonicInstant) { resolver.resolve(name, now: now) }
 
   private func open(_ family: IPAddress.Family) {
     do {
@@ -73,14 +74,14 @@ final class NameResolver {
   func receive(at descriptor: Int32) -> Bool? {
     guard let (family, link) = links.first(where: { $0.value.socket.descriptor == descriptor }) else { return nil }
     return link.socket.receive { datagram, source in
-      let now = ContinuousClock.now
+      let now = MonotonicInstant.now
       resolver.received(datagram, from: source, now: now)
       links[family]?.responder?.received(datagram, now: now)
     }
   }
 
   /// Sends the queries and responses that are due, and returns the results.
-  func poll(now: ContinuousClock.Instant) -> [ResolvedName] {
+  func poll(now: MonotonicInstant) -> [ResolvedName] {
     guard let deadline, deadline <= now else { return [] }
     var results: [ResolvedName] = []
     for (family, link) in links {

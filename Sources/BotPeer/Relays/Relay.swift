@@ -23,15 +23,15 @@ final class Relay {
   private(set) var source: IPAddress?
   /// The relayed addresses that the server has granted.
   private(set) var addresses: [TransportAddress] = []
-  let created = ContinuousClock.now
+  let created = MonotonicInstant.now
   /// Whether another allocation with newer credentials replaces this one, which only serves the calls that use it.
   var isRetired = false
   /// When calls were last asked to move from it to another one.
-  var moveRequested: ContinuousClock.Instant?
+  var moveRequested: MonotonicInstant?
   /// Whether the server has granted it since this was last reset.
   var isNewlyGranted = false
   /// Since when no call uses it although it is retired.
-  var unusedSince: ContinuousClock.Instant?
+  var unusedSince: MonotonicInstant?
   /// Why there is no allocation; nil while there is one and before the first result.
   private(set) var failure: String?
   /// Whether the server has granted or refused an allocation.
@@ -74,7 +74,7 @@ final class Relay {
   /// The UDP socket to the server, if it is used.
   var socket: DatagramSocket? { if case .datagrams(let socket) = link { socket } else { nil } }
 
-  var deadline: ContinuousClock.Instant? { client.deadline }
+  var deadline: MonotonicInstant? { client.deadline }
 
   func open() { connect(to: client.server) }
 
@@ -112,7 +112,7 @@ final class Relay {
   }
 
   /// Whether an allocation with the credentials of `other` must replace this one.
-  func isReplaced(by other: TURNServer, now: ContinuousClock.Instant) -> Bool {
+  func isReplaced(by other: TURNServer, now: MonotonicInstant) -> Bool {
     if server.credentials == other.credentials { return false }
     if server.isAssigned != other.isAssigned { return server.isAssigned }
     // A signalling system may name them several times while a call begins.
@@ -134,7 +134,7 @@ final class Relay {
   }
 
   /// Frees the allocation and closes the connection to the server.
-  func close(now: ContinuousClock.Instant) {
+  func close(now: MonotonicInstant) {
     client.leave(now: now)
     for action in client.poll(now: now) { if case .send(let bytes) = action { write(bytes) } }
     closeLink()
@@ -143,12 +143,12 @@ final class Relay {
   // MARK: Data
 
   /// Sends a datagram from our relayed address to a peer, with the next ``poll(now:_:)``.
-  func send(_ datagram: ByteBuffer, to peer: TransportAddress, now: ContinuousClock.Instant) {
+  func send(_ datagram: ByteBuffer, to peer: TransportAddress, now: MonotonicInstant) {
     client.send(datagram, to: peer, now: now)
   }
 
   /// Processes a datagram of the server's; returns whether it was one.
-  func received(_ datagram: ByteBuffer, from source: TransportAddress, now: ContinuousClock.Instant) -> Bool {
+  func received(_ datagram: ByteBuffer, from source: TransportAddress, now: MonotonicInstant) -> Bool {
     guard source == client.server else { return false }
     client.received(datagram, now: now)
     return true
@@ -163,7 +163,7 @@ final class Relay {
   }
 
   /// Sends what is due, and passes on what the driver must do.
-  func poll(now: ContinuousClock.Instant, _ handle: (RelayEvent) -> Void) {
+  func poll(now: MonotonicInstant, _ handle: (RelayEvent) -> Void) {
     for action in client.poll(now: now) {
       switch action {
       case .send(let bytes): write(bytes)

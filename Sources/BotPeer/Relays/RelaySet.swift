@@ -36,7 +36,7 @@ final class RelaySet {
   /// After how long calls that still use one are asked again to move: the offer may have been lost.
   private static let moveInterval = Duration.seconds(30)
   /// When that is checked next; nil if there are none.
-  private var releaseDue: ContinuousClock.Instant?
+  private var releaseDue: MonotonicInstant?
 
   init(
     _ configuration: Peer.Configuration, on loop: any EventLoop, log: Logger,
@@ -59,7 +59,7 @@ final class RelaySet {
   var sockets: [DatagramSocket] { relays.compactMap(\.socket) }
 
   /// The time of the next ``poll(now:_:)`` or ``release(now:isUsed:_:)``.
-  var deadline: ContinuousClock.Instant? {
+  var deadline: MonotonicInstant? {
     let next = relays.lazy.compactMap(\.deadline).min()
     guard let releaseDue else { return next }
     return next.map { min($0, releaseDue) } ?? releaseDue
@@ -103,7 +103,7 @@ final class RelaySet {
 
   /// Requests an allocation on each server that is new or has new credentials. One that was asked at another address and has
   /// granted nothing, or cannot be reached there or from our address any more, is asked again.
-  func use(_ servers: [TURNServer], _ reach: Reach, now: ContinuousClock.Instant, _ handle: (RelayEvent) -> Void) {
+  func use(_ servers: [TURNServer], _ reach: Reach, now: MonotonicInstant, _ handle: (RelayEvent) -> Void) {
     for server in servers {
       guard let address = reach.address(of: server) else { continue }
       for former in relays where former.server.url == server.url && !former.isRetired {
@@ -157,25 +157,25 @@ final class RelaySet {
   func receive(at descriptor: Int32, _ handle: (RelayEvent, MonotonicInstant) -> Void) -> Bool? {
     guard let relay = bySocket[descriptor], let socket = relay.socket else { return nil }
     return socket.receive { datagram, source, arrival in
-      guard relay.received(datagram, from: source, now: arrival.instant) else { return }
-      poll(relay, now: arrival.instant) { handle($0, arrival) }
+      guard relay.received(datagram, from: source, now: arrival) else { return }
+      poll(relay, now: arrival) { handle($0, arrival) }
     }
   }
 
   /// Sends a datagram from a relayed address with the next ``poll(now:_:)``; does nothing if there is no such address.
   func send(
-    _ datagram: ByteBuffer, from local: TransportAddress, to remote: TransportAddress, now: ContinuousClock.Instant
+    _ datagram: ByteBuffer, from local: TransportAddress, to remote: TransportAddress, now: MonotonicInstant
   ) {
     byAddress[local]?.send(datagram, to: remote, now: now)
   }
 
   /// Sends what is due, and passes on what the driver must do.
-  func poll(now: ContinuousClock.Instant, _ handle: (RelayEvent) -> Void) {
+  func poll(now: MonotonicInstant, _ handle: (RelayEvent) -> Void) {
     for relay in relays { poll(relay, now: now, handle) }
     followReplacements(now: now, handle)
   }
 
-  private func poll(_ relay: Relay, now: ContinuousClock.Instant, _ handle: (RelayEvent) -> Void) {
+  private func poll(_ relay: Relay, now: MonotonicInstant, _ handle: (RelayEvent) -> Void) {
     relay.poll(now: now) { event in
       switch event {
       case .added(let relayed): byAddress[relayed.address] = relay
@@ -190,7 +190,7 @@ final class RelaySet {
 
   /// Retires the former allocations on the servers of those that have just been granted, and forgets retired ones that the
   /// server has ended.
-  private func followReplacements(now: ContinuousClock.Instant, _ handle: (RelayEvent) -> Void) {
+  private func followReplacements(now: MonotonicInstant, _ handle: (RelayEvent) -> Void) {
     for relay in relays where relay.isNewlyGranted {
       relay.isNewlyGranted = false
       for former in relays
@@ -210,7 +210,7 @@ final class RelaySet {
 
   /// Gives up the retired allocations that no call has used for a while.
   func release(
-    now: ContinuousClock.Instant, isUsed: (TransportAddress) -> Bool, _ handle: (RelayEvent) -> Void
+    now: MonotonicInstant, isUsed: (TransportAddress) -> Bool, _ handle: (RelayEvent) -> Void
   ) {
     guard let due = releaseDue, due <= now else { return }
     for relay in relays where relay.isRetired {
@@ -229,7 +229,7 @@ final class RelaySet {
     releaseDue = relays.contains(where: \.isRetired) ? now + Self.releaseInterval : nil
   }
 
-  private func release(_ relay: Relay, now: ContinuousClock.Instant, _ handle: (RelayEvent) -> Void) {
+  private func release(_ relay: Relay, now: MonotonicInstant, _ handle: (RelayEvent) -> Void) {
     for address in relay.addresses {
       byAddress[address] = nil
       handle(.removed(address))
@@ -237,7 +237,7 @@ final class RelaySet {
     close(relay, now: now)
   }
 
-  private func close(_ relay: Relay, now: ContinuousClock.Instant) {
+  private func close(_ relay: Relay, now: MonotonicInstant) {
     relay.close(now: now)
     relays.removeAll { $0 === relay }
   }

@@ -1,3 +1,5 @@
+import Media
+
 /// The local and the remote transport address of a candidate pair.
 struct Path: Sendable, Hashable {
   /// The base that the agent sends from.
@@ -40,7 +42,7 @@ struct CandidatePair: Sendable {
   /// 7.3.1.5).
   var isNominatedOnSuccess = false
   /// The time of the controlling side's last nomination of this pair.
-  var lastRemoteNomination: ContinuousClock.Instant?
+  var lastRemoteNomination: MonotonicInstant?
 
   /// Whether a request with a valid MESSAGE-INTEGRITY has arrived on this pair.
   var hasAuthenticRequest = false
@@ -51,7 +53,7 @@ struct CandidatePair: Sendable {
   var bytesReceived = 0
   var bytesSentUnanswered = 0
   /// The time of the last response to a check by this agent.
-  var lastAnswer: ContinuousClock.Instant?
+  var lastAnswer: MonotonicInstant?
   /// The round-trip time, smoothed over the responses (RFC 6298, 2).
   var roundTripTime: Duration?
   /// The agent's address as the remote peer sees it.
@@ -82,7 +84,7 @@ struct CandidatePair: Sendable {
   var isOpen: Bool { !isRevoked && (state == .succeeded || hasAuthenticRequest && state != .failed) }
 
   /// Whether the last response is recent enough to use the pair immediately.
-  func isFresh(at now: ContinuousClock.Instant) -> Bool {
+  func isFresh(at now: MonotonicInstant) -> Bool {
     guard isValid, let lastAnswer else { return false }
     return lastAnswer + ICETiming.disconnectedTimeout > now
   }

@@ -1,3 +1,4 @@
+import Media
 internal import Synchronization
 
 /// Paces new checks over all agents that share it: at least 5 ms apart, "as though there were one global Ta value for
@@ -10,12 +11,12 @@ package final class CheckPacer: Sendable {
   static let interval = Duration.milliseconds(5)
 
   /// The first time slot that is not reserved.
-  private let nextFreeSlot = Mutex<ContinuousClock.Instant?>(nil)
+  private let nextFreeSlot = Mutex<MonotonicInstant?>(nil)
 
   package init() {}
 
   /// Reserves the next time slot, in which no other agent sends a new check.
-  func reserveSlot(now: ContinuousClock.Instant) -> ContinuousClock.Instant {
+  func reserveSlot(now: MonotonicInstant) -> MonotonicInstant {
     nextFreeSlot.withLock { nextFree in
       let slot = max(nextFree ?? now, now)
       nextFree = slot + Self.interval
@@ -35,10 +36,10 @@ struct UnansweredCheckLimiter: Sendable {
   static let interval = Duration.milliseconds(100)
 
   /// The time at which the allowance is full again.
-  private var isFull: ContinuousClock.Instant?
+  private var isFull: MonotonicInstant?
 
   /// Consumes one check of the allowance. Returns false when none is left.
-  mutating func take(now: ContinuousClock.Instant) -> Bool {
+  mutating func take(now: MonotonicInstant) -> Bool {
     let taken = max(isFull ?? now, now)
     guard taken - now <= Self.interval * (Self.burst - 1) else { return false }
     isFull = taken + Self.interval

@@ -1,3 +1,4 @@
+import Media
 import NIOCore
 
 /// A connectivity check in progress: a Binding request and, over UDP, its retransmissions (RFC 8489, 6.2.1).
@@ -12,17 +13,17 @@ struct CheckTransaction: Sendable {
   /// Whether this is a consent check. It is sent once; the next one is another transaction (RFC 7675, 5.1).
   let isConsent: Bool
   let datagram: ByteBuffer
-  let firstSent: ContinuousClock.Instant
-  private(set) var lastSent: ContinuousClock.Instant
+  let firstSent: MonotonicInstant
+  private(set) var lastSent: MonotonicInstant
   private(set) var transmissions = 1
   private var timeout: Duration
   private let maximumTimeout: Duration
   private let lifetime: Duration
-  private(set) var nextTransmission: ContinuousClock.Instant?
+  private(set) var nextTransmission: MonotonicInstant?
 
   init(
     id: STUNTransactionID, pair: Int, path: Path, role: ICEAgent.Role, nominates: Bool, isConsent: Bool,
-    datagram: ByteBuffer, timeout: Duration, maximumTimeout: Duration, lifetime: Duration, now: ContinuousClock.Instant
+    datagram: ByteBuffer, timeout: Duration, maximumTimeout: Duration, lifetime: Duration, now: MonotonicInstant
   ) {
     self.id = id
     self.pair = pair
@@ -41,14 +42,14 @@ struct CheckTransaction: Sendable {
   }
 
   /// The time at which the check counts as unanswered.
-  var expiry: ContinuousClock.Instant {
+  var expiry: MonotonicInstant {
     firstSent + lifetime
   }
 
-  var deadline: ContinuousClock.Instant { min(expiry, nextTransmission ?? expiry) }
+  var deadline: MonotonicInstant { min(expiry, nextTransmission ?? expiry) }
 
   /// Records a retransmission and doubles the timeout up to its limit.
-  mutating func sentAgain(now: ContinuousClock.Instant) {
+  mutating func sentAgain(now: MonotonicInstant) {
     transmissions += 1
     lastSent = now
     timeout = max(timeout, min(timeout * 2, maximumTimeout))

@@ -1,3 +1,4 @@
+package import Media
 import NIOCore
 
 extension ICEAgent {
@@ -8,26 +9,26 @@ extension ICEAgent {
     /// The paths that were validated when the session ended. An ``EarlyCheck`` keeps one open for longer.
     private(set) var open: Set<Path>
     /// When a request with the credentials last arrived.
-    private(set) var lastRequest: ContinuousClock.Instant?
-    private let end: ContinuousClock.Instant
+    private(set) var lastRequest: MonotonicInstant?
+    private let end: MonotonicInstant
 
-    init(credentials: ICECredentials, open: Set<Path>, end: ContinuousClock.Instant) {
+    init(credentials: ICECredentials, open: Set<Path>, end: MonotonicInstant) {
       self.credentials = credentials
       self.open = open
       self.end = end
     }
 
-    var expiry: ContinuousClock.Instant {
+    var expiry: MonotonicInstant {
       (lastRequest ?? end) + ICETiming.consentExpiry
     }
 
     /// The next time at which ``expirePaths(now:)`` or the end of the session is due.
-    var deadline: ContinuousClock.Instant { open.isEmpty ? expiry : min(expiry, end + ICETiming.consentExpiry) }
+    var deadline: MonotonicInstant { open.isEmpty ? expiry : min(expiry, end + ICETiming.consentExpiry) }
 
     /// Notes an authentic request.
-    mutating func requestArrived(now: ContinuousClock.Instant) { lastRequest = now }
+    mutating func requestArrived(now: MonotonicInstant) { lastRequest = now }
 
-    mutating func expirePaths(now: ContinuousClock.Instant) {
+    mutating func expirePaths(now: MonotonicInstant) {
       if end + ICETiming.consentExpiry <= now { open = [] }
     }
 
@@ -37,7 +38,7 @@ extension ICEAgent {
   /// The pair on which media was sent before a restart. It stays in use until a pair of the new session works.
   struct FormerSelection: Sendable {
     let pair: SelectedPair
-    var expiry: ContinuousClock.Instant
+    var expiry: MonotonicInstant
 
     var path: Path { Path(local: pair.local, remote: pair.remote) }
   }
@@ -52,9 +53,9 @@ extension ICEAgent {
     var size: Int
     var answered: Int
     var usesCandidate: Bool
-    var lastArrival: ContinuousClock.Instant
+    var lastArrival: MonotonicInstant
 
-    var expiry: ContinuousClock.Instant { lastArrival + ICETiming.consentExpiry }
+    var expiry: MonotonicInstant { lastArrival + ICETiming.consentExpiry }
   }
 }
 
@@ -72,13 +73,13 @@ extension ICEAgent {
   ///
   /// The selected pair stays in use until a pair of the new session works, or for 30 s after its last response. Local
   /// candidates stay; the remote peer signals its candidates again.
-  package mutating func restart(with credentials: ICECredentials, now: ContinuousClock.Instant) {
+  package mutating func restart(with credentials: ICECredentials, now: MonotonicInstant) {
     wake = wake ?? now
     beginSession(with: credentials, now: now)
   }
 
   /// Keeps the current session as a former one, and resets the state.
-  mutating func beginSession(with credentials: ICECredentials, now: ContinuousClock.Instant) {
+  mutating func beginSession(with credentials: ICECredentials, now: MonotonicInstant) {
     if let selection, let index = checkList.index(of: selection.pair), let lastAnswer = checkList[index].lastAnswer {
       formerSelection = FormerSelection(
         pair: describe(checkList[index]), expiry: lastAnswer + ICETiming.consentExpiry)
@@ -100,7 +101,7 @@ extension ICEAgent {
   }
 
   /// Adds the current session to the former ones.
-  private mutating func keepSession(now: ContinuousClock.Instant) {
+  private mutating func keepSession(now: MonotonicInstant) {
     if formerSessions.count >= Self.maximumFormerSessions {
       // The newest session was in use a moment ago. Of the others, one may be the last that the remote peer knows.
       let victim = formerSessions.dropLast().indices.min {
@@ -114,7 +115,7 @@ extension ICEAgent {
   }
 
   /// Discards what is left of former sessions when it has expired.
-  mutating func expireFormerSessions(now: ContinuousClock.Instant) {
+  mutating func expireFormerSessions(now: MonotonicInstant) {
     if let formerSelection, formerSelection.expiry <= now { self.formerSelection = nil }
     formerSessions.removeAll { $0.expiry <= now }
     for index in formerSessions.indices { formerSessions[index].expirePaths(now: now) }
@@ -122,7 +123,7 @@ extension ICEAgent {
   }
 
   /// The time at which ``expireFormerSessions(now:)`` has something to do.
-  var formerDeadline: ContinuousClock.Instant? {
+  var formerDeadline: MonotonicInstant? {
     [
       formerSelection?.expiry, formerSessions.lazy.map(\.deadline).min(), earlyChecks.lazy.map(\.expiry).min(),
     ].compactMap(\.self).min()
@@ -138,7 +139,7 @@ extension ICEAgent {
   }
 
   /// Notes that the remote peer uses the credentials of a former session.
-  mutating func noteUse(of credentials: ICECredentials, now: ContinuousClock.Instant) {
+  mutating func noteUse(of credentials: ICECredentials, now: MonotonicInstant) {
     // New credentials of the remote peer alone begin a session with the same ones of ours.
     guard credentials != local else { return }
     for index in formerSessions.indices where formerSessions[index].credentials == credentials {
@@ -169,7 +170,7 @@ extension ICEAgent {
   }
 
   /// Learns from the checks whose sender has become known.
-  mutating func learnFromEarlyChecks(of fragment: String, now: ContinuousClock.Instant) {
+  mutating func learnFromEarlyChecks(of fragment: String, now: MonotonicInstant) {
     let known = earlyChecks.filter { $0.senderFragment == fragment }
     earlyChecks.removeAll { $0.senderFragment == fragment }
     for check in known { learn(from: check, now: now) }

@@ -1,3 +1,5 @@
+package import Media
+
 /// Candidates and credentials, which may arrive in any order.
 extension ICEAgent {
   /// Adds the address of a local socket. Earlier addresses have higher preference, and loopback addresses the lowest.
@@ -9,7 +11,7 @@ extension ICEAgent {
   /// - Returns: the candidate to signal, or nil when the address is known, is unusable or is the 17th of its kind.
   @discardableResult
   package mutating func addLocalHost(
-    _ address: TransportAddress, now: ContinuousClock.Instant? = nil
+    _ address: TransportAddress, now: MonotonicInstant? = nil
   ) -> ICECandidate? {
     guard address.isReachable, canAdd(address, .host) else { return nil }
     if let now { wake = wake ?? now }
@@ -36,7 +38,7 @@ extension ICEAgent {
   ///
   /// - Returns: the candidate to signal, or nil when the address is known, is unusable or is the 17th of its kind.
   @discardableResult
-  package mutating func addRelayed(_ relay: RelayedAddress, now: ContinuousClock.Instant) -> ICECandidate? {
+  package mutating func addRelayed(_ relay: RelayedAddress, now: MonotonicInstant) -> ICECandidate? {
     let address = relay.address
     guard address.isReachable, canAdd(address, .relayed) else { return nil }
     wake = wake ?? now
@@ -70,7 +72,7 @@ extension ICEAgent {
   /// - Returns: the removed candidates with their indices in `localCandidates`, in ascending order.
   @discardableResult
   package mutating func removeLocal(
-    _ address: TransportAddress, now: ContinuousClock.Instant
+    _ address: TransportAddress, now: MonotonicInstant
   ) -> [(index: Int, candidate: ICECandidate)] {
     guard bases.contains(where: { $0.address == address }) else { return [] }
     wake = wake ?? now
@@ -130,7 +132,7 @@ extension ICEAgent {
   /// Sets the remote peer's credentials. Credentials that differ from the previous ones begin a new session, because
   /// the remote peer has restarted ICE.
   package mutating func setRemote(
-    usernameFragment: String, password: String, isLite: Bool, now: ContinuousClock.Instant
+    usernameFragment: String, password: String, isLite: Bool, now: MonotonicInstant
   ) {
     wake = wake ?? now
     // A lite agent never nominates (RFC 8445, 6.1.1).
@@ -154,7 +156,7 @@ extension ICEAgent {
   /// Adds a remote candidate, trickled or from the SDP. An unusable candidate is counted and ignored.
   ///
   /// The agent does not need the end-of-candidates indication: checks continue for 40 s in any case (RFC 8863).
-  package mutating func addRemoteCandidate(_ candidate: ICECandidate, now: ContinuousClock.Instant) {
+  package mutating func addRemoteCandidate(_ candidate: ICECandidate, now: MonotonicInstant) {
     wake = wake ?? now
     guard candidate.component == 1, candidate.isUDP || candidate.tcpType == .passive else {
       // The remote peer's active candidates connect to us; they become peer-reflexive ones.

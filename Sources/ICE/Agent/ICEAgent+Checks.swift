@@ -1,9 +1,10 @@
+package import Media
 import NIOCore
 
 /// Timers and connectivity checks (RFC 8445, 6.1.4.2 and 14).
 extension ICEAgent {
   /// The time of the next `poll`, or nil when nothing is scheduled.
-  package var deadline: ContinuousClock.Instant? {
+  package var deadline: MonotonicInstant? {
     if let wake { return wake }
     let check = checkList.hasNext(onlyTriggered: isConcluded) && remote != nil ? nextCheck : nil
     return [
@@ -15,7 +16,7 @@ extension ICEAgent {
   /// Returns the actions that are due, in order.
   ///
   /// - Parameter pace: the pacer that all agents of the process share.
-  package mutating func poll(now: ContinuousClock.Instant, pace: CheckPacer) -> [Action] {
+  package mutating func poll(now: MonotonicInstant, pace: CheckPacer) -> [Action] {
     expireFormerSessions(now: now)
     serviceTransactions(now: now)
     updateConsent(now: now)
@@ -43,7 +44,7 @@ extension ICEAgent {
   }
 
   /// Sends a check, unless its address has never answered and has reached its limit.
-  private mutating func transmitCheck(_ datagram: ByteBuffer, _ path: Path, now: ContinuousClock.Instant) {
+  private mutating func transmitCheck(_ datagram: ByteBuffer, _ path: Path, now: MonotonicInstant) {
     if let index = checkList.index(of: path), checkList[index].lastAnswer == nil {
       let size = datagram.readableBytes
       guard checkList[index].allowsCheck(ofBytes: size), unanswered.take(now: now) else {
@@ -58,7 +59,7 @@ extension ICEAgent {
 
   // MARK: New checks
 
-  private mutating func startCheck(now: ContinuousClock.Instant, pace: CheckPacer) {
+  private mutating func startCheck(now: MonotonicInstant, pace: CheckPacer) {
     guard remote != nil, let due = nextCheck, due <= now, checkList.hasNext(onlyTriggered: isConcluded) else { return }
     if !hasReservedSlot {
       let moment = pace.reserveSlot(now: now)
@@ -75,7 +76,7 @@ extension ICEAgent {
   }
 
   /// Sends a Binding request on a pair (RFC 8445, 7.2.4) and starts its transaction.
-  mutating func sendCheck(_ index: Int, isConsent: Bool, now: ContinuousClock.Instant) {
+  mutating func sendCheck(_ index: Int, isConsent: Bool, now: MonotonicInstant) {
     let pair = checkList[index]
     guard let remote, transactions.count < Self.maximumTransactions,
       let base = bases.first(where: { $0.address == pair.path.local })
@@ -125,7 +126,7 @@ extension ICEAgent {
 
   // MARK: Checks in progress
 
-  private mutating func serviceTransactions(now: ContinuousClock.Instant) {
+  private mutating func serviceTransactions(now: MonotonicInstant) {
     for index in transactions.indices.reversed() where transactions[index].deadline <= now {
       if transactions[index].expiry <= now {
         expired(transactions.remove(at: index))

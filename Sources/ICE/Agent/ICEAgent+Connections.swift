@@ -1,3 +1,5 @@
+package import Media
+
 /// TCP connections of the candidate pairs (RFC 6544, 7).
 extension ICEAgent {
   /// Notes that the connection of a path was not established or has ended.
@@ -5,7 +7,7 @@ extension ICEAgent {
   /// The pair has failed. If media was sent on it, the agent looks for another one, as long as it would at the beginning,
   /// and tries once to open the connection again.
   package mutating func connectionEnded(
-    local: TransportAddress, remote: TransportAddress, now: ContinuousClock.Instant
+    local: TransportAddress, remote: TransportAddress, now: MonotonicInstant
   ) {
     let path = Path(local: local, remote: remote)
     forgetFormerPaths { $0 == path }

@@ -1,3 +1,5 @@
+package import Media
+
 /// IPv4 participants of an agent in an IPv6-only network with NAT64 (RFC 6052).
 ///
 /// A remote IPv4 candidate gets a second one of the same type, whose address is the IPv6 address that stands for it. It forms
@@ -5,7 +7,7 @@
 extension ICEAgent {
   /// Sets the prefix of the network; nil if it has none or this machine has an IPv4 address. Pairs with addresses of a
   /// former prefix are removed when there is another one, except the selected pair.
-  package mutating func setNAT64(_ prefix: NAT64Prefix?, now: ContinuousClock.Instant) {
+  package mutating func setNAT64(_ prefix: NAT64Prefix?, now: MonotonicInstant) {
     guard prefix != nat64 else { return }
     wake = wake ?? now
     nat64 = prefix

@@ -1,3 +1,5 @@
+package import Media
+
 /// Remote candidates with a name instead of an address (draft-ietf-mmusic-mdns-ice-candidates, 3.2).
 ///
 /// The caller looks the names up: it calls `resolved` for each name that `takeNamesToResolve` returns. The candidates are
@@ -62,7 +64,7 @@ extension ICEAgent {
   ///   - name: in lowercase letters.
   ///   - addresses: empty when the name was not answered; at most four are used.
   /// - Returns: whether a candidate waited for this name.
-  package mutating func resolved(_ name: String, to addresses: [IPAddress], now: ContinuousClock.Instant) -> Bool {
+  package mutating func resolved(_ name: String, to addresses: [IPAddress], now: MonotonicInstant) -> Bool {
     let found = named.waiting.filter { $0.name.description == name }
     guard !found.isEmpty else { return false }
     named.waiting.removeAll { $0.name.description == name }

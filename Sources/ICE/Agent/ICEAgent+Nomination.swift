@@ -1,3 +1,5 @@
+import Media
+
 /// Nomination of a pair (RFC 8445, 8.1).
 extension ICEAgent {
   // MARK: Controlling
@@ -7,14 +9,14 @@ extension ICEAgent {
   ///
   /// The nominating check is repeated until it is answered. The agent abandons a nomination only when its pair stops
   /// answering: a nomination whose response was lost is in force on the remote side, which must not receive two.
-  mutating func updateNomination(now: ContinuousClock.Instant) {
+  mutating func updateNomination(now: MonotonicInstant) {
     guard let selection, let due = nominationDeadline, due <= now else { return }
     nominated = selection.pair
     checkList.trigger(selection.pair)
   }
 
   /// The time at which to nominate the selected pair; nil when the agent is controlled or the pair is nominated.
-  var nominationDeadline: ContinuousClock.Instant? {
+  var nominationDeadline: MonotonicInstant? {
     guard role == .controlling, nominated == nil, let selection, selection.disconnectedSince == nil, let firstValid,
       let index = checkList.index(of: selection.pair), !checkList[index].isNominated
     else { return nil }
@@ -37,7 +39,7 @@ extension ICEAgent {
   ///
   /// A peer with aggressive nomination sets it on every pair and means the one of highest priority. A browser that
   /// moves to another path sets it there and stops setting it on the old one: then the later nomination holds.
-  mutating func nominatedByRemote(_ index: Int, now: ContinuousClock.Instant) {
+  mutating func nominatedByRemote(_ index: Int, now: MonotonicInstant) {
     checkList[index].lastRemoteNomination = now
     if checkList[index].isFresh(at: now) {
       nominate(index, now: now)
@@ -51,7 +53,7 @@ extension ICEAgent {
 
   /// Marks a pair as nominated. It replaces every pair that was nominated long before, and every pair that this agent
   /// nominated.
-  mutating func nominate(_ index: Int, now: ContinuousClock.Instant) {
+  mutating func nominate(_ index: Int, now: MonotonicInstant) {
     for other in checkList.indices where checkList[other].isNominated {
       let age = checkList[other].lastRemoteNomination.map { now - $0 }
       if role == .controlling || age.map({ $0 > ICETiming.renominationAge }) ?? true {

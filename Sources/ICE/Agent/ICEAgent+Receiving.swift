@@ -1,3 +1,4 @@
+package import Media
 package import NIOCore
 
 /// Received checks, and responses to the agent's checks (RFC 8445, 7.2.5 and 7.3).
@@ -10,7 +11,7 @@ extension ICEAgent {
   /// - Parameter local: the address that the datagram was sent to: one of the added host addresses.
   /// - Returns: whether the datagram was STUN for this agent, rejected or not.
   package mutating func received(
-    _ datagram: ByteBuffer, from source: TransportAddress, to local: TransportAddress, now: ContinuousClock.Instant
+    _ datagram: ByteBuffer, from source: TransportAddress, to local: TransportAddress, now: MonotonicInstant
   ) -> Bool {
     guard let routing = STUNRouting(datagram), routing.method == .binding else { return false }
     let path = Path(local: local, remote: source)
@@ -35,7 +36,7 @@ extension ICEAgent {
   /// The credentials of a former session are those of a remote peer that has not received our answer yet, and uses new
   /// ports already; those of an offer, of one whose answer has not arrived.
   private mutating func receivedRequest(
-    _ datagram: ByteBuffer, _ path: Path, to recipient: ICECredentials, now: ContinuousClock.Instant
+    _ datagram: ByteBuffer, _ path: Path, to recipient: ICECredentials, now: MonotonicInstant
   ) {
     statistics.requestsReceived += 1
     let key = recipient.key
@@ -95,7 +96,7 @@ extension ICEAgent {
   }
 
   /// Handles an authenticated check: its path may work, so the agent checks it in turn (RFC 8445, 7.3.1.3 to 7.3.1.5).
-  mutating func learn(from check: EarlyCheck, now: ContinuousClock.Instant) {
+  mutating func learn(from check: EarlyCheck, now: MonotonicInstant) {
     guard let base = bases.first(where: { $0.address == check.path.local }) else { return }
     var candidate = remoteCandidates.first { $0.address == check.path.remote }
     if candidate == nil {
@@ -123,7 +124,7 @@ extension ICEAgent {
   // MARK: Responses
 
   private mutating func receivedResponse(
-    _ datagram: ByteBuffer, _ path: Path, to index: Int, now: ContinuousClock.Instant
+    _ datagram: ByteBuffer, _ path: Path, to index: Int, now: MonotonicInstant
   ) {
     let transaction = transactions[index]
     // The addresses of the response must mirror those of the request (RFC 8445, 7.2.5.2.1).
@@ -153,7 +154,7 @@ extension ICEAgent {
   }
 
   private mutating func succeeded(
-    _ index: Int, _ transaction: CheckTransaction, mapped: TransportAddress, now: ContinuousClock.Instant
+    _ index: Int, _ transaction: CheckTransaction, mapped: TransportAddress, now: MonotonicInstant
   ) {
     statistics.checksAnswered += 1
     firstValid = firstValid ?? now
@@ -181,7 +182,7 @@ extension ICEAgent {
   /// Compares the roles of both sides and resolves a conflict: the side with the higher tie-breaker is controlling.
   ///
   /// - Returns: false when the request must be refused because the remote peer has to switch its role.
-  mutating func resolveRoleConflict(_ request: STUNMessage, now: ContinuousClock.Instant) -> Bool {
+  mutating func resolveRoleConflict(_ request: STUNMessage, now: MonotonicInstant) -> Bool {
     switch role {
     case .controlling:
       guard let theirs = request.iceControlling else { return true }
@@ -195,7 +196,7 @@ extension ICEAgent {
   }
 
   /// Switches the role. Nominations by the wrong side are dropped, and checks in progress start again.
-  mutating func switchRole(now: ContinuousClock.Instant) {
+  mutating func switchRole(now: MonotonicInstant) {
     role = role.other
     tieBreaker = .random(in: .min ... .max, using: &generator)
     nominated = nil

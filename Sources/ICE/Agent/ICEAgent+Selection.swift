@@ -1,7 +1,9 @@
+import Media
+
 /// Selection of a valid pair, and reporting of changes (RFC 8445, 8).
 extension ICEAgent {
   /// Selects the best pair that works now, but keeps a nominated pair that works.
-  mutating func updateSelection(now: ContinuousClock.Instant) {
+  mutating func updateSelection(now: MonotonicInstant) {
     guard let best = bestFreshPair(now: now) else { return }
     guard let selection, let current = checkList.index(of: selection.pair) else {
       select(best, now: now)
@@ -19,14 +21,14 @@ extension ICEAgent {
   }
 
   /// The best pair with a recent response: nominated pairs first, then by priority.
-  private func bestFreshPair(now: ContinuousClock.Instant) -> Int? {
+  private func bestFreshPair(now: MonotonicInstant) -> Int? {
     func rank(_ index: Int) -> (Int, UInt64) {
       (checkList[index].isNominated ? 1 : 0, checkList[index].priority)
     }
     return checkList.indices.filter { checkList[$0].isFresh(at: now) }.max { rank($0) < rank($1) }
   }
 
-  private mutating func select(_ index: Int, now: ContinuousClock.Instant) {
+  private mutating func select(_ index: Int, now: MonotonicInstant) {
     // The last response may be some seconds old, so the next consent check is counted from there.
     let lastAnswer = checkList[index].lastAnswer ?? now
     selection = Selection(pair: checkList[index].id, consentDue: nextConsent(after: lastAnswer))
@@ -52,7 +54,7 @@ extension ICEAgent {
 
   // MARK: Reporting
 
-  mutating func announce(now: ContinuousClock.Instant) {
+  mutating func announce(now: MonotonicInstant) {
     let path = selectedPair.map { Path(local: $0.local, remote: $0.remote) }
     if let path, path != announcedPath { actions.append(.selected(local: path.local, remote: path.remote)) }
     announcedPath = path
@@ -61,7 +63,7 @@ extension ICEAgent {
     state = current
   }
 
-  private func currentState(now: ContinuousClock.Instant) -> State {
+  private func currentState(now: MonotonicInstant) -> State {
     if let selection, let index = checkList.index(of: selection.pair) {
       if selection.disconnectedSince != nil { return .disconnected }
       return checkList[index].isNominated ? .completed : .connected
@@ -73,7 +75,7 @@ extension ICEAgent {
   }
 
   /// The time at which the agent fails if it has found no pair.
-  var pacDeadline: ContinuousClock.Instant? {
+  var pacDeadline: MonotonicInstant? {
     guard selection == nil, !hasLostConsent, let started else { return nil }
     let end = started + ICETiming.pacTimeout
     return lastPoll.map { $0 >= end } == true ? nil : end
@@ -82,7 +84,7 @@ extension ICEAgent {
 
 /// Consent freshness (RFC 7675) and detection of a disconnected pair.
 extension ICEAgent {
-  mutating func updateConsent(now: ContinuousClock.Instant) {
+  mutating func updateConsent(now: MonotonicInstant) {
     guard var selection, let index = checkList.index(of: selection.pair),
       let lastAnswer = checkList[index].lastAnswer
     else { return }
@@ -111,7 +113,7 @@ extension ICEAgent {
     self.selection = selection
   }
 
-  var consentDeadline: ContinuousClock.Instant? {
+  var consentDeadline: MonotonicInstant? {
     guard let selection, let index = checkList.index(of: selection.pair),
       let lastAnswer = checkList[index].lastAnswer
     else { return nil }
@@ -122,7 +124,7 @@ extension ICEAgent {
   }
 
   /// Returns a time 4 to 6 s later, randomized so that many peers do not send their checks at once.
-  mutating func nextConsent(after now: ContinuousClock.Instant) -> ContinuousClock.Instant {
+  mutating func nextConsent(after now: MonotonicInstant) -> MonotonicInstant {
     now + .milliseconds(Int64.random(in: ICETiming.consentMilliseconds, using: &generator))
   }
 

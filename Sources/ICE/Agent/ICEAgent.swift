@@ -1,3 +1,4 @@
+package import Media
 package import NIOCore
 
 /// A full ICE agent (RFC 8445) for one component and one remote peer. It finds the paths that work, agrees with the
@@ -90,13 +91,13 @@ package struct ICEAgent: Sendable {
   struct Selection: Sendable {
     let pair: Int
     /// The time of the next consent check.
-    var consentDue: ContinuousClock.Instant
+    var consentDue: MonotonicInstant
     /// The time of the last consent check.
-    var lastConsentCheck: ContinuousClock.Instant?
+    var lastConsentCheck: MonotonicInstant?
     /// The time at which an unanswered consent check is followed by an ordinary check.
-    var consentResponseDue: ContinuousClock.Instant?
+    var consentResponseDue: MonotonicInstant?
     /// The time since which the pair counts as disconnected.
-    var disconnectedSince: ContinuousClock.Instant?
+    var disconnectedSince: MonotonicInstant?
   }
 
   /// How many local addresses for UDP, for TCP and of relays there are.
@@ -139,7 +140,7 @@ package struct ICEAgent: Sendable {
   var local: ICECredentials
   var remote: ICECredentials?
   /// The time at which the remote credentials arrived.
-  var started: ContinuousClock.Instant?
+  var started: MonotonicInstant?
   var remoteCandidates: [RemoteCandidate] = []
   var checkList = CheckList()
   var transactions: [CheckTransaction] = []
@@ -147,7 +148,7 @@ package struct ICEAgent: Sendable {
   /// The pair that the agent is nominating, until the nomination is answered.
   var nominated: Int?
   /// The time at which the first check succeeded.
-  var firstValid: ContinuousClock.Instant?
+  var firstValid: MonotonicInstant?
   var hasLostConsent = false
 
   // What remains of the sessions before restarts.
@@ -162,20 +163,20 @@ package struct ICEAgent: Sendable {
   var waitingCandidates: [ICECandidate] = []
   var named = NamedCandidates()
   /// The earliest time of the next new check.
-  var nextCheck: ContinuousClock.Instant?
+  var nextCheck: MonotonicInstant?
   /// Whether `nextCheck` is a time slot that the shared pacer has reserved for this agent.
   var hasReservedSlot = false
   var actions: [Action] = []
   /// The time of the first input since the last poll, or nil.
-  var wake: ContinuousClock.Instant?
-  var lastPoll: ContinuousClock.Instant?
+  var wake: MonotonicInstant?
+  var lastPoll: MonotonicInstant?
   /// When an authentic check or response last arrived.
-  package internal(set) var lastHeard: ContinuousClock.Instant?
+  package internal(set) var lastHeard: MonotonicInstant?
   /// When a check by this agent was last answered, on any pair and in any session.
-  package internal(set) var lastAnswered: ContinuousClock.Instant?
+  package internal(set) var lastAnswered: MonotonicInstant?
   /// When the first check of this session was sent on the selected pair, or on any pair while none is selected, since a check
   /// was answered; nil while no answer is awaited.
-  package internal(set) var unansweredSince: ContinuousClock.Instant?
+  package internal(set) var unansweredSince: MonotonicInstant?
   var announcedPath: Path?
 
   /// - Parameters:
@@ -216,7 +217,7 @@ package struct ICEAgent: Sendable {
   }
 
   /// Checks the selected pair now, with retransmissions: nothing is heard on it.
-  package mutating func checkSelectedPair(now: ContinuousClock.Instant) {
+  package mutating func checkSelectedPair(now: MonotonicInstant) {
     guard let selection, !isBeingChecked(selection.pair) else { return }
     wake = wake ?? now
     checkList.trigger(selection.pair)

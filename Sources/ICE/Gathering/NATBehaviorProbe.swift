@@ -1,3 +1,4 @@
+package import Media
 package import NIOCore
 
 /// Measures how the NAT before two sockets maps (RFC 5780, 4.3) and filters (RFC 5780, 4.4), with one STUN server.
@@ -49,9 +50,9 @@ package struct NATBehaviorProbe: Sendable {
     let id: STUNTransactionID
     let datagram: ByteBuffer
     let destination: TransportAddress
-    let expiry: ContinuousClock.Instant
-    var sentAt: ContinuousClock.Instant?
-    var deadline: ContinuousClock.Instant
+    let expiry: MonotonicInstant
+    var sentAt: MonotonicInstant?
+    var deadline: MonotonicInstant
     var timeout = NATBehaviorProbe.firstTimeout
   }
 
@@ -83,7 +84,7 @@ package struct NATBehaviorProbe: Sendable {
   ///   - testPatience: how long each further test waits.
   package init(
     server: TransportAddress, otherServers: [TransportAddress] = [], local: TransportAddress,
-    nat64: NAT64Prefix? = nil, patience: Duration, testPatience: Duration, now: ContinuousClock.Instant,
+    nat64: NAT64Prefix? = nil, patience: Duration, testPatience: Duration, now: MonotonicInstant,
     generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
   ) {
     self.server = server
@@ -101,11 +102,11 @@ package struct NATBehaviorProbe: Sendable {
 
   package var isDone: Bool { requests.isEmpty }
 
-  package var deadline: ContinuousClock.Instant? { requests.map(\.deadline).min() }
+  package var deadline: MonotonicInstant? { requests.map(\.deadline).min() }
 
   private mutating func begin(
     _ step: Step, at destination: TransportAddress, change: STUNChangeRequest? = nil, patience: Duration? = nil,
-    now: ContinuousClock.Instant
+    now: MonotonicInstant
   ) {
     var message = STUNMessage(.request, transactionID: .random(using: &generator))
     message.changeRequest = change
@@ -116,7 +117,7 @@ package struct NATBehaviorProbe: Sendable {
   }
 
   /// Returns the datagrams that are due.
-  package mutating func poll(now: ContinuousClock.Instant) -> [Transmission] {
+  package mutating func poll(now: MonotonicInstant) -> [Transmission] {
     for request in requests where request.expiry <= now {
       requests.removeAll { $0.id == request.id }
       unanswered(request.step, now: now)
@@ -135,7 +136,7 @@ package struct NATBehaviorProbe: Sendable {
 
   /// Processes a datagram that arrived at one of the sockets. Anything but an answer to a request is ignored.
   package mutating func received(
-    _ datagram: ByteBuffer, from source: TransportAddress, at origin: Origin, now: ContinuousClock.Instant
+    _ datagram: ByteBuffer, from source: TransportAddress, at origin: Origin, now: MonotonicInstant
   ) {
     guard let message = try? STUNMessage(parsing: datagram), message.kind == .success || message.kind == .errorResponse,
       message.method == .binding, message.hasValidFingerprint ?? true, !message.hasUnknownAttribute,
@@ -195,7 +196,7 @@ package struct NATBehaviorProbe: Sendable {
 
   // MARK: Mapping
 
-  private mutating func foundFirst(_ mapped: TransportAddress, _ message: STUNMessage, now: ContinuousClock.Instant) {
+  private mutating func foundFirst(_ mapped: TransportAddress, _ message: STUNMessage, now: MonotonicInstant) {
     behavior.mapped = mapped
     if mapped == local {
       behavior.mapping = .noTranslation
@@ -209,7 +210,7 @@ package struct NATBehaviorProbe: Sendable {
     }
   }
 
-  private mutating func compareElsewhere(_ index: Int, instead reason: String, now: ContinuousClock.Instant) {
+  private mutating func compareElsewhere(_ index: Int, instead reason: String, now: MonotonicInstant) {
     guard index < otherServers.count else {
       behavior.mappingMethod = "\(reason), and no other STUN server could be compared"
       return
@@ -218,7 +219,7 @@ package struct NATBehaviorProbe: Sendable {
   }
 
   private mutating func found(
-    _ mapped: TransportAddress, in step: Step, at destination: TransportAddress, now: ContinuousClock.Instant
+    _ mapped: TransportAddress, in step: Step, at destination: TransportAddress, now: MonotonicInstant
   ) {
     if step == .mappingAtOtherAddress {
       otherAnswers = true
@@ -273,7 +274,7 @@ package struct NATBehaviorProbe: Sendable {
       : "no answer from another address or port of the server arrived"
   }
 
-  private mutating func unanswered(_ step: Step, now: ContinuousClock.Instant) {
+  private mutating func unanswered(_ step: Step, now: MonotonicInstant) {
     switch step {
     case .mappingAtServer:
       behavior.failure =

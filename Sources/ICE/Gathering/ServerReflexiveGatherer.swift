@@ -1,3 +1,4 @@
+package import Media
 package import NIOCore
 
 /// Queries STUN servers for the mapped address of one socket (RFC 8445, 5.1.1.2; RFC 8489, 6), and repeats the queries
@@ -27,7 +28,7 @@ package struct ServerReflexiveGatherer: Sendable {
   private struct Server {
     let address: TransportAddress
     var state = State.idle
-    var deadline: ContinuousClock.Instant
+    var deadline: MonotonicInstant
     var mapped: TransportAddress?
     /// Whether the server has answered or failed.
     var hasResult = false
@@ -38,7 +39,7 @@ package struct ServerReflexiveGatherer: Sendable {
   private var servers: [Server]
   private var actions: [Action] = []
   /// The time of the oldest pending action.
-  private var actionsSince: ContinuousClock.Instant?
+  private var actionsSince: MonotonicInstant?
   private var generator: any RandomNumberGenerator & Sendable
 
   private static let firstTimeout = Duration.milliseconds(500)
@@ -49,7 +50,7 @@ package struct ServerReflexiveGatherer: Sendable {
 
   /// - Parameter servers: the server addresses; those of another address family than the base are ignored.
   package init(
-    base: TransportAddress, servers: [TransportAddress], now: ContinuousClock.Instant,
+    base: TransportAddress, servers: [TransportAddress], now: MonotonicInstant,
     generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
   ) {
     self.base = base
@@ -59,7 +60,7 @@ package struct ServerReflexiveGatherer: Sendable {
   }
 
   /// Queries further servers; those that are known, or of another address family than the base, are ignored.
-  package mutating func add(_ more: [TransportAddress], now: ContinuousClock.Instant) {
+  package mutating func add(_ more: [TransportAddress], now: MonotonicInstant) {
     for address in more
     where address.family == base.family && address.isReachable && !servers.contains(where: { $0.address == address }) {
       servers.append(Server(address: address, deadline: now))
@@ -70,7 +71,7 @@ package struct ServerReflexiveGatherer: Sendable {
   package var isGathering: Bool { servers.contains { !$0.hasResult } }
 
   /// The time of the next `poll`, or nil when there is no server.
-  package var deadline: ContinuousClock.Instant? {
+  package var deadline: MonotonicInstant? {
     actionsSince ?? servers.map(\.deadline).min()
   }
 
@@ -83,7 +84,7 @@ package struct ServerReflexiveGatherer: Sendable {
   ///
   /// - Returns: whether the datagram was a response to a request of this gatherer.
   package mutating func received(
-    _ datagram: ByteBuffer, from source: TransportAddress, now: ContinuousClock.Instant
+    _ datagram: ByteBuffer, from source: TransportAddress, now: MonotonicInstant
   ) -> Bool {
     guard let routing = STUNRouting(datagram), routing.kind == .success || routing.kind == .errorResponse,
       let index = server(awaiting: routing.transactionID)
@@ -107,7 +108,7 @@ package struct ServerReflexiveGatherer: Sendable {
   }
 
   /// Returns the actions that are due.
-  package mutating func poll(now: ContinuousClock.Instant) -> [Action] {
+  package mutating func poll(now: MonotonicInstant) -> [Action] {
     for index in servers.indices where servers[index].deadline <= now { wake(index, now: now) }
     defer {
       actions = []
@@ -116,7 +117,7 @@ package struct ServerReflexiveGatherer: Sendable {
     return actions
   }
 
-  private mutating func wake(_ index: Int, now: ContinuousClock.Instant) {
+  private mutating func wake(_ index: Int, now: MonotonicInstant) {
     let server = servers[index].address
     switch servers[index].state {
     case .idle:

@@ -1,3 +1,4 @@
+package import Media
 package import NIOCore
 
 /// Resolves the multicast DNS names that browsers put into host candidates
@@ -31,8 +32,8 @@ package struct MDNSResolver: Sendable {
     let name: MDNSName
     var transmissions = 0
     /// When the query is retransmitted, given up, or resolved with the addresses so far.
-    var deadline: ContinuousClock.Instant
-    var expiry: ContinuousClock.Instant
+    var deadline: MonotonicInstant
+    var expiry: MonotonicInstant
     var addresses: [IPAddress] = []
   }
 
@@ -42,9 +43,9 @@ package struct MDNSResolver: Sendable {
   private var cache = MDNSCache()
   private var actions: [Action] = []
   /// The time of the oldest pending action.
-  private var actionsSince: ContinuousClock.Instant?
+  private var actionsSince: MonotonicInstant?
   /// The time at which a full burst of new queries is allowed again.
-  private var burstIsAllowed: ContinuousClock.Instant?
+  private var burstIsAllowed: MonotonicInstant?
   private var generator: any RandomNumberGenerator & Sendable
 
   private static let maximumQueries = 32
@@ -67,7 +68,7 @@ package struct MDNSResolver: Sendable {
   }
 
   /// The time of the next `poll`, or nil when nothing is in progress.
-  package var deadline: ContinuousClock.Instant? {
+  package var deadline: MonotonicInstant? {
     actionsSince ?? queries.map(\.deadline).min()
   }
 
@@ -78,7 +79,7 @@ package struct MDNSResolver: Sendable {
   ///
   /// Each call is followed by `resolved` or `failed`; calls for the same name in progress have one result. Only names
   /// like those of browsers are queried (`MDNSName`).
-  package mutating func resolve(_ text: String, now: ContinuousClock.Instant) {
+  package mutating func resolve(_ text: String, now: MonotonicInstant) {
     guard let name = MDNSName(text) else {
       append(.failed(text), now: now)
       return
@@ -96,7 +97,7 @@ package struct MDNSResolver: Sendable {
   /// Processes a datagram that arrived at the socket. Queries, responses from other ports than 5353 (RFC 6762, 6) and
   /// addresses of names that were not asked for are ignored.
   package mutating func received(
-    _ datagram: ByteBuffer, from source: TransportAddress, now: ContinuousClock.Instant
+    _ datagram: ByteBuffer, from source: TransportAddress, now: MonotonicInstant
   ) {
     guard !queries.isEmpty, source.port == MDNSMessage.port,
       let message = try? MDNSMessage(parsingResponse: datagram)
@@ -112,7 +113,7 @@ package struct MDNSResolver: Sendable {
   }
 
   /// Returns the actions that are due.
-  package mutating func poll(now: ContinuousClock.Instant) -> [Action] {
+  package mutating func poll(now: MonotonicInstant) -> [Action] {
     for index in queries.indices where queries[index].deadline <= now { wake(index, now: now) }
     queries.removeAll { $0.deadline <= now }
     defer {
@@ -123,7 +124,7 @@ package struct MDNSResolver: Sendable {
   }
 
   /// Sends a query again and sets its next deadline, or ends it and leaves its deadline in the past.
-  private mutating func wake(_ index: Int, now: ContinuousClock.Instant) {
+  private mutating func wake(_ index: Int, now: MonotonicInstant) {
     let query = queries[index]
     guard query.addresses.isEmpty, query.transmissions == 0 || now < query.expiry else {
       cache.store(query.addresses, for: query.name, now: now)
@@ -148,13 +149,13 @@ package struct MDNSResolver: Sendable {
     }
   }
 
-  private mutating func append(_ action: Action, now: ContinuousClock.Instant) {
+  private mutating func append(_ action: Action, now: MonotonicInstant) {
     actions.append(action)
     if actionsSince == nil { actionsSince = now }
   }
 
   /// Returns whether a new query may start now, and counts it.
-  private mutating func takeAllowance(now: ContinuousClock.Instant) -> Bool {
+  private mutating func takeAllowance(now: MonotonicInstant) -> Bool {
     let taken = max(burstIsAllowed ?? now, now)
     guard taken - now <= Self.queryInterval * (Self.maximumBurst - 1) else { return false }
     burstIsAllowed = taken + Self.queryInterval

@@ -1,3 +1,4 @@
+package import Media
 package import NIOCore
 
 /// Answers queries for the names of this program's own addresses (RFC 6762, 6).
@@ -17,8 +18,8 @@ package struct MDNSResponder: Sendable {
 
   private let names: HostNames
   /// The responses to send, by their times.
-  private var pending: [Key: ContinuousClock.Instant] = [:]
-  private var lastSent: [Key: ContinuousClock.Instant] = [:]
+  private var pending: [Key: MonotonicInstant] = [:]
+  private var lastSent: [Key: MonotonicInstant] = [:]
 
   private static let interval = Duration.seconds(1)
   /// The recommended time to live of a record with a host name (RFC 6762, 10).
@@ -29,11 +30,11 @@ package struct MDNSResponder: Sendable {
   }
 
   /// The time of the next `poll`, or nil when nothing is to be sent.
-  package var deadline: ContinuousClock.Instant? { pending.values.min() }
+  package var deadline: MonotonicInstant? { pending.values.min() }
 
   /// Processes a datagram that arrived at the socket. Anything but a query for a name of ours is ignored, and so is a query
   /// that contains the answer with at least half of its time to live (RFC 6762, 7.1).
-  package mutating func received(_ datagram: ByteBuffer, now: ContinuousClock.Instant) {
+  package mutating func received(_ datagram: ByteBuffer, now: MonotonicInstant) {
     guard let query = MDNSQuery(parsing: datagram) else { return }
     for question in query.questions {
       guard let address = names.address(of: question.name) else { continue }
@@ -50,7 +51,7 @@ package struct MDNSResponder: Sendable {
   }
 
   /// Returns the responses that are due; each is sent to the group on each interface.
-  package mutating func poll(now: ContinuousClock.Instant) -> [ByteBuffer] {
+  package mutating func poll(now: MonotonicInstant) -> [ByteBuffer] {
     guard let deadline, deadline <= now else { return [] }
     var responses: [ByteBuffer] = []
     for (key, due) in pending where due <= now {

@@ -1,3 +1,5 @@
+package import Media
+
 /// Decides when the NAT64 prefix of the network is looked up, and what follows from the answer (RFC 7050, 3).
 ///
 /// It is needed only while this machine has IPv6 addresses and no IPv4 address. A lookup that takes longer than 5 s counts as
@@ -23,8 +25,8 @@ package struct NAT64Discovery: Sendable {
 
   private enum State: Sendable {
     case idle
-    case due(ContinuousClock.Instant)
-    case lookingUp(until: ContinuousClock.Instant)
+    case due(MonotonicInstant)
+    case lookingUp(until: MonotonicInstant)
     case concluded
   }
 
@@ -55,7 +57,7 @@ package struct NAT64Discovery: Sendable {
   }
 
   /// The time of the next `poll`, or nil when nothing is scheduled.
-  package var deadline: ContinuousClock.Instant? {
+  package var deadline: MonotonicInstant? {
     switch state {
     case .idle, .concluded: nil
     case .due(let time): isBusy ? nil : time
@@ -66,7 +68,7 @@ package struct NAT64Discovery: Sendable {
   /// The addresses of this machine are known, or have changed.
   ///
   /// - Parameter isNeeded: whether there is an IPv6 address, and no IPv4 address; loopback does not count.
-  package mutating func networkChanged(isNeeded: Bool, now: ContinuousClock.Instant) {
+  package mutating func networkChanged(isNeeded: Bool, now: MonotonicInstant) {
     hasResult = false
     pause = Self.firstPause
     isOutdated = isBusy
@@ -77,7 +79,7 @@ package struct NAT64Discovery: Sendable {
   /// A lookup has ended.
   ///
   /// - Parameter addresses: nil if no server has answered; empty if the name has no IPv6 address.
-  package mutating func answered(_ addresses: [IPAddress]?, now: ContinuousClock.Instant) {
+  package mutating func answered(_ addresses: [IPAddress]?, now: MonotonicInstant) {
     isBusy = false
     if isOutdated {
       isOutdated = false
@@ -93,14 +95,14 @@ package struct NAT64Discovery: Sendable {
     prefix = NAT64Prefix.found(in: addresses).first
   }
 
-  private mutating func failed(now: ContinuousClock.Instant) {
+  private mutating func failed(now: MonotonicInstant) {
     hasResult = true
     state = .due(now + pause)
     pause = min(pause * 2, Self.maximumPause)
   }
 
   /// Returns what is due.
-  package mutating func poll(now: ContinuousClock.Instant) -> [Action] {
+  package mutating func poll(now: MonotonicInstant) -> [Action] {
     var actions: [Action] = []
     if case .lookingUp(let end) = state, end <= now { failed(now: now) }
     if case .due(let time) = state, time <= now, !isBusy {

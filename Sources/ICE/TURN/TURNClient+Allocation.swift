@@ -1,10 +1,11 @@
+import Media
 import NIOCore
 
 /// The allocation: Allocate and Refresh requests and their answers (RFC 8656, 7 and 8).
 extension TURNClient {
   // MARK: Requests
 
-  mutating func startAttempt(now: ContinuousClock.Instant) {
+  mutating func startAttempt(now: MonotonicInstant) {
     let length = credentials.username.utf8.count
     guard length <= TURNCredentials.maximumUsernameLength else {
       fail(.usernameTooLong(bytes: length), now: now)
@@ -21,14 +22,14 @@ extension TURNClient {
     requestAllocation(now: now)
   }
 
-  private mutating func connect(to address: TransportAddress, now: ContinuousClock.Instant) {
+  private mutating func connect(to address: TransportAddress, now: MonotonicInstant) {
     needsConnection = false
     splitter = TURNStreamSplitter()
     server = address
     emit(.connect(to: address), now: now)
   }
 
-  private mutating func requestAllocation(now: ContinuousClock.Instant) {
+  private mutating func requestAllocation(now: MonotonicInstant) {
     var request = STUNMessage(.request, method: .allocate, transactionID: STUNTransactionID(high: 0, low: 0))
     request.software = software
     request.requestedTransport = 17
@@ -42,7 +43,7 @@ extension TURNClient {
   }
 
   /// Requests the end of the allocation of this 5-tuple: a Refresh request with lifetime 0 (RFC 8656, 8).
-  mutating func requestEnd(_ purpose: TURNTransaction.Purpose, now: ContinuousClock.Instant) {
+  mutating func requestEnd(_ purpose: TURNTransaction.Purpose, now: MonotonicInstant) {
     var request = STUNMessage(.request, method: .refresh, transactionID: STUNTransactionID(high: 0, low: 0))
     request.software = software
     request.lifetime = 0
@@ -51,12 +52,12 @@ extension TURNClient {
 
   var isRefreshing: Bool { transactions.values.contains { $0.purpose == .refresh } }
 
-  mutating func refreshIfDue(now: ContinuousClock.Instant) {
+  mutating func refreshIfDue(now: MonotonicInstant) {
     guard let lease, min(lease.refreshAt, lease.keepaliveAt) <= now, !isRefreshing else { return }
     requestRefresh(now: now)
   }
 
-  private mutating func requestRefresh(now: ContinuousClock.Instant) {
+  private mutating func requestRefresh(now: MonotonicInstant) {
     var request = STUNMessage(.request, method: .refresh, transactionID: STUNTransactionID(high: 0, low: 0))
     request.lifetime = TURNTiming.requestedLifetime
     begin(.refresh, request, now: now)
@@ -64,7 +65,7 @@ extension TURNClient {
 
   /// Sends a request with a new transaction id and the present credentials.
   mutating func begin(
-    _ purpose: TURNTransaction.Purpose, _ request: STUNMessage, challenges: Int = 0, now: ContinuousClock.Instant
+    _ purpose: TURNTransaction.Purpose, _ request: STUNMessage, challenges: Int = 0, now: MonotonicInstant
   ) {
     var request = request
     // The addresses are XORed with the transaction id.
@@ -81,7 +82,7 @@ extension TURNClient {
     needsAdvance = true
   }
 
-  mutating func advanceTransactions(now: ContinuousClock.Instant) {
+  mutating func advanceTransactions(now: MonotonicInstant) {
     for id in transactions.filter({ $0.value.deadline <= now }).keys {
       guard var transaction = transactions[id] else { continue }
       if transaction.expiry <= now {
@@ -96,7 +97,7 @@ extension TURNClient {
     }
   }
 
-  private mutating func expired(_ transaction: TURNTransaction, now: ContinuousClock.Instant) {
+  private mutating func expired(_ transaction: TURNTransaction, now: MonotonicInstant) {
     switch transaction.purpose {
     case .allocate, .clear: fail(.noAnswer(after: transaction.lifetime), now: now)
     case .leave: end(now: now)
@@ -114,7 +115,7 @@ extension TURNClient {
 
   // MARK: Answers
 
-  mutating func allocateSucceeded(_ message: STUNMessage, now: ContinuousClock.Instant) {
+  mutating func allocateSucceeded(_ message: STUNMessage, now: MonotonicInstant) {
     guard state == .allocating else {
       // `leave` was called in the meantime.
       requestEnd(.leave, now: now)
@@ -158,7 +159,7 @@ extension TURNClient {
     max(TURNTiming.minimumRefresh, lifetime - min(TURNTiming.refreshMargin, lifetime / 2))
   }
 
-  mutating func refreshSucceeded(_ message: STUNMessage, now: ContinuousClock.Instant) {
+  mutating func refreshSucceeded(_ message: STUNMessage, now: MonotonicInstant) {
     guard let seconds = message.lifetime, seconds > 0 else {
       lose(.expired, now: now)
       return
@@ -166,7 +167,7 @@ extension TURNClient {
     lease?.refreshAt = now + Self.refreshDelay(.seconds(Int64(min(seconds, TURNTiming.maximumLifetime))))
   }
 
-  mutating func allocateRefused(_ error: STUNErrorCode, _ message: STUNMessage, now: ContinuousClock.Instant) {
+  mutating func allocateRefused(_ error: STUNErrorCode, _ message: STUNMessage, now: MonotonicInstant) {
     switch error.code {
     case _ where state == .leaving: end(now: now)
     case 300: tryAlternate(message.alternateServer, now: now)
@@ -187,12 +188,12 @@ extension TURNClient {
   }
 
   /// The former allocation has ended, or the server does not know it.
-  mutating func cleared(now: ContinuousClock.Instant) {
+  mutating func cleared(now: MonotonicInstant) {
     if state == .leaving { end(now: now) } else { requestAllocation(now: now) }
   }
 
   /// RFC 8489, 10.
-  private mutating func tryAlternate(_ alternate: TransportAddress?, now: ContinuousClock.Instant) {
+  private mutating func tryAlternate(_ alternate: TransportAddress?, now: MonotonicInstant) {
     let isNarrower =
       alternate.map { named in
         named.ip.isLoopback && !server.ip.isLoopback || named.ip.isLocal && !server.ip.isLocal

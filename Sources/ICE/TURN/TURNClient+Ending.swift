@@ -1,7 +1,9 @@
+package import Media
+
 /// Failures, losses and the end of an allocation, and the pause before the next attempt.
 extension TURNClient {
   /// Ends the allocation. The caller sends what the next poll returns, may poll until `ended`, and closes the socket.
-  package mutating func leave(now: ContinuousClock.Instant) {
+  package mutating func leave(now: MonotonicInstant) {
     switch state {
     case .ended, .leaving: return
     case .paused: end(now: now)
@@ -20,12 +22,12 @@ extension TURNClient {
   /// The connection to the server has ended or could not be opened. Only for streams.
   ///
   /// - Parameter problem: what is wrong with its TLS, a clause; nil if nothing is known to be.
-  package mutating func closed(because problem: String? = nil, now: ContinuousClock.Instant) {
+  package mutating func closed(because problem: String? = nil, now: MonotonicInstant) {
     guard transport == .stream else { return }
     interrupted(loss: .connectionClosed, failure: problem.map { .tlsFailed($0) } ?? .connectionClosed, now: now)
   }
 
-  mutating func interrupted(loss: TURNLoss, failure: TURNFailure, now: ContinuousClock.Instant) {
+  mutating func interrupted(loss: TURNLoss, failure: TURNFailure, now: MonotonicInstant) {
     splitter = TURNStreamSplitter()
     switch state {
     case .paused, .ended: return
@@ -35,7 +37,7 @@ extension TURNClient {
     }
   }
 
-  mutating func fail(_ failure: TURNFailure, now: ContinuousClock.Instant) {
+  mutating func fail(_ failure: TURNFailure, now: MonotonicInstant) {
     transactions = [:]
     if state == .leaving {
       end(now: now)
@@ -56,7 +58,7 @@ extension TURNClient {
     }
   }
 
-  mutating func lose(_ loss: TURNLoss, now: ContinuousClock.Instant) {
+  mutating func lose(_ loss: TURNLoss, now: MonotonicInstant) {
     if let lease, now - lease.since >= TURNTiming.stableAllocation { pause = TURNTiming.firstPause }
     lease = nil
     transactions = [:]
@@ -67,7 +69,7 @@ extension TURNClient {
     pauseAttempts(limit: TURNTiming.maximumReturnPause, now: now)
   }
 
-  private mutating func pauseAttempts(limit: Duration, now: ContinuousClock.Instant) {
+  private mutating func pauseAttempts(limit: Duration, now: MonotonicInstant) {
     // Clients that lost the same server do not return at the same time.
     let part = Int.random(in: 75...100, using: &generator)
     state = .paused(until: now + min(pause, limit) * part / 100)
@@ -76,7 +78,7 @@ extension TURNClient {
     scheduleAdvance(now: now)
   }
 
-  mutating func end(now: ContinuousClock.Instant) {
+  mutating func end(now: MonotonicInstant) {
     guard state != .ended else { return }
     state = .ended
     transactions = [:]

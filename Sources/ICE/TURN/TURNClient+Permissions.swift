@@ -1,22 +1,23 @@
+package import Media
 import NIOCore
 
 /// Permissions of peer addresses (RFC 8656, 9 and 10).
 extension TURNClient {
   /// Requests a permission, so that the peers with this address can send. It is refreshed while data flows, and expires
   /// 5 minutes after the last call or datagram otherwise. Several addresses of one poll share a request.
-  package mutating func addPermission(for address: IPAddress, now: ContinuousClock.Instant) {
+  package mutating func addPermission(for address: IPAddress, now: MonotonicInstant) {
     _ = wantPermission(for: address, now: now)
   }
 
   /// Whether the server lets this address send to the client.
-  package func hasPermission(for address: IPAddress, now: ContinuousClock.Instant) -> Bool {
+  package func hasPermission(for address: IPAddress, now: MonotonicInstant) -> Bool {
     permissions[address]?.isInstalled(now) ?? false
   }
 
   /// Records that a permission is wanted.
   ///
   /// - Returns: false if it was refused or cannot be requested.
-  mutating func wantPermission(for address: IPAddress, now: ContinuousClock.Instant) -> Bool {
+  mutating func wantPermission(for address: IPAddress, now: MonotonicInstant) -> Bool {
     guard let index = permissions.index(forKey: address) else {
       guard permissions.count < Self.maximumPeers, state != .ended, state != .leaving else { return false }
       permissions[address] = TURNPermission(now: now)
@@ -38,7 +39,7 @@ extension TURNClient {
     return true
   }
 
-  mutating func advancePermissions(now: ContinuousClock.Instant) {
+  mutating func advancePermissions(now: MonotonicInstant) {
     var due: [IPAddress] = []
     for (address, permission) in permissions {
       if let expiry = permission.expiry, expiry <= now {
@@ -55,7 +56,7 @@ extension TURNClient {
     }
     guard !due.isEmpty, let lease else { return }
 
-    var lastUsed: [IPAddress: ContinuousClock.Instant] = [:]
+    var lastUsed: [IPAddress: MonotonicInstant] = [:]
     for (address, peer) in peers {
       lastUsed[address.ip] = max(lastUsed[address.ip] ?? peer.lastUsed, peer.lastUsed)
     }
@@ -77,7 +78,7 @@ extension TURNClient {
     }
   }
 
-  private mutating func requestPermissions(_ addresses: [IPAddress], now: ContinuousClock.Instant) {
+  private mutating func requestPermissions(_ addresses: [IPAddress], now: MonotonicInstant) {
     // Without room the addresses stay due.
     guard transactions.count < Self.maximumTransactions else { return }
     var request = STUNMessage(.request, method: .createPermission, transactionID: STUNTransactionID(high: 0, low: 0))
@@ -91,7 +92,7 @@ extension TURNClient {
   }
 
   mutating func permissionsSucceeded(
-    _ addresses: [IPAddress], sent: ContinuousClock.Instant, now: ContinuousClock.Instant
+    _ addresses: [IPAddress], sent: MonotonicInstant, now: MonotonicInstant
   ) {
     for address in addresses {
       permissions[address]?.isInFlight = false
@@ -101,7 +102,7 @@ extension TURNClient {
   }
 
   /// - Parameter sent: the time of the request, which is before the server's.
-  mutating func permissionInstalled(for address: IPAddress, sent: ContinuousClock.Instant) {
+  mutating func permissionInstalled(for address: IPAddress, sent: MonotonicInstant) {
     guard let index = permissions.index(forKey: address) else { return }
     permissions.values[index].expiry = sent + TURNTiming.permissionLifetime
     permissions.values[index].refusedUntil = nil
@@ -110,7 +111,7 @@ extension TURNClient {
     }
   }
 
-  mutating func permissionsRefused(_ addresses: [IPAddress], code: Int, now: ContinuousClock.Instant) {
+  mutating func permissionsRefused(_ addresses: [IPAddress], code: Int, now: MonotonicInstant) {
     for address in addresses {
       guard let index = permissions.index(forKey: address) else { continue }
       permissions.values[index].isInFlight = false
@@ -126,7 +127,7 @@ extension TURNClient {
     }
   }
 
-  mutating func permissionsUnanswered(_ addresses: [IPAddress], now: ContinuousClock.Instant) {
+  mutating func permissionsUnanswered(_ addresses: [IPAddress], now: MonotonicInstant) {
     for address in addresses {
       permissions[address]?.isInFlight = false
       permissions[address]?.nextRequest = now + TURNTiming.retry
@@ -136,7 +137,7 @@ extension TURNClient {
 
   /// After a loss: nothing is bound or permitted any more. What was used recently is requested from the next
   /// allocation.
-  mutating func forgetBindings(now: ContinuousClock.Instant) {
+  mutating func forgetBindings(now: MonotonicInstant) {
     channels = [:]
     for index in peers.values.indices {
       statistics.sendsDropped += UInt64(peers.values[index].queue.count)
@@ -151,7 +152,7 @@ extension TURNClient {
     }
   }
 
-  private mutating func flushQueues(of addresses: Set<IPAddress>, now: ContinuousClock.Instant) {
+  private mutating func flushQueues(of addresses: Set<IPAddress>, now: MonotonicInstant) {
     for index in peers.values.indices where !peers.values[index].queue.isEmpty {
       guard addresses.contains(peers.keys[index].ip) else { continue }
       let queue = peers.values[index].queue

@@ -1,3 +1,4 @@
+package import Media
 package import NIOCore
 
 /// Messages from the server.
@@ -7,13 +8,13 @@ extension TURNClient {
   /// - Returns: whether the datagram was for this client: ChannelData, a Data indication, or a response to one of its
   ///   requests.
   @discardableResult
-  package mutating func received(_ datagram: ByteBuffer, now: ContinuousClock.Instant) -> Bool {
+  package mutating func received(_ datagram: ByteBuffer, now: MonotonicInstant) -> Bool {
     TURNChannelData.isChannelData(datagram)
       ? receivedChannelData(datagram, now: now) : receivedMessage(datagram, now: now)
   }
 
   /// Processes bytes of the connection to `server`, in order. Only for streams.
-  package mutating func received(stream bytes: ByteBuffer, now: ContinuousClock.Instant) {
+  package mutating func received(stream bytes: ByteBuffer, now: MonotonicInstant) {
     var chunk = bytes
     do throws(TURNStreamError) {
       while let frame = try splitter.next(from: &chunk) {
@@ -28,7 +29,7 @@ extension TURNClient {
 
   // MARK: Data
 
-  private mutating func receivedChannelData(_ frame: ByteBuffer, now: ContinuousClock.Instant) -> Bool {
+  private mutating func receivedChannelData(_ frame: ByteBuffer, now: MonotonicInstant) -> Bool {
     guard state == .allocated, let (number, payload) = TURNChannelData.parse(frame), payload.readableBytes > 0,
       let address = channels[number], let index = peers.index(forKey: address),
       let channel = peers.values[index].channel, channel.isBound(now)
@@ -43,7 +44,7 @@ extension TURNClient {
     return true
   }
 
-  private mutating func receivedData(_ message: STUNMessage, now: ContinuousClock.Instant) -> Bool {
+  private mutating func receivedData(_ message: STUNMessage, now: MonotonicInstant) -> Bool {
     guard state == .allocated, let address = message.xorPeerAddress, let payload = message.data,
       payload.readableBytes > 0, let permission = permissions[address.ip],
       // The response that confirms the permission may arrive after the data.
@@ -61,7 +62,7 @@ extension TURNClient {
 
   // MARK: Responses
 
-  private mutating func receivedMessage(_ datagram: ByteBuffer, now: ContinuousClock.Instant) -> Bool {
+  private mutating func receivedMessage(_ datagram: ByteBuffer, now: MonotonicInstant) -> Bool {
     guard let header = try? STUNMessage.Header(parsing: datagram) else {
       statistics.messagesRejected += 1
       return false
@@ -109,7 +110,7 @@ extension TURNClient {
   }
 
   private mutating func succeeded(
-    _ transaction: TURNTransaction, _ message: STUNMessage, now: ContinuousClock.Instant
+    _ transaction: TURNTransaction, _ message: STUNMessage, now: MonotonicInstant
   ) {
     switch transaction.purpose {
     case .allocate: allocateSucceeded(message, now: now)
@@ -122,7 +123,7 @@ extension TURNClient {
   }
 
   private mutating func refused(
-    _ transaction: TURNTransaction, _ error: STUNErrorCode, _ message: STUNMessage, now: ContinuousClock.Instant
+    _ transaction: TURNTransaction, _ error: STUNErrorCode, _ message: STUNMessage, now: MonotonicInstant
   ) {
     if error.code == 401 || error.code == 438 {
       challenged(transaction, error, message, now: now)
@@ -133,7 +134,7 @@ extension TURNClient {
 
   /// 401 or 438: repeats the request with what the server announced (RFC 8489, 9.2.5).
   private mutating func challenged(
-    _ transaction: TURNTransaction, _ error: STUNErrorCode, _ message: STUNMessage, now: ContinuousClock.Instant
+    _ transaction: TURNTransaction, _ error: STUNErrorCode, _ message: STUNMessage, now: MonotonicInstant
   ) {
     if state == .leaving, transaction.purpose == .allocate {
       end(now: now)
@@ -159,7 +160,7 @@ extension TURNClient {
   /// - Parameter failure: replaces what the error code says, if the transaction was for an allocation.
   private mutating func refused(
     _ transaction: TURNTransaction, _ error: STUNErrorCode, _ message: STUNMessage, failure: TURNFailure?,
-    now: ContinuousClock.Instant
+    now: MonotonicInstant
   ) {
     switch transaction.purpose {
     case .allocate:

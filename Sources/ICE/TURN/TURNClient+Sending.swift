@@ -1,3 +1,4 @@
+package import Media
 package import NIOCore
 
 /// Data to peers: on channels (RFC 8656, 12) and in Send indications (RFC 8656, 11).
@@ -8,7 +9,7 @@ extension TURNClient {
   /// permission, or with more than 256 peers, the datagram is dropped and counted. On a channel the cost is one lookup
   /// and four bytes; a payload with four bytes before its reader index and storage of its own is not copied.
   package mutating func send(
-    _ payload: consuming ByteBuffer, to peer: TransportAddress, now: ContinuousClock.Instant
+    _ payload: consuming ByteBuffer, to peer: TransportAddress, now: MonotonicInstant
   ) {
     guard state == .allocated, payload.readableBytes <= Self.maximumPayload else {
       statistics.sendsDropped += 1
@@ -42,7 +43,7 @@ extension TURNClient {
     }
   }
 
-  mutating func sendIndication(_ payload: ByteBuffer, to peer: TransportAddress, now: ContinuousClock.Instant) {
+  mutating func sendIndication(_ payload: ByteBuffer, to peer: TransportAddress, now: MonotonicInstant) {
     var message = STUNMessage(.indication, method: .send, transactionID: .random(using: &generator))
     message.appendXorPeerAddress(peer)
     message.data = payload
@@ -59,7 +60,7 @@ extension TURNClient {
 
   /// Returns the place of a peer, which is added if it is new; nil at the limit.
   private mutating func peerIndex(
-    _ address: TransportAddress, now: ContinuousClock.Instant
+    _ address: TransportAddress, now: MonotonicInstant
   ) -> Dictionary<TransportAddress, TURNPeer>.Index? {
     if let index = peers.index(forKey: address) { return index }
     if peers.count >= Self.maximumPeers {
@@ -77,7 +78,7 @@ extension TURNClient {
   // MARK: Channels
 
   /// Binds a channel to a peer that media will flow to. `send` does so by itself after eight datagrams within a second.
-  package mutating func bindChannel(to peer: TransportAddress, now: ContinuousClock.Instant) {
+  package mutating func bindChannel(to peer: TransportAddress, now: MonotonicInstant) {
     guard state == .allocated, canReach(peer), let index = peerIndex(peer, now: now) else { return }
     peers.values[index].lastUsed = now
     if let channel = peers.values[index].channel {
@@ -94,7 +95,7 @@ extension TURNClient {
   }
 
   /// The channel of a peer, if it is bound.
-  package func channel(of peer: TransportAddress, now: ContinuousClock.Instant) -> UInt16? {
+  package func channel(of peer: TransportAddress, now: MonotonicInstant) -> UInt16? {
     guard let channel = peers[peer]?.channel, channel.isBound(now) else { return nil }
     return channel.number
   }
@@ -109,7 +110,7 @@ extension TURNClient {
     return nil
   }
 
-  mutating func advanceChannels(now: ContinuousClock.Instant) {
+  mutating func advanceChannels(now: MonotonicInstant) {
     for (address, peer) in peers {
       let isIdle = now - peer.lastUsed >= TURNTiming.idle
       guard let channel = peer.channel else {
@@ -131,7 +132,7 @@ extension TURNClient {
     }
   }
 
-  private mutating func requestChannel(_ number: UInt16, for peer: TransportAddress, now: ContinuousClock.Instant) {
+  private mutating func requestChannel(_ number: UInt16, for peer: TransportAddress, now: MonotonicInstant) {
     var request = STUNMessage(.request, method: .channelBind, transactionID: STUNTransactionID(high: 0, low: 0))
     request.channelNumber = number
     request.appendXorPeerAddress(peer)
@@ -141,7 +142,7 @@ extension TURNClient {
   }
 
   mutating func channelSucceeded(
-    _ peer: TransportAddress, sent: ContinuousClock.Instant, now: ContinuousClock.Instant
+    _ peer: TransportAddress, sent: MonotonicInstant, now: MonotonicInstant
   ) {
     guard let index = peers.index(forKey: peer) else { return }
     peers.values[index].channel?.isInFlight = false
@@ -153,14 +154,14 @@ extension TURNClient {
     for payload in queue { send(payload, to: peer, now: now) }
   }
 
-  mutating func channelFailed(_ peer: TransportAddress, pause: Duration, now: ContinuousClock.Instant) {
+  mutating func channelFailed(_ peer: TransportAddress, pause: Duration, now: MonotonicInstant) {
     peers[peer]?.channel?.isInFlight = false
     peers[peer]?.channel?.nextRequest = now + pause
   }
 
   /// Data on a channel needs the permission, so the bindings of an address end with it. The same number is bound to the
   /// same peer when data flows again.
-  mutating func forgetChannels(of address: IPAddress, now: ContinuousClock.Instant) {
+  mutating func forgetChannels(of address: IPAddress, now: MonotonicInstant) {
     for index in peers.values.indices where peers.keys[index].ip == address {
       guard let expiry = peers.values[index].channel?.expiry, expiry > now else { continue }
       peers.values[index].channel?.expiry = now

@@ -1,3 +1,4 @@
+package import Media
 package import NIOCore
 
 /// A TURN client (RFC 8656): one allocation on one server over UDP or over a stream (TCP, TLS).
@@ -73,7 +74,7 @@ package struct TURNClient: Sendable {
 
   enum State: Sendable, Hashable {
     /// The client allocates at this time.
-    case paused(until: ContinuousClock.Instant)
+    case paused(until: MonotonicInstant)
     case allocating
     case allocated
     case leaving
@@ -83,16 +84,16 @@ package struct TURNClient: Sendable {
   /// The part of the client that exists while the server has the allocation.
   struct Lease: Sendable {
     let allocation: Allocation
-    let since: ContinuousClock.Instant
+    let since: MonotonicInstant
     /// The time of the next ordinary Refresh request.
-    var refreshAt: ContinuousClock.Instant
+    var refreshAt: MonotonicInstant
     /// The time of the last message from the server.
-    var lastHeard: ContinuousClock.Instant
+    var lastHeard: MonotonicInstant
     /// The time of the last datagram that was sent to a peer.
-    var lastSent: ContinuousClock.Instant
+    var lastSent: MonotonicInstant
 
     /// When the silence of the server is long enough to ask it.
-    var keepaliveAt: ContinuousClock.Instant {
+    var keepaliveAt: MonotonicInstant {
       lastHeard + (lastSent > lastHeard ? TURNTiming.activeKeepalive : TURNTiming.keepalive)
     }
   }
@@ -136,7 +137,7 @@ package struct TURNClient: Sendable {
 
   // The failures so far.
   var pause = TURNTiming.firstPause
-  var lostAt: ContinuousClock.Instant?
+  var lostAt: MonotonicInstant?
   var lastFailure: TURNFailure?
   /// Whether the caller must open a new connection before the next attempt.
   var needsConnection = false
@@ -149,9 +150,9 @@ package struct TURNClient: Sendable {
 
   var actions: [Action] = []
   /// The time of the oldest unpolled action or of an input that may change the deadline.
-  var wake: ContinuousClock.Instant?
+  var wake: MonotonicInstant?
   /// The earliest time at which something is due, computed by the last poll.
-  var nextDue: ContinuousClock.Instant?
+  var nextDue: MonotonicInstant?
 
   /// Creates a client; the first poll requests an allocation. The caller has opened a socket or opens a connection to
   /// the server, and holds back what is sent until it is open.
@@ -161,7 +162,7 @@ package struct TURNClient: Sendable {
   ///   - software: the text of SOFTWARE, at most 128 characters; nil leaves it out.
   package init(
     server: TransportAddress, transport: Transport, credentials: TURNCredentials, families: Families = .v4,
-    software: String? = nil, now: ContinuousClock.Instant,
+    software: String? = nil, now: MonotonicInstant,
     generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
   ) {
     self.server = server
@@ -183,13 +184,13 @@ package struct TURNClient: Sendable {
   package var hasEnded: Bool { state == .ended }
 
   /// The time of the next `poll`, or nil when nothing is due any more.
-  package var deadline: ContinuousClock.Instant? { wake ?? nextDue }
+  package var deadline: MonotonicInstant? { wake ?? nextDue }
 
   /// Whether a response with this transaction id answers a request of this client.
   package func owns(transactionID: STUNTransactionID) -> Bool { transactions[transactionID] != nil }
 
   /// Returns the actions that are due. Without due timers this does no more than that.
-  package mutating func poll(now: ContinuousClock.Instant) -> [Action] {
+  package mutating func poll(now: MonotonicInstant) -> [Action] {
     if needsAdvance || nextDue.map({ $0 <= now }) ?? false {
       needsAdvance = false
       advance(now: now)
@@ -206,12 +207,12 @@ package struct TURNClient: Sendable {
   var needsAdvance = true
 
   /// Makes the next poll compute what is due.
-  mutating func scheduleAdvance(now: ContinuousClock.Instant) {
+  mutating func scheduleAdvance(now: MonotonicInstant) {
     needsAdvance = true
     wake = wake ?? now
   }
 
-  mutating func emit(_ action: Action, now: ContinuousClock.Instant) {
+  mutating func emit(_ action: Action, now: MonotonicInstant) {
     guard actions.count < Self.maximumActions else {
       statistics.actionsDropped += 1
       return
@@ -220,7 +221,7 @@ package struct TURNClient: Sendable {
     if wake == nil { wake = now }
   }
 
-  private mutating func advance(now: ContinuousClock.Instant) {
+  private mutating func advance(now: MonotonicInstant) {
     advanceTransactions(now: now)
     if case .paused(let until) = state, until <= now { startAttempt(now: now) }
     guard state == .allocated else { return }
@@ -229,9 +230,9 @@ package struct TURNClient: Sendable {
     advanceChannels(now: now)
   }
 
-  private func nextDeadline(now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+  private func nextDeadline(now: MonotonicInstant) -> MonotonicInstant? {
     var earliest = transactions.values.map(\.deadline).min()
-    func consider(_ time: ContinuousClock.Instant?) {
+    func consider(_ time: MonotonicInstant?) {
       guard let time else { return }
       earliest = min(earliest ?? time, time)
     }

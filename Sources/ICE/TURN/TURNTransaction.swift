@@ -1,3 +1,4 @@
+import Media
 import NIOCore
 
 /// A request to the TURN server that is not answered yet, and its retransmissions (RFC 8489, 6.2.1).
@@ -20,16 +21,16 @@ struct TURNTransaction: Sendable {
   let epoch: Int?
   /// How often the server has refused the request with 401 or 438.
   let challenges: Int
-  let firstSent: ContinuousClock.Instant
-  let expiry: ContinuousClock.Instant
+  let firstSent: MonotonicInstant
+  let expiry: MonotonicInstant
   private var timeout: Duration
   private let maximumTimeout: Duration
   /// Nil on a stream.
-  private(set) var nextTransmission: ContinuousClock.Instant?
+  private(set) var nextTransmission: MonotonicInstant?
 
   init(
     _ purpose: Purpose, request: STUNMessage, datagram: ByteBuffer, epoch: Int?, challenges: Int, isStream: Bool,
-    now: ContinuousClock.Instant
+    now: MonotonicInstant
   ) {
     self.purpose = purpose
     self.request = request
@@ -51,12 +52,12 @@ struct TURNTransaction: Sendable {
     expiry = now + lifetime
   }
 
-  var lifetime: Duration { firstSent.duration(to: expiry) }
+  var lifetime: Duration { expiry - firstSent }
 
-  var deadline: ContinuousClock.Instant { min(expiry, nextTransmission ?? expiry) }
+  var deadline: MonotonicInstant { min(expiry, nextTransmission ?? expiry) }
 
   /// Records a retransmission and doubles the timeout up to its limit.
-  mutating func sentAgain(now: ContinuousClock.Instant) {
+  mutating func sentAgain(now: MonotonicInstant) {
     timeout = max(timeout, min(timeout * 2, maximumTimeout))
     nextTransmission = now + timeout
   }

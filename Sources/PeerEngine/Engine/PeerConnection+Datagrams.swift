@@ -24,9 +24,8 @@ extension PeerConnection {
     switch kind {
     case .stun:
       timing.agentIsTouched = true
-      let now = now.instant
       if !agent.received(datagram, from: remote, to: local, now: now) { refuseDatagram() }
-      followAgent(now: now)
+      followAgent(now: now.instant)
     case .dtls:
       guard isValidated(local: local, remote: remote) else { return refuseDatagram() }
       if path == nil, agent.hasAnswered(local: local, remote: remote) { path = Path(local: local, remote: remote) }

@@ -1,4 +1,5 @@
 internal import ICE
+internal import Media
 
 extension ICESettings {
   /// Returns the text of a local candidate as the participant learns it; nil if they do not learn it.
@@ -19,7 +20,7 @@ extension PeerConnection {
   ///
   /// - Returns: whether a candidate waited for the name.
   func resolved(_ name: String, to addresses: [IPAddress], now: ContinuousClock.Instant) -> Bool {
-    guard isOpen, agent.resolved(name, to: addresses, now: now) else { return false }
+    guard isOpen, agent.resolved(name, to: addresses, now: MonotonicInstant(now)) else { return false }
     timing.agentIsTouched = true
     return true
   }

@@ -50,7 +50,7 @@ extension PeerConnection {
   var monotonicDeadline: MonotonicInstant? {
     guard isOpen else { return nil }
     let timing = timing
-    var earliest = timing.agentIsTouched ? agent.deadline.map(MonotonicInstant.init) : timing.agentDeadline
+    var earliest = timing.agentIsTouched ? agent.deadline : timing.agentDeadline
     func consider(_ moment: MonotonicInstant?) { earliest = ConnectionTiming.earlier(earliest, moment) }
     if path != nil {
       consider(secure.retransmission)
@@ -65,7 +65,7 @@ extension PeerConnection {
   }
 
   func pollAgent(now: ContinuousClock.Instant) {
-    for action in agent.poll(now: now, pace: checkPace) {
+    for action in agent.poll(now: MonotonicInstant(now), pace: checkPace) {
       if case .send(let datagram, let local, let remote) = action {
         actions.append(.transmit(datagram, from: local, to: remote))
       }
@@ -74,7 +74,7 @@ extension PeerConnection {
     followMilestones()
     timing.agentIsTouched = false
     validPath = nil
-    timing.agentDeadline = agent.deadline.map(MonotonicInstant.init)
+    timing.agentDeadline = agent.deadline
   }
 
   /// Applies the ICE agent's state: the selected pair, and whether the participant still responds.

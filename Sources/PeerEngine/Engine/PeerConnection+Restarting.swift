@@ -15,7 +15,7 @@ extension PeerConnection {
   package func addLocalHost(_ address: TransportAddress, now: ContinuousClock.Instant) {
     guard isOpen else { return }
     timing.agentIsTouched = true
-    if let candidate = agent.addLocalHost(address, now: now) { signal(candidate) }
+    if let candidate = agent.addLocalHost(address, now: MonotonicInstant(now)) { signal(candidate) }
     // Without a path, the participant checks the new address only in a new session.
     if path == nil, hasLostPath { restartTrigger.request(.pathLost) }
   }
@@ -24,7 +24,7 @@ extension PeerConnection {
   package func setNAT64(_ prefix: NAT64Prefix?, now: ContinuousClock.Instant) {
     guard isOpen else { return }
     timing.agentIsTouched = true
-    agent.setNAT64(prefix, now: now)
+    agent.setNAT64(prefix, now: MonotonicInstant(now))
     if prefix != nil, path == nil, state != .new, hasLostPath { restartTrigger.request(.pathLost) }
   }
 
@@ -32,7 +32,7 @@ extension PeerConnection {
   package func addRelayed(_ relay: RelayedAddress, now: ContinuousClock.Instant) {
     guard isOpen else { return }
     timing.agentIsTouched = true
-    if let candidate = agent.addRelayed(relay, now: now) { signal(candidate) }
+    if let candidate = agent.addRelayed(relay, now: MonotonicInstant(now)) { signal(candidate) }
     if path == nil, state != .new, hasLostPath { restartTrigger.request(.pathLost) }
   }
 
@@ -41,7 +41,7 @@ extension PeerConnection {
   package func removeLocal(_ address: TransportAddress, now: ContinuousClock.Instant) {
     guard isOpen else { return }
     timing.agentIsTouched = true
-    forget(agent.removeLocal(address, now: now))
+    forget(agent.removeLocal(address, now: MonotonicInstant(now)))
     if path?.local == address { restartTrigger.request(.pathLost) }
   }
 
@@ -74,7 +74,7 @@ extension PeerConnection {
   package func connectionEnded(local: TransportAddress, remote: TransportAddress, now: ContinuousClock.Instant) {
     guard isOpen else { return }
     timing.agentIsTouched = true
-    agent.connectionEnded(local: local, remote: remote, now: now)
+    agent.connectionEnded(local: local, remote: remote, now: MonotonicInstant(now))
     // Another path may take over at once.
     pollAgent(now: now)
     if path == nil, hasLostPath { restartTrigger.request(.pathLost) }
@@ -151,7 +151,7 @@ extension PeerConnection {
     case nil: break
     case .check:
       timing.agentIsTouched = true
-      agent.checkSelectedPair(now: now.instant)
+      agent.checkSelectedPair(now: now)
     case .restart(let reason):
       emit(.iceRestarted(reason))
       negotiator.restartICE()
@@ -168,15 +168,15 @@ extension PeerConnection {
 
   /// When something authentic of the participant last arrived.
   private var lastHeard: MonotonicInstant? {
-    let checked = agent.lastHeard.map(MonotonicInstant.init)
+    let checked = agent.lastHeard
     guard let lastMediaArrival = timing.lastMediaArrival else { return checked }
     return checked.map { max($0, lastMediaArrival) } ?? lastMediaArrival
   }
 
   /// When the participant last answered a check.
-  private var lastAnswered: MonotonicInstant? { agent.lastAnswered.map(MonotonicInstant.init) }
+  private var lastAnswered: MonotonicInstant? { agent.lastAnswered }
 
-  private var unansweredSince: MonotonicInstant? { agent.unansweredSince.map(MonotonicInstant.init) }
+  private var unansweredSince: MonotonicInstant? { agent.unansweredSince }
 
   func signal(_ candidate: ICECandidate) {
     if let text = configuration.policy.ice.signalledText(of: candidate) { negotiator.addLocalCandidate(text) }

@@ -125,7 +125,7 @@ extension PeerConnection {
     // Firefox ends its candidates with an empty one; we never wait for more candidates, so it is ignored.
     guard !trickled.candidate.isEmpty else { return }
     do {
-      agent.addRemoteCandidate(try ICECandidate(parsing: trickled.candidate), now: now)
+      agent.addRemoteCandidate(try ICECandidate(parsing: trickled.candidate), now: MonotonicInstant(now))
     } catch {
       reportProblem("The candidate cannot be used: \(error)", now: now)
     }
@@ -134,16 +134,16 @@ extension PeerConnection {
   private func apply(_ session: NegotiatedSession, isOfferer: Bool, now: ContinuousClock.Instant) {
     hasExchangedDescriptions = true
     if session.isICERestart {
-      agent.restart(with: session.localCredentials, now: now)
+      agent.restart(with: session.localCredentials, now: MonotonicInstant(now))
       if !isOfferer { restartTrigger.participantRestarted(now: MonotonicInstant(now)) }
       trickledCount = 0
     }
     agent.setRemote(
       usernameFragment: session.remoteUsernameFragment, password: session.remotePassword,
-      isLite: session.remoteIsLite, now: now)
+      isLite: session.remoteIsLite, now: MonotonicInstant(now))
     for line in session.remoteCandidates {
       guard let candidate = try? ICECandidate(parsing: line) else { continue }
-      agent.addRemoteCandidate(candidate, now: now)
+      agent.addRemoteCandidate(candidate, now: MonotonicInstant(now))
     }
     media.configure(session.media, now: now)
     channels.configure(session.data, isOfferer: isOfferer, now: MonotonicInstant(now))

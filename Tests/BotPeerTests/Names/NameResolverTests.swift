@@ -1,6 +1,7 @@
 import Glibc
 import ICE
 import Logging
+import Media
 import NIOCore
 import Testing
 
@@ -68,7 +69,7 @@ struct NameResolverTests {
     var events: [Int32] = []
     let resolver = NameResolver(
       log: Logger(label: "test"), opened: { events.append($0.descriptor) }, closing: { events.append(-$0.descriptor) })
-    let start = ContinuousClock.now
+    let start = MonotonicInstant.now
     #expect(resolver.deadline == nil)
     resolver.join([Self.loopback])
     resolver.resolve(Self.name, now: start)

@@ -1,4 +1,5 @@
 import ICE
+import Media
 import NIOCore
 
 /// Connectivity: STUN, candidates and addresses.
@@ -12,7 +13,7 @@ enum ConnectivityTargets {
   static func stun(_ input: [UInt8]) throws(InvariantViolation) {
     let datagram = ByteBuffer(bytes: input)
     _ = STUNRouting(datagram)
-    let now = ContinuousClock.now
+    let now = MonotonicInstant.now
     var gatherer = ServerReflexiveGatherer(base: left, servers: [right], now: now, generator: FixedGenerator(seed: 3))
     _ = gatherer.poll(now: now)
     _ = gatherer.received(datagram, from: right, now: now)
@@ -30,7 +31,7 @@ enum ConnectivityTargets {
 
   /// Passes the message to the agent, authenticated with the other side's password.
   private static func authentic(
-    _ message: STUNMessage, to agent: inout ICEAgent, question: STUNTransactionID?, now: ContinuousClock.Instant
+    _ message: STUNMessage, to agent: inout ICEAgent, question: STUNTransactionID?, now: MonotonicInstant
   ) {
     var message = message
     message.attributes.removeAll { $0.type == .messageIntegrity || $0.type == .fingerprint }
@@ -47,7 +48,7 @@ enum ConnectivityTargets {
   }
 
   /// An agent that has sent a check to the other side, and the transaction ID of the check.
-  private static func calling(now: ContinuousClock.Instant) -> (agent: ICEAgent, question: STUNTransactionID?) {
+  private static func calling(now: MonotonicInstant) -> (agent: ICEAgent, question: STUNTransactionID?) {
     var agent = ICEAgent(role: .controlled, credentials: ours, tieBreaker: 7, generator: FixedGenerator(seed: 7))
     _ = agent.addLocalHost(left)
     agent.setRemote(

@@ -1,4 +1,5 @@
 import ICE
+import Media
 import NIOCore
 
 /// The TURN client: messages, ChannelData and bytes of a stream from a server, in the middle of an allocation.
@@ -11,7 +12,7 @@ enum TURNTarget {
   static func run(_ input: [UInt8]) throws(InvariantViolation) {
     var rest = input[...]
     guard let selector = rest.popFirst() else { return }
-    var now = ContinuousClock.now
+    var now = MonotonicInstant.now
     var client = client(isStream: selector & 1 == 1, isAllocated: selector & 2 == 2, now: now)
     while let length = rest.popFirst() {
       let part = ByteBuffer(bytes: rest.prefix(Int(length)))
@@ -32,7 +33,7 @@ enum TURNTarget {
     }
   }
 
-  private static func check(_ client: inout TURNClient, now: ContinuousClock.Instant) throws(InvariantViolation) {
+  private static func check(_ client: inout TURNClient, now: MonotonicInstant) throws(InvariantViolation) {
     for action in client.poll(now: now) {
       if case .received(_, let source) = action {
         try require(source.ip == peer.ip, "Data of a peer without permission is delivered: \(source).")
@@ -45,7 +46,7 @@ enum TURNTarget {
 
   /// A client that has sent an Allocate request, or one that has an allocation, a permission and a channel from a
   /// server without credentials.
-  private static func client(isStream: Bool, isAllocated: Bool, now: ContinuousClock.Instant) -> TURNClient {
+  private static func client(isStream: Bool, isAllocated: Bool, now: MonotonicInstant) -> TURNClient {
     var client = TURNClient(
       server: server, transport: isStream ? .stream : .udp, credentials: credentials, now: now,
       generator: FixedGenerator(seed: 5))
@@ -59,7 +60,7 @@ enum TURNTarget {
   }
 
   /// Grants the requests of the client.
-  private static func answer(_ client: inout TURNClient, now: ContinuousClock.Instant) {
+  private static func answer(_ client: inout TURNClient, now: MonotonicInstant) {
     for action in client.poll(now: now) {
       guard case .send(let datagram) = action, let request = try? STUNMessage(parsing: datagram) else { continue }
       var response = STUNMessage(.success, method: request.method, transactionID: request.transactionID)

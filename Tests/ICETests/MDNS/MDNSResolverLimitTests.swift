@@ -1,11 +1,12 @@
 import ICE
+import Media
 import NIOCore
 import TestSupport
 import Testing
 
 @Suite("Limits and cache of the multicast DNS resolver")
 struct MDNSResolverLimitTests: ResolvesNames {
-  let start = ContinuousClock.now
+  let start = MonotonicInstant.now
 
   @Test("the 33rd name in progress fails at once, and a name in progress makes room when it ends")
   func maximumInProgress() {
@@ -27,7 +28,7 @@ struct MDNSResolverLimitTests: ResolvesNames {
     var resolver = MDNSResolver()
     var asked = 0
     /// Asks for a new name, answers it, and returns whether it was resolved.
-    func isAsked(_ now: ContinuousClock.Instant) -> Bool {
+    func isAsked(_ now: MonotonicInstant) -> Bool {
       let name = "n\(asked).local"
       asked += 1
       resolver.resolve(name, now: now)

@@ -1,11 +1,12 @@
 import ICE
+import Media
 import NIOCore
 import TestSupport
 import Testing
 
 @Suite("Multicast DNS resolver")
 struct MDNSResolverTests: ResolvesNames {
-  let start = ContinuousClock.now
+  let start = MonotonicInstant.now
 
   @Test("a name is asked for at once, in one message for each type, sent to both groups")
   func firstTransmission() throws {

@@ -1,3 +1,4 @@
+import Media
 import NIOCore
 import TestSupport
 import Testing
@@ -6,7 +7,7 @@ import Testing
 
 @Suite("mDNS responder")
 struct MDNSResponderTests: ResolvesNames {
-  let start = ContinuousClock.now
+  let start = MonotonicInstant.now
   private let names = HostNames(generator: SeededGenerator(seed: 5))
   private let v4 = address("10.9.0.7").ip
   private let v6 = address("2001:db8::7").ip

@@ -1,4 +1,5 @@
 import ICE
+import Media
 import NIOCore
 
 /// Responses that arrived from programs, and some that are written by hand.
@@ -61,13 +62,13 @@ enum MDNSResponses {
 
 /// A suite of the resolver, with a clock that its tests advance.
 protocol ResolvesNames {
-  var start: ContinuousClock.Instant { get }
+  var start: MonotonicInstant { get }
 }
 
 extension ResolvesNames {
   var browser: TransportAddress { address("10.9.0.1", 5_353) }
 
-  func at(_ milliseconds: Int) -> ContinuousClock.Instant { start + .milliseconds(milliseconds) }
+  func at(_ milliseconds: Int) -> MonotonicInstant { start + .milliseconds(milliseconds) }
 
   /// Returns a resolver whose query for `ab.local` was sent at the start.
   func asking() -> MDNSResolver {
@@ -78,7 +79,7 @@ extension ResolvesNames {
   }
 
   /// Returns the results that a resolver reports until a time, without the datagrams that it sends.
-  func results(of resolver: inout MDNSResolver, until end: ContinuousClock.Instant) -> [MDNSResolver.Action] {
+  func results(of resolver: inout MDNSResolver, until end: MonotonicInstant) -> [MDNSResolver.Action] {
     var results: [MDNSResolver.Action] = []
     while let deadline = resolver.deadline, deadline <= end {
       results += resolver.poll(now: deadline).filter { if case .send = $0 { false } else { true } }

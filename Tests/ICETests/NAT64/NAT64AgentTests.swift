@@ -1,4 +1,5 @@
 import ICE
+import Media
 import NIOCore
 import TestSupport
 import Testing
@@ -78,7 +79,7 @@ struct NAT64AgentTests {
   func privateAddresses() throws {
     for allows in [true, false] {
       var agent = agent(.controlling, Known.rightCredentials, hosts: [inside])
-      let now = ContinuousClock.now
+      let now = MonotonicInstant.now
       agent.allowsLocalCandidates = allows
       agent.setNAT64(prefix, now: now)
       agent.know(Known.leftCredentials, now: now)

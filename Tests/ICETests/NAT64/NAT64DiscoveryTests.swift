@@ -1,9 +1,10 @@
 import ICE
+import Media
 import Testing
 
 @Suite("Discovery of a NAT64 prefix")
 struct NAT64DiscoveryTests {
-  private let start = ContinuousClock.now
+  private let start = MonotonicInstant.now
   private let answer = ["64:ff9b::c000:aa", "64:ff9b::c000:ab"].compactMap { IPAddress($0) }
 
   private func discovery() -> NAT64Discovery {

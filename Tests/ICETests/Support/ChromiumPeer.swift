@@ -1,4 +1,5 @@
 import ICE
+import Media
 import NIOCore
 import TestSupport
 
@@ -20,12 +21,12 @@ struct ChromiumPeer: Node {
     let remote: TransportAddress
     /// The credentials that its checks name; nil until the page knows them.
     var credentials: ICECredentials?
-    var nextPing: ContinuousClock.Instant
+    var nextPing: MonotonicInstant
     var pings = 0
-    var lastAnswer: ContinuousClock.Instant?
-    var firstUnanswered: ContinuousClock.Instant?
+    var lastAnswer: MonotonicInstant?
+    var firstUnanswered: MonotonicInstant?
 
-    func isWritable(at now: ContinuousClock.Instant) -> Bool {
+    func isWritable(at now: MonotonicInstant) -> Bool {
       lastAnswer != nil && firstUnanswered.map { now - $0 < .seconds(5) } ?? true
     }
   }
@@ -40,7 +41,7 @@ struct ChromiumPeer: Node {
   private var remoteAddresses: [TransportAddress] = []
   private var pending: [STUNTransactionID: (local: TransportAddress, remote: TransportAddress)] = [:]
   private var actions: [ICEAgent.Action] = []
-  private var wake: ContinuousClock.Instant?
+  private var wake: MonotonicInstant?
   private var generator: SeededGenerator
 
   init(isControlling: Bool, replacesConnections: Bool, seed: UInt64) {
@@ -53,12 +54,12 @@ struct ChromiumPeer: Node {
 
   private var generation: Int { ports.last?.generation ?? 0 }
 
-  var deadline: ContinuousClock.Instant? {
+  var deadline: MonotonicInstant? {
     [wake, connections.lazy.filter { canPing($0) }.map(\.nextPing).min()].compactMap(\.self).min()
   }
 
   /// The connection on which media is sent; nil if there is none, or if it has not answered for 15 s.
-  func mediaPath(at now: ContinuousClock.Instant) -> (local: TransportAddress, remote: TransportAddress)? {
+  func mediaPath(at now: MonotonicInstant) -> (local: TransportAddress, remote: TransportAddress)? {
     guard let selected, let index = index(selected.local, selected.remote),
       connections[index].firstUnanswered.map({ now - $0 < .seconds(15) }) ?? true
     else { return nil }
@@ -70,7 +71,7 @@ struct ChromiumPeer: Node {
   // MARK: Descriptions
 
   /// Opens the ports of a new session.
-  mutating func gather(_ credentials: ICECredentials, at addresses: [TransportAddress], now: ContinuousClock.Instant) {
+  mutating func gather(_ credentials: ICECredentials, at addresses: [TransportAddress], now: MonotonicInstant) {
     let next = generation + 1
     for address in addresses {
       let port = Port(address: address, credentials: credentials, generation: next)
@@ -80,7 +81,7 @@ struct ChromiumPeer: Node {
   }
 
   /// Applies the remote side's description.
-  mutating func know(_ credentials: ICECredentials, _ addresses: [TransportAddress], now: ContinuousClock.Instant) {
+  mutating func know(_ credentials: ICECredentials, _ addresses: [TransportAddress], now: MonotonicInstant) {
     if knownRemotes.last != credentials { knownRemotes.append(credentials) }
     remoteAddresses = addresses
     for index in connections.indices where connections[index].credentials == nil {
@@ -99,7 +100,7 @@ struct ChromiumPeer: Node {
   }
 
   private mutating func connect(
-    _ port: Port, to remote: TransportAddress, _ credentials: ICECredentials?, now: ContinuousClock.Instant
+    _ port: Port, to remote: TransportAddress, _ credentials: ICECredentials?, now: MonotonicInstant
   ) {
     connections.append(Connection(port: port, remote: remote, credentials: credentials, nextPing: now))
   }
@@ -111,7 +112,7 @@ struct ChromiumPeer: Node {
   // MARK: Datagrams
 
   mutating func take(
-    _ datagram: ByteBuffer, from: TransportAddress, to: TransportAddress, now: ContinuousClock.Instant
+    _ datagram: ByteBuffer, from: TransportAddress, to: TransportAddress, now: MonotonicInstant
   ) {
     guard let message = try? STUNMessage(parsing: datagram), let port = ports.first(where: { $0.address == to }) else {
       return
@@ -129,7 +130,7 @@ struct ChromiumPeer: Node {
   }
 
   private mutating func answer(
-    _ request: STUNMessage, on port: Port, from: TransportAddress, now: ContinuousClock.Instant
+    _ request: STUNMessage, on port: Port, from: TransportAddress, now: MonotonicInstant
   ) {
     let fragments = (request.username ?? "").split(separator: ":").map(String.init)
     let key = Array(port.credentials.password.utf8)
@@ -144,7 +145,7 @@ struct ChromiumPeer: Node {
   }
 
   /// Moves to a connection that has answered, if it is on a newer port or the selected one does not work.
-  private mutating func select(_ index: Int, now: ContinuousClock.Instant) {
+  private mutating func select(_ index: Int, now: MonotonicInstant) {
     let candidate = connections[index]
     if let selected, let current = self.index(selected.local, selected.remote),
       connections[current].isWritable(at: now),
@@ -159,7 +160,7 @@ struct ChromiumPeer: Node {
     connection.credentials != nil && connection.port.generation == generation
   }
 
-  mutating func poll(now: ContinuousClock.Instant) -> [ICEAgent.Action] {
+  mutating func poll(now: MonotonicInstant) -> [ICEAgent.Action] {
     for index in connections.indices where canPing(connections[index]) && connections[index].nextPing <= now {
       ping(index, now: now)
     }
@@ -168,7 +169,7 @@ struct ChromiumPeer: Node {
     return actions
   }
 
-  private mutating func ping(_ index: Int, now: ContinuousClock.Instant) {
+  private mutating func ping(_ index: Int, now: MonotonicInstant) {
     let connection = connections[index]
     guard let remote = connection.credentials else { return }
     var message = STUNMessage(.request, transactionID: .random(using: &generator))

@@ -1,4 +1,5 @@
 import ICE
+import Media
 import NIOCore
 import TestSupport
 
@@ -28,14 +29,14 @@ func agent(
 
 extension ICEAgent {
   /// Polls the only agent of a process, with a pacer of its own.
-  mutating func poll(now: ContinuousClock.Instant) -> [Action] { poll(now: now, pace: CheckPacer()) }
+  mutating func poll(now: MonotonicInstant) -> [Action] { poll(now: now, pace: CheckPacer()) }
 
-  mutating func know(_ credentials: ICECredentials, isLite: Bool = false, now: ContinuousClock.Instant) {
+  mutating func know(_ credentials: ICECredentials, isLite: Bool = false, now: MonotonicInstant) {
     setRemote(
       usernameFragment: credentials.usernameFragment, password: credentials.password, isLite: isLite, now: now)
   }
 
-  mutating func know(_ candidates: [ICECandidate], now: ContinuousClock.Instant) {
+  mutating func know(_ candidates: [ICECandidate], now: MonotonicInstant) {
     for candidate in candidates { addRemoteCandidate(candidate, now: now) }
   }
 }

@@ -1,4 +1,5 @@
 import ICE
+import Media
 import NIOCore
 import TestSupport
 
@@ -6,7 +7,7 @@ import TestSupport
 /// nominations on all pairs an aggressively nominating one.
 struct ScriptedPeer: Node {
   struct PlannedCheck {
-    let time: ContinuousClock.Instant
+    let time: MonotonicInstant
     let from: TransportAddress
     let to: TransportAddress
     var nominates = false
@@ -24,7 +25,7 @@ struct ScriptedPeer: Node {
   private(set) var requests: [STUNMessage] = []
   private(set) var responses: [STUNMessage] = []
   private var actions: [ICEAgent.Action] = []
-  private var wake: ContinuousClock.Instant?
+  private var wake: MonotonicInstant?
   private var generator = SeededGenerator(seed: 99)
 
   init(hosts: [TransportAddress], credentials: ICECredentials, remote: ICECredentials) {
@@ -33,10 +34,10 @@ struct ScriptedPeer: Node {
     self.remote = remote
   }
 
-  var deadline: ContinuousClock.Instant? { wake ?? plan.map(\.time).min() }
+  var deadline: MonotonicInstant? { wake ?? plan.map(\.time).min() }
 
   mutating func take(
-    _ datagram: ByteBuffer, from: TransportAddress, to: TransportAddress, now: ContinuousClock.Instant
+    _ datagram: ByteBuffer, from: TransportAddress, to: TransportAddress, now: MonotonicInstant
   ) {
     guard let message = try? STUNMessage(parsing: datagram) else { return }
     guard message.kind == .request else {
@@ -51,7 +52,7 @@ struct ScriptedPeer: Node {
     wake = now
   }
 
-  mutating func poll(now: ContinuousClock.Instant) -> [ICEAgent.Action] {
+  mutating func poll(now: MonotonicInstant) -> [ICEAgent.Action] {
     for check in plan where check.time <= now {
       actions.append(.send(request(nominates: check.nominates), from: check.from, to: check.to))
     }

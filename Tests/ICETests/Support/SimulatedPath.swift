@@ -1,3 +1,4 @@
+import Media
 import NIOCore
 import TestSupport
 import Testing
@@ -7,10 +8,10 @@ import Testing
 /// A node that sends and receives datagrams by the manual clock.
 protocol Node {
   var hosts: [TransportAddress] { get }
-  var deadline: ContinuousClock.Instant? { get }
+  var deadline: MonotonicInstant? { get }
   mutating func take(
-    _ datagram: ByteBuffer, from: TransportAddress, to: TransportAddress, now: ContinuousClock.Instant)
-  mutating func poll(now: ContinuousClock.Instant) -> [ICEAgent.Action]
+    _ datagram: ByteBuffer, from: TransportAddress, to: TransportAddress, now: MonotonicInstant)
+  mutating func poll(now: MonotonicInstant) -> [ICEAgent.Action]
   /// Whether media that arrives from an address at a local one is taken.
   func takesMedia(from source: TransportAddress, to local: TransportAddress) -> Bool
 }
@@ -21,7 +22,7 @@ extension ICEAgent: Node {
   }
 
   mutating func take(
-    _ datagram: ByteBuffer, from: TransportAddress, to: TransportAddress, now: ContinuousClock.Instant
+    _ datagram: ByteBuffer, from: TransportAddress, to: TransportAddress, now: MonotonicInstant
   ) {
     _ = received(datagram, from: from, to: to, now: now)
   }
@@ -55,7 +56,7 @@ struct SimulatedPath<Right: Node> {
   }
 
   private struct Flight {
-    let arrival: ContinuousClock.Instant
+    let arrival: MonotonicInstant
     let datagram: ByteBuffer
     let from: TransportAddress
     let to: TransportAddress
@@ -64,8 +65,8 @@ struct SimulatedPath<Right: Node> {
 
   var left: ICEAgent
   var right: Right
-  private(set) var now: ContinuousClock.Instant
-  private let start: ContinuousClock.Instant
+  private(set) var now: MonotonicInstant
+  private let start: MonotonicInstant
   /// The one-way delay in milliseconds; a range causes reordering.
   var delay: ClosedRange<Int64> = 1...1
   /// The fraction of datagrams that are lost.
@@ -82,7 +83,7 @@ struct SimulatedPath<Right: Node> {
   private var flights: [Flight] = []
   private var generator: SeededGenerator
 
-  init(left: ICEAgent, right: Right, seed: UInt64 = 1, now: ContinuousClock.Instant = .now) {
+  init(left: ICEAgent, right: Right, seed: UInt64 = 1, now: MonotonicInstant = .now) {
     self.left = left
     self.right = right
     self.now = now

@@ -1,4 +1,5 @@
 import ICE
+import Media
 import NIOCore
 import TestSupport
 import Testing
@@ -145,7 +146,7 @@ struct TCPCandidateTests {
   func nat64() throws {
     var agent = agent(
       .controlling, Known.leftCredentials, hosts: [address("2001:db8::1"), Self.active("2001:db8::1")])
-    let now = ContinuousClock.now
+    let now = MonotonicInstant.now
     agent.setNAT64(.wellKnown, now: now)
     agent.know(Known.rightCredentials, now: now)
     agent.addRemoteCandidate(

@@ -1,4 +1,5 @@
 import ICE
+import Media
 import NIOCore
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 import ICE
+import Media
 import NIOCore
 import Testing
 

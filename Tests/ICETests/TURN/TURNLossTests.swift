@@ -1,4 +1,5 @@
 import ICE
+import Media
 import NIOCore
 import Testing
 
@@ -12,7 +13,7 @@ struct TURNLossTests {
       var path = TURNPath()
       path.run(.seconds(1))
       path.client.bindChannel(to: peer, now: path.now)
-      func exchange(until end: ContinuousClock.Instant) {
+      func exchange(until end: MonotonicInstant) {
         while path.now < end {
           path.send("x", to: peer)
           path.sendFromPeer("y", peer)

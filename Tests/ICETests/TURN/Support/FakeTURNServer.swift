@@ -1,4 +1,5 @@
 import ICE
+import Media
 import NIOCore
 
 /// A TURN server in memory with the rules of RFC 8656 that a client can notice: challenges, stale nonces, lifetimes of
@@ -6,9 +7,9 @@ import NIOCore
 struct FakeTURNServer {
   struct Allocation {
     var relayed: [TransportAddress]
-    var expiry: ContinuousClock.Instant
-    var permissions: [IPAddress: ContinuousClock.Instant] = [:]
-    var channels: [UInt16: (peer: TransportAddress, expiry: ContinuousClock.Instant)] = [:]
+    var expiry: MonotonicInstant
+    var permissions: [IPAddress: MonotonicInstant] = [:]
+    var channels: [UInt16: (peer: TransportAddress, expiry: MonotonicInstant)] = [:]
   }
 
   var realm = "example.org"
@@ -33,7 +34,7 @@ struct FakeTURNServer {
   private(set) var toPeers: [(peer: TransportAddress, payload: ByteBuffer)] = []
   private(set) var requests: [STUNMessage] = []
   private(set) var violations: [String] = []
-  private var nonces: [ByteBuffer: ContinuousClock.Instant] = [:]
+  private var nonces: [ByteBuffer: MonotonicInstant] = [:]
   private var nonceCount = 0
   private var nextRelayedPort: UInt16 = 50_000
   private var answers: [STUNTransactionID: ByteBuffer] = [:]
@@ -56,7 +57,7 @@ struct FakeTURNServer {
   /// The frame in which a peer's payload reaches the client, or nil if the server drops it.
   mutating func frame(
     _ payload: ByteBuffer, from peer: TransportAddress, toPort port: UInt16, isStream: Bool,
-    now: ContinuousClock.Instant
+    now: MonotonicInstant
   ) -> ByteBuffer? {
     guard let allocation = allocations[port], allocation.expiry > now,
       let permission = allocation.permissions[peer.ip], permission > now
@@ -73,7 +74,7 @@ struct FakeTURNServer {
   }
 
   /// Processes what the client sent from a port; returns the answer.
-  mutating func received(_ datagram: ByteBuffer, fromPort port: UInt16, now: ContinuousClock.Instant) -> ByteBuffer? {
+  mutating func received(_ datagram: ByteBuffer, fromPort port: UInt16, now: MonotonicInstant) -> ByteBuffer? {
     if TURNChannelData.isChannelData(datagram) {
       guard let (number, payload) = TURNChannelData.parse(datagram), let channel = allocations[port]?.channels[number],
         channel.expiry > now
@@ -104,7 +105,7 @@ struct FakeTURNServer {
   }
 
   private mutating func relay(
-    _ payload: ByteBuffer, to peer: TransportAddress, port: UInt16, now: ContinuousClock.Instant
+    _ payload: ByteBuffer, to peer: TransportAddress, port: UInt16, now: MonotonicInstant
   ) {
     guard let allocation = allocations[port], allocation.expiry > now, let permission = allocation.permissions[peer.ip],
       permission > now
@@ -117,7 +118,7 @@ struct FakeTURNServer {
 
   // MARK: Answers
 
-  private mutating func answer(_ request: STUNMessage, port: UInt16, now: ContinuousClock.Instant) -> ByteBuffer {
+  private mutating func answer(_ request: STUNMessage, port: UInt16, now: MonotonicInstant) -> ByteBuffer {
     if !checksCredentialsFirst, let error = errors[request.method] { return refusal(request, error, key: nil) }
     guard let username = request.username, let nonce = request.nonce, request.realm == realm else {
       return challenge(request, STUNErrorCode(401, "Unauthorized"), now: now)
@@ -147,7 +148,7 @@ struct FakeTURNServer {
   private static let algorithms = bytes("00020000 00010000")
 
   private mutating func challenge(
-    _ request: STUNMessage, _ error: STUNErrorCode, now: ContinuousClock.Instant
+    _ request: STUNMessage, _ error: STUNErrorCode, now: MonotonicInstant
   ) -> ByteBuffer {
     nonceCount += 1
     // The features AAAB say that PASSWORD-ALGORITHMS is present.
@@ -177,7 +178,7 @@ struct FakeTURNServer {
 
   /// Executes an authentic request; returns the error or fills the response.
   private mutating func error(
-    _ request: STUNMessage, port: UInt16, response: inout STUNMessage, now: ContinuousClock.Instant
+    _ request: STUNMessage, port: UInt16, response: inout STUNMessage, now: MonotonicInstant
   ) -> STUNErrorCode? {
     allocations = allocations.filter { $0.value.expiry > now }
     if request.method == .allocate { return allocate(request, port: port, response: &response, now: now) }
@@ -218,7 +219,7 @@ struct FakeTURNServer {
   }
 
   private mutating func allocate(
-    _ request: STUNMessage, port: UInt16, response: inout STUNMessage, now: ContinuousClock.Instant
+    _ request: STUNMessage, port: UInt16, response: inout STUNMessage, now: MonotonicInstant
   ) -> STUNErrorCode? {
     guard request.requestedTransport == 17 else { return STUNErrorCode(442, "Unsupported Transport Protocol") }
     if alternate != nil { return STUNErrorCode(300, "Try Alternate") }

@@ -1,4 +1,5 @@
 import ICE
+import Media
 import NIOCore
 import TestSupport
 import Testing
@@ -6,7 +7,7 @@ import Testing
 /// A client and a server with a network between them that delays and loses datagrams, and a clock that tests advance.
 struct TURNPath {
   private struct Flight {
-    let at: ContinuousClock.Instant
+    let at: MonotonicInstant
     let isToServer: Bool
     let port: UInt16
     let bytes: ByteBuffer
@@ -14,15 +15,15 @@ struct TURNPath {
 
   var client: TURNClient
   var server = FakeTURNServer()
-  private(set) var now: ContinuousClock.Instant
-  let start: ContinuousClock.Instant
+  private(set) var now: MonotonicInstant
+  let start: MonotonicInstant
   /// The part of the datagrams that is lost in each direction.
   var loss = 0.0
   var isDown = false
   var delay = Duration.milliseconds(10)
   /// What the client reported, without what it sent.
   private(set) var events: [TURNClient.Action] = []
-  private(set) var eventTimes: [ContinuousClock.Instant] = []
+  private(set) var eventTimes: [MonotonicInstant] = []
   private(set) var sent = 0
   /// The last message that the client sent, whether it arrived or not.
   private(set) var lastSent: STUNMessage?
@@ -46,7 +47,7 @@ struct TURNPath {
       now: now, generator: SeededGenerator(seed: seed &+ 77))
   }
 
-  var elapsed: Duration { start.duration(to: now) }
+  var elapsed: Duration { now - start }
   var clientPort: UInt16 { port }
   var allocations: [TURNClient.Allocation] {
     events.compactMap { if case .allocated(let allocation) = $0 { allocation } else { nil } }
