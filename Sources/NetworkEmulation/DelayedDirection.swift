@@ -4,7 +4,7 @@ internal import NIOCore
 /// One direction of an impaired network path, with the datagrams in flight.
 struct DelayedDirection {
   typealias QueuedDatagram = NetworkEmulator.QueuedDatagram
-  private typealias Held = (arrival: ContinuousClock.Instant, queuedDatagram: QueuedDatagram)
+  private typealias Held = (arrival: MonotonicInstant, queuedDatagram: QueuedDatagram)
 
   var link: ImpairedDirection
   /// The datagrams in flight in order of arrival, which is nearly always the order in which they were sent.
@@ -21,7 +21,7 @@ struct DelayedDirection {
   }
 
   /// Accepts a datagram and returns whether it continues at once.
-  mutating func passes(_ queuedDatagram: QueuedDatagram, kind: Impairment.DatagramKind, now: ContinuousClock.Instant)
+  mutating func passes(_ queuedDatagram: QueuedDatagram, kind: Impairment.DatagramKind, now: MonotonicInstant)
     -> Bool
   {
     let hasRoom = queue.count + overtaking.count < NetworkEmulator.capacity
@@ -40,13 +40,13 @@ struct DelayedDirection {
   }
 
   /// When the next datagram arrives.
-  var deadline: ContinuousClock.Instant? {
+  var deadline: MonotonicInstant? {
     guard let first = overtaking.first?.arrival else { return queue.first?.arrival }
     return queue.first.map { min($0.arrival, first) } ?? first
   }
 
   /// Removes and returns the next datagram that has arrived by now.
-  mutating func next(now: ContinuousClock.Instant) -> QueuedDatagram? {
+  mutating func next(now: MonotonicInstant) -> QueuedDatagram? {
     guard let deadline, deadline <= now else { return nil }
     return takeFirst()
   }

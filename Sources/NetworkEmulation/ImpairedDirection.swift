@@ -9,7 +9,7 @@ internal import Media
 struct ImpairedDirection: Sendable {
   enum Fate: Sendable, Hashable {
     case passes
-    case held(until: ContinuousClock.Instant)
+    case held(until: MonotonicInstant)
     case dropped(Reason)
   }
 
@@ -22,15 +22,15 @@ struct ImpairedDirection: Sendable {
   private(set) var conditions = Impairment.Conditions()
   private let steps: [Impairment.Step]
   private var stepsTaken = 0
-  private(set) var clockStart: ContinuousClock.Instant?
+  private(set) var clockStart: MonotonicInstant?
   private var media: PacketFateGenerator
   private var connecting: PacketFateGenerator
   /// When the bottleneck has transmitted everything that is queued before it.
-  private var bottleneckIsFree: ContinuousClock.Instant?
+  private var bottleneckIsFree: MonotonicInstant?
   /// When the last datagram arrives of those that keep their order.
-  private var lastArrival: ContinuousClock.Instant?
+  private var lastArrival: MonotonicInstant?
   /// The datagrams that were delayed for reordering and have not been overtaken.
-  private var heldBack: [(arrival: ContinuousClock.Instant, kind: Impairment.DatagramKind)] = []
+  private var heldBack: [(arrival: MonotonicInstant, kind: Impairment.DatagramKind)] = []
 
   init(_ steps: [Impairment.Step], seed: UInt64) {
     self.steps = steps
@@ -41,7 +41,7 @@ struct ImpairedDirection: Sendable {
   }
 
   /// Starts the script's clock, unless it runs already.
-  mutating func startClock(now: ContinuousClock.Instant) {
+  mutating func startClock(now: MonotonicInstant) {
     if clockStart == nil { clockStart = now }
   }
 
@@ -51,7 +51,7 @@ struct ImpairedDirection: Sendable {
   ///   - hasRoom: whether another datagram can be buffered.
   ///   - now: the current time, not before that of the previous datagram.
   mutating func fate(
-    bytes: Int, kind: Impairment.DatagramKind, hasRoom: Bool = true, now: ContinuousClock.Instant
+    bytes: Int, kind: Impairment.DatagramKind, hasRoom: Bool = true, now: MonotonicInstant
   ) -> Fate {
     followScript(now: now)
     counts[kind].datagrams += 1
@@ -93,7 +93,7 @@ struct ImpairedDirection: Sendable {
   }
 
   /// Returns when the datagram leaves the bottleneck, or nil when its queue is full.
-  private mutating func departure(bytes: Int, now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+  private mutating func departure(bytes: Int, now: MonotonicInstant) -> MonotonicInstant? {
     guard let rate = conditions.rate else { return now }
     let start = max(now, bottleneckIsFree ?? now)
     if start - now > conditions.queue { return nil }
@@ -103,7 +103,7 @@ struct ImpairedDirection: Sendable {
   }
 
   /// Counts the datagrams that are overtaken by one that arrives at a given time.
-  private mutating func overtake(_ arrival: ContinuousClock.Instant, now: ContinuousClock.Instant) {
+  private mutating func overtake(_ arrival: MonotonicInstant, now: MonotonicInstant) {
     if heldBack.isEmpty { return }
     heldBack.removeAll { held in
       if held.arrival > arrival { counts[held.kind].reordered += 1 }
@@ -111,7 +111,7 @@ struct ImpairedDirection: Sendable {
     }
   }
 
-  private mutating func followScript(now: ContinuousClock.Instant) {
+  private mutating func followScript(now: MonotonicInstant) {
     guard let clockStart else { return }
     while stepsTaken < steps.count, clockStart + steps[stepsTaken].time <= now { take(steps[stepsTaken]) }
   }

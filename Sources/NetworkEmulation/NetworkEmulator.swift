@@ -39,7 +39,7 @@ package struct NetworkEmulator {
   /// Accepts a datagram that a participant's engine sends or is expected to receive.
   ///
   /// - Returns: Whether it continues at once; otherwise it is lost, or ``next(now:)`` returns it later.
-  package mutating func passes(_ queuedDatagram: QueuedDatagram, now: ContinuousClock.Instant) -> Bool {
+  package mutating func passes(_ queuedDatagram: QueuedDatagram, now: MonotonicInstant) -> Bool {
     if paths[queuedDatagram.participant] == nil {
       paths[queuedDatagram.participant] = EmulatedPath(impairment, number: pathCount)
       pathCount += 1
@@ -48,7 +48,7 @@ package struct NetworkEmulator {
   }
 
   /// Removes and returns the next datagram that has reached the end of its path by now.
-  package mutating func next(now: ContinuousClock.Instant) -> QueuedDatagram? {
+  package mutating func next(now: MonotonicInstant) -> QueuedDatagram? {
     guard let deadline, deadline <= now else { return nil }
     let due = paths.min { Self.isEarlier($0.value.deadline, $1.value.deadline) }
     guard let participant = due?.key, let queuedDatagram = paths[participant]?.next(now: now) else { return nil }
@@ -57,7 +57,7 @@ package struct NetworkEmulator {
   }
 
   /// When ``next(now:)`` returns the next datagram; nil when none is in flight.
-  package var deadline: ContinuousClock.Instant? {
+  package var deadline: MonotonicInstant? {
     paths.values.lazy.compactMap(\.deadline).min()
   }
 
@@ -82,7 +82,7 @@ package struct NetworkEmulator {
     paths[participant]?.statistics
   }
 
-  private static func isEarlier(_ one: ContinuousClock.Instant?, _ other: ContinuousClock.Instant?) -> Bool {
+  private static func isEarlier(_ one: MonotonicInstant?, _ other: MonotonicInstant?) -> Bool {
     guard let one else { return false }
     return other.map { one < $0 } ?? true
   }
@@ -98,7 +98,7 @@ package struct NetworkEmulator {
       receive = DelayedDirection(impairment, .receive, number: number)
     }
 
-    mutating func passes(_ queuedDatagram: QueuedDatagram, now: ContinuousClock.Instant) -> Bool {
+    mutating func passes(_ queuedDatagram: QueuedDatagram, now: MonotonicInstant) -> Bool {
       hasEnded = false
       let kind = Impairment.DatagramKind(PacketKind.of(queuedDatagram.datagram))
       if kind == .rtp {
@@ -111,11 +111,11 @@ package struct NetworkEmulator {
       }
     }
 
-    mutating func next(now: ContinuousClock.Instant) -> QueuedDatagram? {
+    mutating func next(now: MonotonicInstant) -> QueuedDatagram? {
       NetworkEmulator.isEarlier(send.deadline, receive.deadline) ? send.next(now: now) : receive.next(now: now)
     }
 
-    var deadline: ContinuousClock.Instant? {
+    var deadline: MonotonicInstant? {
       NetworkEmulator.isEarlier(send.deadline, receive.deadline) ? send.deadline : receive.deadline
     }
 
@@ -126,7 +126,7 @@ package struct NetworkEmulator {
       var statistics = Impairment.Statistics()
       statistics.sent = send.link.counts
       statistics.received = receive.link.counts
-      statistics.clockStart = send.link.clockStart
+      statistics.clockStart = send.link.clockStart?.instant
       return statistics
     }
   }

@@ -15,7 +15,7 @@ extension PeerDemultiplexer {
     _ datagram: inout ByteBuffer, from remote: TransportAddress, to local: TransportAddress,
     of participant: ParticipantID? = nil, now: MonotonicInstant
   ) {
-    if impaired != nil, !passesInbound(datagram, from: remote, to: local, of: participant, now: now.instant) { return }
+    if impaired != nil, !passesInbound(datagram, from: remote, to: local, of: participant, now: now) { return }
     deliver(&datagram, from: remote, to: local, of: participant, now: now)
   }
 

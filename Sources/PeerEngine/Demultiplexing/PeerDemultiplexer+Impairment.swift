@@ -8,7 +8,7 @@ extension PeerDemultiplexer {
   /// Returns whether a datagram received from a socket reaches its engine now; if not, it is lost or arrives later.
   func passesInbound(
     _ datagram: ByteBuffer, from remote: TransportAddress, to local: TransportAddress, of participant: ParticipantID?,
-    now: ContinuousClock.Instant
+    now: MonotonicInstant
   ) -> Bool {
     guard let engine = owner(of: datagram, from: remote, to: local, of: participant) else { return true }
     return impaired?.passes(
@@ -19,7 +19,7 @@ extension PeerDemultiplexer {
 
   /// Returns whether an action is carried out now; if not, it was a datagram, which is lost or leaves later.
   func passesOutbound(
-    _ action: PeerConnection.Action, _ participant: ParticipantID, now: ContinuousClock.Instant
+    _ action: PeerConnection.Action, _ participant: ParticipantID, now: MonotonicInstant
   ) -> Bool {
     guard case .transmit(let datagram, let local, let remote) = action else { return true }
     return impaired?.passes(
@@ -28,7 +28,7 @@ extension PeerDemultiplexer {
   }
 
   /// Releases the datagrams that have reached the end of their path.
-  func releaseDatagrams(now: ContinuousClock.Instant, carryOut: (PeerConnection.Action, ParticipantID) -> Void) {
+  func releaseDatagrams(now: MonotonicInstant, carryOut: (PeerConnection.Action, ParticipantID) -> Void) {
     while let queuedDatagram = impaired?.next(now: now) {
       switch queuedDatagram.direction {
       case .send:
@@ -40,7 +40,7 @@ extension PeerDemultiplexer {
         let local = queuedDatagram.local
         deliver(
           &datagram, from: queuedDatagram.remote, to: local,
-          of: local.isActiveTCP ? queuedDatagram.participant : nil, now: MonotonicInstant(now))
+          of: local.isActiveTCP ? queuedDatagram.participant : nil, now: now)
       }
     }
   }

@@ -17,8 +17,8 @@ extension PeerDemultiplexer {
     now: ContinuousClock.Instant, wallClock: NTPTime, carryOut: (PeerConnection.Action, ParticipantID) -> Void
   ) {
     handleWaitingMessages(now: now)
-    if impaired != nil { releaseDatagrams(now: now, carryOut: carryOut) }
     let moment = MonotonicInstant(now)
+    if impaired != nil { releaseDatagrams(now: moment, carryOut: carryOut) }
     if let deadline, deadline <= now {
       while let engine = schedule.takeDue(now: moment) { markForPoll(engine) }
     }
@@ -34,7 +34,7 @@ extension PeerDemultiplexer {
       engine.poll(now: now, wallClock: wallClock, into: &actions)
       for action in actions {
         noteCheck(action, of: engine)
-        if impaired == nil || passesOutbound(action, engine.participant, now: now) {
+        if impaired == nil || passesOutbound(action, engine.participant, now: moment) {
           carryOut(action, engine.participant)
         }
         if case .event(.ended) = action { forget(engine) }
@@ -57,7 +57,7 @@ extension PeerDemultiplexer {
         next = next.map { min($0, due) } ?? due
       }
     }
-    if let due = impaired?.deadline.map(MonotonicInstant.init) {
+    if let due = impaired?.deadline {
       next = next.map { min($0, due) } ?? due
       isUrgent = true
     }

@@ -1,3 +1,4 @@
+import Media
 import Testing
 
 @testable import BotPeer
@@ -6,7 +7,7 @@ import Testing
 
 @Suite("One direction of an impaired network")
 struct ImpairedDirectionTests {
-  private let start = ContinuousClock.now
+  private let start = MonotonicInstant.now
 
   private func link(_ text: String, seed: UInt64 = 1) throws -> ImpairedDirection {
     ImpairedDirection(try Impairment(parsing: text, seed: 0).send, seed: seed)
@@ -120,7 +121,7 @@ struct ImpairedDirectionTests {
 
   private func arrival(
     _ fate: ImpairedDirection.Fate, of number: Int, every pause: Duration
-  ) -> ContinuousClock.Instant {
+  ) -> MonotonicInstant {
     if case .held(let instant) = fate { instant } else { start + pause * number }
   }
 

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The traffic of peers over impaired networks")
 struct NetworkEmulatorTests {
-  private let start = ContinuousClock.now
+  private let start = MonotonicInstant.now
 
   private func traffic(_ text: String, seed: UInt64 = 1) throws -> NetworkEmulator {
     NetworkEmulator(try Impairment(parsing: text, seed: seed))

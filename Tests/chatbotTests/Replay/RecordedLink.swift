@@ -73,7 +73,7 @@ struct RecordedLink {
   /// Records a datagram that the checker's socket received and the checker processed.
   ///
   /// - Parameter script: When the clock of the impairment's script started.
-  mutating func received(_ datagram: ByteBuffer, script: ContinuousClock.Instant?, now: ContinuousClock.Instant) {
+  mutating func received(_ datagram: ByteBuffer, script: MonotonicInstant?, now: MonotonicInstant) {
     let kind = Impairment.DatagramKind(PacketKind.of(datagram))
     guard kind == .rtp || kind == .rtcp else { return }
     if let script { shadow?.startClock(now: script) }

@@ -175,7 +175,7 @@ final class ReplayCall {
     while let datagram = app.line.receive(now: now) {
       checker.demultiplexer.received(datagram, from: app.address, to: checker.address, now: now)
       let script = checker.demultiplexer.impaired?.statistics(of: checker.other)?.clockStart
-      recordedLink.received(datagram, script: script, now: now)
+      recordedLink.received(datagram, script: script.map(MonotonicInstant.init), now: MonotonicInstant(now))
     }
     while let datagram = checker.line.receive(now: now) {
       app.demultiplexer.received(datagram, from: checker.address, to: app.address, now: now)
