@@ -107,7 +107,7 @@ let package = Package(
         byteBuffer,
       ]),
 
-    module("FaultInjection", ["PeerEngine", "Signalling", "RTP", byteBuffer]),
+    module("FaultInjection", ["Media", "PeerEngine", "Signalling", "RTP", byteBuffer]),
 
     // The edge: sockets, files, codecs.
     module("LocalInterfaces", []),

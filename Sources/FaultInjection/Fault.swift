@@ -1,3 +1,4 @@
+internal import Media
 package import PeerEngine
 
 /// Something that a peer does on purpose although it should not, or that is rare, to test the robustness of an app.
@@ -98,7 +99,7 @@ public enum Fault: String, Sendable, Hashable, CaseIterable {
 struct TimedFault: FaultInjector {
   private let action: FaultAction
   private let delay: Duration
-  private(set) var deadline: ContinuousClock.Instant?
+  private(set) var deadline: MonotonicInstant?
   private(set) var timesInjected: UInt64 = 0
 
   init(_ action: FaultAction, after delay: Duration) {
@@ -106,7 +107,7 @@ struct TimedFault: FaultInjector {
     self.delay = delay
   }
 
-  mutating func due(isConnected: Bool, now: ContinuousClock.Instant) -> [FaultAction] {
+  mutating func due(isConnected: Bool, now: MonotonicInstant) -> [FaultAction] {
     guard isConnected, timesInjected == 0 else { return [] }
     let due = deadline ?? now + delay
     deadline = due

@@ -1,3 +1,4 @@
+internal import Media
 internal import PeerEngine
 internal import Signalling
 
@@ -5,7 +6,7 @@ internal import Signalling
 struct CandidateFirst: FaultInjector {
   private enum State {
     case waiting
-    case keeping(SignallingMessage, until: ContinuousClock.Instant)
+    case keeping(SignallingMessage, until: MonotonicInstant)
     case done
   }
 
@@ -17,11 +18,11 @@ struct CandidateFirst: FaultInjector {
     if case .waiting = state { 0 } else { 1 }
   }
 
-  var deadline: ContinuousClock.Instant? {
+  var deadline: MonotonicInstant? {
     if case .keeping(_, let end) = state { end } else { nil }
   }
 
-  mutating func outgoing(_ message: SignallingMessage, now: ContinuousClock.Instant) -> SignallingMessage? {
+  mutating func outgoing(_ message: SignallingMessage, now: MonotonicInstant) -> SignallingMessage? {
     switch (message, state) {
     case (.candidate, _), (_, .done):
       return message
@@ -35,7 +36,7 @@ struct CandidateFirst: FaultInjector {
     }
   }
 
-  mutating func due(isConnected: Bool, now: ContinuousClock.Instant) -> [FaultAction] {
+  mutating func due(isConnected: Bool, now: MonotonicInstant) -> [FaultAction] {
     guard case .keeping(let message, let end) = state, end <= now else { return [] }
     state = .done
     return [.send(message)]
@@ -45,14 +46,14 @@ struct CandidateFirst: FaultInjector {
 /// Delays the first offer and delivers it and all later messages in their order when the delay is over.
 struct SlowAnswer: FaultInjector {
   private var kept: [SignallingMessage] = []
-  private(set) var deadline: ContinuousClock.Instant?
+  private(set) var deadline: MonotonicInstant?
   private(set) var timesInjected: UInt64 = 0
 
   private static let delay: Duration = .seconds(8)
   /// The number of messages that are buffered; more are dropped.
   private static let capacity = 256
 
-  mutating func incoming(_ message: SignallingMessage, now: ContinuousClock.Instant) -> SignallingMessage? {
+  mutating func incoming(_ message: SignallingMessage, now: MonotonicInstant) -> SignallingMessage? {
     if case .offer = message, timesInjected == 0 {
       timesInjected = 1
       deadline = now + Self.delay
@@ -62,7 +63,7 @@ struct SlowAnswer: FaultInjector {
     return nil
   }
 
-  mutating func due(isConnected: Bool, now: ContinuousClock.Instant) -> [FaultAction] {
+  mutating func due(isConnected: Bool, now: MonotonicInstant) -> [FaultAction] {
     guard let deadline, deadline <= now else { return [] }
     self.deadline = nil
     defer { kept.removeAll() }
@@ -74,7 +75,7 @@ struct SlowAnswer: FaultInjector {
 struct WrongFingerprint: FaultInjector {
   private(set) var timesInjected: UInt64 = 0
 
-  mutating func outgoing(_ message: SignallingMessage, now: ContinuousClock.Instant) -> SignallingMessage? {
+  mutating func outgoing(_ message: SignallingMessage, now: MonotonicInstant) -> SignallingMessage? {
     switch message {
     case .offer(let sdp):
       timesInjected += 1

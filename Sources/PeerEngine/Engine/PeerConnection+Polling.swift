@@ -58,7 +58,7 @@ extension PeerConnection {
     }
     consider(media.due)
     consider(timing.connectingDeadline)
-    if faultInjector != nil { consider(faultInjector?.deadline.map(MonotonicInstant.init)) }
+    if faultInjector != nil { consider(faultInjector?.deadline) }
     consider(timing.leavingDeadline)
     consider(timing.silenceDeadlineIsValid ? timing.silenceDeadline : nextSilenceDeadline)
     return earliest
@@ -226,14 +226,15 @@ extension PeerConnection {
 extension PeerConnection {
   /// Carries out the actions of the fault that are due.
   func injectFaults(now: ContinuousClock.Instant) {
-    for action in faultInjector?.due(isConnected: state == .connected, now: now) ?? [] { carryOut(action, now: now) }
+    let due = faultInjector?.due(isConnected: state == .connected, now: MonotonicInstant(now)) ?? []
+    for action in due { carryOut(action, now: now) }
   }
 
   /// Returns the actions of a poll, after the signalling messages among them have passed through the injector.
   func passThroughInjector(_ actions: [Action], now: ContinuousClock.Instant) -> [Action] {
     actions.compactMap { action in
       guard case .event(.signal(let message)) = action else { return action }
-      return faultInjector?.outgoing(message, now: now).map { .event(.signal($0)) }
+      return faultInjector?.outgoing(message, now: MonotonicInstant(now)).map { .event(.signal($0)) }
     }
   }
 

@@ -51,7 +51,7 @@ extension PeerConnection {
     guard isOpen else { return }
     if faultInjector == nil {
       take(message, now: now)
-    } else if let message = faultInjector?.incoming(message, now: now) {
+    } else if let message = faultInjector?.incoming(message, now: MonotonicInstant(now)) {
       take(message, now: now)
     }
   }

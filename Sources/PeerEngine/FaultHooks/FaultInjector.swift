@@ -1,3 +1,4 @@
+package import Media
 package import RTP
 package import Signalling
 
@@ -9,28 +10,28 @@ package protocol FaultInjector: Sendable {
   /// How often the fault has been injected; 0 when there has been no occasion yet.
   var timesInjected: UInt64 { get }
   /// When ``due(isConnected:now:)`` must be called next; nil when no action is scheduled.
-  var deadline: ContinuousClock.Instant? { get }
+  var deadline: MonotonicInstant? { get }
 
   /// Returns the message that the engine receives now instead of the participant's, or nil if it is delayed or dropped.
-  mutating func incoming(_ message: SignallingMessage, now: ContinuousClock.Instant) -> SignallingMessage?
+  mutating func incoming(_ message: SignallingMessage, now: MonotonicInstant) -> SignallingMessage?
   /// Returns the message that is sent now instead of the engine's, or nil if it is delayed or dropped.
-  mutating func outgoing(_ message: SignallingMessage, now: ContinuousClock.Instant) -> SignallingMessage?
+  mutating func outgoing(_ message: SignallingMessage, now: MonotonicInstant) -> SignallingMessage?
   /// Returns the actions that are due now.
-  mutating func due(isConnected: Bool, now: ContinuousClock.Instant) -> [FaultAction]
+  mutating func due(isConnected: Bool, now: MonotonicInstant) -> [FaultAction]
 }
 
 extension FaultInjector {
-  package var deadline: ContinuousClock.Instant? { nil }
+  package var deadline: MonotonicInstant? { nil }
 
-  package mutating func incoming(_ message: SignallingMessage, now: ContinuousClock.Instant) -> SignallingMessage? {
+  package mutating func incoming(_ message: SignallingMessage, now: MonotonicInstant) -> SignallingMessage? {
     message
   }
 
-  package mutating func outgoing(_ message: SignallingMessage, now: ContinuousClock.Instant) -> SignallingMessage? {
+  package mutating func outgoing(_ message: SignallingMessage, now: MonotonicInstant) -> SignallingMessage? {
     message
   }
 
-  package mutating func due(isConnected: Bool, now: ContinuousClock.Instant) -> [FaultAction] { [] }
+  package mutating func due(isConnected: Bool, now: MonotonicInstant) -> [FaultAction] { [] }
 }
 
 /// An action that an engine performs only as a deliberate fault.
