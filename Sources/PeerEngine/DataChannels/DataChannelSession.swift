@@ -5,7 +5,7 @@ internal import SCTP
 /// The data channels of one connection: sets up an association when both sides agreed on one and DTLS is established, and
 /// replaces it when DTLS begins again.
 ///
-/// It is used as the media session is: after each call and each datagram, ``poll(now:)`` returns what to send and what has
+/// It is used as the media session is: after each call and each datagram, ``poll(canSend:now:)`` returns what to send and what has
 /// happened.
 struct DataChannelSession: Sendable {
   /// How many requested channels wait for the association.
@@ -40,9 +40,9 @@ struct DataChannelSession: Sendable {
   private var isRefused = false
   private static let refusal = "The connection has no data channels."
   /// Whether received messages stay in the association, which then stops the participant from sending more.
-  private(set) var isReadingPaused = false
+  private var isReadingPaused = false
   /// Sentences about an association that ended too early.
-  private(set) var problems: [String] = []
+  private var problems: [String] = []
 
   init(options: DataChannelOptions?) {
     self.options = options
@@ -153,6 +153,7 @@ struct DataChannelSession: Sendable {
   }
 
   mutating func setReadingPaused(_ isPaused: Bool) {
+    guard isPaused != isReadingPaused else { return }
     isReadingPaused = isPaused
     isTouched = true
   }
@@ -181,19 +182,21 @@ struct DataChannelSession: Sendable {
 
   // MARK: Polling
 
-  /// Whether ``poll(now:)`` has something to do.
-  func isDue(now: MonotonicInstant) -> Bool {
-    isTouched || deadline.map { $0 <= now } ?? false
-  }
-
-  /// When ``poll(now:)`` must be called even if nothing arrives. Stored, because it is asked for with every packet of media.
+  /// When ``poll(canSend:now:)`` must be called even if nothing arrives. Stored, because it is asked for with every packet of media.
   private(set) var deadline: MonotonicInstant?
 
   /// Whether data is on its way, so that what arrives should be read soon: acknowledgements set the pace of the sender.
   private(set) var isBusy = false
 
-  /// Returns the packets to send now.
-  mutating func poll(now: MonotonicInstant) -> [ByteBuffer] {
+  /// Returns the packets to send now; nil if nothing is due, and nothing has happened.
+  ///
+  /// - Parameter canSend: whether there is a path and DTLS is established.
+  mutating func poll(canSend: Bool, now: MonotonicInstant) -> [ByteBuffer]? {
+    guard isTouched || Deadline.isDue(deadline, now: now) else {
+      if isBusy { updateBusy(now: now) }
+      return nil
+    }
+    guard canSend else { return [] }
     isTouched = false
     packetsReceived = 0
     takePackets(now: now)
@@ -205,7 +208,7 @@ struct DataChannelSession: Sendable {
   }
 
   /// Updates ``isBusy``.
-  mutating func updateBusy(now: MonotonicInstant) {
+  private mutating func updateBusy(now: MonotonicInstant) {
     isBusy = !bufferedAmounts.isEmpty || lastReceived.map { now - $0 < Self.busyTime } ?? false
   }
 

@@ -110,20 +110,22 @@ extension PeerDemultiplexer {
   ) -> PeerConnection? {
     guard let message = STUNRouting(datagram) else { return nil }
     if let participant {
-      guard let engine = engines[participant], engine.checkAllowance.takeKnown(now: now) else { return nil }
+      guard let engine = engines[participant], engine.transport.checkAllowance.takeKnown(now: now) else { return nil }
       return engine
     }
     switch message.kind {
     case .request:
       guard let fragment = message.localUsernameFragment, let engine = byUsernameFragment[fragment] else { return nil }
-      if byPath[path] === engine { return engine.checkAllowance.takeKnown(now: now) ? engine : nil }
+      if byPath[path] === engine { return engine.transport.checkAllowance.takeKnown(now: now) ? engine : nil }
       // First the participant's allowance, so that who knows their fragment does not use up that of all others.
-      guard engine.checkAllowance.takeUnknown(now: now), unknownChecks.take(from: path.remote.ip, now: now) else {
+      guard engine.transport.checkAllowance.takeUnknown(now: now), unknownChecks.take(from: path.remote.ip, now: now)
+      else {
         return nil
       }
       return engine
     case .success, .errorResponse:
-      guard let engine = awaitedResponses[message.transactionID], engine.checkAllowance.takeKnown(now: now) else {
+      guard let engine = awaitedResponses[message.transactionID], engine.transport.checkAllowance.takeKnown(now: now)
+      else {
         return nil
       }
       return engine

@@ -17,27 +17,29 @@ extension PeerDemultiplexer {
       for engine in engines.values { engine.media.datagramsWereDropped(now: now) }
     }
     if overload.share == 0, !hasSuspendedVideo { return (0, 0) }
-    var suspended = engines.values.filter { $0.suspendedSince != nil }.sorted {
-      Self.isLonger($0.suspendedSince, $1.suspendedSince)
+    var suspended = engines.values.filter { $0.media.suspension.since != nil }.sorted {
+      Self.isLonger($0.media.suspension.since, $1.media.suspension.since)
     }
-    var receiving = engines.values.filter { $0.suspendedSince == nil && $0.sendsVideo }
-      .sorted { Self.isLonger($0.lastResumed, $1.lastResumed) }
+    var receiving = engines.values.filter { $0.media.suspension.since == nil && $0.sendsVideo }
+      .sorted { Self.isLonger($0.media.suspension.lastResumed, $1.media.suspension.lastResumed) }
     let senders = suspended.count + receiving.count
     let wanted = Int((overload.share * Double(senders)).rounded())
     let count = max(0, min(senders - 1, overload.share > 0 ? max(1, wanted) : 0))
     func resume(_ engine: PeerConnection) {
-      engine.resumeVideo(now: now)
+      engine.media.resumeVideo(now: now)
       markForPoll(engine)
     }
     func suspend(_ engine: PeerConnection) {
-      engine.suspendVideo(now: now)
+      engine.media.suspendVideo(now: now)
       markForPoll(engine)
     }
     while suspended.count > count { resume(suspended.removeFirst()) }
     for _ in 0..<max(0, count - suspended.count) where !receiving.isEmpty { suspend(receiving.removeFirst()) }
     // Those whose video has been suspended for longest swap with those whose video has been received for longest.
-    for engine in suspended where engine.suspendedSince.map({ now - $0 >= Self.rotationInterval }) ?? false {
-      guard let next = receiving.first, next.lastResumed.map({ now - $0 >= Self.rotationInterval }) ?? true else {
+    for engine in suspended where engine.media.suspension.since.map({ now - $0 >= Self.rotationInterval }) ?? false {
+      guard let next = receiving.first,
+        next.media.suspension.lastResumed.map({ now - $0 >= Self.rotationInterval }) ?? true
+      else {
         break
       }
       receiving.removeFirst()

@@ -6,8 +6,8 @@ package import RTP
 extension PeerDemultiplexer {
   /// Queues an engine for the next poll; must follow whatever happens to it.
   func markForPoll(_ engine: PeerConnection) {
-    if engine.isQueuedForPoll { return }
-    engine.isQueuedForPoll = true
+    if engine.pollState.isQueued { return }
+    engine.pollState.isQueued = true
     enginesToPoll.append(engine)
   }
 
@@ -30,7 +30,7 @@ extension PeerDemultiplexer {
     swap(&due, &enginesToPoll)
     var actions: [PeerConnection.Action] = []
     for engine in due {
-      engine.isQueuedForPoll = false
+      engine.pollState.isQueued = false
       engine.poll(now: now, wallClock: wallClock, into: &actions)
       for action in actions {
         noteCheck(action, of: engine)

@@ -135,10 +135,10 @@ package final class PeerDemultiplexer {
   /// Ends the oldest call of a departed participant: one who joins and leaves under new ids must not leave an unlimited
   /// number of calls.
   private func endOldestDeparted(now: ContinuousClock.Instant) {
-    let departed = engines.values.filter { $0.timing.leftRoom != nil && $0.isOpen }
+    let departed = engines.values.filter { $0.leftRoom != nil && $0.isOpen }
     guard departed.count > configuration.departedLimit,
       let oldest = departed.min(by: { one, other in
-        one.timing.leftRoom.map { left in other.timing.leftRoom.map { left < $0 } ?? false } ?? false
+        one.leftRoom.map { left in other.leftRoom.map { left < $0 } ?? false } ?? false
       })
     else { return }
     oldest.close(

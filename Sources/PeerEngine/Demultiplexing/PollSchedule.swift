@@ -2,7 +2,7 @@ internal import Media
 
 /// When the next engine must be polled, and how promptly, without a look at each engine.
 ///
-/// It holds what each engine had after its last poll (``ConnectionTiming/nextPollDue``, ``ConnectionTiming/isUrgent``), so
+/// It holds what each engine had after its last poll (``PollState/due``, ``PollState/isUrgent``), so
 /// ``update(_:now:)`` must follow each change of these. An engine to which something happens in between is queued for a
 /// poll.
 struct PollSchedule {
@@ -21,13 +21,13 @@ struct PollSchedule {
   var count: Int { deadlines.count }
 
   mutating func add(_ engine: PeerConnection) {
-    guard engine.scheduleEntry == nil else { return }
-    engine.scheduleEntry = ScheduledPoll(slot: deadlines.add(engine))
+    guard engine.pollState.entry == nil else { return }
+    engine.pollState.entry = PollState.Entry(slot: deadlines.add(engine))
   }
 
   mutating func remove(_ engine: PeerConnection) {
-    guard let entry = engine.scheduleEntry else { return }
-    engine.scheduleEntry = nil
+    guard let entry = engine.pollState.entry else { return }
+    engine.pollState.entry = nil
     deadlines.remove(entry.slot)
     if entry.isUrgent { urgentCount -= 1 }
     if entry.isConnecting { connecting.removeAll { $0 === engine } }
@@ -35,17 +35,17 @@ struct PollSchedule {
 
   /// Follows an engine that was polled, or whose next poll is due sooner; ignores one that was removed.
   mutating func update(_ engine: PeerConnection, now: MonotonicInstant) {
-    guard var entry = engine.scheduleEntry else { return }
-    let timing = engine.timing
-    deadlines.set(timing.nextPollDue, of: entry.slot)
-    let isUrgent = timing.isUrgent
-    let begins = !entry.isConnecting && timing.connectingDeadline != nil && engine.isConnecting(now: now)
+    let state = engine.pollState
+    guard var entry = state.entry else { return }
+    deadlines.set(state.due, of: entry.slot)
+    let isUrgent = state.isUrgent
+    let begins = !entry.isConnecting && state.isPrompt(now: now)
     guard isUrgent != entry.isUrgent || begins else { return }
     if isUrgent != entry.isUrgent { urgentCount += isUrgent ? 1 : -1 }
     if begins { connecting.append(engine) }
     entry.isUrgent = isUrgent
     if begins { entry.isConnecting = true }
-    engine.scheduleEntry = entry
+    engine.pollState.entry = entry
   }
 
   /// Returns an engine whose poll is due; its deadline counts again after ``update(_:now:)``.
@@ -54,8 +54,8 @@ struct PollSchedule {
   /// Returns whether any engine is in the first seconds of connecting.
   mutating func isConnecting(now: MonotonicInstant) -> Bool {
     while let engine = connecting.last {
-      if engine.isConnecting(now: now) { return true }
-      engine.scheduleEntry?.isConnecting = false
+      if engine.pollState.isPrompt(now: now) { return true }
+      engine.pollState.entry?.isConnecting = false
       connecting.removeLast()
     }
     return false

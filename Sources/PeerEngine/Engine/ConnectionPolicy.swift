@@ -1,4 +1,3 @@
-package import ICE
 package import Media
 
 /// What applies to the connection to every participant: it travels whole from the peer to each engine.
@@ -14,21 +13,4 @@ package struct ConnectionPolicy: Sendable {
 
   /// - Parameter sending: the kinds of media of our first stream.
   package init(sending: Set<MediaKind> = []) { tracks.sending = sending }
-}
-
-/// Which candidates are signalled and checked, and when ICE restarts.
-package struct ICESettings: Sendable {
-  /// Whether candidates inside this machine or in private networks are checked.
-  package var allowsLocalCandidates = true
-  /// Whether the owner of the engines looks up the names of candidates.
-  package var resolvesNames = false
-  /// The names that participants learn instead of our addresses; nil if they learn the addresses.
-  package var hostNames: HostNames?
-  /// Whether candidates are signalled without the addresses that they are based on. With ``hostNames`` they always are.
-  package var hidesRelatedAddresses = false
-  /// Whether we restart ICE when the path is silent or a local address vanishes. Not every signalling system carries an
-  /// offer during a call.
-  package var restartsICE = true
-
-  package init() {}
 }

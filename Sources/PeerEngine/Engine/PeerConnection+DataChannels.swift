@@ -1,5 +1,4 @@
 internal import Media
-internal import NIOCore
 package import SCTP
 
 /// Data channels.
@@ -23,37 +22,21 @@ extension PeerConnection {
 
   /// Stops or continues to read messages. While it is stopped, the participant can send only as much as the association
   /// stores.
-  package func setDataReadingPaused(_ isPaused: Bool) {
-    if channels.isReadingPaused != isPaused { channels.setReadingPaused(isPaused) }
-  }
-
-  /// Passes the data of received DTLS records to the channels.
-  func receiveData(now: MonotonicInstant) {
-    for record in secure.takeData() {
-      // Data of the participant shows that they are there, as media does.
-      timing.lastMediaArrival = now
-      channels.receive(record, now: now)
-    }
-  }
+  package func setDataReadingPaused(_ isPaused: Bool) { channels.setReadingPaused(isPaused) }
 
   /// Sends what the channels have to send, and reports what happened.
   func pollDataChannels(now: MonotonicInstant) {
-    guard channels.isDue(now: now) else {
-      if channels.isBusy { channels.updateBusy(now: now) }
-      return
-    }
-    if path != nil, secure.isSecured {
-      let packets = channels.poll(now: now)
-      if !packets.isEmpty {
-        secure.send(packets)
-        transmit(secure.takeDatagrams())
-      }
+    let canSend = path != nil && secure.isSecured
+    guard let packets = channels.poll(canSend: canSend, now: now) else { return }
+    if !packets.isEmpty {
+      secure.send(packets)
+      transmit(secure.takeDatagrams())
     }
     reportDataChannels(now: now)
   }
 
   func reportDataChannels(now: MonotonicInstant) {
     for action in channels.takeActions() { actions.append(.dataChannel(action)) }
-    for problem in channels.takeProblems() { reportProblem(problem, now: now.instant) }
+    for problem in channels.takeProblems() { reportProblem(problem, now: now) }
   }
 }

@@ -23,15 +23,13 @@ extension PeerConnection {
     guard isOpen else { return }
     switch kind {
     case .stun:
-      timing.agentIsTouched = true
-      if !agent.received(datagram, from: remote, to: local, now: now) { refuseDatagram() }
-      followAgent(now: now.instant)
+      let update = transport.received(datagram, from: remote, to: local, now: now)
+      if update.isRefused { refuseDatagram() }
+      follow(update, now: now)
     case .dtls:
-      guard isValidated(local: local, remote: remote) else { return refuseDatagram() }
-      if path == nil, agent.hasAnswered(local: local, remote: remote) { path = Path(local: local, remote: remote) }
-      let now = now.instant
+      guard transport.acceptsHandshake(local: local, remote: remote) else { return refuseDatagram() }
       handle(secure.receiveDTLS(datagram, now: now), now: now)
-      receiveData(now: MonotonicInstant(now))
+      receiveData(now: now)
     case .rtp:
       receivedMedia(&datagram, isControl: false, from: remote, to: local, now: now)
     case .rtcp:
@@ -41,64 +39,84 @@ extension PeerConnection {
     }
   }
 
-  /// Returns whether an ICE check has validated that the participant is at the other end of this path.
-  package func isValidated(local: TransportAddress, remote: TransportAddress) -> Bool {
-    // A valid path stays valid until the agent's state changes.
-    if let validPath, !timing.agentIsTouched, validPath.remote == remote, validPath.local == local { return true }
-    guard agent.isValidated(local: local, remote: remote) else { return false }
-    if !timing.agentIsTouched { validPath = Path(local: local, remote: remote) }
-    return true
-  }
-
   private func receivedMedia(
     _ datagram: inout ByteBuffer, isControl: Bool, from remote: TransportAddress, to local: TransportAddress,
     now: MonotonicInstant
   ) {
-    guard isValidated(local: local, remote: remote) else { return refuseDatagram() }
-    guard let session = secure.session else {
-      if !secure.keepEarlyMedia(datagram) { refuseDatagram() }
-      return
-    }
-    takeMedia(&datagram, isControl: isControl, session: session, now: now)
+    guard transport.isValidated(local: local, remote: remote) else { return refuseDatagram() }
+    decrypt(&datagram, isControl: isControl, now: now)
   }
 
-  private func takeMedia(_ packet: inout ByteBuffer, isControl: Bool, session: SRTPSession, now: MonotonicInstant) {
-    guard session.unprotect(&packet, isControl: isControl) else { return refuseDatagram() }
-    mediaArrived(packet, isControl: isControl, now: now)
+  private func decrypt(_ packet: inout ByteBuffer, isControl: Bool, now: MonotonicInstant) {
+    switch secure.receiveMedia(&packet, isControl: isControl) {
+    case .decrypted: take(packet, isControl: isControl, now: now)
+    case .kept: break
+    case .refused: refuseDatagram()
+    }
+  }
+
+  /// Takes an authentic packet.
+  private func take(_ packet: ByteBuffer, isControl: Bool, now: MonotonicInstant) {
     if isControl {
       // It may have been a goodbye.
-      if isOpen { media.receivedRTCP(packet, now: now) }
-      return
+      if transport.controlArrived(packet, now: now) { return endAfterLeaving(now: now) }
+      media.receivedRTCP(packet, now: now)
+    } else {
+      transport.mediaArrived(now: now)
+      if media.receivedRTP(packet, now: now) { emit(.reached(.firstPacket)) }
     }
-    if !hasMedia {
-      hasMedia = true
-      reportMilestone(.firstPacket)
-    }
-    media.receivedRTP(packet, now: now)
   }
 
   /// Handles a change of the secure transport.
-  func handle(_ change: SecureTransport.Change?, now: ContinuousClock.Instant) {
+  func handle(_ change: SecureTransport.Change?, now: MonotonicInstant) {
     switch change {
     case nil:
       break
     case .secured:
-      timing.connectingDeadline = nil
+      transport.connected()
       self.change(to: .connected)
-      media.transportBecameReady(now: now)
-      if let role = negotiator.session?.dtlsRole { channels.secured(role: role, now: MonotonicInstant(now)) }
-      for var datagram in secure.takeEarlyMedia() {
-        guard let session = secure.session else {
-          refuseDatagram()
-          continue
-        }
-        takeMedia(
-          &datagram, isControl: PacketKind.of(datagram) == .rtcp, session: session, now: MonotonicInstant(now))
+      media.transportBecameReady(now: now.instant)
+      if let role = negotiation.negotiator.session?.dtlsRole { channels.secured(role: role, now: now) }
+      for early in secure.takeEarlyMedia() {
+        var packet = early.packet
+        decrypt(&packet, isControl: early.isControl, now: now)
       }
     case .failed(let reason):
       end(CloseReason(.failed, reason), now: now)
     case .closedByPeer:
       end(CloseReason(.closedByParticipant, "The participant closed the connection."), now: now)
     }
+  }
+
+  /// Passes the data of received DTLS records to the channels.
+  private func receiveData(now: MonotonicInstant) {
+    let records = secure.takeData()
+    if records.isEmpty { return }
+    transport.dataArrived(now: now)
+    for record in records { channels.receive(record, now: now) }
+  }
+
+  private func refuseDatagram() { datagramsRefused &+= 1 }
+}
+
+/// Video that is suspended because this machine has no time for it.
+extension PeerConnection {
+  /// Whether the participant is connected and has sent video.
+  var sendsVideo: Bool { isOpen && media.hasVideoSource }
+
+  /// Returns whether an RTP packet belongs to suspended video, and discards it then.
+  func discardIfSuspended(_ packet: inout ByteBuffer, now: MonotonicInstant) -> Bool {
+    switch media.discardIfSuspended(packet, now: now) {
+    case .accepted:
+      return false
+    case .discarded:
+      break
+    case .decrypted(let source, let number):
+      if secure.isSecured, case .decrypted = secure.receiveMedia(&packet, isControl: false) {
+        media.decrypted(number, of: source)
+      }
+    }
+    transport.dataArrived(now: now)
+    return true
   }
 }

@@ -4,14 +4,23 @@ import RTP
 
 /// Received packets.
 extension MediaSession {
-  /// Handles a decrypted RTP packet.
-  package mutating func receivedRTP(_ datagram: ByteBuffer, now: ContinuousClock.Instant) {
+  /// Handles a decrypted RTP packet; returns whether it is the first.
+  @discardableResult
+  package mutating func receivedRTP(_ datagram: ByteBuffer, now: ContinuousClock.Instant) -> Bool {
     receivedRTP(datagram, now: MonotonicInstant(now))
   }
 
-  /// Handles a decrypted RTP packet.
-  mutating func receivedRTP(_ datagram: ByteBuffer, now: MonotonicInstant) {
-    guard !isClosed else { return }
+  /// Handles a decrypted RTP packet; returns whether it is the first.
+  @discardableResult
+  mutating func receivedRTP(_ datagram: ByteBuffer, now: MonotonicInstant) -> Bool {
+    guard !isClosed else { return false }
+    let isFirst = !hasReceivedPacket
+    if isFirst { hasReceivedPacket = true }
+    received(datagram, now: now)
+    return isFirst
+  }
+
+  private mutating func received(_ datagram: ByteBuffer, now: MonotonicInstant) {
     startClocks(now: now)
     guard let packet = try? RTPPacket(parsing: datagram) else {
       packetsRefused &+= 1

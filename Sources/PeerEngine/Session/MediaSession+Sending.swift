@@ -16,6 +16,7 @@ extension MediaSession {
   ) {
     let now = MonotonicInstant(now)
     guard !isClosed else { return }
+    framesAccepted &+= 1
     begin(now: now)
     guard let position = sendingIndex(of: frame) else {
       let hasSection = sending.contains {

@@ -63,6 +63,8 @@ package struct MediaSession: Sendable {
   /// The tracks that are, or were, received and sent, in the order of their media sections.
   package internal(set) var receiving: [ReceiveTrack] = []
   package internal(set) var sending: [SendTrack] = []
+  /// The frames that were passed to the session for sending.
+  package internal(set) var framesAccepted: UInt64 = 0
 
   /// The ``deadline`` as a monotonic instant.
   var due: MonotonicInstant?
@@ -106,6 +108,10 @@ package struct MediaSession: Sendable {
   var lastReportedRoundTrip: MonotonicInstant?
   var maximumBitrate: UInt64?
   var packetsRefused: UInt64 = 0
+  /// Whether a packet has arrived.
+  var hasReceivedPacket = false
+  /// Video that is suspended because this machine has no time for it.
+  var suspension = VideoSuspension()
 
   /// - Parameters:
   ///   - owner: the participant whose media is received.

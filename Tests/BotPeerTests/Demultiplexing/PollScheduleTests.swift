@@ -88,10 +88,10 @@ struct PollScheduleTests {
     let engines = demultiplexer.engines.values
     let now = MonotonicInstant(call.now)
     let rateLimiters = demultiplexer.rateLimiters.values.compactMap(\.deadline).map { MonotonicInstant($0) }
-    let due = (engines.compactMap(\.timing.nextPollDue) + rateLimiters).min()
+    let due = (engines.compactMap(\.pollState.due) + rateLimiters).min()
     #expect(demultiplexer.deadline == due?.instant)
-    #expect(demultiplexer.isUrgent == engines.contains { $0.timing.isUrgent })
-    #expect(demultiplexer.isConnecting == engines.contains { $0.isConnecting(now: now) })
+    #expect(demultiplexer.isUrgent == engines.contains { $0.pollState.isUrgent })
+    #expect(demultiplexer.isConnecting == engines.contains { $0.pollState.isPrompt(now: now) })
     #expect(demultiplexer.schedule.count == engines.count)
   }
 }

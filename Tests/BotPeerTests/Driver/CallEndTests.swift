@@ -38,7 +38,7 @@ struct CallEndTests {
     pair.carries = { datagram, _ in PacketKind.of(datagram) != .dtls }
     pair.alice.engine.close(CloseReason(.closedByUs, "We leave."), now: pair.now)
     pair.run(for: .milliseconds(20))
-    #expect(pair.bob.engine.timing.hasReceivedBye)
+    #expect(pair.bob.engine.transport.presence.hasReceivedBye)
     pair.bob.engine.participantLeft(now: pair.now)
     #expect(pair.bob.engine.state == .closed)
   }

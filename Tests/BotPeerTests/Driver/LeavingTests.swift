@@ -57,8 +57,8 @@ struct LeavingTests {
     try call.enter("anna", host: 1)
     try call.connect("anna")
     let guest = try #require(call.guests[ParticipantID("anna")]?.engine)
-    guest.negotiator.restartICE()
-    let lines = guest.negotiator.createOffer().split(separator: "\r\n", omittingEmptySubsequences: false)
+    guest.negotiation.negotiator.restartICE()
+    let lines = guest.negotiation.negotiator.createOffer().split(separator: "\r\n", omittingEmptySubsequences: false)
     call.guests[ParticipantID("anna")]?.speaks = false
     let engine = try #require(call.engine(of: "anna"))
     #expect(engine.path != nil)

@@ -86,8 +86,8 @@ struct ICERestartTests {
     #expect(longestGap(pair.bob, after: moment) < .seconds(1))
     #expect(Set(offers(of: pair.alice)).count == 2, "one restart")
     #expect(pair.alice.ending == nil && pair.bob.ending == nil)
-    #expect(pair.alice.engine.agent.selectedPair?.local == Self.second)
-    let candidates = pair.alice.engine.agent.localCandidates.map(\.address)
+    #expect(pair.alice.engine.transport.ice.agent.selectedPair?.local == Self.second)
+    let candidates = pair.alice.engine.transport.ice.agent.localCandidates.map(\.address)
     #expect(candidates == [Self.second])
   }
 
@@ -217,11 +217,11 @@ struct ICERestartTests {
     pair.run(for: .seconds(1))
     pair.relay = { message, _ in [message] }
     pair.run(for: .seconds(1))
-    #expect(pair.alice.engine.negotiator.isAwaitingAnswer)
+    #expect(pair.alice.engine.negotiation.negotiator.isAwaitingAnswer)
     pair.alice.engine.repeatOffer(now: pair.now)
     let moment = pair.now
     pair.run(for: .seconds(1))
-    #expect(!pair.alice.engine.negotiator.isAwaitingAnswer)
+    #expect(!pair.alice.engine.negotiation.negotiator.isAwaitingAnswer)
     #expect(offers(of: pair.alice).count == 3 && Set(offers(of: pair.alice)).count == 2, "the same restart")
     #expect(pair.areConnected)
     #expect(longestGap(pair.alice, after: moment) < .seconds(1))
@@ -276,7 +276,9 @@ struct ICERestartTests {
     }
     let moment = pair.now
     pair.run(for: .seconds(9))
-    let (alice, bob) = (pair.alice.engine.negotiator.session, pair.bob.engine.negotiator.session)
+    let (alice, bob) = (
+      pair.alice.engine.negotiation.negotiator.session, pair.bob.engine.negotiation.negotiator.session
+    )
     #expect(alice?.remoteCredentials == bob?.localCredentials)
     #expect(bob?.remoteCredentials == alice?.localCredentials)
     #expect(pair.areConnected)

@@ -31,8 +31,8 @@ struct FloodTests {
     to name: String, in call: DemultiplexerCall, number: UInt64, isForged: Bool = false
   ) throws -> ByteBuffer {
     var generator = SeededGenerator(seed: number)
-    let ours = try #require(call.engine(of: name)?.agent.localCredentials)
-    let theirs = try #require(call.guests[ParticipantID(name)]?.engine.agent.localCredentials)
+    let ours = try #require(call.engine(of: name)?.transport.ice.agent.localCredentials)
+    let theirs = try #require(call.guests[ParticipantID(name)]?.engine.transport.ice.agent.localCredentials)
     var request = STUNMessage(.request, transactionID: .random(using: &generator))
     request.username = "\(ours.usernameFragment):\(theirs.usernameFragment)"
     request.priority = 1
@@ -55,7 +55,7 @@ struct FloodTests {
     mallory.call.run(for: .seconds(2))
     #expect(mallory.call.stray.datagrams == 0)
     // As many as the participant's allowance are verified; the others, and all of the noise, are dropped unseen.
-    let rejected = mallory.engine?.agent.statistics.requestsRejected ?? 0
+    let rejected = mallory.engine?.transport.ice.agent.statistics.requestsRejected ?? 0
     #expect(rejected >= 90 && rejected <= 110)
     #expect(mallory.call.demultiplexer.datagramsDropped >= 4_000 - rejected)
     #expect(mallory.engine?.state == .connected)
@@ -68,13 +68,13 @@ struct FloodTests {
     for number in 0..<1_000 {
       mallory.call.datagram(try request(to: mallory, number: UInt64(number), isForged: true), from: elsewhere(number))
     }
-    let known = mallory.engine?.agent.statistics.requestsReceived ?? 0
+    let known = mallory.engine?.transport.ice.agent.statistics.requestsReceived ?? 0
     mallory.call.datagram(try request(to: mallory, number: 1), from: mallory.address)
-    #expect(mallory.engine?.agent.statistics.requestsReceived == known + 1)
-    let before = mallory.call.engine(of: "anna")?.agent.statistics.requestsReceived ?? 0
+    #expect(mallory.engine?.transport.ice.agent.statistics.requestsReceived == known + 1)
+    let before = mallory.call.engine(of: "anna")?.transport.ice.agent.statistics.requestsReceived ?? 0
     let forged = try request(to: "anna", in: mallory.call, number: 1, isForged: true)
     mallory.call.datagram(forged, from: TransportAddress(ip: .v4(0xC633_0001), port: 1_024))
-    #expect(mallory.call.engine(of: "anna")?.agent.statistics.requestsReceived == before + 1)
+    #expect(mallory.call.engine(of: "anna")?.transport.ice.agent.statistics.requestsReceived == before + 1)
     anna.expectUnharmed()
   }
 
@@ -124,8 +124,8 @@ struct FloodTests {
     let stray = mallory.call.stray
     print("measured: 2,000 authentic checks from other addresses: \(bytes) bytes received, \(stray.bytes) sent")
     #expect(stray.bytes < bytes)
-    #expect((mallory.engine?.agent.remoteCandidates.count ?? 0) <= 50)
-    #expect((mallory.engine?.agent.checkList.pairs.count ?? 0) <= 100)
+    #expect((mallory.engine?.transport.ice.agent.remoteCandidates.count ?? 0) <= 50)
+    #expect((mallory.engine?.transport.ice.agent.checkList.pairs.count ?? 0) <= 100)
     #expect(mallory.engine?.state == .connected)
     anna.expectUnharmed()
   }
@@ -182,8 +182,8 @@ struct FloodTests {
     }
     let peer = try mallory ?? ScriptedPeer(in: call)
     call.run(for: .seconds(2))
-    #expect((peer.engine?.agent.remoteCandidates.count ?? 0) <= 50)
-    #expect((peer.engine?.agent.waitingCandidates.count ?? 0) <= 50)
+    #expect((peer.engine?.transport.ice.agent.remoteCandidates.count ?? 0) <= 50)
+    #expect((peer.engine?.transport.ice.agent.waitingCandidates.count ?? 0) <= 50)
     let sent = peer.sendVideoFrame(0, isKeyframe: true)
     call.run(for: .seconds(1))
     #expect(peer.videoFrames == [sent])

@@ -16,7 +16,7 @@ struct StrangeSignallingTests {
   }
 
   private func offer(of mallory: ScriptedPeer) -> String {
-    mallory.call.guests[mallory.id]?.engine.negotiator.createOffer() ?? ""
+    mallory.call.guests[mallory.id]?.engine.negotiation.negotiator.createOffer() ?? ""
   }
 
   private func answers(to name: String, in call: DemultiplexerCall) -> Int {
@@ -68,7 +68,7 @@ struct StrangeSignallingTests {
     let anna = try HonestParticipant(in: call)
     try call.enter("mallory", host: 66)
     guard let guest = call.guests[ParticipantID("mallory")]?.engine else { return }
-    let offer = guest.negotiator.createOffer()
+    let offer = guest.negotiation.negotiator.createOffer()
     call.signal(.offer(offer), from: "mallory")
     call.signal(.offer(offer), from: "mallory")
     try call.connect("mallory")

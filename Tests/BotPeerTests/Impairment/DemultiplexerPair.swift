@@ -140,7 +140,7 @@ final class DemultiplexerPair {
     let wallClock = NTPTime(secondsSince1970: 1_700_000_000 + (now - start) / .seconds(1))
     for side in [alice, bob] {
       side.demultiplexer.poll(now: now, wallClock: wallClock) { action, _ in take(action, of: side) }
-      let due = side.engine?.secure.retransmission?.instant
+      let due = side.engine?.secure.deadline?.instant
       if due != side.handshakeTimer?.due { side.handshakeTimer = due.map { ($0, .now + ($0 - now)) } }
     }
   }

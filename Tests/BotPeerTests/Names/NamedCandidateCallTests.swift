@@ -26,7 +26,9 @@ struct NamedCandidateCallTests {
     call.demultiplexer.resolved(Self.name, to: [.v4(0x0A00_0009)], now: call.now)
     call.work()
     #expect(
-      ["alice", "bob", "carol"].map { call.engine(of: $0)?.agent.statistics.resolvedCandidates } == [1, 1, 0])
+      ["alice", "bob", "carol"].map { call.engine(of: $0)?.transport.ice.agent.statistics.resolvedCandidates } == [
+        1, 1, 0,
+      ])
   }
 
   @Test("without a resolver no name is asked for, and it counts as unresolvable")
@@ -37,7 +39,7 @@ struct NamedCandidateCallTests {
     call.signal(.candidate(Self.trickled), from: "alice")
     call.work()
     #expect(call.demultiplexer.takeNamesToResolve() == [])
-    #expect(call.engine(of: "alice")?.agent.statistics.unresolvableCandidates == 1)
+    #expect(call.engine(of: "alice")?.transport.ice.agent.statistics.unresolvableCandidates == 1)
   }
 
   @Test("an answer after the end of the connection changes nothing")

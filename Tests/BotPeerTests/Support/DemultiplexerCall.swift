@@ -215,7 +215,7 @@ final class DemultiplexerCall {
   private func noteHandshakeTimers() {
     let engines = guests.values.map(\.engine) + demultiplexer.engines.values
     let timers = engines.compactMap { engine -> (ObjectIdentifier, HandshakeTimer)? in
-      guard let due = engine.secure.retransmission?.instant else { return nil }
+      guard let due = engine.secure.deadline?.instant else { return nil }
       let id = ObjectIdentifier(engine)
       if let known = handshakeTimers[id], known.due == due { return (id, known) }
       return (id, HandshakeTimer(due: due, real: .now + (due - now)))

@@ -242,7 +242,7 @@ struct EnginePair {
     let actions = side.engine.poll(now: now, wallClock: wallClock)
     side.isTouched = false
     side.deadline = side.engine.deadline
-    let due = side.engine.secure.retransmission?.instant
+    let due = side.engine.secure.deadline?.instant
     if due != side.handshakeTimer?.due { side.handshakeTimer = due.map { ($0, .now + ($0 - now)) } }
     return actions
   }

@@ -118,20 +118,20 @@ struct SeveralTracksTests {
   @Test("two videos of a sender arrive as two streams; the second stops, and continues with the same number")
   func call() throws {
     var pair = try EnginePair(bobSends: [])
-    pair.alice.engine.negotiator.setSending(true, of: .video, stream: 2)
+    pair.alice.engine.negotiation.negotiator.setSending(true, of: .video, stream: 2)
     try pair.connect()
     send(&pair, frames: 0..<30, streams: [1, 2])
     #expect(pair.bob.counts == [1: 30, 2: 30])
     #expect(pair.bob.streams.map(\.number) == [1, 2])
 
-    pair.alice.engine.negotiator.setSending(false, of: .video, stream: 2)
+    pair.alice.engine.negotiation.negotiator.setSending(false, of: .video, stream: 2)
     pair.alice.engine.offer(now: pair.now)
     pair.run(for: .milliseconds(100))
     send(&pair, frames: 30..<60, streams: [1, 2])
     #expect(pair.bob.counts == [1: 60, 2: 30])
     #expect(pair.bob.streams.last == MediaStream(owner: ParticipantID("alice"), number: 2))
 
-    pair.alice.engine.negotiator.setSending(true, of: .video, stream: 2)
+    pair.alice.engine.negotiation.negotiator.setSending(true, of: .video, stream: 2)
     pair.alice.engine.offer(now: pair.now)
     pair.run(for: .milliseconds(100))
     send(&pair, frames: 60..<90, streams: [1, 2])
@@ -144,8 +144,8 @@ struct SeveralTracksTests {
   @Test("what is sent back in each section returns with the number of its stream")
   func loopback() throws {
     var pair = try EnginePair(bobSends: [.audio, .video])
-    pair.bob.engine.negotiator.local.sendsInEverySection = true
-    pair.alice.engine.negotiator.setSending(true, of: .video, stream: 2)
+    pair.bob.engine.negotiation.negotiator.local.sendsInEverySection = true
+    pair.alice.engine.negotiation.negotiator.setSending(true, of: .video, stream: 2)
     try pair.connect()
     send(&pair, frames: 0..<30, streams: [1, 2], returning: true)
     #expect(pair.bob.counts == [1: 30, 2: 30])

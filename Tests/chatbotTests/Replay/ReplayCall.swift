@@ -190,7 +190,7 @@ final class ReplayCall {
     checker.demultiplexer.poll(now: now, wallClock: wallClock) { action, _ in takeOfChecker(action) }
     app.demultiplexer.poll(now: now, wallClock: wallClock) { action, _ in takeOfApp(action) }
     for side in [checker, app] {
-      let due = side.engine?.secure.retransmission?.instant
+      let due = side.engine?.secure.deadline?.instant
       if due != side.handshakeTimer?.due { side.handshakeTimer = due.map { ($0, .now + ($0 - now)) } }
     }
     if nextSample <= now {

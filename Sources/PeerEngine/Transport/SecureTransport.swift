@@ -19,6 +19,15 @@ struct SecureTransport {
     case closedByPeer
   }
 
+  /// What has become of a packet of media.
+  enum Reception {
+    case decrypted
+    /// It is buffered until the keys are known.
+    case kept
+    /// It is forged, repeated or too early.
+    case refused
+  }
+
   private enum State {
     case waiting
     case handshaking(DTLSConnection)
@@ -41,8 +50,9 @@ struct SecureTransport {
   private var settings: (role: DTLSRole, fingerprints: [CertificateFingerprint])?
   private var hasStarted = false
   private var earlyHandshake: [ByteBuffer] = []
-  private(set) var earlyMedia: [ByteBuffer] = []
-  private(set) var retransmission: MonotonicInstant?
+  private var earlyMedia: [(packet: ByteBuffer, isControl: Bool)] = []
+  /// When ``advance(now:)`` must be called next if there is a path.
+  private(set) var deadline: MonotonicInstant?
 
   /// - Parameter profiles: the SRTP protection profiles that we accept, the best first.
   init(identity: DTLSIdentity, profiles: [SRTPProfile] = SRTPProfile.preferred) {
@@ -64,7 +74,7 @@ struct SecureTransport {
   /// Applies what offer and answer negotiated. Another certificate requires another association, and so does another role
   /// before the handshake is complete (after a clash of offers); nothing else has an effect.
   mutating func configure(
-    role: DTLSRole, fingerprints: [CertificateFingerprint], now: ContinuousClock.Instant
+    role: DTLSRole, fingerprints: [CertificateFingerprint], now: MonotonicInstant
   ) throws(DTLSError) -> Change? {
     if let settings, Set(settings.fingerprints) == Set(fingerprints), settings.role == role || isSecured { return nil }
     let connection = try DTLSConnection(
@@ -80,7 +90,7 @@ struct SecureTransport {
   }
 
   /// Sends the ClientHello, if we are the client, once there is a path for it.
-  mutating func pathIsUsable(now: ContinuousClock.Instant) {
+  private mutating func pathIsUsable(now: MonotonicInstant) {
     guard !hasStarted, case .handshaking(let connection) = state else { return }
     hasStarted = true
     connection.start()
@@ -88,13 +98,13 @@ struct SecureTransport {
   }
 
   /// Begins the handshake, or retransmits, if it is time; there is a path.
-  mutating func advance(now: ContinuousClock.Instant) -> Change? {
+  mutating func advance(now: MonotonicInstant) -> Change? {
     pathIsUsable(now: now)
     return handleTimeout(now: now)
   }
 
   /// Handles a DTLS datagram from a validated path: a part of the handshake, an alert or data.
-  mutating func receiveDTLS(_ datagram: ByteBuffer, now: ContinuousClock.Instant) -> Change? {
+  mutating func receiveDTLS(_ datagram: ByteBuffer, now: MonotonicInstant) -> Change? {
     guard let connection else {
       if case .waiting = state, earlyHandshake.count < Self.earlyHandshakeLimit { earlyHandshake.append(datagram) }
       return nil
@@ -105,8 +115,8 @@ struct SecureTransport {
   }
 
   /// Retransmits the last flight when its timer has expired.
-  mutating func handleTimeout(now: ContinuousClock.Instant) -> Change? {
-    guard let retransmission, retransmission <= MonotonicInstant(now), let connection else { return nil }
+  private mutating func handleTimeout(now: MonotonicInstant) -> Change? {
+    guard let deadline, deadline <= now, let connection else { return nil }
     connection.handleTimeout()
     scheduleRetransmission(now: now)
     return followConnection()
@@ -127,13 +137,19 @@ struct SecureTransport {
     connection?.takeDatagrams() ?? []
   }
 
-  mutating func keepEarlyMedia(_ datagram: ByteBuffer) -> Bool {
-    guard !isSecured, earlyMedia.count < Self.earlyMediaLimit else { return false }
-    earlyMedia.append(datagram)
-    return true
+  // MARK: Media
+
+  /// Decrypts a packet in place, or keeps it until the keys are known.
+  mutating func receiveMedia(_ packet: inout ByteBuffer, isControl: Bool) -> Reception {
+    if let session { return session.unprotect(&packet, isControl: isControl) ? .decrypted : .refused }
+    if case .ended = state { return .refused }
+    guard earlyMedia.count < Self.earlyMediaLimit else { return .refused }
+    earlyMedia.append((packet, isControl))
+    return .kept
   }
 
-  mutating func takeEarlyMedia() -> [ByteBuffer] {
+  /// Removes and returns the packets that arrived before the keys were known.
+  mutating func takeEarlyMedia() -> [(packet: ByteBuffer, isControl: Bool)] {
     defer { earlyMedia.removeAll() }
     return earlyMedia
   }
@@ -143,12 +159,12 @@ struct SecureTransport {
     connection?.close()
     let last = takeDatagrams()
     state = .ended
-    retransmission = nil
+    deadline = nil
     return last
   }
 
-  private mutating func scheduleRetransmission(now: ContinuousClock.Instant) {
-    retransmission = connection?.retransmissionDelay.map { MonotonicInstant(now) + max($0, .milliseconds(1)) }
+  private mutating func scheduleRetransmission(now: MonotonicInstant) {
+    deadline = connection?.retransmissionDelay.map { now + max($0, .milliseconds(1)) }
   }
 
   private mutating func followConnection() -> Change? {
