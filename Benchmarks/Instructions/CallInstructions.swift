@@ -72,7 +72,7 @@ private final class MemoryRoom {
     let demultiplexer: PeerDemultiplexer
     var source: SyntheticFrameSource
 
-    init(_ number: Int, now: ContinuousClock.Instant) {
+    init(_ number: Int, now: MonotonicInstant) {
       id = ParticipantID("publisher \(number)")
       address = TransportAddress(ip: .v4(0x7F00_0002 + UInt32(number)), port: 5_000)
       var configuration = PeerDemultiplexer.Configuration(
@@ -89,9 +89,9 @@ private final class MemoryRoom {
   private static let peerID = ParticipantID("recorder")
 
   let recorder: RoomRecorder
-  private(set) var now = ContinuousClock.now
+  private(set) var now = MonotonicInstant.now
   private(set) var packetsReceived = 0
-  private let start: ContinuousClock.Instant
+  private let start: MonotonicInstant
   private let peer: PeerDemultiplexer
   private let address = TransportAddress(ip: .v4(0x7F00_0001), port: 5_000)
   private let publishers: [Publisher]
@@ -99,7 +99,7 @@ private final class MemoryRoom {
 
   init(publishers count: Int, recorder: RoomRecorder) {
     self.recorder = recorder
-    let begin = ContinuousClock.now
+    let begin = MonotonicInstant.now
     start = begin
     now = begin
     var configuration = PeerDemultiplexer.Configuration(isPolite: { _ in false })
@@ -138,7 +138,7 @@ private final class MemoryRoom {
       if now >= nextAdvance {
         nextAdvance += .milliseconds(100)
         let now = now
-        await recorder.advance(now: MonotonicInstant(now))
+        await recorder.advance(now: now)
       }
       now += Self.step
     }
@@ -154,7 +154,7 @@ private final class MemoryRoom {
       datagram.clear()
       datagram.writeImmutableBuffer(kinds[number % kinds.count])
       let remote = TransportAddress(ip: .v4(0xC633_6401), port: UInt16(1_024 + number % 50_000))
-      peer.received(&datagram, from: remote, to: address, now: MonotonicInstant(now))
+      peer.received(&datagram, from: remote, to: address, now: now)
     }
     let dropped = peer.datagramsDropped - before
     guard dropped == count else { throw NotDropped(description: "\(dropped) of \(count) datagrams were dropped.") }
@@ -234,19 +234,19 @@ private struct SyntheticFrameSource {
   }()
 
   private var generator: SplitMix64
-  private var start: ContinuousClock.Instant
+  private var start: MonotonicInstant
   private var videoFrames: Int64 = 0
   private var audioFrames: Int64 = 0
 
-  init(seed: UInt64, start: ContinuousClock.Instant) {
+  init(seed: UInt64, start: MonotonicInstant) {
     generator = SplitMix64(seed: seed)
     self.start = start
   }
 
-  mutating func restart(at now: ContinuousClock.Instant) { start = now }
+  mutating func restart(at now: MonotonicInstant) { start = now }
 
   /// Returns the next frame that is due.
-  mutating func next(now: ContinuousClock.Instant) -> EncodedFrame? {
+  mutating func next(now: MonotonicInstant) -> EncodedFrame? {
     if start + .milliseconds(20 * audioFrames) <= now { return audio() }
     return start + .nanoseconds(videoFrames * 1_000_000_000 / 30) <= now ? video() : nil
   }
@@ -261,7 +261,7 @@ private struct SyntheticFrameSource {
     return EncodedFrame(
       owner: Self.owner, codec: .vp8, time: MediaTime(ticks: videoFrames * 3_000, rate: 90_000), payload: payload,
       isKeyframe: isKeyframe, size: isKeyframe ? VideoSize(width: 640, height: 480) : nil,
-      arrival: start + .nanoseconds(videoFrames * 1_000_000_000 / 30))
+      arrival: (start + .nanoseconds(videoFrames * 1_000_000_000 / 30)).instant)
   }
 
   private mutating func audio() -> EncodedFrame {
@@ -271,7 +271,7 @@ private struct SyntheticFrameSource {
     fill(&payload, count: 159)
     return EncodedFrame(
       owner: Self.owner, codec: .opus, time: MediaTime(ticks: audioFrames * 960, rate: 48_000), payload: payload,
-      isKeyframe: true, arrival: start + .milliseconds(audioFrames * 20))
+      isKeyframe: true, arrival: (start + .milliseconds(audioFrames * 20)).instant)
   }
 
   private static let owner = ParticipantID("source")

@@ -1,3 +1,4 @@
+package import Media
 public import NIOCore
 
 /// One direction of a bad network in simulated time: loses, delays, reorders and duplicates datagrams with a seed.
@@ -76,7 +77,7 @@ public struct LossyLink: Sendable {
   }
 
   private struct QueuedDatagram: Sendable {
-    var arrival: ContinuousClock.Instant
+    var arrival: MonotonicInstant
     var datagram: ByteBuffer
   }
 
@@ -87,8 +88,8 @@ public struct LossyLink: Sendable {
   private var isBad = false
   /// Sorted by arrival.
   private var queuedDatagrams: [QueuedDatagram] = []
-  private var lastArrival: ContinuousClock.Instant?
-  private var lineIsFree: ContinuousClock.Instant?
+  private var lastArrival: MonotonicInstant?
+  private var lineIsFree: MonotonicInstant?
 
   public init(_ conditions: Conditions = .init(), seed: UInt64) {
     self.conditions = conditions
@@ -96,9 +97,9 @@ public struct LossyLink: Sendable {
   }
 
   /// The arrival of the next datagram, or nil if none is in flight.
-  public var deadline: ContinuousClock.Instant? { queuedDatagrams.first?.arrival }
+  package var deadline: MonotonicInstant? { queuedDatagrams.first?.arrival }
 
-  public mutating func send(_ datagram: ByteBuffer, now: ContinuousClock.Instant) {
+  package mutating func send(_ datagram: ByteBuffer, now: MonotonicInstant) {
     counts.sent += 1
     guard !isLost(), let departure = departure(of: datagram, now: now) else {
       counts.lost += 1
@@ -112,7 +113,7 @@ public struct LossyLink: Sendable {
   }
 
   /// Removes and returns the next datagram that has arrived by `now`.
-  public mutating func receive(now: ContinuousClock.Instant) -> ByteBuffer? {
+  package mutating func receive(now: MonotonicInstant) -> ByteBuffer? {
     guard let first = queuedDatagrams.first, first.arrival <= now else { return nil }
     return queuedDatagrams.removeFirst().datagram
   }
@@ -127,7 +128,7 @@ public struct LossyLink: Sendable {
   }
 
   /// When the datagram leaves the link's bottleneck, or nil if its queue is full.
-  private mutating func departure(of datagram: ByteBuffer, now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+  private mutating func departure(of datagram: ByteBuffer, now: MonotonicInstant) -> MonotonicInstant? {
     guard let rate = conditions.rate else { return now }
     let start = max(now, lineIsFree ?? now)
     if start - now > conditions.queue { return nil }
@@ -136,7 +137,7 @@ public struct LossyLink: Sendable {
     return end
   }
 
-  private mutating func deliver(_ datagram: ByteBuffer, departure: ContinuousClock.Instant) {
+  private mutating func deliver(_ datagram: ByteBuffer, departure: MonotonicInstant) {
     var arrival = departure + conditions.delay + random(conditions.jitter)
     if happens(conditions.reordering) {
       counts.heldBack += 1

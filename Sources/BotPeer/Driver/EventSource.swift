@@ -70,9 +70,8 @@ final class EventSource {
   /// Passes on the pending events, unless they may wait for more.
   ///
   /// - Returns: the time until which they wait, or nil.
-  func yield(now: ContinuousClock.Instant) -> MonotonicInstant? {
+  func yield(now: MonotonicInstant) -> MonotonicInstant? {
     if pending.isEmpty { return nil }
-    let now = MonotonicInstant(now)
     let due = (pendingSince ?? now) + deliveryInterval
     if !isUrgent, due > now {
       pendingSince = pendingSince ?? now
@@ -104,7 +103,7 @@ final class EventSource {
     framesDropped.removeAll()
     for (participant, count) in dropped {
       let sentence = "\(count) frames were dropped, because they were not read in time."
-      add(ParticipantEvent(participant: participant, event: .problem(sentence), time: .now))
+      add(ParticipantEvent(participant: participant, event: .problem(sentence), at: .now))
     }
     yield()
     if dropper.tracks.contains(where: { $0.kind == .video }) { keyframeNeeded() }

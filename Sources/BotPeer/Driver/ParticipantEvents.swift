@@ -52,4 +52,10 @@ public struct ParticipantEvent: Sendable, Hashable {
     self.event = event
     moment = MonotonicInstant(time)
   }
+
+  init(participant: ParticipantID, event: PeerEvent, at moment: MonotonicInstant) {
+    self.participant = participant
+    self.event = event
+    self.moment = moment
+  }
 }

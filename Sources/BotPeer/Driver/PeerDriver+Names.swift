@@ -5,10 +5,10 @@ internal import PeerEngine
 /// The names of candidates, by multicast DNS.
 extension PeerDriver {
   /// Begins to look up the names of participants' candidates.
-  func resolveNames(now: ContinuousClock.Instant) {
+  func resolveNames(now: MonotonicInstant) {
     for name in demultiplexer.takeNamesToResolve() {
       joinNames()
-      names?.resolve(name, now: MonotonicInstant(now))
+      names?.resolve(name, now: now)
     }
   }
 

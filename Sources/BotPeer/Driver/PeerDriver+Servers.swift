@@ -21,20 +21,19 @@ extension PeerDriver {
   }
 
   /// Uses the servers that are not used yet and whose addresses can be reached.
-  func useServers(now: ContinuousClock.Instant) {
-    gatherServerReflexive(now: MonotonicInstant(now))
+  func useServers(now: MonotonicInstant) {
+    gatherServerReflexive(now: now)
     guard !servers.turn.isEmpty, !sockets.isEmpty else { return }
     relays = relays ?? makeRelays()
     let reach = RelaySet.Reach(
       sources: Set(sockets.keys.map(\.ip)), nat64: nat64?.prefix, isUnknown: nat64?.isDiscovering ?? false)
-    let now = MonotonicInstant(now)
     relays?.use(servers.turn, reach, now: now) { handle($0, now: now) }
     demultiplexer.relayFailure = relays?.failure
   }
 
   /// Reaches IPv4 participants and servers through the NAT64 of the network, if it has one.
-  func followNAT64(now: ContinuousClock.Instant) {
-    guard let nat64, nat64.poll(now: MonotonicInstant(now)) else { return }
+  func followNAT64(now: MonotonicInstant) {
+    guard let nat64, nat64.poll(now: now) else { return }
     if let prefix = nat64.prefix { log.debug("network with NAT64", metadata: ["prefix": "\(prefix)"]) }
     demultiplexer.setNAT64(nat64.prefix, now: now)
     useServers(now: now)
@@ -62,14 +61,13 @@ extension PeerDriver {
     }
   }
 
-  func gather(now: ContinuousClock.Instant) {
-    let moment = MonotonicInstant(now)
-    relays?.poll(now: moment) { handle($0, now: moment) }
-    relays?.release(now: moment, isUsed: { demultiplexer.uses($0) }, { handle($0, now: moment) })
-    for (name, addresses) in names?.poll(now: moment) ?? [] { demultiplexer.resolved(name, to: addresses, now: now) }
+  func gather(now: MonotonicInstant) {
+    relays?.poll(now: now) { handle($0, now: now) }
+    relays?.release(now: now, isUsed: { demultiplexer.uses($0) }, { handle($0, now: now) })
+    for (name, addresses) in names?.poll(now: now) ?? [] { demultiplexer.resolved(name, to: addresses, now: now) }
     if gatherers.isEmpty { return }
     for base in gatherers.keys {
-      for action in gatherers[base]?.poll(now: moment) ?? [] {
+      for action in gatherers[base]?.poll(now: now) ?? [] {
         switch action {
         case .send(let datagram, let server): sockets[base]?.write(datagram, to: server)
         case .mapped(let mapped, _): demultiplexer.addServerReflexive(mapped, base: base)
@@ -81,10 +79,10 @@ extension PeerDriver {
 
   func handle(_ event: RelayEvent, now: MonotonicInstant) {
     switch event {
-    case .added(let relay): demultiplexer.addRelayed(relay, now: now.instant)
-    case .removed(let address): demultiplexer.removeLocal(address, now: now.instant)
+    case .added(let relay): demultiplexer.addRelayed(relay, now: now)
+    case .removed(let address): demultiplexer.removeLocal(address, now: now)
     case .resultChanged: demultiplexer.relayFailure = relays?.failure
-    case .retired(let address): demultiplexer.retireRelayed(address, now: now.instant)
+    case .retired(let address): demultiplexer.retireRelayed(address, now: now)
     case .received(var datagram, let remote, let local):
       newlyRead &+= 1
       demultiplexer.received(&datagram, from: remote, to: local, now: now)

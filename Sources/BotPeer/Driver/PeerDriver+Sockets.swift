@@ -97,7 +97,7 @@ extension PeerDriver {
   }
 
   /// Opens sockets on new addresses of this machine, and closes those of vanished ones.
-  func followAddresses(now: ContinuousClock.Instant) {
+  func followAddresses(now: MonotonicInstant) {
     guard let due = addressesDue, due <= now else { return }
     addressesDue = nil
     guard let present = try? configuration.addressesToBind() else { return }
@@ -122,7 +122,7 @@ extension PeerDriver {
       guard configuration.iceTransportPolicy == .all else { continue }
       for address in [socket.address] + ((try? addTCP(ip)) ?? []) { demultiplexer.addLocalHost(address, now: now) }
     }
-    nat64?.networkChanged(sockets.keys.map(\.ip), now: MonotonicInstant(now))
+    nat64?.networkChanged(sockets.keys.map(\.ip), now: now)
     useServers(now: now)
     if names != nil { joinNames() }
   }

@@ -22,7 +22,7 @@ final class PeerDriver {
   private let emit: (ParticipantEvent) -> Void
   private let participantEnded: (ParticipantID) -> Void
   let channels: DataChannelRegistry
-  private let turnEnded: (ContinuousClock.Instant) -> MonotonicInstant?
+  private let turnEnded: (MonotonicInstant) -> MonotonicInstant?
 
   var sockets: [TransportAddress: DatagramSocket] = [:]
   var gatherers: [TransportAddress: ServerReflexiveGatherer] = [:]
@@ -38,7 +38,7 @@ final class PeerDriver {
   var tcpPort: UInt16 = 0
   var addressMonitor: AddressMonitor?
   /// When the addresses of this machine are read again, because they have changed.
-  var addressesDue: ContinuousClock.Instant?
+  var addressesDue: MonotonicInstant?
   /// Changes come in bursts, and an IPv6 address is usable only after a while.
   static let addressDelay = Duration.milliseconds(50)
   var poller: SocketPoller?
@@ -50,7 +50,7 @@ final class PeerDriver {
   private var isFlooded = false
   private static let floodThreshold: UInt64 = 64
   /// The time at which the suspension of video was logged; nil while no video is suspended.
-  private var suspensionReported: ContinuousClock.Instant?
+  private var suspensionReported: MonotonicInstant?
 
   /// How long received datagrams may wait until they are read. A peer that only receives can wait longer, because
   /// nothing waits for a response to its media.
@@ -86,7 +86,7 @@ final class PeerDriver {
   /// Whether something has arrived since ``carryOutAll(now:)``.
   private(set) var hasNewData = false
   /// The time at which ``carryOutAll(now:)`` is needed next even if nothing arrives.
-  private(set) var deadline: ContinuousClock.Instant?
+  private(set) var deadline: MonotonicInstant?
   /// Whether the deadline must not be exceeded by some milliseconds.
   var isUrgent: Bool { demultiplexer.isUrgent }
 
@@ -102,7 +102,7 @@ final class PeerDriver {
     emit: @escaping (ParticipantEvent) -> Void,
     participantEnded: @escaping (ParticipantID) -> Void = { _ in },
     dataChannelOpened: @escaping (DataChannel) -> Void = { _ in },
-    turnEnded: @escaping (ContinuousClock.Instant) -> MonotonicInstant? = { _ in nil }
+    turnEnded: @escaping (MonotonicInstant) -> MonotonicInstant? = { _ in nil }
   ) {
     self.loop = loop
     self.configuration = configuration
@@ -121,7 +121,7 @@ final class PeerDriver {
     if configuration.iceTransportPolicy == .relay {
       demultiplexer.relayFailure = "No TURN server was named, neither by us nor by the signalling."
     }
-    nat64 = NAT64Resolver(on: loop) { [unowned self] now in carryOutAll(now: now.instant) }
+    nat64 = NAT64Resolver(on: loop) { [unowned self] now in carryOutAll(now: now) }
   }
 
   // MARK: Sockets
@@ -160,7 +160,7 @@ final class PeerDriver {
 
   /// Reports the share of the last ``OverloadController/interval`` that the thread was busy, 0 to 1, and applies the
   /// result.
-  func threadWasBusy(_ share: Double, now: ContinuousClock.Instant) {
+  func threadWasBusy(_ share: Double, now: MonotonicInstant) {
     isBusy = share > 0.5
     let all = Array(sockets.values) + (relays?.sockets ?? [])
     let read = all.reduce(UInt64(0)) { $0 &+ $1.datagramsRead }
@@ -175,7 +175,7 @@ final class PeerDriver {
     logSuspension(suspended: suspended, of: senders, now: now)
   }
 
-  private func logSuspension(suspended: Int, of senders: Int, now: ContinuousClock.Instant) {
+  private func logSuspension(suspended: Int, of senders: Int, now: MonotonicInstant) {
     if suspended > 0, suspensionReported == nil {
       suspensionReported = now
       log.warning(
@@ -187,7 +187,7 @@ final class PeerDriver {
     }
   }
 
-  func isDue(now: ContinuousClock.Instant) -> Bool {
+  func isDue(now: MonotonicInstant) -> Bool {
     if let deadline { deadline <= now } else { false }
   }
 
@@ -275,11 +275,11 @@ final class PeerDriver {
 
   // MARK: Turns
 
-  func turn(_ work: (PeerDemultiplexer, ContinuousClock.Instant) -> Void) {
+  func turn(_ work: (PeerDemultiplexer, MonotonicInstant) -> Void) {
     let wasInTurn = isInTurn
     isInTurn = true
     defer { isInTurn = wasInTurn }
-    let now = ContinuousClock.now
+    let now = MonotonicInstant.now
     work(demultiplexer, now)
     carryOutAll(now: now)
   }
@@ -297,7 +297,7 @@ final class PeerDriver {
   }
 
   /// Executes all actions that are due.
-  func carryOutAll(now: ContinuousClock.Instant) {
+  func carryOutAll(now: MonotonicInstant) {
     let wasInTurn = isInTurn
     isInTurn = true
     defer { isInTurn = wasInTurn }
@@ -310,7 +310,7 @@ final class PeerDriver {
       case .transmit(let datagram, let local, let remote):
         send(datagram, from: local, to: remote, of: participant, now: now)
       case .event(let event):
-        emit(ParticipantEvent(participant: participant, event: event, time: now))
+        emit(ParticipantEvent(participant: participant, event: event, at: now))
         guard case .ended = event else { break }
         ended.append(participant)
         // When the peer closes, its TCP connections end after the last datagrams of all participants.
@@ -325,8 +325,7 @@ final class PeerDriver {
     resolveNames(now: now)
     for socket in sockets.values { socket.flush() }
     tcp?.flush()
-    let moment = MonotonicInstant(now)
-    relays?.poll(now: moment) { handle($0, now: moment) }
+    relays?.poll(now: now) { handle($0, now: now) }
     if hasNewData {
       isFlooded = demultiplexer.datagramsDropped &- unassignedBefore >= Self.floodThreshold
       unassignedBefore = demultiplexer.datagramsDropped
@@ -334,10 +333,10 @@ final class PeerDriver {
     hasNewData = false
     deadline = demultiplexer.deadline
     let others = [
-      turnEnded(now), relays?.deadline, names?.deadline, nat64?.deadline, addressesDue.map(MonotonicInstant.init),
+      turnEnded(now), relays?.deadline, names?.deadline, nat64?.deadline, addressesDue,
     ]
     for due in gatherers.values.map(\.deadline) + others {
-      if let due = due?.instant { deadline = deadline.map { min($0, due) } ?? due }
+      if let due { deadline = deadline.map { min($0, due) } ?? due }
     }
     // Another connection may have begun under the same id.
     for participant in ended where demultiplexer.engines[participant] == nil { participantEnded(participant) }
@@ -346,7 +345,7 @@ final class PeerDriver {
 
   private func send(
     _ datagram: ByteBuffer, from local: TransportAddress, to remote: TransportAddress, of participant: ParticipantID,
-    now: ContinuousClock.Instant
+    now: MonotonicInstant
   ) {
     guard let socket = sockets[local] else {
       if local.transport == .tcp {
@@ -354,7 +353,7 @@ final class PeerDriver {
         tcp?.send(datagram, from: local, to: remote, of: participant, mayOpen: isOpen)
         return
       }
-      relays?.send(datagram, from: local, to: remote, now: MonotonicInstant(now))
+      relays?.send(datagram, from: local, to: remote, now: now)
       return
     }
     let isMedia = (datagram.getInteger(at: datagram.readerIndex, as: UInt8.self) ?? 0) >= 128

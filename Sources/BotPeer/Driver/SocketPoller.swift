@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Media
 internal import NIOCore
 internal import NIOPosix
 
@@ -37,8 +38,8 @@ final class SocketPoller {
   private var emptyPolls = emptyPollLimit
   private var isPolling = false
   /// The start of the current measuring interval, and the time that polls took in it.
-  private var measuring: (since: ContinuousClock.Instant, processorTime: Duration, busy: Duration)?
-  private var next: (task: Scheduled<Void>, time: ContinuousClock.Instant)?
+  private var measuring: (since: MonotonicInstant, processorTime: Duration, busy: Duration)?
+  private var next: (task: Scheduled<Void>, time: MonotonicInstant)?
 
   // MARK: One poller for each event loop
 
@@ -112,7 +113,7 @@ final class SocketPoller {
   // MARK: Polling
 
   /// Schedules the next poll after a driver has done work, because its deadline may have changed.
-  func changed(_ driver: PeerDriver, now: ContinuousClock.Instant) {
+  func changed(_ driver: PeerDriver, now: MonotonicInstant) {
     guard !isPolling, isIdle || driver.isUrgent, let deadline = driver.deadline else { return }
     schedulePoll(at: max(deadline, now + leastInterval), now: now)
   }
@@ -134,7 +135,7 @@ final class SocketPoller {
     next?.task.cancel()
     next = nil
     isPolling = true
-    let begin = ContinuousClock.now
+    let begin = MonotonicInstant.now
     let hasNewData = poll(&sockets, nfds_t(sockets.count), 0) > 0
     emptyPolls = hasNewData ? 0 : min(emptyPolls + 1, Self.emptyPollLimit)
     var hasMore = false
@@ -143,7 +144,7 @@ final class SocketPoller {
     for (owner, descriptor) in readable.map({ (owners[$0], sockets[$0].fd) }) where owner.receive(at: descriptor) {
       hasMore = true
     }
-    let now = ContinuousClock.now
+    let now = MonotonicInstant.now
     for driver in drivers where driver.hasNewData || driver.isDue(now: now) { driver.carryOutAll(now: now) }
     isPolling = false
     measure(from: begin)
@@ -151,8 +152,8 @@ final class SocketPoller {
   }
 
   /// Reports to the drivers how busy the thread is, while datagrams arrive.
-  private func measure(from begin: ContinuousClock.Instant) {
-    let end = ContinuousClock.now
+  private func measure(from begin: MonotonicInstant) {
+    let end = MonotonicInstant.now
     var measured = measuring ?? (since: begin, processorTime: Self.processorTime, busy: .zero)
     measured.busy += end - begin
     measuring = measured
@@ -172,7 +173,7 @@ final class SocketPoller {
   }
 
   /// Schedules the next poll.
-  private func scheduleNextPoll(now: ContinuousClock.Instant, hasMore: Bool = false) {
+  private func scheduleNextPoll(now: MonotonicInstant, hasMore: Bool = false) {
     guard !drivers.isEmpty else {
       next?.task.cancel()
       next = nil
@@ -192,7 +193,7 @@ final class SocketPoller {
   }
 
   /// Schedules a poll, unless an earlier one is scheduled.
-  private func schedulePoll(at time: ContinuousClock.Instant, now: ContinuousClock.Instant) {
+  private func schedulePoll(at time: MonotonicInstant, now: MonotonicInstant) {
     if let next, next.time <= time { return }
     next?.task.cancel()
     let task = loop.assumeIsolated().scheduleTask(in: TimeAmount(max(.zero, time - now))) { [weak self] in

@@ -33,7 +33,7 @@ struct MediaShard: Sendable {
   ///   - turnEnded: called on the loop at the end of each turn; returns the time at which it must be called again.
   init(
     _ plan: Plan, index: Int, on loop: any EventLoop, emit: @escaping (ParticipantEvent) -> Void,
-    turnEnded: @escaping (ContinuousClock.Instant) -> MonotonicInstant?
+    turnEnded: @escaping (MonotonicInstant) -> MonotonicInstant?
   ) throws(Peer.StartError) {
     var configuration = plan.configuration
     // With one seed the first connections of all shards would have the same losses.

@@ -14,7 +14,7 @@ final class ShardAssignments: Sendable {
   private struct Entry {
     var shard: Int
     /// The time at which the connection ended; nil while there is one or one may begin.
-    var ended: ContinuousClock.Instant?
+    var ended: MonotonicInstant?
   }
 
   private struct State {
@@ -30,7 +30,7 @@ final class ShardAssignments: Sendable {
       counts[entry.shard] += 1
     }
 
-    mutating func forgetOld(now: ContinuousClock.Instant) {
+    mutating func forgetOld(now: MonotonicInstant) {
       if entries.count < limit { return }
       entries = entries.filter { _, entry in entry.ended.map { now - $0 < ShardAssignments.retention } ?? true }
       limit = max(ShardAssignments.fewest, entries.count * 2)
@@ -61,7 +61,7 @@ final class ShardAssignments: Sendable {
   }
 
   /// Returns the shard of a participant, and assigns one if there is none.
-  func assign(_ participant: ParticipantID, now: ContinuousClock.Instant = .now) -> Int {
+  func assign(_ participant: ParticipantID, now: MonotonicInstant = .now) -> Int {
     state.withLock { state in
       if state.counts.count == 1 { return 0 }
       if let known = state.entries[participant] {
@@ -80,7 +80,7 @@ final class ShardAssignments: Sendable {
   func connectionBegan(_ participant: ParticipantID) { state.withLock { $0.begin(participant) } }
 
   /// Records that a shard has no connection to the participant any more, or that none was established.
-  func connectionEnded(_ participant: ParticipantID, now: ContinuousClock.Instant = .now) {
+  func connectionEnded(_ participant: ParticipantID, now: MonotonicInstant = .now) {
     state.withLock { state in
       guard let entry = state.entries[participant], entry.ended == nil else { return }
       state.entries[participant]?.ended = now

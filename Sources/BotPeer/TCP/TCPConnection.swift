@@ -33,7 +33,7 @@ final class TCPConnection {
   /// Whether the call that used it has ended, and no other one uses it.
   var isUnused = false
   /// When bytes last arrived.
-  private(set) var lastRead = ContinuousClock.now
+  private(set) var lastRead = MonotonicInstant.now
   /// Reused for all datagrams that are not kept.
   private var datagram = ByteBuffer()
 

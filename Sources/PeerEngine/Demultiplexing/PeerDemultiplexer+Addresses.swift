@@ -14,7 +14,7 @@ extension PeerDemultiplexer {
   }
 
   /// Adds an address of a TURN server that relays to us. Datagrams that are sent from it go to the server.
-  package func addRelayed(_ relay: RelayedAddress, now: ContinuousClock.Instant) {
+  package func addRelayed(_ relay: RelayedAddress, now: MonotonicInstant) {
     relayedAddresses.append(relay)
     for engine in engines.values {
       engine.addRelayed(relay, now: now)
@@ -23,7 +23,7 @@ extension PeerDemultiplexer {
   }
 
   /// Sets the NAT64 prefix of an IPv6-only network; nil if there is none.
-  package func setNAT64(_ prefix: NAT64Prefix?, now: ContinuousClock.Instant) {
+  package func setNAT64(_ prefix: NAT64Prefix?, now: MonotonicInstant) {
     nat64 = prefix
     for engine in engines.values {
       engine.setNAT64(prefix, now: now)
@@ -32,7 +32,7 @@ extension PeerDemultiplexer {
   }
 
   /// Adds the address of a new socket.
-  package func addLocalHost(_ address: TransportAddress, now: ContinuousClock.Instant) {
+  package func addLocalHost(_ address: TransportAddress, now: MonotonicInstant) {
     localAddresses.append(address)
     for engine in engines.values {
       engine.addLocalHost(address, now: now)
@@ -41,7 +41,7 @@ extension PeerDemultiplexer {
   }
 
   /// Removes a local address, of a socket or of a relay, that exists no more.
-  package func removeLocal(_ address: TransportAddress, now: ContinuousClock.Instant) {
+  package func removeLocal(_ address: TransportAddress, now: MonotonicInstant) {
     localAddresses.removeAll { $0 == address }
     relayedAddresses.removeAll { $0.address == address }
     reflexiveAddresses.removeAll { $0.base == address }
@@ -54,7 +54,7 @@ extension PeerDemultiplexer {
 
   /// Notes that the TCP connection of a path was not established or has ended.
   package func connectionEnded(
-    local: TransportAddress, remote: TransportAddress, of participant: ParticipantID, now: ContinuousClock.Instant
+    local: TransportAddress, remote: TransportAddress, of participant: ParticipantID, now: MonotonicInstant
   ) {
     guard let engine = engines[participant] else { return }
     // Another participant may get the same port of a NAT. Paths of connections that we open are not registered.
@@ -64,7 +64,7 @@ extension PeerDemultiplexer {
   }
 
   /// Prepares for the end of a relayed address that another one replaces. New connections do not use it.
-  package func retireRelayed(_ address: TransportAddress, now: ContinuousClock.Instant) {
+  package func retireRelayed(_ address: TransportAddress, now: MonotonicInstant) {
     relayedAddresses.removeAll { $0.address == address }
     for engine in engines.values {
       engine.retireRelayed(address, now: now)
@@ -83,7 +83,7 @@ extension PeerDemultiplexer {
   }
 
   /// Sends an offer again that the participant has not answered.
-  package func repeatOffer(to participant: ParticipantID, now: ContinuousClock.Instant) {
+  package func repeatOffer(to participant: ParticipantID, now: MonotonicInstant) {
     guard let engine = engines[participant] else { return }
     engine.repeatOffer(now: now)
     markForPoll(engine)
@@ -96,7 +96,7 @@ extension PeerDemultiplexer {
   }
 
   /// Handles the addresses of a name in lowercase letters, none if nobody answered.
-  package func resolved(_ name: String, to addresses: [IPAddress], now: ContinuousClock.Instant) {
+  package func resolved(_ name: String, to addresses: [IPAddress], now: MonotonicInstant) {
     for engine in engines.values where engine.resolved(name, to: addresses, now: now) { markForPoll(engine) }
   }
 }

@@ -22,9 +22,9 @@ extension PeerDemultiplexer {
   /// Handles a datagram of which the caller has no further use.
   package func received(
     _ datagram: consuming ByteBuffer, from remote: TransportAddress, to local: TransportAddress,
-    now: ContinuousClock.Instant
+    now: MonotonicInstant
   ) {
-    received(&datagram, from: remote, to: local, now: MonotonicInstant(now))
+    received(&datagram, from: remote, to: local, now: now)
   }
 
   /// Passes a datagram to its engine. What belongs to none is counted and dropped; it costs one look-up.
@@ -35,13 +35,13 @@ extension PeerDemultiplexer {
     let path = Path(local: local, remote: remote)
     let kind = PacketKind.of(datagram)
     if kind == .stun {
-      guard let engine = recipient(ofSTUN: datagram, on: path, of: participant, now: now.instant) else {
+      guard let engine = recipient(ofSTUN: datagram, on: path, of: participant, now: now) else {
         datagramsDropped &+= 1
         return
       }
       engine.received(&datagram, as: kind, from: remote, to: local, now: now)
       markForPoll(engine)
-      if participant == nil { claim(path, for: engine, now: now.instant) }
+      if participant == nil { claim(path, for: engine, now: now) }
     } else if let participant {
       // Another participant may have a connection with the same addresses, so the path says nothing.
       guard let engine = engines[participant] else { return }
@@ -72,7 +72,7 @@ extension PeerDemultiplexer {
   ///
   /// A path of another engine is reassigned only to an engine whose own check was answered there, which a sender with a
   /// forged address cannot achieve. Then the other program has begun a new call, and the old one is over.
-  private func claim(_ path: Path, for engine: PeerConnection, now: ContinuousClock.Instant) {
+  private func claim(_ path: Path, for engine: PeerConnection, now: MonotonicInstant) {
     if byPath[path] === engine { return }
     guard engine.isValidated(local: path.local, remote: path.remote) else { return }
     if let owner = byPath[path], owner !== engine {
@@ -106,7 +106,7 @@ extension PeerDemultiplexer {
 
   /// Returns the engine that must verify a STUN message; nil if it is for none, or there have been too many.
   private func recipient(
-    ofSTUN datagram: ByteBuffer, on path: Path, of participant: ParticipantID?, now: ContinuousClock.Instant
+    ofSTUN datagram: ByteBuffer, on path: Path, of participant: ParticipantID?, now: MonotonicInstant
   ) -> PeerConnection? {
     guard let message = STUNRouting(datagram) else { return nil }
     if let participant {

@@ -1,4 +1,4 @@
-internal import Media
+package import Media
 
 /// Selects the participants whose video is suspended on a machine that has no time for all of it.
 extension PeerDemultiplexer {
@@ -10,9 +10,8 @@ extension PeerDemultiplexer {
   /// the controller requires, in turns; that of one participant is always received.
   ///
   /// - Returns: How many participants' video is suspended, and how many participants send video.
-  package func updateOverload(_ load: MachineLoad, now: ContinuousClock.Instant) -> (suspended: Int, senders: Int) {
+  package func updateOverload(_ load: MachineLoad, now: MonotonicInstant) -> (suspended: Int, senders: Int) {
     overload.update(load)
-    let now = MonotonicInstant(now)
     if load.datagramsDropped > 0 {
       for engine in engines.values { engine.media.datagramsWereDropped(now: now) }
     }

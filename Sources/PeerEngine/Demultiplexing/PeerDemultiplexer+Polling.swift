@@ -14,13 +14,12 @@ extension PeerDemultiplexer {
   /// Carries out all actions that are due: those of engines to which something has happened, and those of engines that are
   /// due.
   package func poll(
-    now: ContinuousClock.Instant, wallClock: NTPTime, carryOut: (PeerConnection.Action, ParticipantID) -> Void
+    now: MonotonicInstant, wallClock: NTPTime, carryOut: (PeerConnection.Action, ParticipantID) -> Void
   ) {
     handleWaitingMessages(now: now)
-    let moment = MonotonicInstant(now)
-    if impaired != nil { releaseDatagrams(now: moment, carryOut: carryOut) }
+    if impaired != nil { releaseDatagrams(now: now, carryOut: carryOut) }
     if let deadline, deadline <= now {
-      while let engine = schedule.takeDue(now: moment) { markForPoll(engine) }
+      while let engine = schedule.takeDue(now: now) { markForPoll(engine) }
     }
     for (participant, event) in events { carryOut(.event(event), participant) }
     events.removeAll()
@@ -34,7 +33,7 @@ extension PeerDemultiplexer {
       engine.poll(now: now, wallClock: wallClock, into: &actions)
       for action in actions {
         noteCheck(action, of: engine)
-        if impaired == nil || passesOutbound(action, engine.participant, now: moment) {
+        if impaired == nil || passesOutbound(action, engine.participant, now: now) {
           carryOut(action, engine.participant)
         }
         if case .event(.ended) = action { forget(engine) }
@@ -42,9 +41,9 @@ extension PeerDemultiplexer {
       actions.removeAll(keepingCapacity: true)
       namesToResolve += engine.takeNamesToResolve()
       noteUsernameFragments(of: engine)
-      schedule.update(engine, now: moment)
+      schedule.update(engine, now: now)
     }
-    updateDeadline(now: moment)
+    updateDeadline(now: now)
   }
 
   private func updateDeadline(now: MonotonicInstant) {
@@ -53,7 +52,7 @@ extension PeerDemultiplexer {
     isConnecting = schedule.isConnecting(now: now)
     if !rateLimiters.isEmpty {
       for limiter in rateLimiters.values {
-        guard let due = limiter.deadline.map(MonotonicInstant.init) else { continue }
+        guard let due = limiter.deadline else { continue }
         next = next.map { min($0, due) } ?? due
       }
     }
@@ -61,11 +60,11 @@ extension PeerDemultiplexer {
       next = next.map { min($0, due) } ?? due
       isUrgent = true
     }
-    deadline = next?.instant
+    deadline = next
   }
 
   /// Handles the waiting descriptions that are due, and removes the limiters that are idle.
-  private func handleWaitingMessages(now: ContinuousClock.Instant) {
+  private func handleWaitingMessages(now: MonotonicInstant) {
     if rateLimiters.isEmpty { return }
     for participant in Array(rateLimiters.keys) {
       for message in rateLimiters[participant]?.open(now: now) ?? [] { act(on: message, from: participant, now: now) }

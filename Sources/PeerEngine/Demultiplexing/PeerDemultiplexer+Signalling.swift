@@ -3,7 +3,7 @@ package import Signalling
 
 /// Offers to participants, and their messages.
 extension PeerDemultiplexer {
-  package func offer(to participant: ParticipantID, now: ContinuousClock.Instant) {
+  package func offer(to participant: ParticipantID, now: MonotonicInstant) {
     var former: PeerConnection?
     if let engine = engines[participant], engine.needsNewEngineToOffer {
       former = engine
@@ -15,14 +15,14 @@ extension PeerDemultiplexer {
   }
 
   /// Handles a participant's message. Of descriptions that arrive faster than they can be handled, only the newest counts.
-  package func received(_ message: SignallingMessage, from participant: ParticipantID, now: ContinuousClock.Instant) {
+  package func received(_ message: SignallingMessage, from participant: ParticipantID, now: MonotonicInstant) {
     if case .answer = message, engines[participant] == nil { return }
     if let message = rateLimiters[participant, default: SignallingRateLimiter()].pass(message, now: now) {
       act(on: message, from: participant, now: now)
     }
   }
 
-  func act(on message: SignallingMessage, from participant: ParticipantID, now: ContinuousClock.Instant) {
+  func act(on message: SignallingMessage, from participant: ParticipantID, now: MonotonicInstant) {
     switch message {
     case .offer(let sdp):
       receivedOffer(sdp, from: participant, now: now)
@@ -33,7 +33,7 @@ extension PeerDemultiplexer {
     }
   }
 
-  private func receivedOffer(_ sdp: String, from participant: ParticipantID, now: ContinuousClock.Instant) {
+  private func receivedOffer(_ sdp: String, from participant: ParticipantID, now: MonotonicInstant) {
     var former: PeerConnection?
     if let engine = engines[participant], engine.needsNewEngine(forOffer: sdp) {
       former = engine
@@ -43,7 +43,7 @@ extension PeerDemultiplexer {
     give(.offer(sdp), to: engine, now: now)
   }
 
-  private func receivedAnswer(_ sdp: String, from participant: ParticipantID, now: ContinuousClock.Instant) {
+  private func receivedAnswer(_ sdp: String, from participant: ParticipantID, now: MonotonicInstant) {
     guard let engine = engines[participant] else { return }
     guard engine.needsNewEngine(forAnswer: sdp) else { return give(.answer(sdp), to: engine, now: now) }
     end(engine, because: engine.endingForNewConnection, now: now)
@@ -54,13 +54,13 @@ extension PeerDemultiplexer {
 
   /// Ends a call because another connection has begun under the id, which from now on belongs to another engine. The last
   /// datagrams and events leave with the next poll.
-  private func end(_ engine: PeerConnection, because ending: CloseReason, now: ContinuousClock.Instant) {
+  private func end(_ engine: PeerConnection, because ending: CloseReason, now: MonotonicInstant) {
     engine.close(ending, now: now)
     markForPoll(engine)
     forget(engine)
   }
 
-  private func give(_ message: SignallingMessage, to engine: PeerConnection, now: ContinuousClock.Instant) {
+  private func give(_ message: SignallingMessage, to engine: PeerConnection, now: MonotonicInstant) {
     engine.received(message, now: now)
     markForPoll(engine)
   }

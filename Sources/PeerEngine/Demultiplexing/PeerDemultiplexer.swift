@@ -38,7 +38,7 @@ package final class PeerDemultiplexer {
   package var localAddresses: [TransportAddress] = []
   package private(set) var engines: [ParticipantID: PeerConnection] = [:]
   /// When ``poll(now:wallClock:carryOut:)`` must be called next even if nothing arrives; updated by each poll.
-  package internal(set) var deadline: ContinuousClock.Instant?
+  package internal(set) var deadline: MonotonicInstant?
   /// Whether ``deadline`` must be met to the millisecond: a connection is being established, or packets are paced.
   package internal(set) var isUrgent = false
   /// Whether any participant is in the first seconds of connecting.
@@ -122,7 +122,7 @@ package final class PeerDemultiplexer {
   /// Handles the signalling server's message that a participant is gone; see
   /// ``PeerConnection/participantLeft(isRejoinVerified:now:)``.
   package func participantLeft(
-    _ participant: ParticipantID, isRejoinVerified: Bool = true, now: ContinuousClock.Instant
+    _ participant: ParticipantID, isRejoinVerified: Bool = true, now: MonotonicInstant
   ) {
     rateLimiters[participant]?.forgetWaiting()
     announcements[participant] = nil
@@ -134,7 +134,7 @@ package final class PeerDemultiplexer {
 
   /// Ends the oldest call of a departed participant: one who joins and leaves under new ids must not leave an unlimited
   /// number of calls.
-  private func endOldestDeparted(now: ContinuousClock.Instant) {
+  private func endOldestDeparted(now: MonotonicInstant) {
     let departed = engines.values.filter { $0.leftRoom != nil && $0.isOpen }
     guard departed.count > configuration.departedLimit,
       let oldest = departed.min(by: { one, other in
@@ -149,7 +149,7 @@ package final class PeerDemultiplexer {
     markForPoll(oldest)
   }
 
-  package func send(_ frame: EncodedFrame, now: ContinuousClock.Instant) {
+  package func send(_ frame: EncodedFrame, now: MonotonicInstant) {
     if frame.codec.kind == .video, configuration.policy.media.sending.keyframeResponse == .replay {
       groupsOfPictures[frame.stream, default: GroupOfPicturesCache()].add(frame)
     }
@@ -160,7 +160,7 @@ package final class PeerDemultiplexer {
   }
 
   /// Sends a frame to some participants; each of its tracks has a time origin of its own.
-  package func send(_ frame: EncodedFrame, to participants: [ParticipantID], now: ContinuousClock.Instant) {
+  package func send(_ frame: EncodedFrame, to participants: [ParticipantID], now: MonotonicInstant) {
     for participant in participants {
       guard let engine = engines[participant] else { continue }
       engine.send(frame, times: .ofTrack, now: now)
@@ -169,7 +169,7 @@ package final class PeerDemultiplexer {
   }
 
   /// Requests a keyframe from one participant, or from all of them.
-  package func requestKeyframe(of participant: ParticipantID?, now: ContinuousClock.Instant) {
+  package func requestKeyframe(of participant: ParticipantID?, now: MonotonicInstant) {
     for engine in engines.values where participant == nil || engine.participant == participant {
       engine.requestKeyframe(now: now)
       markForPoll(engine)
@@ -178,7 +178,7 @@ package final class PeerDemultiplexer {
 
   /// Opens a data channel to a participant, now or when they are connected.
   package func openDataChannel(
-    _ configuration: DataChannelConfiguration, to participant: ParticipantID, token: Int, now: ContinuousClock.Instant
+    _ configuration: DataChannelConfiguration, to participant: ParticipantID, token: Int, now: MonotonicInstant
   ) {
     guard let engine = engines[participant] else {
       dataActions.append((participant, .refused(token: token, "There is no connection to the participant.")))
@@ -195,7 +195,7 @@ package final class PeerDemultiplexer {
     markForPoll(engine)
   }
 
-  package func disconnect(_ participant: ParticipantID, because ending: CloseReason, now: ContinuousClock.Instant) {
+  package func disconnect(_ participant: ParticipantID, because ending: CloseReason, now: MonotonicInstant) {
     rateLimiters[participant]?.forgetWaiting()
     guard let engine = engines[participant] else { return }
     engine.close(ending, now: now)
@@ -228,7 +228,7 @@ package final class PeerDemultiplexer {
   ///
   /// - Parameter former: the engine of a former call under the same id, which has just ended.
   func engine(
-    for participant: ParticipantID, offers: Bool, after former: PeerConnection? = nil, now: ContinuousClock.Instant
+    for participant: ParticipantID, offers: Bool, after former: PeerConnection? = nil, now: MonotonicInstant
   ) -> PeerConnection? {
     if let known = engines[participant] { return known }
     if silencedParticipants.contains(participant) { return nil }

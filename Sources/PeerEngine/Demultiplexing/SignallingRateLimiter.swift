@@ -1,3 +1,4 @@
+internal import Media
 internal import Signalling
 
 /// Limits the rate of a participant's signalling messages, because each costs time that all participants share: parsing a
@@ -9,7 +10,7 @@ struct SignallingRateLimiter: Sendable {
   private var candidates = RateLimiter(burst: 200, interval: .milliseconds(50))
 
   /// Returns the message if it may be handled now. Otherwise a description waits, and a candidate is dropped.
-  mutating func pass(_ message: SignallingMessage, now: ContinuousClock.Instant) -> SignallingMessage? {
+  mutating func pass(_ message: SignallingMessage, now: MonotonicInstant) -> SignallingMessage? {
     switch message {
     case .offer(let sdp): offers.pass(sdp, now: now).map { .offer($0) }
     case .answer(let sdp): answers.pass(sdp, now: now).map { .answer($0) }
@@ -18,7 +19,7 @@ struct SignallingRateLimiter: Sendable {
   }
 
   /// Removes and returns the waiting descriptions that are due.
-  mutating func open(now: ContinuousClock.Instant) -> [SignallingMessage] {
+  mutating func open(now: MonotonicInstant) -> [SignallingMessage] {
     [offers.open(now: now).map { .offer($0) }, answers.open(now: now).map { .answer($0) }].compactMap(\.self)
   }
 
@@ -28,10 +29,10 @@ struct SignallingRateLimiter: Sendable {
   }
 
   /// When ``open(now:)`` returns a description.
-  var deadline: ContinuousClock.Instant? { [offers.deadline, answers.deadline].compactMap(\.self).min() }
+  var deadline: MonotonicInstant? { [offers.deadline, answers.deadline].compactMap(\.self).min() }
 
   /// Whether the limiter can be removed without changing anything.
-  func isIdle(now: ContinuousClock.Instant) -> Bool {
+  func isIdle(now: MonotonicInstant) -> Bool {
     offers.isIdle(now: now) && answers.isIdle(now: now) && candidates.isUntouched(now: now)
   }
 }
@@ -43,17 +44,17 @@ struct SignallingRateLimiter: Sendable {
 /// newest one belongs to our newest offer.
 struct DescriptionRateLimiter: Sendable {
   private var allowance = RateLimiter(burst: 10, interval: .milliseconds(500))
-  private var waiting: (sdp: String, due: ContinuousClock.Instant)?
+  private var waiting: (sdp: String, due: MonotonicInstant)?
 
   /// Returns the description if it may be handled now; otherwise keeps it for ``open(now:)``.
-  mutating func pass(_ sdp: String, now: ContinuousClock.Instant) -> String? {
+  mutating func pass(_ sdp: String, now: MonotonicInstant) -> String? {
     if waiting == nil, allowance.take(now: now) { return sdp }
     waiting = (sdp, waiting?.due ?? allowance.next(now: now))
     return nil
   }
 
   /// Removes and returns the waiting description when it is due.
-  mutating func open(now: ContinuousClock.Instant) -> String? {
+  mutating func open(now: MonotonicInstant) -> String? {
     guard let (sdp, due) = waiting, due <= now, allowance.take(now: now) else { return nil }
     waiting = nil
     return sdp
@@ -64,10 +65,10 @@ struct DescriptionRateLimiter: Sendable {
   }
 
   /// When ``open(now:)`` returns a description.
-  var deadline: ContinuousClock.Instant? { waiting?.due }
+  var deadline: MonotonicInstant? { waiting?.due }
 
   /// Whether the limiter can be removed without changing anything.
-  func isIdle(now: ContinuousClock.Instant) -> Bool {
+  func isIdle(now: MonotonicInstant) -> Bool {
     waiting == nil && allowance.isUntouched(now: now)
   }
 }

@@ -1,4 +1,5 @@
 internal import ICE
+internal import Media
 
 /// How many checks of all participants together are verified on paths that no check has validated yet, and how many of them
 /// from one address.
@@ -15,7 +16,7 @@ struct UnknownCheckAllowance: Sendable {
   private var byAddress = Array(
     repeating: RateLimiter(burst: burstOfAddress, interval: intervalOfAddress), count: slots)
 
-  mutating func take(from ip: IPAddress, now: ContinuousClock.Instant) -> Bool {
+  mutating func take(from ip: IPAddress, now: MonotonicInstant) -> Bool {
     var hasher = Hasher()
     switch ip {
     case .v4(let value): hasher.combine(value)

@@ -1,4 +1,4 @@
-internal import Media
+package import Media
 package import SCTP
 
 /// Data channels.
@@ -6,18 +6,18 @@ extension PeerConnection {
   /// Opens a channel, now or when the participant is connected.
   ///
   /// - Parameter token: names the request in the action that answers it.
-  package func openDataChannel(_ configuration: DataChannelConfiguration, token: Int, now: ContinuousClock.Instant) {
-    channels.open(configuration, token: token, now: MonotonicInstant(now))
+  package func openDataChannel(_ configuration: DataChannelConfiguration, token: Int, now: MonotonicInstant) {
+    channels.open(configuration, token: token, now: now)
   }
 
   /// Sends a message on a channel.
-  package func send(_ message: DataChannelMessage, on channel: UInt16, now: ContinuousClock.Instant) {
-    channels.send(message, on: channel, now: MonotonicInstant(now))
+  package func send(_ message: DataChannelMessage, on channel: UInt16, now: MonotonicInstant) {
+    channels.send(message, on: channel, now: now)
   }
 
   /// Closes a channel after its messages were sent.
-  package func closeDataChannel(_ channel: UInt16, now: ContinuousClock.Instant) {
-    channels.close(channel, now: MonotonicInstant(now))
+  package func closeDataChannel(_ channel: UInt16, now: MonotonicInstant) {
+    channels.close(channel, now: now)
   }
 
   /// Stops or continues to read messages. While it is stopped, the participant can send only as much as the association

@@ -1,5 +1,5 @@
 package import ICE
-internal import Media
+package import Media
 package import NIOCore
 internal import RTP
 
@@ -9,9 +9,9 @@ extension PeerConnection {
   /// can send a ClientHello first (CVE-2023-49786).
   package func received(
     _ datagram: consuming ByteBuffer, from remote: TransportAddress, to local: TransportAddress,
-    now: ContinuousClock.Instant
+    now: MonotonicInstant
   ) {
-    received(&datagram, as: PacketKind.of(copy datagram), from: remote, to: local, now: MonotonicInstant(now))
+    received(&datagram, as: PacketKind.of(copy datagram), from: remote, to: local, now: now)
   }
 
   /// Handles one datagram of a known kind and decrypts it in place: its buffer should not be shared, or its bytes are
@@ -75,7 +75,7 @@ extension PeerConnection {
     case .secured:
       transport.connected()
       self.change(to: .connected)
-      media.transportBecameReady(now: now.instant)
+      media.transportBecameReady(now: now)
       if let role = negotiation.negotiator.session?.dtlsRole { channels.secured(role: role, now: now) }
       for early in secure.takeEarlyMedia() {
         var packet = early.packet

@@ -1,11 +1,11 @@
-internal import Media
+package import Media
 internal import NIOCore
 
 /// How a connection ends.
 extension PeerConnection {
   /// Sends goodbyes and ends the connection; the next ``poll(now:wallClock:)`` returns the last datagrams and events.
-  package func close(_ ending: CloseReason, now: ContinuousClock.Instant) {
-    end(ending, now: MonotonicInstant(now))
+  package func close(_ ending: CloseReason, now: MonotonicInstant) {
+    end(ending, now: now)
   }
 
   /// Handles the signalling server's message that the participant has left the room.
@@ -15,9 +15,8 @@ extension PeerConnection {
   /// it ends at once.
   ///
   /// - Parameter isRejoinVerified: whether the server never assigns their id to another participant.
-  package func participantLeft(isRejoinVerified: Bool = true, now: ContinuousClock.Instant) {
+  package func participantLeft(isRejoinVerified: Bool = true, now: MonotonicInstant) {
     guard isOpen else { return }
-    let now = MonotonicInstant(now)
     negotiation.participantLeft(isRejoinVerified: isRejoinVerified)
     if transport.participantLeft(now: now) || state != .connected { endAfterLeaving(now: now) }
   }
@@ -47,7 +46,7 @@ extension PeerConnection {
   func end(_ ending: CloseReason, now: MonotonicInstant) {
     guard isOpen else { return }
     let goodbyes = actions.count
-    outputs = media.close(now: now.instant)
+    outputs = media.close(now: now)
     carryOutOutputs()
     channels.end()
     reportDataChannels(now: now)

@@ -21,8 +21,8 @@ extension PeerConnection {
     switch action {
     case .receive(let message): take(message, now: now)
     case .send(let message): emit(.signal(message))
-    case .offerAgain: offer(now: now.instant)
-    case .changeSources: media.changeSources(now: now.instant)
+    case .offerAgain: offer(now: now)
+    case .changeSources: media.changeSources(now: now)
     case .alterPackets(let alteration): media.alteration = alteration
     case .stopSending: stopSending(now: now)
     }

@@ -1,5 +1,5 @@
 internal import ICE
-internal import Media
+package import Media
 internal import NIOCore
 package import RTP
 
@@ -8,39 +8,36 @@ extension PeerConnection {
   /// Returns all actions that are due, in order.
   ///
   /// - Parameter wallClock: used only for sender reports.
-  package func poll(now: ContinuousClock.Instant, wallClock: NTPTime) -> [Action] {
+  package func poll(now: MonotonicInstant, wallClock: NTPTime) -> [Action] {
     var taken: [Action] = []
     poll(now: now, wallClock: wallClock, into: &taken)
     return taken
   }
 
   /// Does the same with a reused array: `taken` must be empty.
-  func poll(now: ContinuousClock.Instant, wallClock: NTPTime, into taken: inout [Action]) {
-    let moment = MonotonicInstant(now)
+  func poll(now: MonotonicInstant, wallClock: NTPTime, into taken: inout [Action]) {
     let hasFault = faultInjector != nil
-    if isOpen, let timeout = transport.timeout(in: state, now: moment) { follow(timeout, now: moment) }
-    if hasFault, isOpen { injectFaults(now: moment) }
+    if isOpen, let timeout = transport.timeout(in: state, now: now) { follow(timeout, now: now) }
+    if hasFault, isOpen { injectFaults(now: now) }
     if isOpen {
-      if let update = transport.poll(now: moment) { follow(update, now: moment) }
+      if let update = transport.poll(now: now) { follow(update, now: now) }
       if path != nil {
-        if let change = secure.advance(now: moment) { handle(change, now: moment) }
+        if let change = secure.advance(now: now) { handle(change, now: now) }
         transmit(secure.takeDatagrams())
       }
       media.poll(now: now, wallClock: wallClock, into: &outputs)
       carryOutOutputs()
-      pollDataChannels(now: moment)
+      pollDataChannels(now: now)
     }
-    if hasFault { actions = passThroughInjector(actions, now: moment) }
+    if hasFault { actions = passThroughInjector(actions, now: now) }
     schedulePoll()
     swap(&actions, &taken)
   }
 
   /// When ``poll(now:wallClock:)`` must be called next even if nothing arrives; nil when the engine has ended.
-  package var deadline: ContinuousClock.Instant? { monotonicDeadline?.instant }
-
-  private var monotonicDeadline: MonotonicInstant? {
+  package var deadline: MonotonicInstant? {
     guard isOpen else { return nil }
-    var earliest = Deadline.earlier(transport.deadline(in: state), media.due)
+    var earliest = Deadline.earlier(transport.deadline(in: state), media.deadline)
     if path != nil {
       earliest = Deadline.earlier(earliest, secure.deadline)
       earliest = Deadline.earlier(earliest, channels.deadline)
@@ -53,7 +50,7 @@ extension PeerConnection {
 
   /// Updates when the next poll is due; called at the end of each.
   private func schedulePoll() {
-    let due = monotonicDeadline
+    let due = deadline
     let isBusy = media.isPacing || channels.isBusy
     let promptDeadline = transport.promptDeadline
     pollState.scheduled(due, isBusy: isBusy, promptDeadline: promptDeadline)
@@ -61,7 +58,7 @@ extension PeerConnection {
 
   /// Updates when the next poll is due after media has arrived: it may be sooner.
   func mediaChanged(now: MonotonicInstant) -> (isSooner: Bool, isDue: Bool) {
-    let due = media.due
+    let due = media.deadline
     return pollState.mediaChanged(due: due, now: now)
   }
 

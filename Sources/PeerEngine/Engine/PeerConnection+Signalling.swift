@@ -1,13 +1,12 @@
 internal import ICE
-internal import Media
+package import Media
 package import Signalling
 
 /// Offers, answers and candidates.
 extension PeerConnection {
   /// Sends an offer to the participant.
-  package func offer(now: ContinuousClock.Instant) {
+  package func offer(now: MonotonicInstant) {
     guard isOpen else { return }
-    let now = MonotonicInstant(now)
     transport.participantReturned()
     beginConnecting(now: now)
     send(offer: negotiation.createOffer(now: now))
@@ -15,9 +14,9 @@ extension PeerConnection {
   }
 
   /// Sends an offer again that has not been answered: the signalling may have lost it, or its answer.
-  package func repeatOffer(now: ContinuousClock.Instant) {
+  package func repeatOffer(now: MonotonicInstant) {
     guard isOpen, negotiation.negotiator.isAwaitingAnswer else { return }
-    send(offer: negotiation.createOffer(isRepeated: true, now: MonotonicInstant(now)))
+    send(offer: negotiation.createOffer(isRepeated: true, now: now))
     trickleLocalCandidates()
   }
 
@@ -28,9 +27,8 @@ extension PeerConnection {
 
   /// Handles a signalling message of the participant. An unusable message is reported as ``PeerEvent/problem(_:)`` and
   /// changes nothing.
-  package func received(_ message: SignallingMessage, now: ContinuousClock.Instant) {
+  package func received(_ message: SignallingMessage, now: MonotonicInstant) {
     guard isOpen else { return }
-    let now = MonotonicInstant(now)
     if faultInjector == nil {
       take(message, now: now)
     } else if let message = faultInjector?.incoming(message, now: now) {
@@ -82,9 +80,9 @@ extension PeerConnection {
     report(session.rejected, now: now)
     if negotiation.reportsOrientation(of: session) { emit(.orientationLeftOut) }
     if let answer = exchange.answer { emit(.signal(.answer(answer))) }
-    if exchange.isOtherConnection { media.connectionWasInterrupted(now: now.instant) }
+    if exchange.isOtherConnection { media.connectionWasInterrupted(now: now) }
     transport.apply(session, isOfferer: exchange.isOfferer, now: now)
-    media.configure(session.media, now: now.instant)
+    media.configure(session.media, now: now)
     channels.configure(session.data, isOfferer: exchange.isOfferer, now: now)
     trickleLocalCandidates()
     do {

@@ -1,5 +1,5 @@
 package import ICE
-internal import Media
+package import Media
 internal import NIOCore
 internal import Signalling
 
@@ -49,7 +49,7 @@ extension PeerConnection {
   private func interrupt(now: MonotonicInstant) {
     guard state == .connected else { return }
     change(to: .disconnected)
-    media.connectionWasInterrupted(now: now.instant)
+    media.connectionWasInterrupted(now: now)
   }
 
   /// Restarts ICE as soon as possible: sends an offer with new credentials.
@@ -63,8 +63,8 @@ extension PeerConnection {
   // MARK: Local addresses
 
   /// Adds the address of a new socket.
-  package func addLocalHost(_ address: TransportAddress, now: ContinuousClock.Instant) {
-    if isOpen { signal(transport.addLocalHost(address, now: MonotonicInstant(now))) }
+  package func addLocalHost(_ address: TransportAddress, now: MonotonicInstant) {
+    if isOpen { signal(transport.addLocalHost(address, now: now)) }
   }
 
   /// Adds a server-reflexive address of one of our sockets.
@@ -73,29 +73,28 @@ extension PeerConnection {
   }
 
   /// Adds an address of a TURN server that relays to us.
-  package func addRelayed(_ relay: RelayedAddress, now: ContinuousClock.Instant) {
-    if isOpen { signal(transport.addRelayed(relay, now: MonotonicInstant(now))) }
+  package func addRelayed(_ relay: RelayedAddress, now: MonotonicInstant) {
+    if isOpen { signal(transport.addRelayed(relay, now: now)) }
   }
 
   /// Sets the NAT64 prefix of an IPv6-only network.
-  package func setNAT64(_ prefix: NAT64Prefix?, now: ContinuousClock.Instant) {
-    if isOpen { transport.setNAT64(prefix, now: MonotonicInstant(now)) }
+  package func setNAT64(_ prefix: NAT64Prefix?, now: MonotonicInstant) {
+    if isOpen { transport.setNAT64(prefix, now: now) }
   }
 
   /// Removes a local address, of a socket or of a relay, that exists no more, and the candidates based on it.
-  package func removeLocal(_ address: TransportAddress, now: ContinuousClock.Instant) {
-    if isOpen { negotiation.forget(transport.removeLocal(address, now: MonotonicInstant(now))) }
+  package func removeLocal(_ address: TransportAddress, now: MonotonicInstant) {
+    if isOpen { negotiation.forget(transport.removeLocal(address, now: now)) }
   }
 
   /// Prepares for the end of a relayed address that another one replaces.
-  package func retireRelayed(_ address: TransportAddress, now: ContinuousClock.Instant) {
+  package func retireRelayed(_ address: TransportAddress, now: MonotonicInstant) {
     if isOpen { negotiation.forget(transport.retireRelayed(address, in: state)) }
   }
 
   /// Notes that the TCP connection of a path was not established or has ended.
-  package func connectionEnded(local: TransportAddress, remote: TransportAddress, now: ContinuousClock.Instant) {
+  package func connectionEnded(local: TransportAddress, remote: TransportAddress, now: MonotonicInstant) {
     guard isOpen else { return }
-    let now = MonotonicInstant(now)
     follow(transport.connectionEnded(local: local, remote: remote, now: now), now: now)
   }
 
@@ -124,7 +123,7 @@ extension PeerConnection {
   /// Handles the addresses of a name in lowercase letters, none if nobody answered.
   ///
   /// - Returns: whether a candidate waited for the name.
-  func resolved(_ name: String, to addresses: [IPAddress], now: ContinuousClock.Instant) -> Bool {
-    isOpen && transport.resolved(name, to: addresses, now: MonotonicInstant(now))
+  func resolved(_ name: String, to addresses: [IPAddress], now: MonotonicInstant) -> Bool {
+    isOpen && transport.resolved(name, to: addresses, now: now)
   }
 }

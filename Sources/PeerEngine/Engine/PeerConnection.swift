@@ -128,19 +128,19 @@ package final class PeerConnection {
   /// Sends a frame; its time is the media time since our source began.
   ///
   /// - Parameter times: whether audio and video are on one clock.
-  package func send(_ frame: EncodedFrame, times: SendClock.Times = .shared, now: ContinuousClock.Instant) {
+  package func send(_ frame: EncodedFrame, times: SendClock.Times = .shared, now: MonotonicInstant) {
     guard isOpen else { return }
     media.send(frame, times: times, now: now)
   }
 
   /// Passes on the frames since the last keyframe, which others received before this participant joined.
-  package func prime(_ group: GroupOfPicturesCache, now: ContinuousClock.Instant) {
+  package func prime(_ group: GroupOfPicturesCache, now: MonotonicInstant) {
     guard isOpen, !group.isEmpty else { return }
     media.prime(group, now: now)
   }
 
   /// Requests a keyframe from the participant.
-  package func requestKeyframe(now: ContinuousClock.Instant) {
+  package func requestKeyframe(now: MonotonicInstant) {
     guard isOpen else { return }
     media.requestKeyframe(now: now)
   }
@@ -195,7 +195,7 @@ private struct ProblemLimiter {
 
   /// Returns the sentences to report: none, or this one, after one that counts those that were not reported.
   mutating func report(_ sentence: String, now: MonotonicInstant) -> [String] {
-    guard limiter.take(now: now.instant) else {
+    guard limiter.take(now: now) else {
       suppressed += 1
       return []
     }

@@ -107,7 +107,7 @@ struct PeerNegotiation {
 
   /// Notes the rejected sections of an exchange, and returns those that must be reported.
   mutating func report(_ rejected: [RejectedSection], now: MonotonicInstant) -> [RejectedSection] {
-    rejections.update(rejected, now: now.instant)
+    rejections.update(rejected, now: now)
   }
 
   /// Returns whether an exchange leaves out the orientation of video and that must be reported.

@@ -9,7 +9,7 @@ struct RejectionReporter: Sendable {
 
   /// Notes the rejected sections of an exchange, and returns those that must be reported. When there are very many, some
   /// are reported after a later exchange.
-  mutating func update(_ rejected: [RejectedSection], now: ContinuousClock.Instant) -> [RejectedSection] {
+  mutating func update(_ rejected: [RejectedSection], now: MonotonicInstant) -> [RejectedSection] {
     let former = reported
     var new: [RejectedSection] = []
     reported = []

@@ -10,15 +10,14 @@ extension MediaSession {
   /// Returns everything that is due.
   ///
   /// - Parameter wallClock: for sender reports; only its first reading is used.
-  package mutating func poll(now: ContinuousClock.Instant, wallClock: NTPTime) -> [Output] {
+  package mutating func poll(now: MonotonicInstant, wallClock: NTPTime) -> [Output] {
     var outputs: [Output] = []
     poll(now: now, wallClock: wallClock, into: &outputs)
     return outputs
   }
 
   /// Does the same, appending to an array.
-  mutating func poll(now: ContinuousClock.Instant, wallClock: NTPTime, into outputs: inout [Output]) {
-    let now = MonotonicInstant(now)
+  mutating func poll(now: MonotonicInstant, wallClock: NTPTime, into outputs: inout [Output]) {
     guard !isClosed else { return }
     begin(now: now)
     defer { schedule() }
@@ -51,8 +50,7 @@ extension MediaSession {
   }
 
   /// Ends the session: returns the buffered frames, the last statistics and a BYE.
-  package mutating func close(now: ContinuousClock.Instant) -> [Output] {
-    let now = MonotonicInstant(now)
+  package mutating func close(now: MonotonicInstant) -> [Output] {
     guard !isClosed else { return [] }
     begin(now: now)
     for position in receiving.indices { receiving[position].finish(now: now, events: &events) }
@@ -68,13 +66,13 @@ extension MediaSession {
       append(packets, to: &outputs)
     }
     isClosed = true
-    due = nil
+    deadline = nil
     return outputs
   }
 
   /// Updates when the next poll is due.
   private mutating func schedule() {
-    due = nil
+    deadline = nil
     for position in receiving.indices { wake(at: receiving[position].deadline) }
     guard isReady else { return }
     wake(at: pacer.deadline)

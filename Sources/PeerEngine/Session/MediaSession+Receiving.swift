@@ -6,13 +6,7 @@ import RTP
 extension MediaSession {
   /// Handles a decrypted RTP packet; returns whether it is the first.
   @discardableResult
-  package mutating func receivedRTP(_ datagram: ByteBuffer, now: ContinuousClock.Instant) -> Bool {
-    receivedRTP(datagram, now: MonotonicInstant(now))
-  }
-
-  /// Handles a decrypted RTP packet; returns whether it is the first.
-  @discardableResult
-  mutating func receivedRTP(_ datagram: ByteBuffer, now: MonotonicInstant) -> Bool {
+  package mutating func receivedRTP(_ datagram: ByteBuffer, now: MonotonicInstant) -> Bool {
     guard !isClosed else { return false }
     let isFirst = !hasReceivedPacket
     if isFirst { hasReceivedPacket = true }
@@ -49,12 +43,7 @@ extension MediaSession {
   }
 
   /// Handles a decrypted RTCP packet, compound or reduced-size.
-  package mutating func receivedRTCP(_ datagram: ByteBuffer, now: ContinuousClock.Instant) {
-    receivedRTCP(datagram, now: MonotonicInstant(now))
-  }
-
-  /// Handles a decrypted RTCP packet, compound or reduced-size.
-  mutating func receivedRTCP(_ datagram: ByteBuffer, now: MonotonicInstant) {
+  package mutating func receivedRTCP(_ datagram: ByteBuffer, now: MonotonicInstant) {
     guard !isClosed else { return }
     begin(now: now)
     let compound = RTCPCompound(parsing: datagram)

@@ -12,9 +12,8 @@ extension MediaSession {
   ///   - frame: the frame; its time is the media time since the source's start.
   ///   - times: whether both tracks' times are on one clock.
   package mutating func send(
-    _ frame: EncodedFrame, times: SendClock.Times = .shared, now: ContinuousClock.Instant
+    _ frame: EncodedFrame, times: SendClock.Times = .shared, now: MonotonicInstant
   ) {
-    let now = MonotonicInstant(now)
     guard !isClosed else { return }
     framesAccepted &+= 1
     begin(now: now)
@@ -37,8 +36,7 @@ extension MediaSession {
 
   /// Passes on the frames since the last keyframe, which others received before this peer joined, so that it need not wait
   /// for the next keyframe. Has an effect until the first frame is sent.
-  package mutating func prime(_ group: GroupOfPicturesCache, now: ContinuousClock.Instant) {
-    let now = MonotonicInstant(now)
+  package mutating func prime(_ group: GroupOfPicturesCache, now: MonotonicInstant) {
     guard !isClosed, configuration.sending.keyframeResponse == .replay, let stream = group.frames.first?.stream else {
       return
     }
@@ -179,9 +177,9 @@ extension MediaSession {
 /// SSRCs that change during the call without signalling, as they do when a sender restarts or an SFU switches.
 extension MediaSession {
   /// Sends all tracks with new SSRCs from now on; video continues with a keyframe.
-  package mutating func changeSources(now: ContinuousClock.Instant) {
+  package mutating func changeSources(now: MonotonicInstant) {
     guard !isClosed else { return }
-    begin(now: MonotonicInstant(now))
+    begin(now: now)
     for position in sending.indices {
       // Queued packets have the old SSRC in their header.
       pacer.removeAll(media: sending[position].media.index)

@@ -57,7 +57,7 @@ package struct MediaSession: Sendable {
   package let cname: String
   package let configuration: Configuration
   /// When ``poll(now:wallClock:)`` must be called next; nil when nothing is scheduled.
-  package var deadline: ContinuousClock.Instant? { due?.instant }
+  package internal(set) var deadline: MonotonicInstant?
   /// The round-trip time.
   package internal(set) var roundTrip = RoundTripTime()
   /// The tracks that are, or were, received and sent, in the order of their media sections.
@@ -66,8 +66,6 @@ package struct MediaSession: Sendable {
   /// The frames that were passed to the session for sending.
   package internal(set) var framesAccepted: UInt64 = 0
 
-  /// The ``deadline`` as a monotonic instant.
-  var due: MonotonicInstant?
   var generator: SplitMix64
   var router = StreamRouter()
   var clock: SessionClock?
@@ -129,8 +127,7 @@ package struct MediaSession: Sendable {
 
   /// Applies the result of a negotiation, the first or a later one. A track whose media section stays the same
   /// continues without interruption.
-  package mutating func configure(_ media: [NegotiatedMedia], now: ContinuousClock.Instant) {
-    let now = MonotonicInstant(now)
+  package mutating func configure(_ media: [NegotiatedMedia], now: MonotonicInstant) {
     guard !isClosed else { return }
     begin(now: now)
     router.configure(media)
@@ -153,8 +150,7 @@ package struct MediaSession: Sendable {
   }
 
   /// Starts sending: the transport has its keys.
-  package mutating func transportBecameReady(now: ContinuousClock.Instant) {
-    let now = MonotonicInstant(now)
+  package mutating func transportBecameReady(now: MonotonicInstant) {
     guard !isClosed, !isReady else { return }
     begin(now: now)
     isReady = true
@@ -162,8 +158,7 @@ package struct MediaSession: Sendable {
   }
 
   /// Requests a keyframe of the remote side's video.
-  package mutating func requestKeyframe(now: ContinuousClock.Instant) {
-    let now = MonotonicInstant(now)
+  package mutating func requestKeyframe(now: MonotonicInstant) {
     guard !isClosed else { return }
     begin(now: now)
     for index in receiving.indices { receiving[index].requestKeyframe(now: now) }
@@ -171,8 +166,7 @@ package struct MediaSession: Sendable {
 
   /// Notes that the connection was interrupted or continues on another path: packets found missing next are attributed to
   /// that (``MediaGap/Reason/reconnect``).
-  package mutating func connectionWasInterrupted(now: ContinuousClock.Instant) {
-    let now = MonotonicInstant(now)
+  package mutating func connectionWasInterrupted(now: MonotonicInstant) {
     guard !isClosed else { return }
     for index in receiving.indices { receiving[index].connectionWasInterrupted(now: now) }
   }
@@ -217,15 +211,15 @@ package struct MediaSession: Sendable {
 
   /// Makes a poll due now, because something has arrived or was requested.
   mutating func begin(now: MonotonicInstant) {
-    due = now
+    deadline = now
     startClocks(now: now)
   }
 
   /// Makes a poll due at an instant, if none is due before.
   mutating func wake(at instant: MonotonicInstant?) {
     guard let instant else { return }
-    if let due, due <= instant { return }
-    due = instant
+    if let deadline, deadline <= instant { return }
+    deadline = instant
   }
 
   /// Sets the origin of all timelines, unless it is set already.

@@ -1,3 +1,5 @@
+internal import Media
+
 /// How many STUN messages of a participant are verified. Each costs some µs: parsing, a checksum and an HMAC.
 ///
 /// A browser sends at most some 20 checks a second; a participant that sends more delays only their own.
@@ -7,7 +9,7 @@ struct ParticipantSTUNAllowance: Sendable {
   /// For checks on other paths: who knows the participant's fragment can send them from any address.
   private var unknown = RateLimiter(burst: 100, interval: .milliseconds(20))
 
-  mutating func takeKnown(now: ContinuousClock.Instant) -> Bool { known.take(now: now) }
+  mutating func takeKnown(now: MonotonicInstant) -> Bool { known.take(now: now) }
 
-  mutating func takeUnknown(now: ContinuousClock.Instant) -> Bool { unknown.take(now: now) }
+  mutating func takeUnknown(now: MonotonicInstant) -> Bool { unknown.take(now: now) }
 }

@@ -19,38 +19,38 @@ struct LiveEncoder {
   var keyframeFactor = 4.0
   /// The distance of regular keyframes in frames, besides those that were requested; nil for none.
   var keyframeEvery: Int?
-  private(set) var keyframes: [ContinuousClock.Instant] = []
+  private(set) var keyframes: [MonotonicInstant] = []
   private(set) var videoFrames = 0
   private var packets = 0
   private var generator: SeededGenerator
-  private let start: ContinuousClock.Instant
+  private let start: MonotonicInstant
   private var wantsKeyframe = true
   /// The bytes by which keyframes exceeded the bitrate; the next frames are smaller by as much.
   private var debt = 0
 
-  init(seed: UInt64, start: ContinuousClock.Instant) {
+  init(seed: UInt64, start: MonotonicInstant) {
     generator = SeededGenerator(seed: seed)
     self.start = start
   }
 
-  private var nextVideoFrame: ContinuousClock.Instant { start + .nanoseconds(Int64(videoFrames) * 100_000_000 / 3) }
-  private var nextAudio: ContinuousClock.Instant { start + .milliseconds(Int64(packets) * 20) }
+  private var nextVideoFrame: MonotonicInstant { start + .nanoseconds(Int64(videoFrames) * 100_000_000 / 3) }
+  private var nextAudio: MonotonicInstant { start + .milliseconds(Int64(packets) * 20) }
 
-  var deadline: ContinuousClock.Instant { min(nextVideoFrame, nextAudio) }
+  var deadline: MonotonicInstant { min(nextVideoFrame, nextAudio) }
 
   /// Requests a keyframe, unless the last one was encoded less than 500 ms ago.
-  mutating func requestKeyframe(now: ContinuousClock.Instant) {
+  mutating func requestKeyframe(now: MonotonicInstant) {
     if let last = keyframes.last, now - last < .milliseconds(500) { return }
     wantsKeyframe = true
   }
 
-  mutating func next(now: ContinuousClock.Instant) -> EncodedFrame? {
+  mutating func next(now: MonotonicInstant) -> EncodedFrame? {
     if nextVideoFrame <= now { return videoFrame(now: now) }
     if nextAudio <= now { return audio(now: now) }
     return nil
   }
 
-  private mutating func videoFrame(now: ContinuousClock.Instant) -> EncodedFrame {
+  private mutating func videoFrame(now: MonotonicInstant) -> EncodedFrame {
     defer { videoFrames += 1 }
     let isKeyframe = wantsKeyframe || keyframeEvery.map { videoFrames % $0 == 0 } ?? false
     wantsKeyframe = false
@@ -71,7 +71,7 @@ struct LiveEncoder {
 
   /// Returns a frame with a valid VP8 header, its number and padding.
   private static func vp8(
-    number: Int, isKeyframe: Bool, bytes: Int, arrival: ContinuousClock.Instant
+    number: Int, isKeyframe: Bool, bytes: Int, arrival: MonotonicInstant
   ) -> EncodedFrame {
     var payload = ByteBuffer()
     payload.writeBytes([isKeyframe ? 0x10 : 0x11, 0x02, 0x00])
@@ -84,16 +84,16 @@ struct LiveEncoder {
     payload.writeRepeatingByte(UInt8(truncatingIfNeeded: number), count: max(0, bytes - payload.readableBytes))
     return EncodedFrame(
       owner: ParticipantID("source"), codec: .vp8, time: MediaTime(ticks: Int64(number) * 3_000, rate: 90_000),
-      payload: payload, isKeyframe: isKeyframe, size: isKeyframe ? size : nil, arrival: arrival)
+      payload: payload, isKeyframe: isKeyframe, size: isKeyframe ? size : nil, arrival: arrival.instant)
   }
 
-  private mutating func audio(now: ContinuousClock.Instant) -> EncodedFrame {
+  private mutating func audio(now: MonotonicInstant) -> EncodedFrame {
     defer { packets += 1 }
     var payload = ByteBuffer(bytes: [0xFC])
     payload.writeInteger(UInt32(packets))
     payload.writeRepeatingByte(7, count: Self.audioBitrate / 8 / 50)
     return EncodedFrame(
       owner: ParticipantID("source"), codec: .opus, time: MediaTime(ticks: Int64(packets) * 960, rate: 48_000),
-      payload: payload, isKeyframe: true, arrival: now)
+      payload: payload, isKeyframe: true, arrival: now.instant)
   }
 }

@@ -88,7 +88,7 @@ struct ReceiverLimitTests {
 
   // MARK: The controller
 
-  private static let start = MonotonicInstant(ContinuousClock.now)
+  private static let start = MonotonicInstant.now
 
   /// A controller that sends video and audio at some bitrates for a while.
   private func controller(

@@ -6,17 +6,17 @@ import Media
 
 extension SharedPath {
   /// Returns the seconds since the start.
-  func seconds(_ time: ContinuousClock.Instant) -> Double { (time - start) / .seconds(1) }
+  func seconds(_ time: MonotonicInstant) -> Double { (time - start) / .seconds(1) }
 
   /// Returns the target bitrate of a flow at a time.
-  func target(of position: Int = 0, at time: ContinuousClock.Instant) -> Int {
+  func target(of position: Int = 0, at time: MonotonicInstant) -> Int {
     flows[position].targets.last { $0.time <= time }?.bitrate ?? 0
   }
 
   /// Returns how many seconds after `moment` a flow's target first satisfies a condition, or nil if it does not before
   /// `end`.
   func settled(
-    of position: Int = 0, from moment: ContinuousClock.Instant, until end: ContinuousClock.Instant,
+    of position: Int = 0, from moment: MonotonicInstant, until end: MonotonicInstant,
     _ holds: (Int) -> Bool
   ) -> Double? {
     let later = flows[position].targets.filter { $0.time > moment && $0.time <= end }
@@ -24,10 +24,10 @@ extension SharedPath {
   }
 
   /// Returns the longest queue in an interval, and the longest time for which the queue stayed above 200 ms.
-  func queue(from: ContinuousClock.Instant, until end: ContinuousClock.Instant) -> (worst: Duration, above: Duration) {
+  func queue(from: MonotonicInstant, until end: MonotonicInstant) -> (worst: Duration, above: Duration) {
     var worst = Duration.zero
     var above = Duration.zero
-    var began: ContinuousClock.Instant?
+    var began: MonotonicInstant?
     for sample in waits where sample.time >= from && sample.time <= end {
       worst = max(worst, sample.wait)
       if sample.wait > .milliseconds(200) {

@@ -19,21 +19,21 @@ struct SharedPath {
     var file: LiveEncoder?
     var back: LossyLink
     /// When the flow's camera starts, and when its receiver joins.
-    var start: ContinuousClock.Instant
-    var joins: ContinuousClock.Instant
-    var targets: [(time: ContinuousClock.Instant, bitrate: Int)] = []
-    var frames: [(time: ContinuousClock.Instant, frame: EncodedFrame)] = []
-    var keyframeRequests: [ContinuousClock.Instant] = []
+    var start: MonotonicInstant
+    var joins: MonotonicInstant
+    var targets: [(time: MonotonicInstant, bitrate: Int)] = []
+    var frames: [(time: MonotonicInstant, frame: EncodedFrame)] = []
+    var keyframeRequests: [MonotonicInstant] = []
     /// The bytes of media that arrived in each second since the start.
     var delivered: [Int: Int] = [:]
     /// The time at which each frame was handed to the sender, by frame number.
-    var given: [Int: ContinuousClock.Instant] = [:]
+    var given: [Int: MonotonicInstant] = [:]
     /// A filter for each RTCP packet of the receiver; false drops the packet.
     var carriesFeedback: (RTCPPacket) -> Bool = { _ in true }
     /// Estimates the maximum bitrate of the video in place of the receiver.
     var estimator: ThroughputEstimator?
 
-    init(sender: MediaSession, receiver: MediaSession, back: LossyLink, start: ContinuousClock.Instant) {
+    init(sender: MediaSession, receiver: MediaSession, back: LossyLink, start: MonotonicInstant) {
       self.sender = sender
       self.receiver = receiver
       self.back = back
@@ -44,17 +44,17 @@ struct SharedPath {
 
   /// The time that a datagram waited in the link's queue.
   struct Wait {
-    var time: ContinuousClock.Instant
+    var time: MonotonicInstant
     var wait: Duration
   }
 
-  let start: ContinuousClock.Instant
-  private(set) var now: ContinuousClock.Instant
+  let start: MonotonicInstant
+  private(set) var now: MonotonicInstant
   var line: LossyLink
   var flows: [Flow] = []
   private(set) var waits: [Wait] = []
   private(set) var bytesCarried = 0
-  private var departures: [UInt32: ContinuousClock.Instant] = [:]
+  private var departures: [UInt32: MonotonicInstant] = [:]
   private var serial: UInt32 = 0
   private let seed: UInt64
 
@@ -118,9 +118,9 @@ struct SharedPath {
     now = end
   }
 
-  private var nextEvent: ContinuousClock.Instant? {
+  private var nextEvent: MonotonicInstant? {
     var earliest = line.deadline
-    func consider(_ instant: ContinuousClock.Instant?) {
+    func consider(_ instant: MonotonicInstant?) {
       if let instant { earliest = earliest.map { min($0, instant) } ?? instant }
     }
     for flow in flows {

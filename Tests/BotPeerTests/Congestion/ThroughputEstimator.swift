@@ -1,3 +1,4 @@
+import Media
 import TestSupport
 
 /// A model of the receiver-side estimator of aiortc: its limit follows the bytes of video payload that arrived in the last
@@ -10,9 +11,9 @@ struct ThroughputEstimator {
   var falseOveruse = 0.0
   private(set) var limits: [UInt64] = []
   private var generator: SeededGenerator
-  private var arrivals: [(time: ContinuousClock.Instant, bytes: Int)] = []
-  private var first: ContinuousClock.Instant?
-  private var last: ContinuousClock.Instant?
+  private var arrivals: [(time: MonotonicInstant, bytes: Int)] = []
+  private var first: MonotonicInstant?
+  private var last: MonotonicInstant?
   private var current: Double?
   private var hasOverused = false
 
@@ -22,7 +23,7 @@ struct ThroughputEstimator {
   }
 
   /// Adds a packet, and returns the new limit in bits a second if one is due.
-  mutating func add(bytes: Int, now: ContinuousClock.Instant) -> UInt64? {
+  mutating func add(bytes: Int, now: MonotonicInstant) -> UInt64? {
     let begun = first ?? now
     first = begun
     arrivals.removeAll { now - $0.time >= .seconds(1) }

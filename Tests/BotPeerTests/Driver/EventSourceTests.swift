@@ -87,10 +87,10 @@ struct EventSourceTests {
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let (waits, events) = try await loop.submit { () -> ([Duration?], ParticipantEvents) in
       let (source, events) = EventSource.make(on: loop, deliveryInterval: .milliseconds(40))
-      let start = ContinuousClock.now
+      let start = MonotonicInstant.now
       func turn(_ event: ParticipantEvent?, after delay: Duration) -> Duration? {
         if let event { source.add(event) }
-        return source.yield(now: start + delay).map { $0 - MonotonicInstant(start) }
+        return source.yield(now: start + delay).map { $0 - start }
       }
       let waits = [
         turn(Self.frame(.opus), after: .zero), turn(Self.frame(.vp8), after: .milliseconds(10)),

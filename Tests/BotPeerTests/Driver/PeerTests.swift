@@ -93,7 +93,7 @@ extension RealTime {
       for shard in 0..<3 { #expect(first.count { $0 == shard } == 3) }
       let again = ids.map { assignments.assign($0) }
       #expect(again == first)
-      let now = ContinuousClock.now
+      let now = MonotonicInstant.now
       let ended = ids.filter { assignments.shard(of: $0) == 1 }
       for id in ended { assignments.connectionEnded(id, now: now) }
       // Messages that are still in flight to the shard must find it.

@@ -29,7 +29,7 @@ struct ICERestartTests {
   }
 
   /// The longest time without a frame after a moment.
-  private func longestGap(_ side: EnginePair.Side, after moment: ContinuousClock.Instant) -> Duration {
+  private func longestGap(_ side: EnginePair.Side, after moment: MonotonicInstant) -> Duration {
     let times = [moment] + side.frameTimes.filter { $0 > moment }
     return zip(times, times.dropFirst()).map { $1 - $0 }.max() ?? .seconds(1_000)
   }

@@ -182,7 +182,7 @@ struct InterruptedCallTests {
   }
 
   /// Returns the gaps before the frames that were delivered since a time.
-  private func gaps(_ side: EnginePair.Side, _ codec: Codec, since moment: ContinuousClock.Instant) -> [MediaGap] {
+  private func gaps(_ side: EnginePair.Side, _ codec: Codec, since moment: MonotonicInstant) -> [MediaGap] {
     zip(side.frameTimes, side.frames).filter { $0 >= moment && $1.codec == codec }.compactMap(\.1.gap)
   }
 
@@ -199,7 +199,7 @@ struct InterruptedCallTests {
   /// - Returns: how long after that time the first of these video frames was delivered, in the slower direction.
   private func expectFlow(
     _ pair: EnginePair, _ sent: (fromAlice: [EncodedFrame], fromBob: [EncodedFrame]),
-    from moment: ContinuousClock.Instant, within limit: Duration
+    from moment: MonotonicInstant, within limit: Duration
   ) throws -> Duration {
     pair.bob.expectUnbroken(sent.fromAlice)
     pair.alice.expectUnbroken(sent.fromBob)

@@ -1,3 +1,4 @@
+import Media
 import Signalling
 import Testing
 
@@ -9,7 +10,7 @@ import Testing
 struct RateLimiterTests {
   @Test("a burst is allowed, then one message in each interval, and a whole burst again after a pause")
   func burstAndPace() {
-    let start = ContinuousClock.now
+    let start = MonotonicInstant.now
     var allowance = RateLimiter(burst: 3, interval: .seconds(1))
     #expect(allowance.isUntouched(now: start))
     #expect((0..<5).map { _ in allowance.take(now: start) } == [true, true, true, false, false])
@@ -24,7 +25,7 @@ struct RateLimiterTests {
 
   @Test("of offers that arrive too fast, the newest is passed on when the limit allows it")
   func gate() {
-    let start = ContinuousClock.now
+    let start = MonotonicInstant.now
     var gate = DescriptionRateLimiter()
     let passed = (0..<100).compactMap { gate.pass("\($0)", now: start) }
     #expect(passed == (0..<10).map { "\($0)" })
@@ -38,7 +39,7 @@ struct RateLimiterTests {
 
   @Test("answers have a limit of their own, and candidates that arrive too fast are dropped")
   func signalling() {
-    let start = ContinuousClock.now
+    let start = MonotonicInstant.now
     var gate = SignallingRateLimiter()
     let candidate = SignallingMessage.candidate(TrickledCandidate(candidate: "", mid: nil, mLineIndex: nil))
     for kind in [SignallingMessage.offer("x"), .answer("x")] {

@@ -21,7 +21,7 @@ struct RelatedAddressTests {
       participant: "bob", identity: identity, localAddresses: [], isPolite: true)
     configuration.policy.ice.hidesRelatedAddresses = hides
     let engine = PeerConnection(configuration, offers: true)
-    let now = ContinuousClock.now
+    let now = MonotonicInstant.now
     engine.addRelayed(Self.relay, now: now)
     engine.offer(now: now)
     return "\(engine.poll(now: now, wallClock: .init(secondsSince1970: 0)))"

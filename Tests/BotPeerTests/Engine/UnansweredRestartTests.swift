@@ -15,7 +15,7 @@ struct UnansweredRestartTests {
   }
 
   /// The longest time without a frame after a moment.
-  private static func longestGap(_ side: EnginePair.Side, after moment: ContinuousClock.Instant) -> Duration {
+  private static func longestGap(_ side: EnginePair.Side, after moment: MonotonicInstant) -> Duration {
     let times = [moment] + side.frameTimes.filter { $0 > moment }
     return zip(times, times.dropFirst()).map { $1 - $0 }.max() ?? .seconds(1_000)
   }

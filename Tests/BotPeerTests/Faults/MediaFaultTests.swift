@@ -21,7 +21,7 @@ struct MediaFaultTests {
   }
 
   /// Returns the headers of all RTP packets that Alice has sent; SRTP leaves headers unencrypted.
-  private func headers(_ pair: DemultiplexerPair) -> [(time: ContinuousClock.Instant, packet: RTPPacket)] {
+  private func headers(_ pair: DemultiplexerPair) -> [(time: MonotonicInstant, packet: RTPPacket)] {
     pair.alice.sent.compactMap { time, datagram in
       guard PacketKind.of(datagram) == .rtp else { return nil }
       var plain = datagram

@@ -81,7 +81,7 @@ struct FloodTests {
   @Test("checks of one address have a limit, whomever they are for, and so have those of all addresses")
   func addressAllowance() {
     var allowance = UnknownCheckAllowance()
-    let now = ContinuousClock.now
+    let now = MonotonicInstant.now
     let one = (0..<10_000).count { _ in allowance.take(from: .v4(1), now: now) }
     #expect(one == UnknownCheckAllowance.burstOfAddress)
     let all = (0..<20_000 as Range<UInt32>).count { allowance.take(from: .v4($0), now: now) }

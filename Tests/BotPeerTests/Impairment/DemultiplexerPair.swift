@@ -20,11 +20,11 @@ final class DemultiplexerPair {
     /// The other peer's id at this side.
     let other: ParticipantID
     var source: SyntheticFrameSource?
-    var events: [(time: ContinuousClock.Instant, event: PeerEvent)] = []
+    var events: [(time: MonotonicInstant, event: PeerEvent)] = []
     /// All datagrams sent, with their times.
-    var sent: [(time: ContinuousClock.Instant, datagram: ByteBuffer)] = []
+    var sent: [(time: MonotonicInstant, datagram: ByteBuffer)] = []
     fileprivate var line: LossyLink
-    fileprivate var handshakeTimer: (due: ContinuousClock.Instant, real: ContinuousClock.Instant)?
+    fileprivate var handshakeTimer: (due: MonotonicInstant, real: MonotonicInstant)?
 
     init(_ configuration: PeerDemultiplexer.Configuration, at address: TransportAddress, other: String, seed: UInt64) {
       var configuration = configuration
@@ -40,26 +40,26 @@ final class DemultiplexerPair {
     var engine: PeerConnection? { demultiplexer.engines[other] }
     var statistics: PeerStatistics? { demultiplexer.statistics.first }
 
-    var frames: [(time: ContinuousClock.Instant, frame: EncodedFrame)] {
+    var frames: [(time: MonotonicInstant, frame: EncodedFrame)] {
       events.compactMap { if case .media(.frame(let frame)) = $0.event { ($0.time, frame) } else { nil } }
     }
 
-    var said: [(time: ContinuousClock.Instant, message: SignallingMessage)] {
+    var said: [(time: MonotonicInstant, message: SignallingMessage)] {
       events.compactMap { if case .signal(let message) = $0.event { ($0.time, message) } else { nil } }
     }
 
-    var ending: (time: ContinuousClock.Instant, ending: CloseReason)? {
+    var ending: (time: MonotonicInstant, ending: CloseReason)? {
       events.lazy.compactMap { if case .ended(let ending) = $0.event { ($0.time, ending) } else { nil } }.last
     }
 
     var keyframeRequests: Int { events.count { $0.event == .keyframeRequested } }
   }
 
-  let start: ContinuousClock.Instant
-  private(set) var now: ContinuousClock.Instant
+  let start: MonotonicInstant
+  private(set) var now: MonotonicInstant
   let alice: Side
   let bob: Side
-  private var signals: [(due: ContinuousClock.Instant, toBob: Bool, message: SignallingMessage)] = []
+  private var signals: [(due: MonotonicInstant, toBob: Bool, message: SignallingMessage)] = []
 
   /// - Parameter configure: changes Alice's configuration.
   init(seed: UInt64 = 1, configure: (inout PeerDemultiplexer.Configuration) -> Void) {
@@ -109,7 +109,7 @@ final class DemultiplexerPair {
     work()
   }
 
-  private var nextEvent: ContinuousClock.Instant? {
+  private var nextEvent: MonotonicInstant? {
     [
       alice.demultiplexer.deadline, bob.demultiplexer.deadline, alice.line.deadline, bob.line.deadline,
       alice.source?.deadline, bob.source?.deadline, signals.first?.due,
@@ -118,7 +118,7 @@ final class DemultiplexerPair {
 
   /// OpenSSL's retransmission timer reads the real clock: before simulated time jumps to the timer's end, real time must
   /// pass.
-  private func waitForOpenSSL(until next: ContinuousClock.Instant) {
+  private func waitForOpenSSL(until next: MonotonicInstant) {
     for case let timer? in [alice.handshakeTimer, bob.handshakeTimer] where timer.due <= next {
       let left = timer.real - .now
       if left > .zero { usleep(UInt32(left / .microseconds(1)) + 100) }
@@ -140,7 +140,7 @@ final class DemultiplexerPair {
     let wallClock = NTPTime(secondsSince1970: 1_700_000_000 + (now - start) / .seconds(1))
     for side in [alice, bob] {
       side.demultiplexer.poll(now: now, wallClock: wallClock) { action, _ in take(action, of: side) }
-      let due = side.engine?.secure.deadline?.instant
+      let due = side.engine?.secure.deadline
       if due != side.handshakeTimer?.due { side.handshakeTimer = due.map { ($0, .now + ($0 - now)) } }
     }
   }

@@ -19,7 +19,7 @@ struct ImpairedPeerTests {
     let sent = source.source?.sent.filter { $0.codec == .opus } ?? []
     let ages = heard.frames.compactMap { time, frame -> Duration? in
       guard frame.codec == .opus, let number = frame.madeUpNumber, sent.indices.contains(number) else { return nil }
-      return time - sent[number].arrival
+      return time - sent[number].arrived
     }
     return ages.reduce(.zero, +) / max(1, ages.count)
   }

@@ -40,8 +40,8 @@ final class MemoryRoom {
 
   let publishers: [Publisher]
   let peer: PeerDemultiplexer
-  private(set) var now = ContinuousClock.now
-  private let start = ContinuousClock.now
+  private(set) var now = MonotonicInstant.now
+  private let start = MonotonicInstant.now
   private let address = TransportAddress(ip: .v4(0x7F00_0001), port: 5_000)
   private var connected: Set<ParticipantID> = []
 

@@ -85,7 +85,7 @@ struct OverloadTests {
       #expect(came.count >= sent.count - 3)
       expectSame(came, Array(sent.prefix(came.count)))
       let last = try #require(publisher.frames.last { $0.codec == .vp8 })
-      #expect(room.now - last.arrival < .milliseconds(200))
+      #expect(room.now - last.arrived < .milliseconds(200))
     }
     #expect(room.peer.statistics.count { $0.packetsDiscarded > 50 } == 1)
     for statistics in room.peer.statistics {
@@ -108,7 +108,7 @@ struct OverloadTests {
     }
     #expect(pair.bob.statistics?.packetsDiscarded == 0)
     let last = try #require(pair.bob.frames.last { $0.frame.codec == .vp8 })
-    #expect(pair.now - last.frame.arrival < .milliseconds(200))
+    #expect(pair.now - last.frame.arrived < .milliseconds(200))
   }
 
   @Test("three of four senders are suspended in turns, and SRTP continues after tens of thousands of packets")

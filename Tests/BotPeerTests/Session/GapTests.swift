@@ -181,7 +181,7 @@ struct GapTests {
     var listener = Listener()
     var video = PacketMaker.video()
     var withheld: RTPPacket?
-    var due: ContinuousClock.Instant?
+    var due: MonotonicInstant?
     for number in 0..<60 {
       var packets = video.videoFrame(number, isKeyframe: number == 0)
       if number == 10 { withheld = packets.remove(at: 1) }

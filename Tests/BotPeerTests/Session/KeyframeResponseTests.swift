@@ -115,7 +115,7 @@ struct KeyframeResponseTests {
     #expect(numbers == Array(0..<call.played.count { $0.codec == .vp8 }))
     let first = try #require(frames.first)
     #expect(first.isKeyframe)
-    #expect(first.arrival - call.start < .milliseconds(1_600))
+    #expect(first.arrived - call.start < .milliseconds(1_600))
     #expect(call.bob.frames(.opus).first.flatMap(SyntheticSource.number) == 76)
     let ticks = frames.map(\.time.ticks)
     #expect(zip(ticks, ticks.dropFirst()).allSatisfy { $0 < $1 })

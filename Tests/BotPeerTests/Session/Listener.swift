@@ -10,17 +10,17 @@ import Testing
 
 /// A session that receives packets written by a test, without a sender, in time that the test advances.
 struct Listener {
-  let start: ContinuousClock.Instant
-  private(set) var now: ContinuousClock.Instant
+  let start: MonotonicInstant
+  private(set) var now: MonotonicInstant
   var session: MediaSession
   private(set) var events: [MediaEvent] = []
-  private(set) var feedback: [(time: ContinuousClock.Instant, packet: RTCPPacket)] = []
+  private(set) var feedback: [(time: MonotonicInstant, packet: RTCPPacket)] = []
   /// Called with the session after each step.
   var check: (MediaSession) -> Void = { _ in }
 
   /// - Parameter media: what was negotiated; the session is Bob's.
   init(media: Negotiated = Negotiated(), configuration: MediaSession.Configuration = .init()) {
-    start = ContinuousClock.now
+    start = MonotonicInstant.now
     now = start
     session = MediaSession(owner: ParticipantID("alice"), cname: "bob", seed: 1, configuration: configuration)
     session.configure(media.bob, now: now)
@@ -48,7 +48,7 @@ struct Listener {
   /// Advances time and performs what falls due on the way.
   mutating func run(for span: Duration) { run(until: now + span) }
 
-  mutating func run(until end: ContinuousClock.Instant) {
+  mutating func run(until end: MonotonicInstant) {
     var idle = 0
     while let next = session.deadline, next <= end {
       // A deadline that has passed and does not move would keep a driver busy permanently.
@@ -84,7 +84,7 @@ struct Listener {
 
   func numbers(_ codec: Codec) -> [Int] { frames(codec).compactMap(SyntheticSource.number) }
 
-  var keyframeRequests: [ContinuousClock.Instant] {
+  var keyframeRequests: [MonotonicInstant] {
     feedback.filter { if case .pictureLossIndication = $0.packet { true } else { false } }.map(\.time)
   }
 

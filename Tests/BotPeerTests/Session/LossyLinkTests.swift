@@ -1,10 +1,11 @@
+import Media
 import NIOCore
 import TestSupport
 import Testing
 
 @Suite("Lossy link")
 struct LossyLinkTests {
-  private let start = ContinuousClock.now
+  private let start = MonotonicInstant.now
 
   /// Sends numbered datagrams of 1,000 bytes, one a millisecond, and returns those that arrive with their delays.
   private func run(_ link: inout LossyLink, count: Int = 10_000) -> [(number: Int, way: Duration)] {

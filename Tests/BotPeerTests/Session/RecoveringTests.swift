@@ -34,7 +34,7 @@ struct RecoveringTests {
   private func listen(late: [Int: Duration], never: Set<Int> = [], keyframes: Set<Int> = [0]) -> Listener {
     var listener = Listener()
     var video = PacketMaker.video()
-    var withheld: [(due: ContinuousClock.Instant, packet: RTPPacket)] = []
+    var withheld: [(due: MonotonicInstant, packet: RTPPacket)] = []
     for number in 0..<40 {
       var packets = video.videoFrame(number, isKeyframe: keyframes.contains(number))
       if let delay = late[number] { withheld.append((listener.now + delay, packets.remove(at: 1))) }

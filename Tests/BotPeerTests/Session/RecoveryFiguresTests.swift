@@ -142,7 +142,7 @@ struct RecoveryFiguresTests {
       guard let last = call.bob.frames(.vp8).last, let number = SyntheticSource.number(of: last),
         let sent = call.played.last(where: { $0.codec == .vp8 && SyntheticSource.number(of: $0) == number })
       else { continue }
-      if sent.arrival >= end, call.now - sent.arrival < .milliseconds(200) { wait = call.now - end }
+      if sent.arrived >= end, call.now - sent.arrived < .milliseconds(200) { wait = call.now - end }
     }
     let counts = try #require(call.bob.session.receiveStatistics[.video])
     print(

@@ -13,9 +13,9 @@ struct ReorderingTests {
   private struct Content: Hashable {
     var frame: EncodedFrame
 
-    init(_ frame: EncodedFrame, at instant: ContinuousClock.Instant) {
+    init(_ frame: EncodedFrame, at instant: MonotonicInstant) {
       self.frame = frame
-      self.frame.arrival = instant
+      self.frame.arrived = instant
     }
   }
 
@@ -30,7 +30,7 @@ struct ReorderingTests {
   ) {
     var listener = Listener(media: media)
     tape.play(to: &listener)
-    let instant = ContinuousClock.now
+    let instant = MonotonicInstant.now
     return (listener.frames(codec).map { Content($0, at: instant) }, listener.session.receiveStatistics[codec.kind])
   }
 
@@ -41,7 +41,7 @@ struct ReorderingTests {
     let mixed = tape.reordered(depth: depth, using: &generator).doubled(0.05, depth: depth, using: &generator)
     let clean = contents(tape, codec, media: media)
     let wild = contents(mixed, codec, media: media)
-    let instant = ContinuousClock.now
+    let instant = MonotonicInstant.now
     let frames = wild.frames.map { Content($0.frame, at: instant) }
     expectSame(frames, clean.frames.map { Content($0.frame, at: instant) }, "seed \(seed)")
     #expect(frames.count == count)

@@ -15,7 +15,7 @@ struct ReportTests {
     var call = SessionCall()
     call.run(for: .seconds(10))
     for ssrc in [Negotiated.aliceAudio, Negotiated.aliceVideo] {
-      let times = call.alice.rtcp.compactMap { sent -> ContinuousClock.Instant? in
+      let times = call.alice.rtcp.compactMap { sent -> MonotonicInstant? in
         if case .senderReport(let report) = sent.packet, report.ssrc == ssrc { sent.time } else { nil }
       }
       #expect(try #require(times.first) - call.start < .milliseconds(5))
@@ -49,7 +49,7 @@ struct ReportTests {
   @Test("a sender report that arrives before the first packet is kept for it")
   func earlyReport() throws {
     var session = MediaSession(owner: ParticipantID("alice"), cname: "bob", seed: 1)
-    let now = ContinuousClock.now
+    let now = MonotonicInstant.now
     session.configure(Negotiated().bob, now: now)
     session.transportBecameReady(now: now)
     var report = ByteBuffer()
@@ -70,13 +70,13 @@ struct ReportTests {
       if case .event(.clock(let clock)) = output { clock } else { nil }
     }
     #expect(events.map(\.time.ticks) == [9_600])
-    #expect(events.map(\.arrival) == [now])
+    #expect(events.map(\.arrived) == [now])
   }
 
   @Test("of a hundred sender reports in a datagram one is reported, and of a continuing flood one every 50 ms")
   func floodOfReports() throws {
     var session = MediaSession(owner: ParticipantID("alice"), cname: "bob", seed: 1)
-    let start = ContinuousClock.now
+    let start = MonotonicInstant.now
     session.configure(Negotiated().bob, now: start)
     session.transportBecameReady(now: start)
     var clocks = 0

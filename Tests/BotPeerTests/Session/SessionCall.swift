@@ -15,10 +15,10 @@ struct SessionCall {
     var session: MediaSession
     var events: [MediaEvent] = []
     /// All packets that it sent, with their times.
-    var rtp: [(time: ContinuousClock.Instant, packet: RTPPacket)] = []
-    var rtcp: [(time: ContinuousClock.Instant, packet: RTCPPacket)] = []
-    var keyframeRequests: [ContinuousClock.Instant] = []
-    var targets: [(time: ContinuousClock.Instant, target: CongestionController.Target)] = []
+    var rtp: [(time: MonotonicInstant, packet: RTPPacket)] = []
+    var rtcp: [(time: MonotonicInstant, packet: RTCPPacket)] = []
+    var keyframeRequests: [MonotonicInstant] = []
+    var targets: [(time: MonotonicInstant, target: CongestionController.Target)] = []
 
     func frames(_ codec: Codec) -> [EncodedFrame] {
       events.compactMap { event in
@@ -35,8 +35,8 @@ struct SessionCall {
 
   static let wallClockAtStart = NTPTime(secondsSince1970: 1_700_000_000)
 
-  let start: ContinuousClock.Instant
-  var now: ContinuousClock.Instant
+  let start: MonotonicInstant
+  var now: MonotonicInstant
   var alice: Side
   var bob: Side
   var toBob: LossyLink
@@ -59,7 +59,7 @@ struct SessionCall {
     seed: UInt64 = 1, toBob: LossyLink.Conditions = .init(), toAlice: LossyLink.Conditions? = nil,
     media: Negotiated = .init(), configuration: MediaSession.Configuration = .init(), isReady: Bool = true
   ) {
-    start = ContinuousClock.now
+    start = MonotonicInstant.now
     now = start
     self.toBob = LossyLink(toBob, seed: seed)
     self.toAlice = LossyLink(toAlice ?? .init(delay: toBob.delay), seed: seed &+ 1)
@@ -117,7 +117,7 @@ struct SessionCall {
     for output in bob.session.poll(now: now, wallClock: wallClock) { takeFromBob(output) }
   }
 
-  private static func deliver(_ datagram: ByteBuffer, to session: inout MediaSession, now: ContinuousClock.Instant) {
+  private static func deliver(_ datagram: ByteBuffer, to session: inout MediaSession, now: MonotonicInstant) {
     if PacketKind.of(datagram) == .rtcp {
       session.receivedRTCP(datagram, now: now)
     } else {

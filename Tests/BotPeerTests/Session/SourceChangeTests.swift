@@ -92,7 +92,7 @@ struct SourceChangeTests {
     if knowsClock {
       // The new source's first sender report arrives before its first packet.
       let (sent, report) = try #require(
-        call.alice.rtcp.compactMap { sent -> (ContinuousClock.Instant, SenderReport)? in
+        call.alice.rtcp.compactMap { sent -> (MonotonicInstant, SenderReport)? in
           guard case .senderReport(let report) = sent.packet, report.ssrc == Negotiated.aliceVideo else { return nil }
           return (sent.time, report)
         }.last)

@@ -5,7 +5,7 @@ import TestSupport
 /// A synthetic camera and microphone: 30 VP8 frames and 50 Opus packets a second, each with different bytes.
 struct SyntheticSource {
   var generator: SeededGenerator
-  let start: ContinuousClock.Instant
+  let start: MonotonicInstant
   var keyframeEvery = 300
   var keyframeBytes = 20_000
   var frameBytes = 3_500
@@ -17,27 +17,27 @@ struct SyntheticSource {
   private(set) var videoFrames = 0
   private(set) var audioFrames = 0
 
-  init(seed: UInt64, start: ContinuousClock.Instant) {
+  init(seed: UInt64, start: MonotonicInstant) {
     generator = SeededGenerator(seed: seed)
     self.start = start
   }
 
   /// The time at which the next frame is due, or nil if nothing is sent.
-  var deadline: ContinuousClock.Instant? {
+  var deadline: MonotonicInstant? {
     [sendsVideo ? nextVideo : nil, sendsAudio ? nextAudio : nil].compactMap(\.self).min()
   }
 
-  private var nextVideo: ContinuousClock.Instant { start + .nanoseconds(Int64(videoFrames) * 100_000_000 / 3) }
-  private var nextAudio: ContinuousClock.Instant { start + .milliseconds(Int64(audioFrames) * 20) }
+  private var nextVideo: MonotonicInstant { start + .nanoseconds(Int64(videoFrames) * 100_000_000 / 3) }
+  private var nextAudio: MonotonicInstant { start + .milliseconds(Int64(audioFrames) * 20) }
 
   /// Returns the next frame if one is due.
-  mutating func next(now: ContinuousClock.Instant) -> EncodedFrame? {
+  mutating func next(now: MonotonicInstant) -> EncodedFrame? {
     if sendsVideo, nextVideo <= now { return video(now: now) }
     if sendsAudio, nextAudio <= now { return audio(now: now) }
     return nil
   }
 
-  private mutating func video(now: ContinuousClock.Instant) -> EncodedFrame {
+  private mutating func video(now: MonotonicInstant) -> EncodedFrame {
     defer { videoFrames += 1 }
     let isKeyframe = videoFrames % keyframeEvery == 0 || keyframeIsWanted
     keyframeIsWanted = false
@@ -47,7 +47,7 @@ struct SyntheticSource {
       time: Int64(videoFrames) * 3_000, arrival: now, using: &generator)
   }
 
-  private mutating func audio(now: ContinuousClock.Instant) -> EncodedFrame {
+  private mutating func audio(now: MonotonicInstant) -> EncodedFrame {
     defer { audioFrames += 1 }
     var payload = ByteBuffer()
     // 20 ms of stereo CELT.
@@ -56,13 +56,13 @@ struct SyntheticSource {
     for _ in 0..<60 { payload.writeInteger(UInt8.random(in: 0...255, using: &generator)) }
     return EncodedFrame(
       owner: ParticipantID("source"), codec: .opus, time: MediaTime(ticks: Int64(audioFrames) * 960, rate: 48_000),
-      payload: payload, isKeyframe: true, arrival: now)
+      payload: payload, isKeyframe: true, arrival: now.instant)
   }
 
   /// Returns a frame with a valid header, its number and random data.
   static func vp8(
     number: Int, isKeyframe: Bool, size: VideoSize = VideoSize(width: 640, height: 480), bytes: Int, time: Int64,
-    arrival: ContinuousClock.Instant, using generator: inout SeededGenerator
+    arrival: MonotonicInstant, using generator: inout SeededGenerator
   ) -> EncodedFrame {
     var payload = ByteBuffer()
     payload.writeBytes([isKeyframe ? 0x10 : 0x11, 0x02, 0x00])
@@ -74,7 +74,7 @@ struct SyntheticSource {
     while payload.readableBytes < bytes { payload.writeInteger(generator.next()) }
     return EncodedFrame(
       owner: ParticipantID("source"), codec: .vp8, time: MediaTime(ticks: time, rate: 90_000), payload: payload,
-      isKeyframe: isKeyframe, size: isKeyframe ? size : nil, arrival: arrival)
+      isKeyframe: isKeyframe, size: isKeyframe ? size : nil, arrival: arrival.instant)
   }
 
   /// Returns the number that a frame of this source contains.

@@ -11,7 +11,7 @@ import Testing
 @Suite("Transport-wide feedback, between two sessions")
 struct TransportFeedbackTests {
   private struct FeedbackLog {
-    var feedbacks: [(time: ContinuousClock.Instant, packet: TransportFeedback)]
+    var feedbacks: [(time: MonotonicInstant, packet: TransportFeedback)]
     /// The arrival times reported for each sequence number, in units of 250 µs.
     var arrivals: [UInt16: [Int64]] = [:]
 
@@ -104,7 +104,7 @@ struct TransportFeedbackTests {
   @Test("padding of an unknown SSRC is reported too")
   func padding() throws {
     var session = MediaSession(owner: ParticipantID("alice"), cname: "bob", seed: 1)
-    let now = ContinuousClock.now
+    let now = MonotonicInstant.now
     session.configure(Negotiated().bob, now: now)
     session.transportBecameReady(now: now)
     var extensions = RTPHeaderExtensions()

@@ -23,13 +23,13 @@ final class DemultiplexerCall {
     /// Whether the guest's engine is polled for datagrams; a scripted guest sends only what the test sends.
     var speaks = true
     /// The events that the bot's demultiplexer reported about this guest.
-    var events: [(time: ContinuousClock.Instant, event: PeerEvent)] = []
+    var events: [(time: MonotonicInstant, event: PeerEvent)] = []
   }
 
   /// The time at which a handshake retransmits its flight, in simulated and in real time.
   private struct HandshakeTimer {
-    let due: ContinuousClock.Instant
-    let real: ContinuousClock.Instant
+    let due: MonotonicInstant
+    let real: MonotonicInstant
   }
 
   /// Counts of what was sent to addresses that belong to no guest.
@@ -41,13 +41,13 @@ final class DemultiplexerCall {
   static let botAddress = TransportAddress(ip: .v4(0x0A00_0064), port: 5000)
 
   let demultiplexer: PeerDemultiplexer
-  let start: ContinuousClock.Instant
-  private(set) var now: ContinuousClock.Instant
+  let start: MonotonicInstant
+  private(set) var now: MonotonicInstant
   var guests: [ParticipantID: Guest] = [:]
   /// The signalling system between the bot and the guests; nil if all messages are delivered as they are.
   var carrier: (any SignallingCarrier)?
   private(set) var stray = Stray()
-  private var signals: [(due: ContinuousClock.Instant, toBot: Bool, guest: ParticipantID, message: SignallingMessage)] =
+  private var signals: [(due: MonotonicInstant, toBot: Bool, guest: ParticipantID, message: SignallingMessage)] =
     []
   private var handshakeTimers: [ObjectIdentifier: HandshakeTimer] = [:]
   private var generator: SeededGenerator
@@ -128,7 +128,7 @@ final class DemultiplexerCall {
   func events(of name: String) -> [PeerEvent] { guests[ParticipantID(name)]?.events.map(\.event) ?? [] }
 
   /// Returns the reasons for which a guest's calls ended, with the times.
-  func endings(of name: String) -> [(time: ContinuousClock.Instant, ending: CloseReason)] {
+  func endings(of name: String) -> [(time: MonotonicInstant, ending: CloseReason)] {
     guests[ParticipantID(name)]?.events.compactMap {
       if case .ended(let ending) = $0.event { ($0.time, ending) } else { nil }
     } ?? []
@@ -194,7 +194,7 @@ final class DemultiplexerCall {
     }
   }
 
-  private var nextEvent: ContinuousClock.Instant? {
+  private var nextEvent: MonotonicInstant? {
     var all = [demultiplexer.deadline, signals.first?.due]
     for guest in guests.values {
       all += [guest.toBot.deadline, guest.toGuest.deadline, guest.source?.deadline]
@@ -205,7 +205,7 @@ final class DemultiplexerCall {
 
   /// OpenSSL's retransmission timer reads the real clock: before simulated time jumps to the timer's end, real time must
   /// pass.
-  private func waitForOpenSSL(until next: ContinuousClock.Instant) {
+  private func waitForOpenSSL(until next: MonotonicInstant) {
     for timer in handshakeTimers.values where timer.due <= next {
       let left = timer.real - .now
       if left > .zero { usleep(UInt32(left / .microseconds(1)) + 100) }
@@ -215,7 +215,7 @@ final class DemultiplexerCall {
   private func noteHandshakeTimers() {
     let engines = guests.values.map(\.engine) + demultiplexer.engines.values
     let timers = engines.compactMap { engine -> (ObjectIdentifier, HandshakeTimer)? in
-      guard let due = engine.secure.deadline?.instant else { return nil }
+      guard let due = engine.secure.deadline else { return nil }
       let id = ObjectIdentifier(engine)
       if let known = handshakeTimers[id], known.due == due { return (id, known) }
       return (id, HandshakeTimer(due: due, real: .now + (due - now)))

@@ -38,13 +38,13 @@ extension EnginePair {
 extension EnginePair.Side {
   /// Returns the frames delivered since a time, each with its delay since it was handed to the sender.
   func received(
-    _ codec: Codec, since moment: ContinuousClock.Instant, of sent: [EncodedFrame]
-  ) -> [(time: ContinuousClock.Instant, frame: EncodedFrame, age: Duration)] {
+    _ codec: Codec, since moment: MonotonicInstant, of sent: [EncodedFrame]
+  ) -> [(time: MonotonicInstant, frame: EncodedFrame, age: Duration)] {
     let originals = sent.filter { $0.codec == codec }
     return zip(frameTimes, frames).compactMap { time, frame in
       guard frame.codec == codec, time >= moment, let number = frame.madeUpNumber, originals.indices.contains(number)
       else { return nil }
-      return (time, frame, time - originals[number].arrival)
+      return (time, frame, time - originals[number].arrived)
     }
   }
 

@@ -23,17 +23,17 @@ struct EnginePair {
     var dataActions: [DataChannelAction] = []
     var frames: [EncodedFrame] = []
     /// The time at which each of the frames was delivered.
-    var frameTimes: [ContinuousClock.Instant] = []
+    var frameTimes: [MonotonicInstant] = []
     /// The time at which each state was last reached.
-    var stateTimes: [ConnectionState: ContinuousClock.Instant] = [:]
+    var stateTimes: [ConnectionState: MonotonicInstant] = [:]
     /// The source of the media that this side plays, or nil.
     var source: SyntheticFrameSource?
     /// The number of datagrams that this side has sent.
     var datagramsSent = 0
     /// The engine's deadline; cached, because it is read more often than it changes.
-    fileprivate var deadline: ContinuousClock.Instant?
+    fileprivate var deadline: MonotonicInstant?
     /// The time at which OpenSSL's timer expires, in simulated and in real time.
-    fileprivate var handshakeTimer: (due: ContinuousClock.Instant, real: ContinuousClock.Instant)?
+    fileprivate var handshakeTimer: (due: MonotonicInstant, real: MonotonicInstant)?
     fileprivate var isTouched = true
 
     var ending: CloseReason? {
@@ -42,13 +42,13 @@ struct EnginePair {
   }
 
   private struct Signal {
-    let due: ContinuousClock.Instant
+    let due: MonotonicInstant
     let toBob: Bool
     let message: SignallingMessage
   }
 
-  let start: ContinuousClock.Instant
-  var now: ContinuousClock.Instant
+  let start: MonotonicInstant
+  var now: MonotonicInstant
   var alice: Side
   var bob: Side
   var toBob: LossyLink
@@ -73,7 +73,7 @@ struct EnginePair {
     profiles: [SRTPProfile] = SRTPProfile.preferred, aliceData: DataChannelOptions? = nil,
     bobData: DataChannelOptions? = nil, bobRestartsICE: Bool = true
   ) throws {
-    start = ContinuousClock.now
+    start = MonotonicInstant.now
     now = start
     var generator = SeededGenerator(seed: seed)
     alice = Side(
@@ -170,7 +170,7 @@ struct EnginePair {
     let within: Duration
   }
 
-  private var nextEvent: ContinuousClock.Instant? {
+  private var nextEvent: MonotonicInstant? {
     [
       alice.deadline, bob.deadline, toBob.deadline, toAlice.deadline, earlier?.toBob.deadline,
       earlier?.toAlice.deadline, signals.first?.due, alice.source?.deadline, bob.source?.deadline,
@@ -182,7 +182,7 @@ struct EnginePair {
 
   /// OpenSSL's retransmission timer reads the real clock: before simulated time jumps to the timer's end, real time must
   /// pass.
-  private func waitForOpenSSL(until next: ContinuousClock.Instant) {
+  private func waitForOpenSSL(until next: MonotonicInstant) {
     for case let timer? in [alice.handshakeTimer, bob.handshakeTimer] where timer.due <= next {
       let left = timer.real - .now
       if left > .zero { usleep(UInt32(left / .microseconds(1)) + 100) }
@@ -236,13 +236,13 @@ struct EnginePair {
   }
 
   private static func poll(
-    _ side: inout Side, now: ContinuousClock.Instant, wallClock: NTPTime
+    _ side: inout Side, now: MonotonicInstant, wallClock: NTPTime
   ) -> [PeerConnection.Action] {
     guard side.isTouched || side.deadline.map({ $0 <= now }) == true else { return [] }
     let actions = side.engine.poll(now: now, wallClock: wallClock)
     side.isTouched = false
     side.deadline = side.engine.deadline
-    let due = side.engine.secure.deadline?.instant
+    let due = side.engine.secure.deadline
     if due != side.handshakeTimer?.due { side.handshakeTimer = due.map { ($0, .now + ($0 - now)) } }
     return actions
   }
@@ -267,7 +267,7 @@ struct EnginePair {
 }
 
 extension EnginePair.Side {
-  mutating func note(_ event: PeerEvent, now: ContinuousClock.Instant) {
+  mutating func note(_ event: PeerEvent, now: MonotonicInstant) {
     events.append(event)
     if case .media(.frame(let frame)) = event {
       frames.append(frame)

@@ -69,7 +69,7 @@ final class SocketIOCarrier: SignallingCarrier {
   let guest = "111111"
   let guestOffers: Bool
   private var calls: CallControl
-  private let now = ContinuousClock.now
+  private let now = MonotonicInstant.now
 
   init(guestOffers: Bool) {
     self.guestOffers = guestOffers
@@ -115,7 +115,7 @@ final class FirestoreCarrier: SignallingCarrier {
   let guestOffers: Bool
   private var layout: any SignallingLayout
   private let isCalledByDeletion: Bool
-  private var now = ContinuousClock.now
+  private var now = MonotonicInstant.now
   private var seconds: Int64 = 100
 
   init(roomRole role: RoomSignalling.Role) {
@@ -198,7 +198,7 @@ final class WHEPCarrier: SignallingCarrier {
   let guestOffers = false
   private var session: WHIPSession?
   private var posted: Int?
-  private let now = ContinuousClock.now
+  private let now = MonotonicInstant.now
 
   init() {
     session = (try? HTTPURL("https://media.example/whep/1")).map { url in
@@ -255,7 +255,7 @@ final class JanusCarrier: SignallingCarrier {
   private var session = JanusSession(configuration: .init(room: .number(1234)))
   private var attach: String?
   private var lastID: UInt64 = 100
-  private let now = ContinuousClock.now
+  private let now = MonotonicInstant.now
 
   private func perform(_ output: JanusOutput) -> [SignallingEvent] {
     var events = output.events

@@ -10,7 +10,7 @@ struct SyntheticFrameSource {
   private(set) var sent: [EncodedFrame] = []
 
   init(
-    seed: UInt64, start: ContinuousClock.Instant, shape: SyntheticMedia.Shape = .usual,
+    seed: UInt64, start: MonotonicInstant, shape: SyntheticMedia.Shape = .usual,
     kinds: Set<MediaKind> = [.audio, .video]
   ) {
     media = SyntheticMedia(seed: seed, start: start, shape: shape)
@@ -20,20 +20,20 @@ struct SyntheticFrameSource {
   }
 
   /// The time at which the next frame is due, or nil if there is none.
-  var deadline: ContinuousClock.Instant? {
+  var deadline: MonotonicInstant? {
     switch (kinds.contains(.video), kinds.contains(.audio)) {
-    case (true, true): min(videoFrame.arrival, audio.arrival)
-    case (true, false): videoFrame.arrival
-    case (false, true): audio.arrival
+    case (true, true): min(videoFrame.arrived, audio.arrived)
+    case (true, false): videoFrame.arrived
+    case (false, true): audio.arrived
     case (false, false): nil
     }
   }
 
   /// Returns the next frame if one is due.
-  mutating func next(now: ContinuousClock.Instant) -> EncodedFrame? {
+  mutating func next(now: MonotonicInstant) -> EncodedFrame? {
     guard let deadline, deadline <= now else { return nil }
     let frame: EncodedFrame
-    if kinds.contains(.video), videoFrame.arrival == deadline {
+    if kinds.contains(.video), videoFrame.arrived == deadline {
       frame = videoFrame
       videoFrame = media.videoFrame()
     } else {

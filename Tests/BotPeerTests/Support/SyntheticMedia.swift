@@ -20,10 +20,10 @@ struct SyntheticMedia {
   private var generator: SeededGenerator
   private var videoFrames: Int64 = 0
   private var packets: Int64 = 0
-  let start: ContinuousClock.Instant
+  let start: MonotonicInstant
   let shape: Shape
 
-  init(seed: UInt64, start: ContinuousClock.Instant, shape: Shape = .usual) {
+  init(seed: UInt64, start: MonotonicInstant, shape: Shape = .usual) {
     generator = SeededGenerator(seed: seed)
     self.start = start
     self.shape = shape
@@ -45,7 +45,7 @@ struct SyntheticMedia {
     return EncodedFrame(
       owner: ParticipantID("source"), codec: .vp8, time: MediaTime(ticks: videoFrames * 3_000, rate: 90_000),
       payload: payload, isKeyframe: isKeyframe, size: isKeyframe ? VideoSize(width: 640, height: 480) : nil,
-      arrival: start + .nanoseconds(videoFrames * 1_000_000_000 / 30))
+      arrival: (start + .nanoseconds(videoFrames * 1_000_000_000 / 30)).instant)
   }
 
   /// Returns the next 20 ms of audio.
@@ -57,7 +57,7 @@ struct SyntheticMedia {
     defer { packets += 1 }
     return EncodedFrame(
       owner: ParticipantID("source"), codec: .opus, time: MediaTime(ticks: packets * 960, rate: 48_000),
-      payload: payload, isKeyframe: true, arrival: start + .milliseconds(packets * 20))
+      payload: payload, isKeyframe: true, arrival: (start + .milliseconds(packets * 20)).instant)
   }
 
   /// Appends random bytes from a random position of a prepared array, which is far cheaper than generating each byte.

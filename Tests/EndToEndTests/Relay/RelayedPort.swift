@@ -1,4 +1,5 @@
 import Foundation
+import Media
 import NIOCore
 import NIOPosix
 import Synchronization
@@ -129,7 +130,7 @@ final class RelayedPort: Sendable {
 
   /// Forwards the datagrams that are due, and schedules the rest.
   private func arrive(_ user: SocketAddress, _ direction: Direction) {
-    let now = ContinuousClock.now
+    let now = MonotonicInstant.now
     state.withLock { state in
       guard let socket = state.flows[user]?.socket else { return }
       while let datagram = state.flows[user]?.lines[direction]?.receive(now: now) {

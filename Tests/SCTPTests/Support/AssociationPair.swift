@@ -87,22 +87,22 @@ struct AssociationPair {
   }
 
   private var next: MonotonicInstant? {
-    let links = [toRight.deadline, toLeft.deadline].compactMap { $0.map { MonotonicInstant($0) } }
-    return (links + [left.deadline, right.deadline].compactMap { $0 }).min()
+    let links = [toRight.deadline, toLeft.deadline].compactMap(\.self)
+    return (links + [left.deadline, right.deadline].compactMap(\.self)).min()
   }
 
   /// Delivers what has arrived, takes events, and sends.
   mutating func exchange() {
-    while let datagram = toRight.receive(now: now.instant) { right.receive(datagram, now: now) }
-    while let datagram = toLeft.receive(now: now.instant) { left.receive(datagram, now: now) }
+    while let datagram = toRight.receive(now: now) { right.receive(datagram, now: now) }
+    while let datagram = toLeft.receive(now: now) { left.receive(datagram, now: now) }
     maximumReceiveMemory = max(maximumReceiveMemory, left.receiveMemory, right.receiveMemory)
     while let event = left.nextEvent(now: now) { leftEvents.append(event) }
     if !rightIsPaused { while let event = right.nextEvent(now: now) { rightEvents.append(event) } }
     for datagram in left.takePackets(now: now) where !isLost(.left, datagram) {
-      toRight.send(datagram, now: now.instant)
+      toRight.send(datagram, now: now)
     }
     for datagram in right.takePackets(now: now) where !isLost(.right, datagram) {
-      toLeft.send(datagram, now: now.instant)
+      toLeft.send(datagram, now: now)
     }
   }
 

@@ -51,8 +51,8 @@ struct DataChannelPair {
     while true {
       exchange()
       if condition(self) { return true }
-      let links = [toRight.deadline, toLeft.deadline].compactMap { $0.map { MonotonicInstant($0) } }
-      let deadlines = [rawSender?.deadline ?? left.deadline, right.deadline].compactMap { $0 }
+      let links = [toRight.deadline, toLeft.deadline].compactMap(\.self)
+      let deadlines = [rawSender?.deadline ?? left.deadline, right.deadline].compactMap(\.self)
       guard let next = (links + deadlines).min(), next <= end else {
         now = max(now, end)
         exchange()
@@ -63,16 +63,16 @@ struct DataChannelPair {
   }
 
   mutating func exchange() {
-    while let datagram = toRight.receive(now: now.instant) { right.receive(datagram, now: now) }
-    while let datagram = toLeft.receive(now: now.instant) {
+    while let datagram = toRight.receive(now: now) { right.receive(datagram, now: now) }
+    while let datagram = toLeft.receive(now: now) {
       if rawSender == nil { left.receive(datagram, now: now) } else { rawSender?.receive(datagram, now: now) }
     }
     while let event = left.nextEvent(now: now) { leftEvents.append(event) }
     while rawSender?.nextEvent(now: now) != nil {}
     while let event = right.nextEvent(now: now) { rightEvents.append(event) }
     let packets = rawSender == nil ? left.takePackets(now: now) : rawSender?.takePackets(now: now) ?? []
-    for datagram in packets { toRight.send(datagram, now: now.instant) }
-    for datagram in right.takePackets(now: now) { toLeft.send(datagram, now: now.instant) }
+    for datagram in packets { toRight.send(datagram, now: now) }
+    for datagram in right.takePackets(now: now) { toLeft.send(datagram, now: now) }
     // What sending caused is an event as well.
     while let event = left.nextEvent(now: now) { leftEvents.append(event) }
     while let event = right.nextEvent(now: now) { rightEvents.append(event) }

@@ -51,7 +51,7 @@ final class ReplayCall {
     var player: FramePlayer?
     /// The datagrams that this side sends.
     fileprivate var line: LossyLink
-    fileprivate var handshakeTimer: (due: ContinuousClock.Instant, real: ContinuousClock.Instant)?
+    fileprivate var handshakeTimer: (due: MonotonicInstant, real: MonotonicInstant)?
 
     init(
       _ configuration: PeerDemultiplexer.Configuration, host: UInt32, other: ParticipantID, line: LossyLink.Conditions,
@@ -71,8 +71,8 @@ final class ReplayCall {
   }
 
   let plan: Plan
-  let start: ContinuousClock.Instant
-  private(set) var now: ContinuousClock.Instant
+  let start: MonotonicInstant
+  private(set) var now: MonotonicInstant
   let checker: Side
   let app: Side
   /// Frames that the checker's engine delivered, in order.
@@ -81,8 +81,8 @@ final class ReplayCall {
   private(set) var recordedLink: RecordedLink
   private let judge: CallJudge
   private let impairment: Impairment?
-  private var signals: [(due: ContinuousClock.Instant, toChecker: Bool, message: SignallingMessage)] = []
-  private var nextSample: ContinuousClock.Instant
+  private var signals: [(due: MonotonicInstant, toChecker: Bool, message: SignallingMessage)] = []
+  private var nextSample: MonotonicInstant
 
   init(_ plan: Plan) throws {
     self.plan = plan
@@ -136,7 +136,7 @@ final class ReplayCall {
 
   // MARK: Time
 
-  private func run(until end: ContinuousClock.Instant) {
+  private func run(until end: MonotonicInstant) {
     work()
     while let next = nextEvent, next <= end {
       waitForOpenSSL(until: next)
@@ -150,7 +150,7 @@ final class ReplayCall {
     work()
   }
 
-  private var nextEvent: ContinuousClock.Instant? {
+  private var nextEvent: MonotonicInstant? {
     var all = [signals.first?.due, nextSample]
     for side in [checker, app] { all += [side.demultiplexer.deadline, side.line.deadline, side.player?.deadline] }
     return all.compactMap(\.self).min()
@@ -158,7 +158,7 @@ final class ReplayCall {
 
   /// OpenSSL's retransmission timer reads the real clock: when simulated time jumps to its deadline, real time must pass
   /// as well.
-  private func waitForOpenSSL(until next: ContinuousClock.Instant) {
+  private func waitForOpenSSL(until next: MonotonicInstant) {
     for case let timer? in [checker.handshakeTimer, app.handshakeTimer] where timer.due <= next {
       let left = timer.real - .now
       if left > .zero { usleep(UInt32(left / .microseconds(1)) + 100) }
@@ -175,7 +175,7 @@ final class ReplayCall {
     while let datagram = app.line.receive(now: now) {
       checker.demultiplexer.received(datagram, from: app.address, to: checker.address, now: now)
       let script = checker.demultiplexer.impaired?.statistics(of: checker.other)?.clockStart
-      recordedLink.received(datagram, script: script.map(MonotonicInstant.init), now: MonotonicInstant(now))
+      recordedLink.received(datagram, script: script, now: now)
     }
     while let datagram = checker.line.receive(now: now) {
       app.demultiplexer.received(datagram, from: checker.address, to: app.address, now: now)
@@ -190,7 +190,7 @@ final class ReplayCall {
     checker.demultiplexer.poll(now: now, wallClock: wallClock) { action, _ in takeOfChecker(action) }
     app.demultiplexer.poll(now: now, wallClock: wallClock) { action, _ in takeOfApp(action) }
     for side in [checker, app] {
-      let due = side.engine?.secure.deadline?.instant
+      let due = side.engine?.secure.deadline
       if due != side.handshakeTimer?.due { side.handshakeTimer = due.map { ($0, .now + ($0 - now)) } }
     }
     if nextSample <= now {
