@@ -3,7 +3,8 @@
 (() => {
   if (!navigator.mediaDevices || window.flashing) return;
   window.flashing = true;
-  // When each flash began, and the longest time between two frames, in seconds of the page's clock.
+  // When each flash began, and the longest time between two frames, in seconds of the page's clock. `cameraPainted`, if a
+  // script sets it, is called with each frame that was painted, and is passed whether it is white.
   window.flashTimes = [];
   window.longestPaintingPause = 0;
 
@@ -49,6 +50,7 @@
       context.font = `${height / 8}px monospace`;
       context.fillText(`${(time / 1000).toFixed(2)}  ${count}`, width / 16, height / 2);
       count += 1;
+      window.cameraPainted?.(isWhite);
     };
     // One frame of each second is drawn at its start, so that the flash is not late.
     const distance = 1000 / framesPerSecond;
