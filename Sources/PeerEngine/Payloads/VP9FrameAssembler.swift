@@ -10,10 +10,9 @@ import RTP
 /// become one unit, a superframe with an index if there are several. A picture that lacks one of them is damaged: after that,
 /// the layer could not be decoded before a keyframe.
 ///
-/// A sender that never sets the marker ends a picture by beginning the next one. If one that does set it begins a picture
-/// without it, the rest of the previous one is missing without a gap in the sequence numbers: see ``VP8FrameAssembler``. But
-/// when a server stops forwarding the highest layer, it may stop sending markers with it, so a sender is taken for one without
-/// markers again after several pictures that ended with a whole layer frame.
+/// A picture without the marker ends when the next one begins. It is whole if its last packet has the E bit: an encoder that drops
+/// the highest layer of a picture to save bits has sent the lower ones without a marker (as libwebrtc does), and a server may not
+/// forward that layer. Without the E bit, the rest is missing without a gap in the sequence numbers: see ``VP8FrameAssembler``.
 package struct VP9FrameAssembler: Sendable {
   /// A picture that has ended, complete or not.
   package struct Frame: Sendable {
@@ -58,8 +57,6 @@ package struct VP9FrameAssembler: Sendable {
 
   /// The maximum number of bytes that are reserved in advance: the size of a larger frame says little about the next one.
   private static let usualSize = 16 << 10
-  /// After so many whole pictures in a row without the marker, a sender is taken for one that sets none.
-  private static let enoughWithoutMarker = 3
 
   private var open: Open?
   /// The payload of the open picture's packets.
@@ -71,21 +68,14 @@ package struct VP9FrameAssembler: Sendable {
   private var lastSize = 0
   /// The number of packets given up since the last picture that ended.
   private var lost = 0
-  /// Whether the sender ends pictures with the marker; nil while unknown.
-  private var setsMarkers: Bool?
-  /// The number of whole pictures in a row that ended without a marker.
-  private var endedWithoutMarker = 0
-  /// A picture that is complete if the sender sets no markers.
-  private var undecided: Frame?
-  /// At most three: one packet can end a picture, decide about the one before it, and be a complete picture itself.
+  /// At most two: one packet can end a picture and be a complete picture itself.
   private var finished: [Frame] = []
 
   package init() {}
 
   /// Whether a keyframe is being assembled of which nothing is missing yet.
   package var isGatheringKeyframe: Bool {
-    if let open, open.dependency.isKeyframe, open.dependency.isComplete { return true }
-    return undecided?.dependency.isKeyframe ?? false
+    if let open { open.dependency.isKeyframe && open.dependency.isComplete } else { false }
   }
 
   /// Returns the size, if a frame's first bytes are those of a usable keyframe.
@@ -179,7 +169,6 @@ package struct VP9FrameAssembler: Sendable {
   package mutating func discardUnfinished() {
     guard open?.dependency.isComplete ?? true else { return }
     open = nil
-    undecided = nil
     _ = takePayload()
   }
 
@@ -187,9 +176,6 @@ package struct VP9FrameAssembler: Sendable {
   package mutating func finish() {
     open?.dependency.isComplete = false
     close(byMarker: false)
-    releaseUndecided(isWhole: false)
-    setsMarkers = nil
-    endedWithoutMarker = 0
     lost = 0
   }
 
@@ -210,31 +196,7 @@ package struct VP9FrameAssembler: Sendable {
     open = nil
     let boundaries = boundaries
     var frame = Self.frame(ended, payload: takePayload(), boundaries: boundaries)
-    if byMarker {
-      setsMarkers = true
-      endedWithoutMarker = 0
-      releaseUndecided(isWhole: false)
-    } else if setsMarkers == true {
-      if frame.dependency.isComplete, ended.endsFrame { endedWithoutMarker += 1 }
-      if endedWithoutMarker >= Self.enoughWithoutMarker { setsMarkers = false } else { frame.markDamaged() }
-    } else if !frame.dependency.isComplete {
-      // A damaged picture does not show whether the sender sets markers, and one must not be emitted whose end may be
-      // missing.
-      releaseUndecided(isWhole: false)
-    } else if setsMarkers == nil, undecided == nil {
-      undecided = frame
-      return
-    } else {
-      setsMarkers = false
-      releaseUndecided(isWhole: true)
-    }
-    finished.append(frame)
-  }
-
-  private mutating func releaseUndecided(isWhole: Bool) {
-    guard var frame = undecided else { return }
-    undecided = nil
-    if !isWhole { frame.markDamaged() }
+    if !byMarker, !ended.endsFrame { frame.markDamaged() }
     finished.append(frame)
   }
 

@@ -11,6 +11,8 @@ enum Camera {
   case spottedFlashing
   /// The flashing camera with 640x480 at 30 frames a second and noise that needs more than 1 Mb/s.
   case noisyFlashing
+  /// The flashing camera with 640x480 at 15 frames a second and some noise: a size of which Chromium makes two spatial layers.
+  case layeredFlashing
   /// Frames with their number and time, read by pattern-watch.js.
   case pattern
   /// The test pattern with its audio, without or with one fault.
@@ -32,6 +34,8 @@ enum Camera {
       case .noisyFlashing:
         try "window.cameraSize = [640, 480];\nwindow.cameraRate = 30;\nwindow.cameraNoise = 400;\n"
           + Pages.script("flashing-camera")
+      case .layeredFlashing:
+        try "window.cameraSize = [640, 480];\nwindow.cameraNoise = 100;\n" + Pages.script("flashing-camera")
       case .pattern: try Pages.script("pattern-camera")
       case .faulty(let fault, let framesPerSecond):
         try "window.cameraFault = '\(fault.rawValue)';\nwindow.cameraRate = \(framesPerSecond);\n"

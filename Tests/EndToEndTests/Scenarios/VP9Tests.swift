@@ -21,7 +21,7 @@ extension EndToEnd {
     }
 
     @Test(
-      "three spatial layers of Chromium are one frame for each picture, of which one is shown",
+      "the spatial layers of Chromium are one frame for each picture, of which one is shown",
       .enabled(if: Machine.hasChromium))
     func layers() async throws {
       try await Scenario.run("VP9 of Chromium with layers") { scenario in
@@ -62,7 +62,7 @@ extension EndToEnd {
       let folder = await scenario.recordings()
       let bot = try await scenario.bot(in: "100", of: server, ["--record", folder.path, "--video-codecs", "vp9"])
       let call = try await scenario.call(
-        in: browser, room: "100", server: server, camera: scalability == nil ? .flashing : .noisyFlashing)
+        in: browser, room: "100", server: server, camera: scalability == nil ? .flashing : .layeredFlashing)
       try await call.connected()
       if let scalability {
         let error = try await call.page.evaluate(
@@ -71,6 +71,8 @@ extension EndToEnd {
             .filter((sender) => sender.track?.kind === 'video').map((sender) => {
               const parameters = sender.getParameters();
               parameters.encodings[0].scalabilityMode = '\(scalability)';
+              // A busy machine must not take the highest layer away.
+              parameters.degradationPreference = 'maintain-resolution';
               return sender.setParameters(parameters);
             })).then(() => '', (error) => String(error))
           """
@@ -92,7 +94,8 @@ extension EndToEnd {
         \(track["hiddenLayers"].int ?? 0) layers hidden, sizes \(userRecording.webm.video?.width ?? 0)
         """)
       #expect(track["codec"] == "vp9")
-      #expect(track["decodeErrors"] == 0 && track["lost"] == 0 && track["dropped"] == 0)
+      #expect(track["decodeErrors"] == 0 && track["lost"] == 0)
+      #expect(track["dropped"] == 0, "\(track["gapTotals"])")
       #expect(userRecording.webm.video?.codec == "vp9")
       #expect(try userRecording.webm.decodingErrors() == "")
       #expect(decoded == frames)
