@@ -184,7 +184,7 @@ private final class MemoryRoom {
           switch action {
           case .transmit(let datagram, let local, _): datagrams.append((datagram, local))
           case .event(.signal(let message)): peer.received(message, from: publisher.id, now: now)
-          case .event, .dataChannel: return
+          case .event, .media, .dataChannel: return
           }
           isQuiet = false
         }
@@ -204,6 +204,9 @@ private final class MemoryRoom {
             take(event, of: participant)
             return
           }
+        case .media(let events):
+          recorder.receive(events, of: participant, now: now)
+          return
         case .dataChannel: return
         }
         isQuiet = false
@@ -220,7 +223,6 @@ private final class MemoryRoom {
     switch event {
     case .stateChanged(.connecting): recorder.begin(participant, now: now, wallClock: 1_700_000_000)
     case .stateChanged(.connected): connected.insert(participant)
-    case .media(let event): recorder.receive(event, of: participant, now: now)
     default: break
     }
   }

@@ -84,9 +84,12 @@ extension Peer {
     /// Whether this peer is the polite one towards a participant when both have sent an offer at once; exactly one side
     /// must be.
     public var isPolite: @Sendable (ParticipantID) -> Bool = { _ in true }
-    /// Receives every event, for each participant in order, on the event loop that serves them, where it must not
-    /// block: for media that goes directly to a `MediaSink`. A peer with several loops calls it on several threads.
-    /// With a handler, ``Peer/events`` does not contain media.
+    /// Receive all media, in order for each participant, in the turn that completes a frame, on the event loop that serves the
+    /// participant, where they must not block. A peer with several loops calls them on several threads. If this is not nil,
+    /// even if it is empty, ``Peer/events`` and ``handler`` contain no media.
+    public var mediaSinks: [any MediaSink]?
+    /// Receives every event at once, in order for each participant, on the event loop that serves the participant, where it must
+    /// not block, and before ``Peer/events``. A peer with several loops calls it on several threads.
     public var handler: (@Sendable (ParticipantEvent) -> Void)?
     /// The wall clock in seconds since 1970, for sender reports only.
     public var secondsSince1970: @Sendable () -> Double = {

@@ -26,6 +26,15 @@ public protocol MediaSink: Sendable {
   ///   - participant: the sender of the media.
   ///   - now: when the event was delivered; a frame itself arrived at its `arrival`.
   func receive(_ event: MediaEvent, of participant: ParticipantID, now: ContinuousClock.Instant)
+
+  /// Receives several events, in order. Without an implementation of its own, a sink receives one after another.
+  func receive(_ events: [MediaEvent], of participant: ParticipantID, now: ContinuousClock.Instant)
+}
+
+extension MediaSink {
+  public func receive(_ events: [MediaEvent], of participant: ParticipantID, now: ContinuousClock.Instant) {
+    for event in events { receive(event, of: participant, now: now) }
+  }
 }
 
 /// What a sender's wall clock read at a media time: the part of an RTCP sender report (RFC 3550, 6.4.1) that aligns two

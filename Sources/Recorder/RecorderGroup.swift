@@ -55,6 +55,11 @@ public final class RecorderGroup: MediaSink {
     recorder(of: participant)?.receive(event, of: participant, now: now)
   }
 
+  public func receive(_ events: [MediaEvent], of participant: ParticipantID, now: ContinuousClock.Instant) {
+    let recorder = recorder(of: participant)
+    for event in events { recorder?.receive(event, of: participant, now: now) }
+  }
+
   /// Notes the candidate pair of a participant; see ``RoomRecorder/setPath(_:of:now:)``.
   public func setPath(
     _ path: RecordingManifest.NetworkPath, of participant: ParticipantID, now: ContinuousClock.Instant = .now

@@ -20,6 +20,8 @@ final class PeerDriver {
   let configuration: Peer.Configuration
   let log: Logger
   private let emit: (ParticipantEvent) -> Void
+  /// Receive media in place of ``emit``, unless nil.
+  private let mediaSinks: [any MediaSink]?
   private let participantEnded: (ParticipantID) -> Void
   let channels: DataChannelRegistry
   private let turnEnded: (MonotonicInstant) -> MonotonicInstant?
@@ -108,6 +110,7 @@ final class PeerDriver {
     self.configuration = configuration
     self.log = log
     self.emit = emit
+    mediaSinks = configuration.mediaSinks
     self.participantEnded = participantEnded
     channels = DataChannelRegistry(opened: dataChannelOpened)
     self.turnEnded = turnEnded
@@ -315,6 +318,8 @@ final class PeerDriver {
         ended.append(participant)
         // When the peer closes, its TCP connections end after the last datagrams of all participants.
         if !isClosing { tcp?.close(participant, isDelayed: configuration.impairment != nil) }
+      case .media(let events):
+        deliver(events, of: participant, now: now)
       case .dataChannel(let action):
         let mustPause = channels.carryOut(action, of: participant) {
           Self.commands(NIOLoopBound(self, eventLoop: loop), on: loop, participant: participant)
@@ -341,6 +346,15 @@ final class PeerDriver {
     // Another connection may have begun under the same id.
     for participant in ended where demultiplexer.engines[participant] == nil { participantEnded(participant) }
     poller?.changed(self, now: now)
+  }
+
+  /// Passes media to the sinks; without any, it is passed on like other events.
+  private func deliver(_ events: [MediaEvent], of participant: ParticipantID, now: ContinuousClock.Instant) {
+    if let mediaSinks {
+      for sink in mediaSinks { sink.receive(events, of: participant, now: now) }
+      return
+    }
+    for event in events { emit(ParticipantEvent(participant: participant, event: .media(event), time: now)) }
   }
 
   private func send(

@@ -54,15 +54,13 @@ struct MediaShard: Sendable {
     self.driver = NIOLoopBound(driver, eventLoop: loop)
   }
 
-  /// Passes events to the handler, if there is one, and then only those that are not media to the reader of
-  /// ``Peer/events``.
+  /// Passes events to the handler, if there is one, and then to the reader of ``Peer/events``.
   private static func deliver(
     to handler: (@Sendable (ParticipantEvent) -> Void)?, _ emit: @escaping (ParticipantEvent) -> Void
   ) -> (ParticipantEvent) -> Void {
     guard let handler else { return emit }
     return { event in
       handler(event)
-      if case .media = event.event { return }
       emit(event)
     }
   }

@@ -79,7 +79,7 @@ extension PeerConnection {
       switch consume output {
       case .rtp(let packet): Self.transmit(packet, isControl: false, on: path, protectedBy: session, to: &actions)
       case .rtcp(let packet): Self.transmit(packet, isControl: true, on: path, protectedBy: session, to: &actions)
-      case .event(let event): actions.append(.event(.media(event)))
+      case .events(let events): actions.append(.media(events))
       case .keyframeRequested: actions.append(.event(.keyframeRequested))
       case .targetBitrate(let target):
         actions.append(.event(.targetBitrate(target.bitrate, fractionLost: target.fractionLost)))

@@ -50,6 +50,8 @@ package final class PeerConnection {
   package enum Action: Sendable, Hashable {
     case transmit(ByteBuffer, from: TransportAddress, to: TransportAddress)
     case event(PeerEvent)
+    /// Events of received media, in order.
+    case media([MediaEvent])
     case dataChannel(DataChannelAction)
   }
 

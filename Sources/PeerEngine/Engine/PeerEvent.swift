@@ -11,7 +11,7 @@ public enum PeerEvent: Sendable, Hashable {
   /// ICE has selected the first pair of addresses, or another one with other types; the latter also if more is known of
   /// the same pair.
   case pathSelected(CandidateTypes)
-  /// Received media.
+  /// Received media, unless the peer passes it to media sinks.
   case media(MediaEvent)
   /// The participant requests a keyframe of our video.
   case keyframeRequested

@@ -27,8 +27,7 @@ extension MediaSession {
       guard let due = receiving[position].deadline, due <= now else { continue }
       receiving[position].poll(roundTrip: roundTrip, now: now, feedback: &feedback, events: &events)
     }
-    for event in events { outputs.append(.event(event)) }
-    events.removeAll(keepingCapacity: true)
+    handOverEvents(to: &outputs)
     if missingCodecs.count > reportedCodecs.count {
       for codec in missingCodecs.subtracting(reportedCodecs) { outputs.append(.codecNotNegotiated(codec)) }
       reportedCodecs = missingCodecs
@@ -54,8 +53,8 @@ extension MediaSession {
     guard !isClosed else { return [] }
     begin(now: now)
     for position in receiving.indices { receiving[position].finish(now: now, events: &events) }
-    var outputs: [Output] = events.map { .event($0) }
-    events.removeAll()
+    var outputs: [Output] = []
+    handOverEvents(to: &outputs)
     let sources = sending.flatMap(\.sources)
     if isReady, let first = sources.first {
       let packets: [RTCPPacket] = [
@@ -68,6 +67,14 @@ extension MediaSession {
     isClosed = true
     deadline = nil
     return outputs
+  }
+
+  /// Appends all events as one output. The array itself is handed over, so no frame is copied.
+  private mutating func handOverEvents(to outputs: inout [Output]) {
+    guard !events.isEmpty else { return }
+    var taken: [MediaEvent] = []
+    swap(&taken, &events)
+    outputs.append(.events(taken))
   }
 
   /// Updates when the next poll is due.

@@ -42,8 +42,8 @@ package struct MediaSession: Sendable {
     case rtp(ByteBuffer)
     /// An RTCP packet, compound or reduced-size, to protect and send.
     case rtcp(ByteBuffer)
-    /// An event of received media.
-    case event(MediaEvent)
+    /// Events of received media: all since the last poll.
+    case events([MediaEvent])
     /// The remote side requests a keyframe. Reported at most twice a second if the group of pictures is replayed, ten times
     /// a second if the source makes a keyframe.
     case keyframeRequested

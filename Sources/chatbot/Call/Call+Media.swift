@@ -9,14 +9,18 @@ import Synchronization
 
 /// Media from users and to users.
 extension Call {
-  /// Returns the peer's event handler, which passes media straight to its sinks. It runs on the media thread that
-  /// received the event, of which there can be several, so it must not block.
+  /// Returns what receives the media of all users.
+  func mediaSinks(recorder: RecorderGroup?, loopback: Loopback?) -> [any MediaSink] {
+    let known: [(any MediaSink)?] = [observer, recorder, loopback]
+    return known.compactMap(\.self)
+  }
+
+  /// Returns the peer's event handler, which passes to the recorder what happens to a connection. It runs on the media thread
+  /// that the event is of, of which there can be several, so it must not block.
   func handler(
-    recorder: RecorderGroup?, loopback: Loopback?, participantRegistry: ParticipantRegistry
+    recorder: RecorderGroup?, participantRegistry: ParticipantRegistry
   ) -> @Sendable (ParticipantEvent) -> Void {
-    let known: [(any MediaSink)?] = [recorder, loopback]
-    let sinks = known.compactMap(\.self)
-    return { [observer] participantEvent in
+    { [observer] participantEvent in
       let participant = participantEvent.participant
       func begin() {
         let known = participantRegistry.announcement(of: participant)
@@ -27,8 +31,6 @@ extension Call {
       switch participantEvent.event {
       case .stateChanged(.connecting):
         begin()
-      case .media(let event):
-        for sink in sinks { sink.receive(event, of: participant, now: participantEvent.time) }
       case .ended(let ending):
         recorder?.end(participant, reason: RecordingEndReason(ending.cause), now: participantEvent.time)
       case .pathSelected(let types):
@@ -41,7 +43,7 @@ extension Call {
         if participantRegistry.isMediaServer(participant) {
           recorder?.addProblem(Self.orientationSentence, of: participant, now: participantEvent.time)
         }
-      case .signal, .stateChanged, .reached, .keyframeRequested, .targetBitrate, .iceRestarted, .problem:
+      case .signal, .stateChanged, .reached, .media, .keyframeRequested, .targetBitrate, .iceRestarted, .problem:
         break
       }
     }

@@ -80,7 +80,8 @@ struct Call {
       name: { participantRegistry.announcement(of: $0)?.name })
     let peer = try await startPeer(
       source: source, participantRegistry: participantRegistry,
-      handler: handler(recorder: recorder, loopback: loopback, participantRegistry: participantRegistry))
+      mediaSinks: mediaSinks(recorder: recorder, loopback: loopback),
+      handler: handler(recorder: recorder, participantRegistry: participantRegistry))
     loopback?.start(peer)
     defer { loopback?.stop() }
     let connection = try await connect(peer)
@@ -147,10 +148,11 @@ struct Call {
   }
 
   private func startPeer(
-    source: (any FrameSource)?, participantRegistry: ParticipantRegistry,
+    source: (any FrameSource)?, participantRegistry: ParticipantRegistry, mediaSinks: [any MediaSink],
     handler: @escaping @Sendable (ParticipantEvent) -> Void
   ) async throws -> Peer {
     var configuration = try plan.connectionSettings.peerConfiguration()
+    configuration.mediaSinks = mediaSinks
     configuration.handler = handler
     configuration.sending = plan.loopback ? Set(MediaKind.allCases) : source?.kinds ?? []
     configuration.sendsInEverySection = plan.loopback
@@ -232,10 +234,10 @@ struct Call {
 
 /// Observes a call and decides when it ends. Methods are called in the order of events, from several threads, and must
 /// not block.
-protocol CallObserver: Sendable {
+protocol CallObserver: MediaSink {
   /// The server sent an event.
   func received(_ event: SignallingEvent, at now: ContinuousClock.Instant)
-  /// A participant's connection reported an event.
+  /// A participant's connection reported an event. Media comes to the observer as to a `MediaSink`.
   func received(_ event: PeerEvent, of participant: ParticipantID, at now: ContinuousClock.Instant)
   /// A frame was sent to all participants.
   func sent(_ frame: EncodedFrame, at now: ContinuousClock.Instant)

@@ -12,14 +12,21 @@ extension CheckEvent {
       trickled.candidate.isEmpty ? [] : local([CandidateKind(candidate: trickled.candidate)])
     case .reached(let milestone): [.step(CallStep(milestone))]
     case .stateChanged(.connected): [.step(.dtlsConnected)]
-    case .media(.frame(let frame)): [.frame(frame)]
-    case .media(.clock(let report)): [.clock(report)]
-    case .media(.described(let stream)): [.described(stream)]
     case .sectionRejected(let section): [.sectionRejected(section)]
     case .ended(let ending): [.step(.departed(.init(ending.cause), ending.sentence))]
     case .stateChanged, .pathSelected, .media, .keyframeRequested, .targetBitrate, .iceRestarted, .orientationLeftOut,
       .problem:
       []
+    }
+  }
+
+  /// Creates the check event for a media event, if there is one.
+  init?(_ event: MediaEvent) {
+    switch event {
+    case .frame(let frame): self = .frame(frame)
+    case .clock(let report): self = .clock(report)
+    case .described(let stream): self = .described(stream)
+    case .recovering, .statistics: return nil
     }
   }
 

@@ -166,6 +166,10 @@ final class CheckObserver: CallObserver {
     for event in CheckEvent.all(of: event) { put(.event(event, participant, now)) }
   }
 
+  func receive(_ event: MediaEvent, of participant: ParticipantID, now: ContinuousClock.Instant) {
+    if let event = CheckEvent(event) { put(.event(event, participant, now)) }
+  }
+
   func sent(_ frame: EncodedFrame, at now: ContinuousClock.Instant) {
     if frame.codec.kind == .video { put(.sent(frame, now)) }
   }

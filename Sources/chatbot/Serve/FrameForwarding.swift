@@ -2,7 +2,7 @@ import Media
 import Synchronization
 
 /// Where the media of each session goes. Called on the media thread.
-final class FrameForwarding: Sendable {
+final class FrameForwarding: MediaSink {
   private let receivers = Mutex<[ParticipantID: @Sendable (MediaEvent) -> Void]>([:])
 
   func set(_ participant: ParticipantID, _ receiver: @escaping @Sendable (MediaEvent) -> Void) {
@@ -11,7 +11,7 @@ final class FrameForwarding: Sendable {
 
   func remove(_ participant: ParticipantID) { receivers.withLock { $0[participant] = nil } }
 
-  func forward(_ event: MediaEvent, of participant: ParticipantID) {
+  func receive(_ event: MediaEvent, of participant: ParticipantID, now: ContinuousClock.Instant) {
     receivers.withLock { $0[participant] }?(event)
   }
 }

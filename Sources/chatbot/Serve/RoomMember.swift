@@ -37,9 +37,7 @@ final class RoomMember: Sendable {
     configuration.isForwarding = true
     configuration.initialReorderingDelay = WHIPGateway.initialReorderingDelay
     configuration.isPolite = { other in ownID.withLock { $0 } < other.text }
-    configuration.handler = { event in
-      if case .media(.frame(let frame)) = event.event { handlers.frame(frame, event.participant) }
-    }
+    configuration.mediaSinks = [FrameSink(receive: handlers.frame)]
     let peer = try await Peer.start(configuration, on: MediaThread.loop, log: log)
     do {
       try await client.connect()
@@ -86,6 +84,15 @@ final class RoomMember: Sendable {
     await peer.close(reason: "The session has ended.")
     await client.leave()
     for task in tasks.withLock({ $0 }) { await task.value }
+  }
+}
+
+/// Passes on the frames of all participants.
+private struct FrameSink: MediaSink {
+  let receive: @Sendable (EncodedFrame, ParticipantID) -> Void
+
+  func receive(_ event: MediaEvent, of participant: ParticipantID, now: ContinuousClock.Instant) {
+    if case .frame(let frame) = event { receive(frame, participant) }
   }
 }
 

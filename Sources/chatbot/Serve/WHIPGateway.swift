@@ -77,9 +77,7 @@ actor WHIPGateway: HTTPRequestResponder {
     configuration.isForwarding = true
     // A player that offers several sections receives as many streams.
     configuration.sendsInEverySection = true
-    configuration.handler = { event in
-      if case .media(let media) = event.event { forwarding.forward(media, of: event.participant) }
-    }
+    configuration.mediaSinks = [forwarding]
     let peer = try await Peer.start(configuration, on: MediaThread.loop, log: log)
     let gateway = WHIPGateway(options: options, peer: peer, forwarding: forwarding, loop: MediaThread.loop, log: log)
     await gateway.begin()

@@ -178,7 +178,7 @@ struct SharedPath {
     case .targetBitrate(let target):
       flows[position].targets.append((now, target.bitrate))
       flows[position].encoder?.bitrate = target.bitrate
-    case .event, .codecNotNegotiated:
+    case .events, .codecNotNegotiated:
       break
     }
   }
@@ -191,9 +191,9 @@ struct SharedPath {
       var written = ByteBuffer()
       RTCPPacket.write(kept, into: &written)
       flows[position].back.send(written, now: now)
-    case .event(.frame(let frame)):
-      flows[position].frames.append((now, frame))
-    case .event, .rtp, .keyframeRequested, .targetBitrate, .codecNotNegotiated:
+    case .events(let events):
+      for case .frame(let frame) in events { flows[position].frames.append((now, frame)) }
+    case .rtp, .keyframeRequested, .targetBitrate, .codecNotNegotiated:
       break
     }
   }

@@ -153,6 +153,8 @@ final class DemultiplexerPair {
     case .event(let event):
       side.events.append((now, event))
       if case .signal(let message) = event { signals.append((now + .milliseconds(1), side === alice, message)) }
+    case .media(let events):
+      for event in events { side.events.append((now, .media(event))) }
     case .dataChannel: break
     }
   }

@@ -97,7 +97,7 @@ final class MemoryRoom {
           switch action {
           case .transmit(let datagram, _, _): datagrams.append(datagram)
           case .event(.signal(let message)): peer.received(message, from: publisher.id, now: now)
-          case .event, .dataChannel: return
+          case .event, .media, .dataChannel: return
           }
           isQuiet = false
         }
@@ -109,7 +109,9 @@ final class MemoryRoom {
         switch action {
         case .transmit(let datagram, _, let remote): datagrams.append((datagram, remote))
         case .event(.signal(let message)): publisher.demultiplexer.received(message, from: Self.peerID, now: now)
-        case .event(.media(.frame(let frame))): return publisher.frames.append(frame)
+        case .media(let events):
+          for case .frame(let frame) in events { publisher.frames.append(frame) }
+          return
         case .event(let event):
           if event == .stateChanged(.connected) { connected.insert(participant) }
           return

@@ -95,7 +95,7 @@ struct Listener {
 
   private mutating func take(_ output: MediaSession.Output) {
     switch output {
-    case .event(let event): events.append(event)
+    case .events(let events): self.events += events
     case .rtcp(let datagram):
       for packet in (try? RTCPPacket.parse(compound: datagram)) ?? [] { feedback.append((now, packet)) }
     case .rtp, .keyframeRequested, .targetBitrate, .codecNotNegotiated: break

@@ -66,8 +66,8 @@ struct ReportTests {
     )
     .write(into: &packet)
     session.receivedRTP(packet, now: now + .milliseconds(1))
-    let events = session.poll(now: now + .seconds(1), wallClock: NTPTime(value: 0)).compactMap { output in
-      if case .event(.clock(let clock)) = output { clock } else { nil }
+    let events = session.poll(now: now + .seconds(1), wallClock: NTPTime(value: 0)).mediaEvents.compactMap { event in
+      if case .clock(let clock) = event { clock } else { nil }
     }
     #expect(events.map(\.time.ticks) == [9_600])
     #expect(events.map(\.arrived) == [now])
@@ -98,8 +98,8 @@ struct ReportTests {
               rtpTimestamp: UInt32(step * 480), packetCount: 0, octetCount: 0))
         }, into: &reports)
       session.receivedRTCP(reports, now: now)
-      clocks += session.poll(now: now, wallClock: NTPTime(value: 0)).count { output in
-        if case .event(.clock) = output { true } else { false }
+      clocks += session.poll(now: now, wallClock: NTPTime(value: 0)).mediaEvents.count { event in
+        if case .clock = event { true } else { false }
       }
     }
     #expect((5...21).contains(clocks))

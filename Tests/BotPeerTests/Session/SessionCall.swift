@@ -137,8 +137,8 @@ struct SessionCall {
     case .rtcp(let datagram):
       for packet in (try? RTCPPacket.parse(compound: datagram)) ?? [] { alice.rtcp.append((now, packet)) }
       toBob.send(datagram, now: now)
-    case .event(let event):
-      alice.events.append(event)
+    case .events(let events):
+      alice.events += events
     case .keyframeRequested:
       alice.keyframeRequests.append(now)
       if sourceMakesKeyframes { source?.keyframeIsWanted = true }
@@ -163,8 +163,8 @@ struct SessionCall {
       var datagram = ByteBuffer()
       RTCPPacket.write(kept, into: &datagram)
       toAlice.send(datagram, now: now)
-    case .event(let event):
-      bob.events.append(event)
+    case .events(let events):
+      bob.events += events
     case .keyframeRequested:
       bob.keyframeRequests.append(now)
     case .targetBitrate(let target):
@@ -222,5 +222,14 @@ struct Negotiated {
     media.extensions.absoluteSendTime = 2
     media.extensions.transportSequenceNumber = transportWide ? 3 : nil
     return media
+  }
+}
+
+extension [MediaSession.Output] {
+  /// All events of received media, in order.
+  var mediaEvents: [MediaEvent] {
+    flatMap { output -> [MediaEvent] in
+      if case .events(let events) = output { events } else { [] }
+    }
   }
 }

@@ -253,7 +253,7 @@ final class DemultiplexerCall {
           if to == Self.botAddress { guests[id]?.toBot.send(datagram, now: now) }
         case .event(.signal(let message)):
           signals.append((now + .milliseconds(1), true, id, message))
-        case .event, .dataChannel:
+        case .event, .media, .dataChannel:
           break
         }
       }
@@ -270,6 +270,8 @@ final class DemultiplexerCall {
       case .event(let event):
         guests[participant]?.events.append((now, event))
         if case .signal(let message) = event { signals.append((now + .milliseconds(1), false, participant, message)) }
+      case .media(let events):
+        for event in events { guests[participant]?.events.append((now, .media(event))) }
       case .dataChannel: break
       }
     }

@@ -260,6 +260,10 @@ struct EnginePair {
       for message in relay(message, toBob) {
         signals.append(Signal(due: now + signallingDelay, toBob: toBob, message: message))
       }
+    case .media(let events):
+      for event in events {
+        if toBob { alice.note(.media(event), now: now) } else { bob.note(.media(event), now: now) }
+      }
     case .dataChannel(let action):
       if toBob { alice.dataActions.append(action) } else { bob.dataActions.append(action) }
     }

@@ -128,7 +128,7 @@ struct CheckObserverTests {
       let frame = EncodedFrame(
         owner: peer, codec: .vp8, time: MediaTime(ticks: Int64(number) * 3_000, rate: 90_000), payload: output.payload,
         isKeyframe: output.isKeyframe, arrival: arrival)
-      checkObserver.received(.media(.frame(frame)), of: peer, at: arrival)
+      checkObserver.receive(.frame(frame), of: peer, now: arrival)
       return output.payload.readableBytes
     }
   }

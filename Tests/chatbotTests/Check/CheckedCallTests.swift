@@ -19,6 +19,7 @@ extension RealTime {
 
       func received(_ event: SignallingEvent, at now: ContinuousClock.Instant) {}
       func received(_ event: PeerEvent, of participant: ParticipantID, at now: ContinuousClock.Instant) {}
+      func receive(_ event: MediaEvent, of participant: ParticipantID, now: ContinuousClock.Instant) {}
       func sent(_ frame: EncodedFrame, at now: ContinuousClock.Instant) { sent.withLock { $0 += 1 } }
       func exchanged(_ message: ExchangedMessage, from sender: String, at now: ContinuousClock.Instant) {}
       func leaving(at now: ContinuousClock.Instant, because ending: Call.EndReason) {

@@ -223,7 +223,11 @@ final class ReplayCall {
     case .event(let event):
       for event in CheckEvent.all(of: event) { see(event) }
       if case .signal(let message) = event { signals.append((now + .milliseconds(1), false, message)) }
-      if case .media(.frame(let frame)) = event { received.append(frame) }
+    case .media(let events):
+      for event in events {
+        if let event = CheckEvent(event) { see(event) }
+        if case .frame(let frame) = event { received.append(frame) }
+      }
     case .dataChannel: break
     }
   }
@@ -237,22 +241,21 @@ final class ReplayCall {
       }
     case .event(let event):
       if case .signal(let message) = event { signals.append((now + .milliseconds(1), true, message)) }
-      if plan.appsPattern == nil { giveBack(event) }
+      if plan.appsPattern == nil, event == .keyframeRequested {
+        app.demultiplexer.requestKeyframe(of: app.other, now: now)
+      }
+    case .media(let events):
+      for case .frame(let frame) in events where plan.appsPattern == nil { giveBack(frame) }
     case .dataChannel: break
     }
   }
 
-  /// Handles an event in an app that returns our media.
-  private func giveBack(_ event: PeerEvent) {
-    switch event {
-    case .media(.frame(var frame)):
-      app.demultiplexer.send(frame, to: [app.other], now: now)
-      if plan.returnsKeyframesTwice, frame.codec == .vp8, frame.isKeyframe {
-        frame.time.ticks += Int64(frame.time.rate / 100)
-        app.demultiplexer.send(frame, to: [app.other], now: now)
-      }
-    case .keyframeRequested: app.demultiplexer.requestKeyframe(of: app.other, now: now)
-    default: break
-    }
+  /// Handles a frame in an app that returns our media.
+  private func giveBack(_ frame: EncodedFrame) {
+    app.demultiplexer.send(frame, to: [app.other], now: now)
+    guard plan.returnsKeyframesTwice, frame.codec == .vp8, frame.isKeyframe else { return }
+    var second = frame
+    second.time.ticks += Int64(frame.time.rate / 100)
+    app.demultiplexer.send(second, to: [app.other], now: now)
   }
 }
