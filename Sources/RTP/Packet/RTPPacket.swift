@@ -76,8 +76,15 @@ package struct RTPPacket: Sendable, Hashable {
     if paddingLength > 0 { first |= 0x20 }
     if extensions.isPresent { first |= 0x10 }
     buffer.reserveCapacity(minimumWritableBytes: byteCount)
-    buffer.writeMultipleIntegers(
-      first, (marker ? 0x80 : 0) | (payloadType & 0x7F), sequenceNumber, timestamp, ssrc)
+    // At once, because each separate write of an integer checks the buffer again.
+    buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: Self.fixedHeaderSize) { header in
+      header[0] = first
+      header[1] = (marker ? 0x80 : 0) | (payloadType & 0x7F)
+      header.storeBytes(of: sequenceNumber.bigEndian, toByteOffset: 2, as: UInt16.self)
+      header.storeBytes(of: timestamp.bigEndian, toByteOffset: 4, as: UInt32.self)
+      header.storeBytes(of: ssrc.bigEndian, toByteOffset: 8, as: UInt32.self)
+      return Self.fixedHeaderSize
+    }
     for source in sources { buffer.writeInteger(source) }
     extensions.write(into: &buffer)
     buffer.writeImmutableBuffer(payload)
