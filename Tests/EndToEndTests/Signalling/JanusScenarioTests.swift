@@ -127,6 +127,37 @@ extension EndToEnd {
         #expect(errors == [])
       }
     }
+
+    @Test("both videos of a publisher are recorded, with what it says of the second", .enabled(if: Machine.hasChromium))
+    func twoVideos() async throws {
+      try await Scenario.run("31g Janus and two videos") { scenario in
+        let janus = try await JanusProcess.start(in: scenario)
+        let folder = await scenario.recordings()
+        let recorder = try await scenario.bot("recorder", at: janus.address, inRoom + ["--record", folder.path])
+        let page = try await scenario.page(of: scenario.chromium(), camera: .refused)
+        try await page.open(Pages.url("janus-publisher.html").absoluteString)
+        _ = try await page.evaluate("janus.publish('ws://127.0.0.1:\(janus.port)', 1234, 'Zoë', 'slides')")
+        try await scenario.connected(recorder)
+        try await sleepOnEventLoop(for: .seconds(6))
+        _ = try await page.evaluate("janus.leave()")
+        try await scenario.logged(" user left ", by: recorder)
+        #expect(try await recorder.terminate().ending == .exit(0))
+        for name in ["Zoë", "Zoë.2"] {
+          let manifest = try JSON(
+            parsing: String(
+              contentsOf: URL(fileURLWithPath: folder.path).appendingPathComponent("\(name).json"), encoding: .utf8))
+          let video = try #require(manifest["tracks"].list.first { $0["kind"] == "video" })
+          let frames = video["frames"].int ?? 0
+          let read = try Recording(URL(fileURLWithPath: folder.path).appendingPathComponent("\(name).webm")).video?
+            .times.count
+          await scenario.note("\(name): \(frames) frames, content \(manifest["stream"]["content"].string ?? "unknown")")
+          #expect(frames > 40 && read == frames)
+          #expect(video["lost"] == 0 && video["decodeErrors"] == 0)
+          #expect(manifest["stream"]["content"].string == (name == "Zoë" ? nil : "slides"))
+          #expect(manifest["tracks"].list.count == (name == "Zoë" ? 2 : 1))
+        }
+      }
+    }
   }
 }
 
