@@ -39,13 +39,13 @@ struct ImpairedCall: Sendable {
   /// Joins both to a room and waits until they are connected; the network has no loss and a round-trip time of 50 ms.
   static func begin(
     in room: String, of server: Server, by browser: some Browser, camera: Camera = .flashing, seed: UInt64,
-    _ scenario: Scenario
+    _ arguments: [String] = [], _ scenario: Scenario
   ) async throws -> ImpairedCall {
     let relay = try await scenario.relay(to: server, seed: seed)
     await relay.impair(.init(delay: halfRoundTrip))
     let folder = await scenario.recordings(room)
     let bot = try await scenario.bot(
-      in: room, of: server, via: relay, ["--record", folder.path], name: "bot \(room)")
+      in: room, of: server, via: relay, ["--record", folder.path] + arguments, name: "bot \(room)")
     let call = try await scenario.call(in: browser, room: room, server: server, camera: camera)
     let user = try await call.joined()
     try await call.connected()

@@ -44,6 +44,22 @@ extension EndToEnd {
       }
     }
 
+    @Test("with 5 % random loss all packets of VP9 are recovered", .enabled(if: Machine.hasChromium))
+    func vp9UnderLoss() async throws {
+      try await Scenario.run("10c loss with VP9") { scenario in
+        let lines = [(room: "vp9-5", conditions: Conditions(loss: 0.05, delay: ImpairedCall.halfRoundTrip))]
+        try await sideBySide(
+          lines, by: scenario.chromium(), camera: .spottedFlashing, ["--video-codecs", "vp9"], in: scenario
+        ) { relay, conditions in
+          await relay.impair(conditions)
+          try await sleepOnEventLoop(for: .seconds(8))
+        } judge: { outcome, judgement, _ in
+          #expect(outcome.track("video")["codec"] == "vp9")
+          try await expectAllRecovered(outcome, judgement)
+        }
+      }
+    }
+
     @Test(
       "with 30 % random loss the recording decodes, is in sync and has the right length",
       .enabled(if: Machine.hasChromium))
@@ -95,18 +111,21 @@ extension EndToEnd {
     /// Runs one call for each line at the same time, each with its own page, relay and recording bot.
     ///
     /// - Parameters:
+    ///   - arguments: further ones of the bot.
     ///   - impair: changes the network of a call that was good for a second.
     ///   - judge: receives the outcome, and the start of the impairment in seconds since 1970.
     private func sideBySide(
       _ lines: [(room: String, conditions: Conditions)], by browser: some Browser, camera: Camera = .flashing,
-      in scenario: Scenario, impair: @escaping @Sendable (LossyRelay, Conditions) async throws -> Void,
+      _ arguments: [String] = [], in scenario: Scenario,
+      impair: @escaping @Sendable (LossyRelay, Conditions) async throws -> Void,
       judge: @escaping @Sendable (ImpairedCall.Outcome, Judgement, Double) async throws -> Void
     ) async throws {
       let server = try await scenario.server()
       var calls: [ImpairedCall] = []
       for (index, line) in lines.enumerated() {
         calls.append(
-          try await .begin(in: line.room, of: server, by: browser, camera: camera, seed: UInt64(100 + index), scenario))
+          try await .begin(
+            in: line.room, of: server, by: browser, camera: camera, seed: UInt64(100 + index), arguments, scenario))
       }
       try await sleepOnEventLoop(for: .seconds(1))
       let begun = Date().timeIntervalSince1970
