@@ -5,7 +5,7 @@ import Testing
 @testable import SocketIO
 
 @Suite struct CallControlTests {
-  private let start = ContinuousClock.now
+  private let start = MonotonicInstant.now
   private static let joined = CallControl.Action.deliver(.joined(id: "1", others: []))
 
   private func control(_ calls: [ParticipantID] = [], limit: Int = 256) -> CallControl {

@@ -6,7 +6,7 @@ import Testing
 @testable import SocketIO
 
 @Suite struct CallSignallingTests {
-  private let start = ContinuousClock.now
+  private let start = MonotonicInstant.now
   private static let open = #"0{"sid":"a","pingInterval":25000,"pingTimeout":5000,"maxPayload":100000}"#
   private static let login = CallSignalling.Action.send(#"42["login","{\"username\":\"1\"}"]"#)
 

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Offers during a call, such as for an ICE restart")
 struct RestartTests {
-  private let start = ContinuousClock.now
+  private let start = MonotonicInstant.now
   private let candidate = TrickledCandidate(candidate: "candidate:1", mid: "0", mLineIndex: 0)
 
   private func control(_ calls: [ParticipantID] = []) -> CallControl {

@@ -1,3 +1,4 @@
+import Media
 import Testing
 
 @testable import SocketIO
@@ -5,7 +6,7 @@ import Testing
 @Suite struct SessionTests {
   private static let open3 = #"0{"sid":"a","upgrades":[],"pingInterval":25000,"pingTimeout":5000}"#
   private static let open4 = #"0{"sid":"a","upgrades":[],"pingInterval":25000,"pingTimeout":5000,"maxPayload":100000}"#
-  private let start = ContinuousClock.now
+  private let start = MonotonicInstant.now
 
   @Test("a server that states a maximum payload is of revision 4, and is asked for the namespace at once")
   func serverStatesMaximum() {

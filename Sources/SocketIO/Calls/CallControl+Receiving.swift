@@ -1,9 +1,9 @@
-internal import Media
+package import Media
 internal import Signalling
 
 /// The messages of the server.
 extension CallControl {
-  package mutating func received(_ message: IncomingCallMessage, now: ContinuousClock.Instant) -> [Action] {
+  package mutating func received(_ message: IncomingCallMessage, now: MonotonicInstant) -> [Action] {
     guard isLoggedIn else {
       droppedCount &+= 1
       return [.ignored(.beforeLogin)]
@@ -22,7 +22,7 @@ extension CallControl {
   }
 
   /// An event arrived with an empty object. For a call that we made, the server does not know the user.
-  package mutating func receivedEmptyResponse(now: ContinuousClock.Instant) -> [Action] {
+  package mutating func receivedEmptyResponse(now: MonotonicInstant) -> [Action] {
     let requested = calls.compactMap { other, call in if case .requested = call { other } else { nil } }
     guard isLoggedIn, requested.count == 1, let other = requested.first else { return [] }
     calls[other] = nil
@@ -38,7 +38,7 @@ extension CallControl {
     }
   }
 
-  private mutating func called(by other: ParticipantID, now: ContinuousClock.Instant) -> [Action] {
+  private mutating func called(by other: ParticipantID, now: MonotonicInstant) -> [Action] {
     guard other != user else { return [.ignored(.requestOfOurselves)] }
     switch calls[other] {
     case .requested(let end, _) where other.text.utf8.lexicographicallyPrecedes(user.text.utf8):
@@ -61,7 +61,7 @@ extension CallControl {
     }
   }
 
-  private mutating func accept(_ other: ParticipantID, now: ContinuousClock.Instant) -> [Action] {
+  private mutating func accept(_ other: ParticipantID, now: MonotonicInstant) -> [Action] {
     calls[other] = .accepted(until: now + configuration.responseTimeout)
     plans[other]?.wasAccepted = true
     // A call of theirs takes the place of one that we would have made.
@@ -74,7 +74,7 @@ extension CallControl {
   }
 
   private mutating func responded(
-    _ other: ParticipantID, isAccepted: Bool, now: ContinuousClock.Instant
+    _ other: ParticipantID, isAccepted: Bool, now: MonotonicInstant
   ) -> [Action] {
     guard case .requested(_, let isCrossed)? = calls[other] else {
       droppedCount &+= 1
@@ -92,7 +92,7 @@ extension CallControl {
     return refused(other, "is busy, refused the call or is not known", now: now) + callNext(now: now)
   }
 
-  private mutating func hungUp(_ other: ParticipantID, now: ContinuousClock.Instant) -> [Action] {
+  private mutating func hungUp(_ other: ParticipantID, now: MonotonicInstant) -> [Action] {
     switch calls[other] {
     case .requested:
       calls[other] = nil

@@ -42,15 +42,15 @@ package struct CallControl: Sendable {
 
   enum Call: Sendable {
     /// We called. `isCrossed`: the other has called us too meanwhile.
-    case requested(until: ContinuousClock.Instant, isCrossed: Bool)
+    case requested(until: MonotonicInstant, isCrossed: Bool)
     /// We accepted, and the offer is to come.
-    case accepted(until: ContinuousClock.Instant)
+    case accepted(until: MonotonicInstant)
     case established
   }
 
   struct Plan: Sendable {
     var attempts = 0
-    var next: ContinuousClock.Instant?
+    var next: MonotonicInstant?
     var wasAccepted = false
     var reason = ""
   }
@@ -82,7 +82,7 @@ package struct CallControl: Sendable {
   // MARK: The connection
 
   /// The server accepted the login, for the first time or again. Calls in progress continue.
-  package mutating func loggedIn(now: ContinuousClock.Instant) -> [Action] {
+  package mutating func loggedIn(now: MonotonicInstant) -> [Action] {
     isLoggedIn = true
     // What was said while the server was lost is not known: the times begin again.
     for (other, call) in calls {
@@ -156,7 +156,7 @@ package struct CallControl: Sendable {
   }
 
   /// Ends the call with a user.
-  package mutating func hangUp(_ other: ParticipantID, now: ContinuousClock.Instant) -> [Action] {
+  package mutating func hangUp(_ other: ParticipantID, now: MonotonicInstant) -> [Action] {
     guard calls.removeValue(forKey: other) != nil else { return [] }
     waitingMessages[other] = nil
     plans[other]?.next = nil
@@ -167,9 +167,9 @@ package struct CallControl: Sendable {
   // MARK: Time
 
   /// When `poll` has something to do; nil if never.
-  package var deadline: ContinuousClock.Instant? {
+  package var deadline: MonotonicInstant? {
     guard isLoggedIn else { return nil }
-    let waiting = calls.values.compactMap { call -> ContinuousClock.Instant? in
+    let waiting = calls.values.compactMap { call -> MonotonicInstant? in
       switch call {
       case .requested(let end, _), .accepted(let end): end
       case .established: nil
@@ -179,7 +179,7 @@ package struct CallControl: Sendable {
   }
 
   /// Ends calls that were not answered, and makes those that are due.
-  package mutating func poll(now: ContinuousClock.Instant) -> [Action] {
+  package mutating func poll(now: MonotonicInstant) -> [Action] {
     guard isLoggedIn else { return [] }
     var actions: [Action] = []
     for (other, call) in calls {
@@ -203,7 +203,7 @@ package struct CallControl: Sendable {
   // MARK: Outgoing calls
 
   /// Calls the users who are still to be called, as far as the number of calls allows.
-  mutating func callNext(now: ContinuousClock.Instant) -> [Action] {
+  mutating func callNext(now: MonotonicInstant) -> [Action] {
     guard isLoggedIn, !isClosed else { return [] }
     var actions: [Action] = []
     for other in configuration.calls {
@@ -223,7 +223,7 @@ package struct CallControl: Sendable {
   }
 
   /// A user did not accept our call: they are called again, or given up.
-  mutating func refused(_ other: ParticipantID, _ reason: String, now: ContinuousClock.Instant) -> [Action] {
+  mutating func refused(_ other: ParticipantID, _ reason: String, now: MonotonicInstant) -> [Action] {
     guard var plan = plans[other] else { return [] }
     plan.reason = reason
     let name = other.text.printable(utf8Bytes: 64)

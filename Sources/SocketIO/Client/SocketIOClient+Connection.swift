@@ -1,5 +1,6 @@
 import HTTPTransport
 import Logging
+internal import Media
 import NIOCore
 import Signalling
 import Synchronization
@@ -8,7 +9,7 @@ import Synchronization
 extension SocketIOClient {
   /// Gives an input to the pure state and carries out what follows. Sends in the order of the calls, under the lock.
   func perform(
-    _ input: (inout CallSignalling, ContinuousClock.Instant) -> [CallSignalling.Action]
+    _ input: (inout CallSignalling, MonotonicInstant) -> [CallSignalling.Action]
   ) {
     let (notes, ignored) = state.withLock { state in
       carryOut(input(&state.signalling, .now), in: &state)
@@ -72,9 +73,9 @@ extension SocketIOClient {
         if let given = next { opened = given } else { opened = try await connector.connect(preferring: way) }
         next = nil
         way = opened.way
-        let start = ContinuousClock.now
+        let start = MonotonicInstant.now
         end = await follow(opened.transport)
-        if ContinuousClock.now - start >= options.backoffResetAge { backoff.reset() }
+        if MonotonicInstant.now - start >= options.backoffResetAge { backoff.reset() }
       } catch {
         if case .unauthorized(let text) = error { end = .loginRefused(text) } else { end = .lost(error.description) }
       }

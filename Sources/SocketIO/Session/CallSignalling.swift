@@ -27,7 +27,7 @@ package struct CallSignalling: Sendable {
 
   private enum Login: Sendable {
     case notSent
-    case sent(until: ContinuousClock.Instant, EngineIOGeneration)
+    case sent(until: MonotonicInstant, EngineIOGeneration)
     case accepted
   }
 
@@ -53,7 +53,7 @@ package struct CallSignalling: Sendable {
   /// A connection was opened.
   ///
   /// - Parameter generation: the revision of the server, if it is known.
-  package mutating func opened(generation: EngineIOGeneration?, now: ContinuousClock.Instant) {
+  package mutating func opened(generation: EngineIOGeneration?, now: MonotonicInstant) {
     session = SocketIOSession(generation: generation, configuration: configuration, now: now)
     login = .notSent
   }
@@ -66,19 +66,19 @@ package struct CallSignalling: Sendable {
   }
 
   /// A packet of Engine.IO arrived.
-  package mutating func received(_ packet: String, now: ContinuousClock.Instant) -> [Action] {
+  package mutating func received(_ packet: String, now: MonotonicInstant) -> [Action] {
     guard let actions = session?.received(packet, now: now) else { return [] }
     return carryOut(actions, now: now)
   }
 
   /// When `poll` has something to do.
-  package var deadline: ContinuousClock.Instant? {
+  package var deadline: MonotonicInstant? {
     var deadlines = [session?.deadline, calls.deadline].compactMap(\.self)
     if case .sent(let end, _) = login { deadlines.append(end) }
     return deadlines.min()
   }
 
-  package mutating func poll(now: ContinuousClock.Instant) -> [Action] {
+  package mutating func poll(now: MonotonicInstant) -> [Action] {
     guard let actions = session?.poll(now: now) else { return [] }
     var result = carryOut(actions, now: now)
     if case .sent(let end, _) = login, end <= now {
@@ -94,7 +94,7 @@ package struct CallSignalling: Sendable {
     carryOut(calls.send(message, to: other))
   }
 
-  package mutating func hangUp(_ other: ParticipantID, now: ContinuousClock.Instant) -> [Action] {
+  package mutating func hangUp(_ other: ParticipantID, now: MonotonicInstant) -> [Action] {
     carryOut(calls.hangUp(other, now: now))
   }
 
@@ -108,7 +108,7 @@ package struct CallSignalling: Sendable {
   // MARK: Actions
 
   private mutating func carryOut(
-    _ actions: [SocketIOSession.Action], now: ContinuousClock.Instant
+    _ actions: [SocketIOSession.Action], now: MonotonicInstant
   ) -> [Action] {
     var result: [Action] = []
     for action in actions {
@@ -130,7 +130,7 @@ package struct CallSignalling: Sendable {
   }
 
   private mutating func received(
-    _ name: String, _ arguments: [JSONValue], now: ContinuousClock.Instant
+    _ name: String, _ arguments: [JSONValue], now: MonotonicInstant
   ) -> [Action] {
     do throws(SocketIOParseError) {
       let message = try IncomingCallMessage(parsing: name, arguments: arguments)
@@ -149,7 +149,7 @@ package struct CallSignalling: Sendable {
   }
 
   private mutating func loginAnswered(
-    _ isAccepted: Bool, _ iceServers: SignalledICEServers?, now: ContinuousClock.Instant
+    _ isAccepted: Bool, _ iceServers: SignalledICEServers?, now: MonotonicInstant
   ) -> [Action] {
     guard case .sent(_, let generation) = login else { return [] }
     if isAccepted {

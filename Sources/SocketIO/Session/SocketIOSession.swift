@@ -1,4 +1,4 @@
-internal import Media
+package import Media
 
 /// One connection to a Socket.IO server: the handshakes of Engine.IO and of the root namespace, pings and time-outs.
 /// Pure.
@@ -35,9 +35,9 @@ package struct SocketIOSession: Sendable {
   }
 
   private enum State: Sendable {
-    case waitingForOpen(until: ContinuousClock.Instant)
+    case waitingForOpen(until: MonotonicInstant)
     /// `ask`: when we ask for the namespace; nil after that, and with a server of revision 3.
-    case waitingForNamespace(until: ContinuousClock.Instant, ask: ContinuousClock.Instant?)
+    case waitingForNamespace(until: MonotonicInstant, ask: MonotonicInstant?)
     case connected
     case ended
   }
@@ -49,13 +49,13 @@ package struct SocketIOSession: Sendable {
   private var pingInterval: Duration = .seconds(25)
   private var pingTimeout: Duration = .seconds(20)
   /// When the last packet arrived.
-  private var heard: ContinuousClock.Instant
+  private var heard: MonotonicInstant
   /// When we send the next ping, in revision 3.
-  private var nextPing: ContinuousClock.Instant?
+  private var nextPing: MonotonicInstant?
 
   /// - Parameter generation: the revision of the server, if it is known; otherwise it is found.
   package init(
-    generation: EngineIOGeneration?, configuration: Configuration = Configuration(), now: ContinuousClock.Instant
+    generation: EngineIOGeneration?, configuration: Configuration = Configuration(), now: MonotonicInstant
   ) {
     self.generation = generation
     self.configuration = configuration
@@ -68,7 +68,7 @@ package struct SocketIOSession: Sendable {
   // MARK: Packets
 
   /// Handles a packet of Engine.IO.
-  package mutating func received(_ text: String, now: ContinuousClock.Instant) -> [Action] {
+  package mutating func received(_ text: String, now: MonotonicInstant) -> [Action] {
     if case .ended = state { return [] }
     heard = now
     do throws(SocketIOParseError) {
@@ -83,7 +83,7 @@ package struct SocketIOSession: Sendable {
   }
 
   private mutating func received(
-    _ packet: EngineIOPacket, now: ContinuousClock.Instant
+    _ packet: EngineIOPacket, now: MonotonicInstant
   ) throws(SocketIOParseError) -> [Action] {
     switch packet.kind {
     case .open:
@@ -103,7 +103,7 @@ package struct SocketIOSession: Sendable {
   }
 
   private mutating func opened(
-    _ handshake: EngineIOHandshake, until end: ContinuousClock.Instant, now: ContinuousClock.Instant
+    _ handshake: EngineIOHandshake, until end: MonotonicInstant, now: MonotonicInstant
   ) -> [Action] {
     pingInterval = handshake.pingInterval
     pingTimeout = handshake.pingTimeout
@@ -123,7 +123,7 @@ package struct SocketIOSession: Sendable {
   }
 
   private mutating func received(
-    _ packet: SocketIOPacket, now: ContinuousClock.Instant
+    _ packet: SocketIOPacket, now: MonotonicInstant
   ) throws(SocketIOParseError) -> [Action] {
     guard packet.namespace == "/" else { return [] }
     switch packet.kind {
@@ -164,7 +164,7 @@ package struct SocketIOSession: Sendable {
   // MARK: Time
 
   /// When `poll` has something to do.
-  package var deadline: ContinuousClock.Instant? {
+  package var deadline: MonotonicInstant? {
     let silence = heard + pingInterval + pingTimeout
     switch state {
     case .waitingForOpen(let end): return end
@@ -174,7 +174,7 @@ package struct SocketIOSession: Sendable {
     }
   }
 
-  package mutating func poll(now: ContinuousClock.Instant) -> [Action] {
+  package mutating func poll(now: MonotonicInstant) -> [Action] {
     switch state {
     case .ended:
       return []

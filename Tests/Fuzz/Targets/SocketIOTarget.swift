@@ -80,7 +80,7 @@ enum SocketIOTarget {
     if areOutgoing { configuration.calls = ["2", "3"] }
     var signalling = CallSignalling(calls: CallControl(user: "1", configuration: configuration))
     var ledger = SignallingLedger()
-    var now = ContinuousClock.now
+    var now = MonotonicInstant.now
     signalling.opened(generation: generation, now: now)
     for line in lines where !ledger.isClosed {
       var actions: [CallSignalling.Action] = []
