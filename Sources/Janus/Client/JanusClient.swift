@@ -165,7 +165,7 @@ public final class JanusClient: SignallingClient {
   ///
   /// - Returns: the wait until the next call, or nil if the connection has ended.
   private func poll(_ socket: WebSocketClient) -> Duration? {
-    let now = ContinuousClock.now
+    let now = MonotonicInstant.now
     let (output, deadline) = shared.withLock { shared in
       let output = shared.session.poll(
         now: now, isConnectionUsable: !shared.session.awaitsAcknowledgement || socket.hasLocalAddress)
@@ -265,7 +265,7 @@ public final class JanusClient: SignallingClient {
           ticking = open(socket)
         }
         next = nil
-        let start = ContinuousClock.now
+        let start = MonotonicInstant.now
         var ending = await run(socket, untilJoined: true)
         if ending == nil {
           former?.close()
@@ -291,7 +291,7 @@ public final class JanusClient: SignallingClient {
           retriesAtOnce = true
         case .left, nil: reason = ""
         }
-        if ContinuousClock.now - start >= options.backoffResetAge { backoff.reset() }
+        if MonotonicInstant.now - start >= options.backoffResetAge { backoff.reset() }
       } catch {
         reason = error.description
       }

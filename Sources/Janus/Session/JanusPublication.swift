@@ -4,7 +4,7 @@ internal import Signalling
 /// What we publish, seen as a participant who receives it.
 struct JanusPublication: Sendable {
   var participant: ParticipantID
-  var announced: ContinuousClock.Instant
+  var announced: MonotonicInstant
   /// The certificate of the connection that was offered; nil before the first offer. Later offers are sent with
   /// `configure`.
   var fingerprint: String?
@@ -25,7 +25,7 @@ struct JanusPublication: Sendable {
 
 extension JanusSession {
   /// Begins a publication. Each has an id of its own, so that the peer makes a new connection for it.
-  mutating func newPublication(now: ContinuousClock.Instant) -> SignalledParticipant {
+  mutating func newPublication(now: MonotonicInstant) -> SignalledParticipant {
     publicationCount &+= 1
     let id = publicationCount == 1 ? "publisher" : "publisher-\(publicationCount)"
     let publication = JanusPublication(participant: ParticipantID(id), announced: now)
@@ -36,7 +36,7 @@ extension JanusSession {
   /// Returns the publication of a session that was claimed, or a new one if the old one was not complete. An offer that
   /// may not have arrived is sent again.
   mutating func continuedPublication(
-    now: ContinuousClock.Instant, into output: inout JanusOutput
+    now: MonotonicInstant, into output: inout JanusOutput
   ) -> SignalledParticipant {
     if let publication {
       if publication.isAnswered {
@@ -52,7 +52,7 @@ extension JanusSession {
   ///
   /// - Parameter isRepeated: whether the same offer may have been lost with its connection.
   mutating func publish(
-    _ sdp: String, isRepeated: Bool = false, now: ContinuousClock.Instant, into output: inout JanusOutput
+    _ sdp: String, isRepeated: Bool = false, now: MonotonicInstant, into output: inout JanusOutput
   ) {
     guard let roomHandle, let publication else { return }
     let offer = JanusDescription(type: "offer", sdp: sdp)
@@ -118,7 +118,7 @@ extension JanusSession {
 
   /// Handles the end of the WebRTC connection on which we publish: another one is begun, unless it ended at once.
   mutating func publishingEnded(
-    reason: String, now: ContinuousClock.Instant, into output: inout JanusOutput
+    reason: String, now: MonotonicInstant, into output: inout JanusOutput
   ) {
     guard let former = publication else { return }
     publication = nil

@@ -66,9 +66,9 @@ struct JanusRequests: Sendable {
 
   private struct Waiting: Sendable {
     var kind: Kind
-    var deadline: ContinuousClock.Instant
+    var deadline: MonotonicInstant
     /// When the server must have acknowledged the request; nil if it need not, or has done it.
-    var acknowledgementDeadline: ContinuousClock.Instant?
+    var acknowledgementDeadline: MonotonicInstant?
   }
 
   private var waiting: [UInt64: Waiting] = [:]
@@ -79,7 +79,7 @@ struct JanusRequests: Sendable {
   /// - Parameter acknowledgementDeadline: when the server must have acknowledged it; nil if that is not checked.
   /// - Returns: its transaction.
   mutating func add(
-    _ kind: Kind, deadline: ContinuousClock.Instant, acknowledgementDeadline: ContinuousClock.Instant? = nil
+    _ kind: Kind, deadline: MonotonicInstant, acknowledgementDeadline: MonotonicInstant? = nil
   ) -> String {
     last &+= 1
     waiting[last] = Waiting(kind: kind, deadline: deadline, acknowledgementDeadline: acknowledgementDeadline)
@@ -123,18 +123,18 @@ struct JanusRequests: Sendable {
   mutating func removeAll() { waiting.removeAll() }
 
   /// Removes and returns the requests whose time-out has passed, in the order of their transactions.
-  mutating func removeExpired(now: ContinuousClock.Instant) -> [Kind] {
+  mutating func removeExpired(now: MonotonicInstant) -> [Kind] {
     let expired = waiting.filter { $0.value.deadline <= now }.sorted { $0.key < $1.key }
     for (number, _) in expired { waiting[number] = nil }
     return expired.map(\.value.kind)
   }
 
   /// When the first acknowledgement is due; nil if none is awaited.
-  var acknowledgementDeadline: ContinuousClock.Instant? {
+  var acknowledgementDeadline: MonotonicInstant? {
     waiting.values.lazy.compactMap(\.acknowledgementDeadline).min()
   }
 
-  var deadline: ContinuousClock.Instant? {
+  var deadline: MonotonicInstant? {
     let response = waiting.values.lazy.map(\.deadline).min()
     return [response, acknowledgementDeadline].compactMap { $0 }.min()
   }

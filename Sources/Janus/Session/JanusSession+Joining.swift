@@ -3,7 +3,7 @@ internal import Signalling
 
 /// The way into the room, and the responses on it.
 extension JanusSession {
-  mutating func create(now: ContinuousClock.Instant, into output: inout JanusOutput) {
+  mutating func create(now: MonotonicInstant, into output: inout JanusOutput) {
     forgetSession()
     state = .creating
     request("create", .create, now: now, into: &output)
@@ -23,7 +23,7 @@ extension JanusSession {
   }
 
   mutating func succeeded(
-    _ kind: JanusRequests.Kind, id: UInt64?, now: ContinuousClock.Instant, into output: inout JanusOutput
+    _ kind: JanusRequests.Kind, id: UInt64?, now: MonotonicInstant, into output: inout JanusOutput
   ) {
     switch kind {
     case .create:
@@ -53,7 +53,7 @@ extension JanusSession {
   }
 
   mutating func failed(
-    _ kind: JanusRequests.Kind, _ error: JanusError, now: ContinuousClock.Instant, into output: inout JanusOutput
+    _ kind: JanusRequests.Kind, _ error: JanusError, now: MonotonicInstant, into output: inout JanusOutput
   ) {
     if state == .joined,
       error.code == JanusError.sessionNotFound
@@ -98,14 +98,14 @@ extension JanusSession {
   }
 
   mutating func attach(
-    _ kind: JanusRequests.Kind, now: ContinuousClock.Instant, into output: inout JanusOutput
+    _ kind: JanusRequests.Kind, now: MonotonicInstant, into output: inout JanusOutput
   ) {
     var request = JanusRequest("attach")
     request.plugin = "janus.plugin.videoroom"
     send(request, kind, now: now, into: &output)
   }
 
-  private mutating func join(now: ContinuousClock.Instant, into output: inout JanusOutput) {
+  private mutating func join(now: MonotonicInstant, into output: inout JanusOutput) {
     guard let roomHandle else { return }
     var body = JanusRequest.Body("join")
     body.ptype = "publisher"
@@ -118,7 +118,7 @@ extension JanusSession {
 
   /// Handles the join of a new session.
   mutating func joined(
-    as id: JanusID, privateID: UInt64?, feeds: [JanusFeedInfo], now: ContinuousClock.Instant,
+    as id: JanusID, privateID: UInt64?, feeds: [JanusFeedInfo], now: MonotonicInstant,
     into output: inout JanusOutput
   ) {
     ourID = id
@@ -135,7 +135,7 @@ extension JanusSession {
 
   /// Handles the list of those who publish, in a session that was claimed: calls in progress continue.
   mutating func listed(
-    _ feeds: [JanusFeedInfo], now: ContinuousClock.Instant, into output: inout JanusOutput
+    _ feeds: [JanusFeedInfo], now: MonotonicInstant, into output: inout JanusOutput
   ) {
     guard let ourID else { return create(now: now, into: &output) }
     let present = Set(feeds.map { Self.participantID(of: $0.id) })
@@ -156,7 +156,7 @@ extension JanusSession {
   }
 
   private mutating func settle(
-    as id: JanusID, others: [SignalledParticipant], gone: [ParticipantID], now: ContinuousClock.Instant,
+    as id: JanusID, others: [SignalledParticipant], gone: [ParticipantID], now: MonotonicInstant,
     into output: inout JanusOutput
   ) {
     state = .joined

@@ -5,7 +5,7 @@ internal import Signalling
 extension JanusSession {
   mutating func roomEvent(
     _ event: VideoRoomEvent, response: JanusRequests.Kind?, description: JanusDescription?,
-    now: ContinuousClock.Instant, into output: inout JanusOutput
+    now: MonotonicInstant, into output: inout JanusOutput
   ) {
     if let description { publishingAnswered(description, response: response, into: &output) }
     switch event {
@@ -45,7 +45,7 @@ extension JanusSession {
   ///
   /// - Returns: the participant, if the feed is new.
   mutating func add(
-    _ feed: JanusFeedInfo, now: ContinuousClock.Instant, into output: inout JanusOutput
+    _ feed: JanusFeedInfo, now: MonotonicInstant, into output: inout JanusOutput
   ) -> SignalledParticipant? {
     guard feed.id != ourID else { return nil }
     let participant = Self.participantID(of: feed.id)
@@ -75,7 +75,7 @@ extension JanusSession {
 
   /// Removes a feed, reports it and releases its handle.
   mutating func remove(
-    _ participant: ParticipantID, now: ContinuousClock.Instant, into output: inout JanusOutput
+    _ participant: ParticipantID, now: MonotonicInstant, into output: inout JanusOutput
   ) {
     guard let subscription = subscriptions.removeValue(forKey: participant) else { return }
     requests.removeAll(of: participant)

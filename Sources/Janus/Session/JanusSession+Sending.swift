@@ -4,7 +4,7 @@ package import Signalling
 extension JanusSession {
   /// Sends a message of the peer. It is discarded if it has no meaning in the state of its participant.
   package mutating func send(
-    _ message: SignallingMessage, to participant: ParticipantID, now: ContinuousClock.Instant
+    _ message: SignallingMessage, to participant: ParticipantID, now: MonotonicInstant
   ) -> JanusOutput {
     var output = JanusOutput()
     let isPublication = participant == publication?.participant
@@ -50,7 +50,7 @@ extension JanusSession {
   }
 
   /// Notes that the peer has ended its connection to a participant. A feed is subscribed to again.
-  package mutating func hangUp(_ participant: ParticipantID, now: ContinuousClock.Instant) -> JanusOutput {
+  package mutating func hangUp(_ participant: ParticipantID, now: MonotonicInstant) -> JanusOutput {
     var output = JanusOutput()
     guard subscriptions[participant]?.isConnected == true else { return output }
     if state == .joined {

@@ -6,7 +6,7 @@ extension JanusSession {
   // MARK: Responses
 
   mutating func attached(
-    _ handle: UInt64?, of participant: ParticipantID, now: ContinuousClock.Instant, into output: inout JanusOutput
+    _ handle: UInt64?, of participant: ParticipantID, now: MonotonicInstant, into output: inout JanusOutput
   ) {
     guard let handle, handle != roomHandle, handles[handle] == nil else {
       return ignore("The server assigns a handle that is missing or in use.", into: &output)
@@ -34,7 +34,7 @@ extension JanusSession {
 
   mutating func subscriptionEvent(
     _ event: VideoRoomEvent, handle: UInt64, response: JanusRequests.Kind?, description: JanusDescription?,
-    now: ContinuousClock.Instant, into output: inout JanusOutput
+    now: MonotonicInstant, into output: inout JanusOutput
   ) {
     guard let participant = handles[handle], var subscription = subscriptions[participant] else {
       return ignore("An event belongs to no handle of ours.", into: &output)
@@ -69,7 +69,7 @@ extension JanusSession {
   }
 
   mutating func subscribingFailed(
-    to participant: ParticipantID, _ error: JanusError, now: ContinuousClock.Instant, into output: inout JanusOutput
+    to participant: ParticipantID, _ error: JanusError, now: MonotonicInstant, into output: inout JanusOutput
   ) {
     guard subscriptions[participant] != nil else { return }
     if error.code == JanusError.noSuchFeed {
@@ -85,7 +85,7 @@ extension JanusSession {
 
   /// Sends our answer to the server's offer.
   mutating func start(
-    _ sdp: String, of participant: ParticipantID, now: ContinuousClock.Instant, into output: inout JanusOutput
+    _ sdp: String, of participant: ParticipantID, now: MonotonicInstant, into output: inout JanusOutput
   ) {
     guard var subscription = subscriptions[participant], case .offered(let handle) = subscription.state else {
       return output.note("An answer is discarded, because the server awaits none.")
@@ -99,7 +99,7 @@ extension JanusSession {
   }
 
   private mutating func chooseLayers(
-    of participant: ParticipantID, now: ContinuousClock.Instant, into output: inout JanusOutput
+    of participant: ParticipantID, now: MonotonicInstant, into output: inout JanusOutput
   ) {
     guard let subscription = subscriptions[participant], let handle = subscription.handle else { return }
     var body = JanusRequest.Body("configure")
@@ -120,7 +120,7 @@ extension JanusSession {
   /// Follows a change of a feed's name or streams. Streams that are new are added to the subscription; for those that
   /// have ended, the server offers by itself.
   mutating func change(
-    _ participant: ParticipantID, to feed: JanusFeedInfo, now: ContinuousClock.Instant,
+    _ participant: ParticipantID, to feed: JanusFeedInfo, now: MonotonicInstant,
     into output: inout JanusOutput
   ) {
     guard var subscription = subscriptions[participant] else { return }
@@ -142,7 +142,7 @@ extension JanusSession {
   /// - Parameter isRepeated: whether an earlier request may have been lost with its connection. If it was not, the server waits
   ///   for the answer to an offer that was lost, and offers nothing more.
   mutating func requestRestart(
-    of participant: ParticipantID, isRepeated: Bool, now: ContinuousClock.Instant, into output: inout JanusOutput
+    of participant: ParticipantID, isRepeated: Bool, now: MonotonicInstant, into output: inout JanusOutput
   ) {
     guard case .started(let handle) = subscriptions[participant]?.state else {
       subscriptions[participant]?.restart = .wanted
@@ -158,7 +158,7 @@ extension JanusSession {
 
   /// Handles the refusal of a restart: the connection goes on over the present path, unless the server has none.
   mutating func restartFailed(
-    of participant: ParticipantID, _ error: JanusError, now: ContinuousClock.Instant, into output: inout JanusOutput
+    of participant: ParticipantID, _ error: JanusError, now: MonotonicInstant, into output: inout JanusOutput
   ) {
     subscriptions[participant]?.restart = .none
     if error.code == JanusError.handleNotFound {
@@ -170,18 +170,18 @@ extension JanusSession {
 
   /// Handles a repeated restart without an offer: subscribes again, because this connection gets no offers any more.
   mutating func restartPostponed(
-    of participant: ParticipantID, now: ContinuousClock.Instant, into output: inout JanusOutput
+    of participant: ParticipantID, now: MonotonicInstant, into output: inout JanusOutput
   ) {
     output.note("The server does not restart ICE for \(participant.text.printable()); we subscribe again.")
     resubscribe(to: participant, after: .zero, now: now, into: &output)
   }
 
-  mutating func connected(handle: UInt64, now: ContinuousClock.Instant) {
+  mutating func connected(handle: UInt64, now: MonotonicInstant) {
     if let participant = handles[handle] { subscriptions[participant]?.connectedSince = now }
   }
 
   mutating func hungUp(
-    handle: UInt64, reason: String, now: ContinuousClock.Instant, into output: inout JanusOutput
+    handle: UInt64, reason: String, now: MonotonicInstant, into output: inout JanusOutput
   ) {
     if handle == roomHandle { return publishingEnded(reason: reason, now: now, into: &output) }
     guard let participant = handles[handle] else { return }
@@ -190,7 +190,7 @@ extension JanusSession {
     resubscribe(to: participant, now: now, into: &output)
   }
 
-  mutating func detached(handle: UInt64, now: ContinuousClock.Instant, into output: inout JanusOutput) {
+  mutating func detached(handle: UInt64, now: MonotonicInstant, into output: inout JanusOutput) {
     if handle == roomHandle {
       releaseDeadline = releaseDeadline ?? now + Self.releaseDelay
       return
@@ -206,7 +206,7 @@ extension JanusSession {
   ///
   /// - Parameter delay: the wait; nil for one that grows from attempt to attempt.
   mutating func resubscribe(
-    to participant: ParticipantID, after delay: Duration? = nil, now: ContinuousClock.Instant,
+    to participant: ParticipantID, after delay: Duration? = nil, now: MonotonicInstant,
     into output: inout JanusOutput
   ) {
     guard var subscription = subscriptions[participant] else { return }
@@ -218,7 +218,7 @@ extension JanusSession {
   }
 
   /// Subscribes to the feeds whose wait is over.
-  mutating func subscribeAgain(now: ContinuousClock.Instant, into output: inout JanusOutput) {
+  mutating func subscribeAgain(now: MonotonicInstant, into output: inout JanusOutput) {
     for (participant, subscription) in subscriptions {
       guard case .waiting(let time) = subscription.state, time <= now else { continue }
       subscriptions[participant]?.state = .attaching

@@ -1,4 +1,4 @@
-internal import Media
+package import Media
 internal import Signalling
 
 /// Our session with Janus and our place in a room: messages, calls and `now` come in, requests and events go out. Pure.
@@ -41,17 +41,17 @@ package struct JanusSession: Sendable {
   var formerParticipants: [ParticipantID] = []
 
   var requests = JanusRequests()
-  var joinDeadline: ContinuousClock.Instant?
+  var joinDeadline: MonotonicInstant?
   /// When the release of our place counts as the reason for the end. A server that ends a session because it heard no
   /// keep-alive may say first that it releases the handles, and then why.
-  var releaseDeadline: ContinuousClock.Instant?
+  var releaseDeadline: MonotonicInstant?
   static let releaseDelay = Duration.milliseconds(500)
   /// How long the acknowledgement of a restart may take. Janus sends it before it acts on the request. If it is missing,
   /// the WebSocket probably used the network that was lost.
   static let acknowledgementTimeout = Duration.seconds(2)
   /// How long the server may take to offer a restart that is requested again in a claimed session.
   static let repeatedRestartTimeout = Duration.seconds(5)
-  var nextKeepalive: ContinuousClock.Instant?
+  var nextKeepalive: MonotonicInstant?
   /// The number of messages that were ignored: for unknown handles or transactions, or without a meaning.
   package private(set) var ignoredCount = 0
 
@@ -64,7 +64,7 @@ package struct JanusSession: Sendable {
   // MARK: Calls of the owner
 
   /// Begins on a new connection. A session of the last connection is claimed, because some servers keep it for a while.
-  package mutating func opened(now: ContinuousClock.Instant) -> JanusOutput {
+  package mutating func opened(now: MonotonicInstant) -> JanusOutput {
     var output = JanusOutput()
     joinDeadline = now + configuration.joinTimeout
     if sessionID != nil, roomHandle != nil {
@@ -86,7 +86,7 @@ package struct JanusSession: Sendable {
   }
 
   /// Leaves the room. The output's `ending` follows when the server has confirmed it.
-  package mutating func leave(now: ContinuousClock.Instant) -> JanusOutput {
+  package mutating func leave(now: MonotonicInstant) -> JanusOutput {
     var output = JanusOutput()
     guard state != .closed, sessionID != nil else {
       output.ending = .left
@@ -104,7 +104,7 @@ package struct JanusSession: Sendable {
   }
 
   /// The time of the next call of `poll`; nil while nothing is expected.
-  package var deadline: ContinuousClock.Instant? {
+  package var deadline: MonotonicInstant? {
     var times = [joinDeadline, releaseDeadline, nextKeepalive, requests.deadline].compactMap { $0 }
     if state == .joined {
       for case .waiting(let time) in subscriptions.values.lazy.map(\.state) { times.append(time) }
@@ -118,7 +118,7 @@ package struct JanusSession: Sendable {
   /// Does what is due. It returns no events.
   ///
   /// - Parameter isConnectionUsable: false if nothing can be sent on the connection any more.
-  package mutating func poll(now: ContinuousClock.Instant, isConnectionUsable: Bool = true) -> JanusOutput {
+  package mutating func poll(now: MonotonicInstant, isConnectionUsable: Bool = true) -> JanusOutput {
     var output = JanusOutput()
     if let joinDeadline, joinDeadline <= now {
       // A session that is not continued in time is not claimed again.
@@ -168,7 +168,7 @@ package struct JanusSession: Sendable {
 
   // MARK: Messages
 
-  package mutating func received(_ message: JanusMessage, now: ContinuousClock.Instant) -> JanusOutput {
+  package mutating func received(_ message: JanusMessage, now: MonotonicInstant) -> JanusOutput {
     var output = JanusOutput()
     switch message {
     case .ack(let transaction):
@@ -235,7 +235,7 @@ package struct JanusSession: Sendable {
 
   mutating func send(
     _ request: JanusRequest, _ kind: JanusRequests.Kind, timeout: Duration? = nil, mustBeAcknowledged: Bool = false,
-    now: ContinuousClock.Instant, into output: inout JanusOutput
+    now: MonotonicInstant, into output: inout JanusOutput
   ) {
     var request = request
     request.transaction = requests.add(
@@ -248,14 +248,14 @@ package struct JanusSession: Sendable {
   }
 
   mutating func request(
-    _ name: String, _ kind: JanusRequests.Kind, now: ContinuousClock.Instant, into output: inout JanusOutput
+    _ name: String, _ kind: JanusRequests.Kind, now: MonotonicInstant, into output: inout JanusOutput
   ) {
     send(JanusRequest(name), kind, now: now, into: &output)
   }
 
   mutating func send(
     _ body: JanusRequest.Body, to handle: UInt64, _ kind: JanusRequests.Kind, description: JanusDescription? = nil,
-    timeout: Duration? = nil, mustBeAcknowledged: Bool = false, now: ContinuousClock.Instant,
+    timeout: Duration? = nil, mustBeAcknowledged: Bool = false, now: MonotonicInstant,
     into output: inout JanusOutput
   ) {
     var request = JanusRequest("message")
@@ -265,7 +265,7 @@ package struct JanusSession: Sendable {
     send(request, kind, timeout: timeout, mustBeAcknowledged: mustBeAcknowledged, now: now, into: &output)
   }
 
-  mutating func detach(_ handle: UInt64, now: ContinuousClock.Instant, into output: inout JanusOutput) {
+  mutating func detach(_ handle: UInt64, now: MonotonicInstant, into output: inout JanusOutput) {
     handles[handle] = nil
     var request = JanusRequest("detach")
     request.handleID = handle

@@ -20,7 +20,7 @@ struct JanusSubscription: Sendable {
     /// The server has confirmed our answer.
     case started(handle: UInt64)
     /// The next attempt follows at this time.
-    case waiting(until: ContinuousClock.Instant)
+    case waiting(until: MonotonicInstant)
   }
 
   /// An ICE restart that the server has not offered yet. Janus postpones one that is requested while it waits for our answer
@@ -49,7 +49,7 @@ struct JanusSubscription: Sendable {
   /// The wait before the next attempt.
   var retryDelay = Self.minimumRetryDelay
   /// When the WebRTC connection was established.
-  var connectedSince: ContinuousClock.Instant?
+  var connectedSince: MonotonicInstant?
 
   static let minimumRetryDelay = Duration.seconds(1)
   static let maximumRetryDelay = Duration.seconds(30)
@@ -101,7 +101,7 @@ struct JanusSubscription: Sendable {
   }
 
   /// Schedules the next attempt.
-  mutating func retry(now: ContinuousClock.Instant) {
+  mutating func retry(now: MonotonicInstant) {
     if let connectedSince, now - connectedSince >= Self.lasting { retryDelay = Self.minimumRetryDelay }
     connectedSince = nil
     state = .waiting(until: now + retryDelay)

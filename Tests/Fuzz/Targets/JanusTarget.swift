@@ -68,7 +68,7 @@ enum JanusTarget {
   /// The session with an owner that offers and answers at once, and reconnects when it should.
   private struct Call {
     var session: JanusSession
-    var now = ContinuousClock.now
+    var now = MonotonicInstant.now
     private var ledger = SignallingLedger()
     private var transactions: Set<String> = []
     private let secret: String?

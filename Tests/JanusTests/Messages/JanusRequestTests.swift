@@ -1,3 +1,4 @@
+import Media
 import Signalling
 import Testing
 

@@ -7,7 +7,7 @@ import Testing
 /// A session in a simulated room: it answers the session's requests as Janus 1.1.2 does, and advances a manual clock.
 struct SimulatedRoom {
   var session: JanusSession
-  var now = ContinuousClock.now
+  var now = MonotonicInstant.now
   /// What the session sent and has not been looked at, in order.
   var requests: [JanusRequest] = []
   var events: [SignallingEvent] = []
