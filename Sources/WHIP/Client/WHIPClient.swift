@@ -149,7 +149,7 @@ public final class WHIPClient: SignallingClient {
     var timer: Task<Void, Never>?
     defer { timer?.cancel() }
     for await input in inputs {
-      let now = ContinuousClock.now
+      let now = MonotonicInstant.now
       let actions =
         switch input {
         case .send(let message, let participant): session.send(message, to: participant, now: now)
@@ -162,7 +162,7 @@ public final class WHIPClient: SignallingClient {
       timer?.cancel()
       timer = session.deadline.map { deadline in
         Task { [input = self.input] in
-          do { try await Task.sleep(until: deadline, clock: .continuous) } catch { return }
+          do { try await Task.sleep(until: deadline.instant, clock: .continuous) } catch { return }
           input.yield(.time)
         }
       }

@@ -1,6 +1,6 @@
 package import HTTPTransport
 import Logging
-import Media
+package import Media
 import NIOCore
 import NIOHTTP1
 import Signalling
@@ -8,7 +8,7 @@ import Signalling
 /// Responses of the server. Unknown codes mean what their first digit means (RFC 9725, 4.1).
 extension WHIPSession {
   package mutating func responded(
-    to request: Int, _ result: Result<HTTPResponse, HTTPError>, now: ContinuousClock.Instant
+    to request: Int, _ result: Result<HTTPResponse, HTTPError>, now: MonotonicInstant
   ) -> [Action] {
     if closingRequests.remove(request) != nil { return [] }
     if request == trickleRequest { return trickleResponded(result, now: now) }
@@ -34,7 +34,7 @@ extension WHIPSession {
 
   private mutating func postResponded(
     _ result: Result<HTTPResponse, HTTPError>, url: HTTPURL, redirects: Int, offer: String,
-    now: ContinuousClock.Instant
+    now: MonotonicInstant
   ) -> [Action] {
     let response: HTTPResponse
     switch result {
@@ -65,7 +65,7 @@ extension WHIPSession {
   }
 
   private mutating func accepted(
-    _ response: HTTPResponse, url: HTTPURL, offer: String, now: ContinuousClock.Instant
+    _ response: HTTPResponse, url: HTTPURL, offer: String, now: MonotonicInstant
   ) -> [Action] {
     guard let resource = resource(of: response, url: url, local: offer, now: now) else { return [] }
     guard response.hasSessionDescription else {
@@ -93,7 +93,7 @@ extension WHIPSession {
   }
 
   private mutating func counterOffered(
-    _ response: HTTPResponse, url: HTTPURL, now: ContinuousClock.Instant
+    _ response: HTTPResponse, url: HTTPURL, now: MonotonicInstant
   ) -> [Action] {
     guard let resource = resource(of: response, url: url, local: "", now: now), resource.url != nil else {
       return end("The \(role) server made an offer of its own, but named no usable Location for the answer.")
@@ -131,7 +131,7 @@ extension WHIPSession {
   // MARK: The responses to an answer and to a restart
 
   private mutating func answerResponded(
-    _ result: Result<HTTPResponse, HTTPError>, _ resource: Resource, now: ContinuousClock.Instant
+    _ result: Result<HTTPResponse, HTTPError>, _ resource: Resource, now: MonotonicInstant
   ) -> [Action] {
     guard case .success(let response) = result, response.statusClass == 2 else {
       let reason = result.reason
@@ -145,7 +145,7 @@ extension WHIPSession {
   }
 
   private mutating func restartResponded(
-    _ result: Result<HTTPResponse, HTTPError>, _ resource: Resource, offer: String, now: ContinuousClock.Instant
+    _ result: Result<HTTPResponse, HTTPError>, _ resource: Resource, offer: String, now: MonotonicInstant
   ) -> [Action] {
     if case .success(let response) = result, response.status == .ok,
       let fragment = try? SDPFragment(parsing: response.text),
@@ -170,7 +170,7 @@ extension WHIPSession {
 
   /// The session that a response describes; its body is the answer.
   private func resource(
-    of response: HTTPResponse, url: HTTPURL, local: String, now: ContinuousClock.Instant
+    of response: HTTPResponse, url: HTTPURL, local: String, now: MonotonicInstant
   ) -> Resource? {
     guard response.statusClass == 2 || response.status.code == 406 else { return nil }
     let location = response.headers.first(name: "Location").flatMap { try? url.resolving($0) }
@@ -212,7 +212,7 @@ extension WHIPSession {
   }
 
   private mutating func lost(
-    _ reason: String, offer: String, after minimum: Duration?, now: ContinuousClock.Instant
+    _ reason: String, offer: String, after minimum: Duration?, now: MonotonicInstant
   ) -> [Action] {
     let delay = max(nextDelay(), minimum ?? .zero)
     isLost = true
@@ -222,7 +222,7 @@ extension WHIPSession {
 
   /// The server ended the session. The participant returns after a while, so that the peer calls again; at once, if the
   /// peer has offered meanwhile. That offer belongs to the connection that ends.
-  mutating func sessionEnded(_ resource: Resource, now: ContinuousClock.Instant) -> [Action] {
+  mutating func sessionEnded(_ resource: Resource, now: MonotonicInstant) -> [Action] {
     if now - resource.since >= options.backoffResetAge { backoff.reset() }
     waitingCandidates = []
     sendsCandidatesAt = nil

@@ -1,11 +1,12 @@
 import HTTPTransport
 import Logging
+internal import Media
 import NIOHTTP1
 import Signalling
 
 /// Candidates that are sent after the offer (RFC 9725, 4.3.2). Failing to send them does no harm: they are an addition.
 extension WHIPSession {
-  mutating func add(_ candidate: TrickledCandidate, now: ContinuousClock.Instant) {
+  mutating func add(_ candidate: TrickledCandidate, now: MonotonicInstant) {
     switch state {
     case .ended, .leaving, .waitingToReturn: return
     default: break
@@ -16,7 +17,7 @@ extension WHIPSession {
   }
 
   /// Sends the candidates that wait, if they waited long enough and no request with others is in progress.
-  mutating func sendCandidates(of resource: Resource, now: ContinuousClock.Instant) -> [Action] {
+  mutating func sendCandidates(of resource: Resource, now: MonotonicInstant) -> [Action] {
     guard let due = sendsCandidatesAt, now >= due, trickleRequest == nil else { return [] }
     sendsCandidatesAt = nil
     let candidates = waitingCandidates
@@ -31,7 +32,7 @@ extension WHIPSession {
   }
 
   mutating func trickleResponded(
-    _ result: Result<HTTPResponse, HTTPError>, now: ContinuousClock.Instant
+    _ result: Result<HTTPResponse, HTTPError>, now: MonotonicInstant
   ) -> [Action] {
     trickleRequest = nil
     guard case .open(let resource) = state else { return [] }

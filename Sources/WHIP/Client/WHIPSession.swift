@@ -38,7 +38,7 @@ package struct WHIPSession: Sendable {
     var local: String
     /// The server's description.
     var remote: String
-    var since: ContinuousClock.Instant
+    var since: MonotonicInstant
     /// The scope of the address that named the place.
     var scope = NetworkScope.loopback
   }
@@ -57,12 +57,12 @@ package struct WHIPSession: Sendable {
   enum State {
     case ready
     case posting(request: Int, url: HTTPURL, redirects: Int, offer: String)
-    case waitingToPost(until: ContinuousClock.Instant, offer: String)
+    case waitingToPost(until: MonotonicInstant, offer: String)
     case answering(Resource)
     case sendingAnswer(request: Int, Resource)
     case open(Resource)
     case restarting(request: Int, Resource, offer: String)
-    case waitingToReturn(until: ContinuousClock.Instant)
+    case waitingToReturn(until: MonotonicInstant)
     /// We leave; the response to an offer is still awaited, because it names the session to delete.
     case leaving(request: Int, url: HTTPURL)
     case ended
@@ -86,7 +86,7 @@ package struct WHIPSession: Sendable {
   var generator: any RandomNumberGenerator & Sendable
   // Trickled candidates.
   var waitingCandidates: [TrickledCandidate] = []
-  var sendsCandidatesAt: ContinuousClock.Instant?
+  var sendsCandidatesAt: MonotonicInstant?
   var trickleRequest: Int?
   var isTrickling = true
   /// Requests whose response only shows that the server received them.
@@ -123,7 +123,7 @@ package struct WHIPSession: Sendable {
   }
 
   /// When ``timePassed(now:)`` has something to do.
-  package var deadline: ContinuousClock.Instant? {
+  package var deadline: MonotonicInstant? {
     switch state {
     case .waitingToPost(let until, _), .waitingToReturn(let until): until
     case .open: trickleRequest == nil ? sendsCandidatesAt : nil
@@ -134,7 +134,7 @@ package struct WHIPSession: Sendable {
   // MARK: Messages of the peer
 
   package mutating func send(
-    _ message: SignallingMessage, to participant: ParticipantID, now: ContinuousClock.Instant
+    _ message: SignallingMessage, to participant: ParticipantID, now: MonotonicInstant
   ) -> [Action] {
     guard participant == self.participant.id else {
       return [.log(.debug, "A message is discarded, because its participant is not the \(role) server.")]
@@ -162,7 +162,7 @@ package struct WHIPSession: Sendable {
     }
   }
 
-  mutating func offer(_ sdp: String, now: ContinuousClock.Instant) -> [Action] {
+  mutating func offer(_ sdp: String, now: MonotonicInstant) -> [Action] {
     switch state {
     case .ready:
       return post(sdp)
@@ -198,7 +198,7 @@ package struct WHIPSession: Sendable {
 
   // MARK: Time
 
-  package mutating func timePassed(now: ContinuousClock.Instant) -> [Action] {
+  package mutating func timePassed(now: MonotonicInstant) -> [Action] {
     switch state {
     case .waitingToPost(let until, let offer) where now >= until: return post(offer)
     case .waitingToReturn(let until) where now >= until:

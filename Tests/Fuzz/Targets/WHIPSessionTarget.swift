@@ -1,4 +1,5 @@
 import HTTPTransport
+import Media
 import NIOCore
 import NIOHTTP1
 import Signalling
@@ -37,7 +38,7 @@ enum WHIPSessionTarget {
   private struct Call {
     var session: WHIPSession
     private var ledger = SignallingLedger()
-    private var now = ContinuousClock.now
+    private var now = MonotonicInstant.now
     private var waiting: [(number: Int, request: HTTPRequest)] = []
     private var offerCount = 0
     private var mediaCount = 0

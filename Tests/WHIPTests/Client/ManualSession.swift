@@ -10,7 +10,7 @@ import WHIP
 /// Drives a session and answers its requests by hand.
 struct ManualSession {
   var session: WHIPSession
-  var now = ContinuousClock.now
+  var now = MonotonicInstant.now
   var requests: [(number: Int, request: HTTPRequest)] = []
   var events: [SignallingEvent] = []
   var log: [String] = []

@@ -1,4 +1,5 @@
 import HTTPTransport
+import Media
 import NIOCore
 import NIOHTTP1
 import Signalling
@@ -85,7 +86,7 @@ struct HostileTextsTests {
     let endpoint = try HTTPURL("https://example.org/whip/1")
     var session = WHIPSession(
       .publisher, endpoint: endpoint, options: .init(), generator: SeededGenerator(seed: 1))
-    let now = ContinuousClock.now
+    let now = MonotonicInstant.now
     let id = session.participant.id
     _ = session.send(.offer(Sample.offer()), to: id, now: now)
     let created = HTTPResponse(
