@@ -67,17 +67,17 @@ final class FirestoreSession: Sendable {
     var backoff = ReconnectBackoff(minimum: options.minimumRetryDelay, maximum: options.maximumRetryDelay)
     var generator = SystemRandomNumberGenerator()
     var isLost = false
-    var nextPoll = ContinuousClock.now
-    var nextRoomCheck = ContinuousClock.now + options.roomInterval
+    var nextPoll = MonotonicInstant.now
+    var nextRoomCheck = MonotonicInstant.now + options.roomInterval
     await perform(
       layout.started(serverTime: cleared.serverTime, removedAny: cleared.removedAny, now: .now), &changes)
     while !isClosed {
       do throws(FirestoreError) {
         await takeMessages(&layout, &changes)
         try await carryOut(&changes, &layout)
-        if ContinuousClock.now >= nextPoll {
+        if MonotonicInstant.now >= nextPoll {
           nextPoll = .now + options.pollInterval
-          if let room = layout.room, ContinuousClock.now >= nextRoomCheck {
+          if let room = layout.room, MonotonicInstant.now >= nextRoomCheck {
             guard try await store.get(room) != nil else { throw .notFound("The room") }
             nextRoomCheck = .now + options.roomInterval
           }
@@ -188,8 +188,8 @@ final class FirestoreSession: Sendable {
     return snapshot
   }
 
-  private func pause(until time: ContinuousClock.Instant, wakesForMessages: Bool) async {
-    let sleeper = Task { _ = try? await Task.sleep(until: time, clock: .continuous) }
+  private func pause(until time: MonotonicInstant, wakesForMessages: Bool) async {
+    let sleeper = Task { _ = try? await Task.sleep(until: time.instant, clock: .continuous) }
     let isNeeded = outbox.withLock { box in
       if box.isClosed || (wakesForMessages && !box.waiting.isEmpty) { return false }
       box.sleeper = sleeper

@@ -7,14 +7,14 @@ struct AccessToken: Sendable {
   let secret: Secret
   /// For the next token of the same anonymous user.
   let refresh: Secret?
-  let expires: ContinuousClock.Instant
+  let expires: MonotonicInstant
 
   /// Whether it is valid for a further minute: a token must not expire on its way.
-  func isFresh(now: ContinuousClock.Instant) -> Bool { now < expires - .seconds(60) }
+  func isFresh(now: MonotonicInstant) -> Bool { now < expires - .seconds(60) }
 
   /// Parses the responses of `accounts:signUp`, of `securetoken…/token` and of OAuth's token address (RFC 6749, 5.1);
   /// nil if there is no token.
-  init?(parsing body: Data, now: ContinuousClock.Instant) {
+  init?(parsing body: Data, now: MonotonicInstant) {
     guard let response = try? JSONReader.decode(Response.self, from: body, within: .init(values: 256)),
       let token = (response.idToken ?? response.refreshedIDToken ?? response.accessToken)?.string,
       (1...16_384).contains(token.utf8.count), token.utf8.allSatisfy({ (0x21...0x7E).contains($0) })

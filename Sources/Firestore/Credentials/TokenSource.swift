@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import HTTPTransport
+internal import Media
 internal import NIOCore
 internal import NIOHTTP1
 

@@ -1,9 +1,10 @@
+package import Media
 package import Signalling
 
 /// The other side's description that is in use, and which of its candidates were delivered.
 package struct IncomingConnection: Sendable, Hashable {
   package let description: StoredDescription
-  package let acceptedAt: ContinuousClock.Instant
+  package let acceptedAt: MonotonicInstant
   private var delivered: Set<TrickledCandidate> = []
   /// Whether candidates of the other side have been there.
   package private(set) var hadCandidates = false
@@ -11,7 +12,7 @@ package struct IncomingConnection: Sendable, Hashable {
   /// The maximum number of candidates delivered for one description.
   package static let maximumCandidates = 256
 
-  package init(_ description: StoredDescription, now: ContinuousClock.Instant) {
+  package init(_ description: StoredDescription, now: MonotonicInstant) {
     self.description = description
     acceptedAt = now
   }
@@ -35,15 +36,15 @@ package struct IncomingConnection: Sendable, Hashable {
 /// The local peer's description, and when it came.
 package struct LocalDescription: Sendable, Hashable {
   package var outgoing: OutgoingDescription
-  package let receivedAt: ContinuousClock.Instant
+  package let receivedAt: MonotonicInstant
 
-  package init(_ outgoing: OutgoingDescription, now: ContinuousClock.Instant) {
+  package init(_ outgoing: OutgoingDescription, now: MonotonicInstant) {
     self.outgoing = outgoing
     receivedAt = now
   }
 
   /// Whether it can be written: with candidates, or after `wait` without.
-  package func isReady(waiting wait: Duration, now: ContinuousClock.Instant) -> Bool {
+  package func isReady(waiting wait: Duration, now: MonotonicInstant) -> Bool {
     !outgoing.candidates.isEmpty || now - receivedAt >= wait
   }
 

@@ -1,4 +1,4 @@
-internal import Media
+package import Media
 package import Signalling
 
 /// A call between two persons, each of whom has a collection that the other one writes: `NAME/sdp` and
@@ -23,7 +23,7 @@ package struct PersonSignalling: SignallingLayout {
   private enum Own: Sendable, Hashable {
     case absent
     case writing
-    case present(since: ContinuousClock.Instant, serverTime: FirestoreTimestamp)
+    case present(since: MonotonicInstant, serverTime: FirestoreTimestamp)
   }
 
   package let role: Role
@@ -57,14 +57,14 @@ package struct PersonSignalling: SignallingLayout {
     SignalledParticipant(peer, name: peer.text, offerer: offerer)
   }
 
-  package func plan(now: ContinuousClock.Instant) -> PollPlan {
+  package func plan(now: MonotonicInstant) -> PollPlan {
     let isWritten = if case .present = own { true } else { false }
     let isNew = connection.map { now - $0.acceptedAt < timing.candidateSpan } ?? true
     return PollPlan(readsCandidates: isNew, readsOutgoing: isWritten)
   }
 
   package mutating func started(
-    serverTime: FirestoreTimestamp, removedAny: Bool, now: ContinuousClock.Instant
+    serverTime: FirestoreTimestamp, removedAny: Bool, now: MonotonicInstant
   ) -> [LayoutAction] {
     ignoredUpTo = serverTime
     return [.event(rejoined())]
@@ -77,7 +77,7 @@ package struct PersonSignalling: SignallingLayout {
     return .joined(id: me, others: others)
   }
 
-  package mutating func polled(_ snapshot: Snapshot, now: ContinuousClock.Instant) -> [LayoutAction] {
+  package mutating func polled(_ snapshot: Snapshot, now: MonotonicInstant) -> [LayoutAction] {
     if snapshot.outgoingExists == false, case .present = own { return hangUpReceived() }
     guard case .present(let description) = snapshot.description else { return advance(now: now) }
     var actions: [LayoutAction] = []
@@ -91,7 +91,7 @@ package struct PersonSignalling: SignallingLayout {
   }
 
   package mutating func completed(
-    _ change: DocumentChange, serverTime: FirestoreTimestamp, removedAny: Bool, now: ContinuousClock.Instant
+    _ change: DocumentChange, serverTime: FirestoreTimestamp, removedAny: Bool, now: MonotonicInstant
   ) -> [LayoutAction] {
     // Another description may already wait to be written.
     if case .write(let written) = change, own == .writing, written.sdp == local?.outgoing.sdp {
@@ -101,7 +101,7 @@ package struct PersonSignalling: SignallingLayout {
   }
 
   package mutating func send(
-    _ message: SignallingMessage, to participant: String, now: ContinuousClock.Instant
+    _ message: SignallingMessage, to participant: String, now: MonotonicInstant
   ) -> [LayoutAction] {
     guard participant == peer.text else {
       return [.ignored("A message for \(participant.printable(utf8Bytes: 40)) is discarded: they are not the peer.")]
@@ -123,7 +123,7 @@ package struct PersonSignalling: SignallingLayout {
 }
 
 extension PersonSignalling {
-  private mutating func describe(_ description: OutgoingDescription, now: ContinuousClock.Instant) -> [LayoutAction] {
+  private mutating func describe(_ description: OutgoingDescription, now: MonotonicInstant) -> [LayoutAction] {
     local = LocalDescription(description, now: now)
     own = .absent
     return advance(now: now)
@@ -137,7 +137,7 @@ extension PersonSignalling {
   }
 
   private mutating func accept(
-    _ description: StoredDescription, _ snapshot: Snapshot, now: ContinuousClock.Instant
+    _ description: StoredDescription, _ snapshot: Snapshot, now: MonotonicInstant
   ) -> [LayoutAction] {
     var actions: [LayoutAction] = []
     ignoredUpTo = description.updateTime
@@ -179,7 +179,7 @@ extension PersonSignalling {
     return actions
   }
 
-  private mutating func advance(now: ContinuousClock.Instant) -> [LayoutAction] {
+  private mutating func advance(now: MonotonicInstant) -> [LayoutAction] {
     guard let local else { return [] }
     switch own {
     case .absent:

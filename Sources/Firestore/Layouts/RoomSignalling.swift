@@ -1,4 +1,4 @@
-internal import Media
+package import Media
 package import Signalling
 
 /// A call between the host and the guest of a room: `rooms/ID/host` and `rooms/ID/guest`. Pure.
@@ -28,9 +28,9 @@ package struct RoomSignalling: SignallingLayout {
     /// The deletion is asked for.
     case clearing
     /// Not to be written before this time.
-    case absent(until: ContinuousClock.Instant)
+    case absent(until: MonotonicInstant)
     case writing
-    case present(since: ContinuousClock.Instant, serverTime: FirestoreTimestamp)
+    case present(since: MonotonicInstant, serverTime: FirestoreTimestamp)
   }
 
   package let role: Role
@@ -48,7 +48,7 @@ package struct RoomSignalling: SignallingLayout {
   /// Descriptions that the server stored at this time or before do not count.
   private var ignoredUpTo: FirestoreTimestamp?
   /// Since when documents of the other side keep the host from writing its offer.
-  private var blockedSince: ContinuousClock.Instant?
+  private var blockedSince: MonotonicInstant?
 
   /// - Parameter isTentative: whether we become the guest when another program is the host.
   package init(
@@ -73,13 +73,13 @@ package struct RoomSignalling: SignallingLayout {
       other, name: role.other.rawValue, offerer: role == .host ? .local : .remote, isExpected: role == .host)
   }
 
-  package func plan(now: ContinuousClock.Instant) -> PollPlan {
+  package func plan(now: MonotonicInstant) -> PollPlan {
     guard let connection else { return PollPlan(readsCandidates: true) }
     return PollPlan(readsCandidates: now - connection.acceptedAt < timing.candidateSpan)
   }
 
   package mutating func started(
-    serverTime: FirestoreTimestamp, removedAny: Bool, now: ContinuousClock.Instant
+    serverTime: FirestoreTimestamp, removedAny: Bool, now: MonotonicInstant
   ) -> [LayoutAction] {
     own = .absent(until: removedAny ? now + timing.minimumAbsence : now)
     ignoredUpTo = serverTime.earlier(by: timing.offerAge)
@@ -92,7 +92,7 @@ package struct RoomSignalling: SignallingLayout {
     return .joined(id: ParticipantID(role.rawValue), others: isAnnounced ? [participant] : [])
   }
 
-  package mutating func polled(_ snapshot: Snapshot, now: ContinuousClock.Instant) -> [LayoutAction] {
+  package mutating func polled(_ snapshot: Snapshot, now: MonotonicInstant) -> [LayoutAction] {
     var actions: [LayoutAction] = []
     if var current = connection {
       switch snapshot.description {
@@ -123,7 +123,7 @@ package struct RoomSignalling: SignallingLayout {
   }
 
   package mutating func completed(
-    _ change: DocumentChange, serverTime: FirestoreTimestamp, removedAny: Bool, now: ContinuousClock.Instant
+    _ change: DocumentChange, serverTime: FirestoreTimestamp, removedAny: Bool, now: MonotonicInstant
   ) -> [LayoutAction] {
     switch (change, own) {
     case (.clear, .clearing):
@@ -138,7 +138,7 @@ package struct RoomSignalling: SignallingLayout {
   }
 
   package mutating func send(
-    _ message: SignallingMessage, to participant: String, now: ContinuousClock.Instant
+    _ message: SignallingMessage, to participant: String, now: MonotonicInstant
   ) -> [LayoutAction] {
     guard participant == other.text else {
       return [.ignored("A message for \(participant.printable(utf8Bytes: 40)) is discarded: they are not in the room.")]
@@ -161,7 +161,7 @@ package struct RoomSignalling: SignallingLayout {
 }
 
 extension RoomSignalling {
-  private mutating func describe(_ description: OutgoingDescription, now: ContinuousClock.Instant) -> [LayoutAction] {
+  private mutating func describe(_ description: OutgoingDescription, now: MonotonicInstant) -> [LayoutAction] {
     if let former = local?.outgoing.usernameFragment, former == description.usernameFragment {
       return [.ignored("A description is discarded: a client of a room cannot negotiate a connection again.")]
     }
@@ -181,7 +181,7 @@ extension RoomSignalling {
     return !(snapshot.candidates ?? [:]).isEmpty
   }
 
-  private func accepts(_ description: StoredDescription, now: ContinuousClock.Instant) -> Bool {
+  private func accepts(_ description: StoredDescription, now: MonotonicInstant) -> Bool {
     if let ignoredUpTo, description.updateTime <= ignoredUpTo { return false }
     switch (role, own, description.kind) {
     case (.host, .present(_, let serverTime), .answer): return description.updateTime > serverTime
@@ -213,7 +213,7 @@ extension RoomSignalling {
 
   /// - Parameter otherIsPresent: whether the other side's description and candidates exist; nil if that is not known
   ///   now.
-  private mutating func advance(otherIsPresent: Bool?, now: ContinuousClock.Instant) -> [LayoutAction] {
+  private mutating func advance(otherIsPresent: Bool?, now: MonotonicInstant) -> [LayoutAction] {
     switch own {
     case .absent(let until):
       guard now >= until, let local, local.isReady(waiting: timing.candidateWait, now: now) else { return [] }

@@ -1,3 +1,4 @@
+package import Media
 package import Signalling
 
 /// The state of signalling through documents, in one arrangement of them. Pure: what polls read and calls of the owner
@@ -15,7 +16,7 @@ package protocol SignallingLayout: Sendable {
   var successor: (any SignallingLayout)? { get }
 
   /// What the next poll reads.
-  func plan(now: ContinuousClock.Instant) -> PollPlan
+  func plan(now: MonotonicInstant) -> PollPlan
 
   /// Old documents have been deleted. The first action is the event `joined`.
   ///
@@ -23,22 +24,22 @@ package protocol SignallingLayout: Sendable {
   ///   - serverTime: the server's time of the deletion.
   ///   - removedAny: whether documents of ours were there.
   mutating func started(
-    serverTime: FirestoreTimestamp, removedAny: Bool, now: ContinuousClock.Instant
+    serverTime: FirestoreTimestamp, removedAny: Bool, now: MonotonicInstant
   ) -> [LayoutAction]
 
   /// The server is reachable again. Returns the event `joined` with those who are in a call with us.
   func rejoined() -> SignallingEvent
 
-  mutating func polled(_ snapshot: Snapshot, now: ContinuousClock.Instant) -> [LayoutAction]
+  mutating func polled(_ snapshot: Snapshot, now: MonotonicInstant) -> [LayoutAction]
 
   /// A change that was asked for is done. Changes are carried out in order.
   mutating func completed(
-    _ change: DocumentChange, serverTime: FirestoreTimestamp, removedAny: Bool, now: ContinuousClock.Instant
+    _ change: DocumentChange, serverTime: FirestoreTimestamp, removedAny: Bool, now: MonotonicInstant
   ) -> [LayoutAction]
 
   /// The local peer sends a message.
   mutating func send(
-    _ message: SignallingMessage, to participant: String, now: ContinuousClock.Instant
+    _ message: SignallingMessage, to participant: String, now: MonotonicInstant
   ) -> [LayoutAction]
 }
 

@@ -1,3 +1,4 @@
+import Media
 import Signalling
 import TestSupport
 import Testing
@@ -121,7 +122,7 @@ struct TwoBotsTests {
   func connects(seed: Int) {
     var generator = SeededGenerator(seed: UInt64(seed))
     var database = MemoryDatabase()
-    var now = ContinuousClock.now
+    var now = MonotonicInstant.now
     var bots: [RoomSignalling.Role: SimulatedBot<RoomSignalling>] = [:]
     for round in 0..<6 {
       let role: RoomSignalling.Role = Bool.random(using: &generator) ? .host : .guest
@@ -142,7 +143,7 @@ struct TwoBotsTests {
 
   private func poll(
     _ bots: inout [RoomSignalling.Role: SimulatedBot<RoomSignalling>], _ database: inout MemoryDatabase,
-    _ now: inout ContinuousClock.Instant
+    _ now: inout MonotonicInstant
   ) {
     for role in RoomSignalling.Role.allCases {
       now += .milliseconds(125)

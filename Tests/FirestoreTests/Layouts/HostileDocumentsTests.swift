@@ -23,7 +23,7 @@ struct HostileDocumentsTests {
 
   private func walk(_ layout: some SignallingLayout, _ generator: inout SeededGenerator) {
     var database = MemoryDatabase()
-    var now = ContinuousClock.now
+    var now = MonotonicInstant.now
     var bot = SimulatedBot(layout, database: &database, now: now)
     for _ in 0..<400 {
       now += .milliseconds(Int.random(in: 1...3_000, using: &generator))

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Signalling between two persons in Firestore")
 struct PersonSignallingTests {
-  private let start = ContinuousClock.now
+  private let start = MonotonicInstant.now
 
   private func app(
     _ kind: StoredDescription.Kind, _ fragment: String, for name: FirestoreID, in database: inout MemoryDatabase

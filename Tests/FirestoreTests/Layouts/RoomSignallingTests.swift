@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Signalling in a Firestore room")
 struct RoomSignallingTests {
-  private let start = ContinuousClock.now
+  private let start = MonotonicInstant.now
   private let offer = TestDescription.sdp("ours", candidates: TestDescription.lines)
 
   private func time(_ seconds: Int64) -> FirestoreTimestamp { FirestoreTimestamp(seconds: seconds) }

@@ -1,3 +1,4 @@
+import Media
 import Signalling
 
 @testable import Firestore
@@ -9,8 +10,8 @@ struct SimulatedAppClient {
   private enum Phase {
     case clear
     case waitForAbsence
-    case exchange(since: ContinuousClock.Instant)
-    case candidates(since: ContinuousClock.Instant)
+    case exchange(since: MonotonicInstant)
+    case candidates(since: MonotonicInstant)
   }
 
   /// What it reads before a step.
@@ -48,7 +49,7 @@ struct SimulatedAppClient {
 
   static let interval = Duration.milliseconds(200)
 
-  mutating func step(_ view: View, now: ContinuousClock.Instant) -> [Request] {
+  mutating func step(_ view: View, now: MonotonicInstant) -> [Request] {
     switch phase {
     case .clear:
       isConnected = false
@@ -82,7 +83,7 @@ struct SimulatedAppClient {
   }
 
   private mutating func exchange(
-    _ view: View, since: ContinuousClock.Instant, now: ContinuousClock.Instant
+    _ view: View, since: MonotonicInstant, now: MonotonicInstant
   ) -> [Request] {
     guard let description = view.description else {
       if now - since >= exchangeTimeout { phase = .clear }

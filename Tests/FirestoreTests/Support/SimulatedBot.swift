@@ -15,7 +15,7 @@ struct SimulatedBot<Layout: SignallingLayout> {
   private let name: String
 
   /// - Parameter name: the beginning of the local peer's ICE user name fragments.
-  init(_ layout: Layout, name: String = "bot", database: inout MemoryDatabase, now: ContinuousClock.Instant) {
+  init(_ layout: Layout, name: String = "bot", database: inout MemoryDatabase, now: MonotonicInstant) {
     self.layout = layout
     self.name = name
     let (serverTime, removedAny) = Self.clear(layout, &database)
@@ -23,7 +23,7 @@ struct SimulatedBot<Layout: SignallingLayout> {
     carryOut(&database, now: now)
   }
 
-  mutating func poll(_ database: inout MemoryDatabase, now: ContinuousClock.Instant) {
+  mutating func poll(_ database: inout MemoryDatabase, now: MonotonicInstant) {
     carryOut(&database, now: now)
     let plan = layout.plan(now: now)
     var snapshot = Snapshot(description: .absent)
@@ -50,7 +50,7 @@ struct SimulatedBot<Layout: SignallingLayout> {
     return (database.commit(existing.flatMap { $0.side.clearing(existing: $0.candidates) }), removedAny)
   }
 
-  private mutating func carryOut(_ database: inout MemoryDatabase, now: ContinuousClock.Instant) {
+  private mutating func carryOut(_ database: inout MemoryDatabase, now: MonotonicInstant) {
     while !changes.isEmpty {
       let change = changes.removeFirst()
       var removedAny = false
@@ -67,7 +67,7 @@ struct SimulatedBot<Layout: SignallingLayout> {
     }
   }
 
-  private mutating func perform(_ actions: [LayoutAction], now: ContinuousClock.Instant) {
+  private mutating func perform(_ actions: [LayoutAction], now: MonotonicInstant) {
     for action in actions {
       switch action {
       case .change(let change): changes.append(change)
@@ -79,7 +79,7 @@ struct SimulatedBot<Layout: SignallingLayout> {
     }
   }
 
-  private mutating func react(to event: SignallingEvent, now: ContinuousClock.Instant) {
+  private mutating func react(to event: SignallingEvent, now: MonotonicInstant) {
     switch event {
     case .joined(_, let others):
       for other in others { begin(other, now: now) }
@@ -100,14 +100,14 @@ struct SimulatedBot<Layout: SignallingLayout> {
     }
   }
 
-  private mutating func begin(_ other: SignalledParticipant, now: ContinuousClock.Instant) {
+  private mutating func begin(_ other: SignalledParticipant, now: MonotonicInstant) {
     guard other.offerer == .local else { return }
     connectionCount += 1
     localFragment = "\(name)\(connectionCount)"
     send(.offer(TestDescription.sdp(localFragment ?? "", candidates: TestDescription.lines)), to: other.id, now: now)
   }
 
-  mutating func send(_ message: SignallingMessage, to id: ParticipantID, now: ContinuousClock.Instant) {
+  mutating func send(_ message: SignallingMessage, to id: ParticipantID, now: MonotonicInstant) {
     perform(layout.send(message, to: id.text, now: now), now: now)
   }
 }

@@ -1,3 +1,4 @@
+import Media
 import Signalling
 import TestSupport
 import Testing
@@ -12,9 +13,9 @@ struct SimulatedCall {
   private var bot: SimulatedBot<RoomSignalling>?
   private var app: SimulatedAppClient?
   private var generator: SeededGenerator
-  private var now = ContinuousClock.now
-  private var nextPoll = ContinuousClock.now
-  private var nextStep = ContinuousClock.now
+  private var now = MonotonicInstant.now
+  private var nextPoll = MonotonicInstant.now
+  private var nextStep = MonotonicInstant.now
   private var requests: [(SimulatedAppClient.Request, RoomSignalling.Role)] = []
   private var botCount = 0
   private var lastTick = 0

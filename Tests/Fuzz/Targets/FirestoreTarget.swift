@@ -56,7 +56,7 @@ enum FirestoreTarget {
       let error = FirestoreResponse.error(status: status, body: body, retryAfter: nil, about: "The database")
       try sentence(error?.description ?? "")
     }
-    let now = ContinuousClock.now
+    let now = MonotonicInstant.now
     if let token = AccessToken(parsing: body, now: now) {
       try require(
         token.expires > now && token.expires <= now + .seconds(86_400), "A token lasts too long or not at all.")

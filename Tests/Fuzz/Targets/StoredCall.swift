@@ -8,7 +8,7 @@ import Signalling
 struct StoredCall<Layout: SignallingLayout> {
   /// What is in the database.
   var documents: [DocumentPath: FirestoreDocument] = [:]
-  var now = ContinuousClock.now
+  var now = MonotonicInstant.now
   private var layout: Layout
   private var ledger = SignallingLedger()
   private var serverTime = FirestoreTimestamp(seconds: 1_795_000_000)
