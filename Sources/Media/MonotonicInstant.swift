@@ -14,6 +14,12 @@ package struct MonotonicInstant: Sendable, Hashable, Comparable, CustomStringCon
     age = Self.origin.duration(to: instant)
   }
 
+  /// Creates an instant of another clock from the time since that clock's origin. It can be compared only with others of that
+  /// clock.
+  package init(sinceOrigin age: Duration) {
+    self.age = age
+  }
+
   @inlinable init(age: Int128) {
     self.age = Duration(attoseconds: age)
   }

@@ -1,5 +1,6 @@
 internal import HTTPTransport
 internal import Logging
+internal import Media
 internal import NIOCore
 import Synchronization
 
@@ -16,7 +17,7 @@ final class FirestoreSessionLog: Sendable {
 
   init(logger: Logger) {
     self.logger = logger
-    state = Mutex(State(limiter: LogRateLimiter(perSecond: 1, burst: 20, now: .now())))
+    state = Mutex(State(limiter: LogRateLimiter(perSecond: 1, burst: 20)))
   }
 
   func parsed(_ document: FirestoreDocument) -> Snapshot.Description {
@@ -45,7 +46,7 @@ final class FirestoreSessionLog: Sendable {
     let suppressedCount = state.withLock { state -> Int? in
       if state.known.count >= 256 { state.known = [] }
       guard state.known.insert(document.version).inserted else { return nil }
-      return state.limiter.consume(now: .now())
+      return state.limiter.consume(now: .now)
     }
     guard let suppressedCount else { return }
     logger.warning(

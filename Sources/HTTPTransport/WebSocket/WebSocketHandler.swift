@@ -110,9 +110,7 @@ package final class WebSocketHandler: ChannelInboundHandler {
 
   package func handlerAdded(context: ChannelHandlerContext) {
     self.context = context
-    frames = limits.maximumFrameRate.map {
-      TokenBucket(perSecond: $0.perSecond, burst: $0.burst, now: context.eventLoop.now)
-    }
+    frames = limits.maximumFrameRate.map { TokenBucket(perSecond: $0.perSecond, burst: $0.burst) }
     guard let interval = limits.pingInterval else { return }
     keepalive = WebSocketKeepalive(interval: interval, timeout: limits.pingTimeout, now: context.eventLoop.now)
     scheduleKeepalive(context: context)
@@ -129,7 +127,9 @@ package final class WebSocketHandler: ChannelInboundHandler {
     keepalive?.heard(now: context.eventLoop.now)
     let frame = unwrapInboundIn(data)
     do throws(WebSocketViolation) {
-      if let rate = limits.maximumFrameRate, frames?.consume(now: context.eventLoop.now) == false {
+      if let rate = limits.maximumFrameRate,
+        frames?.consume(now: MonotonicInstant(context.eventLoop.now)) == false
+      {
         throw .tooOften("More than \(rate.perSecond) frames a second arrived.")
       }
       let outcome = try assembler.received(frame)

@@ -26,7 +26,7 @@ public final class JanusClient: SignallingClient {
   /// Guarded by a lock because `send` is called from any thread and must keep the order of its calls.
   private let shared: Mutex<Shared>
   /// A server that sends nothing useful must not fill the log.
-  private let lines = Mutex(LogRateLimiter(perSecond: 1, burst: 20, now: .now()))
+  private let lines = Mutex(LogRateLimiter(perSecond: 1, burst: 20))
 
   private struct Shared {
     var session: JanusSession
@@ -311,7 +311,7 @@ public final class JanusClient: SignallingClient {
   private func log(_ problems: [JanusOutput.Problem]) {
     for problem in problems {
       let level: Logger.Level = problem.isWarning ? .warning : .debug
-      guard level >= logger.logLevel, let suppressedCount = lines.withLock({ $0.consume(now: .now()) }) else {
+      guard level >= logger.logLevel, let suppressedCount = lines.withLock({ $0.consume(now: .now) }) else {
         continue
       }
       logger.log(

@@ -7,14 +7,14 @@ struct SignallingRateLimiter: Sendable {
   private var offers = DescriptionRateLimiter()
   private var answers = DescriptionRateLimiter()
   /// A peer trickles each of its addresses once, some dozens at most.
-  private var candidates = RateLimiter(burst: 200, interval: .milliseconds(50))
+  private var candidates = TokenBucket(burst: 200, interval: .milliseconds(50))
 
   /// Returns the message if it may be handled now. Otherwise a description waits, and a candidate is dropped.
   mutating func pass(_ message: SignallingMessage, now: MonotonicInstant) -> SignallingMessage? {
     switch message {
     case .offer(let sdp): offers.pass(sdp, now: now).map { .offer($0) }
     case .answer(let sdp): answers.pass(sdp, now: now).map { .answer($0) }
-    case .candidate: candidates.take(now: now) ? message : nil
+    case .candidate: candidates.consume(now: MonotonicInstant(now)) ? message : nil
     }
   }
 
@@ -33,7 +33,7 @@ struct SignallingRateLimiter: Sendable {
 
   /// Whether the limiter can be removed without changing anything.
   func isIdle(now: MonotonicInstant) -> Bool {
-    offers.isIdle(now: now) && answers.isIdle(now: now) && candidates.isUntouched(now: now)
+    offers.isIdle(now: now) && answers.isIdle(now: now) && candidates.isFull(now: now)
   }
 }
 
@@ -43,19 +43,19 @@ struct SignallingRateLimiter: Sendable {
 /// An offer that is followed by another need not be answered, because the newer one supersedes it. Of several answers, the
 /// newest one belongs to our newest offer.
 struct DescriptionRateLimiter: Sendable {
-  private var allowance = RateLimiter(burst: 10, interval: .milliseconds(500))
+  private var allowance = TokenBucket(burst: 10, interval: .milliseconds(500))
   private var waiting: (sdp: String, due: MonotonicInstant)?
 
   /// Returns the description if it may be handled now; otherwise keeps it for ``open(now:)``.
   mutating func pass(_ sdp: String, now: MonotonicInstant) -> String? {
-    if waiting == nil, allowance.take(now: now) { return sdp }
+    if waiting == nil, allowance.consume(now: now) { return sdp }
     waiting = (sdp, waiting?.due ?? allowance.next(now: now))
     return nil
   }
 
   /// Removes and returns the waiting description when it is due.
   mutating func open(now: MonotonicInstant) -> String? {
-    guard let (sdp, due) = waiting, due <= now, allowance.take(now: now) else { return nil }
+    guard let (sdp, due) = waiting, due <= now, allowance.consume(now: now) else { return nil }
     waiting = nil
     return sdp
   }
@@ -69,6 +69,6 @@ struct DescriptionRateLimiter: Sendable {
 
   /// Whether the limiter can be removed without changing anything.
   func isIdle(now: MonotonicInstant) -> Bool {
-    waiting == nil && allowance.isUntouched(now: now)
+    waiting == nil && allowance.isFull(now: now)
   }
 }

@@ -12,9 +12,9 @@ struct UnknownCheckAllowance: Sendable {
   static let burst = 2_000
   static let interval = Duration.microseconds(200)
 
-  private var all = RateLimiter(burst: burst, interval: interval)
+  private var all = TokenBucket(burst: burst, interval: interval)
   private var byAddress = Array(
-    repeating: RateLimiter(burst: burstOfAddress, interval: intervalOfAddress), count: slots)
+    repeating: TokenBucket(burst: burstOfAddress, interval: intervalOfAddress), count: slots)
 
   mutating func take(from ip: IPAddress, now: MonotonicInstant) -> Bool {
     var hasher = Hasher()
@@ -24,6 +24,7 @@ struct UnknownCheckAllowance: Sendable {
     case .v6(let high, _): hasher.combine(high)
     }
     let slot = Int(UInt(bitPattern: hasher.finalize()) % UInt(Self.slots))
-    return byAddress[slot].take(now: now) && all.take(now: now)
+    let now = MonotonicInstant(now)
+    return byAddress[slot].consume(now: now) && all.consume(now: now)
   }
 }

@@ -192,12 +192,12 @@ package final class PeerConnection {
 
 /// Limits how many problems of a participant are reported.
 private struct ProblemLimiter {
-  private var limiter = RateLimiter(burst: 20, interval: .seconds(1))
+  private var limiter = TokenBucket(burst: 20, interval: .seconds(1))
   private var suppressed = 0
 
   /// Returns the sentences to report: none, or this one, after one that counts those that were not reported.
   mutating func report(_ sentence: String, now: MonotonicInstant) -> [String] {
-    guard limiter.take(now: now) else {
+    guard limiter.consume(now: now) else {
       suppressed += 1
       return []
     }

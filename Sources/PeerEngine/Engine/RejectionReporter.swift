@@ -5,7 +5,7 @@ struct RejectionReporter: Sendable {
   /// The sections that are rejected now, as they were reported, in m-line order.
   private(set) var reported: [RejectedSection] = []
   /// A participant whose offers alternate must not fill a log.
-  private var limiter = RateLimiter(burst: 16, interval: .seconds(10))
+  private var limiter = TokenBucket(burst: 16, interval: .seconds(10))
 
   /// Notes the rejected sections of an exchange, and returns those that must be reported. When there are very many, some
   /// are reported after a later exchange.
@@ -15,7 +15,7 @@ struct RejectionReporter: Sendable {
     reported = []
     for section in rejected where section.isUnexpected {
       if !former.contains(section) {
-        guard limiter.take(now: now) else { continue }
+        guard limiter.consume(now: MonotonicInstant(now)) else { continue }
         new.append(section)
       }
       reported.append(section)

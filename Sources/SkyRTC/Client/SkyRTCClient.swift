@@ -29,7 +29,7 @@ public final class SkyRTCClient: SignallingClient {
   /// Guarded by a lock because `send` is called from any thread and must keep the order of its calls.
   private let connection = Mutex(Connection())
   /// For messages of the server that are ignored: a server that sends nothing else must not fill the log.
-  private let warnings = Mutex(LogRateLimiter(perSecond: 1, burst: 20, now: .now()))
+  private let warnings = Mutex(LogRateLimiter(perSecond: 1, burst: 20))
 
   private struct Connection {
     var socket: WebSocketClient?
@@ -263,7 +263,7 @@ public final class SkyRTCClient: SignallingClient {
       case .ignored(let anomaly): logger.debug("A message of the server is ignored: \(anomaly)")
       }
     } catch {
-      guard let suppressedCount = warnings.withLock({ $0.consume(now: .now()) }) else { return nil }
+      guard let suppressedCount = warnings.withLock({ $0.consume(now: .now) }) else { return nil }
       logger.warning(
         "A message of the server is ignored: \(error)",
         metadata: suppressedCount > 0 ? ["others ignored since the last warning": "\(suppressedCount)"] : nil)

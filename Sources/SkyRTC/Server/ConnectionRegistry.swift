@@ -48,8 +48,8 @@ final class ConnectionRegistry {
     self.loop = loop
     connections = ConnectionCount(
       maximum: limits.maximumConnections, maximumPerAddress: limits.maximumConnectionsPerAddress)
-    warnings = LogRateLimiter(perSecond: 1, burst: 20, now: loop.now)
-    signalWarnings = LogRateLimiter(perSecond: 1, burst: 20, now: loop.now)
+    warnings = LogRateLimiter(perSecond: 1, burst: 20)
+    signalWarnings = LogRateLimiter(perSecond: 1, burst: 20)
     rooms = Rooms(
       maximumNameCharacters: limits.maximumRoomNameCharacters, maximumUsers: limits.maximumUsersPerRoom,
       maximumRooms: limits.maximumRooms)
@@ -88,13 +88,10 @@ final class ConnectionRegistry {
         ended: { [self] in ended(name.id, how: $0) }))
     var client = Client(
       handler: handler, name: name,
-      messages: TokenBucket(
-        perSecond: limits.maximumMessagesPerSecond, burst: limits.maximumMessageBurst, now: loop.now),
+      messages: TokenBucket(perSecond: limits.maximumMessagesPerSecond, burst: limits.maximumMessageBurst),
       bytes: TokenBucket(
-        perSecond: limits.maximumBytesPerSecond, burst: max(limits.maximumByteBurst, limits.maximumMessageBytes),
-        now: loop.now),
-      joins: TokenBucket(
-        perSecond: limits.maximumJoinsPerSecond, burst: limits.maximumJoinBurst, now: loop.now),
+        perSecond: limits.maximumBytesPerSecond, burst: max(limits.maximumByteBurst, limits.maximumMessageBytes)),
+      joins: TokenBucket(perSecond: limits.maximumJoinsPerSecond, burst: limits.maximumJoinBurst),
       waitingSignals: RelayQueueLimiter(maximumBytes: limits.maximumOutgoingBytes))
     client.joinTimer = loop.assumeIsolated().scheduleTask(in: TimeAmount(limits.joinTimeout)) { [self] in
       drop(name.id, because: "No room was joined within \(limits.joinTimeout).")
@@ -131,17 +128,20 @@ final class ConnectionRegistry {
 
   // MARK: Messages
 
+  /// The time for the limits.
+  private var now: MonotonicInstant { MonotonicInstant(loop.now) }
+
   private func received(_ message: WebSocketMessage, from name: Name) {
-    guard clients[name.id]?.messages.consume(now: loop.now) == true else {
+    guard clients[name.id]?.messages.consume(now: now) == true else {
       return drop(name.id, because: "More than \(limits.maximumMessagesPerSecond) messages a second arrived.")
     }
-    guard clients[name.id]?.bytes.consume(message.size, now: loop.now) == true else {
+    guard clients[name.id]?.bytes.consume(message.size, now: now) == true else {
       return drop(name.id, because: "More than \(limits.maximumBytesPerSecond) bytes a second arrived.")
     }
     do throws(SignallingError) {
       switch try ClientMessage(parsing: try Self.text(of: message)) {
       case .join(let room, let former):
-        guard clients[name.id]?.joins.consume(now: loop.now) == true else {
+        guard clients[name.id]?.joins.consume(now: now) == true else {
           return drop(name.id, because: "More than \(limits.maximumJoinsPerSecond) rooms a second were joined.")
         }
         join(room, former: former, name: name)
@@ -258,7 +258,7 @@ final class ConnectionRegistry {
   }
 
   private func warn(within bucket: inout LogRateLimiter, _ sentence: String, metadata: Logger.Metadata = [:]) {
-    guard let suppressedCount = bucket.consume(now: loop.now) else { return }
+    guard let suppressedCount = bucket.consume(now: now) else { return }
     var metadata = metadata
     if suppressedCount > 0 { metadata["warnings skipped before"] = "\(suppressedCount)" }
     logger.warning("\(sentence)", metadata: metadata)

@@ -49,7 +49,7 @@ extension SocketIOClient {
   }
 
   private func log(_ text: String, level: Logger.Level) {
-    guard let suppressedCount = logLimiter.withLock({ $0.consume(now: .now()) }) else { return }
+    guard let suppressedCount = logLimiter.withLock({ $0.consume(now: .now) }) else { return }
     logger.log(
       level: level, "\(text)",
       metadata: suppressedCount > 0 ? ["others not logged since the last line": "\(suppressedCount)"] : nil)

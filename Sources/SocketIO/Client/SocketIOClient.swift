@@ -35,7 +35,7 @@ public final class SocketIOClient: SignallingClient {
   let inbox: SignallingEventBuffer
   let state: Mutex<State>
   /// For messages of the server that are ignored: a server that sends nothing else must not fill the log.
-  let logLimiter = Mutex(LogRateLimiter(perSecond: 1, burst: 20, now: .now()))
+  let logLimiter = Mutex(LogRateLimiter(perSecond: 1, burst: 20))
   private let calls: [String]
   private let http: HTTPClient
 

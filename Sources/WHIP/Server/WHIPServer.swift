@@ -86,12 +86,11 @@ package struct WHIPServer: Sendable {
   private var rates: RequestRates
 
   package init(
-    options: Options = Options(), generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
-    now: NIODeadline
+    options: Options = Options(), generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
   ) {
     self.options = options
     self.generator = generator
-    rates = RequestRates(options: options, now: now)
+    rates = RequestRates(options: options)
   }
 
   package var sessionCount: Int { sessions.count }

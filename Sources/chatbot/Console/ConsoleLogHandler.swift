@@ -2,7 +2,6 @@ import Glibc
 import HTTPTransport
 import Logging
 import Media
-import NIOCore
 import SkyRTC
 import Synchronization
 
@@ -69,14 +68,14 @@ final class EventLogLimiter: Sendable {
   static let burst = 2_000
   private let lines: Mutex<LogRateLimiter>
 
-  init(now: NIODeadline = .now()) {
-    lines = Mutex(LogRateLimiter(perSecond: Self.linesPerSecond, burst: Self.burst, now: now))
+  init() {
+    lines = Mutex(LogRateLimiter(perSecond: Self.linesPerSecond, burst: Self.burst))
   }
 
   /// Takes one line from the allowance.
   ///
   /// - Returns: The number of lines skipped before this one, or nil if this one must be skipped too.
-  func consume(now: NIODeadline = .now()) -> Int? {
+  func consume(now: MonotonicInstant = .now) -> Int? {
     lines.withLock { $0.consume(now: now) }
   }
 }

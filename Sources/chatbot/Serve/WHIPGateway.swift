@@ -60,7 +60,7 @@ actor WHIPGateway: HTTPRequestResponder {
   private var rejected: [ParticipantID: [RejectedSection]] = [:]
   private var bitrateLimits: [ParticipantID: BitrateLimit] = [:]
   /// Clients that are refused can come as fast as requests.
-  private var refusals = LogRateLimiter(perSecond: 1, burst: 20, now: .now())
+  private var refusals = LogRateLimiter(perSecond: 1, burst: 20)
   private var timer: Task<Void, Never>?
   private var events: Task<Void, Never>?
   private var isClosed = false
@@ -85,7 +85,7 @@ actor WHIPGateway: HTTPRequestResponder {
   }
 
   private init(options: WHIPServer.Options, peer: Peer, forwarding: FrameForwarding, loop: any EventLoop, log: Logger) {
-    server = WHIPServer(options: options, now: .now())
+    server = WHIPServer(options: options)
     maximumBodyBytes = options.maximumBodyBytes
     self.peer = peer
     self.forwarding = forwarding
@@ -181,7 +181,7 @@ actor WHIPGateway: HTTPRequestResponder {
   private func report(_ response: HTTPResponse, to request: HTTPServerRequest) {
     guard request.method == .POST, (400..<500).contains(response.status.code), response.status != .tooManyRequests,
       let path = WHIPPath(target: request.target), case .endpoint(let role, let room, _) = path,
-      let suppressedCount = refusals.consume(now: .now())
+      let suppressedCount = refusals.consume(now: .now)
     else { return }
     var metadata: Logger.Metadata = [
       "room": "\(room.printable())", "protocol": "\(role)", "status": "\(response.status.code)",

@@ -81,7 +81,7 @@ enum WHIPFormatTarget {
       // What our own server says of it is read as the same.
       var options = WHIPServer.Options()
       options.iceServers = [server]
-      var server = WHIPServer(options: options, generator: FixedGenerator(seed: 1), now: .uptimeNanoseconds(0))
+      var server = WHIPServer(options: options, generator: FixedGenerator(seed: 1))
       let outcomes = server.received(.init(.OPTIONS, "/whip/1", address: "a"), number: 1, now: .uptimeNanoseconds(0))
       guard case .respond(_, let response)? = outcomes.first else { continue }
       try headers(response.headers.map { ($0.name, $0.value) })

@@ -44,7 +44,7 @@ enum WHIPServerTarget {
     init(options: WHIPServer.Options, choices: UInt8) {
       self.options = options
       self.choices = choices
-      server = WHIPServer(options: options, generator: FixedGenerator(seed: 5), now: now)
+      server = WHIPServer(options: options, generator: FixedGenerator(seed: 5))
     }
 
     mutating func take(_ piece: ArraySlice<UInt8>) throws(InvariantViolation) {

@@ -29,7 +29,7 @@ struct HostileTextsTests {
 
   @Test("a header outside ASCII is rejected", arguments: ["Origin", "Authorization", "Content-Type", "If-Match"])
   func header(name: String) {
-    var server = WHIPServer(now: .uptimeNanoseconds(0))
+    var server = WHIPServer()
     let request = WHIPServer.Request(.POST, "/whip/1", headers: [name: "é"], address: "192.0.2.9")
     let outcomes = server.received(request, number: 1, now: .uptimeNanoseconds(0))
     guard case .respond(1, let response)? = outcomes.first else { return #expect(Bool(false)) }
@@ -61,7 +61,7 @@ struct HostileTextsTests {
 
   @Test("an ICE restart cannot multiply the size of an offer")
   func growingOffer() throws {
-    var server = WHIPServer(generator: SeededGenerator(seed: 1), now: .uptimeNanoseconds(0))
+    var server = WHIPServer(generator: SeededGenerator(seed: 1))
     let now = NIODeadline.uptimeNanoseconds(0)
     let offer = Sample.offer() + String(repeating: "a=ice-ufrag:x\r\n", count: 4_000)
     let post = WHIPServer.Request(

@@ -23,7 +23,7 @@ struct ManualServer {
   init(_ change: (inout WHIPServer.Options) throws -> Void) rethrows {
     var options = WHIPServer.Options()
     try change(&options)
-    server = WHIPServer(options: options, generator: SeededGenerator(seed: 7), now: now)
+    server = WHIPServer(options: options, generator: SeededGenerator(seed: 7))
   }
 
   mutating func perform(_ outcomes: [WHIPServer.Outcome]) {

@@ -15,7 +15,7 @@ final class SocketServer: Sendable {
   /// The server behind all connections.
   final class Core: Sendable {
     struct State: Sendable {
-      var server = WHIPServer(now: .now())
+      var server = WHIPServer()
       var events: [WHIPServer.Event] = []
       var requests: [String] = []
       var isSilent = false
@@ -79,7 +79,7 @@ final class SocketServer: Sendable {
 
   init(port: Int = 0, options: WHIPServer.Options = .init()) async throws {
     let core = Core()
-    core.state.withLock { $0.server = WHIPServer(options: options, now: .now()) }
+    core.state.withLock { $0.server = WHIPServer(options: options) }
     self.core = core
     channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)

@@ -1,4 +1,4 @@
-import NIOCore
+import Media
 import Testing
 
 @testable import chatbot
@@ -7,8 +7,8 @@ import Testing
 struct EventLogLimiterTests {
   @Test("a log accepts 2,000 lines at once and then 20 a second, and counts the skipped lines")
   func limit() {
-    let start = NIODeadline.uptimeNanoseconds(1_000_000_000)
-    let allowance = EventLogLimiter(now: start)
+    let start = MonotonicInstant.now
+    let allowance = EventLogLimiter()
     for _ in 0..<2_000 { #expect(allowance.consume(now: start) == 0) }
     for _ in 0..<500 { #expect(allowance.consume(now: start) == nil) }
     #expect(allowance.consume(now: start + .seconds(1)) == 500)

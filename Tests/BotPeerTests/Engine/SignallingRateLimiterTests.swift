@@ -7,22 +7,7 @@ import Testing
 @testable import PeerEngine
 
 @Suite("Rate limits on a participant's signalling")
-struct RateLimiterTests {
-  @Test("a burst is allowed, then one message in each interval, and a whole burst again after a pause")
-  func burstAndPace() {
-    let start = MonotonicInstant.now
-    var allowance = RateLimiter(burst: 3, interval: .seconds(1))
-    #expect(allowance.isUntouched(now: start))
-    #expect((0..<5).map { _ in allowance.take(now: start) } == [true, true, true, false, false])
-    #expect(allowance.next(now: start) == start + .seconds(1))
-    #expect(
-      [900, 1_000, 1_500, 2_000].map { allowance.take(now: start + .milliseconds($0)) } == [false, true, false, true])
-    #expect(!allowance.isUntouched(now: start + .seconds(4)))
-    let later = start + .seconds(20)
-    #expect(allowance.isUntouched(now: later))
-    #expect((0..<4).map { _ in allowance.take(now: later) } == [true, true, true, false])
-  }
-
+struct SignallingRateLimiterTests {
   @Test("of offers that arrive too fast, the newest is passed on when the limit allows it")
   func gate() {
     let start = MonotonicInstant.now
