@@ -218,11 +218,15 @@ struct AudioJudge {
     gaps.add(start: heardEnd, duration: time - heardEnd, reason: AudioGapReason.lost.rawValue)
   }
 
-  /// Accounts for the end of the peer's media.
+  /// Accounts for the end of the stream. If packets follow, nothing between is measured.
   mutating func end(at time: Double, clock: SenderClock) -> [Mark] {
     settle(at: time, isFinal: true, by: clock)
     if let heardEnd, time > heardEnd { meter.addNothing(for: time - heardEnd, at: heardEnd) }
     meter.end()
-    return position(reader.finish(), rate: Int32(AudioSamples.rate))
+    let marks = position(reader.finish(), rate: Int32(AudioSamples.rate))
+    reader = PatternAudioReader()
+    lastMark = nil
+    packets = []
+    return marks
   }
 }

@@ -3,11 +3,11 @@ extension BucketedTimeline {
   ///
   /// - Parameters:
   ///   - end: the check's end.
-  ///   - video: the range from the first frame to the peer's end; nil without video.
+  ///   - video: the intervals in which there was video, in order.
   ///   - audio: the same for audio.
   ///   - fastest: the sender's highest frame rate. A higher rate is a burst of arrivals and is not shown.
   func timeline(
-    end: Double, video: ClosedRange<Double>?, audio: ClosedRange<Double>?, fastest: Double?
+    end: Double, video: [ClosedRange<Double>], audio: [ClosedRange<Double>], fastest: Double?
   ) -> CheckTimeline {
     let count = min(Self.most, Int((end / step).rounded(.up)))
     func row(_ value: (Bucket, Double) -> Double?) -> [Double?] {
@@ -17,15 +17,16 @@ extension BucketedTimeline {
       }
     }
     /// Returns counts per second for steps in which the track was present for at least half of the time.
-    func rate(_ range: ClosedRange<Double>?, _ count: @escaping (Bucket) -> Double) -> [Double?] {
+    func rate(_ intervals: [ClosedRange<Double>], _ count: @escaping (Bucket) -> Double) -> [Double?] {
       row { bucket, start in
-        guard let range else { return nil }
-        let there = min(range.upperBound, start + step) - max(range.lowerBound, start)
+        let there = intervals.reduce(0.0) { sum, interval in
+          sum + max(0, min(interval.upperBound, start + step) - max(interval.lowerBound, start))
+        }
         return there >= step / 2 ? count(bucket) / there : nil
       }
     }
-    func isThere(_ start: Double, _ range: ClosedRange<Double>?) -> Bool {
-      range.map { start + step > $0.lowerBound && start < $0.upperBound } ?? false
+    func isThere(_ start: Double, _ intervals: [ClosedRange<Double>]) -> Bool {
+      intervals.contains { start + step > $0.lowerBound && start < $0.upperBound }
     }
     return CheckTimeline(
       step: roundedForReport(step),
@@ -44,20 +45,23 @@ extension BucketedTimeline {
       keyframes: row { bucket, start in isThere(start, video) ? Double(bucket.keyframes) : nil })
   }
 
-  /// Returns the lowest frame rate in any second of a track, at most the sender's highest rate; nil if the track lasted
-  /// less than a second.
-  func fewestFrames(in range: ClosedRange<Double>, most: Double?) -> Double? {
+  /// Returns the lowest frame rate in any second in which a track was there, at most the sender's highest rate; nil if it
+  /// was never there for a second.
+  func fewestFrames(in intervals: [ClosedRange<Double>], most: Double?) -> Double? {
     let window = max(1, Int((1 / step).rounded()))
-    let first = Int((range.lowerBound / step).rounded(.up))
-    let last = Int(range.upperBound / step) - window
-    guard first <= last else { return nil }
-    var fewest = Int.max
-    for start in first...last {
-      let frames = (start..<start + window).reduce(0) { sum, index in
-        sum + (buckets.indices.contains(index) ? buckets[index].frames : 0)
+    var fewest: Int?
+    for interval in intervals {
+      let first = Int((interval.lowerBound / step).rounded(.up))
+      let last = Int(interval.upperBound / step) - window
+      guard first <= last else { continue }
+      for start in first...last {
+        let frames = (start..<start + window).reduce(0) { sum, index in
+          sum + (buckets.indices.contains(index) ? buckets[index].frames : 0)
+        }
+        fewest = min(fewest ?? frames, frames)
       }
-      fewest = min(fewest, frames)
     }
+    guard let fewest else { return nil }
     let rate = Double(fewest) / (Double(window) * step)
     return roundedForReport(min(rate, most ?? rate))
   }

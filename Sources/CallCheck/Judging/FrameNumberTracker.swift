@@ -80,6 +80,13 @@ struct FrameNumberTracker: Sendable {
     return .reordered
   }
 
+  /// Accounts for the end of the stream. Numbers that follow begin a run, and those between are not missing.
+  mutating func end() {
+    painted = numbersPainted
+    unique = numbersSeen
+    run = nil
+  }
+
   private mutating func begin(_ reading: PatternReading) -> Classification {
     let isFirst = run == nil
     painted = numbersPainted

@@ -38,6 +38,8 @@ struct FrameRateEstimator: Sendable {
   private var last: (media: MediaTime, arrived: Double)?
   private var origin: MediaTime?
   private var lead = 0.0
+  /// ``preJoinDuration`` of the time before the stream ended, if it did.
+  private var earlierDuration = 0.0
   /// The frame count of the slot before the last two, the slot before the newest one, and the newest one.
   private var before: Double?
   private var previousSlot: Slot?
@@ -58,7 +60,9 @@ struct FrameRateEstimator: Sendable {
       } else {
         isUnsqueezed = step >= Self.minimumInterval
         lead += ahead
-        if let first, arrived - first <= Self.catchingUp { preJoinDuration = max(preJoinDuration, lead) }
+        if let first, arrived - first <= Self.catchingUp {
+          preJoinDuration = max(preJoinDuration, earlierDuration + lead)
+        }
       }
     } else {
       first = arrived
@@ -71,6 +75,14 @@ struct FrameRateEstimator: Sendable {
     newest?.videoFrames += 1
     newest?.bytes += Double(bytes)
     if isUnsqueezed { newest?.unsqueezed += 1 }
+  }
+
+  /// Accounts for the end of the stream. If frames follow, they may begin with older ones again.
+  mutating func end() {
+    settle()
+    (first, last, origin) = (nil, nil, nil)
+    lead = 0
+    earlierDuration = preJoinDuration
   }
 
   /// The squeezed frames so far.

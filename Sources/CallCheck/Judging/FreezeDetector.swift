@@ -74,7 +74,7 @@ struct FreezeDetector: Sendable {
     }
   }
 
-  /// Accounts for the end of the peer's media.
+  /// Accounts for the end of the stream. If frames follow, the first of them ends nothing.
   mutating func end(at time: Double) -> Freeze? {
     guard let last, var current = candidate else { return nil }
     note(gap: max(0, time - last), reason: .untilEnd, in: &current)

@@ -19,14 +19,16 @@ struct ReturnedFrameTracker: Sendable {
   private var settledReturned = 0
   /// The index of the latest frame that returned.
   private var furthest = -1
-  private(set) var hasBegun = false
+  private var hasBegun = false
+  /// Whether frames that we send are counted: from the first one that returns, until the stream ends.
+  private var isCounting = false
   private var doubled = 0
   private var reordered = 0
   private var roundTrips = Samples()
 
   /// Records a frame that we sent.
   mutating func sent(_ videoFrame: SentFrame) {
-    guard hasBegun else { return }
+    guard isCounting else { return }
     append(videoFrame)
     while let first = pending.first, videoFrame.time - first.videoFrame.time > Self.memory { settle(first) }
   }
@@ -35,10 +37,11 @@ struct ReturnedFrameTracker: Sendable {
   ///
   /// - Parameter sent: the recently sent frames.
   mutating func received(_ reading: PatternReading, at time: Double, sent: SentFrames) {
-    if !hasBegun {
+    if !isCounting {
       let ours = sent.from(reading)
       if ours.isEmpty { return }
       hasBegun = true
+      isCounting = true
       for videoFrame in ours { append(videoFrame) }
     }
     guard let position = positions[reading.time], pending.indices.contains(position - settled),
@@ -71,11 +74,27 @@ struct ReturnedFrameTracker: Sendable {
     settled += 1
   }
 
+  /// Accounts for the end of the stream. If frames return later, those that we sent between are not missing.
+  mutating func end(at time: Double) {
+    (settled, settledReturned) = totals(end: time)
+    pending = []
+    positions = [:]
+    furthest = settled - 1
+    isCounting = false
+  }
+
   /// Returns the totals so far; nil if nothing returned.
   ///
   /// - Parameter end: when the peer's media ended.
   func report(end: Double) -> ReturnReport? {
     guard hasBegun else { return nil }
+    let (sent, returned) = totals(end: end)
+    return ReturnReport(
+      sent: sent, returned: returned, missing: sent - returned, doubled: doubled, reordered: reordered,
+      ratio: sent > 0 ? roundedForReport(Double(returned) / Double(sent)) : 0, roundTrip: roundTrips.spread)
+  }
+
+  private func totals(end: Double) -> (sent: Int, returned: Int) {
     var sent = settled
     var returned = settledReturned
     for (index, entry) in pending.enumerated() {
@@ -86,9 +105,7 @@ struct ReturnedFrameTracker: Sendable {
         sent += 1
       }
     }
-    return ReturnReport(
-      sent: sent, returned: returned, missing: sent - returned, doubled: doubled, reordered: reordered,
-      ratio: sent > 0 ? roundedForReport(Double(returned) / Double(sent)) : 0, roundTrip: roundTrips.spread)
+    return (sent, returned)
   }
 }
 

@@ -67,6 +67,7 @@ struct SkewEstimator: Sendable {
   mutating func finish() -> [(time: Double, skew: Double)] {
     let found = settle(until: .infinity)
     attribute(until: .infinity)
+    nextSecond = nil
     return found + compareSeconds(until: .infinity)
   }
 

@@ -17,7 +17,8 @@ extension StreamJudge {
     return judge.finished(until: end, checkEnd: checkEnd)
   }
 
-  private mutating func finish(until end: Double) {
+  /// Ends all measurements. If media follows, they continue with it.
+  mutating func finish(until end: Double) {
     if let freeze = video.end(at: end, clock: skew.clock) {
       buckets.addFrozen(start: freeze.start, duration: freeze.duration)
     }
@@ -27,13 +28,13 @@ extension StreamJudge {
   }
 
   private func finished(until end: Double, checkEnd: Double) -> StreamReport {
-    let seen = firstFrame.map { $0...max($0, end) }
-    let heard = firstSound.map { $0...max($0, end) }
+    let seen = presence[.video]?.intervals(until: end) ?? []
+    let heard = presence[.audio]?.intervals(until: end) ?? []
     return StreamReport(
       number: number, id: description?.id, content: description?.content, firstFrame: firstFrame,
       firstSound: firstSound,
       received: .init(audio: counter.report(of: .audio), video: counter.report(of: .video)),
-      video: seen.map(videoReport), audio: heard.map(audioReport), undecoded: undecoded, skew: skew.report,
+      video: videoReport(seen), audio: audioReport(heard), undecoded: undecoded, skew: skew.report,
       pattern: patternReport, returned: returns.report(end: end),
       timeline: buckets.timeline(end: checkEnd, video: seen, audio: heard, fastest: video.frameRateEstimator.fastest),
       skippedFrames: skippedFrames, thumbnails: video.thumbnails.chosen)
@@ -47,15 +48,17 @@ extension StreamJudge {
     return kinds.isEmpty ? nil : kinds.map(\.rawValue)
   }
 
-  private func videoReport(_ range: ClosedRange<Double>) -> VideoReport {
-    let duration = range.upperBound - range.lowerBound
+  /// - Parameter intervals: when the track was there.
+  private func videoReport(_ intervals: [ClosedRange<Double>]) -> VideoReport? {
+    guard let start = intervals.first?.lowerBound else { return nil }
+    let duration = Self.length(of: intervals)
     // Rates refer to the time in which the frames were produced, which may have begun before the first one arrived.
     let (made, surplus) = (duration + video.frameRateEstimator.preJoinDuration, video.frameRateEstimator.surplus)
     func rate(_ count: Double) -> Double { made > 0 ? roundedForReport(max(0, count) / made) : 0 }
     return VideoReport(
-      start: roundedForReport(range.lowerBound), duration: roundedForReport(duration), frames: video.decoded,
+      start: roundedForReport(start), duration: roundedForReport(duration), frames: video.decoded,
       fps: rate(Double(video.decoded) - surplus.videoFrames),
-      fpsMinimum: buckets.fewestFrames(in: range, most: video.frameRateEstimator.fastest),
+      fpsMinimum: buckets.fewestFrames(in: intervals, most: video.frameRateEstimator.fastest),
       bitrate: rate(8 * (Double(videoBytes) - surplus.bytes)), keyframes: video.keyframes,
       decodeErrors: video.decodeErrors, framesBeforeKeyframe: video.beforeKeyframe, sizes: video.sizes,
       sizeChanges: video.sizeChanges, brightness: roundedForReport(video.meanBrightness),
@@ -63,15 +66,21 @@ extension StreamJudge {
       frozen: video.frozen.intervals(of: duration))
   }
 
-  private func audioReport(_ range: ClosedRange<Double>) -> AudioReport {
-    let duration = range.upperBound - range.lowerBound
+  /// - Parameter intervals: when the track was there.
+  private func audioReport(_ intervals: [ClosedRange<Double>]) -> AudioReport? {
+    guard let start = intervals.first?.lowerBound else { return nil }
+    let duration = Self.length(of: intervals)
     return AudioReport(
-      start: roundedForReport(range.lowerBound), duration: roundedForReport(duration), packets: audio.decoded,
+      start: roundedForReport(start), duration: roundedForReport(duration), packets: audio.decoded,
       bitrate: duration > 0 ? roundedForReport(Double(audioBytes * 8) / duration) : 0, channels: audio.channels,
       decodeErrors: audio.decodeErrors, level: roundedForReport(audio.meter.level),
       peak: roundedForReport(audio.meter.peak),
       concealed: roundedForReport(audio.concealed), silence: audio.meter.silences(of: duration),
       clipped: audio.meter.clipped(of: duration), gaps: audio.gaps.intervals(of: duration))
+  }
+
+  private static func length(of intervals: [ClosedRange<Double>]) -> Double {
+    intervals.reduce(0) { $0 + $1.upperBound - $1.lowerBound }
   }
 
   private var patternReport: PatternReport? {

@@ -34,11 +34,15 @@ struct StreamJudge {
   /// When a further stream ended: its description no longer had any track, or the peer departed. Nil while it continues, and
   /// always for the first stream, which a peer also puts on hold: then it is frozen or silent.
   private(set) var ended: Double?
+  /// When its tracks were there.
+  private(set) var presence: [MediaKind: TrackPresence] = [.audio: TrackPresence(), .video: TrackPresence()]
   /// The newest timestamp of the pattern's frames, in seconds, and when it was read.
   private var lastContent: (content: Double, at: Double)?
 
   /// Longer delays, in seconds, come from a pattern that was recorded earlier.
   private static let maximumDelay = 3_600.0
+  /// For how long, in seconds, media still arrives that was sent before the description that ends the stream.
+  private static let maximumTimeInFlight = 1.0
 
   /// Creates the judge of a stream.
   ///
@@ -70,12 +74,26 @@ struct StreamJudge {
   /// again.
   mutating func receive(_ description: MediaStream, at time: Double) {
     self.description = description
-    if description.tracks.isEmpty { end(at: time) } else { ended = nil }
+    if description.tracks.isEmpty { end(at: time) }
   }
 
   /// Records that a further stream has ended, until media arrives again.
   mutating func end(at time: Double) {
     if number > 1 { ended = ended ?? time }
+  }
+
+  /// Records that media arrives. After the stream has ended, it is judged anew: the time between is not measured.
+  private mutating func mediaArrives(at time: Double) {
+    guard let end = ended, time > end + (description?.tracks.isEmpty == true ? Self.maximumTimeInFlight : 0) else {
+      return
+    }
+    ended = nil
+    if presence.values.contains(where: \.isFull) { return }
+    let last = max(end, lastMedia ?? end)
+    finish(until: last)
+    numbers.end()
+    returns.end(at: last)
+    for kind in MediaKind.allCases { presence[kind]?.ended(at: last) }
   }
 
   mutating func receive(_ report: ClockReport, arrived: Double) { skew.receive(report, arrived: arrived) }
@@ -96,9 +114,10 @@ struct StreamJudge {
 
   mutating func receive(_ frame: EncodedFrame, arrived: Double, sent: SentFrames) {
     let kind = frame.codec.kind
+    mediaArrives(at: arrived)
     let shown = max(arrived, lastShown[kind] ?? arrived)
     lastShown[kind] = shown
-    if let time = ended, arrived > time { ended = nil }
+    presence[kind]?.arrived(at: shown)
     let bytes = frame.payload.readableBytes
     switch kind {
     case .video:
@@ -115,6 +134,8 @@ struct StreamJudge {
 
   /// Records skipped frames. Measurements that need no decoding still count them.
   mutating func receive(_ videoFrames: SkippedFrames, first: Double, last: Double) {
+    mediaArrives(at: first)
+    presence[.video]?.arrived(at: first)
     lastShown[.video] = max(last, lastShown[.video] ?? last)
     videoBytes += videoFrames.bytes
     buckets.addVideo(bytes: videoFrames.bytes, from: first, to: last)
@@ -133,6 +154,7 @@ struct StreamJudge {
     guard outcome.isSeen else { return }
     buckets[shown].frames += 1
     firstFrame = firstFrame ?? roundedForReport(shown)
+    presence[.video]?.decoded(at: shown)
     if let freeze = outcome.freeze { buckets.addFrozen(start: freeze.start, duration: freeze.duration) }
     let content = outcome.reading.flatMap { note($0, at: shown, sent: sent) }
     let found = skew.videoFrame(.init(heard: shown, arrived: arrived, time: frame.time, content: content))
@@ -165,6 +187,7 @@ struct StreamJudge {
       return
     }
     firstSound = firstSound ?? roundedForReport(heard)
+    presence[.audio]?.decoded(at: heard)
     buckets[heard].energy.add(energy)
     for mark in outcome.marks { note(mark) }
     let found = skew.audio(.init(heard: heard, arrived: arrived, time: frame.time, content: nil))

@@ -184,10 +184,13 @@ struct VideoJudge {
     }
   }
 
-  /// Accounts for the end of the peer's media.
+  /// Accounts for the end of the stream. If frames follow, nothing between is measured.
   mutating func end(at time: Double, clock: SenderClock) -> FreezeDetector.Freeze? {
     settle(at: time, isFinal: true, by: clock)
     black.set(false, at: time)
+    frameRateEstimator.end()
+    lastTime = nil
+    lastSeen = nil
     return watch.end(at: time)
   }
 
