@@ -348,13 +348,13 @@ final class PeerDriver {
     poller?.changed(self, now: now)
   }
 
-  /// Passes media to the sinks; without any, it is passed on like other events.
-  private func deliver(_ events: [MediaEvent], of participant: ParticipantID, now: ContinuousClock.Instant) {
+  /// Passes media to the sinks, or on like other events if the configuration has none.
+  private func deliver(_ events: [MediaEvent], of participant: ParticipantID, now: MonotonicInstant) {
     if let mediaSinks {
-      for sink in mediaSinks { sink.receive(events, of: participant, now: now) }
+      for sink in mediaSinks { sink.receive(events, of: participant, now: now.instant) }
       return
     }
-    for event in events { emit(ParticipantEvent(participant: participant, event: .media(event), time: now)) }
+    for event in events { emit(ParticipantEvent(participant: participant, event: .media(event), at: now)) }
   }
 
   private func send(

@@ -16,15 +16,15 @@ extension PeerDemultiplexer {
   package func poll(
     now: MonotonicInstant, wallClock: NTPTime, carryOut: (PeerConnection.Action, ParticipantID) -> Void
   ) {
-    handleWaitingMessages(now: now)
-    if impaired != nil { releaseDatagrams(now: now, carryOut: carryOut) }
-    if let deadline, deadline <= now {
+    for (message, participant) in rateLimiters.takeDue(now: now) { act(on: message, from: participant, now: now) }
+    let isImpaired = impaired != nil
+    if isImpaired { releaseDatagrams(now: now, carryOut: carryOut) }
+    if let deadline = timing.deadline, deadline <= now {
       while let engine = schedule.takeDue(now: now) { markForPoll(engine) }
     }
-    for (participant, event) in events { carryOut(.event(event), participant) }
-    events.removeAll()
-    for (participant, action) in dataActions { carryOut(.dataChannel(action), participant) }
-    dataActions.removeAll()
+    var ownActions: [(action: PeerConnection.Action, participant: ParticipantID)] = []
+    swap(&ownActions, &self.ownActions)
+    for (action, participant) in ownActions { carryOut(action, participant) }
     var due: [PeerConnection] = []
     swap(&due, &enginesToPoll)
     var actions: [PeerConnection.Action] = []
@@ -33,43 +33,26 @@ extension PeerDemultiplexer {
       engine.poll(now: now, wallClock: wallClock, into: &actions)
       for action in actions {
         noteCheck(action, of: engine)
-        if impaired == nil || passesOutbound(action, engine.participant, now: now) {
-          carryOut(action, engine.participant)
-        }
+        if !isImpaired || passesOutbound(action, engine.participant, now: now) { carryOut(action, engine.participant) }
         if case .event(.ended) = action { forget(engine) }
       }
       actions.removeAll(keepingCapacity: true)
-      namesToResolve += engine.takeNamesToResolve()
+      let names = engine.takeNamesToResolve()
+      if !names.isEmpty { namesToResolve += names }
       noteUsernameFragments(of: engine)
       schedule.update(engine, now: now)
     }
-    updateDeadline(now: now)
+    updateTiming(now: now)
   }
 
-  private func updateDeadline(now: MonotonicInstant) {
-    var next = schedule.earliest
-    isUrgent = schedule.isUrgent
-    isConnecting = schedule.isConnecting(now: now)
-    if !rateLimiters.isEmpty {
-      for limiter in rateLimiters.values {
-        guard let due = limiter.deadline else { continue }
-        next = next.map { min($0, due) } ?? due
-      }
-    }
+  private func updateTiming(now: MonotonicInstant) {
+    var next = schedule.timing(now: now)
+    next.consider(rateLimiters.deadline)
     if let due = impaired?.deadline {
-      next = next.map { min($0, due) } ?? due
-      isUrgent = true
+      next.consider(due)
+      next.isUrgent = true
     }
-    deadline = next
-  }
-
-  /// Handles the waiting descriptions that are due, and removes the limiters that are idle.
-  private func handleWaitingMessages(now: MonotonicInstant) {
-    if rateLimiters.isEmpty { return }
-    for participant in Array(rateLimiters.keys) {
-      for message in rateLimiters[participant]?.open(now: now) ?? [] { act(on: message, from: participant, now: now) }
-      if rateLimiters[participant]?.isIdle(now: now) == true { rateLimiters[participant] = nil }
-    }
+    timing = next
   }
 
   /// Notes an engine's user fragments: with an offer that restarts ICE it has a new one, and for a while after the restart

@@ -17,7 +17,7 @@ extension PeerDemultiplexer {
   /// Handles a participant's message. Of descriptions that arrive faster than they can be handled, only the newest counts.
   package func received(_ message: SignallingMessage, from participant: ParticipantID, now: MonotonicInstant) {
     if case .answer = message, engines[participant] == nil { return }
-    if let message = rateLimiters[participant, default: SignallingRateLimiter()].pass(message, now: now) {
+    if let message = rateLimiters.pass(message, from: participant, now: now) {
       act(on: message, from: participant, now: now)
     }
   }

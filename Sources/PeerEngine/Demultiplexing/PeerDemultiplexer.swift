@@ -37,12 +37,14 @@ package final class PeerDemultiplexer {
   /// ``ICE/ICEAgent/addLocalHost(_:now:)`` describes.
   package var localAddresses: [TransportAddress] = []
   package private(set) var engines: [ParticipantID: PeerConnection] = [:]
+  /// When and how promptly the next poll is due; updated by each poll.
+  var timing = PollTiming()
   /// When ``poll(now:wallClock:carryOut:)`` must be called next even if nothing arrives; updated by each poll.
-  package internal(set) var deadline: MonotonicInstant?
+  package var deadline: MonotonicInstant? { timing.deadline }
   /// Whether ``deadline`` must be met to the millisecond: a connection is being established, or packets are paced.
-  package internal(set) var isUrgent = false
+  package var isUrgent: Bool { timing.isUrgent }
   /// Whether any participant is in the first seconds of connecting.
-  package internal(set) var isConnecting = false
+  package var isConnecting: Bool { timing.isConnecting }
 
   /// Why no TURN server relays to us, in sentences; nil if one does or none is used.
   package var relayFailure: String? {
@@ -50,7 +52,7 @@ package final class PeerDemultiplexer {
   }
 
   private let configuration: Configuration
-  var rateLimiters: [ParticipantID: SignallingRateLimiter] = [:]
+  var rateLimiters = SignallingRateLimiters()
   /// The engines by the first half of a STUN request's USERNAME.
   var byUsernameFragment: [ByteBuffer: PeerConnection] = [:]
   /// The engines by path, for all other datagrams: an engine owns a path once a check has succeeded on it.
@@ -76,9 +78,8 @@ package final class PeerDemultiplexer {
   /// What the signalling says of participants, if it says more than an id.
   private var announcements: [ParticipantID: Announcement] = [:]
   private static let maximumAnnouncements = 4_096
-  /// Events that did not occur in an engine.
-  var events: [(ParticipantID, PeerEvent)] = []
-  var dataActions: [(ParticipantID, DataChannelAction)] = []
+  /// Actions that are not those of an engine.
+  var ownActions: [(action: PeerConnection.Action, participant: ParticipantID)] = []
   /// The network emulation with its datagrams in flight; nil without an impairment.
   var impaired: NetworkEmulator?
   /// The participants to whom we have stopped sending on purpose: their messages and datagrams are ignored.
@@ -124,7 +125,7 @@ package final class PeerDemultiplexer {
   package func participantLeft(
     _ participant: ParticipantID, isRejoinVerified: Bool = true, now: MonotonicInstant
   ) {
-    rateLimiters[participant]?.forgetWaiting()
+    rateLimiters.forgetWaiting(participant)
     announcements[participant] = nil
     guard let engine = engines[participant] else { return }
     engine.participantLeft(isRejoinVerified: isRejoinVerified, now: now)
@@ -181,7 +182,8 @@ package final class PeerDemultiplexer {
     _ configuration: DataChannelConfiguration, to participant: ParticipantID, token: Int, now: MonotonicInstant
   ) {
     guard let engine = engines[participant] else {
-      dataActions.append((participant, .refused(token: token, "There is no connection to the participant.")))
+      let refusal = DataChannelAction.refused(token: token, "There is no connection to the participant.")
+      ownActions.append((.dataChannel(refusal), participant))
       return
     }
     engine.openDataChannel(configuration, token: token, now: now)
@@ -196,7 +198,7 @@ package final class PeerDemultiplexer {
   }
 
   package func disconnect(_ participant: ParticipantID, because ending: CloseReason, now: MonotonicInstant) {
-    rateLimiters[participant]?.forgetWaiting()
+    rateLimiters.forgetWaiting(participant)
     guard let engine = engines[participant] else { return }
     engine.close(ending, now: now)
     markForPoll(engine)
@@ -204,13 +206,13 @@ package final class PeerDemultiplexer {
 
   /// Whether there is an engine of a participant, or a waiting message will create one.
   package func isConnecting(to participant: ParticipantID) -> Bool {
-    engines[participant] != nil || rateLimiters[participant]?.deadline != nil
+    engines[participant] != nil || rateLimiters.hasWaiting(participant)
   }
 
   /// The number of entries that are stored for participants; 0 when there are none.
   package var footprint: Int {
     engines.count + rateLimiters.count + byUsernameFragment.count + byPath.count + awaitedResponses.count
-      + enginesToPoll.count + events.count
+      + enginesToPoll.count + ownActions.count
   }
 
   package var statistics: [PeerStatistics] {
@@ -236,7 +238,7 @@ package final class PeerDemultiplexer {
     do {
       identity = try DTLSIdentity()
     } catch {
-      events.append((participant, .ended(CloseReason(.failed, error.description))))
+      ownActions.append((.event(.ended(CloseReason(.failed, error.description))), participant))
       return nil
     }
     let announcement = announcements[participant] ?? Announcement()

@@ -11,12 +11,6 @@ struct PollSchedule {
   /// The engines that were in the first seconds of connecting after their last poll; those seconds may be over.
   private var connecting: [PeerConnection] = []
 
-  /// The earliest time at which an engine must be polled.
-  var earliest: MonotonicInstant? { deadlines.earliest }
-
-  /// Whether any engine's deadline must be met to the millisecond.
-  var isUrgent: Bool { urgentCount > 0 }
-
   /// The number of engines.
   var count: Int { deadlines.count }
 
@@ -51,13 +45,32 @@ struct PollSchedule {
   /// Returns an engine whose poll is due; its deadline counts again after ``update(_:now:)``.
   mutating func takeDue(now: MonotonicInstant) -> PeerConnection? { deadlines.takeDue(now: now) }
 
-  /// Returns whether any engine is in the first seconds of connecting.
-  mutating func isConnecting(now: MonotonicInstant) -> Bool {
+  /// Returns when an engine must be polled next, and how promptly.
+  mutating func timing(now: MonotonicInstant) -> PollTiming {
+    PollTiming(deadline: deadlines.earliest, isUrgent: urgentCount > 0, isConnecting: isConnecting(now: now))
+  }
+
+  private mutating func isConnecting(now: MonotonicInstant) -> Bool {
     while let engine = connecting.last {
       if engine.pollState.isPrompt(now: now) { return true }
       engine.pollState.entry?.isConnecting = false
       connecting.removeLast()
     }
     return false
+  }
+}
+
+/// When the next poll is due.
+struct PollTiming: Sendable, Hashable {
+  /// Nil while nothing is scheduled.
+  var deadline: MonotonicInstant?
+  /// Whether the deadline must be met to the millisecond.
+  var isUrgent = false
+  /// Whether any engine is in the first seconds of connecting.
+  var isConnecting = false
+
+  mutating func consider(_ due: MonotonicInstant?) {
+    guard let due else { return }
+    deadline = deadline.map { min($0, due) } ?? due
   }
 }

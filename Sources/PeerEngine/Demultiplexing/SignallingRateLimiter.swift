@@ -14,7 +14,7 @@ struct SignallingRateLimiter: Sendable {
     switch message {
     case .offer(let sdp): offers.pass(sdp, now: now).map { .offer($0) }
     case .answer(let sdp): answers.pass(sdp, now: now).map { .answer($0) }
-    case .candidate: candidates.consume(now: MonotonicInstant(now)) ? message : nil
+    case .candidate: candidates.consume(now: now) ? message : nil
     }
   }
 

@@ -24,7 +24,6 @@ struct UnknownCheckAllowance: Sendable {
     case .v6(let high, _): hasher.combine(high)
     }
     let slot = Int(UInt(bitPattern: hasher.finalize()) % UInt(Self.slots))
-    let now = MonotonicInstant(now)
     return byAddress[slot].consume(now: now) && all.consume(now: now)
   }
 }

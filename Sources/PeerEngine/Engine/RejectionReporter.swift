@@ -15,7 +15,7 @@ struct RejectionReporter: Sendable {
     reported = []
     for section in rejected where section.isUnexpected {
       if !former.contains(section) {
-        guard limiter.consume(now: MonotonicInstant(now)) else { continue }
+        guard limiter.consume(now: now) else { continue }
         new.append(section)
       }
       reported.append(section)

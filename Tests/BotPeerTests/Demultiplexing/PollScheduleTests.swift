@@ -87,8 +87,7 @@ struct PollScheduleTests {
     let demultiplexer = call.demultiplexer
     let engines = demultiplexer.engines.values
     let now = call.now
-    let rateLimiters = demultiplexer.rateLimiters.values.compactMap(\.deadline)
-    let due = (engines.compactMap(\.pollState.due) + rateLimiters).min()
+    let due = (engines.compactMap(\.pollState.due) + [demultiplexer.rateLimiters.deadline].compactMap(\.self)).min()
     #expect(demultiplexer.deadline == due)
     #expect(demultiplexer.isUrgent == engines.contains { $0.pollState.isUrgent })
     #expect(demultiplexer.isConnecting == engines.contains { $0.pollState.isPrompt(now: now) })
