@@ -92,6 +92,8 @@ public struct MediaGap: Sendable, Hashable {
     case dtx
     /// The sender's description said that it does not send (RFC 8829, 5.2.2).
     case muted
+    /// The participant's description no longer had the stream, for example a screen that is not shared for a time.
+    case streamEnded
     /// The connection was interrupted, or the sender restarted.
     case reconnect
     /// The disk failed or was slow, and its memory buffer was full.
@@ -105,7 +107,7 @@ public struct MediaGap: Sendable, Hashable {
     package var isOfRecorder: Bool {
       switch self {
       case .diskStalled, .overloaded, .memoryFull: true
-      case .lost, .recoveredLate, .waitingForKeyframe, .senderPaused, .dtx, .muted, .reconnect: false
+      case .lost, .recoveredLate, .waitingForKeyframe, .senderPaused, .dtx, .muted, .streamEnded, .reconnect: false
       }
     }
   }

@@ -150,7 +150,7 @@ struct VideoJudge {
       case .lost: .lost
       case .recoveredLate: .recoveredLate
       case .waitingForKeyframe: .waitingForKeyframe
-      case .senderPaused, .dtx: .senderPaused
+      case .senderPaused, .dtx, .streamEnded: .senderPaused
       case .muted: .muted
       case .reconnect: .reconnect
       case .diskStalled, .overloaded, .memoryFull: .receiverStalled

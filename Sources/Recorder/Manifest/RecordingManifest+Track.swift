@@ -181,7 +181,7 @@ extension RecordingManifest {
     /// The reason: `lost` (packets never arrived), `recoveredLate` (packets arrived after a retransmission request, and
     /// nothing is missing), `waitingForKeyframe` (frames arrived that could not be decoded), `senderPaused` (the sender
     /// sent nothing; its sequence numbers are continuous), `dtx` (the sender skipped silence), `muted` (the sender had
-    /// signalled that it does not send), `reconnect` (the connection was broken, or the sender restarted),
+    /// signalled that it does not send), `streamEnded` (the sender's description no longer had the stream), `reconnect` (the connection was broken, or the sender restarted),
     /// `diskStalled` (the disk failed or was slow), `overloaded` (the processor had no time), `memoryFull` (more arrived
     /// at once than fits into the memory for queued frames).
     public var reason: String

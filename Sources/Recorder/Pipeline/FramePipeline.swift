@@ -15,6 +15,7 @@ final class FramePipeline {
   private var counters = PerMediaKind<TrackCounter>()
   private var statistics: [MediaKind: CumulativeTrackStatistics] = [:]
   private var trailingGaps = TrailingGaps()
+  private var streamEnd = StreamEndTracker()
 
   /// When the first frame arrived that can be recorded; nil before.
   private(set) var firstArrival: MonotonicInstant?
@@ -32,7 +33,8 @@ final class FramePipeline {
   /// - Parameter dropped: how many of the frames that the frame's gap reports were dropped because memory was full.
   func receive(_ event: MediaEvent, dropped: Int = 0, now: MonotonicInstant) {
     switch event {
-    case .frame(let frame):
+    case .frame(var frame):
+      frame.gap = streamEnd.gap(before: frame)
       lastActivity = max(lastActivity ?? frame.arrived, frame.arrived)
       trailingGaps.note(frame, dropped: dropped)
       switch frame.codec.kind {
@@ -44,7 +46,7 @@ final class FramePipeline {
       timeline.add(report)
     case .recovering(let track): timeline.recovering(track.kind, now: now)
     case .statistics(let track, let counts): statistics[track.kind, default: .init()].update(counts)
-    case .described: break
+    case .described(let stream): streamEnd.described(stream, now: now)
     }
   }
 

@@ -125,7 +125,9 @@ struct TrackCounter: Sendable {
     var hole = timestamped.position - begin
     let standstill = min(timestamped.standstill, hole)
     // A reason that names the sender's pause already names all of it.
-    if standstill > .zero, ![.muted, .reconnect, .senderPaused].contains(timestamped.frame.gap?.reason) {
+    if standstill > .zero,
+      ![.muted, .streamEnded, .reconnect, .senderPaused].contains(timestamped.frame.gap?.reason)
+    {
       hole -= standstill
       log.add(MediaGap(.senderPaused), start: begin + hole, duration: standstill)
     }

@@ -42,6 +42,8 @@ struct InspectionJudging {
     var problems: [String] = []
     var feed = InspectionFeed(recordings)
     var begun = [Bool](repeating: false, count: recordings.count)
+    // When the last frame of each recording was.
+    var lastTimes = [Int64](repeating: 0, count: recordings.count)
     var countCursors = recordings.map { recording in
       CountCursor(
         counts: RecordedCounts(recording.manifest, of: recording.stream), next: recording.offset + Self.second)
@@ -62,6 +64,13 @@ struct InspectionJudging {
           let sample = countCursors[item.recording].counts.sample(at: RecordedTime.seconds(time - recording.offset))
           judge.sample(sample, of: recording.id, at: instant(time))
         }
+        if item.frame.gap?.reason == .streamEnded, item.time - lastTimes[item.recording] > Self.second {
+          // The stream ended, and its tracks are described again.
+          judge.receive(
+            .described(recording.stream.ended), of: recording.id, at: instant(lastTimes[item.recording]))
+          judge.receive(.described(recording.stream), of: recording.id, at: instant(item.time))
+        }
+        lastTimes[item.recording] = item.time
         let now = instant(item.time)
         judge.receive(item.frame.encoded(as: recording.stream, arrival: now), from: recording.id, at: now)
         progress.show(item.time)
@@ -99,9 +108,8 @@ struct InspectionJudging {
       // A further stream that ended before the others did not freeze.
       if streams.count > 1 {
         for index in streams where recordings[index].stream.number > 1 {
-          var ended = recordings[index].stream
-          ended.tracks = [:]
-          judge.receive(.described(ended), of: ended.owner, at: instant(ends[index]))
+          let stream = recordings[index].stream
+          judge.receive(.described(stream.ended), of: stream.owner, at: instant(ends[index]))
         }
       }
       guard let first = streams.first, let last = streams.map({ ends[$0] }).max() else { continue }
@@ -117,5 +125,14 @@ struct InspectionJudging {
       report.rulesAreDefault = rules.given.isEmpty
     }
     return (report, problems)
+  }
+}
+
+extension MediaStream {
+  /// What a description says of the stream when it has ended.
+  fileprivate var ended: MediaStream {
+    var stream = self
+    stream.tracks = [:]
+    return stream
   }
 }

@@ -85,7 +85,8 @@ struct MeasureTests {
     let expected: [MediaGap.Reason: FreezeReason] = [
       .lost: .lost, .recoveredLate: .recoveredLate, .waitingForKeyframe: .waitingForKeyframe,
       .senderPaused: .senderPaused,
-      .dtx: .senderPaused, .muted: .muted, .reconnect: .reconnect, .diskStalled: .receiverStalled,
+      .dtx: .senderPaused, .streamEnded: .senderPaused, .muted: .muted, .reconnect: .reconnect,
+      .diskStalled: .receiverStalled,
       .overloaded: .receiverStalled, .memoryFull: .receiverStalled,
     ]
     #expect(video.freezes.list.map(\.reason) == [expected[reason]?.rawValue])

@@ -36,7 +36,8 @@ struct GapTests {
   @Test(
     "a gap lies between the end of the last frame and the start of the next, with its reason",
     arguments: [
-      MediaGap.Reason.lost, .waitingForKeyframe, .senderPaused, .muted, .reconnect, .diskStalled, .memoryFull,
+      MediaGap.Reason.lost, .waitingForKeyframe, .senderPaused, .muted, .streamEnded, .reconnect, .diskStalled,
+      .memoryFull,
     ])
   func named(reason: MediaGap.Reason) throws {
     let gap = MediaGap(reason, packetsLost: 3, framesDropped: 2)

@@ -159,7 +159,8 @@ struct LossConcealmentTests {
   @Test(
     "nothing is generated where no packet was lost",
     arguments: [
-      MediaGap.Reason.senderPaused, .dtx, .muted, .recoveredLate, .diskStalled, .overloaded, .memoryFull, .reconnect,
+      MediaGap.Reason.senderPaused, .dtx, .muted, .streamEnded, .recoveredLate, .diskStalled, .overloaded, .memoryFull,
+      .reconnect,
     ])
   func nothingLost(reason: MediaGap.Reason) throws {
     let pieces = try SpeechSamples.packets(2, correctsErrors: true)

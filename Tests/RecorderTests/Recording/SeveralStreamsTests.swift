@@ -135,6 +135,26 @@ struct SeveralStreamsTests {
     #expect(summaries[0].manifest.tracks.allSatisfy { $0.gaps.isEmpty })
   }
 
+  @Test("a further stream that ended and continues has a gap that says so; the first stream is on hold")
+  func ended() async throws {
+    let folder = TestFolder()
+    var script = Script()
+    let tone = try TestMedia.tone(1)
+    for stream in [1, 2] {
+      script.add(tone, codec: .opus, stream: stream, begin: 1)
+      script.add(tone, codec: .opus, stream: stream, begin: 5, base: 1_000_000 + 4 * 48_000)
+      script.add(.described(MediaStream(owner: script.owner, number: stream, tracks: [.audio: "0"])), at: 0.9)
+      // Some packets arrive after this.
+      script.add(.described(MediaStream(owner: script.owner, number: stream)), at: 1.7)
+      script.add(.described(MediaStream(owner: script.owner, number: stream, tracks: [.audio: "0"])), at: 4.9)
+    }
+    let summaries = try await folder.record(script)
+    let gaps = summaries.map { $0.track(.audio)?.gaps ?? [] }
+    #expect(gaps.map { $0.map(\.reason) } == [["senderPaused"], ["streamEnded"]])
+    #expect(gaps.allSatisfy { abs(($0.first?.duration ?? 0) - 3) < 0.02 })
+    #expect(summaries.map { $0.track(.audio)?.frames } == [100, 100])
+  }
+
   @Test("16 streams are recorded, whatever their numbers; one sentence says that there are more")
   func manyStreams() async throws {
     let folder = TestFolder()

@@ -1,0 +1,64 @@
+import Media
+import NIOCore
+import Testing
+
+@testable import Recorder
+
+@Suite("The gaps of a stream that ended and continues")
+struct StreamEndTrackerTests {
+  private let start = MonotonicInstant.now
+  private let owner = ParticipantID("anna")
+
+  private func frame(_ codec: Codec, at time: Double, gap: MediaGap? = nil) -> EncodedFrame {
+    EncodedFrame(
+      owner: owner, stream: 2, codec: codec, time: MediaTime(ticks: 0, rate: codec.clockRate), payload: ByteBuffer(),
+      isKeyframe: true, size: nil, arrival: (start + .seconds(time)).instant, gap: gap)
+  }
+
+  private func stream(_ number: Int, _ tracks: [MediaKind: String]) -> MediaStream {
+    MediaStream(owner: owner, number: number, tracks: tracks)
+  }
+
+  @Test("the first frame of each track after the end has the reason, with what was lost")
+  func reason() {
+    var tracker = StreamEndTracker()
+    let before = [Codec.vp8, .opus].map { tracker.gap(before: frame($0, at: 1)) }
+    #expect(before == [nil, nil])
+    tracker.described(stream(2, [:]), now: start + .seconds(2))
+    tracker.described(stream(2, [:]), now: start + .seconds(9))
+    tracker.described(stream(2, [.video: "2"]), now: start + .seconds(10))
+    let video = tracker.gap(before: frame(.vp8, at: 10.1, gap: MediaGap(.lost, packetsLost: 3, framesDropped: 2)))
+    #expect(video == MediaGap(.streamEnded, packetsLost: 3, framesDropped: 2))
+    let lost = MediaGap(.lost, packetsLost: 1)
+    let second = tracker.gap(before: frame(.vp8, at: 10.2, gap: lost))
+    #expect(second == lost)
+    let audio = tracker.gap(before: frame(.opus, at: 12))
+    #expect(audio == MediaGap(.streamEnded))
+    // It ends again.
+    tracker.described(stream(2, [:]), now: start + .seconds(13))
+    tracker.described(stream(2, [.video: "2"]), now: start + .seconds(14))
+    let dropped = MediaGap(.memoryFull, framesDropped: 7)
+    let own = tracker.gap(before: frame(.vp8, at: 15, gap: dropped))
+    #expect(own == dropped)
+  }
+
+  @Test("frames that were sent before the end have no gap, and frames may continue without a description")
+  func inFlight() {
+    var tracker = StreamEndTracker()
+    let first = tracker.gap(before: frame(.vp8, at: 1))
+    tracker.described(stream(2, [:]), now: start + .seconds(2))
+    let gaps = [2.1, 2.9, 3.1, 3.2].map { tracker.gap(before: frame(.vp8, at: $0)) }
+    #expect(first == nil && gaps == [nil, nil, MediaGap(.streamEnded), nil])
+  }
+
+  @Test("a track that begins later, and the first stream, have no such gap")
+  func others() {
+    var tracker = StreamEndTracker()
+    tracker.described(stream(2, [:]), now: start)
+    let first = tracker.gap(before: frame(.vp8, at: 5))
+    #expect(first == nil)
+    tracker.described(stream(1, [:]), now: start + .seconds(6))
+    let held = tracker.gap(before: frame(.vp8, at: 10))
+    #expect(held == nil)
+  }
+}
