@@ -51,7 +51,7 @@ struct CallInstructions {
     try room.connect()
     try await room.play(for: .seconds(seconds))
     try room.flood(strangers)
-    await room.recorder.finish(now: room.now)
+    await room.recorder.finish(now: room.now.instant)
     return room.packetsReceived
   }
 }
@@ -205,7 +205,7 @@ private final class MemoryRoom {
             return
           }
         case .media(let events):
-          recorder.receive(events, of: participant, now: now)
+          recorder.receive(events, of: participant, now: now.instant)
           return
         case .dataChannel: return
         }
@@ -221,7 +221,7 @@ private final class MemoryRoom {
 
   private func take(_ event: PeerEvent, of participant: ParticipantID) {
     switch event {
-    case .stateChanged(.connecting): recorder.begin(participant, now: now, wallClock: 1_700_000_000)
+    case .stateChanged(.connecting): recorder.begin(participant, now: now.instant, wallClock: 1_700_000_000)
     case .stateChanged(.connected): connected.insert(participant)
     default: break
     }

@@ -1,5 +1,5 @@
 package import Media
-public import NIOCore
+package import NIOCore
 
 /// One direction of a bad network in simulated time: loses, delays, reorders and duplicates datagrams with a seed.
 ///

@@ -1,4 +1,4 @@
-import Media
+package import Media
 import NIOCore
 package import RTP
 

@@ -164,7 +164,7 @@ struct SeveralTracksTests {
         let frame = EncodedFrame(
           owner: ParticipantID("alice"), stream: stream, codec: .vp8,
           time: MediaTime(ticks: Int64(number) * 3_000, rate: 90_000), payload: payload, isKeyframe: true,
-          arrival: pair.now)
+          arrival: pair.now.instant)
         pair.alice.engine.send(frame, now: pair.now)
       }
       let before = pair.bob.frames.count

@@ -144,12 +144,10 @@ extension EndToEnd {
         #expect(try await recorder.terminate().ending == .exit(0))
         for name in ["Zoë", "Zoë.2"] {
           let manifest = try JSON(
-            parsing: String(
-              contentsOf: URL(fileURLWithPath: folder.path).appendingPathComponent("\(name).json"), encoding: .utf8))
+            parsing: String(contentsOf: folder.url.appendingPathComponent("\(name).json"), encoding: .utf8))
           let video = try #require(manifest["tracks"].list.first { $0["kind"] == "video" })
           let frames = video["frames"].int ?? 0
-          let read = try Recording(URL(fileURLWithPath: folder.path).appendingPathComponent("\(name).webm")).video?
-            .times.count
+          let read = try Recording(folder.url.appendingPathComponent("\(name).webm")).video?.times.count
           await scenario.note("\(name): \(frames) frames, content \(manifest["stream"]["content"].string ?? "unknown")")
           #expect(frames > 40 && read == frames)
           #expect(video["lost"] == 0 && video["decodeErrors"] == 0)

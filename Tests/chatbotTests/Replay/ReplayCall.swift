@@ -106,7 +106,7 @@ final class ReplayCall {
     }
     recordedLink = RecordedLink(impairment)
 
-    var options = CallJudge.Options(start: start, room: "100")
+    var options = CallJudge.Options(start: start.instant, room: "100")
     options.wallClock = Double(EncodedPattern.begin) - plan.patternStart / .milliseconds(1)
     options.expected = CheckExpectation(
       pattern: plan.appsPattern == nil ? .returned : .played)
@@ -117,18 +117,18 @@ final class ReplayCall {
 
   /// Runs the whole call, and returns the checker's report.
   func report() throws -> CheckReport {
-    judge.joined(at: now)
+    judge.joined(at: now.instant)
     see(.step(.appeared))
     let caller = plan.checkerOffers ? checker : app
     caller.demultiplexer.offer(to: caller.other, now: now)
     run(until: start + plan.duration)
     sample()
-    var report = judge.report(at: now)
+    var report = judge.report(at: now.instant)
     if let impairment { report.impairment = impairment.notes(from: report.mediaFrom ?? 0) }
     return report
   }
 
-  private func see(_ event: CheckEvent) { judge.receive(event, of: checker.other, at: now) }
+  private func see(_ event: CheckEvent) { judge.receive(event, of: checker.other, at: now.instant) }
 
   private func sample() {
     for statistics in checker.demultiplexer.statistics { see(.sample(ConnectionSample(statistics))) }
@@ -175,7 +175,7 @@ final class ReplayCall {
     while let datagram = app.line.receive(now: now) {
       checker.demultiplexer.received(datagram, from: app.address, to: checker.address, now: now)
       let script = checker.demultiplexer.impaired?.statistics(of: checker.other)?.clockStart
-      recordedLink.received(datagram, script: script, now: now)
+      recordedLink.received(datagram, script: script.map(MonotonicInstant.init), now: now)
     }
     while let datagram = checker.line.receive(now: now) {
       app.demultiplexer.received(datagram, from: checker.address, to: app.address, now: now)
@@ -183,7 +183,7 @@ final class ReplayCall {
     while let frame = app.player?.next(now: now) { app.demultiplexer.send(frame, now: now) }
     while let frame = checker.player?.next(now: now) {
       checker.demultiplexer.send(frame, now: now)
-      judge.sent(frame, at: now)
+      judge.sent(frame, at: now.instant)
     }
     let elapsed = (now - start - plan.patternStart) / .seconds(1)
     let wallClock = NTPTime(secondsSince1970: Double(EncodedPattern.begin) / 1_000 + elapsed)
