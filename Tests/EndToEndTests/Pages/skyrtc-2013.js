@@ -138,7 +138,7 @@ sky.stress = (id, { count, most, label }) => new Promise((done, failed) => {
   const content = (index) => isText(index)
     ? String.fromCharCode(97 + index % 26).repeat(sizes[index]) : new Uint8Array(sizes[index]).fill(index);
   let [next, back, bytes] = [0, 0, 0];
-  const begun = performance.now();
+  let begun;
   const more = () => {
     while (next < count && channel.bufferedAmount <= 4 << 20) channel.send(content(next++));
   };
@@ -152,5 +152,43 @@ sky.stress = (id, { count, most, label }) => new Promise((done, failed) => {
     if (back === count) done({ bytes, seconds: (performance.now() - begun) / 1000 });
   };
   channel.onclose = () => failed(new Error(`closed after ${back} of ${count}`));
-  if (channel.readyState === 'open') more(); else channel.onopen = more;
+  const start = () => {
+    begun = performance.now();
+    more();
+  };
+  if (channel.readyState === 'open') start(); else channel.onopen = start;
 });
+
+// Does the same between two connections of this page, one of which returns each message: what the browser and this machine can do.
+sky.stressWithin = async (options) => {
+  const [one, other] = [new RTCPeerConnection(), new RTCPeerConnection()];
+  one.onicecandidate = ({ candidate }) => candidate && other.addIceCandidate(candidate);
+  other.onicecandidate = ({ candidate }) => candidate && one.addIceCandidate(candidate);
+  other.ondatachannel = ({ channel }) => {
+    const waiting = [];
+    const flush = () => {
+      while (waiting.length > 0 && channel.bufferedAmount <= 4 << 20) channel.send(waiting.shift());
+    };
+    channel.binaryType = 'arraybuffer';
+    channel.bufferedAmountLowThreshold = 1 << 20;
+    channel.onbufferedamountlow = flush;
+    channel.onmessage = ({ data }) => {
+      waiting.push(data);
+      flush();
+    };
+  };
+  sky.peers.within = one;
+  try {
+    const result = sky.stress('within', { ...options, label: 'within' });
+    await one.setLocalDescription();
+    await other.setRemoteDescription(one.localDescription);
+    await other.setLocalDescription();
+    await one.setRemoteDescription(other.localDescription);
+    return await result;
+  } finally {
+    delete sky.peers.within;
+    one.onicecandidate = other.onicecandidate = null;
+    one.close();
+    other.close();
+  }
+};
