@@ -85,8 +85,9 @@ extension Peer {
     /// must be.
     public var isPolite: @Sendable (ParticipantID) -> Bool = { _ in true }
     /// Receive all media, in order for each participant, in the turn that completes a frame, on the event loop that serves the
-    /// participant, where they must not block. A peer with several loops calls them on several threads. If this is not nil,
-    /// even if it is empty, ``Peer/events`` and ``handler`` contain no media.
+    /// participant, where they must not block; after the handler's `stateChanged(.connecting)` and before its `ended`. A peer
+    /// with several loops calls them on several threads. If this is not nil, even if it is empty, ``Peer/events`` and
+    /// ``handler`` contain no media.
     public var mediaSinks: [any MediaSink]?
     /// Receives every event at once, in order for each participant, on the event loop that serves the participant, where it must
     /// not block, and before ``Peer/events``. A peer with several loops calls it on several threads.

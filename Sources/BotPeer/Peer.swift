@@ -23,7 +23,7 @@ internal import Synchronization
 ///
 /// Methods may be called from any thread and return immediately. All work for one participant runs on one event loop.
 public final class Peer: Sendable {
-  /// The events of all participants, including media unless there is a ``Configuration/handler``; for one reader.
+  /// The events of all participants, including media unless ``Configuration/mediaSinks`` are set; for one reader.
   public let events: ParticipantEvents
   /// The addresses that receive datagrams, for example `10.0.0.1:5000`, and those that accept connections, for example
   /// `10.0.0.1:5000/tcp`.
@@ -225,8 +225,8 @@ public final class Peer: Sendable {
 
   /// Sends a frame to some participants, on the timeline of its track as to one; this costs less than a call for each of them.
   ///
-  /// On the peer's event loop the frame is sent before the method returns, except in a ``Configuration/handler`` of the same
-  /// peer.
+  /// On the peer's event loop the frame is sent before the method returns, except in a ``Configuration/handler`` or a media
+  /// sink of the same peer.
   public func send(_ frame: EncodedFrame, to participants: [ParticipantID]) {
     if participants.isEmpty { return }
     guard shards.count > 1 else { return shards[0].performInPlace { $0.send(frame, to: participants) } }

@@ -2,8 +2,8 @@
 ///
 /// `ContinuousClock.Instant` may change with the version of the standard library, so every value that contains one is
 /// laid out, copied and destroyed by functions found at run time, and comparing two is a call. Comparing two of this type
-/// takes an instruction or two, in every module. So it is the package's type of `now`, of deadlines and of stored times;
-/// only public API has `ContinuousClock.Instant`.
+/// takes an instruction or two, in every module. So it is the type of `now`, of deadlines and of stored times in the engine,
+/// ICE, the recorder and the signalling adapters; public API has `ContinuousClock.Instant`.
 package struct MonotonicInstant: Sendable, Hashable, Comparable, CustomStringConvertible {
   /// The time since an origin that is the same for the whole process.
   @usableFromInline let age: Duration

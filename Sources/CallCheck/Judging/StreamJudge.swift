@@ -82,7 +82,7 @@ struct StreamJudge {
     if number > 1 { ended = ended ?? time }
   }
 
-  /// Records that media arrives. After the stream has ended, it is judged anew: the time between is not measured.
+  /// Records that media arrives. After the stream has ended, it is judged as a new one: the time between is not measured.
   private mutating func mediaArrives(at time: Double) {
     guard let end = ended, time > end + (description?.tracks.isEmpty == true ? Self.maximumTimeInFlight : 0) else {
       return

@@ -7,8 +7,7 @@ import RTP
 ///
 /// A picture has a frame for each spatial layer that is sent, all with one timestamp and one picture id. A layer frame begins
 /// with the B bit, a picture with the B bit in its lowest layer, and it ends with the marker bit. All layer frames of a picture
-/// become one unit, a superframe with an index if there are several. A picture that lacks one of them is damaged: after that,
-/// the layer could not be decoded before a keyframe.
+/// become one unit, a superframe with an index if there are several. A picture of which packets are lost is damaged.
 ///
 /// A picture without the marker ends when the next one begins. It is whole if its last packet has the E bit: an encoder that drops
 /// the highest layer of a picture to save bits has sent the lower ones without a marker (as libwebrtc does), and a server may not

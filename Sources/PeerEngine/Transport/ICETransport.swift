@@ -5,8 +5,8 @@ internal import NIOCore
 /// The network path to one participant (`RTCIceTransport`): the ICE agent, the path that it has selected, and whether the
 /// participant can still be reached.
 ///
-/// Datagrams, candidates and the time are inputs; each method returns what follows. It is used as the agent is: after each
-/// other call, ``poll(now:)`` is due.
+/// Datagrams, candidates and the time are inputs; each method returns what follows. After a call that
+/// changes the agent, ``poll(now:)`` is due.
 ///
 /// Getters and methods that are used for each packet or poll are mutating even if they change nothing, because Swift may
 /// copy a value of this size before a nonmutating call.

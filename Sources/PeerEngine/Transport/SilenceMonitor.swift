@@ -33,7 +33,7 @@ struct SilenceMonitor {
 
   private var trigger = ICERestartTrigger()
   /// When there is something to do, as of the last ``follow(_:in:now:)``, and the state that this holds for. What has been
-  /// heard since then only makes it later, so it is not computed anew for each packet.
+  /// heard since then only makes it later, so it is not computed again for each packet.
   private var next: (deadline: MonotonicInstant?, state: ConnectionState)?
 
   /// Restarts ICE as soon as possible.

@@ -9,7 +9,7 @@ import Testing
 struct ReachabilityTests {
   private let start = MonotonicInstant.now
 
-  @Test("what is known of the agent is computed anew after each change of it, and kept otherwise")
+  @Test("what is known of the agent is computed again after each change of it, and kept otherwise")
   func changedAgent() {
     var generator = SystemRandomNumberGenerator()
     var cached = CachedAgent(ICEAgent(role: .controlling, credentials: .random(using: &generator)))
