@@ -16,9 +16,8 @@ extension PeerConnection {
 
   /// Does the same with a reused array: `taken` must be empty.
   func poll(now: MonotonicInstant, wallClock: NTPTime, into taken: inout [Action]) {
-    let hasFault = faultInjector != nil
     if isOpen, let timeout = transport.timeout(in: state, now: now) { follow(timeout, now: now) }
-    if hasFault, isOpen { injectFaults(now: now) }
+    if injectsFaults, isOpen { injectFaults(now: now) }
     if isOpen {
       if let update = transport.poll(now: now) { follow(update, now: now) }
       if path != nil {
@@ -29,7 +28,7 @@ extension PeerConnection {
       carryOutOutputs()
       pollDataChannels(now: now)
     }
-    if hasFault { actions = passThroughInjector(actions, now: now) }
+    if injectsFaults { actions = passThroughInjector(actions, now: now) }
     schedulePoll()
     swap(&actions, &taken)
   }
@@ -42,7 +41,7 @@ extension PeerConnection {
       earliest = Deadline.earlier(earliest, secure.deadline)
       earliest = Deadline.earlier(earliest, channels.deadline)
     }
-    if faultInjector != nil {
+    if injectsFaults {
       earliest = Deadline.earlier(earliest, faultInjector?.deadline)
     }
     return earliest

@@ -29,7 +29,7 @@ extension PeerConnection {
   /// changes nothing.
   package func received(_ message: SignallingMessage, now: MonotonicInstant) {
     guard isOpen else { return }
-    if faultInjector == nil {
+    if !injectsFaults {
       take(message, now: now)
     } else if let message = faultInjector?.incoming(message, now: now) {
       take(message, now: now)

@@ -74,6 +74,8 @@ package final class PeerConnection {
   var pollState = PollState()
   /// Nil when no fault is injected.
   var faultInjector: (any FaultInjector)?
+  /// Whether a fault is injected. A constant, because each access to a variable of a class is checked.
+  let injectsFaults: Bool
   /// Whether we ended the call without sending anything.
   var isSilenced = false
   var datagramsRefused: UInt64 = 0
@@ -111,6 +113,7 @@ package final class PeerConnection {
     channels = DataChannelSession(options: policy.dataChannels)
     secure = SecureTransport(identity: configuration.identity, profiles: configuration.protectionProfiles)
     faultInjector = policy.faultInjector
+    injectsFaults = policy.faultInjector != nil
   }
 
   /// Whether the connection has not ended.

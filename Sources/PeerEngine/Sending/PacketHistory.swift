@@ -34,7 +34,8 @@ package struct PacketHistory: Sendable {
       clear()
       oldest = sequence
     }
-    while count > 0, let first = ring[slot(oldest)], now - first.sent > span || count >= Self.capacity {
+    // Only the time is read: to bind the entry would copy its packet.
+    while count > 0, let firstSent = ring[slot(oldest)]?.sent, now - firstSent > span || count >= Self.capacity {
       ring[slot(oldest)] = nil
       oldest &+= 1
       count -= 1
