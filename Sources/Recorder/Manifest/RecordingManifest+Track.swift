@@ -10,7 +10,7 @@ extension RecordingManifest {
     public var id: String?
     /// `opus`, `vp8` or `vp9`.
     public var codec: String
-    /// The profile of the codec; absent if it has none, or if that is not known.
+    /// The profile of the codec, `0` for VP9; absent if it has none.
     public var profile: String?
     /// The position of the first frame. `duration` is measured from there to the end of the last written frame.
     public var start: Double = 0
@@ -80,6 +80,7 @@ extension RecordingManifest {
     public init(codec: Codec) {
       kind = codec.kind.rawValue
       self.codec = codec.rawValue
+      profile = codec.properties.profile?.value
     }
 
     /// A video size and the time from which it applies.

@@ -51,7 +51,8 @@ struct VP9RecordingTests {
     let script = try Self.call(2)
     let summary = try #require(try await folder.record(script).first)
     let track = try #require(summary.manifest.tracks.first { $0.kind == "video" })
-    #expect(track.codec == "vp9" && track.frames == 60 && track.keyframes == 2 && track.refused == 0)
+    #expect(track.codec == "vp9" && track.profile == "0")
+    #expect(track.frames == 60 && track.keyframes == 2 && track.refused == 0)
     #expect(track.decodeErrors == 0 && track.unverified == 0 && track.hiddenLayers == nil)
     #expect(track.sizes?.map(\.width) == [162] && track.lastDecodedSize?.height == 90)
 
