@@ -33,8 +33,7 @@ final class FramePipeline {
   /// - Parameter dropped: how many of the frames that the frame's gap reports were dropped because memory was full.
   func receive(_ event: MediaEvent, dropped: Int = 0, now: MonotonicInstant) {
     switch event {
-    case .frame(var frame):
-      frame.gap = streamEnd.gap(before: frame)
+    case .frame(let frame):
       lastActivity = max(lastActivity ?? frame.arrived, frame.arrived)
       trailingGaps.note(frame, dropped: dropped)
       switch frame.codec.kind {
@@ -68,12 +67,14 @@ final class FramePipeline {
   func endAlignment(now: MonotonicInstant) { timeline.endAlignment(now: now) }
 
   private func takeVideoFrame(_ frame: EncodedFrame, now: MonotonicInstant) {
-    guard let frame = videoValidator.admit(frame) else { return }
+    guard var frame = videoValidator.admit(frame) else { return }
+    frame.gap = streamEnd.gap(before: frame)
     pass(frame, now: now)
   }
 
   private func takeAudio(_ frame: EncodedFrame, now: MonotonicInstant) {
-    guard let (frame, header) = audioValidator.admit(frame, budget: &budget) else { return }
+    guard case (var frame, let header)? = audioValidator.admit(frame, budget: &budget) else { return }
+    frame.gap = streamEnd.gap(before: frame)
     // Lost packets of other codecs are not concealed.
     if let shape = header.opus {
       for piece in repair.take(frame, shape: shape, limit: budget.room) {

@@ -47,8 +47,31 @@ struct StreamEndTrackerTests {
     var tracker = StreamEndTracker()
     let first = tracker.gap(before: frame(.vp8, at: 1))
     tracker.described(stream(2, [:]), now: start + .seconds(2))
-    let gaps = [2.1, 2.9, 3.1, 3.2].map { tracker.gap(before: frame(.vp8, at: $0)) }
+    let gaps = [2.1, 2.9, 5, 5.1].map { tracker.gap(before: frame(.vp8, at: $0)) }
     #expect(first == nil && gaps == [nil, nil, MediaGap(.streamEnded), nil])
+  }
+
+  @Test("the reason stays with the pause, however long frames arrive after the description that ends the stream")
+  func lateEnd() {
+    var tracker = StreamEndTracker()
+    let first = tracker.gap(before: frame(.vp8, at: 9.5))
+    tracker.described(stream(2, [:]), now: start + .seconds(10))
+    let late = [10.4, 11.01, 11.5].map { tracker.gap(before: frame(.vp8, at: $0)) }
+    tracker.described(stream(2, [.video: "2"]), now: start + .seconds(60))
+    let gaps = [60, 60.1].map { tracker.gap(before: frame(.vp8, at: $0)) }
+    #expect(first == nil && late == [nil, nil, nil] && gaps == [MediaGap(.streamEnded), nil])
+  }
+
+  @Test("a loss while the stream is left out of a description for a moment stays a loss")
+  func moment() {
+    var tracker = StreamEndTracker()
+    let first = tracker.gap(before: frame(.opus, at: 1))
+    tracker.described(stream(2, [:]), now: start + .seconds(1.02))
+    tracker.described(stream(2, [.audio: "2"]), now: start + .seconds(1.1))
+    let lost = MediaGap(.lost, packetsLost: 5)
+    let gap = tracker.gap(before: frame(.opus, at: 1.12, gap: lost))
+    let later = tracker.gap(before: frame(.opus, at: 9))
+    #expect(first == nil && gap == lost && later == nil)
   }
 
   @Test("a track that begins later, and the first stream, have no such gap")
