@@ -1,7 +1,8 @@
 /// A token bucket: limits events to a rate, with a burst after a pause. Pure.
 ///
 /// It is full at first. A token is added after each interval, as long as there are fewer than the burst. Times must come from
-/// one clock; if that jumps back, tokens are added from the earlier time on.
+/// one clock. A time that is a little earlier than the last one, as those of datagrams of several sockets are, adds nothing; if the
+/// clock jumps back, tokens are added from the earlier time on.
 package struct TokenBucket: Sendable {
   private let burst: Int
   /// The time after which a token is added, in attoseconds, from 1 to ``maximumInterval``.
@@ -12,6 +13,8 @@ package struct TokenBucket: Sendable {
 
   /// 40,000 years: added to an instant of any clock, it does not overflow.
   private static let maximumInterval: Int128 = 1 << 100
+  /// Times that go back by less than this are those of datagrams that were read in another order.
+  private static let maximumReordering = Duration.seconds(2)
 
   /// Creates a bucket.
   ///
@@ -60,17 +63,16 @@ package struct TokenBucket: Sendable {
   /// Adds the tokens of the time that has passed. Returns up to when they are added: less than an interval before `now`.
   @discardableResult
   private mutating func refill(now: MonotonicInstant) -> MonotonicInstant {
-    guard let before = counted, before < now, tokens < burst else {
-      counted = now
-      return now
-    }
-    let passed = (now - before).attoseconds
-    let (added, rest) = passed.quotientAndRemainder(dividingBy: interval)
+    let before = counted ?? now
+    let start = before > now && before - now > Self.maximumReordering ? now : before
+    var until = max(start, now)
+    defer { counted = until }
+    guard start < now, tokens < burst else { return until }
+    let (added, rest) = (now - start).attoseconds.quotientAndRemainder(dividingBy: interval)
     let room = burst - tokens
     // The rest counts for the next token, unless the bucket is full.
-    let until = added < Int128(room) ? now - Duration(attoseconds: rest) : now
+    if added < Int128(room) { until = now - Duration(attoseconds: rest) }
     tokens += added < Int128(room) ? Int(added) : room
-    counted = until
     return until
   }
 }
