@@ -43,6 +43,9 @@ struct StreamJudge {
   private static let maximumDelay = 3_600.0
   /// For how long, in seconds, media still arrives that was sent before the description that ends the stream.
   private static let maximumTimeInFlight = 1.0
+  /// A stream that is described again and whose last media is not older than this, in seconds, has not ended: a renegotiation left
+  /// it out for a moment.
+  private static let maximumOmission = 0.5
 
   /// Creates the judge of a stream.
   ///
@@ -74,7 +77,11 @@ struct StreamJudge {
   /// again.
   mutating func receive(_ description: MediaStream, at time: Double) {
     self.description = description
-    if description.tracks.isEmpty { end(at: time) }
+    if description.tracks.isEmpty {
+      end(at: time)
+    } else if let lastMedia, time - lastMedia <= Self.maximumOmission {
+      ended = nil
+    }
   }
 
   /// Records that a further stream has ended, until media arrives again.
@@ -84,10 +91,15 @@ struct StreamJudge {
 
   /// Records that media arrives. After the stream has ended, it is judged as a new one: the time between is not measured.
   private mutating func mediaArrives(at time: Double) {
-    guard let end = ended, time > end + (description?.tracks.isEmpty == true ? Self.maximumTimeInFlight : 0) else {
-      return
+    guard let end = ended else { return }
+    if description?.tracks.isEmpty == true {
+      // It ends with its last media.
+      ended = max(end, time)
+      guard time > end + Self.maximumTimeInFlight else { return }
+    } else {
+      guard time > end else { return }
+      ended = nil
     }
-    ended = nil
     if presence.values.contains(where: \.isFull) { return }
     let last = max(end, lastMedia ?? end)
     finish(until: last)

@@ -121,6 +121,27 @@ struct StreamPauseTests {
     #expect(abs(video.fps - 10) < 0.4)
   }
 
+  @Test("media that continues long after the description that ends the stream is judged, and its end is no freeze")
+  func undescribed() throws {
+    let video = try #require(
+      try report(media(of: Self.screen) + [described(Self.shared, at: 2.9), described(Self.gone, at: 3.5)]).video)
+    #expect(video.freezes.count == 0)
+    #expect(abs(video.duration - 2.9) < 0.2)
+    #expect(abs(video.fps - 10) < 1)
+  }
+
+  @Test("a description that leaves the stream out for a moment ends nothing: a freeze across it is found")
+  func moment() throws {
+    var frozen = Self.screen
+    frozen.paused = 4..<5
+    let events =
+      try media(of: frozen) + [described(Self.shared, at: 2.9), described(Self.gone, at: 4.1)]
+      + [described(Self.shared, at: 4.2), described(Self.gone, at: 6)]
+    let video = try #require(try report(events).video)
+    #expect(video.freezes.count == 1)
+    #expect(abs(video.duration - 2.95) < 0.02)
+  }
+
   @Test("the time between is no silence, and a silence in a sharing is found")
   func audio() throws {
     var sharing = Self.screen
