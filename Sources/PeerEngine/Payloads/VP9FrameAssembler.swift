@@ -166,14 +166,13 @@ package struct VP9FrameAssembler: Sendable {
   /// Discards a picture whose end has not arrived, if nothing before that is missing: the call ended while it was sent, so
   /// it is neither lost nor damaged.
   package mutating func discardUnfinished() {
-    guard open?.dependency.isComplete ?? true else { return }
-    open = nil
+    guard let open, open.dependency.isComplete, !open.endsFrame else { return }
+    self.open = nil
     _ = takePayload()
   }
 
-  /// Ends the open picture as damaged: no more packets of this source follow.
+  /// Ends the open picture, which is damaged unless its last layer frame is whole: no more packets of this source follow.
   package mutating func finish() {
-    open?.dependency.isComplete = false
     close(byMarker: false)
     lost = 0
   }

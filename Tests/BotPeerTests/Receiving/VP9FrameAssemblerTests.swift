@@ -227,6 +227,16 @@ struct VP9FrameAssemblerTests {
     #expect(try required(assembler.popFrame()).dependency.isComplete == false)
   }
 
+  @Test("a last picture without the marker is whole if its frame ended", arguments: [true, false])
+  func lastPicture(isLeaving: Bool) throws {
+    var assembler = VP9FrameAssembler()
+    assembler.add(packet(1, keyframe, layer: 0, starts: true, ends: true, marker: false))
+    if isLeaving { assembler.discardUnfinished() }
+    assembler.finish()
+    #expect(try required(assembler.popFrame()).dependency.isComplete)
+    #expect(assembler.popFrame() == nil)
+  }
+
   @Test("an endless picture is cut off at 4 MiB and marked damaged")
   func endless() throws {
     var assembler = VP9FrameAssembler()
