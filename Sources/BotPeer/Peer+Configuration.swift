@@ -89,8 +89,8 @@ extension Peer {
     /// with several loops calls them on several threads. If this is not nil, even if it is empty, ``Peer/events`` and
     /// ``handler`` contain no media.
     public var mediaSinks: [any MediaSink]?
-    /// Receives every event at once, in order for each participant, on the event loop that serves the participant, where it must
-    /// not block, and before ``Peer/events``. A peer with several loops calls it on several threads.
+    /// Receives every event in the turn in which it happens, in order for each participant, on the event loop that serves the
+    /// participant, where it must not block, and before ``Peer/events``. A peer with several loops calls it on several threads.
     public var handler: (@Sendable (ParticipantEvent) -> Void)?
     /// The wall clock in seconds since 1970, for sender reports only.
     public var secondsSince1970: @Sendable () -> Double = {

@@ -79,7 +79,8 @@ final class PeerDriver {
   private static let fewDatagrams = DatagramSocket.maximumBatches * ReceiveBatch.capacity
 
   private var isTurnScheduled = false
-  /// Whether a turn goes on. Events are emitted in it, so what their handler calls must wait for its end.
+  /// Whether a turn goes on. Events and media are handed over in it, so what their receivers call must wait for
+  /// its end.
   private(set) var isInTurn = false
   /// Whether all connections are ending.
   private var isClosing = false

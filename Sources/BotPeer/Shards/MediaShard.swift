@@ -76,7 +76,8 @@ struct MediaShard: Sendable {
 
   /// Runs work at once if the caller is on the loop and may overtake nothing; otherwise on the loop, later.
   ///
-  /// Earlier work that still waits comes first. A handler of events is called within a turn, which must end first.
+  /// Earlier work that still waits comes first. A handler of events and a media sink are called within a turn, which must end
+  /// first.
   func performInPlace(_ work: @escaping @Sendable (PeerDriver) -> Void) {
     guard loop.inEventLoop, waiting.value.load(ordering: .acquiring) == 0, !driver.value.isInTurn else {
       return perform(work)
