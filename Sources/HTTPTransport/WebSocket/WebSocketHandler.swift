@@ -128,7 +128,7 @@ package final class WebSocketHandler: ChannelInboundHandler {
     let frame = unwrapInboundIn(data)
     do throws(WebSocketViolation) {
       if let rate = limits.maximumFrameRate,
-        frames?.consume(now: MonotonicInstant(context.eventLoop.now)) == false
+        frames?.consume(now: MonotonicInstant(ofEventLoop: context.eventLoop.now)) == false
       {
         throw .tooOften("More than \(rate.perSecond) frames a second arrived.")
       }

@@ -129,7 +129,7 @@ final class ConnectionRegistry {
   // MARK: Messages
 
   /// The time for the limits.
-  private var now: MonotonicInstant { MonotonicInstant(loop.now) }
+  private var now: MonotonicInstant { MonotonicInstant(ofEventLoop: loop.now) }
 
   private func received(_ message: WebSocketMessage, from name: Name) {
     guard clients[name.id]?.messages.consume(now: now) == true else {

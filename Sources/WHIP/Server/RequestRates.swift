@@ -29,12 +29,12 @@ struct RequestRates: Sendable {
   ///
   /// - Parameter address: empty for this machine, for which only the common limit applies.
   mutating func consumeRequest(of address: String, now: NIODeadline) -> Bool {
-    consume(\.requests, of: address, now: MonotonicInstant(now))
+    consume(\.requests, of: address, now: MonotonicInstant(ofEventLoop: now))
   }
 
   /// Counts a new session. Returns false if there are too many.
   mutating func consumeSession(of address: String, now: NIODeadline) -> Bool {
-    consume(\.sessions, of: address, now: MonotonicInstant(now))
+    consume(\.sessions, of: address, now: MonotonicInstant(ofEventLoop: now))
   }
 
   private mutating func consume(
