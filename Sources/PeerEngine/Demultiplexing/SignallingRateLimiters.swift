@@ -22,7 +22,8 @@ struct SignallingRateLimiters: Sendable {
   ) -> SignallingMessage? {
     let passed = limiters[participant, default: SignallingRateLimiter()].pass(message, now: now)
     nextSweep = nextSweep ?? now + Self.sweepInterval
-    updateDeadline()
+    // A message that was passed on lets none wait.
+    if passed == nil { updateDeadline() }
     return passed
   }
 
@@ -30,6 +31,7 @@ struct SignallingRateLimiters: Sendable {
   func hasWaiting(_ participant: ParticipantID) -> Bool { limiters[participant]?.deadline != nil }
 
   mutating func forgetWaiting(_ participant: ParticipantID) {
+    guard hasWaiting(participant) else { return }
     limiters[participant]?.forgetWaiting()
     updateDeadline()
   }
