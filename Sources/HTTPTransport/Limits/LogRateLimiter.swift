@@ -9,7 +9,7 @@ package struct LogRateLimiter: Sendable {
     lines = TokenBucket(perSecond: perSecond, burst: burst)
   }
 
-  /// Consumes one line.
+  /// Consumes one line. All times must come from one clock.
   ///
   /// - Returns: the number of lines skipped before this one, or nil if this one must be skipped too.
   package mutating func consume(now: MonotonicInstant) -> Int? {

@@ -99,7 +99,7 @@ extension PeerConnection {
   private func refuseDatagram() { datagramsRefused &+= 1 }
 }
 
-/// Video that is suspended because this machine has no time for it.
+/// The suspension of video; see ``VideoSuspension``.
 extension PeerConnection {
   /// Whether the participant is connected and has sent video.
   var sendsVideo: Bool { isOpen && media.hasVideoSource }

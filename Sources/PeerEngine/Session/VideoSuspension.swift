@@ -2,7 +2,7 @@ internal import Media
 
 /// Whether a participant's video is suspended because this machine has no time for it, and since when.
 ///
-/// The order of overload: docs/architecture.md.
+/// What gives way before and after that: "Overload" in docs/architecture.md.
 struct VideoSuspension: Sendable {
   enum Verdict {
     /// The packet is processed as always.

@@ -44,7 +44,7 @@ struct ParticipantPresence {
   /// Notes that the participant has left the room.
   mutating func left(now: MonotonicInstant) { leftRoom = leftRoom ?? now }
 
-  /// Notes that the participant is in the room, or that it is not important any more.
+  /// Notes that the participant is in the room, or that the call has ended.
   mutating func returned() { leftRoom = nil }
 
   /// Returns whether a compound RTCP packet contains a BYE (RFC 3550, 6.6): packet type 203.

@@ -3,7 +3,7 @@ internal import Media
 /// Watches how long nothing has been heard from the participant: decides when the path is checked, ICE restarts, the
 /// connection counts as disconnected, and the call ends.
 struct SilenceMonitor {
-  /// What is known of the participant.
+  /// When the participant was heard, and when they answered.
   struct Evidence {
     /// When something authentic of theirs last arrived.
     var heard: MonotonicInstant
