@@ -182,7 +182,7 @@ let package = Package(
     tests(of: "ICE", ["Media", byteBuffer]),
     tests(of: "SCTP", ["Bitstream", "CChecksums", "Media", byteBuffer]),
     tests(of: "DataMessages", ["Media", byteBuffer]),
-    tests(of: "Signalling", []),
+    tests(of: "Signalling", ["Media"]),
     tests(
       of: "HTTPTransport",
       [

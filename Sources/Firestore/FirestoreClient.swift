@@ -18,8 +18,7 @@ public final class FirestoreClient: SignallingClient {
   public let events: SignallingEvents
   public let address: FirestoreAddress
 
-  /// The first description contains all candidates, because clients start again if a description has none.
-  public var canTrickle: Bool { false }
+  public var capabilities: SignallingCapabilities { address.capabilities }
 
   private let options: Options
   private let logger: Logger

@@ -13,8 +13,8 @@ public protocol SignallingClient: Sendable {
   /// The events, in order, until ``leave()`` or ``SignallingEvent/closed(reason:)``. For one reader.
   var events: SignallingEvents { get }
 
-  /// Whether candidates may be sent after the description. If not, the first description must contain all of them.
-  var canTrickle: Bool { get }
+  /// What the system can do. By default it is what SkyRTC can.
+  var capabilities: SignallingCapabilities { get }
 
   /// Connects for the first time and joins. The first event is ``SignallingEvent/joined(id:others:)``, after any
   /// ``SignallingEvent/iceServers(_:)``.
@@ -26,7 +26,7 @@ public protocol SignallingClient: Sendable {
   func send(_ message: SignallingMessage, to participant: ParticipantID)
 
   /// Tells the system that our connection to a participant has ended, where calls are between two participants and the
-  /// system must know. No event follows.
+  /// system must know. No event follows. See ``SignallingCapabilities/requiresHangUpWhenClosedByParticipant``.
   func hangUp(_ participant: ParticipantID)
 
   /// Asks the server for a sign of life, and connects again if none comes: the path to a participant was lost, perhaps with the
@@ -38,7 +38,7 @@ public protocol SignallingClient: Sendable {
 }
 
 extension SignallingClient {
-  public var canTrickle: Bool { true }
+  public var capabilities: SignallingCapabilities { SignallingCapabilities() }
 
   public func hangUp(_ participant: ParticipantID) {}
 

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Media
+package import Signalling
 
 /// What a program joins: a room, or a call between two persons.
 ///
@@ -47,6 +48,20 @@ public struct FirestoreAddress: Sendable, Hashable, CustomStringConvertible {
   /// The name of the room, or nil in a call between persons.
   public var room: String? {
     if case .room(let id, _, _) = place { id.text } else { nil }
+  }
+
+  /// What can be done in a call at this address.
+  package var capabilities: SignallingCapabilities {
+    var capabilities = SignallingCapabilities()
+    // Clients start again if a description has no candidates.
+    capabilities.tricklesCandidates = false
+    // The clients of rooms expect no offer during a call.
+    capabilities.restartsICE = false
+    capabilities.assignsICEServers = false
+    capabilities.namesUsers = true
+    // Apps that call each other by name receive on their own channel and send on the other's.
+    if room == nil { capabilities.dataChannels = .init(labels: ["WebRTCData"], opensWhenAnswering: true) }
+    return capabilities
   }
 
   public init(_ text: String) throws(ParseError) {

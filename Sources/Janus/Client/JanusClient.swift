@@ -38,6 +38,20 @@ public final class JanusClient: SignallingClient {
     var task: Task<Void, Never>?
   }
 
+  public var capabilities: SignallingCapabilities { Self.capabilities }
+
+  /// What can be done at every server.
+  static let capabilities: SignallingCapabilities = {
+    var capabilities = SignallingCapabilities()
+    capabilities.dataChannels = nil
+    capabilities.assignsICEServers = false
+    // The server may have reported the end of a feed on a WebSocket that was lost.
+    capabilities.requiresHangUpWhenClosedByParticipant = true
+    capabilities.reportsEndedConnections = true
+    capabilities.namesUsers = true
+    return capabilities
+  }()
+
   /// Creates a client that is not connected yet.
   ///
   /// - Parameters:

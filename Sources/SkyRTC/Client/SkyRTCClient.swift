@@ -44,6 +44,16 @@ public final class SkyRTCClient: SignallingClient {
     var isAttemptWanted = false
   }
 
+  public var capabilities: SignallingCapabilities { Self.capabilities }
+
+  /// What can be done in every room.
+  static let capabilities: SignallingCapabilities = {
+    var capabilities = SignallingCapabilities()
+    // Pages create the channel with the label `undefined`, which a browser turns into this text.
+    capabilities.dataChannels = .init(labels: ["undefined"])
+    return capabilities
+  }()
+
   /// Creates a client that is not connected yet.
   ///
   /// - Parameters:

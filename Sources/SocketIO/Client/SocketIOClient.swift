@@ -57,6 +57,15 @@ public final class SocketIOClient: SignallingClient {
     var task: Task<Void, Never>?
   }
 
+  public var capabilities: SignallingCapabilities { Self.capabilities }
+
+  /// What can be done at every server.
+  static let capabilities: SignallingCapabilities = {
+    var capabilities = SignallingCapabilities()
+    capabilities.namesUsers = true
+    return capabilities
+  }()
+
   /// Creates a client that is not connected yet.
   ///
   /// - Parameters:

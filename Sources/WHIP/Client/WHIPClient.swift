@@ -43,6 +43,15 @@ public final class WHIPClient: SignallingClient {
   private let input: AsyncStream<Input>.Continuation
   private let running = Mutex(Running())
 
+  public var capabilities: SignallingCapabilities { Self.capabilities }
+
+  /// What can be done at every server.
+  static let capabilities: SignallingCapabilities = {
+    var capabilities = SignallingCapabilities()
+    capabilities.dataChannels = nil
+    return capabilities
+  }()
+
   /// Creates a client that is not connected yet.
   ///
   /// - Parameters:

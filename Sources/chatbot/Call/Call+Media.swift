@@ -4,6 +4,7 @@ import Logging
 import Media
 import NIOCore
 import Recorder
+import Signalling
 import SkyRTC
 import Synchronization
 
@@ -110,8 +111,9 @@ extension Call {
       case .ended(let ending):
         let former = parts.participantRegistry.end(participant)
         paths[participant] = nil
-        // Janus may have told us the end of a feed on a WebSocket that was lost.
-        if !ending.isReplaced, ending.cause != .closedByParticipant || isJanus { parts.client.hangUp(participant) }
+        let hangsUp =
+          ending.cause != .closedByParticipant || parts.client.capabilities.requiresHangUpWhenClosedByParticipant
+        if !ending.isReplaced, hangsUp { parts.client.hangUp(participant) }
         // Somebody who never came has not ended a call.
         let isNews = connected.remove(participant) != nil || !parts.participantRegistry.isExpected(participant)
         log.log(
@@ -161,9 +163,9 @@ extension Call {
   }
 
   /// Ends the connection to a media server whose path stays silent: a new session begins sooner than consent expires.
-  /// Janus says itself when it has ended a connection; until then an ICE restart can continue it.
+  /// Where the system reports the end of a connection, an ICE restart can continue it until then.
   private func giveUpServer(_ participant: ParticipantID, _ parts: Parts) {
-    guard expectsOffer(participant, parts), !isJanus else { return }
+    guard expectsOffer(participant, parts), !parts.client.capabilities.reportsEndedConnections else { return }
     Task {
       try? await MediaThread.loop.sleep(for: .seconds(4))
       if parts.participantRegistry.isDisconnected(participant) {
@@ -172,8 +174,6 @@ extension Call {
       }
     }
   }
-
-  private var isJanus: Bool { SignallingSystem(address: plan.connectionSettings.server) == .janus }
 
   /// Whether a participant is a media server that we offer to.
   private func expectsOffer(_ participant: ParticipantID, _ parts: Parts) -> Bool {

@@ -46,7 +46,7 @@ extension Call {
         let use = Task { [log] in
           for problem in await parts.peer.use(servers) { log.warning("\(problem)") }
         }
-        if !parts.client.canTrickle { await use.value }
+        if !parts.client.capabilities.tricklesCandidates { await use.value }
       case .participantLeft(let id, _):
         let level: Logger.Level = parts.participantRegistry.isExpected(id) ? .debug : .info
         log.log(level: level, "user left", metadata: ["user": "\(id)"])

@@ -89,7 +89,7 @@ struct Call {
     let parts = Parts(
       client: connection.client, peer: peer, recorder: recorder, source: source, loopback: loopback,
       participantRegistry: participantRegistry, messages: messages)
-    if !connection.client.canTrickle { await peer.gatheringEnded(within: .seconds(1)) }
+    if !connection.client.capabilities.tricklesCandidates { await peer.gatheringEnded(within: .seconds(1)) }
     log.info("media", metadata: ["addresses": "\(peer.localAddresses.joined(separator: " "))"])
 
     async let media: Void = followPeer(parts)

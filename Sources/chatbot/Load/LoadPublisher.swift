@@ -82,7 +82,7 @@ struct LoadPublisher: Sendable {
         let use = Task {
           for problem in await peer.use(servers) { log.warning("\(problem)", metadata: ["publisher": "\(index)"]) }
         }
-        if !client.canTrickle { await use.value }
+        if !client.capabilities.tricklesCandidates { await use.value }
       case .rejected(let reason):
         giveUp(reason)
         return await leave()
