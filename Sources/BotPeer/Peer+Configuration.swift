@@ -82,8 +82,8 @@ extension Peer {
     /// The fault that is injected into the connection to each participant, or nil.
     public var fault: Fault?
     /// Whether this peer is the polite one towards a participant when both have sent an offer at once; exactly one side
-    /// must be.
-    public var isPolite: @Sendable (ParticipantID) -> Bool = { _ in true }
+    /// must be. If nil, the side with the smaller id is; see ``Peer/identify(as:)``.
+    public var isPolite: (@Sendable (ParticipantID) -> Bool)?
     /// Receive all media, in order for each participant, in the turn that completes a frame, on the event loop that serves the
     /// participant, where they must not block; after the handler's `stateChanged(.connecting)` and before its `ended`. A peer
     /// with several loops calls them on several threads. If this is not nil, even if it is empty, ``Peer/events`` and
@@ -103,6 +103,13 @@ extension Peer {
 
     /// Whether a text is an IP address of one machine or of a network without public addresses.
     public static func isLocalAddress(_ text: String) -> Bool { IPAddress(text)?.isLocal ?? false }
+
+    /// Returns a configuration that decides which side is polite, as it says itself or else by `decision`.
+    func decidingPoliteness(_ decision: @escaping @Sendable (ParticipantID) -> Bool) -> Self {
+      var configuration = self
+      configuration.isPolite = isPolite ?? decision
+      return configuration
+    }
 
     func wallClock() -> NTPTime {
       NTPTime(secondsSince1970: secondsSince1970())

@@ -13,7 +13,8 @@ internal import Synchronization
 /// A headless WebRTC participant: connects to any number of others, receives their media and sends frames to all.
 ///
 /// It neither signals nor stores. ``events`` deliver the signalling messages for participants (`PeerEvent.signal`) and
-/// the received media (`PeerEvent.media`), which the caller forwards.
+/// the received media (`PeerEvent.media`), which the caller forwards; a `RoomSession` of the module `Room` does so for a signalling
+/// system.
 ///
 /// ```swift
 /// let peer = try await Peer.start(Peer.Configuration(), on: group.next())
@@ -37,14 +38,16 @@ public final class Peer: Sendable {
   private let assignments: ShardAssignments
   private let source: NIOLoopBound<EventSource>
   private let received: ReceivedDataChannels
+  private let ownID: OwnID
   /// Renews the credentials of TURN servers.
   private let renewal = Mutex<Task<Void, Never>?>(nil)
 
   private init(
     events: ParticipantEvents, dataChannels: ReceivedDataChannels, shards: [MediaShard], assignments: ShardAssignments,
-    source: NIOLoopBound<EventSource>
+    source: NIOLoopBound<EventSource>, ownID: OwnID
   ) {
     self.events = events
+    self.ownID = ownID
     self.dataChannels = dataChannels.stream
     received = dataChannels
     self.shards = shards
@@ -66,6 +69,8 @@ public final class Peer: Sendable {
     _ configuration: Configuration, on loop: any EventLoop, and others: [any EventLoop] = [],
     log: Logger = Logger(label: "peer")
   ) async throws -> Peer {
+    let ownID = OwnID()
+    let configuration = configuration.decidingPoliteness { ownID.isPolite(towards: $0) }
     try configuration.checkInterfaces()
     let addresses = try configuration.addressesToBind()
     if addresses.isEmpty, !configuration.bindInterfaces.isEmpty {
@@ -108,7 +113,8 @@ public final class Peer: Sendable {
       source.value.keyframeNeeded = { for shard in all { shard.perform { $0.requestKeyframe(of: nil) } } }
     }.get()
     let peer = Peer(
-      events: events, dataChannels: received, shards: shards, assignments: plan.assignments, source: source)
+      events: events, dataChannels: received, shards: shards, assignments: plan.assignments, source: source,
+      ownID: ownID)
     if let renewal = configuration.iceServerRenewal { peer.begin(renewal, log: log) }
     return peer
   }
@@ -126,6 +132,10 @@ public final class Peer: Sendable {
     }
     renewal.withLock { $0 = task }
   }
+
+  /// Sets the id that participants know us by. It decides who gives way when both sides offer at once, unless
+  /// ``Configuration/isPolite`` does.
+  public func identify(as id: ParticipantID) { ownID.set(id) }
 
   /// Prepares for a participant whom the signalling announced: sends them an offer, or expects theirs.
   public func call(_ participant: SignalledParticipant) {
@@ -177,7 +187,9 @@ public final class Peer: Sendable {
   /// participants.
   public func receive(_ event: SignallingEvent) {
     switch event {
-    case .joined(_, let others): for other in others { call(other) }
+    case .joined(let id, let others):
+      identify(as: id)
+      for other in others { call(other) }
     case .participantJoined(let participant): call(participant)
     case .message(let message, let participant): receive(message, from: participant)
     case .participantLeft(let participant, let isRejoinVerified):

@@ -117,7 +117,7 @@ final class PeerDriver {
     self.turnEnded = turnEnded
     hostNames = configuration.hidesAddresses ? HostNames() : nil
     var settings = PeerDemultiplexer.Configuration(
-      policy: configuration.policy(hostNames: hostNames), isPolite: configuration.isPolite)
+      policy: configuration.policy(hostNames: hostNames), isPolite: configuration.isPolite ?? { _ in true })
     settings.impairment = configuration.impairment
     settings.checkPace = checkPace
     settings.departedLimit = max(1, configuration.maximumDeparted)
