@@ -38,7 +38,7 @@ func tests(of name: String, _ dependencies: [Target.Dependency], resources: [Res
 
 func example(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .executableTarget(
-    name: name, dependencies: ["BotPeer", "Media", "Signalling", "SkyRTC", sockets] + dependencies,
+    name: name, dependencies: ["BotPeer", "Media", "Room", "Signalling", "SkyRTC", sockets] + dependencies,
     path: "Examples/\(name)", swiftSettings: rules)
 }
 
@@ -51,6 +51,7 @@ let package = Package(
   name: "chatbot",
   products: [
     .library(name: "BotPeer", targets: ["BotPeer"]),
+    .library(name: "Room", targets: ["Room"]),
     .library(name: "Recorder", targets: ["Recorder"]),
     .library(name: "FileSource", targets: ["FileSource"]),
     .library(name: "LiveSource", targets: ["LiveSource"]),
@@ -134,6 +135,7 @@ let package = Package(
         "PeerEngine", "NetworkEmulation", "FaultInjection", "LocalInterfaces", "Media", "Signalling", "RTP", "ICE",
         "SCTP", "CDatagrams", "COpenSSL", byteBuffer, sockets, tls, tlsEvents, logging,
       ]),
+    module("Room", ["BotPeer", "Media", "Signalling"]),
     module("Recorder", ["Bitstream", "Media", "Codecs", "CFiles", "COgg", byteBuffer, sockets, logging]),
     module("FileSource", ["Bitstream", "Media", "CWebM", "COgg", byteBuffer, logging]),
     module(
@@ -142,7 +144,7 @@ let package = Package(
     .executableTarget(
       name: "chatbot",
       dependencies: [
-        "Bitstream", "BotPeer", "Recorder", "FileSource", "LiveSource", "CallCheck", "CallReport", "Signalling",
+        "Bitstream", "BotPeer", "Recorder", "FileSource", "LiveSource", "CallCheck", "CallReport", "Room", "Signalling",
         "SkyRTC", "SocketIO", "Firestore", "WHIP", "Janus", "HTTPTransport", "DataMessages", "JSON",
         "Codecs", "Media", byteBuffer, sockets, logging, arguments,
       ],
@@ -209,6 +211,7 @@ let package = Package(
         byteBuffer, embedded, sockets, http,
       ],
       resources: [.copy("Fixtures")]),
+    tests(of: "Room", ["BotPeer", "Media", "Signalling"]),
     tests(of: "Recorder", ["Bitstream", "Media", "Codecs", "CWebM", byteBuffer]),
     tests(of: "Pattern", ["Media", "Codecs"]),
     tests(of: "CallCheck", ["CallReport", "Media", "Codecs", "Pattern", byteBuffer]),
@@ -218,7 +221,7 @@ let package = Package(
       of: "chatbot",
       [
         "Media", "BotPeer", "CallCheck", "CallReport", "Codecs", "FaultInjection", "FileSource", "ICE", "LiveSource",
-        "NetworkEmulation", "Pattern", "PeerEngine", "RTP", "Recorder", "SCTP", "SDP",
+        "NetworkEmulation", "Pattern", "PeerEngine", "RTP", "Recorder", "Room", "SCTP", "SDP",
         "DataMessages", "Signalling", "SkyRTC", byteBuffer, arguments, logging,
       ]),
     .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"], swiftSettings: testRules),

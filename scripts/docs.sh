@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 folder=$1
 # A product's module comes after those that its documentation refers to.
 modules=(
-  Media Signalling NetworkEmulation SCTP PeerEngine FaultInjection BotPeer Recorder FileSource LiveSource CallCheck CallReport
+  Media Signalling NetworkEmulation SCTP PeerEngine FaultInjection BotPeer Room Recorder FileSource LiveSource CallCheck CallReport
   HTTPTransport SkyRTC SocketIO Firestore WHIP Janus
 )
 

@@ -5,10 +5,7 @@ public import Media
 /// A client reconnects by itself when it loses the server, with a jittered backoff, and rejoins. Calls in progress
 /// continue meanwhile.
 ///
-/// ```swift
-/// try await client.connect()
-/// for await event in client.events { peer.receive(event) }
-/// ```
+/// The `RoomSession` of the module `Room` connects it to a peer.
 public protocol SignallingClient: Sendable {
   /// The events, in order, until ``leave()`` or ``SignallingEvent/closed(reason:)``. For one reader.
   var events: SignallingEvents { get }
