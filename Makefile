@@ -77,6 +77,7 @@ lint: ## check format, style, the dependencies between folders, the handling of 
 	@scripts/structure.sh circles
 	@scripts/text.sh
 	@scripts/codecs.sh
+	@scripts/sessions.sh
 
 docs: ## build the documentation of the libraries into out/documentation; warnings are errors
 	@$(PACKAGES) build

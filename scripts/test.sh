@@ -96,6 +96,7 @@ if [[ $what == all ]]; then
   run 5 scripts/structure.sh circles
   run 5 scripts/text.sh
   run 5 scripts/codecs.sh
+  run 5 scripts/sessions.sh
 fi
 
 step "Build"

@@ -1,6 +1,7 @@
 import BotPeer
 import Media
 import NIOPosix
+import Room
 import SkyRTC
 
 /// Sends everybody's media back to them for some seconds, without decoding it.
@@ -18,20 +19,13 @@ struct EchoBot {
     configuration.sending = [.audio, .video]
     let peer = try await Peer.start(configuration, on: MultiThreadedEventLoopGroup.singleton.next())
     let client = try SkyRTCClient(url: arguments[1], room: arguments[2])
-    try await client.connect()
+    let session = RoomSession(client: client, peer: peer)
+    try await session.join()
 
-    Task {
-      for await event in client.events { peer.receive(event) }
-    }
-    Task {
-      try await Task.sleep(for: .seconds(seconds))
-      await peer.close(reason: "The time is over.")
-    }
     var frames = 0
-    for await event in peer.events {
+    await session.run(for: .seconds(seconds)) { event in
+      guard case .connection(let event) = event else { return }
       switch event.event {
-      case .signal(let message):
-        client.send(message, to: event.participant)
       case .media(.frame(let frame)):
         frames += 1
         peer.send(frame, to: event.participant)
@@ -42,7 +36,6 @@ struct EchoBot {
         break
       }
     }
-    await client.leave()
     print("Sent \(frames) frames back.")
   }
 }

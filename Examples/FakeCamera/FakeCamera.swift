@@ -2,6 +2,7 @@ import BotPeer
 import FileSource
 import Media
 import NIOPosix
+import Room
 import SkyRTC
 
 /// Plays a WebM, Ogg or IVF file in a room, as if it were a camera, for some seconds.
@@ -20,24 +21,15 @@ struct FakeCamera {
     configuration.sending = source.kinds
     let peer = try await Peer.start(configuration, on: MultiThreadedEventLoopGroup.singleton.next())
     let client = try SkyRTCClient(url: arguments[1], room: arguments[2])
-    try await client.connect()
+    let session = RoomSession(client: client, peer: peer)
+    try await session.join()
 
-    Task {
-      for await event in client.events { peer.receive(event) }
-    }
-    Task {
-      for await event in peer.events {
-        if case .signal(let message) = event.event { client.send(message, to: event.participant) }
-      }
-    }
     // Frames come when they are due; each goes to everyone who is connected.
     let playing = Task {
       for await frame in await source.frames() { peer.send(frame) }
     }
-    try await Task.sleep(for: .seconds(seconds))
+    await session.run(for: .seconds(seconds))
     playing.cancel()
-    await peer.close(reason: "The time is over.")
-    await client.leave()
     print("Played \(source.summary).")
   }
 }

@@ -2,6 +2,7 @@ import BotPeer
 import FileSource
 import Media
 import NIOPosix
+import Room
 import Signalling
 
 /// Calls another program through a folder: the caller plays a file, the other one counts what arrives.
@@ -22,28 +23,17 @@ struct FolderCall {
     let client = FolderSignalling(
       folder: arguments[1], name: source == nil ? "callee" : "caller", partner: source == nil ? "caller" : "callee",
       offers: source != nil)
-    try await client.connect()
+    let session = RoomSession(client: client, peer: peer)
+    try await session.join()
 
-    Task {
-      for await event in client.events { peer.receive(event) }
-    }
     Task {
       guard let source else { return }
       for await frame in await source.frames() { peer.send(frame) }
     }
-    Task {
-      try await Task.sleep(for: .seconds(seconds))
-      await peer.close(reason: "The time is over.")
-    }
     var frames = 0
-    for await event in peer.events {
-      switch event.event {
-      case .signal(let message): client.send(message, to: event.participant)
-      case .media(.frame): frames += 1
-      default: break
-      }
+    await session.run(for: .seconds(seconds)) { event in
+      if case .connection(let event) = event, case .media(.frame) = event.event { frames += 1 }
     }
-    await client.leave()
     print("Received \(frames) frames.")
   }
 }

@@ -4,8 +4,7 @@ import Logging
 import Media
 import NIOCore
 import Recorder
-import Signalling
-import SkyRTC
+import Room
 import Synchronization
 
 /// Media from users and to users.
@@ -50,79 +49,62 @@ extension Call {
     }
   }
 
-  /// Forwards peer events to the server, the camera and the log until the peer is closed and has delivered all events.
-  func followPeer(_ parts: Parts) async {
-    var bandwidth = ViewerBandwidth()
-    var connected: Set<ParticipantID> = []
-    var paths: [ParticipantID: CandidateTypes] = [:]
-    for await participantEvent in parts.peer.events {
-      let participant = participantEvent.participant
-      let user: Logger.Metadata = ["user": "\(participant)"]
-      switch participantEvent.event {
-      case .signal(let message):
-        parts.client.send(message, to: participant)
-      case .stateChanged(let state):
-        if state == .connecting { _ = parts.participantRegistry.begin(participant) }
-        let level: Logger.Level =
-          state == .connecting && parts.participantRegistry.isExpected(participant) ? .debug : .info
-        if state == .connected {
-          parts.participantRegistry.connected(participant)
-          connected.insert(participant)
-        }
-        parts.participantRegistry.setDisconnected(participant, state == .disconnected)
-        if state == .disconnected { giveUpServer(participant, parts) }
-        // The `ended` event that follows carries the reason.
-        if state != .closed && state != .failed {
-          let path = state == .connected ? paths[participant] : nil
-          log.log(
-            level: level, "user \(state.rawValue)", metadata: user.merging(path.map(Self.metadata(of:)) ?? [:]) { $1 })
-        }
-      case .reached(let milestone):
-        log.debug("user \(milestone.rawValue)", metadata: user)
-      case .pathSelected(let types):
-        let former = paths.updateValue(types, forKey: participant)
-        // Before that, the line `user connected` names it.
-        if connected.contains(participant) {
-          let level: Logger.Level = types.isRelayed == former?.isRelayed ? .debug : .info
-          log.log(level: level, "path selected", metadata: user.merging(Self.metadata(of: types)) { $1 })
-        }
-      case .media:
-        break
-      case .keyframeRequested:
-        log.debug("keyframe requested", metadata: user)
-        parts.source?.requestKeyframe()
-        if parts.loopback != nil { parts.peer.requestKeyframe(of: participant) }
-      case .targetBitrate(let bitrate, let fractionLost):
-        bandwidth.set(.init(bitrate: bitrate, fractionLost: fractionLost), of: participant)
-        follow(bandwidth, parts)
-      case .iceRestarted(let reason):
-        log.log(level: reason == .requested ? .info : .warning, "\(reason)", metadata: user)
-        // The network that was lost may have carried the signalling as well.
-        if reason != .requested { parts.client.verifyConnection() }
-      case .sectionRejected(let section):
-        log.warning("\(section)", metadata: user)
-        rejected(section, by: participant, parts)
-      case .orientationLeftOut:
-        if parts.participantRegistry.isMediaServer(participant) {
-          log.warning("\(Self.orientationSentence)", metadata: user)
-        }
-      case .problem(let sentence):
-        log.warning("\(sentence)", metadata: user)
-      case .ended(let ending):
-        let former = parts.participantRegistry.end(participant)
-        paths[participant] = nil
-        let hangsUp =
-          ending.cause != .closedByParticipant || parts.client.capabilities.requiresHangUpWhenClosedByParticipant
-        if !ending.isReplaced, hangsUp { parts.client.hangUp(participant) }
-        // Somebody who never came has not ended a call.
-        let isNews = connected.remove(participant) != nil || !parts.participantRegistry.isExpected(participant)
-        log.log(
-          level: isNews ? .info : .debug, "call ended", metadata: user.merging(["reason": "\(ending)"]) { $1 })
-        bandwidth.remove(participant)
-        follow(bandwidth, parts)
-        if let former, !ending.isReplaced, parts.participantRegistry.begin(participant) { parts.peer.call(former) }
-        reconnectToServer(participant, after: ending, parts)
+  /// Passes what happens to a connection to the camera and the log.
+  func received(_ participantEvent: ParticipantEvent, _ connections: inout ConnectionLog, _ parts: Parts) {
+    let participant = participantEvent.participant
+    let user: Logger.Metadata = ["user": "\(participant)"]
+    switch participantEvent.event {
+    case .signal, .media:
+      break
+    case .stateChanged(let state):
+      let level: Logger.Level =
+        state == .connecting && parts.participantRegistry.isExpected(participant) ? .debug : .info
+      if state == .connected {
+        parts.participantRegistry.connected(participant)
+        connections.connected.insert(participant)
       }
+      // The `ended` event that follows carries the reason.
+      if state != .closed && state != .failed {
+        let path = state == .connected ? connections.paths[participant] : nil
+        log.log(
+          level: level, "user \(state.rawValue)", metadata: user.merging(path.map(Self.metadata(of:)) ?? [:]) { $1 })
+      }
+    case .reached(let milestone):
+      log.debug("user \(milestone.rawValue)", metadata: user)
+    case .pathSelected(let types):
+      let former = connections.paths.updateValue(types, forKey: participant)
+      // Before that, the line `user connected` names it.
+      if connections.connected.contains(participant) {
+        let level: Logger.Level = types.isRelayed == former?.isRelayed ? .debug : .info
+        log.log(level: level, "path selected", metadata: user.merging(Self.metadata(of: types)) { $1 })
+      }
+    case .keyframeRequested:
+      log.debug("keyframe requested", metadata: user)
+      parts.source?.requestKeyframe()
+      if parts.loopback != nil { parts.session.peer.requestKeyframe(of: participant) }
+    case .targetBitrate(let bitrate, let fractionLost):
+      connections.bandwidth.set(.init(bitrate: bitrate, fractionLost: fractionLost), of: participant)
+      follow(connections.bandwidth, parts)
+    case .iceRestarted(let reason):
+      log.log(level: reason == .requested ? .info : .warning, "\(reason)", metadata: user)
+    case .sectionRejected(let section):
+      log.warning("\(section)", metadata: user)
+      rejected(section, by: participant, parts)
+    case .orientationLeftOut:
+      if parts.participantRegistry.isMediaServer(participant) {
+        log.warning("\(Self.orientationSentence)", metadata: user)
+      }
+    case .problem(let sentence):
+      log.warning("\(sentence)", metadata: user)
+    case .ended(let ending):
+      connections.paths[participant] = nil
+      // Somebody who never came has not ended a call.
+      let isNews =
+        connections.connected.remove(participant) != nil || !parts.participantRegistry.isExpected(participant)
+      log.log(
+        level: isNews ? .info : .debug, "call ended", metadata: user.merging(["reason": "\(ending)"]) { $1 })
+      connections.bandwidth.remove(participant)
+      follow(connections.bandwidth, parts)
     }
   }
 
@@ -151,43 +133,13 @@ extension Call {
     ]
   }
 
-  /// Offers again to a media server whose connection was lost while the signalling goes on.
-  private func reconnectToServer(_ participant: ParticipantID, after ending: CloseReason, _ parts: Parts) {
-    guard ending.cause == .connectionLost || ending.cause == .failed, expectsOffer(participant, parts) else { return }
-    Task {
-      try? await MediaThread.loop.sleep(for: .seconds(1))
-      if expectsOffer(participant, parts), parts.participantRegistry.begin(participant) {
-        parts.peer.offer(to: participant)
-      }
-    }
-  }
-
-  /// Ends the connection to a media server whose path stays silent: a new session begins sooner than consent expires.
-  /// Where the system reports the end of a connection, an ICE restart can continue it until then.
-  private func giveUpServer(_ participant: ParticipantID, _ parts: Parts) {
-    guard expectsOffer(participant, parts), !parts.client.capabilities.reportsEndedConnections else { return }
-    Task {
-      try? await MediaThread.loop.sleep(for: .seconds(4))
-      if parts.participantRegistry.isDisconnected(participant) {
-        parts.peer.disconnect(
-          participant, because: CloseReason(.connectionLost, "The server sent nothing for some seconds."))
-      }
-    }
-  }
-
-  /// Whether a participant is a media server that we offer to.
-  private func expectsOffer(_ participant: ParticipantID, _ parts: Parts) -> Bool {
-    guard let known = parts.participantRegistry.announcement(of: participant) else { return false }
-    return known.direction != .sendReceive && known.offerer == .local
-  }
-
   /// Sends the camera's frames to the peer. A file that is played once waits for its first viewer.
   func play(_ source: any FrameSource, _ parts: Parts) async {
     if plan.camera?.loops == false { await parts.participantRegistry.firstConnection() }
     for await frame in await source.frames() {
       // Before `send`, because a peer may return the frame before this task continues.
       observer?.sent(frame, at: .now)
-      parts.peer.send(frame)
+      parts.session.peer.send(frame)
     }
     // The last frames are still being sent.
     try? await MediaThread.loop.sleep(for: .milliseconds(300))
@@ -202,6 +154,14 @@ extension Call {
       source.reset()
     }
   }
+}
+
+/// What is known of the connections of a call, for its log and its camera.
+struct ConnectionLog {
+  var bandwidth = ViewerBandwidth()
+  /// The participants whose connections were established.
+  var connected: Set<ParticipantID> = []
+  var paths: [ParticipantID: CandidateTypes] = [:]
 }
 
 /// Sends each user's media back to them unchanged, to test cameras or as an echo.

@@ -1,5 +1,6 @@
 import BotPeer
 import Logging
+import Media
 import Recorder
 
 /// Recording of a call.
@@ -24,7 +25,7 @@ extension Call {
     recorder: RecorderGroup?, participantRegistry: ParticipantRegistry
   ) throws(CallFailure) -> ChatRecorder? {
     guard let recorder, let folder = plan.record else { return nil }
-    return try ChatRecorder(folder, recorder: recorder, ownID: { participantRegistry.ownID }, log: log)
+    return try ChatRecorder(folder, recorder: recorder, ownID: { participantRegistry.ownID?.text ?? "" }, log: log)
   }
 
   /// Logs which recordings an earlier run left unfinished, and how to repair them.

@@ -5,6 +5,7 @@ import Media
 import NIOCore
 import NIOPosix
 import Recorder
+import Room
 import Signalling
 import SkyRTC
 
@@ -18,8 +19,7 @@ struct Call {
 
   /// The parts that a call's tasks share.
   struct Parts: Sendable {
-    let client: any SignallingClient
-    let peer: Peer
+    let session: RoomSession
     let recorder: RecorderGroup?
     let source: (any FrameSource)?
     let loopback: Loopback?
@@ -42,6 +42,16 @@ struct Call {
     case notAdmitted(String)
     /// The server rejects what we were asked to do; one sentence.
     case rejected(String)
+
+    init(_ reason: RoomEndReason) {
+      self =
+        switch reason {
+        case .left: .signallingEnded
+        case .notAdmitted(let reason): .notAdmitted(reason)
+        case .rejected(let reason): .rejected(reason)
+        case .closed(let reason): .signallingClosed(reason)
+        }
+    }
 
     /// The reason as a clause, for the log.
     var description: String {
@@ -74,7 +84,7 @@ struct Call {
     let messages = try RoomMessages(
       plan.messages, loopbackDelay: plan.loopback ? plan.delay : nil, recordings: plan.record, chat: chat, log: log,
       noted: { [observer] message in
-        let sender = message.isOurs ? participantRegistry.ownID : message.user.text
+        let sender = message.isOurs ? participantRegistry.ownID?.text ?? "" : message.user.text
         observer?.exchanged(message, from: sender, at: .now)
       },
       name: { participantRegistry.announcement(of: $0)?.name })
@@ -86,13 +96,15 @@ struct Call {
     defer { loopback?.stop() }
     let connection = try await connect(peer)
     interruption.beginOrderly()
+    // The last messages and frames are still sent when the signalling has ended.
+    var policy = RoomPolicy()
+    policy.closesPeer = false
     let parts = Parts(
-      client: connection.client, peer: peer, recorder: recorder, source: source, loopback: loopback,
-      participantRegistry: participantRegistry, messages: messages)
-    if !connection.client.capabilities.tricklesCandidates { await peer.gatheringEnded(within: .seconds(1)) }
+      session: RoomSession(client: connection.client, peer: peer, policy: policy), recorder: recorder, source: source,
+      loopback: loopback, participantRegistry: participantRegistry, messages: messages)
     log.info("media", metadata: ["addresses": "\(peer.localAddresses.joined(separator: " "))"])
 
-    async let media: Void = followPeer(parts)
+    async let session: Void = runSession(parts)
     async let summaries: Void = followSummaries(parts, chat: chat)
     async let problems: Void = followProblems(parts)
     async let channels: Void = followDataChannels(parts)
@@ -102,14 +114,13 @@ struct Call {
     log.info("leaving", metadata: ["reason": "\(ending)"])
     await messages.finish(within: plan.messages == MessagePlan() ? .zero : .seconds(2))
     await peer.close(reason: "The bot left the room.")
-    await media
+    await session
     await recorder?.finish(now: .now)
     await summaries
     await problems
     await channels
     chatWriting.cancel()
     await chatWriting.value
-    await connection.client.leave()
     await connection.embedded?.shutdown()
     console.clearStatus()
     if case .notAdmitted(let reason) = ending {
@@ -164,7 +175,6 @@ struct Call {
     configuration.maximumSendBitrate = plan.maximumBitrate
     configuration.impairment = plan.impairment
     configuration.fault = plan.fault
-    configuration.isPolite = { participantRegistry.isPolite(towards: $0) }
     do {
       return try await Peer.start(
         configuration, on: MediaThread.loop, and: MediaThread.more((plan.connectionSettings.mediaThreads ?? 1) - 1),
@@ -184,8 +194,7 @@ struct Call {
         return .interrupted
       }
       group.addTask {
-        let ending = await followSignalling(parts)
-        return Task.isCancelled ? nil : ending
+        await parts.participantRegistry.signallingEnd().map { EndReason($0) }
       }
       if let duration = plan.duration {
         group.addTask {
@@ -206,13 +215,13 @@ struct Call {
       }
       for recorder in parts.recorder?.recorders ?? [] {
         group.addTask {
-          for await track in recorder.keyframeRequests { parts.peer.requestKeyframe(of: track.participant) }
+          for await track in recorder.keyframeRequests { parts.session.peer.requestKeyframe(of: track.participant) }
           return nil
         }
       }
       if let observer {
         group.addTask {
-          await observer.watch(parts.peer)
+          await observer.watch(parts.session.peer)
           return Task.isCancelled ? nil : .observerFinished
         }
       } else if console.isTerminal {

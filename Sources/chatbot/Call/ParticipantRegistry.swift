@@ -1,6 +1,7 @@
 import BotPeer
 import Media
 import Recorder
+import Room
 import Signalling
 import Synchronization
 
@@ -9,18 +10,13 @@ import Synchronization
 /// It uses a lock because the peer's event loop queries it synchronously, which an actor does not allow.
 final class ParticipantRegistry: Sendable {
   private struct State {
-    var ownID = ""
-    var participants: Set<ParticipantID> = []
+    var ownID: ParticipantID?
     /// The announcements with a name or a restricted direction.
     var announcements: [ParticipantID: SignalledParticipant] = [:]
     /// The participants who may not be there yet. One who leaves without a connection stays here, because their call ends
     /// later than that.
     var expected: Set<ParticipantID> = []
     var hasConnected = false
-    /// The participants whose network path is silent.
-    var disconnected: Set<ParticipantID> = []
-    /// Participants whose call with us began under our previous id.
-    var reconnectingParticipants: [ParticipantID: SignalledParticipant] = [:]
     var recordings: [RecordingSummary] = []
     var recordingsForgotten = 0
     var recordingProblem: CallFailure?
@@ -32,49 +28,33 @@ final class ParticipantRegistry: Sendable {
   private let state = Mutex(State())
   private let connections: AsyncStream<Void>
   private let connection: AsyncStream<Void>.Continuation
+  private let ends: AsyncStream<RoomEndReason>
+  private let endContinuation: AsyncStream<RoomEndReason>.Continuation
   private let rejections: AsyncStream<String>
   private let rejection: AsyncStream<String>.Continuation
 
   init() {
+    (ends, endContinuation) = AsyncStream.makeStream(of: RoomEndReason.self, bufferingPolicy: .bufferingOldest(1))
     (rejections, rejection) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingOldest(1))
     (connections, connection) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
   }
 
-  /// Stores our id, and returns whether it replaced a different one.
-  func joined(as id: String) -> Bool {
-    state.withLock { state in
-      defer { state.ownID = id }
-      return !state.ownID.isEmpty && state.ownID != id
-    }
+  /// Stores our id.
+  func joined(as id: ParticipantID) { state.withLock { $0.ownID = id } }
+
+  /// Our id; nil before the server has assigned one.
+  var ownID: ParticipantID? { state.withLock { $0.ownID } }
+
+  /// Stores why the signalling has ended.
+  func end(_ reason: RoomEndReason) {
+    endContinuation.yield(reason)
+    endContinuation.finish()
   }
 
-  /// Our id; empty before the server has assigned one.
-  var ownID: String { state.withLock { $0.ownID } }
-
-  /// Whether we yield when both sides send offers at once: the side with the smaller id yields, so exactly one does.
-  func isPolite(towards participant: ParticipantID) -> Bool {
-    state.withLock { ParticipantID($0.ownID) < participant }
-  }
-
-  /// Adds a participant, and returns false if there is already a call with them.
-  func begin(_ participant: ParticipantID) -> Bool {
-    state.withLock { $0.participants.insert(participant).inserted }
-  }
-
-  /// Removes a participant whose call has ended.
-  ///
-  /// - Returns: The participant, if they are to be called again.
-  func end(_ participant: ParticipantID) -> SignalledParticipant? {
-    state.withLock { state in
-      state.participants.remove(participant)
-      state.disconnected.remove(participant)
-      return state.reconnectingParticipants.removeValue(forKey: participant)
-    }
-  }
-
-  /// Requests that we call a participant again once the present call has ended.
-  func reconnectAfterEnd(_ participant: SignalledParticipant) {
-    state.withLock { $0.reconnectingParticipants[participant.id] = participant }
+  /// Waits until the signalling has ended, and returns why; nil if the task is cancelled before. For one caller.
+  func signallingEnd() async -> RoomEndReason? {
+    for await reason in ends { return reason }
+    return nil
   }
 
   /// Stores what the signalling says of a participant.
@@ -125,13 +105,8 @@ final class ParticipantRegistry: Sendable {
   /// Why the call as a whole has failed; nil if it has not.
   var failure: CallFailure? { state.withLock { $0.failure } }
 
-  /// Forgets a participant who has left the room. A call that continues keeps its recording.
-  func left(_ participant: ParticipantID) {
-    state.withLock { state in
-      state.reconnectingParticipants[participant] = nil
-      state.announcements[participant] = nil
-    }
-  }
+  /// Forgets what the signalling said of a participant who has left the room.
+  func left(_ participant: ParticipantID) { state.withLock { $0.announcements[participant] = nil } }
 
   /// Whether a participant may not be there yet.
   func isExpected(_ participant: ParticipantID) -> Bool { state.withLock { $0.expected.contains(participant) } }
@@ -143,15 +118,6 @@ final class ParticipantRegistry: Sendable {
     }
     connection.yield()
   }
-
-  /// Stores whether a participant's network path is silent.
-  func setDisconnected(_ participant: ParticipantID, _ isDisconnected: Bool) {
-    state.withLock { state in
-      if isDisconnected { state.disconnected.insert(participant) } else { state.disconnected.remove(participant) }
-    }
-  }
-
-  func isDisconnected(_ participant: ParticipantID) -> Bool { state.withLock { $0.disconnected.contains(participant) } }
 
   /// Whether any participant was ever connected.
   var hasConnected: Bool { state.withLock { $0.hasConnected } }

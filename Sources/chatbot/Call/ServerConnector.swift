@@ -15,37 +15,18 @@ struct ServerConnector {
   }
 
   private static let embeddedPort = 3000
-  /// The interval of attempts with `--wait-for-server`.
-  private static let retryInterval = Duration.milliseconds(500)
 
   func connect() async throws(CallFailure) -> Connection {
     let client = try plan.connectionSettings.client(plan.directions, log: log)
     do throws(SignallingConnectError) {
-      try await Self.connect(client, waiting: plan.connectionSettings.waitForServer, log: log)
+      try await client.connect(waiting: plan.connectionSettings.waitForServer) { reason in
+        log.notice("waiting for the server", metadata: ["reason": "\(reason)"])
+      }
       return Connection(client: client, embedded: nil)
     } catch {
       guard plan.mayStartServer, case .unreachable = error else { throw CallFailure(error) }
     }
     return try await startEmbedded()
-  }
-
-  /// Connects, and tries again while the server cannot be reached and `limit` has not passed.
-  static func connect(
-    _ client: any SignallingClient, waiting limit: Duration, log: Logger
-  ) async throws(SignallingConnectError) {
-    let deadline = ContinuousClock.now + limit
-    var isFirst = true
-    while true {
-      do throws(SignallingConnectError) {
-        return try await client.connect()
-      } catch {
-        guard case .unreachable(let reason) = error, ContinuousClock.now + retryInterval < deadline, !Task.isCancelled
-        else { throw error }
-        if isFirst { log.notice("waiting for the server", metadata: ["reason": "\(reason)"]) }
-        isFirst = false
-        try? await Task.sleep(for: retryInterval)
-      }
-    }
   }
 
   private func startEmbedded() async throws(CallFailure) -> Connection {

@@ -1,5 +1,6 @@
 import BotPeer
 import Media
+import Room
 
 /// Shows the state of each user's call once a second.
 struct StatusTask {
@@ -19,7 +20,7 @@ struct StatusTask {
     while !Task.isCancelled {
       try? await MediaThread.loop.sleep(for: .seconds(1))
       let now = ContinuousClock.now
-      let all = await parts.peer.statistics().sorted { $0.participant.text < $1.participant.text }
+      let all = await parts.session.peer.statistics().sorted { $0.participant.text < $1.participant.text }
       var next: [ParticipantID: Earlier] = [:]
       let users = all.map { peer in
         let frames = peer.received[.video]?.frames ?? 0

@@ -95,8 +95,6 @@ struct Load {
     configuration.keyframeResponse = parts.publisherGroup.source.isLive ? .requestFromSource : .replay
     configuration.maximumSendBitrate = options.playing.maxBitrate.bitsPerSecond
     if options.data != nil { configuration.dataChannels = connectionSettings.dataChannels }
-    let publisherRegistry = parts.publisherRegistry
-    configuration.isPolite = { publisherRegistry.id(of: index) < $0.text }
     var quietly = log
     quietly.logLevel = max(log.logLevel, .warning)
     let loop = parts.loops[index % parts.loops.count]
@@ -105,7 +103,7 @@ struct Load {
     do {
       let peer = try await Peer.start(configuration, on: loop, log: quietly)
       let publisher = LoadPublisher(
-        index: index, peer: peer, client: client, publisherRegistry: publisherRegistry,
+        index: index, peer: peer, client: client, publisherRegistry: parts.publisherRegistry,
         publisherGroup: parts.publisherGroup, probe: options.data.map { DataProbe(bitrate: $0.bitsPerSecond) }, log: log
       )
       parts.publisherGroup.add(publisher)

@@ -86,12 +86,9 @@ struct PublisherRecord: Sendable {
     if let began, joinTime == nil { joinTime = (now - began) / .seconds(1) }
   }
 
-  /// Registers the start of a call: with our offer if we joined later, otherwise with theirs. Returns false if there
-  /// already is one.
-  mutating func calls(_ participant: ParticipantID, now: ContinuousClock.Instant) -> Bool {
-    guard callsBegun[participant] == nil else { return false }
-    callsBegun[participant] = now
-    return true
+  /// Registers the start of a call: with our offer if we joined later, otherwise with theirs.
+  mutating func calls(_ participant: ParticipantID, now: ContinuousClock.Instant) {
+    if callsBegun[participant] == nil { callsBegun[participant] = now }
   }
 
   mutating func connected(_ participant: ParticipantID, now: ContinuousClock.Instant) {

@@ -1,3 +1,5 @@
+import Media
+import Signalling
 import Synchronization
 
 /// The ids of this process's publishers, which do not call each other unless they receive.
@@ -8,7 +10,6 @@ import Synchronization
 final class PublisherRegistry: Sendable {
   private struct State {
     var ids: Set<String> = []
-    var newest: [Int: String] = [:]
     var joining: Set<Int> = []
     var waiting: [(for: Set<Int>, continuation: CheckedContinuation<Void, Never>)] = []
   }
@@ -30,18 +31,31 @@ final class PublisherRegistry: Sendable {
     settle(publisher) { state in
       // The id of a lost connection to the server stays registered, because others may still use it.
       state.ids.insert(id)
-      state.newest[publisher] = id
     }
-  }
-
-  /// The publisher's present id; empty before it has joined.
-  func id(of publisher: Int) -> String {
-    state.withLock { $0.newest[publisher] ?? "" }
   }
 
   /// Registers that a publisher will not join.
   func gaveUp(_ publisher: Int) {
     settle(publisher) { _ in }
+  }
+
+  /// Returns an event of a publisher's signalling without participants that it leaves alone; nil if it concerns only one of
+  /// these.
+  func filter(_ event: SignallingEvent, of publisher: Int) async -> SignallingEvent? {
+    switch event {
+    case .joined(let id, let others):
+      joined(publisher, as: id.text)
+      let callees = Set(await callees(among: others.map(\.id.text)))
+      return .joined(id: id, others: others.filter { callees.contains($0.id.text) })
+    case .participantJoined(let participant):
+      return leavesAlone(participant.id.text) ? nil : event
+    case .message(let message, let id):
+      // They answer what we offered before we knew them.
+      if case .answer = message { return event }
+      return leavesAlone(id.text) ? nil : event
+    case .participantLeft, .iceServers, .connectionLost, .rejected, .closed:
+      return event
+    }
   }
 
   /// Whether the id belongs to one of our publishers, which others must not call.

@@ -1,6 +1,7 @@
 import BotPeer
 import Logging
 import Media
+import Room
 import Signalling
 import Synchronization
 
@@ -16,9 +17,10 @@ final class RoomMember: Sendable {
     var frame: @Sendable (EncodedFrame, ParticipantID) -> Void = { _, _ in }
   }
 
-  let peer: Peer
-  private let client: any SignallingClient
-  private let tasks: Mutex<[Task<Void, Never>]>
+  private let session: RoomSession
+  private let task: Task<Void, Never>
+
+  var peer: Peer { session.peer }
 
   /// Joins a room.
   static func join(
@@ -28,7 +30,6 @@ final class RoomMember: Sendable {
     var settings = access.connectionSettings
     settings.room = room
     let client = try settings.roomClient(trust: access.trust, log: log)
-    let ownID = Mutex("")
     var configuration = try settings.peerConfiguration()
     configuration.sending = sending
     configuration.furtherStreams = Array(streams.dropFirst())
@@ -36,54 +37,66 @@ final class RoomMember: Sendable {
     configuration.keyframeResponse = .requestFromSource
     configuration.isForwarding = true
     configuration.initialReorderingDelay = WHIPGateway.initialReorderingDelay
-    configuration.isPolite = { other in ownID.withLock { $0 } < other.text }
     configuration.mediaSinks = [FrameSink(receive: handlers.frame)]
+    let publisher = sending.isEmpty ? nil : OwnPublisher(access.publishers)
+    var policy = RoomPolicy()
+    policy.filter = { event in
+      guard let publisher else { return event }
+      if case .joined(let id, _) = event { publisher.replaceID(by: id) }
+      return access.publishers.removed(from: event)
+    }
     let peer = try await Peer.start(configuration, on: MediaThread.loop, log: log)
+    let session = RoomSession(client: client, peer: peer, policy: policy)
     do {
-      try await client.connect()
+      try await session.join()
     } catch {
       await peer.close(reason: "The room was not joined.")
       throw error
     }
-    let member = RoomMember(peer: peer, client: client)
-    let signalling = Task {
-      var own: ParticipantID?
-      for await event in client.events {
-        if case .joined(let id, let others) = event {
-          ownID.withLock { $0 = id.text }
-          handlers.joined(others.map(\.id))
-          if !sending.isEmpty { access.publishers.replace(own, by: id) }
-          own = id
-        }
-        if let event = sending.isEmpty ? event : access.publishers.removed(from: event) { peer.receive(event) }
-      }
-      access.publishers.replace(own, by: nil)
-    }
-    let events = Task {
-      for await event in peer.events {
-        switch event.event {
-        case .signal(let message): client.send(message, to: event.participant)
-        case .stateChanged(.connected): handlers.connected(peer, event.participant)
-        case .keyframeRequested: handlers.keyframeRequested()
-        case .ended: handlers.ended(event.participant)
-        default: break
-        }
-      }
-    }
-    member.tasks.withLock { $0 = [signalling, events] }
-    return member
+    return RoomMember(session, handlers, publisher: publisher)
   }
 
-  private init(peer: Peer, client: any SignallingClient) {
-    self.peer = peer
-    self.client = client
-    tasks = Mutex([])
+  private init(_ session: RoomSession, _ handlers: Handlers, publisher: OwnPublisher?) {
+    self.session = session
+    task = Task {
+      await session.run { event in
+        switch event {
+        case .signalling(.joined(_, let others)): handlers.joined(others.map(\.id))
+        case .connection(let event):
+          switch event.event {
+          case .stateChanged(.connected): handlers.connected(session.peer, event.participant)
+          case .keyframeRequested: handlers.keyframeRequested()
+          case .ended: handlers.ended(event.participant)
+          default: break
+          }
+        case .signalling, .problem, .ended: break
+        }
+      }
+      publisher?.replaceID(by: nil)
+    }
   }
 
   func leave() async {
-    await peer.close(reason: "The session has ended.")
-    await client.leave()
-    for task in tasks.withLock({ $0 }) { await task.value }
+    await session.leave(because: "The session has ended.")
+    await task.value
+  }
+}
+
+/// The id of one of the participants that send what clients publish.
+private final class OwnPublisher: Sendable {
+  private let publishers: RoomPublisherIDs
+  private let id = Mutex<ParticipantID?>(nil)
+
+  init(_ publishers: RoomPublisherIDs) {
+    self.publishers = publishers
+  }
+
+  /// Registers another id for this participant; nil when it has left.
+  func replaceID(by new: ParticipantID?) {
+    id.withLock { id in
+      publishers.replace(id, by: new)
+      id = new
+    }
   }
 }
 

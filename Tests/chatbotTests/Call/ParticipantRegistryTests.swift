@@ -1,5 +1,5 @@
 import Media
-import Signalling
+import Room
 import Testing
 
 @testable import Recorder
@@ -45,18 +45,10 @@ struct ParticipantRegistryTests {
     #expect(kept.count + participantRegistry.recordingsForgotten == 10_000)
   }
 
-  @Test("a participant who is to be called under our new id is called once, after the old call has ended")
-  func reconnects() {
+  @Test("the end of the signalling that comes before anybody waits for it is not missed")
+  func end() async {
     let participantRegistry = ParticipantRegistry()
-    let anna = ParticipantID("anna")
-    #expect(!participantRegistry.joined(as: "first"))
-    #expect(participantRegistry.begin(anna))
-    #expect(participantRegistry.joined(as: "second"))
-    let announced = SignalledParticipant(anna, offerer: .local, isIdentityVerified: true)
-    participantRegistry.reconnectAfterEnd(announced)
-    #expect(!participantRegistry.begin(anna))
-    #expect(participantRegistry.end(anna) == announced)
-    #expect(participantRegistry.begin(anna))
-    #expect(participantRegistry.end(anna) == nil)
+    participantRegistry.end(.closed("The room is closed."))
+    #expect(await participantRegistry.signallingEnd() == .closed("The room is closed."))
   }
 }

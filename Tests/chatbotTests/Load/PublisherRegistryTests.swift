@@ -1,3 +1,5 @@
+import Media
+import Signalling
 import Testing
 
 @testable import chatbot
@@ -12,8 +14,6 @@ struct PublisherRegistryTests {
     #expect(await publisherRegistry.callees(among: ["ours", "theirs"]) == ["theirs"])
     #expect(publisherRegistry.leavesAlone("ours"))
     #expect(!publisherRegistry.leavesAlone("theirs"))
-    #expect(publisherRegistry.id(of: 0) == "ours")
-    #expect(publisherRegistry.id(of: 1) == "")
   }
 
   @Test("an unknown id is held until a joining publisher of ours knows its own")
@@ -44,8 +44,27 @@ struct PublisherRegistryTests {
     publisherRegistry.begins(0)
     publisherRegistry.joined(0, as: "old")
     publisherRegistry.joined(0, as: "new")
-    #expect(publisherRegistry.id(of: 0) == "new")
     #expect(await publisherRegistry.callees(among: ["old", "new"]).isEmpty)
+  }
+
+  @Test("events of our other publishers are left out, but not the answers to our offers")
+  func filter() async {
+    let publisherRegistry = PublisherRegistry(callEachOther: false)
+    publisherRegistry.begins(0)
+    publisherRegistry.begins(1)
+    publisherRegistry.joined(1, as: "second")
+    let (second, recorder) = (ParticipantID("second"), ParticipantID("recorder"))
+    let others = [second, recorder].map { SignalledParticipant($0, offerer: .local) }
+    let joined = await publisherRegistry.filter(.joined(id: "first", others: others), of: 0)
+    #expect(joined == .joined(id: "first", others: [others[1]]))
+    #expect(publisherRegistry.leavesAlone("first"))
+    for (event, isLeftOut) in [
+      (SignallingEvent.participantJoined(others[0]), true), (.participantJoined(others[1]), false),
+      (.message(.offer("v=0"), from: second), true), (.message(.answer("v=0"), from: second), false),
+      (.message(.offer("v=0"), from: recorder), false), (.closed(reason: "Over."), false),
+    ] {
+      #expect(await publisherRegistry.filter(event, of: 0) == (isLeftOut ? nil : event))
+    }
   }
 
   @Test("publishers that receive call everyone, without waiting")
