@@ -26,6 +26,7 @@ public final class SkyRTCClient: SignallingClient {
   private let logger: Logger
   private let group: any EventLoopGroup
   private let inbox: SignallingEventBuffer
+  private let reconnection: ReconnectingSession
   /// Guarded by a lock because `send` is called from any thread and must keep the order of its calls.
   private let connection = Mutex(Connection())
   /// For messages of the server that are ignored: a server that sends nothing else must not fill the log.
@@ -38,10 +39,6 @@ public final class SkyRTCClient: SignallingClient {
     /// Whether the server lets us have our id again.
     var keepsID = false
     var task: Task<Void, Never>?
-    /// The rest of the wait before the next attempt to connect, after the minimum.
-    var wait: Task<Void, any Error>?
-    /// Whether the next attempt shall follow after the minimum wait.
-    var isAttemptWanted = false
   }
 
   public var capabilities: SignallingCapabilities { Self.capabilities }
@@ -72,6 +69,11 @@ public final class SkyRTCClient: SignallingClient {
     self.logger = logger
     self.group = group
     (events, inbox) = SignallingEventBuffer.make(limit: options.maximumWaitingEvents)
+    reconnection = ReconnectingSession(
+      .init(
+        minimumDelay: options.minimumRetryDelay, maximumDelay: options.maximumRetryDelay,
+        resetAge: options.backoffResetAge)
+    ) { try? await group.any().sleep(for: $0) }
   }
 
   deinit {
@@ -122,12 +124,8 @@ public final class SkyRTCClient: SignallingClient {
   /// or its interface is down, and the server lets us have our id again, it reconnects at once. A wait before an attempt to
   /// reconnect is shortened to `Options.minimumRetryDelay`.
   public func verifyConnection() {
-    let (socket, keepsID) = connection.withLock { connection in
-      connection.isAttemptWanted = connection.socket == nil
-      connection.wait?.cancel()
-      return (connection.socket, connection.keepsID)
-    }
-    guard let socket else { return }
+    let (socket, keepsID) = connection.withLock { ($0.socket, $0.keepsID) }
+    guard let socket else { return reconnection.shortenWait() }
     if keepsID, !socket.hasLocalAddress {
       socket.abandon(because: "The local address has gone, or its interface is down.")
     } else {
@@ -143,6 +141,7 @@ public final class SkyRTCClient: SignallingClient {
       connection.isJoined = false
       return (connection.socket, connection.task)
     }
+    reconnection.leave()
     inbox.finish()
     socket?.close(code: 1000, reason: "")
     if let socket { _ = await socket.ended() }
@@ -151,62 +150,21 @@ public final class SkyRTCClient: SignallingClient {
 
   // MARK: Staying joined
 
-  private var isClosed: Bool { connection.withLock { $0.isClosed } }
-
+  /// Uses the first connection and opens further ones until the owner leaves. Each join requests the identity of the last one.
   private func stayJoined(from first: WebSocketClient) async {
-    var backoff = ReconnectBackoff(minimum: options.minimumRetryDelay, maximum: options.maximumRetryDelay)
-    var generator = SystemRandomNumberGenerator()
     var former: ClientMessage.FormerIdentity?
-    var next: WebSocketClient? = first
-    while !isClosed {
-      let reason: String
-      do throws(WebSocketConnectError) {
-        let socket: WebSocketClient
-        if let given = next {
-          socket = given
-        } else {
-          socket = try await WebSocketClient.connect(to: url, options: options.webSocket, on: group)
+    await reconnection.run(
+      from: first,
+      connect: { () async throws(ReconnectionState.ConnectionEnd) -> WebSocketClient in
+        do throws(WebSocketConnectError) {
+          return try await WebSocketClient.connect(to: url, options: options.webSocket, on: group)
+        } catch {
+          throw .lost(reason: error.description)
         }
-        next = nil
-        let start = ContinuousClock.now
-        reason = await stayJoined(on: socket, former: &former).description
-        if ContinuousClock.now - start >= options.backoffResetAge { backoff.reset() }
-      } catch {
-        reason = error.description
-      }
-      if isClosed { break }
-      let delay = backoff.next(using: &generator)
-      await inbox.deliver(.connectionLost(reason: reason, retryAfter: delay))
-      if await isWaitCutShort(delay) { backoff.reset() }
-    }
+      },
+      follow: { socket in .lost(reason: await stayJoined(on: socket, former: &former).description) },
+      deliver: { event in await inbox.deliver(event) })
     inbox.finish()
-  }
-
-  /// Waits before the next attempt to connect: the whole delay, or only the minimum if ``verifyConnection()`` is called.
-  /// Participants can cause such calls, but no more attempts than one in the minimum delay.
-  ///
-  /// - Returns: whether the wait was ended early.
-  private func isWaitCutShort(_ delay: Duration) async -> Bool {
-    let minimum = min(delay, options.minimumRetryDelay)
-    try? await group.any().sleep(for: minimum)
-    let wait = Task { try await group.any().sleep(for: delay - minimum) }
-    connection.withLock { connection in
-      if connection.isAttemptWanted { wait.cancel() }
-      connection.wait = wait
-    }
-    defer {
-      connection.withLock { connection in
-        connection.wait = nil
-        connection.isAttemptWanted = false
-      }
-    }
-    let result = await withTaskCancellationHandler {
-      await wait.result
-    } onCancel: {
-      wait.cancel()
-    }
-    if case .failure = result { return true }
-    return false
   }
 
   /// Joins the room on a new connection and delivers the events until the connection ends.
