@@ -31,6 +31,7 @@ extension SocketIOClient {
         switch event {
         case .closed, .rejected:
           state.isClosed = true
+          state.reconnection?.leave()
           state.transport?.close()
         default: break
         }
@@ -57,38 +58,44 @@ extension SocketIOClient {
 
   // MARK: Staying logged in
 
-  /// Uses the first connection and opens further ones, until the owner leaves or the server refuses us.
-  func stayLoggedIn(from first: any EngineIOTransport, _ firstWay: EngineIOConnector.Way) async {
+  func makeReconnectingSession() -> ReconnectingSession {
+    ReconnectingSession(
+      .init(
+        minimumDelay: options.minimumRetryDelay, maximumDelay: options.maximumRetryDelay,
+        resetAge: options.backoffResetAge)
+    ) { [group = connector.group] in try? await group.any().sleep(for: $0) }
+  }
+
+  /// Uses the first connection and opens further ones, until the owner leaves or the server refuses us. Each is opened in the
+  /// way that the last one was. If there is no login on the first connection, that is the error of `connect`, and no event.
+  func stayLoggedIn(
+    _ reconnection: ReconnectingSession, from first: any EngineIOTransport, _ firstWay: EngineIOConnector.Way
+  ) async {
     let (wakes, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     state.withLock { $0.wakeDelivery = wake }
     let delivery = Task { for await _ in wakes { await deliverPending() } }
-    var backoff = ReconnectBackoff(minimum: options.minimumRetryDelay, maximum: options.maximumRetryDelay)
-    var generator = SystemRandomNumberGenerator()
-    var next: (transport: any EngineIOTransport, way: EngineIOConnector.Way)? = (first, firstWay)
     var way = firstWay
-    while true {
-      let end: CallSignalling.End
-      do throws(SignallingConnectError) {
-        let opened: (transport: any EngineIOTransport, way: EngineIOConnector.Way)
-        if let given = next { opened = given } else { opened = try await connector.connect(preferring: way) }
-        next = nil
-        way = opened.way
-        let start = MonotonicInstant.now
-        end = await follow(opened.transport)
-        if MonotonicInstant.now - start >= options.backoffResetAge { backoff.reset() }
-      } catch {
-        if case .unauthorized(let text) = error { end = .loginRefused(text) } else { end = .lost(error.description) }
-      }
-      if fail(end.connectError) || state.withLock({ $0.isLeaving || $0.isClosed }) { break }
-      guard case .lost(let reason) = end else {
-        perform { _, _ in [.deliver(.rejected(reason: end.sentence))] }
-        break
-      }
-      let delay = backoff.next(using: &generator)
-      perform { _, _ in [.deliver(.connectionLost(reason: reason, retryAfter: delay))] }
-      try? await Task.sleep(for: delay)
-      if state.withLock({ $0.isLeaving }) { break }
-    }
+    await reconnection.run(
+      from: first,
+      connect: { () async throws(ReconnectionState.ConnectionEnd) -> any EngineIOTransport in
+        do throws(SignallingConnectError) {
+          let opened = try await connector.connect(preferring: way)
+          way = opened.way
+          return opened.transport
+        } catch {
+          if case .unauthorized(let sentence) = error { throw .rejected(reason: sentence) }
+          throw .lost(reason: error.description)
+        }
+      },
+      follow: { transport in
+        let end = await follow(transport)
+        if fail(end.connectError) { return .finished }
+        switch end {
+        case .lost(let sentence): return .lost(reason: sentence)
+        case .loginRefused(let sentence): return .rejected(reason: sentence)
+        }
+      },
+      deliver: { event in perform { _, _ in [.deliver(event)] } })
     wake.finish()
     await delivery.value
     if state.withLock({ $0.isLeaving || $0.isClosed }) { inbox.finish() }
@@ -156,12 +163,6 @@ extension SocketIOClient {
 }
 
 extension CallSignalling.End {
-  fileprivate var sentence: String {
-    switch self {
-    case .lost(let text), .loginRefused(let text): text
-    }
-  }
-
   /// The error of `connect`, if this is the end of the first connection.
   fileprivate var connectError: SignallingConnectError {
     switch self {

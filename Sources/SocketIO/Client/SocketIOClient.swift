@@ -55,6 +55,8 @@ public final class SocketIOClient: SignallingClient {
     /// `closed` was delivered.
     var isClosed = false
     var task: Task<Void, Never>?
+    /// What keeps us connected; a new one for each call of `connect`.
+    var reconnection: ReconnectingSession?
   }
 
   public var capabilities: SignallingCapabilities { Self.capabilities }
@@ -120,7 +122,9 @@ public final class SocketIOClient: SignallingClient {
     let result = await withCheckedContinuation { continuation in
       state.withLock { state in
         state.firstLogin = continuation
-        state.task = Task { await self.stayLoggedIn(from: opened.transport, opened.way) }
+        let reconnection = makeReconnectingSession()
+        state.reconnection = reconnection
+        state.task = Task { await self.stayLoggedIn(reconnection, from: opened.transport, opened.way) }
       }
     }
     try result.get()
@@ -143,6 +147,7 @@ public final class SocketIOClient: SignallingClient {
     perform { signalling, _ in signalling.leave() }
     let (transport, task) = state.withLock { state in
       state.isLeaving = true
+      state.reconnection?.leave()
       return (state.transport, state.task)
     }
     inbox.finish()
