@@ -23,6 +23,7 @@ public final class JanusClient: SignallingClient {
   private let logger: Logger
   private let group: any EventLoopGroup
   private let inbox: SignallingEventBuffer
+  private let reconnection: ReconnectingSession
   /// Guarded by a lock because `send` is called from any thread and must keep the order of its calls.
   private let shared: Mutex<Shared>
   /// A server that sends nothing useful must not fill the log.
@@ -68,6 +69,11 @@ public final class JanusClient: SignallingClient {
     self.logger = logger
     self.group = group
     (events, inbox) = SignallingEventBuffer.make(limit: options.maximumWaitingEvents)
+    reconnection = ReconnectingSession(
+      .init(
+        minimumDelay: options.minimumRetryDelay, maximumDelay: options.maximumRetryDelay,
+        resetAge: options.backoffResetAge)
+    ) { try? await group.any().sleep(for: $0) }
     shared = Mutex(Shared(session: JanusSession(configuration: options.configuration)))
   }
 
@@ -139,6 +145,7 @@ public final class JanusClient: SignallingClient {
       Self.transmit(output, on: shared.socket)
       return (shared.socket, shared.task, output.ending != nil)
     }
+    reconnection.leave()
     inbox.finish()
     if let socket {
       if isOver { socket.close() }
@@ -257,64 +264,43 @@ public final class JanusClient: SignallingClient {
 
   // MARK: Staying joined
 
-  private var isClosed: Bool { shared.withLock { $0.isClosed } }
-
+  /// Uses the first connection, on which we have joined, and opens further ones. A connection that became unresponsive is
+  /// followed by the next one without a wait.
   private func stayJoined(on first: WebSocketClient, ticking: Task<Void, Never>) async {
-    var backoff = ReconnectBackoff(minimum: options.minimumRetryDelay, maximum: options.maximumRetryDelay)
-    var generator = SystemRandomNumberGenerator()
-    var next: (socket: WebSocketClient, ticking: Task<Void, Never>)? = (first, ticking)
-    /// The last connection, until the next one has joined.
+    /// The last connection. It stays open until the next one has joined, because many servers end the session with it.
     var former: WebSocketClient?
-    defer { former?.close() }
-    while !isClosed {
-      let reason: String
-      var retriesAtOnce = false
-      do throws(WebSocketConnectError) {
-        let socket: WebSocketClient
-        let ticking: Task<Void, Never>
-        if let given = next {
-          (socket, ticking) = given
-        } else {
-          socket = try await WebSocketClient.connect(to: url, options: options.webSocket, on: group)
-          ticking = open(socket)
+    await reconnection.run(
+      from: (socket: first, ticking: ticking),
+      connect: {
+        () async throws(ReconnectionState.ConnectionEnd) -> (socket: WebSocketClient, ticking: Task<Void, Never>) in
+        do throws(WebSocketConnectError) {
+          let socket = try await WebSocketClient.connect(to: url, options: options.webSocket, on: group)
+          return (socket, open(socket))
+        } catch {
+          throw .lost(reason: error.description)
         }
-        next = nil
-        let start = MonotonicInstant.now
-        var ending = await run(socket, untilJoined: true)
+      },
+      follow: { connection in
+        var ending = await run(connection.socket, untilJoined: true)
         if ending == nil {
           former?.close()
           former = nil
-          ending = await run(socket, untilJoined: false)
+          ending = await run(connection.socket, untilJoined: false)
         }
-        ticking.cancel()
+        connection.ticking.cancel()
         connectionLost()
         former?.close()
-        former = socket
+        former = connection.socket
         switch ending {
-        case .permanent(let error):
-          if !isClosed { await inbox.deliver(.rejected(reason: error.description)) }
-          inbox.finish()
-          return
-        case .closed(let text):
-          if !isClosed { await inbox.deliver(.closed(reason: text)) }
-          inbox.finish()
-          return
-        case .lost(let text): reason = text
-        case .unresponsive(let text):
-          reason = text
-          retriesAtOnce = true
-        case .left, nil: reason = ""
+        case .permanent(let error): return .rejected(reason: error.description)
+        case .closed(let sentence): return .closed(reason: sentence)
+        case .lost(let sentence): return .lost(reason: sentence)
+        case .unresponsive(let sentence): return .lost(reason: sentence, delay: .none)
+        case .left, nil: return .finished
         }
-        if MonotonicInstant.now - start >= options.backoffResetAge { backoff.reset() }
-      } catch {
-        reason = error.description
-      }
-      if isClosed { break }
-      let delay = retriesAtOnce ? .zero : backoff.next(using: &generator)
-      await inbox.deliver(.connectionLost(reason: reason, retryAfter: delay))
-      do { try await Task.sleep(for: delay) } catch { break }
-    }
-    next?.ticking.cancel()
+      },
+      deliver: { event in await inbox.deliver(event) })
+    former?.close()
     inbox.finish()
   }
 
