@@ -9,10 +9,10 @@ final class FirestoreSession: Sendable {
   private let store: FirestoreStore
   private let options: FirestoreClient.Options
   private let log: FirestoreSessionLog
-  private let group: any EventLoopGroup
   private let inbox: SignallingEventBuffer
   private let first: any SignallingLayout
   private let cleared: FirestoreJoiner.Cleared
+  private let reconnection: ReconnectingSession
   private let outbox = Mutex(Outbox())
 
   /// The messages of the owner that wait for the next step; the oldest is discarded when there are too many.
@@ -20,9 +20,17 @@ final class FirestoreSession: Sendable {
     static let limit = 1_024
     var waiting: [(SignallingMessage, String)] = []
     var isClosed = false
+    /// The wait for the next poll, which a message ends.
     var sleeper: Task<Void, Never>?
-    /// Whether a message ends the sleep. The wait after an error only ends early when the session is closed.
-    var wakesForMessages = false
+  }
+
+  /// How far the polling has come.
+  private struct Progress {
+    var layout: any SignallingLayout
+    /// The changes that are still to be carried out, in order.
+    var changes: [DocumentChange] = []
+    var nextPoll = MonotonicInstant.now
+    var nextRoomCheck: MonotonicInstant
   }
 
   init(
@@ -34,15 +42,18 @@ final class FirestoreSession: Sendable {
     self.store = store
     self.options = options
     log = FirestoreSessionLog(logger: logger)
-    self.group = group
     self.inbox = inbox
+    // A request that succeeds is a connection, however soon the next one fails.
+    reconnection = ReconnectingSession(
+      .init(minimumDelay: options.minimumRetryDelay, maximumDelay: options.maximumRetryDelay, resetAge: .zero)
+    ) { try? await group.any().sleep(for: $0) }
   }
 
   func send(_ message: SignallingMessage, to participant: ParticipantID) {
     let sleeper = outbox.withLock { box in
       if box.waiting.count >= Outbox.limit { box.waiting.removeFirst() }
       box.waiting.append((message, participant.text))
-      return box.wakesForMessages ? box.sleeper : nil
+      return box.sleeper
     }
     sleeper?.cancel()
   }
@@ -53,6 +64,7 @@ final class FirestoreSession: Sendable {
       box.isClosed = true
       return box.sleeper
     }
+    reconnection.leave()
     sleeper?.cancel()
   }
 
@@ -61,114 +73,133 @@ final class FirestoreSession: Sendable {
 
   private var isClosed: Bool { outbox.withLock { $0.isClosed } }
 
+  /// Polls until the owner leaves or the database refuses us. While requests fail, there is no connection; the first poll that
+  /// succeeds opens one.
   func run() async {
-    var layout = first
-    var changes: [DocumentChange] = []
-    var backoff = ReconnectBackoff(minimum: options.minimumRetryDelay, maximum: options.maximumRetryDelay)
-    var generator = SystemRandomNumberGenerator()
-    var isLost = false
-    var nextPoll = MonotonicInstant.now
-    var nextRoomCheck = MonotonicInstant.now + options.roomInterval
-    await perform(
-      layout.started(serverTime: cleared.serverTime, removedAny: cleared.removedAny, now: .now), &changes)
-    while !isClosed {
-      do throws(FirestoreError) {
-        await takeMessages(&layout, &changes)
-        try await carryOut(&changes, &layout)
-        if MonotonicInstant.now >= nextPoll {
-          nextPoll = .now + options.pollInterval
-          if let room = layout.room, MonotonicInstant.now >= nextRoomCheck {
-            guard try await store.get(room) != nil else { throw .notFound("The room") }
-            nextRoomCheck = .now + options.roomInterval
-          }
-          let snapshot = try await snapshot(for: layout)
-          if isLost {
-            isLost = false
-            backoff.reset()
-            await inbox.deliver(layout.rejoined())
-          }
-          await perform(layout.polled(snapshot, now: .now), &changes)
-          try await carryOut(&changes, &layout)
+    var progress = Progress(layout: first, nextRoomCheck: .now + options.roomInterval)
+    let beginning = progress.layout.started(
+      serverTime: cleared.serverTime, removedAny: cleared.removedAny, now: .now)
+    await perform(beginning, &progress)
+    await reconnection.run(
+      from: Snapshot?.none,
+      connect: { () async throws(ReconnectionState.ConnectionEnd) -> Snapshot? in
+        do throws(FirestoreError) {
+          return try await resume(&progress)
+        } catch {
+          throw ReconnectionState.ConnectionEnd(error)
         }
-      } catch {
-        if isClosed { break }
-        if error.isPermanent {
-          // A room that is deleted ends the call, as one that is closed elsewhere.
-          if case .notFound = error {
-            await inbox.deliver(.closed(reason: error.description))
-          } else {
-            await inbox.deliver(.rejected(reason: error.description))
-          }
-          break
+      },
+      follow: { snapshot in
+        do throws(FirestoreError) {
+          try await follow(snapshot, &progress)
+          return .finished
+        } catch {
+          return ReconnectionState.ConnectionEnd(error)
         }
-        isLost = true
-        // The first wait after an error counts from then on, not from the last poll.
-        let delay = max(backoff.next(using: &generator), error.retryAfter ?? .zero)
-        await inbox.deliver(.connectionLost(reason: error.description, retryAfter: delay))
-        nextPoll = .now + delay
-        await pause(until: nextPoll, wakesForMessages: false)
-        continue
-      }
-      await pause(until: nextPoll, wakesForMessages: true)
-    }
-    _ = try? await store.clear(layout)
+      },
+      deliver: { event in await inbox.deliver(event) })
+    _ = try? await store.clear(progress.layout)
     inbox.finish()
     store.close()
   }
 
   // MARK: Steps
 
-  private func takeMessages(_ layout: inout any SignallingLayout, _ changes: inout [DocumentChange]) async {
+  /// Polls once after a failed request, and joins again if that succeeds.
+  private func resume(_ progress: inout Progress) async throws(FirestoreError) -> Snapshot {
+    await takeMessages(&progress)
+    try await carryOut(&progress)
+    let snapshot = try await poll(&progress)
+    await inbox.deliver(progress.layout.rejoined())
+    return snapshot
+  }
+
+  /// Polls until the session is closed.
+  ///
+  /// - Parameter snapshot: the result of the poll that opened the connection.
+  private func follow(_ snapshot: Snapshot?, _ progress: inout Progress) async throws(FirestoreError) {
+    if let snapshot {
+      try await apply(snapshot, &progress)
+      await pause(until: progress.nextPoll)
+    }
+    while !isClosed {
+      await takeMessages(&progress)
+      try await carryOut(&progress)
+      if MonotonicInstant.now >= progress.nextPoll {
+        let snapshot = try await poll(&progress)
+        try await apply(snapshot, &progress)
+      }
+      await pause(until: progress.nextPoll)
+    }
+  }
+
+  private func poll(_ progress: inout Progress) async throws(FirestoreError) -> Snapshot {
+    progress.nextPoll = .now + options.pollInterval
+    if let room = progress.layout.room, MonotonicInstant.now >= progress.nextRoomCheck {
+      guard try await store.get(room) != nil else { throw .notFound("The room") }
+      progress.nextRoomCheck = .now + options.roomInterval
+    }
+    return try await snapshot(for: progress.layout)
+  }
+
+  private func apply(_ snapshot: Snapshot, _ progress: inout Progress) async throws(FirestoreError) {
+    let actions = progress.layout.polled(snapshot, now: .now)
+    await perform(actions, &progress)
+    try await carryOut(&progress)
+  }
+
+  private func takeMessages(_ progress: inout Progress) async {
     let messages = outbox.withLock { box in
       defer { box.waiting = [] }
       return box.waiting
     }
     for (message, participant) in messages {
-      await perform(layout.send(message, to: participant, now: .now), &changes)
+      let actions = progress.layout.send(message, to: participant, now: .now)
+      await perform(actions, &progress)
     }
   }
 
-  private func perform(_ actions: [LayoutAction], _ changes: inout [DocumentChange]) async {
+  private func perform(_ actions: [LayoutAction], _ progress: inout Progress) async {
     for action in actions {
       switch action {
       case .event(let event): await inbox.deliver(event)
-      case .change(let change): changes.append(change)
+      case .change(let change): progress.changes.append(change)
       case .ignored(let reason): log.ignored(reason)
       }
     }
   }
 
   /// Carries out the changes in order. One that fails stays, and is tried again.
-  private func carryOut(
-    _ changes: inout [DocumentChange], _ layout: inout any SignallingLayout
-  ) async throws(FirestoreError) {
-    while let change = changes.first {
+  private func carryOut(_ progress: inout Progress) async throws(FirestoreError) {
+    while let change = progress.changes.first {
       let done: FirestoreJoiner.Cleared
       do throws(FirestoreError) {
-        done = try await store.carryOut(change, of: layout)
+        done = try await store.carryOut(change, of: progress.layout)
       } catch {
-        guard case .occupied = error, let successor = layout.successor else { throw error }
-        return try await replace(&layout, by: successor, &changes)
+        guard case .occupied = error, let successor = progress.layout.successor else { throw error }
+        return try await replaceLayout(by: successor, &progress)
       }
-      changes.removeFirst()
-      await perform(
-        layout.completed(change, serverTime: done.serverTime, removedAny: done.removedAny, now: .now), &changes)
+      progress.changes.removeFirst()
+      let actions = progress.layout.completed(
+        change, serverTime: done.serverTime, removedAny: done.removedAny, now: .now)
+      await perform(actions, &progress)
     }
   }
 
   /// Becomes the guest of a room whose host another program is.
-  private func replace(
-    _ layout: inout any SignallingLayout, by successor: any SignallingLayout, _ changes: inout [DocumentChange]
+  private func replaceLayout(
+    by successor: any SignallingLayout, _ progress: inout Progress
   ) async throws(FirestoreError) {
     let cleared = try await store.clear(successor)
     log.note("Another program is the host of the room; we are its guest.")
-    changes = []
-    if case .joined(_, let others) = layout.rejoined() {
+    progress.changes = []
+    if case .joined(_, let others) = progress.layout.rejoined() {
       for other in others { await inbox.deliver(.participantLeft(other.id, isRejoinVerified: false)) }
     }
-    layout = successor
-    await perform(
-      layout.started(serverTime: cleared.serverTime, removedAny: cleared.removedAny, now: .now), &changes)
+    progress.layout = successor
+    let actions = progress.layout.started(
+      serverTime: cleared.serverTime, removedAny: cleared.removedAny, now: .now)
+    await perform(actions, &progress)
   }
 
   private func snapshot(for layout: any SignallingLayout) async throws(FirestoreError) -> Snapshot {
@@ -188,12 +219,12 @@ final class FirestoreSession: Sendable {
     return snapshot
   }
 
-  private func pause(until time: MonotonicInstant, wakesForMessages: Bool) async {
+  /// Waits for the next poll, or until there is something to do before it.
+  private func pause(until time: MonotonicInstant) async {
     let sleeper = Task { _ = try? await Task.sleep(until: time.instant, clock: .continuous) }
     let isNeeded = outbox.withLock { box in
-      if box.isClosed || (wakesForMessages && !box.waiting.isEmpty) { return false }
+      if box.isClosed || !box.waiting.isEmpty { return false }
       box.sleeper = sleeper
-      box.wakesForMessages = wakesForMessages
       return true
     }
     if !isNeeded { sleeper.cancel() }

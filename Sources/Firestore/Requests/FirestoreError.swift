@@ -60,3 +60,14 @@ extension SignallingConnectError {
     }
   }
 }
+
+extension ReconnectionState.ConnectionEnd {
+  init(_ error: FirestoreError) {
+    switch error {
+    // A room that is deleted ends the call, as one that is closed elsewhere.
+    case .notFound: self = .closed(reason: error.description)
+    case _ where error.isPermanent: self = .rejected(reason: error.description)
+    default: self = .lost(reason: error.description, delay: .backoff(atLeast: error.retryAfter ?? .zero))
+    }
+  }
+}
