@@ -21,7 +21,7 @@ extension WHIPSession {
       return restartResponded(result, resource, offer: offer, now: now)
     case .leaving(request, let url):
       state = .ended
-      guard case .success(let response) = result, let resource = resource(of: response, url: url, local: "", now: now)
+      guard case .success(let response) = result, let resource = resource(of: response, url: url, local: "")
       else { return [] }
       return delete(resource)
     default:
@@ -67,7 +67,7 @@ extension WHIPSession {
   private mutating func accepted(
     _ response: HTTPResponse, url: HTTPURL, offer: String, now: MonotonicInstant
   ) -> [Action] {
-    guard let resource = resource(of: response, url: url, local: offer, now: now) else { return [] }
+    guard let resource = resource(of: response, url: url, local: offer) else { return [] }
     guard response.hasSessionDescription else {
       return delete(resource) + end("The \(role) server accepted the offer without an answer in SDP.")
     }
@@ -84,18 +84,18 @@ extension WHIPSession {
       // The server begins a new association, which nothing in its answer shows (RFC 8842, 5.1): only a new connection of
       // the peer can follow.
       nextOffer = nil
-      return actions + delete(resource) + resumed() + sessionEnded(resource, now: now)
+      return actions + delete(resource) + resumed(now: now) + sessionEnded(now: now)
     }
     state = .open(resource)
-    if let next = takeNextOffer() { return actions + resumed() + self.offer(next, now: now) }
+    if let next = takeNextOffer() { return actions + resumed(now: now) + self.offer(next, now: now) }
     // The answer comes first: when the peer hears that we have joined again, it offers again.
-    return actions + [.deliver(.message(.answer(resource.remote), from: participant.id))] + resumed()
+    return actions + [.deliver(.message(.answer(resource.remote), from: participant.id))] + resumed(now: now)
   }
 
   private mutating func counterOffered(
     _ response: HTTPResponse, url: HTTPURL, now: MonotonicInstant
   ) -> [Action] {
-    guard let resource = resource(of: response, url: url, local: "", now: now), resource.url != nil else {
+    guard let resource = resource(of: response, url: url, local: ""), resource.url != nil else {
       return end("The \(role) server made an offer of its own, but named no usable Location for the answer.")
     }
     isTrickling = true
@@ -103,8 +103,8 @@ extension WHIPSession {
     let servers = response.iceServers
     if !servers.isEmpty { actions.append(.deliver(.iceServers(servers))) }
     state = .answering(resource)
-    if let next = takeNextOffer() { return actions + resumed() + self.offer(next, now: now) }
-    return actions + [.deliver(.message(.offer(resource.remote), from: participant.id))] + resumed()
+    if let next = takeNextOffer() { return actions + resumed(now: now) + self.offer(next, now: now) }
+    return actions + [.deliver(.message(.offer(resource.remote), from: participant.id))] + resumed(now: now)
   }
 
   private mutating func redirected(
@@ -136,7 +136,7 @@ extension WHIPSession {
     guard case .success(let response) = result, response.statusClass == 2 else {
       let reason = result.reason
       return [.log(.warning, "The \(role) server did not accept our answer: \(reason).".withOnePeriod)]
-        + (result.isGone ? [] : delete(resource)) + sessionEnded(resource, now: now)
+        + (result.isGone ? [] : delete(resource)) + sessionEnded(now: now)
     }
     var resource = resource
     resource.entityTag = response.entityTag ?? resource.entityTag
@@ -169,14 +169,12 @@ extension WHIPSession {
   // MARK: Common
 
   /// The session that a response describes; its body is the answer.
-  private func resource(
-    of response: HTTPResponse, url: HTTPURL, local: String, now: MonotonicInstant
-  ) -> Resource? {
+  private func resource(of response: HTTPResponse, url: HTTPURL, local: String) -> Resource? {
     guard response.statusClass == 2 || response.status.code == 406 else { return nil }
     let location = response.headers.first(name: "Location").flatMap { try? url.resolving($0) }
     let isUsable = location.map { permits($0, namedBy: url) } ?? false
     return Resource(
-      url: isUsable ? location : nil, entityTag: response.entityTag, local: local, remote: response.text, since: now,
+      url: isUsable ? location : nil, entityTag: response.entityTag, local: local, remote: response.text,
       scope: response.scope)
   }
 
@@ -206,24 +204,20 @@ extension WHIPSession {
   }
 
   /// Announces us again after a lost connection.
-  private mutating func resumed() -> [Action] {
-    defer { isLost = false }
-    return isLost ? joined() : []
+  private mutating func resumed(now: MonotonicInstant) -> [Action] {
+    reconnection.connectionOpened(now: now) ? joined() : []
   }
 
   private mutating func lost(
     _ reason: String, offer: String, after minimum: Duration?, now: MonotonicInstant
   ) -> [Action] {
-    let delay = max(nextDelay(), minimum ?? .zero)
-    isLost = true
-    state = .waitingToPost(until: now + delay, offer: takeNextOffer() ?? offer)
-    return [.deliver(.connectionLost(reason: reason, retryAfter: delay))]
+    state = .waitingToPost(offer: takeNextOffer() ?? offer)
+    return wait(after: .lost(reason: reason, delay: .backoff(atLeast: minimum ?? .zero)), now: now)
   }
 
   /// The server ended the session. The participant returns after a while, so that the peer calls again; at once, if the
   /// peer has offered meanwhile. That offer belongs to the connection that ends.
-  mutating func sessionEnded(_ resource: Resource, now: MonotonicInstant) -> [Action] {
-    if now - resource.since >= options.backoffResetAge { backoff.reset() }
+  mutating func sessionEnded(now: MonotonicInstant) -> [Action] {
     waitingCandidates = []
     sendsCandidatesAt = nil
     trickleRequest = nil
@@ -231,21 +225,28 @@ extension WHIPSession {
     let left = Action.deliver(.participantLeft(participant.id, isRejoinVerified: false))
     guard takeNextOffer() == nil else {
       state = .ready
+      reconnection.connectionEnded(.lost(reason: nil, delay: .none), now: now)
       return [left, .deliver(.participantJoined(participant))]
     }
-    state = .waitingToReturn(until: now + nextDelay())
-    return [left]
-  }
-
-  private mutating func nextDelay() -> Duration {
-    var generator = self.generator
-    defer { self.generator = generator }
-    return backoff.next(using: &generator)
+    state = .waitingToReturn
+    return [left] + wait(after: .lost(reason: nil), now: now)
   }
 
   private mutating func end(_ reason: String) -> [Action] {
     state = .ended
+    reconnection.leave()
     return [.deliver(.rejected(reason: reason))]
+  }
+
+  /// Begins the wait for the next session.
+  ///
+  /// - Parameter end: how the last one, or the attempt to make one, ended.
+  /// - Returns: what is to be reported.
+  private mutating func wait(after end: ReconnectionState.ConnectionEnd, now: MonotonicInstant) -> [Action] {
+    reconnection.connectionEnded(end, now: now)
+    var actions: [Action] = []
+    while case .deliver(let event) = reconnection.next(now: now) { actions.append(.deliver(event)) }
+    return actions
   }
 }
 

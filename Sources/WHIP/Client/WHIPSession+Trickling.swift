@@ -35,12 +35,12 @@ extension WHIPSession {
     _ result: Result<HTTPResponse, HTTPError>, now: MonotonicInstant
   ) -> [Action] {
     trickleRequest = nil
-    guard case .open(let resource) = state else { return [] }
+    guard case .open = state else { return [] }
     switch result {
     case .success(let response) where response.statusClass == 2:
       return []
     case .success(let response) where response.status.isGone:
-      return sessionEnded(resource, now: now)
+      return sessionEnded(now: now)
     case .success(let response):
       return stopTrickling("it responded \(response.status.code)")
     case .failure(let error):

@@ -38,7 +38,6 @@ package struct WHIPSession: Sendable {
     var local: String
     /// The server's description.
     var remote: String
-    var since: MonotonicInstant
     /// The scope of the address that named the place.
     var scope = NetworkScope.loopback
   }
@@ -57,12 +56,12 @@ package struct WHIPSession: Sendable {
   enum State {
     case ready
     case posting(request: Int, url: HTTPURL, redirects: Int, offer: String)
-    case waitingToPost(until: MonotonicInstant, offer: String)
+    case waitingToPost(offer: String)
     case answering(Resource)
     case sendingAnswer(request: Int, Resource)
     case open(Resource)
     case restarting(request: Int, Resource, offer: String)
-    case waitingToReturn(until: MonotonicInstant)
+    case waitingToReturn
     /// We leave; the response to an offer is still awaited, because it names the session to delete.
     case leaving(request: Int, url: HTTPURL)
     case ended
@@ -80,10 +79,10 @@ package struct WHIPSession: Sendable {
   var replaced: Certificates?
   /// The newest offer, made while a request is in progress.
   var nextOffer: String?
-  /// Whether a lost connection was reported, and must be followed by `joined`.
-  var isLost = false
-  var backoff: ReconnectBackoff
-  var generator: any RandomNumberGenerator & Sendable
+  /// The waits. A connection is a session at the server, and an attempt to connect is a POST. In contrast to the other systems,
+  /// the peer's messages are handled during a wait, the peer may replace a session that is not lost, and one that the server has
+  /// ended is reported as a participant who leaves and returns. So the session carries the steps out by itself.
+  var reconnection: ReconnectionState
   // Trickled candidates.
   var waitingCandidates: [TrickledCandidate] = []
   var sendsCandidatesAt: MonotonicInstant?
@@ -100,13 +99,16 @@ package struct WHIPSession: Sendable {
     self.role = role
     self.endpoint = endpoint
     self.options = options
-    self.generator = generator
     participant = SignalledParticipant(
       ParticipantID(endpoint.host), name: "\(role) server \(endpoint.host)", offerer: .local,
       direction: role == .publisher ? .sendOnly : .receiveOnly,
       // Nothing is received from a server that we publish to, so the connection continues when the server is another one.
       isIdentityVerified: role == .publisher)
-    backoff = ReconnectBackoff(minimum: options.minimumRetryDelay, maximum: options.maximumRetryDelay)
+    reconnection = ReconnectionState(
+      .init(
+        minimumDelay: options.minimumRetryDelay, maximumDelay: options.maximumRetryDelay,
+        resetAge: options.backoffResetAge),
+      generator: generator)
   }
 
   /// Our own id; the protocol assigns none.
@@ -125,7 +127,7 @@ package struct WHIPSession: Sendable {
   /// When ``timePassed(now:)`` has something to do.
   package var deadline: MonotonicInstant? {
     switch state {
-    case .waitingToPost(let until, _), .waitingToReturn(let until): until
+    case .waitingToPost, .waitingToReturn: reconnection.deadline
     case .open: trickleRequest == nil ? sendsCandidatesAt : nil
     default: nil
     }
@@ -155,7 +157,7 @@ package struct WHIPSession: Sendable {
   /// hears that we have joined again; WHIP cannot negotiate again.
   private func isAnswered(_ sdp: String) -> Bool {
     switch state {
-    case .posting(_, _, _, let offer), .restarting(_, _, let offer), .waitingToPost(_, let offer):
+    case .posting(_, _, _, let offer), .restarting(_, _, let offer), .waitingToPost(let offer):
       ICERestart.isRepetition(of: nextOffer ?? offer, by: sdp)
     case .open(let resource): ICERestart.isRepetition(of: resource.local, by: sdp)
     default: false
@@ -168,8 +170,8 @@ package struct WHIPSession: Sendable {
       return post(sdp)
     case .waitingToReturn:
       return [.log(.debug, "An offer is discarded, because its session has ended.")]
-    case .waitingToPost(let until, _):
-      state = .waitingToPost(until: until, offer: sdp)
+    case .waitingToPost:
+      state = .waitingToPost(offer: sdp)
       return []
     case .posting, .sendingAnswer, .restarting:
       if !isAnswered(sdp) { nextOffer = sdp }
@@ -200,8 +202,11 @@ package struct WHIPSession: Sendable {
 
   package mutating func timePassed(now: MonotonicInstant) -> [Action] {
     switch state {
-    case .waitingToPost(let until, let offer) where now >= until: return post(offer)
-    case .waitingToReturn(let until) where now >= until:
+    case .waitingToPost(let offer):
+      guard case .connect = reconnection.next(now: now) else { return [] }
+      return post(offer)
+    case .waitingToReturn:
+      guard case .connect = reconnection.next(now: now) else { return [] }
       state = .ready
       return [.deliver(.participantJoined(participant))]
     case .open(let resource): return sendCandidates(of: resource, now: now)
@@ -215,6 +220,7 @@ package struct WHIPSession: Sendable {
   package mutating func leave() -> [Action] {
     nextOffer = nil
     waitingCandidates = []
+    reconnection.leave()
     switch state {
     case .posting(let number, let url, _, _):
       state = .leaving(request: number, url: url)
@@ -278,6 +284,7 @@ package struct WHIPSession: Sendable {
   /// Makes a new session for an offer.
   mutating func replace(_ resource: Resource, isGone: Bool = false, offer: String) -> [Action] {
     replaced = Certificates(resource)
+    reconnection.connectionReplaced()
     return (isGone ? [] : delete(resource)) + post(offer)
   }
 
