@@ -114,17 +114,30 @@ let package = Package(
     module("LocalInterfaces", []),
     module(
       "HTTPTransport", ["LocalInterfaces", "Media", "Signalling", byteBuffer, sockets, http, webSocket, tls, tlsEvents]),
+    module("SignallingAdapters", ["Media", "Signalling", "HTTPTransport", logging]),
     module(
       "SkyRTC",
-      ["JSON", "Media", "Signalling", "HTTPTransport", byteBuffer, sockets, http, webSocket, tls, logging, "COpenSSL"],
+      [
+        "JSON", "Media", "Signalling", "SignallingAdapters", "HTTPTransport", "COpenSSL", byteBuffer, sockets, http,
+        webSocket, tls, logging,
+      ],
       resources: [.embedInCode("Page")]),
-    module("SocketIO", ["JSON", "Media", "Signalling", "HTTPTransport", byteBuffer, sockets, http, logging]),
     module(
-      "Firestore", ["JSON", "Media", "Signalling", "HTTPTransport", "COpenSSL", byteBuffer, sockets, http, logging]),
+      "SocketIO",
+      ["JSON", "Media", "Signalling", "SignallingAdapters", "HTTPTransport", byteBuffer, sockets, http, logging]),
     module(
-      "WHIP", ["Media", "Signalling", "HTTPTransport", "COpenSSL", byteBuffer, sockets, http, logging],
+      "Firestore",
+      [
+        "JSON", "Media", "Signalling", "SignallingAdapters", "HTTPTransport", "COpenSSL", byteBuffer, sockets, http,
+        logging,
+      ]),
+    module(
+      "WHIP",
+      ["Media", "Signalling", "SignallingAdapters", "HTTPTransport", "COpenSSL", byteBuffer, sockets, http, logging],
       resources: [.embedInCode("Page")]),
-    module("Janus", ["JSON", "Media", "Signalling", "HTTPTransport", byteBuffer, sockets, http, logging]),
+    module(
+      "Janus",
+      ["JSON", "Media", "Signalling", "SignallingAdapters", "HTTPTransport", byteBuffer, sockets, http, logging]),
     module("Codecs", ["Bitstream", "Media", "COpus", "CVPX", "CYUV", byteBuffer]),
     module("Pattern", ["Media", "Codecs"]),
     module("CallCheck", ["Bitstream", "Media", "Codecs", "Pattern", byteBuffer]),
@@ -145,7 +158,8 @@ let package = Package(
       name: "chatbot",
       dependencies: [
         "Bitstream", "BotPeer", "Recorder", "FileSource", "LiveSource", "CallCheck", "CallReport", "Room", "Signalling",
-        "SkyRTC", "SocketIO", "Firestore", "WHIP", "Janus", "HTTPTransport", "DataMessages", "JSON",
+        "SignallingAdapters", "SkyRTC", "SocketIO", "Firestore", "WHIP", "Janus", "HTTPTransport", "DataMessages",
+        "JSON",
         "Codecs", "Media", byteBuffer, sockets, logging, arguments,
       ],
       swiftSettings: rules),
@@ -222,7 +236,7 @@ let package = Package(
       [
         "Media", "BotPeer", "CallCheck", "CallReport", "Codecs", "FaultInjection", "FileSource", "ICE", "LiveSource",
         "NetworkEmulation", "Pattern", "PeerEngine", "RTP", "Recorder", "Room", "SCTP", "SDP",
-        "DataMessages", "Signalling", "SkyRTC", byteBuffer, arguments, logging,
+        "DataMessages", "Signalling", "SignallingAdapters", "SkyRTC", byteBuffer, arguments, logging,
       ]),
     .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"], swiftSettings: testRules),
     .testTarget(

@@ -141,7 +141,7 @@ struct ModelRoom {
     case .lost(let number, let member, let cause):
       guard let (id, link) = members[member].links.first(where: { $0.value.number == number }) else { return }
       // The offer may have been repeated, and answered by a new connection.
-      if cause == .failed, link == .connected(number) { return }
+      if cause == .failed, isAlive(link, of: member) { return }
       endLink(to: id, of: member, CloseReason(cause, ""))
     case .established(let number):
       let ends = members.indices.compactMap { member in

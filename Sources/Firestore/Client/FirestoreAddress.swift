@@ -51,7 +51,10 @@ public struct FirestoreAddress: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// What can be done in a call at this address.
-  package var capabilities: SignallingCapabilities {
+  package var capabilities: SignallingCapabilities { Self.capabilities(isRoom: room != nil) }
+
+  /// What can be done in a room, or in a call between two persons.
+  static func capabilities(isRoom: Bool) -> SignallingCapabilities {
     var capabilities = SignallingCapabilities()
     // Clients start again if a description has no candidates.
     capabilities.tricklesCandidates = false
@@ -60,7 +63,7 @@ public struct FirestoreAddress: Sendable, Hashable, CustomStringConvertible {
     capabilities.assignsICEServers = false
     capabilities.namesUsers = true
     // Apps that call each other by name receive on their own channel and send on the other's.
-    if room == nil { capabilities.dataChannels = .init(labels: ["WebRTCData"], opensWhenAnswering: true) }
+    if !isRoom { capabilities.dataChannels = .init(labels: ["WebRTCData"], opensWhenAnswering: true) }
     return capabilities
   }
 

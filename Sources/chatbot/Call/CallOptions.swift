@@ -2,6 +2,7 @@ import ArgumentParser
 import BotPeer
 import LiveSource
 import Recorder
+import SignallingAdapters
 
 /// The options of a call: the room, the input, the loopback, the recording and the network.
 struct CallOptions: ParsableArguments {

@@ -3,6 +3,7 @@ public import BotPeer
 import CallCheck
 import LiveSource
 import Media
+import SignallingAdapters
 
 /// The options of `chatbot check`.
 struct CheckOptions: ParsableArguments {

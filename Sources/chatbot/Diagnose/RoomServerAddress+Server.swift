@@ -1,31 +1,21 @@
 import BotPeer
 import FoundationEssentials
 import HTTPTransport
+import SignallingAdapters
 
 extension RoomServerAddress {
-  /// The host of the documents of Firestore, and the variable that names an emulator instead.
-  private static let firestore = "https://firestore.googleapis.com/"
-  private static let emulator = "FIRESTORE_EMULATOR_HOST"
-
   /// Reads the value of `--server`.
   init(server: String) throws(CallFailure) {
-    let plain = server.firstIndex(of: "+").map { String(server[server.index(after: $0)...]) } ?? server
-    do {
-      switch SignallingSystem(address: server) {
-      case .skyRTC: self.init(try WebSocketURL(server), protocol: nil)
-      case .janus: self.init(try WebSocketURL(plain), protocol: "janus-protocol")
-      // Another method would begin a session.
-      case .socketIO: self.init(try HTTPURL(plain), method: "OPTIONS")
-      case .whip, .whep: self.init(try HTTPURL(plain), method: "OPTIONS")
-      case .firestore:
-        let host = ProcessInfo.processInfo.environment[Self.emulator]
-        self.init(try HTTPURL(host.map { "http://\($0)/" } ?? Self.firestore), method: "GET")
-      case nil: throw CallFailure(.usage, "No signalling system has the address \(server); see chatbot signallings.")
-      }
-    } catch let failure as CallFailure {
-      throw failure
+    let adapter = try SignallingSystems.known(of: server)
+    let probe: ServerProbe
+    do throws(SignallingSettingsError) {
+      probe = try adapter.probe(of: SignallingAddress(server), environment: ProcessInfo.processInfo.environment)
     } catch {
-      throw CallFailure(.usage, "\(error)")
+      throw CallFailure(.usage, error.description)
+    }
+    switch probe {
+    case .webSocket(let url, let name): self.init(url, protocol: name)
+    case .http(let url, let method): self.init(url, method: method)
     }
   }
 

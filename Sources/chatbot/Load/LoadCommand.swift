@@ -1,5 +1,6 @@
 import ArgumentParser
 import Logging
+import SignallingAdapters
 
 /// Fills a room with publishers.
 struct LoadCommand: AsyncParsableCommand {

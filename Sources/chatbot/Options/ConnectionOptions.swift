@@ -4,7 +4,8 @@ import FoundationEssentials
 import Glibc
 import HTTPTransport
 import Media
-import SkyRTC
+import Signalling
+import SignallingAdapters
 
 /// The options for the room, the server and the network; the same for every command that joins a call.
 struct ConnectionOptions: ParsableArguments {
@@ -18,35 +19,41 @@ struct ConnectionOptions: ParsableArguments {
       valueName: "url"))
   var server: String?
 
-  @Option(help: ArgumentHelp("Our name, for socket.io and Janus.", valueName: "name"))
+  @Option(help: ArgumentHelp("Our name, for \(SignallingSystems.names(with: .user)).", valueName: "name"))
   var user: String?
 
   @Option(
     name: .customLong("call"),
     help: ArgumentHelp(
-      "A user to call, for socket.io; repeatable. Without it the bot waits to be called.", valueName: "name"))
+      "A user to call, for \(SignallingSystems.names(with: .callees)); repeatable. Without it the bot waits to be called.",
+      valueName: "name"))
   var callees: [String] = []
 
   @Option(
     help: ArgumentHelp(
-      "A file with the server's token, for WHIP, WHEP and Janus, or with a service account, for Firestore. (default: the "
-        + "variable CHATBOT_TOKEN)", valueName: "file"), completion: .file())
+      "A file with the server's token, for \(SignallingSystems.names(with: .token)), or with a service account, for "
+        + "\(SignallingSystems.names(with: .serviceAccount)). (default: the variable CHATBOT_TOKEN)", valueName: "file"),
+    completion: .file())
   var tokenFile: String?
 
   @Option(
-    help: ArgumentHelp("A file with the room's PIN, for Janus. (default: the variable CHATBOT_PIN)", valueName: "file"),
+    help: ArgumentHelp(
+      "A file with the room's PIN, for \(SignallingSystems.names(with: .pin)). (default: the variable CHATBOT_PIN)",
+      valueName: "file"),
     completion: .file())
   var pinFile: String?
 
   @Option(
     help: ArgumentHelp(
-      "A file with the API secret of a Janus server. (default: the variable CHATBOT_API_SECRET)", valueName: "file"),
+      "A file with the API secret of a \(SignallingSystems.names(with: .apiSecret, conjunction: "or")) server. (default: the "
+        + "variable CHATBOT_API_SECRET)", valueName: "file"),
     completion: .file())
   var apiSecretFile: String?
 
   @Option(
     help: ArgumentHelp(
-      "A file with our token for the room, for Janus. (default: the variable CHATBOT_ROOM_TOKEN)", valueName: "file"),
+      "A file with our token for the room, for \(SignallingSystems.names(with: .roomToken)). (default: the variable "
+        + "CHATBOT_ROOM_TOKEN)", valueName: "file"),
     completion: .file())
   var roomTokenFile: String?
 
@@ -58,8 +65,8 @@ struct ConnectionOptions: ParsableArguments {
 
   @Flag(
     help: ArgumentHelp(
-      "Follow redirects and session addresses of a WHIP or WHEP server to other origins, but never into a private network "
-        + "that the server is not in."))
+      "Follow redirects and session addresses of a \(SignallingSystems.names(with: .redirects, conjunction: "or")) server to "
+        + "other origins, but never into a private network that the server is not in."))
   var allowRedirects = false
 
   @Option(
@@ -122,7 +129,7 @@ struct ConnectionOptions: ParsableArguments {
   var audioCodecs: [Codec]?
 
   @Option(help: ArgumentHelp("How many other users of the room are called and answered.", valueName: "count"))
-  var maxUsers = SkyRTCClient.Options().maximumParticipants
+  var maxUsers = SignallingSettings.defaultMaximumUsers
 
   @Flag(
     inversion: .prefixedNo,
@@ -177,10 +184,10 @@ struct ConnectionOptions: ParsableArguments {
   }
 
   /// Checks that the signalling system allows what the command does.
-  func validate(uses: [SignallingSystem.Use]...) throws {
-    guard let server, let system = SignallingSystem(address: server) else { return }
+  func validate(uses: [SignallingUse]...) throws {
+    guard let server, let system = SignallingSystems.adapter(of: server) else { return }
     for use in uses.joined() where !system.uses.contains(use) {
-      let possible = SignallingSystem.Use.allCases.filter(system.uses.contains).map(\.rawValue)
+      let possible = SignallingUse.allCases.filter(system.uses.contains).map(\.rawValue)
       throw ValidationError(
         "\(system.name) does not allow \(use.rawValue); it allows \(possible.joined(separator: ", ")).")
     }
@@ -213,11 +220,12 @@ struct ConnectionOptions: ParsableArguments {
     if let waitForServer, waitForServer.milliseconds > 3_600_000 {
       throw ValidationError("--wait-for-server is at most 1h.")
     }
-    let system = server.flatMap(SignallingSystem.init(address:)) ?? .skyRTC
-    if allowRedirects, system != .whip, system != .whep {
-      throw ValidationError("--allow-redirects is for WHIP and WHEP servers.")
+    let address = server ?? ConnectionSettings.defaultServer
+    let system = try SignallingSystems.known(of: address)
+    if allowRedirects, !system.options.contains(.redirects) {
+      throw ValidationError("--allow-redirects is for \(SignallingSystems.names(with: .redirects)) servers.")
     }
-    if iceTransportPolicy == .relay, !system.assignsICEServers,
+    if iceTransportPolicy == .relay, !system.capabilities(at: SignallingAddress(address)).assignsICEServers,
       !ice.iceServer.contains(where: { $0.lowercased().hasPrefix("turn") })
     {
       throw ValidationError(
@@ -257,13 +265,13 @@ enum AddressCheck {
       throw ValidationError(
         "\"\(text)\" is not a server address; one looks like \(ConnectionSettings.defaultServer).")
     }
-    guard let system = SignallingSystem(address: text) else {
-      let schemes = SignallingSystem.allCases.flatMap(\.schemes).map { "\($0)://" }
+    guard let system = SignallingSystems.adapter(of: text) else {
+      let schemes = SignallingSystems.all.flatMap(\.schemes).map { "\($0)://" }
       throw ValidationError(
         "The URL of a server must start with \(schemes.dropLast().joined(separator: ", ")) or \(schemes.last ?? ""), "
           + "not \(scheme)://.")
     }
-    if system == .firestore { return }
+    guard system.addressNamesHost else { return }
     guard let host = parts.host, !host.isEmpty else {
       throw ValidationError("\"\(text)\" names no host; an address looks like \(ConnectionSettings.defaultServer).")
     }

@@ -3,7 +3,8 @@ import FoundationEssentials
 import Glibc
 import HTTPTransport
 import Media
-import SkyRTC
+import Signalling
+import SignallingAdapters
 
 /// The settings of the room, the server and the network.
 struct ConnectionSettings: Sendable, Hashable {
@@ -23,7 +24,7 @@ struct ConnectionSettings: Sendable, Hashable {
   var roomToken = SecretFile(path: nil, variable: "CHATBOT_ROOM_TOKEN")
   /// How long to wait for a server that cannot be reached.
   var waitForServer: Duration = .zero
-  /// Whether a WHIP or WHEP server may lead to other origins.
+  /// Whether redirects and session addresses may lead to other origins.
   var followsOtherOrigins = false
   /// A PEM file with the CA certificates to trust for secure servers, of rooms and TURN; nil for the system's.
   var authorities: String?
@@ -41,7 +42,7 @@ struct ConnectionSettings: Sendable, Hashable {
   /// The number of media threads, each with its own sockets; nil for the command's default.
   var mediaThreads: Int?
   /// The maximum number of other participants of the room.
-  var maximumUsers = SkyRTCClient.Options().maximumParticipants
+  var maximumUsers = SignallingSettings.defaultMaximumUsers
   /// Nil for every address of the machine.
   var bindAddress: String?
   /// The only interfaces for media; empty for all.
@@ -62,28 +63,21 @@ struct ConnectionSettings: Sendable, Hashable {
 
   /// The server used if none is named.
   static let defaultServer = "ws://localhost:3000"
-  /// The server's name for the default room.
-  private static let defaultRoom = "__default"
   /// Host names that always mean this machine.
   private static let loopbackHosts: Set = ["localhost", "127.0.0.1", "::1"]
 
+  /// The signalling system; nil if none has the address's scheme.
+  var adapter: (any SignallingAdapter)? { SignallingSystems.adapter(of: server) }
+
   /// The room's name for people.
-  var roomName: String {
-    if let room { return room }
-    return SignallingSystem(address: server) == .skyRTC ? Self.defaultRoom : server
-  }
+  var roomName: String { room ?? adapter?.defaultRoom ?? server }
 
   /// Whether the server runs on this machine, so that other participants may run there too.
   var isServerHere: Bool { serverHost.map(Self.loopbackHosts.contains) ?? false }
 
-  /// The host in the server's address; nil for Firestore, whose address names a project, unless an emulator is used.
+  /// The host of the server; nil if the address names none.
   private var serverHost: String? {
-    if SignallingSystem(address: server) == .firestore {
-      let emulator = ProcessInfo.processInfo.environment["FIRESTORE_EMULATOR_HOST"]
-      return emulator?.split(separator: ":").first.map(String.init)
-    }
-    guard let host = URLComponents(string: server)?.host else { return nil }
-    return host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
+    adapter?.host(of: SignallingAddress(server), environment: ProcessInfo.processInfo.environment)
   }
 
   /// Whether the server runs on this machine or in a private network.
@@ -108,8 +102,7 @@ struct ConnectionSettings: Sendable, Hashable {
     configuration.tcpPort = tcpPort
     configuration.use(try ice.read(), for: user ?? "chatbot")
     configuration.iceTransportPolicy = iceTransportPolicy
-    // The clients of Firestore rooms expect no offer during a call.
-    configuration.restartsICE = SignallingSystem(address: server) != .firestore
+    configuration.restartsICE = adapter?.capabilities(at: SignallingAddress(server)).restartsICE ?? true
     configuration.caCertificate = authorities
     configuration.maximumDeparted = max(configuration.maximumDeparted, maximumUsers)
     return configuration

@@ -1,23 +1,15 @@
-import Firestore
 import FoundationEssentials
 import HTTPTransport
-import Janus
 import Logging
 import Signalling
+import SignallingAdapters
 import SkyRTC
-import SocketIO
-import WHIP
 
 extension ConnectionSettings {
   /// Which media a call sends and receives.
   struct Directions: Sendable {
     var sends: Bool
     var receives: Bool
-  }
-
-  /// The address without the name of the system, for example `https://…` for `whip+https://…`.
-  private var plainServer: String {
-    server.firstIndex(of: "+").map { String(server[server.index(after: $0)...]) } ?? server
   }
 
   /// Returns a client of the address's system that is not connected yet.
@@ -28,15 +20,40 @@ extension ConnectionSettings {
   func client(
     _ directions: Directions, suffix: String = "", log: Logger
   ) throws(CallFailure) -> any SignallingClient {
-    switch SignallingSystem(address: server) {
-    case .skyRTC: return try skyRTCClient(log: log)
-    case .socketIO: return try socketIOClient(suffix: suffix, log: log)
-    case .firestore: return try firestoreClient(suffix: suffix, log: log)
-    case .whip: return try whipClient(.publisher, log: log)
-    case .whep: return try whipClient(.player, log: log)
-    case .janus: return try janusClient(directions, suffix: suffix, log: log)
-    case nil: throw CallFailure(.usage, "No signalling system has the address \(server); see chatbot signallings.")
+    let adapter = try SignallingSystems.known(of: server)
+    var settings = try signallingSettings(for: adapter)
+    settings.suffix = suffix
+    settings.sends = directions.sends
+    settings.receives = directions.receives
+    do throws(SignallingSettingsError) {
+      return try adapter.makeClient(settings, logger: log)
+    } catch {
+      throw CallFailure(.usage, error.description)
     }
+  }
+
+  /// Reads the secrets that the system understands, and no others: their files and variables may be those of other programs.
+  private func signallingSettings(for adapter: any SignallingAdapter) throws(CallFailure) -> SignallingSettings {
+    func secret(_ option: SignallingOption, _ file: SecretFile) throws(CallFailure) -> String? {
+      adapter.options.contains(option) ? try file.read() : nil
+    }
+    var settings = SignallingSettings(address: SignallingAddress(server))
+    settings.room = room
+    settings.user = user
+    settings.callees = callees
+    settings.token = try secret(.token, token)
+    settings.pin = try secret(.pin, pin)
+    settings.apiSecret = try secret(.apiSecret, apiSecret)
+    settings.roomToken = try secret(.roomToken, roomToken)
+    settings.serviceAccountFile = token.path
+    settings.trust = trust
+    settings.maximumUsers = maximumUsers
+    settings.audioCodecs = audioCodecs
+    settings.videoCodecs = videoCodecs
+    settings.waitsForStream = waitForServer > .zero
+    settings.followsOtherOrigins = followsOtherOrigins
+    settings.environment = ProcessInfo.processInfo.environment
+    return settings
   }
 
   /// Returns a client for a room of this program's own server.
@@ -45,82 +62,5 @@ extension ConnectionSettings {
     options.trust = trust
     options.maximumParticipants = maximumUsers
     return try SkyRTCClient(url: server, room: room ?? "", options: options, logger: log)
-  }
-
-  private func skyRTCClient(log: Logger) throws(CallFailure) -> SkyRTCClient {
-    var options = SkyRTCClient.Options()
-    options.trust = trust
-    options.maximumParticipants = maximumUsers
-    do {
-      return try SkyRTCClient(url: server, room: room ?? "", options: options, logger: log)
-    } catch {
-      throw CallFailure(.usage, error.description)
-    }
-  }
-
-  private func socketIOClient(suffix: String, log: Logger) throws(CallFailure) -> SocketIOClient {
-    guard let user else { throw CallFailure(.usage, "A socket.io server needs --user, the name to log in with.") }
-    var options = SocketIOClient.Options()
-    options.trust = trust
-    options.maximumCalls = maximumUsers
-    return SocketIOClient(url: try httpURL(), userName: user + suffix, calls: callees, options: options, logger: log)
-  }
-
-  private func firestoreClient(suffix: String, log: Logger) throws(CallFailure) -> FirestoreClient {
-    do {
-      let address = try FirestoreAddress(server).appending(suffix)
-      var options = try FirestoreClient.Options(environment: ProcessInfo.processInfo.environment)
-      options.trust = trust
-      if let path = token.path { options.credentials = try .serviceAccount(file: path) }
-      return try FirestoreClient(address: address, options: options, logger: log)
-    } catch {
-      throw CallFailure(.usage, "\(error)")
-    }
-  }
-
-  private func whipClient(_ role: WHIPClient.Role, log: Logger) throws(CallFailure) -> WHIPClient {
-    var options = WHIPClient.Options()
-    options.trust = trust
-    options.followsOtherOrigins = followsOtherOrigins
-    options.waitsForStream = role == .player && waitForServer > .zero
-    if let secret = try token.read() {
-      do {
-        options.token = try BearerToken(secret)
-      } catch {
-        throw CallFailure(.usage, error.description)
-      }
-    }
-    return WHIPClient(role, url: try httpURL(), options: options, logger: log)
-  }
-
-  private func janusClient(_ directions: Directions, suffix: String, log: Logger) throws(CallFailure) -> JanusClient {
-    guard let room else { throw CallFailure(.usage, "A Janus server needs --room, the id of a room.") }
-    var options = JanusClient.Options(room: JanusID(room))
-    options.trust = trust
-    options.displayName = user.map { $0 + suffix }
-    options.publishes = directions.sends
-    options.receives = directions.receives
-    if let first = audioCodecs?.first { options.audioCodec = first }
-    if let first = videoCodecs?.first { options.videoCodec = first }
-    options.maximumParticipants = maximumUsers
-    options.token = try token.read()
-    options.pin = try pin.read()
-    options.apiSecret = try apiSecret.read()
-    options.roomToken = try roomToken.read()
-    do {
-      let address = try JanusAddress(plainServer)
-      options.videoLayer = (address.substream, address.temporal)
-      return JanusClient(url: address.url, options: options, logger: log)
-    } catch {
-      throw CallFailure(.usage, error.description)
-    }
-  }
-
-  private func httpURL() throws(CallFailure) -> HTTPURL {
-    do {
-      return try HTTPURL(plainServer)
-    } catch {
-      throw CallFailure(.usage, error.description)
-    }
   }
 }

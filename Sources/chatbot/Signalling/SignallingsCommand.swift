@@ -6,6 +6,6 @@ struct SignallingsCommand: ParsableCommand {
     commandName: "signallings", abstract: "List the signalling systems, with an example of each.")
 
   func run() {
-    print(SignallingSystem.list)
+    print(SignallingSystems.list)
   }
 }

@@ -1,0 +1,91 @@
+package import Logging
+package import Signalling
+
+/// A signalling system as a program offers it: what it is called, how it is addressed, what can be done there, and how a
+/// client is made. Each system has one beside its client, so that a program needs a list of adapters and no knowledge of a
+/// system.
+///
+/// ```swift
+/// let adapters: [any SignallingAdapter] = [SkyRTCAdapter(), JanusAdapter()]
+/// let adapter = adapters.first { $0.accepts(settings.address) }
+/// let client = try adapter?.makeClient(settings, logger: logger)
+/// ```
+package protocol SignallingAdapter: Sendable {
+  /// The system's name, such as `Janus VideoRoom`.
+  var name: String { get }
+  /// The word for the system or its servers in a sentence, such as `Janus`.
+  var shortName: String { get }
+  /// The URL schemes, in lower case; the secure one is last. No other system has them.
+  var schemes: [String] { get }
+  /// One sentence about the system.
+  var summary: String { get }
+  /// A command line of `chatbot` that joins a call.
+  var example: String { get }
+  /// What is possible; a server that only receives cannot be recorded.
+  var uses: Set<SignallingUse> { get }
+  /// The settings, apart from the address, that the system understands. It ignores others.
+  var options: Set<SignallingOption> { get }
+  /// The name of the room that is joined if none is named; nil if there is none, or the address names it.
+  var defaultRoom: String? { get }
+  /// Whether the address names the host of a server. If not, it names something within a service.
+  var addressNamesHost: Bool { get }
+
+  /// What can be done in a call at an address, before there is a client: that has the same
+  /// ``SignallingClient/capabilities``.
+  func capabilities(at address: SignallingAddress) -> SignallingCapabilities
+
+  /// The host of the server, a name or an address, IPv6 without brackets; nil if the host is not the user's choice.
+  ///
+  /// - Parameter environment: the environment variables of the process.
+  func host(of address: SignallingAddress, environment: [String: String]) -> String?
+
+  /// What a server at the address responds to, without a call.
+  func probe(
+    of address: SignallingAddress, environment: [String: String]
+  ) throws(SignallingSettingsError) -> ServerProbe
+
+  /// Makes a client that is not connected yet.
+  ///
+  /// - Parameter logger: logs ignored messages and what the server rejects.
+  /// - Throws: one sentence if a setting is missing or invalid.
+  func makeClient(
+    _ settings: SignallingSettings, logger: Logger
+  ) throws(SignallingSettingsError) -> any SignallingClient
+}
+
+extension SignallingAdapter {
+  package var defaultRoom: String? { nil }
+  package var addressNamesHost: Bool { true }
+
+  package func host(of address: SignallingAddress, environment: [String: String]) -> String? { address.host }
+
+  /// Whether the address has one of the system's schemes.
+  package func accepts(_ address: SignallingAddress) -> Bool { address.scheme.map(schemes.contains) ?? false }
+}
+
+/// What a program can do in a call.
+package enum SignallingUse: String, CaseIterable, Sendable {
+  case record, play, loopback, check, load
+}
+
+/// A setting of ``SignallingSettings`` that only some systems understand.
+package enum SignallingOption: CaseIterable, Sendable {
+  /// The room, ``SignallingSettings/room``.
+  case room
+  /// Our name, ``SignallingSettings/user``.
+  case user
+  /// The users to call, ``SignallingSettings/callees``.
+  case callees
+  /// The server's token, ``SignallingSettings/token``.
+  case token
+  /// The file of a service account, ``SignallingSettings/serviceAccountFile``.
+  case serviceAccount
+  /// The room's PIN, ``SignallingSettings/pin``.
+  case pin
+  /// The server's API secret, ``SignallingSettings/apiSecret``.
+  case apiSecret
+  /// Our token for the room, ``SignallingSettings/roomToken``.
+  case roomToken
+  /// Redirects to other origins, ``SignallingSettings/followsOtherOrigins``.
+  case redirects
+}

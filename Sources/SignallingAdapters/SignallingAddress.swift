@@ -1,0 +1,31 @@
+internal import FoundationEssentials
+
+/// The address of a signalling server or of a call: a URL whose scheme names the system, such as `whip+https://host/whip/1`.
+package struct SignallingAddress: Sendable, Hashable, CustomStringConvertible {
+  /// The text as the user wrote it. It may contain a secret in its query.
+  package let description: String
+
+  /// Any text; whether it is an address of a system shows when a client is made.
+  package init(_ text: String) {
+    description = text
+  }
+
+  /// The URL scheme in lower case, or nil without `://`.
+  package var scheme: String? {
+    description.firstRange(of: "://").map { description[..<$0.lowerBound].lowercased() }
+  }
+
+  /// The URL of the server without the name of the system: `https://…` for `whip+https://…`.
+  package var url: String {
+    guard let end = description.firstRange(of: "://")?.lowerBound,
+      let plus = description[..<end].firstIndex(of: "+")
+    else { return description }
+    return String(description[description.index(after: plus)...])
+  }
+
+  /// The host in the URL, IPv6 without brackets; nil if there is none.
+  package var host: String? {
+    guard let host = URLComponents(string: description)?.host else { return nil }
+    return host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
+  }
+}

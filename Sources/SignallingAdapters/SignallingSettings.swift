@@ -1,0 +1,61 @@
+package import HTTPTransport
+package import Media
+
+/// What a program wants of a signalling client, whatever the system. An adapter takes what its system understands.
+package struct SignallingSettings: Sendable, CustomStringConvertible {
+  package var address: SignallingAddress
+  /// The room's name or id; nil for the system's default, or where the address names it.
+  package var room: String?
+  /// Our name, for systems whose users have names.
+  package var user: String?
+  /// The users to call, for systems in which users call each other.
+  package var callees: [String] = []
+  /// Appended to our name, and where a room holds one call to that of the room, so that each client of one program has its
+  /// own.
+  package var suffix = ""
+
+  /// The server's token, the room's PIN, the API secret of the server and our token for the room. They are never logged.
+  package var token: String?
+  package var pin: String?
+  package var apiSecret: String?
+  package var roomToken: String?
+  /// The path of a file with the key of a service account, for systems that sign requests with it.
+  package var serviceAccountFile: String?
+
+  /// The certificates to trust with TLS.
+  package var trust = TLSTrust.system
+  /// The maximum number of other participants of the room.
+  package var maximumUsers = Self.defaultMaximumUsers
+  /// Whether we send media, and whether we receive it, for systems that must know it when we join.
+  package var sends = true
+  package var receives = true
+  /// The codecs that we may send, the best first; nil for all. For systems that must know them when we join.
+  package var audioCodecs: [Codec]?
+  package var videoCodecs: [Codec]?
+  /// Whether to wait for a stream that the server does not have yet.
+  package var waitsForStream = false
+  /// Whether redirects, and addresses that the server names, may lead to other origins.
+  package var followsOtherOrigins = false
+  /// The environment variables that the system's own clients read.
+  package var environment: [String: String] = [:]
+
+  /// The default of ``maximumUsers``.
+  package static let defaultMaximumUsers = 256
+
+  package init(address: SignallingAddress) {
+    self.address = address
+  }
+
+  /// Without secrets, which an address may contain too.
+  package var description: String { "settings of a client of \(address.scheme ?? "no system")" }
+}
+
+/// Why no client can be made: a setting is missing or invalid. The description is one sentence, which names settings like
+/// the options of `chatbot`.
+package struct SignallingSettingsError: Error, Sendable, Hashable, CustomStringConvertible {
+  package let description: String
+
+  package init(_ sentence: String) {
+    description = sentence
+  }
+}

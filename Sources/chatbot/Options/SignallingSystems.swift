@@ -1,0 +1,49 @@
+import Firestore
+import Janus
+import SignallingAdapters
+import SkyRTC
+import SocketIO
+import WHIP
+
+/// The signalling systems that the program can join. The scheme of the server's address selects one.
+enum SignallingSystems {
+  /// A further system has its adapter in a module of its own, and a line here.
+  static let all: [any SignallingAdapter] = [
+    SkyRTCAdapter(),
+    SocketIOAdapter(),
+    FirestoreAdapter(),
+    WHIPAdapter(.publisher),
+    WHIPAdapter(.player),
+    JanusAdapter(),
+  ]
+
+  /// The system of an address, or nil if none has its scheme.
+  static func adapter(of address: String) -> (any SignallingAdapter)? {
+    let address = SignallingAddress(address)
+    return all.first { $0.accepts(address) }
+  }
+
+  /// The system of an address, or the sentence for the user.
+  static func known(of address: String) throws(CallFailure) -> any SignallingAdapter {
+    guard let adapter = adapter(of: address) else {
+      throw CallFailure(.usage, "No signalling system has the address \(address); see chatbot signallings.")
+    }
+    return adapter
+  }
+
+  /// The systems that understand a setting, for help and errors: `WHIP, WHEP and Janus`.
+  static func names(with option: SignallingOption, conjunction: String = "and") -> String {
+    let names = all.filter { $0.options.contains(option) }.map(\.shortName)
+    return names.count < 2
+      ? names.joined() : "\(names.dropLast().joined(separator: ", ")) \(conjunction) \(names[names.count - 1])"
+  }
+
+  /// The list for `chatbot signallings`.
+  static var list: String {
+    all.map { system in
+      let address = system.schemes.map { "\($0)://" }.joined(separator: ", ")
+      let uses = SignallingUse.allCases.filter(system.uses.contains).map(\.rawValue).joined(separator: ", ")
+      return "\(system.name): \(address)\n  \(system.summary)\n  Uses: \(uses).\n  \(system.example)"
+    }.joined(separator: "\n\n")
+  }
+}

@@ -1,0 +1,212 @@
+import ArgumentParser
+import Foundation
+import Logging
+import PeerEngine
+import SCTP
+import Signalling
+import SignallingAdapters
+import Testing
+
+@testable import chatbot
+
+@Suite("The signalling systems")
+struct SignallingSystemsTests {
+  @Test(
+    "the scheme of an address selects the system",
+    arguments: [
+      ("ws://localhost:3000", "SkyRTC"), ("WSS://calls.example", "SkyRTC"),
+      ("socketio+http://calls.example:9012", "socket.io calls"), ("firestore://project/rooms/1", "Firestore"),
+      ("whip+https://media.example/whip/1", "WHIP"), ("whep+http://media.example/whep/1", "WHEP"),
+      ("janus+ws://janus.example:8188", "Janus VideoRoom"),
+    ])
+  func schemes(address: String, system: String) {
+    #expect(SignallingSystems.adapter(of: address)?.name == system)
+  }
+
+  @Test("other schemes, and texts without one, select none", arguments: ["http://x", "sip://x", "ws:x", "", "://"])
+  func unknown(address: String) {
+    #expect(SignallingSystems.adapter(of: address)?.name == nil)
+    let failure = #expect(throws: CallFailure.self) { _ = try SignallingSystems.known(of: address) }
+    #expect(failure?.sentence == "No signalling system has the address \(address); see chatbot signallings.")
+    #expect(failure?.code == .usage)
+  }
+
+  @Test("no two systems share a scheme, and each has one in lower case, a name and something that it is used for")
+  func distinct() {
+    let schemes = SignallingSystems.all.flatMap(\.schemes)
+    #expect(Set(schemes).count == schemes.count)
+    #expect(Set(SignallingSystems.all.map(\.name)).count == SignallingSystems.all.count)
+    for system in SignallingSystems.all {
+      #expect(!system.schemes.isEmpty && system.schemes.allSatisfy { $0 == $0.lowercased() }, "\(system.name)")
+      #expect(!system.uses.isEmpty, "\(system.name)")
+    }
+  }
+
+  /// The address in a system's example.
+  private static func exampleAddress(of system: any SignallingAdapter) throws -> SignallingAddress {
+    let words = system.example.split(separator: " ").map { $0.trimmingCharacters(in: ["'"]) }
+    let index = try #require(words.firstIndex(of: "--server"))
+    return SignallingAddress(try #require(words.dropFirst(index + 1).first))
+  }
+
+  @Test("each system makes a client from an address, a room and a name, which can do what the system said before")
+  func clients() async throws {
+    for system in SignallingSystems.all {
+      let address = try Self.exampleAddress(of: system)
+      #expect(system.accepts(address))
+      var settings = SignallingSettings(address: address)
+      settings.room = "1"
+      settings.user = "bot"
+      let client = try system.makeClient(settings, logger: Logger(label: "test"))
+      #expect(client.capabilities == system.capabilities(at: address), "\(system.name)")
+      await client.leave()
+    }
+  }
+
+  @Test(
+    "systems differ in what they can do",
+    arguments: [
+      // trickles, restarts ICE, data channels, assigns ICE servers, names users
+      ("ws://a", [true, true, true, true, false]), ("socketio+http://a", [true, true, true, true, true]),
+      ("firestore://a/rooms/1", [false, false, true, false, true]),
+      ("whip+http://a", [true, true, false, true, false]),
+      ("whep+http://a", [true, true, false, true, false]), ("janus+ws://a", [true, true, false, false, true]),
+    ])
+  func capabilities(address: String, expected: [Bool]) throws {
+    let system = try SignallingSystems.known(of: address)
+    let capabilities = system.capabilities(at: SignallingAddress(address))
+    let found = [
+      capabilities.tricklesCandidates, capabilities.restartsICE, capabilities.carriesDataChannels,
+      capabilities.assignsICEServers, capabilities.namesUsers,
+    ]
+    #expect(found == expected)
+    #expect(capabilities.reportsEndedConnections == address.hasPrefix("janus"))
+    #expect(capabilities.requiresHangUpWhenClosedByParticipant == address.hasPrefix("janus"))
+  }
+
+  @Test("data channels are opened as the clients of a system expect them")
+  func dataChannels() {
+    let page = ConnectionSettings(server: "ws://a").dataChannels
+    #expect(page?.opened.map(\.label) == ["undefined"] && page?.opensWhenAnswering == false)
+    let people = ConnectionSettings(server: "firestore://project/people/tom?peer=jerry").dataChannels
+    #expect(people?.opened.map(\.label) == ["WebRTCData"] && people?.opensWhenAnswering == true)
+    for server in ["firestore://project/rooms/1", "socketio+http://a"] {
+      #expect(ConnectionSettings(server: server).dataChannels?.opened.isEmpty == true, "\(server)")
+    }
+    for server in ["whip+http://a", "whep+http://a", "janus+ws://a"] {
+      #expect(ConnectionSettings(server: server).dataChannels == nil, "\(server)")
+    }
+  }
+
+  @Test("an address has a scheme, the URL of its server and a host")
+  func addresses() {
+    let media = SignallingAddress("WHIP+https://[::1]:8443/whip/a+b")
+    #expect(media.scheme == "whip+https" && media.url == "https://[::1]:8443/whip/a+b" && media.host == "::1")
+    let room = SignallingAddress("ws://calls.example/a+b")
+    #expect(room.scheme == "ws" && room.url == room.description && room.host == "calls.example")
+    let none = SignallingAddress("a+b")
+    #expect(none.scheme == nil && none.url == "a+b" && none.host == nil)
+  }
+
+  @Test("the server of Firestore is the emulator that the environment names")
+  func emulator() throws {
+    let address = SignallingAddress("firestore://project/rooms/1")
+    let system = try SignallingSystems.known(of: address.description)
+    func shown(_ environment: [String: String]) throws -> String {
+      guard case .http(let url, "GET") = try system.probe(of: address, environment: environment) else { return "" }
+      return "\(url)"
+    }
+    let emulator = ["FIRESTORE_EMULATOR_HOST": "localhost:8080"]
+    #expect(try shown([:]) == "https://firestore.googleapis.com/")
+    #expect(try shown(["FIRESTORE_EMULATOR_HOST": ""]) == "https://firestore.googleapis.com/")
+    #expect(try shown(emulator) == "http://localhost:8080/")
+    #expect(system.host(of: address, environment: [:]) == nil)
+    #expect(system.host(of: address, environment: emulator) == "localhost")
+  }
+
+  @Test("the help names the systems that understand an option")
+  func optionNames() {
+    #expect(SignallingSystems.names(with: .user) == "socket.io and Janus")
+    #expect(SignallingSystems.names(with: .callees) == "socket.io")
+    #expect(SignallingSystems.names(with: .token) == "WHIP, WHEP and Janus")
+    #expect(SignallingSystems.names(with: .redirects, conjunction: "or") == "WHIP or WHEP")
+    for option in SignallingOption.allCases { #expect(!SignallingSystems.names(with: option).isEmpty, "\(option)") }
+  }
+
+  @Test("the list names each system with its addresses and an example that the parser accepts")
+  func list() throws {
+    for system in SignallingSystems.all {
+      #expect(SignallingSystems.list.contains(system.example))
+      #expect(system.schemes.allSatisfy { SignallingSystems.list.contains("\($0)://") })
+      let words = system.example.split(separator: " ").dropFirst().map { $0.trimmingCharacters(in: ["'"]) }
+      _ = try CallOptions.parse(words)
+    }
+  }
+
+  @Test("docs/signalling.md has the same table of systems and uses")
+  func documentedUses() throws {
+    let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent()
+    let text = try String(contentsOf: folder.appendingPathComponent("docs/signalling.md"), encoding: .utf8)
+    for system in SignallingSystems.all {
+      let addresses = system.schemes.map { "`\($0)://`" }.joined(separator: ", ")
+      let uses = SignallingUse.allCases.map { system.uses.contains($0) ? "yes" : "no" }
+      #expect(text.contains("| \(system.name) | \(addresses) | \(uses.joined(separator: " | ")) |"), "\(system.name)")
+    }
+  }
+
+  @Test("a use that the system does not allow is rejected with those that it allows")
+  func impossibleUses() {
+    let record = rejection(of: CallOptions.self, "--server", "whip+http://localhost/whip/1", "--record", "out")
+    #expect(record?.contains("WHIP does not allow record; it allows play, load.") == true)
+    let play = rejection(of: CallOptions.self, "--server", "whep+http://localhost/whep/1", "--play", "pattern")
+    #expect(play?.contains("WHEP does not allow play; it allows record, check.") == true)
+    let loopback = rejection(of: CallOptions.self, "--server", "janus+ws://localhost:8188", "--loopback")
+    #expect(loopback?.contains("Janus VideoRoom does not allow loopback") == true)
+  }
+
+  @Test("a secret comes from a file with one word, and its error does not contain it")
+  func secrets() throws {
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent("secret-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: file) }
+    try Data(" s3cret\n".utf8).write(to: file)
+    let secret = SecretFile(path: file.path, variable: "CHATBOT_NO_SUCH_VARIABLE")
+    #expect(try secret.read() == "s3cret")
+    try Data("s3cret and more".utf8).write(to: file)
+    let error = #expect(throws: CallFailure.self) { try secret.read() }
+    #expect(error?.sentence.contains("s3cret") == false && error?.sentence.contains("one word") == true)
+    #expect(try SecretFile(path: nil, variable: "CHATBOT_NO_SUCH_VARIABLE").read() == nil)
+    #expect(throws: CallFailure.self) { try SecretFile(path: file.path + "-missing", variable: "X").read() }
+  }
+
+  @Test("systems that need a name or a room say so")
+  func missingNames() {
+    let directions = ConnectionSettings.Directions(sends: false, receives: true)
+    let log = Logger(label: "test")
+    let phone = #expect(throws: CallFailure.self) {
+      _ = try ConnectionSettings(server: "socketio+http://localhost:9012").client(directions, log: log)
+    }
+    #expect(phone?.sentence == "A socket.io server needs --user, the name to log in with.")
+    let janus = #expect(throws: CallFailure.self) {
+      _ = try ConnectionSettings(server: "janus+ws://localhost:8188").client(directions, log: log)
+    }
+    #expect(janus?.sentence == "A Janus server needs --room, the id of a room.")
+  }
+
+  @Test("only secrets that the system understands are read")
+  func unreadSecrets() throws {
+    let directions = ConnectionSettings.Directions(sends: false, receives: true)
+    let log = Logger(label: "test")
+    let missing = "/nowhere/secret"
+    var settings = ConnectionSettings(server: "ws://localhost:3000")
+    settings.room = "1"
+    settings.token.path = missing
+    settings.pin.path = missing
+    #expect(throws: Never.self) { _ = try settings.client(directions, log: log) }
+    for server in ["whip+http://localhost/whip/1", "janus+ws://localhost:8188", "firestore://project/rooms/1"] {
+      settings.server = server
+      let failure = #expect(throws: CallFailure.self) { _ = try settings.client(directions, log: log) }
+      #expect(failure?.sentence.contains(missing) == true && failure?.code == .usage, "\(server)")
+    }
+  }
+}
