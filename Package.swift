@@ -217,6 +217,7 @@ let package = Package(
     tests(
       of: "WHIP", ["ICE", "Media", "PeerEngine", "Signalling", "HTTPTransport", byteBuffer, sockets, http, logging]),
     tests(of: "Codecs", ["Bitstream", "Media", byteBuffer]),
+    tests(of: "NetworkEmulation", ["ICE", "Media", byteBuffer]),
     tests(
       of: "BotPeer",
       [

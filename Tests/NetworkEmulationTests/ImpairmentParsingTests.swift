@@ -1,8 +1,6 @@
 import Testing
 
-@testable import BotPeer
 @testable import NetworkEmulation
-@testable import PeerEngine
 
 @Suite("The text of an impairment")
 struct ImpairmentParsingTests {

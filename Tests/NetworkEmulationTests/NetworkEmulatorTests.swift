@@ -1,13 +1,15 @@
+import ICE
 import Media
 import NIOCore
 import Testing
 
-@testable import BotPeer
 @testable import NetworkEmulation
-@testable import PeerEngine
 
 @Suite("The traffic of peers over impaired networks")
 struct NetworkEmulatorTests {
+  private static let local = TransportAddress(ip: .v4(0x0A00_0001), port: 5000)
+  private static let remote = TransportAddress(ip: .v4(0x0A00_0002), port: 5000)
+
   private let start = MonotonicInstant.now
 
   private func traffic(_ text: String, seed: UInt64 = 1) throws -> NetworkEmulator {
@@ -21,7 +23,7 @@ struct NetworkEmulatorTests {
     var datagram = ByteBuffer(bytes: [0x80, 96])
     datagram.writeInteger(number)
     return .init(
-      datagram: datagram, local: EnginePair.aliceAddress, remote: EnginePair.bobAddress, direction: direction,
+      datagram: datagram, local: Self.local, remote: Self.remote, direction: direction,
       participant: ParticipantID(participant))
   }
 

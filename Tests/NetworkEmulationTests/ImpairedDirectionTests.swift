@@ -1,9 +1,7 @@
 import Media
 import Testing
 
-@testable import BotPeer
 @testable import NetworkEmulation
-@testable import PeerEngine
 
 @Suite("One direction of an impaired network")
 struct ImpairedDirectionTests {
