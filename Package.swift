@@ -182,6 +182,10 @@ let package = Package(
       name: "TestSupport", dependencies: ["MachineStalls", "Media", byteBuffer, sockets], path: "Tests/TestSupport",
       swiftSettings: rules),
     .target(
+      name: "PeerEngineTestSupport",
+      dependencies: ["TestSupport", "PeerEngine", "Media", "Signalling", "RTP", "ICE", byteBuffer],
+      path: "Tests/PeerEngineTestSupport", swiftSettings: rules),
+    .target(
       name: "FuzzTargets",
       dependencies: [
         "Bitstream", "BotPeer", "CallCheck", "Codecs", "FileSource", "ICE", "LiveSource", "Media", "PeerEngine", "RTP",
@@ -219,14 +223,19 @@ let package = Package(
     tests(of: "Codecs", ["Bitstream", "Media", byteBuffer]),
     tests(of: "NetworkEmulation", ["ICE", "Media", byteBuffer]),
     tests(
-      of: "BotPeer",
+      of: "PeerEngine",
       [
-        "PeerEngine", "NetworkEmulation", "FaultInjection", "Bitstream", "Media", "Signalling", "RTP", "SDP", "ICE",
-        "SCTP", "FileSource", "COpenSSL", "SkyRTC", "SocketIO", "Firestore", "WHIP", "Janus", "HTTPTransport",
-        byteBuffer, embedded, sockets, http,
+        "PeerEngineTestSupport", "NetworkEmulation", "Bitstream", "Media", "Signalling", "RTP", "SDP", "ICE", "SCTP",
+        "COpenSSL", byteBuffer,
       ],
       resources: [.copy("Fixtures")]),
     tests(of: "Room", ["BotPeer", "Media", "Signalling"]),
+    tests(
+      of: "BotPeer",
+      [
+        "PeerEngineTestSupport", "PeerEngine", "FaultInjection", "Media", "Signalling", "RTP", "ICE", "SCTP", "SkyRTC",
+        "SocketIO", "Firestore", "WHIP", "Janus", "HTTPTransport", byteBuffer, embedded, sockets, http, logging,
+      ]),
     tests(of: "Recorder", ["Bitstream", "Media", "Codecs", "CWebM", byteBuffer]),
     tests(of: "Pattern", ["Media", "Codecs"]),
     tests(of: "CallCheck", ["CallReport", "Media", "Codecs", "Pattern", byteBuffer]),

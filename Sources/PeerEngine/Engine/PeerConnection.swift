@@ -63,7 +63,7 @@ package final class PeerConnection {
 
   // The parts. Each has its own state and deadline; the connection passes on what follows from one for the others.
   var transport: ICETransport
-  var secure: SecureTransport
+  package internal(set) var secure: SecureTransport
   var media: MediaSession
   var channels: DataChannelSession
   var negotiation: PeerNegotiation

@@ -1,4 +1,4 @@
-internal import Media
+package import Media
 internal import NIOCore
 
 /// DTLS and the SRTP that it keys: turns datagrams of a validated path into packets and data, and back.
@@ -12,7 +12,7 @@ internal import NIOCore
 /// Datagrams that arrive too early are buffered, within bounds: the ClientHello that overtakes the answer, and the first
 /// media that overtakes the Finished. Otherwise the first flight would wait for a retransmission, and the first keyframe
 /// would be lost.
-struct SecureTransport {
+package struct SecureTransport {
   enum Change {
     case secured(SRTPProfile)
     case failed(String)
@@ -52,7 +52,7 @@ struct SecureTransport {
   private var earlyHandshake: [ByteBuffer] = []
   private var earlyMedia: [(packet: ByteBuffer, isControl: Bool)] = []
   /// When ``advance(now:)`` must be called next if there is a path.
-  private(set) var deadline: MonotonicInstant?
+  package private(set) var deadline: MonotonicInstant?
 
   /// - Parameter profiles: the SRTP protection profiles that we accept, the best first.
   init(identity: DTLSIdentity, profiles: [SRTPProfile] = SRTPProfile.preferred) {

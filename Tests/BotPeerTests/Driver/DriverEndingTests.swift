@@ -7,8 +7,6 @@ import Signalling
 import Testing
 
 @testable import BotPeer
-@testable import NetworkEmulation
-@testable import PeerEngine
 
 extension RealTime {
   @Suite("Shutdown of a driver")

@@ -4,8 +4,6 @@ import NIOPosix
 import Testing
 
 @testable import BotPeer
-@testable import NetworkEmulation
-@testable import PeerEngine
 
 @Suite("Events for a reader that does not keep up")
 struct EventSourceTests {

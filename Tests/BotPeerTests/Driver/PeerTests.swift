@@ -3,11 +3,10 @@ import Media
 import NIOCore
 import NIOPosix
 import Signalling
+import TestSupport
 import Testing
 
 @testable import BotPeer
-@testable import NetworkEmulation
-@testable import PeerEngine
 
 extension RealTime {
   @Suite("A peer with real sockets", .serialized)

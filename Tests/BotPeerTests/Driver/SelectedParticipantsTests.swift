@@ -3,6 +3,7 @@ import Media
 import NIOCore
 import NIOPosix
 import Signalling
+import TestSupport
 import Testing
 
 extension RealTime {

@@ -1,7 +1,6 @@
 import Media
 import NIOCore
 import NIOPosix
-import NetworkEmulation
 import Signalling
 import TestSupport
 import Testing

@@ -1,9 +1,6 @@
+import FaultInjection
+import PeerEngine
 import Testing
-
-@testable import BotPeer
-@testable import FaultInjection
-@testable import NetworkEmulation
-@testable import PeerEngine
 
 @Suite("The list of faults")
 struct FaultTests {

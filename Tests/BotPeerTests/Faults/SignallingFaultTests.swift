@@ -1,11 +1,11 @@
+import FaultInjection
 import Media
 import NIOCore
+import PeerEngineTestSupport
 import Signalling
+import TestSupport
 import Testing
 
-@testable import BotPeer
-@testable import FaultInjection
-@testable import NetworkEmulation
 @testable import PeerEngine
 
 @Suite("A peer with a deliberate signalling fault")

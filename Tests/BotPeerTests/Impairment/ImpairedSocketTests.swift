@@ -1,10 +1,8 @@
+import BotPeer
 import Media
 import NIOPosix
+import TestSupport
 import Testing
-
-@testable import BotPeer
-@testable import NetworkEmulation
-@testable import PeerEngine
 
 extension RealTime {
   @Suite("An impaired peer with real sockets", .serialized)

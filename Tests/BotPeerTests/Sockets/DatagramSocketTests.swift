@@ -5,8 +5,6 @@ import NIOCore
 import Testing
 
 @testable import BotPeer
-@testable import NetworkEmulation
-@testable import PeerEngine
 
 extension RealTime {
   @Suite("The UDP socket that all participants share")

@@ -4,27 +4,12 @@ import Janus
 import Media
 import NIOCore
 import NIOHTTP1
+import PeerEngineTestSupport
 import Signalling
 import SkyRTC
 import SocketIO
 import TestSupport
 import WHIP
-
-/// A signalling system between the bot and one guest, without sockets: the adapter's own state machine, and a server that does
-/// what the test needs. Candidates are in the descriptions.
-protocol SignallingCarrier: AnyObject {
-  /// The id under which guests appear.
-  var guest: String { get }
-  /// Which side offers.
-  var guestOffers: Bool { get }
-
-  /// The events with which a call begins.
-  func begin() -> [SignallingEvent]
-  /// What the system says when somebody else takes the guest's place, before their description.
-  func guestReplaced() -> [SignallingEvent]
-  func guestSent(_ message: SignallingMessage) -> [SignallingEvent]
-  func botSent(_ message: SignallingMessage) -> (toGuest: [SignallingMessage], events: [SignallingEvent])
-}
 
 /// A room of a server that does not verify who uses an id again. If no departure is reported, the guest is the same
 /// participant with a new connection.

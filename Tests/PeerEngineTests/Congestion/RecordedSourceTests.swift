@@ -1,0 +1,66 @@
+import Media
+import PeerEngine
+import TestSupport
+import Testing
+
+@Suite("A recorded source on narrow links")
+struct RecordedSourceTests {
+  private func line(rate: Double?, queue: Duration = .seconds(3)) -> LossyLink.Conditions {
+    var conditions = LossyLink.Conditions(delay: .milliseconds(20), rate: rate)
+    conditions.queue = queue
+    return conditions
+  }
+
+  @Test("no frame is skipped if the link is fast enough", arguments: [1_500_000, 20_000_000] as [Double])
+  func wide(rate: Double) throws {
+    var shared = SharedPath(seed: 1, line(rate: rate))
+    shared.add(configuration: .init(), file: 1_000_000)
+    shared.run(for: .seconds(20))
+    let skipped = shared.flows[0].sender.sendStatistics.framesSkipped
+    let (ages, numbers) = shared.videoFrames()
+    #expect(skipped == 0)
+    #expect(numbers.count > 590)
+    #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $1 == $0 + 1 })
+    #expect(ages.allSatisfy { $0 < .milliseconds(600) })
+  }
+
+  @Test("on a link that is too slow, whole groups are skipped, no frame is broken, and no queue lasts for seconds")
+  func narrow() throws {
+    var shared = SharedPath(seed: 2, line(rate: 400_000))
+    shared.add(configuration: .init(), file: 1_000_000)
+    shared.run(for: .seconds(30))
+    let queue = shared.queue(from: shared.start, until: shared.now)
+    let later = shared.queue(from: shared.start + .seconds(6), until: shared.now)
+    let (ages, numbers) = shared.videoFrames()
+    let oldest = ages.max() ?? .zero
+    let use = shared.bitrate(5..<30) / 400_000
+    print(
+      "measured: a file of 1 Mb/s on 400 kb/s: \(numbers.count) of 900 frames, the oldest \(oldest) old,",
+      "worst queue \(queue.worst), after 6 s \(later.worst), link utilisation \(use)")
+    let isUnbroken = shared.isUnbroken()
+    #expect(isUnbroken)
+    #expect(numbers.count > 120)
+    #expect(queue.worst < .seconds(3))
+    #expect(later.above < .seconds(1))
+  }
+
+  @Test("replaying a group on a link of 300 kb/s does not build a queue of seconds", arguments: [1, 2] as [UInt64])
+  func replay(seed: UInt64) throws {
+    var shared = SharedPath(seed: seed, line(rate: 300_000))
+    shared.add(configuration: .init(), file: 220_000)
+    shared.run(for: .seconds(6))
+    for _ in 0..<5 {
+      shared.run(for: .milliseconds(2_300))
+      shared.requestKeyframe()
+    }
+    shared.run(for: .seconds(4))
+    let queue = shared.queue(from: shared.start + .seconds(6), until: shared.now)
+    let (ages, _) = shared.videoFrames()
+    print(
+      "measured: PLI to a file of 220 kb/s on 300 kb/s, seed \(seed): worst queue \(queue.worst), above 200 ms for \(queue.above), oldest frame \(ages.max() ?? .zero)"
+    )
+    let isUnbroken = shared.isUnbroken()
+    #expect(isUnbroken)
+    #expect(queue.worst < .milliseconds(1_300))
+  }
+}
