@@ -230,11 +230,12 @@ let package = Package(
       ],
       resources: [.copy("Fixtures")]),
     tests(of: "Room", ["BotPeer", "Media", "Signalling"]),
+    tests(of: "FaultInjection", ["PeerEngineTestSupport", "PeerEngine", "Media", "Signalling", "RTP", byteBuffer]),
     tests(
       of: "BotPeer",
       [
-        "PeerEngineTestSupport", "PeerEngine", "FaultInjection", "Media", "Signalling", "RTP", "ICE", "SCTP", "SkyRTC",
-        "SocketIO", "Firestore", "WHIP", "Janus", "HTTPTransport", byteBuffer, embedded, sockets, http, logging,
+        "PeerEngineTestSupport", "Media", "Signalling", "ICE", "SCTP", "SkyRTC", "SocketIO", "Firestore", "WHIP",
+        "Janus", "HTTPTransport", byteBuffer, embedded, sockets, http, logging,
       ]),
     tests(of: "Recorder", ["Bitstream", "Media", "Codecs", "CWebM", byteBuffer]),
     tests(of: "Pattern", ["Media", "Codecs"]),
