@@ -186,6 +186,10 @@ let package = Package(
       dependencies: ["TestSupport", "PeerEngine", "Media", "Signalling", "RTP", "ICE", byteBuffer],
       path: "Tests/PeerEngineTestSupport", swiftSettings: rules),
     .target(
+      name: "CallCheckTestSupport",
+      dependencies: ["TestSupport", "CallCheck", "CallReport", "Media", "Codecs", "Pattern", byteBuffer],
+      path: "Tests/CallCheckTestSupport", swiftSettings: rules),
+    .target(
       name: "FuzzTargets",
       dependencies: [
         "Bitstream", "BotPeer", "CallCheck", "Codecs", "FileSource", "ICE", "LiveSource", "Media", "PeerEngine", "RTP",
@@ -239,7 +243,8 @@ let package = Package(
       ]),
     tests(of: "Recorder", ["Bitstream", "Media", "Codecs", "CWebM", byteBuffer]),
     tests(of: "Pattern", ["Media", "Codecs"]),
-    tests(of: "CallCheck", ["CallReport", "Media", "Codecs", "Pattern", byteBuffer]),
+    tests(of: "CallCheck", ["CallCheckTestSupport", "CallReport", "Media", "Codecs", "Pattern", byteBuffer]),
+    tests(of: "CallReport", ["CallCheckTestSupport", "CallCheck", "Media"]),
     tests(of: "FileSource", ["Bitstream", "Media", byteBuffer]),
     tests(of: "LiveSource", ["Bitstream", "Media", "Codecs", "Pattern", "FileSource", byteBuffer]),
     tests(

@@ -193,7 +193,7 @@ case $what in
     step "Tests without browsers"
     # Two processes of about the same duration, each with one test at a time, one for fuzzing, and two for the adapters of
     # signalling systems, whose tests mostly wait for their servers.
-    first='^(BotPeer|CallCheck|Codecs|FaultInjection|FileSource|NetworkEmulation|Pattern|PeerEngine|SDP)Tests[.]'
+    first='^(BotPeer|CallCheck|CallReport|Codecs|FaultInjection|FileSource|NetworkEmulation|Pattern|PeerEngine|SDP)Tests[.]'
     adapters='^(SocketIO|WHIP)Tests[.]'
     others='^(Firestore|Janus)Tests[.]'
     printf '%s\n' "--filter '$adapters'" "--filter '$others'" "--filter '$first' --skip RealTime" \

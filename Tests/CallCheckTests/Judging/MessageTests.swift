@@ -1,3 +1,4 @@
+import CallCheckTestSupport
 import CallReport
 import FoundationEssentials
 import Testing

@@ -1,4 +1,5 @@
 import CallCheck
+import CallCheckTestSupport
 import Media
 import NIOCore
 import Testing

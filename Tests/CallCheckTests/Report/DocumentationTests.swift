@@ -1,4 +1,5 @@
 import CallCheck
+import CallCheckTestSupport
 import Foundation
 import Media
 import Testing

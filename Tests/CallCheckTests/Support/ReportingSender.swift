@@ -1,4 +1,5 @@
 import CallCheck
+import CallCheckTestSupport
 import Codecs
 import Media
 import NIOCore

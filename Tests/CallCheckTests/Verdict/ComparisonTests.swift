@@ -1,4 +1,5 @@
 import CallCheck
+import CallCheckTestSupport
 import Testing
 
 @Suite("Comparison with a baseline")

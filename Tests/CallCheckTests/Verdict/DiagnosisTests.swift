@@ -1,4 +1,5 @@
 import CallCheck
+import CallCheckTestSupport
 import CallReport
 import Media
 import NIOCore

@@ -1,3 +1,4 @@
+import CallCheckTestSupport
 import Testing
 
 @testable import CallCheck

@@ -1,33 +1,33 @@
-import Foundation
+package import Foundation
 
 #if canImport(FoundationXML)
-  import FoundationXML
+  package import FoundationXML
 #endif
 
 /// XML parsed by libxml2, as many readers of reports do.
-final class ParsedXML: NSObject, XMLParserDelegate {
-  struct Element {
-    var name: String
-    var attributes: [String: String]
+package final class ParsedXML: NSObject, XMLParserDelegate {
+  package struct Element {
+    package var name: String
+    package var attributes: [String: String]
     /// The names of the enclosing elements, from the outermost on.
-    var path: [String]
+    package var path: [String]
     /// The element's own text, without that of its children.
-    var text = ""
+    package var text = ""
     /// The index of the parent element.
-    var parent: Int?
+    package var parent: Int?
   }
 
-  private(set) var elements: [Element] = []
+  package private(set) var elements: [Element] = []
   private var open: [Int] = []
   private var failure: String?
 
   /// The parser's error, for the message of a test; nil if the text is well-formed.
-  static func problem(of text: String) -> String? {
+  package static func problem(of text: String) -> String? {
     let parsed = ParsedXML()
     return parsed.parse(text) ? nil : parsed.failure ?? "not well-formed"
   }
 
-  static func elements(of text: String) -> [Element] {
+  package static func elements(of text: String) -> [Element] {
     let parsed = ParsedXML()
     return parsed.parse(text) ? parsed.elements : []
   }
@@ -41,7 +41,7 @@ final class ParsedXML: NSObject, XMLParserDelegate {
     return isWhole
   }
 
-  func parser(
+  package func parser(
     _: XMLParser, didStartElement name: String, namespaceURI _: String?, qualifiedName _: String?,
     attributes: [String: String]
   ) {
@@ -50,15 +50,15 @@ final class ParsedXML: NSObject, XMLParserDelegate {
     open.append(elements.count - 1)
   }
 
-  func parser(_: XMLParser, didEndElement _: String, namespaceURI _: String?, qualifiedName _: String?) {
+  package func parser(_: XMLParser, didEndElement _: String, namespaceURI _: String?, qualifiedName _: String?) {
     open.removeLast()
   }
 
-  func parser(_: XMLParser, foundCharacters text: String) {
+  package func parser(_: XMLParser, foundCharacters text: String) {
     if let last = open.last { elements[last].text += text }
   }
 
-  func parser(_: XMLParser, foundCDATA block: Data) {
+  package func parser(_: XMLParser, foundCDATA block: Data) {
     if let last = open.last { elements[last].text += String(decoding: block, as: UTF8.self) }
   }
 }

@@ -1,14 +1,10 @@
-import Codecs
-import Media
-import Pattern
-
-@testable import CallCheck
+@testable package import CallCheck
 @testable import CallReport
 
 /// Realistic reports that are the same in every run.
-enum SampleReport {
+package enum SampleReport {
   /// A good call with a peer that plays the pattern.
-  static var held: CheckReport {
+  package static var held: CheckReport {
     var peer = SamplePeer(id: "4d0f1c9e-7a41-4a5e-9d53-1d0c6f1b7a10", length: 20).report
     peer.recordings = ["out/4d0f1c9e.webm", "out/4d0f1c9e.ogg"]
     return report(
@@ -17,7 +13,7 @@ enum SampleReport {
   }
 
   /// A call with two peers: the video of one freezes for two seconds after a loss, and its audio is 300 ms late.
-  static var failed: CheckReport {
+  package static var failed: CheckReport {
     let good = SamplePeer(id: "4d0f1c9e-7a41-4a5e-9d53-1d0c6f1b7a10", length: 20).report
     var bad = SamplePeer(
       id: "b9a7c2d4-15e6-4c0b-8f3a-77d2e9c01f55", length: 20, freeze: (8.12, 2.03, .lost), skew: 0.302,
@@ -36,7 +32,7 @@ enum SampleReport {
   }
 
   /// The good call, in which the peer sends a screen as well. Its second stream freezes, and a rule about it fails.
-  static var screen: CheckReport {
+  package static var screen: CheckReport {
     var screen = SamplePeer(id: "", length: 20, freeze: (12.2, 3.1, .senderPaused)).report
     screen.timeline.sentBitrate = screen.timeline.sentBitrate.map { _ in nil }
     screen.timeline.targetBitrate = screen.timeline.sentBitrate
@@ -59,7 +55,7 @@ enum SampleReport {
   }
 
   /// A call that was never established: the peer offered only mDNS names.
-  static var neverEstablished: CheckReport {
+  package static var neverEstablished: CheckReport {
     var steps = CallSteps()
     steps.seen = 0.412
     steps.offerSent = 0.42
@@ -98,7 +94,7 @@ enum SampleReport {
   }
 
   /// A report with malicious names and sentences.
-  static var hostile: CheckReport {
+  package static var hostile: CheckReport {
     var peer = SamplePeer(id: evil, length: 4).report
     peer.progress = evil
     peer.recordings = ["javascript:alert(1)//\"><script>alert(2)</script>.webm", "//evil.example/x.webm"]
@@ -130,7 +126,7 @@ enum SampleReport {
   }
 
   /// 4 KiB of text that breaks markup, terminals and parsers.
-  static let evil: String = {
+  package static let evil: String = {
     let parts =
       "\"><script>alert(1)</script>&amp;]]><!-- --><img src=x onerror='a()'>\u{0}\u{1}\u{8}\u{1B}[31m\r\n\t\u{7F}\u{9B}2J"
       + "\u{202E}\u{2066}\u{FFFE}\u{FFFF}\u{1F9D1}\u{200D}\u{1F4BB}\u{10FFFF}e\u{301}\u{301}\u{2028}https://evil.example/?a=b&c"
@@ -138,7 +134,7 @@ enum SampleReport {
     return String(decoding: bytes, as: UTF8.self)
   }()
 
-  static func report(peers: [PeerReport], summary: String, results: [RuleResult]) -> CheckReport {
+  package static func report(peers: [PeerReport], summary: String, results: [RuleResult]) -> CheckReport {
     let failed = results.contains { !$0.holds }
     return CheckReport(
       start: "2026-11-21T19:20:00.123Z", subject: .call, room: "100",
@@ -150,7 +146,7 @@ enum SampleReport {
   }
 
   /// Returns the results of a judge for the rules of a usual call.
-  static func results(
+  package static func results(
     of peer: PeerReport, fps: Double, freeze: Double, skew: Double, latency: Double, loss: Double
   ) -> [RuleResult] {
     func result(
@@ -192,7 +188,7 @@ enum SampleReport {
     ]
   }
 
-  static func comparison(of peer: String) -> CheckComparison {
+  package static func comparison(of peer: String) -> CheckComparison {
     CheckComparison(
       baselineStart: "2026-11-20T02:00:00.000Z",
       summary: "Compared with the baseline, 2 rules newly fail, 3 measurements got worse, 1 measurement got better.",

@@ -3,18 +3,29 @@ import Media
 import Pattern
 import TestSupport
 
-@testable import CallCheck
+@testable package import CallCheck
 
 /// A peer of a synthetic call with 25 frames per second.
-struct SamplePeer {
-  var id: String
+package struct SamplePeer {
+  package var id: String
   /// The call's duration in seconds; media starts at 1.1 s.
-  var length: Double
-  var freeze: (start: Double, duration: Double, reason: FreezeReason) = (5.4, 0.12, .late)
-  var skew = 0.008
-  var lossAtFreeze = 0.0
+  package var length: Double
+  package var freeze: (start: Double, duration: Double, reason: FreezeReason)
+  package var skew: Double
+  package var lossAtFreeze: Double
 
   private let begin = 1.1
+
+  package init(
+    id: String, length: Double, freeze: (start: Double, duration: Double, reason: FreezeReason) = (5.4, 0.12, .late),
+    skew: Double = 0.008, lossAtFreeze: Double = 0
+  ) {
+    self.id = id
+    self.length = length
+    self.freeze = freeze
+    self.skew = skew
+    self.lossAtFreeze = lossAtFreeze
+  }
 
   /// Returns a deterministic value between -1 and 1 that looks random.
   private func swing(_ index: Int, _ salt: Int = 0) -> Double {
@@ -24,7 +35,7 @@ struct SamplePeer {
 
   private func isFrozen(_ time: Double) -> Bool { time >= freeze.start && time < freeze.start + freeze.duration }
 
-  var timeline: CheckTimeline {
+  package var timeline: CheckTimeline {
     let step = length > 600 ? length / 3000 : 0.2
     let count = Int((length / step).rounded())
     func row(_ value: (Int, Double) -> Double?) -> [Double?] {
@@ -59,7 +70,7 @@ struct SamplePeer {
       })
   }
 
-  var report: PeerReport {
+  package var report: PeerReport {
     var report = Self.empty(id: id)
     report.reached = .media
     report.progress = "Media flowed after 1.13 s."
@@ -156,7 +167,7 @@ struct SamplePeer {
     }
   }
 
-  static func empty(id: String) -> PeerReport {
+  package static func empty(id: String) -> PeerReport {
     PeerReport(
       id: id, reached: .seen, progress: "", steps: CallSteps(), departure: nil, absent: 0,
       connection: ConnectionReport(),

@@ -1,6 +1,6 @@
-import CallCheck
+package import CallCheck
 import Codecs
-import Media
+package import Media
 import NIOCore
 import Pattern
 import Synchronization
@@ -9,49 +9,56 @@ import TestSupport
 /// A peer that plays the test pattern through real encoders to a judge, with simulated time.
 ///
 /// The fields describe the faults of the call; by default it is a good one.
-struct SyntheticCall: Hashable {
-  static let peer = ParticipantID("peer-1")
+package struct SyntheticCall: Hashable {
+  package static let peer = ParticipantID("peer-1")
   /// The wall clock at the check's start, in milliseconds since 1970.
-  static let wallClock: Int64 = 1_795_280_400_123
+  package static let wallClock: Int64 = 1_795_280_400_123
 
   /// The duration of the check, and the start of media, in seconds.
-  var duration = 8.0
-  var begin = 1.0
-  var size = VideoSize(width: 320, height: 240)
-  var framesPerSecond = 30.0
+  package var duration = 8.0
+  package var begin = 1.0
+  package var size = VideoSize(width: 320, height: 240)
+  package var framesPerSecond = 30.0
   /// The network delay in seconds.
-  var delay = 0.05
+  package var delay = 0.05
   /// How much later audio is sent than it was captured.
-  var audioDelay = 0.0
+  package var audioDelay = 0.0
   /// The seconds in which the video is black, the audio is silent, or the audio is far too loud.
-  var black: Range<Double>?
-  var silent: Range<Double>?
-  var clipped: Range<Double>?
+  package var black: Range<Double>?
+  package var silent: Range<Double>?
+  package var clipped: Range<Double>?
   /// The seconds in which no frames are sent, and in which the same frame is sent repeatedly.
-  var paused: Range<Double>?
-  var standing: Range<Double>?
+  package var paused: Range<Double>?
+  package var standing: Range<Double>?
   /// When the peer leaves.
-  var leaves: Double?
+  package var leaves: Double?
   /// The numbers of the audio packets that are lost.
-  var lostAudio: Set<Int> = []
-  var hasVideo = true
-  var hasAudio = true
-  var bitrate = 800_000
+  package var lostAudio: Set<Int> = []
+  package var hasVideo = true
+  package var hasAudio = true
+  package var bitrate = 800_000
 
   /// An event for the judge.
-  struct ScriptedEvent {
-    var time: Double
-    var event: CheckEvent
+  package struct ScriptedEvent {
+    package var time: Double
+    package var event: CheckEvent
+
+    package init(time: Double, event: CheckEvent) {
+      self.time = time
+      self.event = event
+    }
   }
 
-  static let start = ContinuousClock.now
+  package init() {}
 
-  static func instant(_ seconds: Double) -> ContinuousClock.Instant {
+  package static let start = ContinuousClock.now
+
+  package static func instant(_ seconds: Double) -> ContinuousClock.Instant {
     start + .nanoseconds(Int64((seconds * 1e9).rounded()))
   }
 
   /// The options of a judge for this call.
-  var options: CallJudge.Options {
+  package var options: CallJudge.Options {
     var options = CallJudge.Options(start: Self.start, room: "100")
     options.wallClock = Double(Self.wallClock)
     options.expected = CheckExpectation(audio: hasAudio, video: hasVideo, pattern: .played)
@@ -62,7 +69,7 @@ struct SyntheticCall: Hashable {
   private static let known = Mutex<[Self: [ScriptedEvent]]>([:])
 
   /// Returns all events in order.
-  func participantEvents() throws -> [ScriptedEvent] {
+  package func participantEvents() throws -> [ScriptedEvent] {
     if let known = Self.known.withLock({ $0[self] }) { return known }
     let participantEvents = try makeEvents()
     Self.known.withLock { $0[self] = participantEvents }
@@ -75,7 +82,7 @@ struct SyntheticCall: Hashable {
   }
 
   /// Returns a judge that has received all events.
-  func judge(_ change: (inout CallJudge.Options) -> Void = { _ in }) throws -> CallJudge {
+  package func judge(_ change: (inout CallJudge.Options) -> Void = { _ in }) throws -> CallJudge {
     var options = options
     change(&options)
     let judge = CallJudge(options)
@@ -87,7 +94,7 @@ struct SyntheticCall: Hashable {
   }
 
   /// Returns the report at the call's end.
-  func report(_ change: (inout CallJudge.Options) -> Void = { _ in }) throws -> CheckReport {
+  package func report(_ change: (inout CallJudge.Options) -> Void = { _ in }) throws -> CheckReport {
     try judge(change).report(at: Self.instant(duration))
   }
 
@@ -205,10 +212,12 @@ struct SyntheticCall: Hashable {
 
 extension CheckReport {
   /// The rules that failed.
-  var failedRules: [String] { results.filter { !$0.holds }.map(\.rule) }
+  package var failedRules: [String] { results.filter { !$0.holds }.map(\.rule) }
 
   /// The sentences of the results, for the message of a failed test.
-  var reported: String { results.filter { !$0.holds }.map { "\($0.rule): \($0.sentence)" }.joined(separator: "\n") }
+  package var reported: String {
+    results.filter { !$0.holds }.map { "\($0.rule): \($0.sentence)" }.joined(separator: "\n")
+  }
 
-  func result(_ rule: String) -> RuleResult? { results.first { $0.rule == rule } }
+  package func result(_ rule: String) -> RuleResult? { results.first { $0.rule == rule } }
 }

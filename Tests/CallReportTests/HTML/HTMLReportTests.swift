@@ -1,3 +1,4 @@
+import CallCheckTestSupport
 import Foundation
 import Testing
 
