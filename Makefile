@@ -15,7 +15,7 @@ PACKAGES = scripts/install-debian-packages.sh
 export SWIFT
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test end-to-end interop soak crashes hostile network sanitize fuzz bench overload build install lint docs reference format sample clean
+.PHONY: help demo test unit end-to-end interop soak crashes hostile network sanitize fuzz bench overload build install lint docs reference format sample clean
 
 help: ## list the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,6 +28,9 @@ demo: ## watch it: one bot plays, one records for 10 s, ffmpeg checks the record
 
 test: ## install what tests need, lint, build, run all tests, those with browsers too; STRICT=1 excuses none
 	@scripts/test.sh
+
+unit: ## build and run the tests that need no browser, no real time and no privileges; ONLY=SegmentTests picks some by name
+	@scripts/test.sh unit $(ONLY)
 
 end-to-end: ## run only the tests with browsers; ONLY=Firefox picks some by name
 	@scripts/test.sh end-to-end $(ONLY)
@@ -73,11 +76,7 @@ install: ## build a program that needs no Swift toolchain and put it into DESTDI
 	@echo "Installed $(DESTDIR)$(PREFIX)/bin/chatbot"
 
 lint: ## check format, style, the dependencies between folders, the handling of text from outside, and where codecs are named
-	@$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests Benchmarks Examples
-	@scripts/structure.sh circles
-	@scripts/text.sh
-	@scripts/codecs.sh
-	@scripts/sessions.sh
+	@scripts/test.sh lint
 
 docs: ## build the documentation of the libraries into out/documentation; warnings are errors
 	@$(PACKAGES) build

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the Debian packages that a task needs and that are missing; does nothing if all are installed.
 #
-# Usage: scripts/install-debian-packages.sh build|demo|test|interop|bench|sample...
+# Usage: scripts/install-debian-packages.sh build|demo|unit|test|interop|bench|sample...
 set -eu
 
 say() { printf '%s\n' "$*"; }
@@ -17,6 +17,8 @@ for purpose in "$@"; do
     build) wanted="$wanted libogg-dev libopus-dev libpng-dev libsndfile1-dev libsoxr-dev libsrtp2-dev libssl-dev libvorbis-dev libvpx-dev libwebm-dev libyuv-dev pkg-config" ;;
     # ffmpeg decodes the recording.
     demo) wanted="$wanted ffmpeg" ;;
+    # Programs that read recordings and write media.
+    unit) wanted="$wanted ffmpeg mkvtoolnix opus-tools openssl" ;;
     # More programs that read recordings, browsers with a font, tools for Firefox' network namespace, other WebRTC stacks and
     # servers of other signalling systems.
     test) wanted="$wanted gir1.2-gst-plugins-bad-1.0 gstreamer1.0-nice gstreamer1.0-plugins-bad gstreamer1.0-plugins-base gstreamer1.0-plugins-good janus coturn nftables tayga openssl python3-aiohttp python3-aiortc python3-gi python3-venv ffmpeg mkvtoolnix opus-tools chromium chromium-headless-shell firefox-esr fonts-dejavu-core iproute2 libxml2-utils util-linux valgrind" ;;
@@ -26,10 +28,10 @@ for purpose in "$@"; do
     bench) wanted="$wanted coturn ffmpeg gcc libc6-dev libsrtp2-dev pkg-config" ;;
     # Tools to create samples/test.webm.
     sample) wanted="$wanted ffmpeg fonts-dejavu-core" ;;
-    *) fail "\"$purpose\" is not one of bench, build, demo, interop, sample, test." ;;
+    *) fail "\"$purpose\" is not one of bench, build, demo, interop, sample, test, unit." ;;
   esac
 done
-[ -n "$wanted" ] || fail "state a purpose: bench, build, demo, interop, sample or test."
+[ -n "$wanted" ] || fail "state a purpose: bench, build, demo, interop, sample, test or unit."
 
 command -v dpkg-query >/dev/null || fail "this is not Debian; please install by hand:$wanted"
 

@@ -2,7 +2,10 @@
 # Installs what the tests need, lints, builds and runs the tests: first all tests that only compute, in parallel, then
 # the real-time tests on an otherwise idle machine, a few at a time (see "Reading a failure" in CONTRIBUTING.md).
 #
-# Usage: scripts/test.sh [end-to-end [NAME]]
+# Usage: scripts/test.sh                     all of that
+#        scripts/test.sh lint                only the checks of format, style and structure; installs and builds nothing
+#        scripts/test.sh unit [NAME]         only the tests that compute: needs no browser and no privileges
+#        scripts/test.sh end-to-end [NAME]   only the tests with browsers
 #        scripts/test.sh soak [MINUTES]      joins, leaves and an impaired network, 30 minutes by default
 #        scripts/test.sh interop [CALLS]     calls with each other WebRTC stack in each role, 20 by default
 #        scripts/test.sh crashes [COUNT]     kills this many recorders at random moments, 100 by default
@@ -39,6 +42,9 @@ interrupted() {
   fi
   exit "$1"
 }
+trap 'interrupted 129' HUP
+trap 'interrupted 130' INT
+trap 'interrupted 143' TERM
 
 # Firefox needs a network namespace, which requires root. Other users become root in a user namespace, where permitted.
 root_enough=()
@@ -46,12 +52,23 @@ if [[ $(id -u) -ne 0 ]]; then
   if unshare --user --map-root-user true 2>/dev/null; then root_enough=(unshare --user --map-root-user); fi
 fi
 
+# lint_sources: checks format, style and structure.
+lint_sources() {
+  step "Lint"
+  run 5 "${SWIFT:-swift}" format lint --strict --parallel --recursive Package.swift Sources Tests Benchmarks Examples
+  run 5 scripts/structure.sh circles
+  run 5 scripts/text.sh
+  run 5 scripts/codecs.sh
+  run 5 scripts/sessions.sh
+}
+if [[ $what == lint ]]; then
+  lint_sources
+  exit 0
+fi
+
 logs=$(mktemp -d)
 memory_watch=
 trap '[[ -z $memory_watch ]] || kill "$memory_watch" 2>/dev/null; rm -rf "$logs"' EXIT
-trap 'interrupted 129' HUP
-trap 'interrupted 130' INT
-trap 'interrupted 143' TERM
 journal=$logs/journal
 touch "$journal"
 export CHATBOT_JOURNAL=$journal
@@ -76,9 +93,13 @@ memory_at_start=$(used_memory)
 memory_watch=$!
 
 step "Debian packages"
+case $what in
+  unit) purposes=(build unit) ;;
+  interop) purposes=(build test interop) ;;
+  *) purposes=(build test) ;;
+esac
 # In the foreground, because sudo may ask for a password.
-timeout --foreground --kill-after=10 20m scripts/install-debian-packages.sh build test \
-  $([[ $what != interop ]] || echo interop) </dev/null
+timeout --foreground --kill-after=10 20m scripts/install-debian-packages.sh "${purposes[@]}" </dev/null
 
 if [[ $what == all || $what == end-to-end ]]; then
   step "Python packages"
@@ -90,14 +111,7 @@ if [[ $what == all || $what == end-to-end ]]; then
   done
 fi
 
-if [[ $what == all ]]; then
-  step "Lint"
-  run 5 "${SWIFT:-swift}" format lint --strict --parallel --recursive Package.swift Sources Tests Benchmarks Examples
-  run 5 scripts/structure.sh circles
-  run 5 scripts/text.sh
-  run 5 scripts/codecs.sh
-  run 5 scripts/sessions.sh
-fi
+[[ $what != all ]] || lint_sources
 
 step "Build"
 run 60 scripts/build.sh build --build-tests
@@ -127,6 +141,32 @@ tests() {
   printf '\n== What failed\n'
   grep -E '✘ Test .*(recorded an issue|failed after)|Fatal error|error:' "$log" | cut -c1-600 | tail -40 |
     tee -a "$logs/failures" || true
+}
+
+# unit_tests NAME: runs the tests that only compute, or those of them with a matching name.
+unit_tests() {
+  if [[ -n $1 ]]; then
+    step "Tests without browsers: $1"
+    tests 20 "${runner[@]}" --no-parallel --filter "$1" --skip '^EndToEndTests|RealTime'
+    return
+  fi
+  step "Tests without browsers"
+  # Two processes of about the same duration, each with one test at a time, one for fuzzing, and two for the adapters of
+  # signalling systems, whose tests mostly wait for their servers.
+  local first='^(BotPeer|CallCheck|CallReport|Codecs|FaultInjection|FileSource|NetworkEmulation|Pattern|PeerEngine|SDP)Tests[.]'
+  local adapters='^(SocketIO|WHIP)Tests[.]'
+  local others='^(Firestore|Janus)Tests[.]'
+  printf '%s\n' "--filter '$adapters'" "--filter '$others'" "--filter '$first' --skip RealTime" \
+    "--skip '$first|$adapters|$others|^(EndToEnd|Fuzz)Tests|RealTime'" "--filter ^FuzzTests" >"$logs/processes"
+  tests 20 xargs --arg-file="$logs/processes" --max-lines=1 --max-procs=5 "${runner[@]}" --no-parallel
+}
+
+# real_time_tests: runs the tests with the real clock, and the scenarios with browsers.
+real_time_tests() {
+  step "Tests in real time"
+  tests 15 "${runner[@]}" --filter RealTime
+  step "End-to-end tests with Chromium and Firefox"
+  end_to_end 50 ""
 }
 
 # end_to_end MINUTES NAME: runs the scenarios with a matching name.
@@ -189,22 +229,14 @@ case $what in
     end_to_end 30 "$name"
     signalling_table ""
     ;;
+  unit)
+    unit_tests "$name"
+    ;;
   all)
-    step "Tests without browsers"
-    # Two processes of about the same duration, each with one test at a time, one for fuzzing, and two for the adapters of
-    # signalling systems, whose tests mostly wait for their servers.
-    first='^(BotPeer|CallCheck|CallReport|Codecs|FaultInjection|FileSource|NetworkEmulation|Pattern|PeerEngine|SDP)Tests[.]'
-    adapters='^(SocketIO|WHIP)Tests[.]'
-    others='^(Firestore|Janus)Tests[.]'
-    printf '%s\n' "--filter '$adapters'" "--filter '$others'" "--filter '$first' --skip RealTime" \
-      "--skip '$first|$adapters|$others|^(EndToEnd|Fuzz)Tests|RealTime'" "--filter ^FuzzTests" >"$logs/processes"
-    tests 20 xargs --arg-file="$logs/processes" --max-lines=1 --max-procs=5 "${runner[@]}" --no-parallel
+    unit_tests ""
     step "Instructions for a packet"
     run 10 scripts/instructions.sh || failed=1
-    step "Tests in real time"
-    tests 15 "${runner[@]}" --filter RealTime
-    step "End-to-end tests with Chromium and Firefox"
-    end_to_end 50 ""
+    real_time_tests
     # The scenarios of socket.io are skipped without its Python packages, which need a network.
     signalling_table "skyrtc firestore whip whep janus${CHATBOT_SOCKETIO_PYTHON4:+ socket.io}"
     longest
@@ -212,7 +244,7 @@ case $what in
 esac
 
 step "The machine"
-"$bin/stall-meter" summary "$journal" || failed=1
+[[ $what == unit ]] || "$bin/stall-meter" summary "$journal" || failed=1
 printf 'Memory use grew by at most %s MiB since the start.\n' "$(cat "$logs/memory" 2>/dev/null || echo 0)"
 
 [[ $failed -eq 0 ]] || {
