@@ -10,6 +10,9 @@ import Testing
 struct ScriptTests {
   private static let time: UInt64 = 1_795_280_400_123
 
+  /// Whether a program is installed that runs scripts.
+  static let hasEngine = ["node", "chromium"].contains { (try? ExternalTool.run("which", [$0]).status) == 0 }
+
   /// Runs a script after the reader and returns its output: in Node if available, otherwise in Chromium.
   private func evaluate(_ expression: String) throws -> String {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
@@ -68,14 +71,19 @@ struct ScriptTests {
     )
   }
 
-  @Test("a frame is read from a canvas's pixels", arguments: [(160, 120), (177, 145), (320, 240)])
+  @Test(
+    "a frame is read from a canvas's pixels",
+    .enabled(if: ScriptTests.hasEngine, "neither node nor chromium is installed"),
+    arguments: [(160, 120), (177, 145), (320, 240)])
   func videoFrame(width: Int, height: Int) throws {
     let painter = PatternPainter(size: VideoSize(width: width, height: height), streamID: 0xBEEF)
     let text = try reading(painter.videoFrame(frame: 4_000_000_001, time: Self.time))
     #expect(text == #"{"stream":48879,"frame":4000000001,"time":1795280400123}"#)
   }
 
-  @Test("bars around the pattern are skipped, and other frames are not read")
+  @Test(
+    "bars around the pattern are skipped, and other frames are not read",
+    .enabled(if: ScriptTests.hasEngine, "neither node nor chromium is installed"))
   func others() throws {
     let inner = PatternPainter(size: VideoSize(width: 160, height: 120)).videoFrame(frame: 9, time: Self.time)
     var around = VideoFrame(size: VideoSize(width: 214, height: 120))
@@ -91,7 +99,9 @@ struct ScriptTests {
     #expect(try reading(damaged) == #"{"error":"wrong checksum"}"#)
   }
 
-  @Test("the marks are found in blocks of samples, also if 20 ms were inserted or removed within one")
+  @Test(
+    "the marks are found in blocks of samples, also if 20 ms were inserted or removed within one",
+    .enabled(if: ScriptTests.hasEngine, "neither node nor chromium is installed"))
   func audio() throws {
     let audio = PatternAudio().audio(from: Int64(Self.time) * 48, count: 120_000).samples
     // The next full seconds are 877 and 1,877 ms after the start: 1,795,280,401 and 402 are 17 and 18 modulo 256.
