@@ -9,7 +9,7 @@ struct OfferQueue {
   static let interval = Duration.milliseconds(50)
 
   private var participants: [ParticipantID: SignalledParticipant] = [:]
-  /// The order of the participants; some of these have been removed.
+  /// The order of the participants.
   private var order: [ParticipantID] = []
   private var sentInInterval = 0
   private var intervalEnd: MonotonicInstant?

@@ -44,7 +44,7 @@ public final class RoomSession: Sendable {
     try await client.connect(waiting: limit)
   }
 
-  /// Runs the session until the peer is closed, then leaves the room.
+  /// Runs the session until the peer is closed, then leaves the room. For one call.
   ///
   /// If the task is cancelled, the peer is closed and the room is left, but the last events are not handled; ``leave(because:)``
   /// hands them all over.
@@ -69,7 +69,7 @@ public final class RoomSession: Sendable {
     let (inputs, buffer) = EventBuffer<Input>.make(limit: Self.inputLimit)
     let readers = [Task { await readSignalling(into: buffer) }, Task { await readConnections(into: buffer) }]
     let timer = DeadlineTimer { await buffer.deliver(.deadline) }
-    var state = RoomState(client.capabilities)
+    var state = RoomState(client.capabilities, endsIfNotAdmitted: policy.endsIfNotAdmitted)
     var end = RoomEndReason.left
     for await input in inputs {
       let actions: [RoomState.Action]
@@ -110,10 +110,14 @@ public final class RoomSession: Sendable {
       timer.set(state.deadline)
     }
     timer.set(nil)
+    if !Task.isCancelled {
+      for case .end(let reason) in state.signallingEnded() { await handle(.ended(reason)) }
+    }
     // After a cancellation the peer is still open.
     await peer.close(reason: "The session was cancelled.")
     for reader in readers { reader.cancel() }
-    await client.leave()
+    // Also in a cancelled task, the server is told before this returns.
+    await Task { [client] in await client.leave() }.value
     return end
   }
 

@@ -63,6 +63,8 @@ package struct RoomState: Sendable {
   package static let silenceLimit = Duration.seconds(4)
 
   private let capabilities: SignallingCapabilities
+  /// Whether a connection that is lost before we have joined ends the stay.
+  private let endsIfNotAdmitted: Bool
   private var ownID: ParticipantID?
   private var hasEnded = false
   private var participants: [ParticipantID: Participant] = [:]
@@ -72,8 +74,9 @@ package struct RoomState: Sendable {
   /// When to give up media servers whose paths are silent.
   private var silences: [ParticipantID: MonotonicInstant] = [:]
 
-  package init(_ capabilities: SignallingCapabilities) {
+  package init(_ capabilities: SignallingCapabilities, endsIfNotAdmitted: Bool = true) {
     self.capabilities = capabilities
+    self.endsIfNotAdmitted = endsIfNotAdmitted
   }
 
   /// The number of participants of which something is stored.
@@ -93,7 +96,8 @@ package struct RoomState: Sendable {
     case .participantLeft(let id, let isRejoinVerified): return left(id, isRejoinVerified: isRejoinVerified)
     case .message(let message, let id): return received(message, from: id)
     case .iceServers(let servers): return [.use(servers)]
-    case .connectionLost(let reason, _): return ownID == nil ? end(.notAdmitted(reason)) : []
+    case .connectionLost(let reason, _):
+      return ownID == nil && endsIfNotAdmitted ? end(.notAdmitted(reason)) : []
     case .rejected(let reason): return end(ownID == nil ? .notAdmitted(reason) : .rejected(reason))
     case .closed(let reason): return end(ownID == nil ? .notAdmitted(reason) : .closed(reason))
     }
@@ -154,9 +158,11 @@ package struct RoomState: Sendable {
     ownID = id
     var actions: [Action] = [.identify(id)]
     let present = Set(others.map(\.id))
-    for absent in participants.keys.sorted() where !present.contains(absent) {
-      if isBeingEstablished(absent) { actions.append(.participantLeft(absent, isRejoinVerified: true)) }
-      forget(absent)
+    if capabilities.announcesLostParticipants {
+      for absent in participants.keys.sorted() where !present.contains(absent) {
+        if isBeingEstablished(absent) { actions.append(.participantLeft(absent, isRejoinVerified: true)) }
+        forget(absent)
+      }
     }
     for other in others {
       guard other.offerer == .local, let known = participants[other.id], known.isCalled, !offers.contains(other.id)
@@ -166,8 +172,8 @@ package struct RoomState: Sendable {
       }
       change(other.id) { $0.announcement = other }
       // The others have seen our old id leave: what is established continues as long as its media arrives, and when it ends, we
-      // call them again. Of the same id, they have seen us leave as well, and forgotten what was agreed but not established.
-      if isSomeoneElse || (known.hasAnswered || known.isAnswered) && !known.isConnected {
+      // call them again.
+      if isSomeoneElse || mayBeForgotten(known) {
         change(other.id) { $0.nextCall = other }
         actions.append(.participantLeft(other.id, isRejoinVerified: true))
       } else {
@@ -176,6 +182,11 @@ package struct RoomState: Sendable {
       }
     }
     return actions + offersDue(now: now)
+  }
+
+  /// Whether the other side has seen us leave, and ended a call that was agreed but not established.
+  private func mayBeForgotten(_ known: Participant) -> Bool {
+    capabilities.announcesLostParticipants && (known.hasAnswered || known.isAnswered) && !known.isConnected
   }
 
   /// Whether there is a connection that is not established yet.
@@ -187,7 +198,11 @@ package struct RoomState: Sendable {
   /// Stores what the signalling says of a participant, and queues our offer to them.
   private mutating func announced(_ participant: SignalledParticipant) -> [Action] {
     change(participant.id) { $0.announcement = participant }
-    guard participant.offerer == .local else { return [.call(participant)] }
+    if participants[participant.id] == nil { return [] }
+    guard participant.offerer == .local else {
+      _ = offers.remove(participant.id)
+      return [.call(participant)]
+    }
     change(participant.id) { $0.isCalled = true }
     offers.add(participant)
     return []
@@ -243,7 +258,9 @@ package struct RoomState: Sendable {
     if hasEnded { return actions }
     if let nextCall = known.nextCall, !reason.isReplaced {
       actions += announced(nextCall) + offersDue(now: now)
-    } else if reason.cause == .connectionLost || reason.cause == .failed, expectsOffer(id) || known.isAgreedInVain {
+    } else if reason.cause == .connectionLost || reason.cause == .failed,
+      expectsOffer(id) || capabilities.announcesLostParticipants && known.isAgreedInVain
+    {
       nextOffers[id] = now + Self.offerInterval
     }
     return actions

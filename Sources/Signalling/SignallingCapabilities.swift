@@ -1,5 +1,5 @@
 /// What a signalling system can do, and what it expects of a program. The defaults are those of SkyRTC, apart from its data
-/// channel.
+/// channel and ``announcesLostParticipants``.
 ///
 /// ```swift
 /// if !client.capabilities.tricklesCandidates { await peer.gatheringEnded(within: .seconds(1)) }
@@ -21,6 +21,9 @@ public struct SignallingCapabilities: Sendable, Hashable {
   /// Whether the system itself reports that a media server has ended a connection. A media server that sends nothing is then
   /// not given up early, because an ICE restart may continue the connection.
   public var reportsEndedConnections = false
+  /// Whether the server tells the others that we have left when our connection to it is lost, and tells us the same of them. They
+  /// then end calls that are not established, so such a call begins again after we have joined again.
+  public var announcesLostParticipants = false
   /// Whether users have names for people, in ``SignalledParticipant/name``.
   public var namesUsers = false
 

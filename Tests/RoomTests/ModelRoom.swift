@@ -25,7 +25,13 @@ struct ModelRoom {
   }
 
   struct Member {
-    var state = RoomState(SignallingCapabilities())
+    private static let capabilities = {
+      var capabilities = SignallingCapabilities()
+      capabilities.announcesLostParticipants = true
+      return capabilities
+    }()
+
+    var state = RoomState(Member.capabilities)
     /// The id by which the server knows the member; nil while the connection to the server is lost.
     var id: ParticipantID?
     /// The id that the member knows itself by.

@@ -11,6 +11,7 @@ struct RoomStateTests {
 
   private func room(_ change: (inout SignallingCapabilities) -> Void = { _ in }) -> RoomState {
     var capabilities = SignallingCapabilities()
+    capabilities.announcesLostParticipants = true
     change(&capabilities)
     return RoomState(capabilities)
   }
@@ -83,6 +84,29 @@ struct RoomStateTests {
     #expect(answer == [.send(.answer("v=0"), to: all[0].id)])
     #expect(again == [.identify(ParticipantID("me")), .participantLeft(all[0].id, isRejoinVerified: true)])
     #expect(next == [.hangUp(all[0].id), .call(all[0])])
+  }
+
+  @Test("where nobody is told that we lost the server, calls that are being established go on")
+  func unannounced() {
+    var room = room { $0.announcesLostParticipants = false }
+    let all = others(2)
+    _ = room.received(joined("me", all), now: start)
+    _ = room.received(.message(.answer("v=0"), from: all[0].id), now: start)
+    _ = room.received(.signal(.answer("v=0")), of: all[1].id, now: start)
+    let again = room.received(joined("me", all), now: start)
+    let empty = room.received(joined("me", []), now: start)
+    #expect(again == [.identify(ParticipantID("me")), .repeatOffer(all[0].id), .repeatOffer(all[1].id)])
+    #expect(empty == [.identify(ParticipantID("me"))])
+    let failed = room.received(.ended(CloseReason(.failed, "")), of: all[1].id, now: start)
+    #expect(failed == [.hangUp(all[1].id)] && room.deadline == nil)
+  }
+
+  @Test("a stay need not end because the server was lost before the first join")
+  func admission() {
+    var room = RoomState(SignallingCapabilities(), endsIfNotAdmitted: false)
+    let lost = room.received(.connectionLost(reason: "Full.", retryAfter: .seconds(1)), now: start)
+    let joined = room.received(joined("me", []), now: start)
+    #expect(lost == [] && joined == [.identify(ParticipantID("me"))])
   }
 
   @Test("somebody whom we are to offer to, and whose offer we answered in vain, is offered to")

@@ -18,7 +18,7 @@ struct SignallingCapabilitiesTests {
     #expect(capabilities.tricklesCandidates && capabilities.restartsICE && capabilities.assignsICEServers)
     #expect(capabilities.dataChannels == SignallingCapabilities.DataChannels(labels: [], opensWhenAnswering: false))
     #expect(!capabilities.requiresHangUpWhenClosedByParticipant && !capabilities.reportsEndedConnections)
-    #expect(!capabilities.namesUsers)
+    #expect(!capabilities.namesUsers && !capabilities.announcesLostParticipants)
   }
 
   @Test("calls carry data channels unless a system has none")

@@ -211,11 +211,13 @@ final class PeerDriver {
   func announce(_ participant: SignalledParticipant) { demultiplexer.announce(participant) }
 
   func offer(to participant: ParticipantID) {
+    if isClosing { return }
     SRTPSession.startLibrary()
     turn { $0.offer(to: participant, now: $1) }
   }
 
   func received(_ message: SignallingMessage, from participant: ParticipantID) {
+    if isClosing { return }
     SRTPSession.startLibrary()
     turn { $0.received(message, from: participant, now: $1) }
   }

@@ -48,6 +48,7 @@ public final class SkyRTCClient: SignallingClient {
     var capabilities = SignallingCapabilities()
     // Pages create the channel with the label `undefined`, which a browser turns into this text.
     capabilities.dataChannels = .init(labels: ["undefined"])
+    capabilities.announcesLostParticipants = true
     return capabilities
   }()
 
