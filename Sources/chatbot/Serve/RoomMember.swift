@@ -40,6 +40,8 @@ final class RoomMember: Sendable {
     configuration.mediaSinks = [FrameSink(receive: handlers.frame)]
     let publisher = sending.isEmpty ? nil : OwnPublisher(access.publishers)
     var policy = RoomPolicy()
+    // A room that is full may not be so later.
+    policy.endsIfNotAdmitted = false
     policy.filter = { event in
       guard let publisher else { return event }
       if case .joined(let id, _) = event { publisher.replaceID(by: id) }
