@@ -24,7 +24,10 @@ struct LoadPublisher: Sendable {
     self.probe = probe
     self.log = log
     var policy = RoomPolicy()
-    policy.filter = { await publisherRegistry.filter($0, of: index) }
+    policy.filter = { event in
+      if case .joined = event { publisherGroup.note(index) { $0.joined(now: .now) } }
+      return await publisherRegistry.filter(event, of: index)
+    }
     session = RoomSession(client: client, peer: peer, policy: policy)
   }
 
@@ -80,9 +83,10 @@ struct LoadPublisher: Sendable {
   private func received(_ event: SignallingEvent) {
     switch event {
     case .joined(let you, let others):
-      publisherGroup.note(index) { $0.joined(now: .now) }
       log.debug("joined", metadata: ["publisher": "\(index)", "user": "\(you)", "called": "\(others.count)"])
     case .connectionLost(let reason, _):
+      // Before we have joined, it ends the session.
+      guard publisherGroup.note(index, { $0.hasJoined }) else { break }
       log.warning("server lost, calls continue", metadata: ["publisher": "\(index)", "reason": "\(reason)"])
     case .participantJoined, .participantLeft, .message, .iceServers, .rejected, .closed:
       break
