@@ -31,8 +31,17 @@ struct LoadPublisher: Sendable {
     session = RoomSession(client: client, peer: peer, policy: policy)
   }
 
-  /// Joins the room and stays until it is closed or the server refuses the join.
+  /// Joins the room and stays until it is closed or the server refuses the join. If the task is cancelled, it leaves in order.
   func run() async {
+    let stay = Task { await joinAndStay() }
+    await withTaskCancellationHandler {
+      await stay.value
+    } onCancel: {
+      Task { await leave() }
+    }
+  }
+
+  private func joinAndStay() async {
     publisherGroup.note(index) { $0.starts(now: .now) }
     publisherRegistry.begins(index)
     do {
