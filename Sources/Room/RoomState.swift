@@ -54,7 +54,7 @@ package struct RoomState: Sendable {
     var isNeeded: Bool { announcement != nil || isCalled || nextCall != nil }
   }
 
-  /// The number of participants of which something is stored. Of further ones only messages are passed on.
+  /// The number of participants of which something is stored. Further ones are not called; their messages are passed on.
   package static let maximumParticipants = 4_096
   /// The wait before a new offer to a media server whose connection was lost.
   package static let offerInterval = Duration.seconds(1)
@@ -226,7 +226,7 @@ package struct RoomState: Sendable {
 
   private mutating func received(_ message: SignallingMessage, from id: ParticipantID) -> [Action] {
     if case .answer = message, participants[id] != nil { change(id) { $0.isAnswered = true } }
-    // Whoever offers first need not be offered to.
+    // Somebody who offers first need not be offered to.
     guard case .offer = message, var participant = offers.remove(id) else { return [.receive(message, from: id)] }
     participant.offerer = .remote
     return [.call(participant), .receive(message, from: id)]
