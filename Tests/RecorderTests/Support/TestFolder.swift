@@ -38,6 +38,8 @@ final class TestFolder {
     configuration.segment = segment
     configuration.memoryLimit = memoryLimit ?? configuration.memoryLimit
     configuration.usesSystemClock = false
+    configuration.session = RecordingSession(
+      clock: WallClock(moment: Script.beginning, secondsSince1970: Self.wallClock))
     return try RoomRecorder(configuration, disk: disk)
   }
 
