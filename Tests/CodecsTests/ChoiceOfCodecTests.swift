@@ -1,7 +1,6 @@
+import Codecs
 import Media
 import Testing
-
-@testable import Codecs
 
 @Suite("The choice of a decoder and an encoder by codec")
 struct ChoiceOfCodecTests {

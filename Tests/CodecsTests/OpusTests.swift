@@ -1,9 +1,8 @@
 import Bitstream
+import Codecs
 import Foundation
 import NIOCore
 import Testing
-
-@testable import Codecs
 
 @Suite("Opus")
 struct OpusTests {

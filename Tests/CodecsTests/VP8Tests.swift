@@ -1,9 +1,8 @@
+import Codecs
 import Media
 import NIOCore
 import TestSupport
 import Testing
-
-@testable import Codecs
 
 @Suite("VP8")
 struct VP8Tests {

@@ -1,11 +1,10 @@
 import Bitstream
+import Codecs
 import Foundation
 import Media
 import NIOCore
 import TestSupport
 import Testing
-
-@testable import Codecs
 
 @Suite("VP9")
 struct VP9Tests {

@@ -1,8 +1,7 @@
+import Codecs
 import Media
 import TestSupport
 import Testing
-
-@testable import Codecs
 
 @Suite("Uncompressed frames")
 struct VideoFrameTests {

@@ -1,6 +1,5 @@
+import Media
 import Testing
-
-@testable import Media
 
 @Suite("Token bucket")
 struct TokenBucketTests {

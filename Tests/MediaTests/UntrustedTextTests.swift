@@ -1,7 +1,6 @@
+import Media
 import TestSupport
 import Testing
-
-@testable import Media
 
 @Suite("Text from outside")
 struct UntrustedTextTests {

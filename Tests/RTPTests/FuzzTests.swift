@@ -1,9 +1,8 @@
 import Bitstream
 import NIOCore
+import RTP
 import TestSupport
 import Testing
-
-@testable import RTP
 
 /// No input causes a trap, and parsed values can be written and parsed again.
 @Suite("Parsers with arbitrary bytes")

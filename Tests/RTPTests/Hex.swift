@@ -1,8 +1,7 @@
 import Bitstream
 import NIOCore
+import RTP
 import Testing
-
-@testable import RTP
 
 /// Returns the bytes of hexadecimal text; other characters are ignored.
 func bytes(_ text: String) -> ByteBuffer {

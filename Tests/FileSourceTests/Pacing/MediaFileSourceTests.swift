@@ -1,10 +1,9 @@
+import FileSource
 import Foundation
 import Media
 import NIOCore
 import TestSupport
 import Testing
-
-@testable import FileSource
 
 @Suite("A file as a live source")
 struct MediaFileSourceTests {

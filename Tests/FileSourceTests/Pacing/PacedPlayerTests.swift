@@ -1,8 +1,7 @@
+import FileSource
 import Media
 import NIOCore
 import Testing
-
-@testable import FileSource
 
 /// A synthetic file, played with a manual clock.
 private struct Bench {

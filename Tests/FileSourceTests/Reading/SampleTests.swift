@@ -1,10 +1,9 @@
+import FileSource
 import Foundation
 import Media
 import NIOCore
 import TestSupport
 import Testing
-
-@testable import FileSource
 
 @Suite("samples/test.webm")
 struct SampleTests {

@@ -1,6 +1,5 @@
+import LiveSource
 import Testing
-
-@testable import LiveSource
 
 @Suite("Bitrate allocation")
 struct BitrateAllocationTests {

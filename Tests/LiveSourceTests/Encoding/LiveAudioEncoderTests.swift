@@ -1,12 +1,11 @@
 import Bitstream
 import Codecs
+import LiveSource
 import Media
 import NIOCore
 import Pattern
 import TestSupport
 import Testing
-
-@testable import LiveSource
 
 @Suite("The live audio encoder")
 struct LiveAudioEncoderTests {

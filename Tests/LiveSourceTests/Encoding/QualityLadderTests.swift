@@ -1,8 +1,7 @@
+import LiveSource
 import Media
 import TestSupport
 import Testing
-
-@testable import LiveSource
 
 @Suite("The quality ladder")
 struct QualityLadderTests {

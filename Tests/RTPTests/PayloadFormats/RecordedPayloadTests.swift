@@ -1,8 +1,8 @@
+import RTP
 import TestSupport
 import Testing
 
 @testable import Bitstream
-@testable import RTP
 
 @Suite("Payloads of recorded packets")
 struct RecordedPayloadTests {

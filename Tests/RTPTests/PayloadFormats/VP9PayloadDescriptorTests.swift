@@ -1,9 +1,8 @@
 import Bitstream
 import NIOCore
+import RTP
 import TestSupport
 import Testing
-
-@testable import RTP
 
 @Suite("VP9 payload descriptor")
 struct VP9PayloadDescriptorTests {

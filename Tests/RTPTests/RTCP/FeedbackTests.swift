@@ -1,8 +1,7 @@
 import NIOCore
+import RTP
 import TestSupport
 import Testing
-
-@testable import RTP
 
 @Suite("Feedback: NACK, PLI, FIR and REMB")
 struct FeedbackTests {

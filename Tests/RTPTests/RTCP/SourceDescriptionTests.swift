@@ -1,8 +1,7 @@
 import Bitstream
 import NIOCore
+import RTP
 import Testing
-
-@testable import RTP
 
 @Suite("Source descriptions and goodbyes")
 struct SourceDescriptionTests {

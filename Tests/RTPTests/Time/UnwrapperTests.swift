@@ -1,7 +1,6 @@
+import RTP
 import TestSupport
 import Testing
-
-@testable import RTP
 
 @Suite("Unwrapping of sequence numbers")
 struct UnwrapperTests {

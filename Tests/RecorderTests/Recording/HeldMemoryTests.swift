@@ -1,9 +1,8 @@
 import Media
 import NIOCore
+import Recorder
 import TestSupport
 import Testing
-
-@testable import Recorder
 
 /// The effect on others of participants who send much media and no sender reports, which would align audio and video.
 @Suite("Frames that wait for sender reports")

@@ -1,6 +1,5 @@
 import Media
-
-@testable import Recorder
+import Recorder
 
 extension Script {
   /// Returns the same call, but with two packets and one frame lost before every tenth frame of a track, and with the

@@ -1,10 +1,9 @@
 import Foundation
 import Media
 import NIOCore
+import Recorder
 import TestSupport
 import Testing
-
-@testable import Recorder
 
 /// A call with small frames, cheap enough for tests that need many of them, and helpers to inspect its recording.
 enum SmallCall {
