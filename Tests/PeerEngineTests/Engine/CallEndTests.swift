@@ -2,7 +2,6 @@ import Foundation
 import ICE
 import Media
 import NIOCore
-import NIOPosix
 import PeerEngineTestSupport
 import RTP
 import TestSupport
