@@ -125,7 +125,7 @@ struct OggOpusWriter {
   /// - Returns: the pages that became full.
   private mutating func fillGap(to position: Int64) -> [ByteBuffer] {
     let gap = position - granule
-    guard gap >= OpusGap.shortest, let lastFirstByte else { return [] }
+    guard gap >= OpusGap.shortestFrame, let lastFirstByte else { return [] }
     var pages: [ByteBuffer] = []
     var begin = granule
     for packet in OpusGap.packets(filling: gap, after: lastFirstByte) {

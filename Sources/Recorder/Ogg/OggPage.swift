@@ -6,7 +6,7 @@ struct OggPage: Sendable, Hashable {
   /// The fixed part of a page's header.
   static let headerLength = 27
   /// The maximum length: a header with all its lacing values, and 255 segments of 255 bytes.
-  static let longest = headerLength + 255 + 255 * 255
+  static let maximumLength = headerLength + 255 + 255 * 255
 
   /// The whole page; its reader index is 0.
   private(set) var bytes: ByteBuffer

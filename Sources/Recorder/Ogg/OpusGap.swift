@@ -9,7 +9,7 @@ import NIOCore
 /// fades out and silence follows. They cost about 30 bytes a second.
 enum OpusGap {
   /// The shortest frame, 2.5 ms, in ticks of 48 kHz.
-  static let shortest: Int64 = 120
+  static let shortestFrame: Int64 = 120
 
   struct Packet: Sendable, Hashable {
     let payload: ByteBuffer
@@ -36,7 +36,7 @@ enum OpusGap {
       left -= count * 960
     }
     let celt = shortFrames(of: configuration)
-    for (configuration, length) in [(ten, 480), (celt + 1, 240), (celt, shortest)] as [(UInt8, Int64)]
+    for (configuration, length) in [(ten, 480), (celt + 1, 240), (celt, shortestFrame)] as [(UInt8, Int64)]
     where left >= length {
       packets.append(packet(configuration << 3 | stereo, nil, duration: length))
       left -= length

@@ -21,7 +21,7 @@ struct LossConcealment: Sendable {
   }
 
   /// The maximum length that is repaired of one gap; the rest stays a gap.
-  static let longest = Duration.seconds(5)
+  static let maximumDuration = Duration.seconds(5)
   /// The number of packets that are kept to prime a decoder.
   static let memory = 8
 
@@ -44,10 +44,12 @@ struct LossConcealment: Sendable {
   /// Returns replacements, in order, for the packets lost between the previous packet and this one; empty when none
   /// were lost.
   ///
-  /// - Parameter limit: the maximum length to generate; never more than ``longest``.
-  mutating func take(_ frame: EncodedFrame, shape: OpusPacket, limit: Duration = Self.longest) -> [Piece] {
+  /// - Parameter limit: the maximum length to generate; never more than ``maximumDuration``.
+  mutating func take(_ frame: EncodedFrame, shape: OpusPacket, limit: Duration = Self.maximumDuration) -> [Piece] {
     let pieces =
-      plan(before: frame, shape: shape, limit: min(limit, Self.longest)).flatMap { try? make($0, before: frame) } ?? []
+      plan(before: frame, shape: shape, limit: min(limit, Self.maximumDuration)).flatMap {
+        try? make($0, before: frame)
+      } ?? []
     for piece in pieces {
       switch piece.kind {
       case .corrected: corrected += 1

@@ -5,7 +5,7 @@ import Media
 struct StreamEndTracker: Sendable {
   /// A track without frames for less than this was not away: frames that were sent before the description still arrive, and a
   /// renegotiation can leave a stream out for a moment.
-  private static let shortestPause = Duration.seconds(1)
+  private static let minimumPause = Duration.seconds(1)
 
   private var isDescribed = true
   /// When the last description without the stream came.
@@ -34,7 +34,7 @@ struct StreamEndTracker: Sendable {
     lastArrival[kind] = frame.arrived
     guard paused[kind] == true, let before, let ended else { return frame.gap }
     if isDescribed { paused[kind] = false }
-    guard frame.arrived - max(before, ended) > Self.shortestPause else { return frame.gap }
+    guard frame.arrived - max(before, ended) > Self.minimumPause else { return frame.gap }
     // What the recorder itself dropped is not missing because of the sender.
     if let gap = frame.gap, gap.reason.isOfRecorder { return gap }
     return MediaGap(

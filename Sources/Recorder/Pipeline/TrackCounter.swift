@@ -7,9 +7,9 @@ struct TrackCounter: Sendable {
   private static let maximumList = 1_000
   /// An audio gap without a known reason is listed when it is longer than this, since a sender's timestamps may be
   /// slightly off.
-  static let shortestSilence = Duration.milliseconds(60)
+  static let minimumSilence = Duration.milliseconds(60)
   /// The same for video, whose frame interval is up to the sender.
-  static let shortestPause = Duration.seconds(1)
+  static let minimumPause = Duration.seconds(1)
 
   private var track: RecordingManifest.Track
   private var log = GapLog()
@@ -139,9 +139,9 @@ struct TrackCounter: Sendable {
         log.add(gap, start: begin, duration: hole, repaired: min(repaired, hole))
       }
     } else if timestamped.frame.codec.kind == .audio {
-      guard hole > Self.shortestSilence else { return }
+      guard hole > Self.minimumSilence else { return }
       log.add(MediaGap(wasSilent ? .dtx : .senderPaused), start: begin, duration: hole)
-    } else if hole > max(Self.shortestPause, frameDuration * 3) {
+    } else if hole > max(Self.minimumPause, frameDuration * 3) {
       log.add(MediaGap(.senderPaused), start: begin, duration: hole)
     }
   }

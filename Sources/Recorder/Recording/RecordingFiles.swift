@@ -160,7 +160,7 @@ final class RecordingFiles {
       lateAudio[last].ogg = nil
     }
     while !lateAudio.isEmpty { endLateAudio(now: now) }
-    if let ogg, !abandoned.contains(ogg.file.name), end - ogg.start - ogg.duration > TrackCounter.shortestSilence {
+    if let ogg, !abandoned.contains(ogg.file.name), end - ogg.start - ogg.duration > TrackCounter.minimumSilence {
       ogg.fill(to: end)
     }
     for file in [trailing, webM, ogg] as [(any OutputContainer)?] { if let file { self.end(file, now: now) } }

@@ -29,7 +29,7 @@ extension ByteBuffer {
 /// The id and size of an element in a file (RFC 8794, 5 and 6).
 struct EBMLElementHeader: Sendable, Hashable {
   /// The maximum length: an id of four bytes and a size of eight.
-  static let longest = 12
+  static let maximumLength = 12
 
   let identifier: UInt32
   /// The number of content bytes; nil for “unknown”.

@@ -90,7 +90,7 @@ struct OggRepair {
 
   private static func page(of source: any ByteSource, at offset: Int64) throws(RoomRecorder.StorageError) -> OggPage? {
     guard offset < source.size else { return nil }
-    return OggPage(parsing: try source.read(at: offset, count: OggPage.longest))
+    return OggPage(parsing: try source.read(at: offset, count: OggPage.maximumLength))
   }
 
   /// Returns the offset of the next complete page that matches.

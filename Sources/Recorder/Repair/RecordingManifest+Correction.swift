@@ -38,7 +38,7 @@ extension RecordingManifest {
 
 extension RecordingManifest.Track {
   /// A shorter difference at the end is no gap, because the duration of a last frame is a guess.
-  private static let shortestGap = 0.1
+  private static let minimumGap = 0.1
 
   fileprivate mutating func correct(to written: WrittenFrameCounts) {
     if written.frames == frames, keyframes == nil || keyframes == written.keyframes { return }
@@ -56,7 +56,7 @@ extension RecordingManifest.Track {
     if keyframes != nil { keyframes = written.keyframes }
     duration = ((writtenEnd - start) * 1_000).rounded() / 1_000
     let rest = ((claimed.end - writtenEnd) * 1_000).rounded() / 1_000
-    guard claimed.frames > frames, rest > Self.shortestGap else { return }
+    guard claimed.frames > frames, rest > Self.minimumGap else { return }
     add(
       RecordingManifest.Gap(
         reason: known?.reason ?? MediaGap.Reason.diskStalled.rawValue, start: writtenEnd, duration: rest,

@@ -35,11 +35,11 @@ extension RoomRecorder {
 
 extension RecordingManifest {
   /// The maximum size of a manifest, whose lists are bounded.
-  private static let largest: Int64 = 16 << 20
+  private static let maximumManifestSize: Int64 = 16 << 20
 
   /// Reads a manifest from its file; nil when it is not one.
   static func read(_ file: OpenRecording) throws(RoomRecorder.StorageError) -> RecordingManifest? {
-    guard file.size > 1, file.size <= largest else { return nil }
+    guard file.size > 1, file.size <= maximumManifestSize else { return nil }
     let bytes = try file.read(at: 0, count: Int(file.size))
     return try? RecordingManifest(parsing: Array(bytes.readableBytesView))
   }

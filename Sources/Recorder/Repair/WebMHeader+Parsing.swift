@@ -12,11 +12,11 @@ extension WebMHeader {
   }
 
   /// The maximum length of a header; longer than any that this program ever wrote.
-  static let longest: Int64 = 4_096
+  static let maximumLength: Int64 = 4_096
 
   /// Parses the header of a file that this program wrote; nil for any other file.
   ///
-  /// - Parameter bytes: the file's first bytes, ``longest`` of them if the file is long enough.
+  /// - Parameter bytes: the file's first bytes, ``maximumLength`` of them if the file is long enough.
   static func find(in bytes: ByteBuffer) -> Found? {
     var all = EBMLReader(bytes)
     guard
@@ -39,7 +39,7 @@ extension WebMHeader {
       found.length += Int64(head.length + element.readableBytes)
     }
     // A single byte cannot be filled by a void element.
-    let canBeReplaced = (length...longest).contains(found.length) && found.length != length + 1
+    let canBeReplaced = (length...maximumLength).contains(found.length) && found.length != length + 1
     return isOurs && isKnown && canBeReplaced ? found : nil
   }
 

@@ -39,14 +39,16 @@ struct WebMRepair {
   static func writtenFrames(
     in source: any ByteSource
   ) throws(RoomRecorder.StorageError) -> (frames: WrittenFrameCounts, codec: Codec?)? {
-    guard let found = WebMHeader.find(in: try source.read(at: 0, count: Int(WebMHeader.longest))) else { return nil }
+    guard let found = WebMHeader.find(in: try source.read(at: 0, count: Int(WebMHeader.maximumLength))) else {
+      return nil
+    }
     var repair = WebMRepair(source)
     try repair.readClusters(from: found.length)
     return (repair.writtenFrames, found.header.video?.codec)
   }
 
   private mutating func examine() throws(RoomRecorder.StorageError) -> RepairAnalysis {
-    guard let found = WebMHeader.find(in: try source.read(at: 0, count: Int(WebMHeader.longest))) else {
+    guard let found = WebMHeader.find(in: try source.read(at: 0, count: Int(WebMHeader.maximumLength))) else {
       return .refused("is a WebM file, but not a recording of this program")
     }
     if let duration = found.header.duration, found.segmentSize == source.size - WebMHeader.segmentStart {
@@ -249,7 +251,7 @@ struct WebMRepair {
 
   private func head(at offset: Int64) throws(RoomRecorder.StorageError) -> EBMLElementHeader? {
     guard offset < source.size else { return nil }
-    return EBMLElementHeader(parsing: try source.read(at: offset, count: EBMLElementHeader.longest))
+    return EBMLElementHeader(parsing: try source.read(at: offset, count: EBMLElementHeader.maximumLength))
   }
 
   /// Returns writes that put a smaller size into a size field of the same length: byte by byte, the last byte first, so

@@ -6,7 +6,7 @@ internal import Media
 /// is never empty, hidden, similar to an option or reserved by other systems, and is at most 100 bytes long, so that it
 /// fits into the limits of file systems with an extension and a number.
 struct SafeFileName: Sendable, Hashable, CustomStringConvertible {
-  static let longest = 100
+  static let maximumLength = 100
 
   let description: String
 
@@ -17,7 +17,7 @@ struct SafeFileName: Sendable, Hashable, CustomStringConvertible {
     for scalar in text.unicodeScalars {
       let kept = Self.isKept(scalar) ? Character(scalar) : "_"
       bytes += String(kept).utf8.count
-      if bytes > Self.longest { break }
+      if bytes > Self.maximumLength { break }
       name.append(kept)
     }
     if let first = name.first, first == "." || first == "-" { name = "_" + name.dropFirst() }

@@ -27,9 +27,9 @@ struct ClockValidator: Sendable {
   }
 
   static let fewestFrames = 10
-  static let shortestWindow = Duration.milliseconds(500)
+  static let minimumWindow = Duration.milliseconds(500)
   /// A sequence of frames closer than this was not captured by a camera: more than 250 frames a second.
-  static let shortestVideoFrame = Duration.milliseconds(4)
+  static let minimumFrameDuration = Duration.milliseconds(4)
   /// How far the clock must be behind or ahead of the arrivals before its speed alone is evidence against it. A network
   /// queue that fills up can slow the arrivals down, but packets hardly ever arrive faster than they were sent.
   static let lateEnough = Duration.seconds(2)
@@ -72,10 +72,10 @@ struct ClockValidator: Sendable {
       window.length += length
       if step.media < length * 0.95 { window.impossible += 1 }
       compare(step, with: length)
-    } else if step.media < Self.shortestVideoFrame {
+    } else if step.media < Self.minimumFrameDuration {
       window.impossible += 1
     }
-    let isLong = window.arrival >= Self.shortestWindow || window.length >= Self.shortestWindow
+    let isLong = window.arrival >= Self.minimumWindow || window.length >= Self.minimumWindow
     guard window.frames >= Self.fewestFrames, isLong else { return .undecided }
     defer { window = Window() }
     return judge(surprise: surprise)

@@ -9,7 +9,7 @@ import Media
 /// - time: what the network delayed catches up, and within moments if it arrives in one burst.
 struct StandstillDetector: Sendable {
   /// The least lateness that is noticed, if arrivals are regular.
-  static let shortest = Duration.milliseconds(30)
+  static let minimumLateness = Duration.milliseconds(30)
   /// Frames whose lateness differs from the mean by less than this, times the mean difference, may be so by chance.
   private static let spreadFactor = 5
   /// The time over which the means are formed.
@@ -17,7 +17,7 @@ struct StandstillDetector: Sendable {
   /// A pause in the arrivals that is evidence by itself.
   static let longPause = Duration.milliseconds(550)
   /// No network delays packets for longer than this.
-  static let longestDelay = Duration.seconds(15)
+  static let maximumDelay = Duration.seconds(15)
   /// How long to observe audio before it is decided: a few packets, or packets for some time if there are few.
   static let observation = Duration.milliseconds(240)
   static let fewestPackets = 12
@@ -26,7 +26,7 @@ struct StandstillDetector: Sendable {
   /// How long audio waits for the decision before it is written.
   static let hold = Duration.milliseconds(400)
   /// Lateness that lasts for this long is the network's.
-  static let longest = Duration.seconds(30)
+  static let maximumLateness = Duration.seconds(30)
   /// The length of the steps in which lateness is compared with itself, and how many must agree: of video whose network
   /// delay is known, and of a track of which nothing else is known.
   private static let step = Duration.milliseconds(500)
@@ -87,7 +87,7 @@ struct StandstillDetector: Sendable {
   ///   - lateness: how much later than the fastest ones it arrived.
   ///   - pause: how much more time passed since the frame before it arrived than its media clock counted.
   mutating func add(_ entry: TrackTimeline.Entry, lateness: Duration, pause: Duration) {
-    let threshold = late?.threshold ?? max(Self.shortest, spread.difference * Self.spreadFactor)
+    let threshold = late?.threshold ?? max(Self.minimumLateness, spread.difference * Self.spreadFactor)
     let spreadBefore = spread
     spread.add(lateness, at: entry.arrival)
     guard lateness > threshold else {

@@ -14,11 +14,11 @@ extension TrackTimeline {
     if unconfirmed != nil { confirmReport() }
     if found != nil { return }
     guard let late = detector.late else { return }
-    if pause > StandstillDetector.longestDelay {
+    if pause > StandstillDetector.maximumDelay {
       stoodStill(for: min(lateness, pause), frames: 1, since: entry.arrival)
     } else if let length = detector.standstill(at: entry, other: other) {
       stoodStill(for: length, frames: late.frames, since: late.since)
-    } else if entry.arrival - late.since > StandstillDetector.longest {
+    } else if entry.arrival - late.since > StandstillDetector.maximumLateness {
       fastest.rise(by: late.least)
       detector.end()
     }

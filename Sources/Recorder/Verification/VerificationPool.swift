@@ -14,11 +14,11 @@ final class VerificationPool: Sendable {
     var all: Int
     /// The minimum share of one participant. While less than half of `all` waits, a participant may use half of that;
     /// otherwise all participants have equal parts of the half, but at least this.
-    var leastShare: Int
+    var minimumShare: Int
 
-    init(all: Int = 16 << 20, leastShare: Int = 64 << 10) {
+    init(all: Int = 16 << 20, minimumShare: Int = 64 << 10) {
       self.all = all
-      self.leastShare = leastShare
+      self.minimumShare = minimumShare
     }
 
     /// - Parameter share: the number of pools.
@@ -60,7 +60,7 @@ final class VerificationPool: Sendable {
   func reserve(_ bytes: Int, of held: Int) -> Bool {
     let all = waiting.wrappingAdd(bytes, ordering: .relaxed).newValue
     let half = bounds.all / 2
-    let share = all <= half ? half / 2 : max(bounds.leastShare, half / max(1, participants.load(ordering: .relaxed)))
+    let share = all <= half ? half / 2 : max(bounds.minimumShare, half / max(1, participants.load(ordering: .relaxed)))
     if all <= bounds.all, held + bytes <= share { return true }
     waiting.wrappingSubtract(bytes, ordering: .relaxed)
     return false

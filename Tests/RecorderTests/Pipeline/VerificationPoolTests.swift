@@ -48,7 +48,7 @@ struct VerificationPoolTests {
 
   @Test("a participant who sends too much has a limited share of the queue, and the others lose nothing")
   func share() async throws {
-    let pool = VerificationPool(threads: 1, bounds: .init(all: 1 << 20, leastShare: 64 << 10))
+    let pool = VerificationPool(threads: 1, bounds: .init(all: 1 << 20, minimumShare: 64 << 10))
     let (greedy, modest) = (FrameVerifier(pool), FrameVerifier(pool))
     let videoFrames = try TestMedia.videoFrames(2, size: VideoSize(width: 64, height: 48), keyframeEvery: 30)
     // Keyframes with a long payload that takes no time to decode: only their waiting counts.
