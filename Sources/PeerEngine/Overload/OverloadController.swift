@@ -41,11 +41,11 @@ package struct OverloadController: Sendable {
   /// The number of intervals that are remembered. A single stall of the machine changes nothing, because the lost packets
   /// are retransmitted.
   private static let intervalCount = 4
-  private static let enough = 3
+  private static let minimumOverloadedIntervals = 3
   /// The minimum by which the share grows and falls.
   private static let step = 0.05
   /// The maximum share. Audio is always received, and at least one participant's video as well.
-  private static let largest = 0.95
+  private static let maximumShare = 0.95
   /// A thread that is busy for a larger share of its time has none to spare.
   private static let busy = 0.9
 
@@ -61,10 +61,10 @@ package struct OverloadController: Sendable {
     recent.append(load.datagramsDropped > 0 && !load.isFlood)
     if load.datagramsDropped > 0 {
       if load.isFlood { return }
-      guard recent.count(where: { $0 }) >= Self.enough || share > 0 else { return }
+      guard recent.count(where: { $0 }) >= Self.minimumOverloadedIntervals || share > 0 else { return }
       let all = Double(load.datagramsRead) + Double(load.datagramsDropped)
       let dropped = Double(load.datagramsDropped) / all
-      share = min(Self.largest, share + max(Self.step, (1 - share) * dropped))
+      share = min(Self.maximumShare, share + max(Self.step, (1 - share) * dropped))
     } else if load.busy < Self.busy {
       share = max(0, share - max(Self.step, (Self.busy - load.busy) / 2))
     }

@@ -48,7 +48,7 @@ package struct DecodabilityTracker: Sendable {
 
   /// The temporal layers of which every frame so far had the N bit, once there were enough to rule out chance.
   private struct LayerStatistics: Sendable {
-    private static let enough = 4
+    private static let minimumFrames = 4
     private var unreferenced = [0, 0, 0, 0]
 
     mutating func note(_ frame: Frame) {
@@ -60,7 +60,7 @@ package struct DecodabilityTracker: Sendable {
 
     var layers: BrokenLayers {
       var layers = BrokenLayers()
-      for layer in 1...3 where unreferenced[layer] >= Self.enough { layers.insert(UInt8(layer)) }
+      for layer in 1...3 where unreferenced[layer] >= Self.minimumFrames { layers.insert(UInt8(layer)) }
       return layers
     }
   }

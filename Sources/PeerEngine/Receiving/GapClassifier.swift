@@ -25,9 +25,9 @@ package struct GapClassifier: Sendable {
   }
 
   /// The shortest delay by a retransmission that is reported.
-  package static let shortestDelay: Duration = .milliseconds(250)
+  package static let minimumDelay: Duration = .milliseconds(250)
   /// The shortest Opus packet: audio that is skipped during silence lasts at least as long.
-  package static let shortestAudioGap: Duration = .microseconds(2_500)
+  package static let minimumAudioGap: Duration = .microseconds(2_500)
   /// The media time that audio may skip: less is caused by a sender's unsteady clock, not by a pause.
   package static let maximumAudioGap: Duration = .milliseconds(60)
   /// The media time between two video frames that is no pause: a still image needs few frames.
@@ -95,7 +95,7 @@ package struct GapClassifier: Sendable {
     let hasLoss = packetsLost > 0 || framesDropped > 0
     guard let reason = reason(before: frame, hasLoss: hasLoss) else { return nil }
     var gap = MediaGap(reason, packetsLost: packetsLost, framesDropped: framesDropped)
-    gap.delay = delay >= Self.shortestDelay ? delay : .zero
+    gap.delay = delay >= Self.minimumDelay ? delay : .zero
     if reason == .lost, packetsLost > 0 { gap.delay = max(gap.delay, now - frame.arrival) }
     return gap
   }
@@ -125,7 +125,7 @@ package struct GapClassifier: Sendable {
       return .reconnect
     }
     if let interruption, frame.arrival - interruption > Self.maximumInterruption { self.interruption = nil }
-    return delay >= Self.shortestDelay ? .recoveredLate : nil
+    return delay >= Self.minimumDelay ? .recoveredLate : nil
   }
 
   /// Returns why the sender skipped media time, if it did; no packet is missing.
@@ -133,7 +133,7 @@ package struct GapClassifier: Sendable {
     let played = MediaTime(ticks: Int64(last.duration), rate: frame.time.rate).duration
     let passed = frame.time.duration(since: last.time)
     let skipped = passed - played
-    if kind == .audio, skipped >= Self.shortestAudioGap, last.isSilence || frame.isSilence { return .dtx }
+    if kind == .audio, skipped >= Self.minimumAudioGap, last.isSilence || frame.isSilence { return .dtx }
     if skipped > (kind == .audio ? Self.maximumAudioGap : Self.maximumVideoGap) { return .senderPaused }
     let standstill = frame.arrival - last.arrival - max(.zero, passed)
     return standstill > Self.maximumStandstill ? .senderPaused : nil

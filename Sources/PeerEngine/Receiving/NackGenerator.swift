@@ -15,7 +15,7 @@ package struct NackGenerator: Sendable {
     /// Whether the sender answers NACKs; if not, missing packets are only waited for.
     package var supportsNack = true
     /// The maximum number of consecutive missing packets; a longer run is not requested at all.
-    package var longestRun = 1_000
+    package var maximumRun = 1_000
     /// The maximum number of packets in the list; the oldest are given up first.
     package var limit = 2_000
 
@@ -115,7 +115,7 @@ package struct NackGenerator: Sendable {
   /// Only packets below the first one in the list are added, because the list covers the others already.
   package mutating func expectEarlier(_ range: Range<Int64>, now: MonotonicInstant) {
     let end = min(range.upperBound, missing.first?.sequence ?? .max)
-    guard range.lowerBound < end, range.count <= configuration.longestRun else { return }
+    guard range.lowerBound < end, range.count <= configuration.maximumRun else { return }
     missing.insert(contentsOf: (range.lowerBound..<end).map { entry($0, now: now) }, at: 0)
     schedule(now + configuration.reorderingDelay)
   }
@@ -207,7 +207,7 @@ package struct NackGenerator: Sendable {
   }
 
   private mutating func addMissing(from first: Int64, to end: Int64, now: MonotonicInstant) {
-    guard first < end, end &- first <= Int64(configuration.longestRun) else { return }
+    guard first < end, end &- first <= Int64(configuration.maximumRun) else { return }
     for sequence in first..<end { missing.append(entry(sequence, now: now)) }
     if missing.count > configuration.limit { missing.removeFirst(missing.count - configuration.limit) }
     schedule(now + (configuration.supportsNack ? configuration.reorderingDelay : configuration.packetTimeout))

@@ -11,11 +11,11 @@
 /// answers every second one.
 package struct NackWindow: Sendable {
   /// Small enough for a path of 300 kb/s, and enough to detect that the path has become wider.
-  package static let smallest: Double = 4
+  package static let minimumWidth: Double = 4
   /// More than a sender retransmits in one round trip.
-  package static let largest: Double = 1_000
+  package static let maximumWidth: Double = 1_000
 
-  private var width = NackWindow.largest
+  private var width = NackWindow.maximumWidth
 
   package init() {}
 
@@ -23,8 +23,8 @@ package struct NackWindow: Sendable {
   package var size: Int { Int(width) }
 
   /// Notes that a requested packet arrived.
-  package mutating func wasAnswered() { width = min(Self.largest, width * 9 / 8) }
+  package mutating func wasAnswered() { width = min(Self.maximumWidth, width * 9 / 8) }
 
   /// Notes that a requested packet did not arrive in time.
-  package mutating func wasNotAnswered() { width = max(Self.smallest, width * 31 / 32) }
+  package mutating func wasNotAnswered() { width = max(Self.minimumWidth, width * 31 / 32) }
 }

@@ -11,12 +11,12 @@ package struct RateCounter: Sendable {
   private var start: MonotonicInstant?
   private var bucketEnd: MonotonicInstant?
 
-  private let shortestWindow: Duration
+  private let minimumWindow: Duration
 
-  /// - Parameter shortestWindow: the minimum time over which the bitrate is averaged at the beginning, so that a first
+  /// - Parameter minimumWindow: the minimum time over which the bitrate is averaged at the beginning, so that a first
   ///   packet does not look like a burst.
-  package init(shortestWindow: Duration = .milliseconds(200)) {
-    self.shortestWindow = shortestWindow
+  package init(minimumWindow: Duration = .milliseconds(200)) {
+    self.minimumWindow = minimumWindow
   }
 
   package mutating func add(bytes: Int, now: MonotonicInstant) {
@@ -30,7 +30,7 @@ package struct RateCounter: Sendable {
     advance(to: now)
     guard let start, let bucketEnd else { return 0 }
     let filled = Self.bucketLength * Self.bucketCount - (bucketEnd - now)
-    let window = max(min(now - start, filled), shortestWindow)
+    let window = max(min(now - start, filled), minimumWindow)
     return Double(sum) * 8 / window.seconds
   }
 

@@ -51,7 +51,7 @@ package struct Pacer: Sendable {
 
   private static let maximumRetransmissions = 1_000
   /// How long retransmissions may wait: later ones would be requested again, or come too late.
-  private static let longestRetransmissionDelay: Duration = .seconds(1)
+  private static let maximumRetransmissionDelay: Duration = .seconds(1)
   private static let holdTime: Duration = .milliseconds(50)
   /// The burst size as a time in seconds: what the path carries in this time may leave at once.
   private static let burstTime = 0.005
@@ -64,7 +64,7 @@ package struct Pacer: Sendable {
   private var queuedBytes = 0
   /// The part of the queued bytes that are retransmissions.
   private var repeatedBytes = 0
-  private var meter = RateCounter(shortestWindow: .seconds(1))
+  private var meter = RateCounter(minimumWindow: .seconds(1))
   private var credit: Double
   private var lastUpdate: MonotonicInstant?
   private var rate: Double
@@ -114,7 +114,7 @@ package struct Pacer: Sendable {
     probeRate = probe
     updateRate(now: now)
     // If the path has become slower, most of those that wait have become useless.
-    while retransmissionDelay > Self.longestRetransmissionDelay, let oldest = retransmissions.popFirst() {
+    while retransmissionDelay > Self.maximumRetransmissionDelay, let oldest = retransmissions.popFirst() {
       let size = oldest.packet.byteCount
       queuedBytes -= size
       repeatedBytes -= size
@@ -135,7 +135,7 @@ package struct Pacer: Sendable {
     case .video: video.append(entry)
     case .retransmission:
       guard retransmissions.count < Self.maximumRetransmissions,
-        retransmissionDelay < Self.longestRetransmissionDelay
+        retransmissionDelay < Self.maximumRetransmissionDelay
       else { return }
       retransmissions.append(entry)
       repeatedBytes += size

@@ -101,7 +101,7 @@ package struct RetransmissionBudget: Sendable {
   /// The bytes that each byte sent for the first time adds, in hundredths.
   package static let percentage = 150
   /// The maximum of the budget in bytes.
-  package static let most = 2 << 20
+  package static let maximumBytes = 2 << 20
   /// The initial budget: the first keyframe may need all of its packets again.
   package static let initial = 256 << 10
 
@@ -112,7 +112,7 @@ package struct RetransmissionBudget: Sendable {
 
   /// Adds to the budget for a packet that left for the first time.
   package mutating func earn(_ size: Int) {
-    bytes = min(Self.most, bytes + size * Self.percentage / 100)
+    bytes = min(Self.maximumBytes, bytes + size * Self.percentage / 100)
   }
 
   /// Returns whether a packet may be retransmitted; if so, its size is subtracted.

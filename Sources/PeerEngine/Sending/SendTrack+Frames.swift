@@ -93,7 +93,7 @@ extension SendTrack {
       dropStaleBacklog(pacer: &pacer)
     }
     let backlog = pacer.backlog
-    if backlog > configuration.longestBacklog { beginSkipping() }
+    if backlog > configuration.maximumBacklog { beginSkipping() }
     guard needsKeyframe else { return false }
     guard backlog <= configuration.shortBacklog else { return true }
     if configuration.keyframeResponse == .requestFromSource, !frame.isKeyframe { wantsSourceKeyframe = true }
@@ -137,7 +137,7 @@ extension SendTrack {
   mutating func replay(pacer: inout Pacer, now: MonotonicInstant) {
     let frames = group.frames
     guard !frames.isEmpty, let start = lastTicks else { return }
-    if pacer.backlog + pacer.time(for: group.byteCount) > configuration.longestBacklog { return beginSkipping() }
+    if pacer.backlog + pacer.time(for: group.byteCount) > configuration.maximumBacklog { return beginSkipping() }
     let span = frameInterval * 9 / 10
     for (number, frame) in frames.enumerated() {
       let ticks = start + max(Int64(number) + 1, span * Int64(number + 1) / Int64(frames.count))

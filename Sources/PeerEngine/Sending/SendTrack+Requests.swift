@@ -44,7 +44,7 @@ extension SendTrack {
     // The answer to the previous request is still queued.
     if pacer.delay > configuration.keyframeInterval / 2 { return false }
     lastKeyframeAnswer = now
-    if let limit, .seconds(Double(group.byteCount) * 8 / limit) > configuration.longestBacklog { return true }
+    if let limit, .seconds(Double(group.byteCount) * 8 / limit) > configuration.maximumBacklog { return true }
     replay(pacer: &pacer, now: now)
     return true
   }

@@ -14,7 +14,7 @@ package struct SendTrack: Sendable {
     /// closer together.
     package var requestInterval: Duration = .milliseconds(100)
     /// The maximum backlog of the path. When it is longer, frames are skipped up to a keyframe.
-    package var longestBacklog: Duration = .seconds(1)
+    package var maximumBacklog: Duration = .seconds(1)
     /// The same if the source makes keyframes for us: then queued frames are dropped, because a new keyframe is worth more.
     /// Nil if they are sent all the same: a forwarded source makes keyframes for everybody, or answers no request, and most of
     /// what was queued would be missing.

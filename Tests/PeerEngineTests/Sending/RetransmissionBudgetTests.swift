@@ -21,6 +21,6 @@ struct RetransmissionBudgetTests {
   func bound() {
     var budget = RetransmissionBudget()
     for _ in 0..<100_000 { budget.earn(1_200) }
-    #expect(budget.bytes == RetransmissionBudget.most)
+    #expect(budget.bytes == RetransmissionBudget.maximumBytes)
   }
 }

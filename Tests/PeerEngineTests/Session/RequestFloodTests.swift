@@ -39,7 +39,7 @@ struct RequestFloodTests {
     print(
       "measured: of 16,000 packets requested a second \(Int(Double(again.count) / seconds)) were retransmitted,",
       "\(repeats / 1_000) kB in \(Int(seconds)) s besides \(video / 1_000) kB of video")
-    #expect(repeats <= video * 3 / 2 + RetransmissionBudget.most)
+    #expect(repeats <= video * 3 / 2 + RetransmissionBudget.maximumBytes)
     var counts: [UInt16: Int] = [:]
     for packet in again {
       let number: UInt16 = try #require(packet.payload.getInteger(at: packet.payload.readerIndex))

@@ -10,11 +10,11 @@ package import Media
 package struct BandwidthProbe: Sendable {
   /// The length of a probe in seconds, and its minimum number of packets.
   private static let length = 0.025
-  private static let leastPackets = 5
+  private static let minimumPackets = 5
   /// The share of a probe's packets that must be acknowledged.
-  private static let enough = 0.8
+  private static let minimumAcknowledgedShare = 0.8
   private static let maximumWait: Duration = .milliseconds(800)
-  private static let shortestPause: Duration = .seconds(1)
+  private static let minimumPause: Duration = .seconds(1)
   private static let maximumPause: Duration = .seconds(5)
 
   private struct Burst: Sendable {
@@ -37,7 +37,7 @@ package struct BandwidthProbe: Sendable {
   private var state = State.idle
   private var number = 0
   private var lastWasFilled = false
-  private var pause = BandwidthProbe.shortestPause
+  private var pause = BandwidthProbe.minimumPause
   private var next: MonotonicInstant?
   /// When the last probe was evaluated, or the path was congested.
   private var last: MonotonicInstant?
@@ -54,7 +54,7 @@ package struct BandwidthProbe: Sendable {
   /// - Parameter isUrgent: whether more bandwidth is known to be needed, which justifies the cost of a probe.
   package func isDue(isUrgent: Bool, now: MonotonicInstant) -> Bool {
     guard case .idle = state else { return false }
-    if isUrgent, let last, now - last >= Self.shortestPause { return true }
+    if isUrgent, let last, now - last >= Self.minimumPause { return true }
     return next.map { $0 <= now } ?? true
   }
 
@@ -73,7 +73,7 @@ package struct BandwidthProbe: Sendable {
     if isFiller { burst.isFilled = true }
     burst.bytesLeft -= size
     burst.packets += 1
-    state = burst.bytesLeft > 0 || burst.packets < Self.leastPackets ? .sending(burst) : .awaiting(burst)
+    state = burst.bytesLeft > 0 || burst.packets < Self.minimumPackets ? .sending(burst) : .awaiting(burst)
   }
 
   /// Evaluates the arrived packets; returns the measured bitrate in bits a second when a probe has ended with a result.
@@ -88,7 +88,7 @@ package struct BandwidthProbe: Sendable {
     }
     burst.arrivals += arrivals.filter { $0.probe == burst.number }
     state = .awaiting(burst)
-    guard Double(burst.arrivals.count) >= Double(burst.packets) * Self.enough else {
+    guard Double(burst.arrivals.count) >= Double(burst.packets) * Self.minimumAcknowledgedShare else {
       giveUp(burst, now: now)
       return nil
     }
@@ -102,25 +102,25 @@ package struct BandwidthProbe: Sendable {
   /// Schedules the next probe: after one that proved more it may follow at once, after others with growing pauses, unless
   /// they cost nothing because their packets had to be sent anyway.
   package mutating func judged(wasUseful: Bool, now: MonotonicInstant) {
-    pause = wasUseful || !lastWasFilled ? Self.shortestPause : min(pause * 2, Self.maximumPause)
+    pause = wasUseful || !lastWasFilled ? Self.minimumPause : min(pause * 2, Self.maximumPause)
     next = wasUseful ? now : now + pause
     last = now
   }
 
   /// Postpones the next probe, because the path has just been congested.
   package mutating func postpone(now: MonotonicInstant) {
-    next = max(next ?? now, now + Self.shortestPause)
+    next = max(next ?? now, now + Self.minimumPause)
     last = now
   }
 
   /// Ends the probe early, because there is nothing left to send.
   package mutating func abandon(now: MonotonicInstant) {
     guard case .sending(let burst) = state else { return }
-    if burst.packets >= Self.leastPackets {
+    if burst.packets >= Self.minimumPackets {
       state = .awaiting(burst)
     } else {
       state = .idle
-      next = now + Self.shortestPause
+      next = now + Self.minimumPause
     }
   }
 

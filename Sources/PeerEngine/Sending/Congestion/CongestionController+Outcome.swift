@@ -86,7 +86,7 @@ extension CongestionController {
     if let reported {
       let change = Double(target.bitrate - reported.target.bitrate) / Double(max(1, reported.target.bitrate))
       guard abs(change) >= Self.notableChange else { return nil }
-      guard change < 0 || now - reported.time >= Self.shortestInterval else { return nil }
+      guard change < 0 || now - reported.time >= Self.minimumInterval else { return nil }
     }
     reported = (target, now)
     return target

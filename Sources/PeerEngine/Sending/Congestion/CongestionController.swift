@@ -45,7 +45,7 @@ package struct CongestionController: Sendable {
   /// The minimum change of a target that is reported, as a share of the target.
   static let notableChange = 0.05
   /// The minimum time after a report before a higher target is reported.
-  static let shortestInterval: Duration = .milliseconds(100)
+  static let minimumInterval: Duration = .milliseconds(100)
   /// How long packets may wait to leave before the target is lowered: a keyframe needs its time.
   static let harmlessBacklog: Duration = .milliseconds(250)
   /// The time in which an excess queue should drain, in seconds.
@@ -102,10 +102,10 @@ package struct CongestionController: Sendable {
   var shortestRoundTrip: Duration?
   var lastFeedback: MonotonicInstant?
   var feedbackInterval: Duration = .milliseconds(100)
-  var media = RateCounter(shortestWindow: .seconds(1))
+  var media = RateCounter(minimumWindow: .seconds(1))
   /// The part of the media that is audio.
-  var audio = RateCounter(shortestWindow: .seconds(1))
-  var retransmissions = RateCounter(shortestWindow: .seconds(1))
+  var audio = RateCounter(minimumWindow: .seconds(1))
+  var retransmissions = RateCounter(minimumWindow: .seconds(1))
   /// The counters of each source's last report block, and the bitrate that was sent when it came.
   var lossCounts: [UInt32: (highest: UInt32, lost: Int, sent: Double)] = [:]
   var ceiling: Double

@@ -17,7 +17,7 @@ struct SaturationDetector: Sendable {
 
   private(set) var isSaturated = false
   private var since: MonotonicInstant?
-  private var source = RateCounter(shortestWindow: .seconds(1))
+  private var source = RateCounter(minimumWindow: .seconds(1))
 
   /// Notes that the source produced a frame.
   mutating func offered(size: Int, now: MonotonicInstant) { source.add(bytes: size, now: now) }
