@@ -61,7 +61,7 @@ final class PeerDriver {
   /// driver does not wait if the kernel cannot buffer that long, nor while a participant is being connected: a
   /// connection takes about ten messages, each the response to another.
   var pollInterval: Duration {
-    if isConnecting || isFlooded { return SocketPoller.shortestInterval }
+    if isConnecting || isFlooded { return SocketPoller.minimumInterval }
     if isUrgent || !isListener { return SocketPoller.interval }
     return SocketPoller.interval * (newlyRead < Self.fewDatagrams ? 8 : 4)
   }

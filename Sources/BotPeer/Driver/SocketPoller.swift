@@ -20,7 +20,7 @@ final class SocketPoller {
   /// drivers are patient.
   static let interval: Duration = .milliseconds(5)
   /// The shortest time between two polls, if there are few drivers and one has urgent work.
-  static let shortestInterval: Duration = .milliseconds(1)
+  static let minimumInterval: Duration = .milliseconds(1)
   /// The limit of "few": with more drivers urgent work is due in every millisecond, and waits for the next poll like
   /// everything else. Such work is paced packets, which then leave in bursts of 5 ms as in libwebrtc.
   private static let fewDrivers = 4
@@ -115,12 +115,12 @@ final class SocketPoller {
   /// Schedules the next poll after a driver has done work, because its deadline may have changed.
   func changed(_ driver: PeerDriver, now: MonotonicInstant) {
     guard !isPolling, isIdle || driver.isUrgent, let deadline = driver.deadline else { return }
-    schedulePoll(at: max(deadline, now + leastInterval), now: now)
+    schedulePoll(at: max(deadline, now + presentInterval), now: now)
   }
 
   /// The shortest time until the next poll.
-  private var leastInterval: Duration {
-    if drivers.count <= Self.fewDrivers || drivers.contains(where: \.isConnecting) { return Self.shortestInterval }
+  private var presentInterval: Duration {
+    if drivers.count <= Self.fewDrivers || drivers.contains(where: \.isConnecting) { return Self.minimumInterval }
     return Self.interval
   }
 
@@ -189,7 +189,7 @@ final class SocketPoller {
     for driver in drivers where isIdle || driver.isUrgent {
       if let deadline = driver.deadline { time = time.map { min($0, deadline) } ?? deadline }
     }
-    if let time { schedulePoll(at: max(time, now + leastInterval), now: now) }
+    if let time { schedulePoll(at: max(time, now + presentInterval), now: now) }
   }
 
   /// Schedules a poll, unless an earlier one is scheduled.

@@ -55,7 +55,7 @@ final class TCPConnections {
   static let maximumUnauthenticatedOfAddress = 32
   static let authenticationTimeout = TimeAmount.seconds(5)
   /// How long an emulated network may hold the last datagrams of a call.
-  private static let longestEmulatedDelay = TimeAmount.seconds(3)
+  private static let maximumEmulatedDelay = TimeAmount.seconds(3)
 
   init(on loop: any EventLoop, log: Logger, _ handlers: Handlers) {
     self.loop = loop
@@ -223,7 +223,7 @@ final class TCPConnections {
     guard isDelayed else { return ended.forEach(forget) }
     for connection in ended { connection.isUnused = true }
     let bound = NIOLoopBound((self, ended), eventLoop: loop)
-    loop.scheduleTask(in: Self.longestEmulatedDelay) {
+    loop.scheduleTask(in: Self.maximumEmulatedDelay) {
       let (connections, ended) = bound.value
       for connection in ended where connection.isUnused { connections.forget(connection) }
     }
