@@ -102,7 +102,7 @@ struct AudioJudge {
     let (gapTicks, overflow) = frame.time.ticks.subtractingReportingOverflow(last.end)
     guard !overflow, gapTicks >= 0, gapTicks <= Self.maximumGap else {
       // The timestamps restarted: only the arrivals say how long nothing was heard.
-      if wait > AudioLevelMeter.shortestSilence { meter.addNothing(for: wait, at: last.heardEnd) }
+      if wait > AudioLevelMeter.minimumSilence { meter.addNothing(for: wait, at: last.heardEnd) }
       return []
     }
     let missing = Double(gapTicks) / Double(AudioSamples.rate)

@@ -6,7 +6,7 @@ struct AudioLevelMeter: Sendable {
   /// Audio below this root mean square is silent: -60 dB.
   private static let silent = 0.001
   /// The shortest silence that is reported, in seconds.
-  static let shortestSilence = 0.1
+  static let minimumSilence = 0.1
   /// A sample of this magnitude is at full scale; encoders change the peaks of waves slightly.
   private static let fullScale: Float = 0.99
   /// A block is clipped if one of this many samples is at full scale.
@@ -43,7 +43,7 @@ struct AudioLevelMeter: Sendable {
   private var energy = 0.0
   private var samples = 0
   private var largest: Float = 0
-  private var silences = IntervalLog(shortest: shortestSilence)
+  private var silences = IntervalLog(minimumDuration: minimumSilence)
   private var clippings = IntervalLog()
   private var silence: Silence?
   /// Earlier silences with intervals that are not yet decided.

@@ -2,7 +2,7 @@
 /// memory stays constant.
 struct BucketedTimeline: Sendable {
   /// The maximum number of steps.
-  static let most = 3_000
+  static let maximumSteps = 3_000
 
   /// One step.
   struct Bucket: Sendable {
@@ -64,7 +64,7 @@ struct BucketedTimeline: Sendable {
 
   /// Distributes bytes of frames evenly over an interval.
   mutating func addVideo(bytes: Int, from start: Double, to end: Double) {
-    let parts = max(1, min(Self.most, Int(((end - start) / step).rounded(.up))))
+    let parts = max(1, min(Self.maximumSteps, Int(((end - start) / step).rounded(.up))))
     for part in 0..<parts {
       let share = bytes * (part + 1) / parts - bytes * part / parts
       self[start + (end - start) * Double(part) / Double(parts)].videoBytes += share
@@ -87,7 +87,7 @@ struct BucketedTimeline: Sendable {
     set {
       // A check lasts less than a year.
       let time = min(max(0, time), 3e7)
-      while Int(time / step) >= Self.most { merge() }
+      while Int(time / step) >= Self.maximumSteps { merge() }
       let index = Int(time / step)
       while buckets.count <= index { buckets.append(Bucket()) }
       buckets[index] = newValue

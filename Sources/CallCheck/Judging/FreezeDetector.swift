@@ -5,7 +5,7 @@
 /// of it: gaps between frames, or frames.
 struct FreezeDetector: Sendable {
   /// Static intervals shorter than this, in seconds, are not reported.
-  static let shortestFrozen = 0.5
+  static let minimumFrozen = 0.5
   /// A gap is longer than `factor` times the usual frame interval, and longer than it by more than `margin`.
   private static let factor = 3.0
   private static let margin = 0.15
@@ -22,7 +22,7 @@ struct FreezeDetector: Sendable {
   }
 
   private(set) var freezes = IntervalLog()
-  private(set) var frozen = IntervalLog(shortest: shortestFrozen)
+  private(set) var frozen = IntervalLog(minimumDuration: minimumFrozen)
   private var last: Double?
   private var distance: Double?
   private var candidate: FreezeCandidate?

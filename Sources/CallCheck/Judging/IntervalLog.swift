@@ -4,15 +4,15 @@ struct IntervalLog: Sendable {
   static let maximumList = 200
 
   /// The shortest interval that counts, in seconds.
-  let shortest: Double
+  let minimumDuration: Double
   private var all = IntervalSummary()
 
-  init(shortest: Double = 0) {
-    self.shortest = shortest
+  init(minimumDuration: Double = 0) {
+    self.minimumDuration = minimumDuration
   }
 
   mutating func add(start: Double, duration: Double, reason: String? = nil) {
-    guard duration > 0, duration >= shortest else { return }
+    guard duration > 0, duration >= minimumDuration else { return }
     let interval = Interval(start: start, duration: duration, reason: reason)
     all.count += 1
     all.total += duration
@@ -56,8 +56,8 @@ struct IntervalDetector: Sendable {
   private(set) var log: IntervalLog
   private var since: Double?
 
-  init(shortest: Double = 0) {
-    log = IntervalLog(shortest: shortest)
+  init(minimumDuration: Double = 0) {
+    log = IntervalLog(minimumDuration: minimumDuration)
   }
 
   /// Sets whether the condition holds from a time on.

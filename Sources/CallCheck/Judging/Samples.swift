@@ -2,7 +2,7 @@
 /// one, and so on.
 struct Samples: Sendable {
   /// The maximum number of kept values.
-  static let most = 8_192
+  static let maximumCount = 8_192
 
   private var kept: [Double] = []
   private var stride = 1
@@ -15,7 +15,7 @@ struct Samples: Sendable {
     if abs(value) > abs(worst) { worst = value }
     if count.isMultiple(of: stride) { kept.append(value) }
     count += 1
-    if kept.count == Self.most {
+    if kept.count == Self.maximumCount {
       kept = Swift.stride(from: 0, to: kept.count, by: 2).map { kept[$0] }
       stride *= 2
     }

@@ -1,14 +1,14 @@
 /// Records the times without the room server. Calls continue without it, but no new peer is reported.
 struct SignallingLossDetector: Sendable {
   /// The maximum number of recorded losses.
-  private static let most = 1_000
+  private static let maximumCount = 1_000
 
   private var losses: [SignallingLoss] = []
   private var isLost = false
 
   /// Records a loss of the connection. A failed attempt to reconnect is part of the same loss.
   mutating func lost(at time: Double, because reason: String) {
-    if isLost || losses.count == Self.most { return }
+    if isLost || losses.count == Self.maximumCount { return }
     isLost = true
     losses.append(SignallingLoss(start: roundedForReport(time), duration: 0, restored: false, reason: reason))
   }

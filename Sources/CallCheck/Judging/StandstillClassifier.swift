@@ -37,7 +37,7 @@ struct StandstillClassifier: Sendable {
   /// The delay of a network path does not change at once by more than this, and then stay.
   private static let maximumDelayChange = 1.0
   /// How long packets must have been late for a decision without reports.
-  private static let shortestObservation = 0.1
+  private static let minimumObservation = 0.1
 
   private let kind: MediaKind
   private var waits: [Wait] = []
@@ -109,7 +109,7 @@ struct StandstillClassifier: Sendable {
     }
     guard isFinal else { return nil }
     let isSteady =
-      wait.leastLateness > wait.duration - Self.jitter && wait.comparedUntil - wait.end >= Self.shortestObservation
+      wait.leastLateness > wait.duration - Self.jitter && wait.comparedUntil - wait.end >= Self.minimumObservation
     return isSteady && wait.duration > Self.maximumDelayChange ? wait.duration : 0
   }
 

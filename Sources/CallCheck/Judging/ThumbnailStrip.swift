@@ -8,7 +8,7 @@ struct ThumbnailStrip: Sendable {
   /// The initial interval between frames, in seconds.
   private static let firstDistance = 0.5
 
-  private let most: Int
+  private let capacity: Int
   private var distance = firstDistance
   private var next = 0.0
   private var kept: [Thumbnail] = []
@@ -16,18 +16,18 @@ struct ThumbnailStrip: Sendable {
   /// Creates an empty strip.
   ///
   /// - Parameter most: the maximum number of chosen frames; twice as many are kept.
-  init(most: Int) {
-    self.most = max(0, most)
+  init(capacity: Int) {
+    self.capacity = max(0, capacity)
   }
 
   /// Whether the strip needs a frame now.
-  func wants(at time: Double) -> Bool { most > 0 && time >= next }
+  func wants(at time: Double) -> Bool { capacity > 0 && time >= next }
 
   mutating func add(_ view: VideoFrameView, at time: Double) {
     next = time + distance
     guard let small = Self.small(view) else { return }
     kept.append(Thumbnail(time: roundedForReport(time), videoFrame: small))
-    if kept.count >= 2 * most {
+    if kept.count >= 2 * capacity {
       kept = stride(from: 0, to: kept.count, by: 2).map { kept[$0] }
       distance *= 2
       next = (kept.last?.time ?? time) + distance
@@ -36,8 +36,8 @@ struct ThumbnailStrip: Sendable {
 
   /// The chosen frames, evenly distributed.
   var chosen: [Thumbnail] {
-    if kept.count <= most { return kept }
-    return (0..<most).map { kept[$0 * (kept.count - 1) / max(1, most - 1)] }
+    if kept.count <= capacity { return kept }
+    return (0..<capacity).map { kept[$0 * (kept.count - 1) / max(1, capacity - 1)] }
   }
 
   private static func small(_ view: VideoFrameView) -> VideoFrame? {

@@ -50,7 +50,7 @@ struct VideoJudge {
   private var size: VideoSize?
 
   init(thumbnails: Int) {
-    self.thumbnails = ThumbnailStrip(most: thumbnails)
+    self.thumbnails = ThumbnailStrip(capacity: thumbnails)
   }
 
   /// Processes the next frame in decoding order.

@@ -1,7 +1,7 @@
 /// Suggests measurements for a misspelt name.
 enum NameSuggestions {
   /// The maximum number of suggestions.
-  private static let most = 5
+  private static let maximumCount = 5
 
   /// Returns the names of the catalogue that are similar to `name`, the most similar first: names that differ by a few
   /// letters, and names that share words.
@@ -23,7 +23,7 @@ enum NameSuggestions {
     }
     return scored.enumerated()
       .sorted { ($0.element.distance, $0.offset) < ($1.element.distance, $1.offset) }
-      .prefix(most).map { (number.map { $0 + "." } ?? "") + $0.element.name }
+      .prefix(maximumCount).map { (number.map { $0 + "." } ?? "") + $0.element.name }
   }
 
   /// Splits a name into words: `video.firstFrame` has video, first and frame.

@@ -24,13 +24,15 @@ public enum RulesFile {
   }
 
   /// The maximum size of a file in bytes.
-  public static let longest = 100_000
+  public static let maximumBytes = 100_000
 
   private static let maximumRunOutsideASCII = 1_000
 
   /// Parses every rule of a file, in order.
   public static func rules(of text: String) throws(ParseError) -> RuleList {
-    if text.utf8.count > longest { throw ParseError(line: nil, reason: "The rules have more than \(longest) bytes.") }
+    if text.utf8.count > maximumBytes {
+      throw ParseError(line: nil, reason: "The rules have more than \(maximumBytes) bytes.")
+    }
     if text.utf8.hasRunOutsideASCII(over: maximumRunOutsideASCII) {
       throw ParseError(
         line: nil, reason: "The rules have more than \(maximumRunOutsideASCII) bytes in a row that are not ASCII.")
