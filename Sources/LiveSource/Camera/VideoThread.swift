@@ -33,7 +33,7 @@ struct VideoThread {
     notice = run.notice(.video)
   }
 
-  private static let shortestSleep: Duration = .milliseconds(1)
+  private static let minimumSleep: Duration = .milliseconds(1)
 
   /// Plays until the end.
   mutating func play() throws(InputError) {
@@ -68,7 +68,7 @@ struct VideoThread {
     if track.isFinished(now: time) { return false }
     guard let deadline = track.deadline.flatMap(run.clock.instant) else { return false }
     // If the encoder returns no frame for a requested keyframe, this thread must not spin.
-    let again = encoder.deadline.map { max($0, now + Self.shortestSleep) }
+    let again = encoder.deadline.map { max($0, now + Self.minimumSleep) }
     run.sleep(.video, until: min(deadline, again ?? deadline))
     return true
   }

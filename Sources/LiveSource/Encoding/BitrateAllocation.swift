@@ -14,8 +14,8 @@ package struct BitrateAllocation: Sendable, Hashable {
   /// The number of packets a second that are not full, because a frame ends in them.
   private static let shortPackets = 15
   /// The minimum bitrate of an encoder, whatever the available bitrate.
-  private static let leastAudio = 8_000
-  private static let leastVideo = 10_000
+  private static let minimumAudioBitrate = 8_000
+  private static let minimumVideoBitrate = 10_000
 
   /// The minimum available bitrate for each audio bitrate, in bits a second.
   private static let steps = [
@@ -27,10 +27,10 @@ package struct BitrateAllocation: Sendable, Hashable {
   package init(total: Int, hasAudio: Bool, hasVideo: Bool) {
     let total = min(max(0, total), 1 << 40)
     let audioHeaders = Self.audioPackets * Self.headerBits
-    let step = Self.steps.first { total >= $0.available } ?? (available: 0, audio: Self.leastAudio)
-    let audio = hasAudio ? max(Self.leastAudio, min(step.audio, total - audioHeaders)) : 0
+    let step = Self.steps.first { total >= $0.available } ?? (available: 0, audio: Self.minimumAudioBitrate)
+    let audio = hasAudio ? max(Self.minimumAudioBitrate, min(step.audio, total - audioHeaders)) : 0
     let rest = total - (hasAudio ? audio + audioHeaders : 0) - Self.shortPackets * Self.headerBits
     self.audio = audio
-    video = hasVideo ? max(Self.leastVideo, rest * Self.packetBits / (Self.packetBits + Self.headerBits)) : 0
+    video = hasVideo ? max(Self.minimumVideoBitrate, rest * Self.packetBits / (Self.packetBits + Self.headerBits)) : 0
   }
 }

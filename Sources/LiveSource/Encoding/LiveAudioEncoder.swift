@@ -124,7 +124,7 @@ struct OpusLossTuning: Sendable {
   private static let worthwhile = 1.0
   private static let notWorthwhile = 0.5
   /// The maximum loss to prepare for: beyond it, the copies would leave no bits for the audio itself.
-  private static let most = 40.0
+  private static let maximumLossPercentage = 40.0
   /// The time in which the weight of a reported loss halves, in seconds.
   private static let halfLife = 5.0
 
@@ -135,7 +135,7 @@ struct OpusLossTuning: Sendable {
   ///
   /// - Parameter fraction: the fraction of packets lost, 0 to 1.
   mutating func follow(fractionLost fraction: Double, now: ContinuousClock.Instant) {
-    let percent = fraction.isFinite ? min(max(0, fraction * 100), Self.most) : 0
+    let percent = fraction.isFinite ? min(max(0, fraction * 100), Self.maximumLossPercentage) : 0
     let passed = reported.map { max(0, (now - $0).seconds) } ?? 0
     reported = now
     // Approximately halves in `halfLife`, without a power function.

@@ -197,7 +197,7 @@ package final class LiveVideoEncoder {
     fresh.framesPerSecond = max(1, Int(framesPerSecond.rounded()))
     fresh.bitrate = share(of: bitrate)
     fresh.choosesKeyframes = false
-    fresh.largestKeyframe = max(100, Int(framesPerSecond * Double(keyframeShare)))
+    fresh.maximumKeyframePercentage = max(100, Int(framesPerSecond * Double(keyframeShare)))
     fresh.speed = settings.speed
     fresh.threads = settings.threads
     fresh.keepsEdges = settings.keepsEdges

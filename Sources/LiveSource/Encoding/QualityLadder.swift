@@ -27,7 +27,7 @@ package struct QualityLadder: Sendable {
   private static let highSkipShare = 0.25
   private static let veryHighSkipShare = 0.5
   /// The bits for each pixel below which even the coarsest quantizer is not enough; then it steps down at once.
-  private static let leastBitsForPixel = 0.004
+  private static let minimumBitsForPixel = 0.004
   /// The measurement window.
   private static let window = Duration.seconds(1)
   private static let fewestVideoFrames = 4
@@ -60,7 +60,7 @@ package struct QualityLadder: Sendable {
     if divisor > 1 { qualityLevels.append(QualityLevel(divisor: divisor, size: size)) }
     for eighths in [6, 4, 3, 2] {
       let smaller = VideoSize(width: size.width * eighths / 16 * 2, height: size.height * eighths / 16 * 2)
-      if min(smaller.width, smaller.height) < Self.shortestSide { break }
+      if min(smaller.width, smaller.height) < Self.minimumSide { break }
       qualityLevels.append(QualityLevel(divisor: divisor, size: smaller))
     }
     self.qualityLevels = qualityLevels
@@ -69,11 +69,11 @@ package struct QualityLadder: Sendable {
   /// Lower frame rates than this are never halved.
   private static let fewestToHalve = 14.0
   /// Frames are not made smaller than this.
-  private static let shortestSide = 90
+  private static let minimumSide = 90
 
   /// Adapts to a new bitrate; steps down at once if the present level is impossible with it.
   package mutating func adapt(toBitrate bitrate: Int, now: ContinuousClock.Instant) {
-    while index + 1 < qualityLevels.count, bitsForPixel(bitrate, on: qualityLevel) < Self.leastBitsForPixel {
+    while index + 1 < qualityLevels.count, bitsForPixel(bitrate, on: qualityLevel) < Self.minimumBitsForPixel {
       goDown(1, now: now)
     }
   }
@@ -128,7 +128,7 @@ package struct QualityLadder: Sendable {
   }
 
   private mutating func goUp(bitrate: Int, now: ContinuousClock.Instant) {
-    guard index > 0, bitsForPixel(bitrate, on: qualityLevels[index - 1]) >= Self.leastBitsForPixel else { return }
+    guard index > 0, bitsForPixel(bitrate, on: qualityLevels[index - 1]) >= Self.minimumBitsForPixel else { return }
     // A level that was right for this long restores the initial number.
     if let up = wentUp, now - up >= Self.trial * 4 { upgradeWindows = Self.initialUpgradeWindows }
     index -= 1

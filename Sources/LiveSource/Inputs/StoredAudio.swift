@@ -20,7 +20,7 @@ final class StoredAudio: AudioInput {
   private(set) var undecodable = Undecodable()
 
   /// The smallest deviation from the container's time that is a real gap: 60 ms, in ticks. Smaller ones are rounding.
-  private static let smallestGap: Int64 = 2_880
+  private static let minimumGap: Int64 = 2_880
 
   init(_ stored: StoredFile, _ track: StoredTrack) throws(InputError) {
     reader = try refusing { () throws(MediaFile.ReadError) in try stored.reader(of: track) }
@@ -63,7 +63,7 @@ final class StoredAudio: AudioInput {
     let origin = first ?? start
     first = origin
     let gap = start - origin - position
-    if gap >= Self.smallestGap {
+    if gap >= Self.minimumGap {
       silence = gap
       waiting = frame
       return

@@ -13,7 +13,7 @@ struct VideoScaling: Sendable, Hashable {
   /// The possible widths and heights.
   static let sides = 16...4_096
   /// The largest frame that is encoded unless a size is requested; landscape or portrait.
-  static let largest = VideoSize(width: 1_920, height: 1_080)
+  static let maximumSize = VideoSize(width: 1_920, height: 1_080)
 
   /// - Parameter wanted: even sides within the limits; see `check(wanted:)`.
   init(_ source: VideoSize, wanted: VideoSize?) {
@@ -43,7 +43,7 @@ struct VideoScaling: Sendable, Hashable {
 
   private static func target(for source: VideoSize) -> VideoSize {
     let isLandscape = source.width >= source.height
-    let limit = isLandscape ? largest : VideoSize(width: largest.height, height: largest.width)
+    let limit = isLandscape ? maximumSize : VideoSize(width: maximumSize.height, height: maximumSize.width)
     guard source.width > limit.width || source.height > limit.height else { return even(source) }
     let scale = min(Double(limit.width) / Double(source.width), Double(limit.height) / Double(source.height))
     let size = VideoSize(
