@@ -8,7 +8,7 @@ struct AudioTimeline {
   private var next: Int64?
 
   /// The smallest deviation that is a real gap: 10 ms, in ticks.
-  static let smallestGap: Int64 = 480
+  static let minimumGap: Int64 = 480
   /// A packet that begins more than this too early overlaps earlier ones and is skipped: 60 ms, in ticks.
   static let maximumOverlap: Int64 = 2880
   /// Gaps are multiples of the shortest Opus frame: 2.5 ms, in ticks.
@@ -30,7 +30,7 @@ struct AudioTimeline {
     let deviation = time - expected
     if deviation < -Self.maximumOverlap { return nil }
     var start = expected
-    if deviation >= Self.smallestGap {
+    if deviation >= Self.minimumGap {
       start += (deviation + Self.gapStep / 2) / Self.gapStep * Self.gapStep
     }
     next = start + length

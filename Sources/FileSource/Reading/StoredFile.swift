@@ -38,7 +38,7 @@ package struct StoredFile: Sendable {
 
   /// Refuses a file whose rounds are so short, or whose frame rate is so high, that nothing else could be done.
   package func refuseWhatIsTooShort() throws(MediaFile.ReadError) {
-    guard period >= Self.shortestPeriod else {
+    guard period >= Self.minimumPeriod else {
       throw .unsupported("it lasts \(MediaTimebase.text(period)) s, and 0.01 s is the minimum")
     }
     for track in tracks where Int64(track.frames) > period / (Int64(MediaTimebase.rate) / 1000) {
@@ -47,7 +47,7 @@ package struct StoredFile: Sendable {
   }
 
   /// The minimum period: 10 ms, in units. A shorter file would restart all the time.
-  private static let shortestPeriod = Int64(MediaTimebase.rate) / 100
+  private static let minimumPeriod = Int64(MediaTimebase.rate) / 100
 
   /// Returns the track of a kind, if there is one.
   package func track(_ kind: MediaKind) -> StoredTrack? {

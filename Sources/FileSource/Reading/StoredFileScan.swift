@@ -122,7 +122,7 @@ struct TrackScan {
 
   /// More than a thousand frames a second, over this many frames, is not a plausible recording.
   static let window = 256
-  static let shortestWindow = Int64(MediaTimebase.rate) * Int64(window) / 1000
+  static let minimumWindow = Int64(MediaTimebase.rate) * Int64(window) / 1000
   /// The maximum gap between two frames: an hour. A recording with a longer one is not plausible.
   static let maximumGap = 3600 * Int64(MediaTimebase.rate)
 
@@ -141,7 +141,7 @@ struct TrackScan {
     } else {
       let oldest = frames % Self.window
       try check(gap: frame.time - times[(oldest + Self.window - 1) % Self.window])
-      guard frame.time - times[oldest] >= Self.shortestWindow else {
+      guard frame.time - times[oldest] >= Self.minimumWindow else {
         throw .unsupported("its \(frame.kind) has more than 1000 frames a second")
       }
       times[oldest] = frame.time

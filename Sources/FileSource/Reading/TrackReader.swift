@@ -125,7 +125,7 @@ package final class TrackReader {
     let start = videoTimeline.position(time)
     let interval = framesMoved > moved ? nil : lastStart.map { start - $0 }
     let shownFor = timing.interval ?? frame.length ?? interval ?? Self.usualInterval
-    end = start + max(shownFor, VideoTimeline.smallestStep)
+    end = start + max(shownFor, VideoTimeline.minimumStep)
     lastStart = start
     return FileFrame(
       kind: .video, time: start - origin, payload: frame.payload, header: header, isKeyframe: header.isKeyframe,

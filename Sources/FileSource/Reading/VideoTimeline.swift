@@ -16,7 +16,7 @@ struct VideoTimeline {
   }
 
   /// Frames are at least one tick of the 90 kHz clock apart: the RTP timestamp identifies a frame.
-  static let smallestStep: Int64 = MediaTimebase.units(perTickOf: .video)
+  static let minimumStep: Int64 = MediaTimebase.units(perTickOf: .video)
 
   /// Returns the time of a frame, in units.
   ///
@@ -32,11 +32,11 @@ struct VideoTimeline {
     let start: Int64
     if let interval = timing.interval, abs(last + interval - time) <= timing.rounding {
       start = last + interval
-    } else if time >= last + Self.smallestStep {
+    } else if time >= last + Self.minimumStep {
       start = time
     } else {
       if time < last - timing.rounding { framesMoved += 1 }
-      start = last + Self.smallestStep
+      start = last + Self.minimumStep
     }
     self.last = start
     return start

@@ -48,7 +48,7 @@ final class WebMReader: ContainerReader {
     let rounding = MediaTimebase.units(count: 1, ofNanoseconds: cwebm_time_unit(handle)) ?? 0
     let interval = MediaTimebase.units(count: 1, ofNanoseconds: track.frameInterval)
     return ContainerTiming(
-      rounding: max(1, rounding), interval: interval.flatMap { $0 < VideoTimeline.smallestStep ? nil : $0 })
+      rounding: max(1, rounding), interval: interval.flatMap { $0 < VideoTimeline.minimumStep ? nil : $0 })
   }
 
   func next() throws(MediaFile.ReadError) -> ContainerFrame? {
