@@ -7,12 +7,12 @@ import Media
 /// added when a frame is fitted into another aspect ratio.
 package struct PatternReader: Sendable {
   /// The smallest frame in which a cell is still two pixels wide and high.
-  private static let smallestWidth = 2 * PatternLayout.columns
-  private static let smallestHeight = PatternLayout.rows
+  private static let minimumWidth = 2 * PatternLayout.columns
+  private static let minimumHeight = PatternLayout.rows
   /// The minimum luma difference between white and black.
-  private static let leastContrast = 32
+  private static let minimumContrast = 32
   /// The minimum distance of a cell from the middle between black and white, in percent of their difference.
-  private static let leastClearness = 15
+  private static let minimumClearness = 15
 
   package init() {}
 
@@ -32,10 +32,10 @@ package struct PatternReader: Sendable {
   }
 
   private func read(_ plane: PatternPlane) -> Result<PatternReading, PatternReadingError> {
-    guard plane.width >= Self.smallestWidth, plane.height >= Self.smallestHeight else { return .failure(.tooSmall) }
+    guard plane.width >= Self.minimumWidth, plane.height >= Self.minimumHeight else { return .failure(.tooSmall) }
     let whole = read(plane, PatternLayout(size: .init(width: plane.width, height: plane.height)))
     guard case .failure(.noPattern) = whole, let inner = plane.withoutBars,
-      inner.size.width >= Self.smallestWidth, inner.size.height >= Self.smallestHeight
+      inner.size.width >= Self.minimumWidth, inner.size.height >= Self.minimumHeight
     else { return whole }
     return read(plane, inner)
   }
@@ -46,7 +46,7 @@ package struct PatternReader: Sendable {
     var bytes = [UInt8](repeating: 0, count: 16)
     for index in 0..<PatternLayout.cellsInLine * PatternLayout.codeLines {
       let distance = plane.average(layout.codeCell(index).core) - scale.middle
-      if abs(distance) * 100 < scale.contrast * Self.leastClearness { unclear += 1 }
+      if abs(distance) * 100 < scale.contrast * Self.minimumClearness { unclear += 1 }
       if distance > 0 { bytes[index / 8] |= 0x80 >> UInt8(index % 8) }
     }
     if let reading = PatternReading(bytes: bytes), unclear == 0 { return .success(reading) }
@@ -72,7 +72,7 @@ package struct PatternReader: Sendable {
     // `average` counts in sixteenths, and there are eight cells of each colour.
     let contrast = (white - black) / 8
     let middle = (white + black) / 16
-    guard contrast >= Self.leastContrast * PatternPlane.fractions else { return nil }
+    guard contrast >= Self.minimumContrast * PatternPlane.fractions else { return nil }
     let margin = contrast / 4
     return darkestWhite > middle + margin && lightestBlack < middle - margin ? (middle, contrast) : nil
   }
