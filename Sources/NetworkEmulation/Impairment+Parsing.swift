@@ -99,7 +99,7 @@ extension Impairment.Conditions {
     if isGiven(.queue), rate == nil { throw .needs(.queue, .rate) }
     guard let burst else { return }
     if !isGiven(.loss) { throw .needs(.burst, .loss) }
-    let most = Self.mostLoss(burst: burst)
+    let most = Self.maximumLoss(burst: burst)
     if loss > most {
       throw .tooMuchLoss(ImpairmentFormat.percent(loss), burst: ImpairmentFormat.number(burst), most: most)
     }

@@ -112,7 +112,7 @@ extension Impairment {
 
     /// Returns the largest share that can be lost in bursts of a mean length: after each burst, at least one datagram is
     /// not lost.
-    static func mostLoss(burst: Double) -> Double { burst / (1 + burst) }
+    static func maximumLoss(burst: Double) -> Double { burst / (1 + burst) }
   }
 }
 
