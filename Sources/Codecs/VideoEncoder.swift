@@ -16,7 +16,7 @@ package class VideoEncoder {
     /// Whether the encoder also makes keyframes at scene cuts and after `keyframeDistance`, or only on request.
     package var choosesKeyframes = true
     /// The maximum size of a keyframe, in per cent of one frame's share of the bitrate.
-    package var largestKeyframe = 900
+    package var maximumKeyframePercentage = 900
     /// The coarsest quantizer that may be used to keep the bitrate: 2 to 63.
     package var coarsestQuantizer = 56
     /// 0 (best) to 16 (fastest).
@@ -96,7 +96,7 @@ package class VideoEncoder {
     code = format.start(context, &configuration)
     if code != VPX_CODEC_OK { throw CodecError(action, vpx: code) }
     format.control(context, settings)
-    _ = chatbot_vpx_encoder_set_largest_keyframe(context, UInt32(clamping: settings.largestKeyframe))
+    _ = chatbot_vpx_encoder_set_largest_keyframe(context, UInt32(clamping: settings.maximumKeyframePercentage))
   }
 
   deinit {
