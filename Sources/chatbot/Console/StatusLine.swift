@@ -45,7 +45,7 @@ struct StatusLine: Sendable, Hashable {
   }
 
   /// The maximum length of a name, in characters.
-  static let longestName = 8
+  static let maximumNameLength = 8
   static let maximumRoom = 24
 
   /// The line with control characters that overwrite the previous one.
@@ -80,7 +80,7 @@ struct StatusLine: Sendable, Hashable {
   }
 
   private static func text(_ user: User) -> String {
-    var words = [plain(user.name, longest: longestName), user.state.rawValue]
+    var words = [plain(user.name, longest: maximumNameLength), user.state.rawValue]
     if let flow = user.received { words.append("↓\(text(flow))") }
     if let flow = user.sent { words.append("↑\(text(flow))") }
     if !user.rejected.isEmpty { words.append("(\(user.rejected.prefix(3).joined(separator: ", ")))") }

@@ -48,7 +48,7 @@ struct RecordedCounts {
   }
 
   /// The maximum count, to avoid overflow; no call reaches it.
-  private static let most: UInt64 = 1 << 50
+  private static let maximumCount: UInt64 = 1 << 50
 
   private let tracks: [TrackCounts]
   private let stream: MediaStream
@@ -87,7 +87,7 @@ struct RecordedCounts {
   private func statistics(of track: TrackCounts, at time: Double?) -> TrackStatistics {
     let entry = track.entry
     func part(_ whole: UInt64, _ share: Share) -> UInt64 {
-      let whole = min(whole, Self.most)
+      let whole = min(whole, Self.maximumCount)
       return time.map { UInt64((Double(whole) * share.by($0)).rounded(.down)) } ?? whole
     }
     let even = Share([], over: entry.range)
@@ -96,7 +96,7 @@ struct RecordedCounts {
     statistics.packetsRecovered = part(entry.recovered, track.recovered)
     statistics.packetsReceived = part(entry.received, even) + statistics.packetsRecovered
     statistics.packetsExpected = statistics.packetsReceived + statistics.packetsLost
-    if time == nil { statistics.packetsExpected = max(statistics.packetsExpected, min(entry.sent, Self.most)) }
+    if time == nil { statistics.packetsExpected = max(statistics.packetsExpected, min(entry.sent, Self.maximumCount)) }
     statistics.packetsDuplicated = part(entry.duplicated, even)
     statistics.bytesReceived = part(entry.bytes, even)
     statistics.framesDropped = part(entry.dropped, even)

@@ -206,7 +206,7 @@ struct RecordingSearch {
 /// Reads manifests with bounded memory.
 enum InspectedManifest {
   /// No manifest is larger, because its lists are bounded.
-  static let largest = 16 << 20
+  static let maximumManifestSize = 16 << 20
 
   /// Why a file is not accepted as a manifest, as a clause that follows its name.
   struct ReadError: Error {
@@ -227,10 +227,10 @@ enum InspectedManifest {
   private static func bytes(_ path: String) throws(ReadError) -> [UInt8] {
     do {
       let file = try OpenFile(path)
-      if file.size <= UInt64(largest) { return try file.bytes(Int(file.size), from: 0) }
+      if file.size <= UInt64(maximumManifestSize) { return try file.bytes(Int(file.size), from: 0) }
     } catch {
       throw ReadError(clause: "cannot be inspected: \(error)")
     }
-    throw ReadError(clause: "is not a recording's manifest: it is larger than \(largest >> 20) MiB")
+    throw ReadError(clause: "is not a recording's manifest: it is larger than \(maximumManifestSize >> 20) MiB")
   }
 }

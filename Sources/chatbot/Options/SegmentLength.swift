@@ -5,8 +5,8 @@ enum SegmentLength: Sendable, Hashable, CustomStringConvertible {
   case size(Int64)
 
   /// Shorter segments would need a new file at nearly every keyframe.
-  static let shortestTime = TimeSpan(milliseconds: 1_000)
-  static let smallestSize: Int64 = 100_000
+  static let minimumTime = TimeSpan(milliseconds: 1_000)
+  static let minimumSize: Int64 = 100_000
 
   /// Parses a whole number with a unit of time or size; without a unit it means seconds.
   init(_ text: String) throws(ParseError) {
@@ -20,12 +20,12 @@ enum SegmentLength: Sendable, Hashable, CustomStringConvertible {
       }
     }
     if let size {
-      guard size.bytes >= Self.smallestSize else { throw .tooSmall(size.bytes) }
+      guard size.bytes >= Self.minimumSize else { throw .tooSmall(size.bytes) }
       self = .size(size.bytes)
       return
     }
     guard let time = try? TimeSpan(text) else { throw .neither(text) }
-    guard time.milliseconds >= Self.shortestTime.milliseconds else { throw .tooShort(time) }
+    guard time.milliseconds >= Self.minimumTime.milliseconds else { throw .tooShort(time) }
     self = .time(time)
   }
 
@@ -48,9 +48,9 @@ enum SegmentLength: Sendable, Hashable, CustomStringConvertible {
       switch self {
       case .neither:
         "A segment's length is a time like 90s, 10m or 1h, or a size like 500MB or 2GiB."
-      case .tooShort(let time): "Segments of \(time) are too short; the minimum is \(SegmentLength.shortestTime)."
+      case .tooShort(let time): "Segments of \(time) are too short; the minimum is \(SegmentLength.minimumTime)."
       case .tooSmall(let bytes):
-        "Segments of \(bytes) bytes are too small; the minimum is \(SegmentLength.size(SegmentLength.smallestSize))."
+        "Segments of \(bytes) bytes are too small; the minimum is \(SegmentLength.size(SegmentLength.minimumSize))."
       case .tooLarge(let text): "\"\(text)\" is more than a disk can hold."
       }
     }

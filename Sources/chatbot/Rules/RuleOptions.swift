@@ -60,7 +60,7 @@ struct RuleOptions: ParsableArguments {
     var rules = try given()
     if let expectFile {
       do {
-        rules.add(try RulesFile.rules(of: try Self.text(of: expectFile, longest: RulesFile.longest)))
+        rules.add(try RulesFile.rules(of: try Self.text(of: expectFile, longest: RulesFile.maximumBytes)))
       } catch let error as RulesFile.ParseError {
         throw ValidationError("--expect-file \(expectFile): \(error)")
       }
