@@ -20,8 +20,8 @@ struct ReportedClock: Sendable {
     first.map { report.wallClock(since: $0) - position - offset }
   }
 
-  /// Follows a report that shows no more than a drift, or inaccuracy.
-  mutating func follow(_ report: ClockReading, at position: Duration) {
+  /// Adjusts the clock to a report that shows no more than a drift, or inaccuracy.
+  mutating func adjust(to report: ClockReading, at position: Duration) {
     guard let lag = lag(of: report, at: position), let newest else { return set(report, at: position) }
     reports += 1
     if reports <= Self.settling {

@@ -94,7 +94,7 @@ extension TrackTimeline {
       // The wall clock was set, or a standstill was too long: only the other track can follow.
       reported.set(report, at: position)
     } else {
-      reported.follow(report, at: position)
+      reported.adjust(to: report, at: position)
       explainLateness(by: report, standstill: .zero)
     }
     note(report)

@@ -216,24 +216,24 @@ struct TrackTimeline: Sendable {
       // That they are late after a pause is not the clock's fault.
       surprise: isTrusted && allowance < Self.maximumJump ? surprise : .zero)
     if !isTrusted {
-      placeByArrival(entry, after: last, step: arrivalStep)
+      positionByArrival(entry, after: last, step: arrivalStep)
       if result == .right { switchToMediaClock(entry, elapsed: elapsed) }
     } else if result == .wrong || (isOutside && !isSudden && candidateAnchor == nil && candidate > clockPosition) {
       switchToArrivals(at: entry.arrival)
-      placeByArrival(entry, after: last, step: arrivalStep)
+      positionByArrival(entry, after: last, step: arrivalStep)
     } else if isOutlier {
-      placeOutlier(entry)
+      positionOutlier(entry)
     } else {
       candidateAnchor = nil
       clockPosition = candidate
       if candidate > position { position = candidate }
       if entry.isGenerated { return detector.addGenerated() }
       compareArrival(of: entry, delay: elapsed - candidate, pause: .zero - excess, other: other)
-      if detector.late == nil { followDrift(surprise, step: arrivalStep) }
+      if detector.late == nil { adjustDrift(surprise, step: arrivalStep) }
     }
   }
 
-  private mutating func followDrift(_ surprise: Duration, step: Duration) {
+  private mutating func adjustDrift(_ surprise: Duration, step: Duration) {
     if step <= .zero { return }
     let most = step * Self.maximumDrift
     drift += min(max(surprise, .zero - most), most)
@@ -246,7 +246,7 @@ struct TrackTimeline: Sendable {
 
   // MARK: Outliers
 
-  private mutating func placeOutlier(_ entry: Entry) {
+  private mutating func positionOutlier(_ entry: Entry) {
     if let candidateAnchor {
       let continued = candidateAnchor.position + entry.time.duration(since: candidateAnchor.time)
       let excess = continued - arrivalPosition(entry.arrival)
@@ -286,7 +286,7 @@ struct TrackTimeline: Sendable {
 
   // MARK: By arrivals
 
-  private mutating func placeByArrival(_ entry: Entry, after last: Entry, step: Duration) {
+  private mutating func positionByArrival(_ entry: Entry, after last: Entry, step: Duration) {
     guard let beginning else { return }
     position = pace.next(after: position, target: entry.arrival - beginning, step: step, length: last.length)
   }
