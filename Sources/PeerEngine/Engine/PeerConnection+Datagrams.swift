@@ -25,7 +25,7 @@ extension PeerConnection {
     case .stun:
       let update = transport.received(datagram, from: remote, to: local, now: now)
       if update.isRefused { refuseDatagram() }
-      follow(update, now: now)
+      carryOut(update, now: now)
     case .dtls:
       guard transport.acceptsHandshake(local: local, remote: remote) else { return refuseDatagram() }
       handle(secure.receiveDTLS(datagram, now: now), now: now)

@@ -16,10 +16,10 @@ extension PeerConnection {
 
   /// Does the same with a reused array: `taken` must be empty.
   func poll(now: MonotonicInstant, wallClock: NTPTime, into taken: inout [Action]) {
-    if isOpen, let timeout = transport.timeout(in: state, now: now) { follow(timeout, now: now) }
+    if isOpen, let timeout = transport.timeout(in: state, now: now) { carryOut(timeout, now: now) }
     if injectsFaults, isOpen { injectFaults(now: now) }
     if isOpen {
-      if let update = transport.poll(now: now) { follow(update, now: now) }
+      if let update = transport.poll(now: now) { carryOut(update, now: now) }
       if path != nil {
         if let change = secure.advance(now: now) { handle(change, now: now) }
         transmit(secure.takeDatagrams())

@@ -13,7 +13,7 @@ extension PeerConnection {
   var leftRoom: MonotonicInstant? { transport.presence.leftRoom }
 
   /// Carries out what follows from the ICE agent.
-  func follow(_ update: ICETransport.Update, now: MonotonicInstant) {
+  func carryOut(_ update: ICETransport.Update, now: MonotonicInstant) {
     for (datagram, path) in update.datagrams {
       actions.append(.transmit(datagram, from: path.local, to: path.remote))
     }
@@ -29,7 +29,7 @@ extension PeerConnection {
   }
 
   /// Carries out what follows from a timeout.
-  func follow(_ timeout: ICETransport.Timeout, now: MonotonicInstant) {
+  func carryOut(_ timeout: ICETransport.Timeout, now: MonotonicInstant) {
     switch timeout {
     case .connecting:
       giveUpConnecting(now: now)
@@ -95,7 +95,7 @@ extension PeerConnection {
   /// Notes that the TCP connection of a path was not established or has ended.
   package func connectionEnded(local: TransportAddress, remote: TransportAddress, now: MonotonicInstant) {
     guard isOpen else { return }
-    follow(transport.connectionEnded(local: local, remote: remote, now: now), now: now)
+    carryOut(transport.connectionEnded(local: local, remote: remote, now: now), now: now)
   }
 
   /// Whether media may still be sent from a local address or arrive there.

@@ -76,7 +76,7 @@ package struct SendClock: Sendable {
       if let shift, Self.agree(media + shift, present) { moved = shift } else { moved = present - media }
       shift = moved
     case .ofTrack:
-      moved = Self.follow(&offsets[.init(stream: stream, kind: codec.kind)], media: media, present: present)
+      moved = Self.track(&offsets[.init(stream: stream, kind: codec.kind)], media: media, present: present)
     }
     // The media's own ticks are shifted as a whole, so that their distances stay exact.
     let ticks = time.rate == codec.clockRate ? time.ticks : Self.ticks(media, rate: codec.clockRate)
@@ -88,7 +88,7 @@ package struct SendClock: Sendable {
     return distance <= tolerance && distance >= .zero - tolerance
   }
 
-  private static func follow(_ offset: inout TrackOffset?, media: Duration, present: Duration) -> Duration {
+  private static func track(_ offset: inout TrackOffset?, media: Duration, present: Duration) -> Duration {
     guard var known = offset, agree(media + known.least, present) else {
       offset = TrackOffset(shift: present - media, present: present)
       return present - media

@@ -68,7 +68,7 @@ struct ICETransport {
     _ message: ByteBuffer, from remote: TransportAddress, to local: TransportAddress, now: MonotonicInstant
   ) -> Update {
     let isAccepted = ice.agent.received(message, from: remote, to: local, now: now)
-    var update = selected.follow(ice.agent)
+    var update = selected.update(from: ice.agent)
     update.isRefused = !isAccepted
     return update
   }
@@ -117,7 +117,7 @@ struct ICETransport {
     guard
       ice.hasChanged || !silence.knowsDeadline(in: state) || Deadline.isDue(silence.deadline, now: now)
     else { return nil }
-    let step = silence.follow(evidence(in: state), in: state, now: now)
+    let step = silence.poll(evidence(in: state), in: state, now: now)
     if step.checksPath { ice.agent.checkSelectedPair(now: now) }
     return step.isLost || step.isInterrupted || step.restart != nil ? .silence(step) : nil
   }
@@ -127,7 +127,7 @@ struct ICETransport {
 
   private mutating func pollAgent(now: MonotonicInstant) -> Update {
     let datagrams = ice.poll(now: now, pace: pace)
-    var update = selected.follow(ice.agent)
+    var update = selected.update(from: ice.agent)
     update.datagrams = datagrams
     update.milestones = selected.takeMilestones(of: ice.agent)
     return update

@@ -111,7 +111,7 @@ package struct SecureTransport {
     }
     connection.receive(datagram)
     scheduleRetransmission(now: now)
-    return followConnection()
+    return connectionChanged()
   }
 
   /// Retransmits the last flight when its timer has expired.
@@ -119,7 +119,7 @@ package struct SecureTransport {
     guard let deadline, deadline <= now, let connection else { return nil }
     connection.handleTimeout()
     scheduleRetransmission(now: now)
-    return followConnection()
+    return connectionChanged()
   }
 
   /// Removes and returns the received data, one record each.
@@ -167,7 +167,7 @@ package struct SecureTransport {
     deadline = connection?.retransmissionDelay.map { now + max($0, .milliseconds(1)) }
   }
 
-  private mutating func followConnection() -> Change? {
+  private mutating func connectionChanged() -> Change? {
     guard let connection else { return nil }
     switch (state, connection.state) {
     case (.handshaking, .established(let keys)):

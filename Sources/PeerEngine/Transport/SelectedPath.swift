@@ -45,7 +45,7 @@ struct SelectedPath {
   mutating func giveUp() { path = nil }
 
   /// Applies the agent's state: the selected pair, and whether the participant still responds.
-  mutating func follow(_ agent: ICEAgent) -> Update {
+  mutating func update(from agent: ICEAgent) -> Update {
     var update = Update()
     if let pair = agent.selectedPair {
       path = ICETransport.Path(local: pair.local, remote: pair.remote)

@@ -32,7 +32,7 @@ struct SilenceMonitor {
   private static let lossTimeout = Duration.seconds(30)
 
   private var trigger = ICERestartTrigger()
-  /// When there is something to do, as of the last ``follow(_:in:now:)``, and the state that this holds for. What has been
+  /// When there is something to do, as of the last ``poll(_:in:now:)``, and the state that this holds for. What has been
   /// heard since then only makes it later, so it is not computed again for each packet.
   private var next: (deadline: MonotonicInstant?, state: ConnectionState)?
 
@@ -52,10 +52,10 @@ struct SilenceMonitor {
     if let next { next.state == state } else { false }
   }
 
-  /// When ``follow(_:in:now:)`` has something to do, as of its last call.
+  /// When ``poll(_:in:now:)`` has something to do, as of its last call.
   var deadline: MonotonicInstant? { next?.deadline }
 
-  /// When ``follow(_:in:now:)`` has something to do.
+  /// When ``poll(_:in:now:)`` has something to do.
   func deadline(of evidence: Evidence, in state: ConnectionState) -> MonotonicInstant {
     let heard = evidence.heard
     var step = heard + (state == .connected ? Self.disconnectedTimeout : Self.lossTimeout)
@@ -67,7 +67,7 @@ struct SilenceMonitor {
   /// Returns what is to be done now.
   ///
   /// - Parameter evidence: nil if there is no call to watch.
-  mutating func follow(_ evidence: Evidence?, in state: ConnectionState, now: MonotonicInstant) -> Step {
+  mutating func poll(_ evidence: Evidence?, in state: ConnectionState, now: MonotonicInstant) -> Step {
     var step = Step()
     guard let evidence else {
       next = (nil, state)

@@ -29,7 +29,7 @@ struct ReachabilityTests {
     let evidence = SilenceMonitor.Evidence(
       heard: start, lastAnswered: start, unansweredSince: nil, hasLocalAddress: true)
     func step(_ seconds: Double) -> SilenceMonitor.Step {
-      monitor.follow(evidence, in: .connected, now: start + .seconds(seconds))
+      monitor.poll(evidence, in: .connected, now: start + .seconds(seconds))
     }
     let none = step(1)
     #expect(!none.checksPath && none.restart == nil && !none.isInterrupted && !none.isLost)
@@ -51,12 +51,12 @@ struct ReachabilityTests {
     var monitor = SilenceMonitor()
     let evidence = SilenceMonitor.Evidence(heard: start, hasLocalAddress: true)
     #expect(!monitor.knowsDeadline(in: .connected))
-    _ = monitor.follow(evidence, in: .connected, now: start)
+    _ = monitor.poll(evidence, in: .connected, now: start)
     #expect(monitor.knowsDeadline(in: .connected) && !monitor.knowsDeadline(in: .disconnected))
     monitor.requestRestart(.requested)
     #expect(!monitor.knowsDeadline(in: .connected))
     #expect(monitor.deadline(of: evidence, in: .connected) == start)
-    let step = monitor.follow(evidence, in: .connected, now: start)
+    let step = monitor.poll(evidence, in: .connected, now: start)
     #expect(step.restart == .requested)
   }
 
