@@ -23,8 +23,8 @@ public struct CertificateDiagnosis: Sendable, Hashable, Codable {
   /// - Parameters:
   ///   - chain: the server's own certificate first.
   ///   - host: the name or the address that the certificate must be for.
-  ///   - authorities: a file with trusted certificates in PEM; nil for those of the system.
-  static func verifying(_ chain: [NIOSSLCertificate], host: String, authorities: String?) -> CertificateDiagnosis {
+  ///   - caCertificate: a file with trusted certificates in PEM; nil for those of the system.
+  static func verifying(_ chain: [NIOSSLCertificate], host: String, caCertificate: String?) -> CertificateDiagnosis {
     let parsed = chain.prefix(maximumChain).compactMap { certificate -> OpaquePointer? in
       guard let bytes = try? certificate.toDERBytes() else { return nil }
       return bytes.withUnsafeBufferPointer { buffer in
@@ -38,14 +38,14 @@ public struct CertificateDiagnosis: Sendable, Hashable, Codable {
         subject: "", issuer: "", expiry: "", isTrusted: false,
         problem: "the server sent no certificate that can be read")
     }
-    let problem = problem(of: first, in: parsed, host: host, authorities: authorities)
+    let problem = problem(of: first, in: parsed, host: host, caCertificate: caCertificate)
     return CertificateDiagnosis(
       subject: name(X509_get_subject_name(first)), issuer: name(X509_get_issuer_name(first)),
       expiry: WallClockText.utc(own.notValidAfter), isTrusted: problem == nil, problem: problem)
   }
 
   private static func problem(
-    of own: OpaquePointer, in chain: [OpaquePointer], host: String, authorities: String?
+    of own: OpaquePointer, in chain: [OpaquePointer], host: String, caCertificate: String?
   ) -> String? {
     guard let store = X509_STORE_new(), let context = X509_STORE_CTX_new(), let others = OPENSSL_sk_new_null() else {
       return "OpenSSL has no memory"
@@ -57,7 +57,7 @@ public struct CertificateDiagnosis: Sendable, Hashable, Codable {
     }
     for certificate in chain { OPENSSL_sk_push(others, UnsafeRawPointer(certificate)) }
     let isLoaded =
-      authorities.map { X509_STORE_load_locations(store, $0, nil) == 1 } ?? (X509_STORE_set_default_paths(store) == 1)
+      caCertificate.map { X509_STORE_load_locations(store, $0, nil) == 1 } ?? (X509_STORE_set_default_paths(store) == 1)
     guard isLoaded else { return "the trusted certificates cannot be read" }
     guard X509_STORE_CTX_init(context, store, own, others) == 1, let rules = X509_STORE_CTX_get0_param(context) else {
       return "OpenSSL cannot verify it"

@@ -123,7 +123,7 @@ public struct NetworkDiagnosis: Sendable, Hashable, Codable {
               }
               var measurement = TURNServerMeasurement(
                 tried, at: address, credentials: credentials, result, on: loop, start: begin, timeout: remaining,
-                authorities: configuration.caCertificate, sources: sources, nat64: nat64)
+                caCertificate: configuration.caCertificate, sources: sources, nat64: nat64)
               return (order, nil, await measurement.measured())
             }
           }
@@ -145,7 +145,7 @@ public struct NetworkDiagnosis: Sendable, Hashable, Codable {
     let addresses = await addresses(of: server.host, port: server.port, on: loop, within: configuration.timeout / 2)
     return await RoomServerMeasurement(
       server: server, addresses: addresses, loop: loop, start: start, timeout: configuration.timeout,
-      authorities: configuration.caCertificate
+      caCertificate: configuration.caCertificate
     ).result()
   }
 

@@ -13,7 +13,7 @@ final class ProbeStream: Sendable {
     /// The name or the address that the certificate must be for.
     let host: String
     /// A file with trusted certificates in PEM; nil for those of the system.
-    let authorities: String?
+    let caCertificate: String?
   }
 
   let number: Int
@@ -72,7 +72,7 @@ final class ProbeStream: Sendable {
     let name = IPAddress(trust.host) == nil ? trust.host : nil
     return try NIOSSLClientHandler(context: NIOSSLContext(configuration: settings), serverHostname: name) {
       chain, verified in
-      let certificate = CertificateDiagnosis.verifying(chain, host: trust.host, authorities: trust.authorities)
+      let certificate = CertificateDiagnosis.verifying(chain, host: trust.host, caCertificate: trust.caCertificate)
       inbox.add(.stream(number, .certificate(certificate)))
       verified.succeed(certificate.isTrusted ? .certificateVerified : .failed)
     }

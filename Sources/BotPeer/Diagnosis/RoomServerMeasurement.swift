@@ -10,7 +10,7 @@ struct RoomServerMeasurement: Sendable {
   let loop: any EventLoop
   let start: MonotonicInstant
   let timeout: Duration
-  let authorities: String?
+  let caCertificate: String?
 
   /// How many addresses of the name are tried.
   private static let maximumAddresses = 4
@@ -78,7 +78,7 @@ struct RoomServerMeasurement: Sendable {
     var reader = inbox.reader()
     var step = MonotonicInstant.now
     var received = ByteBuffer()
-    let trust = server.isSecure ? ProbeStream.Trust(host: server.host, authorities: authorities) : nil
+    let trust = server.isSecure ? ProbeStream.Trust(host: server.host, caCertificate: caCertificate) : nil
     let stream = ProbeStream(to: address, trust: trust, number: 0, by: end, inbox)
     defer { stream.close() }
     func sendRequest() { stream.write(ByteBuffer(string: server.request(upgrading: upgrading))) }

@@ -12,7 +12,7 @@ struct TURNServerMeasurement {
   private let loop: any EventLoop
   private let start: MonotonicInstant
   private let end: MonotonicInstant
-  private let authorities: String?
+  private let caCertificate: String?
   private let sources: SourceAddresses
   private let inbox: ProbeInbox
   private var client: TURNClient
@@ -41,7 +41,7 @@ struct TURNServerMeasurement {
 
   init(
     _ url: ICEServerURL, at server: TransportAddress, credentials: TURNCredentials, _ result: TURNServerDiagnosis,
-    on loop: any EventLoop, start: MonotonicInstant, timeout: Duration, authorities: String?,
+    on loop: any EventLoop, start: MonotonicInstant, timeout: Duration, caCertificate: String?,
     sources: SourceAddresses, nat64: NAT64Prefix?
   ) {
     self.url = url
@@ -49,7 +49,7 @@ struct TURNServerMeasurement {
     self.loop = loop
     self.start = start
     end = start + timeout
-    self.authorities = authorities
+    self.caCertificate = caCertificate
     self.sources = sources
     self.result = result
     self.result.address = "\(server)"
@@ -98,7 +98,7 @@ struct TURNServerMeasurement {
     if url.transport != .udp {
       streams += 1
       isConnected = false
-      let trust = url.transport == .tls ? ProbeStream.Trust(host: url.host, authorities: authorities) : nil
+      let trust = url.transport == .tls ? ProbeStream.Trust(host: url.host, caCertificate: caCertificate) : nil
       stream = ProbeStream(to: address, from: local, trust: trust, number: streams, by: end, inbox)
       return
     }

@@ -32,7 +32,7 @@ extension PeerDriver {
   }
 
   /// Reaches IPv4 participants and servers through the NAT64 of the network, if it has one.
-  func followNAT64(now: MonotonicInstant) {
+  func updateNAT64(now: MonotonicInstant) {
     guard let nat64, nat64.poll(now: now) else { return }
     if let prefix = nat64.prefix { log.debug("network with NAT64", metadata: ["prefix": "\(prefix)"]) }
     demultiplexer.setNAT64(nat64.prefix, now: now)

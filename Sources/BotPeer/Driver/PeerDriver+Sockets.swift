@@ -97,7 +97,7 @@ extension PeerDriver {
   }
 
   /// Opens sockets on new addresses of this machine, and closes those of vanished ones.
-  func followAddresses(now: MonotonicInstant) {
+  func updateAddresses(now: MonotonicInstant) {
     guard let due = addressesDue, due <= now else { return }
     addressesDue = nil
     guard let present = try? configuration.addressesToBind() else { return }

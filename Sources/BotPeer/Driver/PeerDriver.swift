@@ -307,8 +307,8 @@ final class PeerDriver {
     let wasInTurn = isInTurn
     isInTurn = true
     defer { isInTurn = wasInTurn }
-    followAddresses(now: now)
-    followNAT64(now: now)
+    updateAddresses(now: now)
+    updateNAT64(now: now)
     gather(now: now)
     var ended: [ParticipantID] = []
     demultiplexer.poll(now: now, wallClock: configuration.wallClock()) { action, participant in

@@ -50,7 +50,7 @@ final class Relay {
     /// Creates the TLS context when it is needed for the first time.
     let tls: () throws -> NIOSSLContext
     /// A file with trusted certificates in PEM; nil for those of the system.
-    let authorities: String?
+    let caCertificate: String?
     /// Called on the loop for each new UDP socket, and before one is closed.
     let opened: (DatagramSocket, Relay) -> Void
     let closing: (DatagramSocket) -> Void
@@ -100,7 +100,7 @@ final class Relay {
     do {
       let tls =
         (server.url.transport == .tls)
-        ? RelayStream.TLS(context: try context.tls(), host: server.url.host, authorities: context.authorities) : nil
+        ? RelayStream.TLS(context: try context.tls(), host: server.url.host, caCertificate: context.caCertificate) : nil
       link = .stream(
         RelayStream(to: address, from: own.ip, interface: own.interface, tls: tls, on: context.loop) {
           [weak self] event in self?.received(event)

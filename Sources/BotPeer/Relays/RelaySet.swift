@@ -127,7 +127,7 @@ final class RelaySet {
   private var context: Relay.Context {
     Relay.Context(
       loop: loop, source: { [configuration] in configuration.source(of: $0) },
-      tls: { [unowned self] in try tlsContext() }, authorities: configuration.caCertificate,
+      tls: { [unowned self] in try tlsContext() }, caCertificate: configuration.caCertificate,
       opened: { [unowned self] socket, relay in
         bySocket[socket.descriptor] = relay
         opened(socket)
@@ -172,7 +172,7 @@ final class RelaySet {
   /// Sends what is due, and passes on what the driver must do.
   func poll(now: MonotonicInstant, _ handle: (RelayEvent) -> Void) {
     for relay in relays { poll(relay, now: now, handle) }
-    followReplacements(now: now, handle)
+    retireReplaced(now: now, handle)
   }
 
   private func poll(_ relay: Relay, now: MonotonicInstant, _ handle: (RelayEvent) -> Void) {
@@ -190,7 +190,7 @@ final class RelaySet {
 
   /// Retires the former allocations on the servers of those that have just been granted, and forgets retired ones that the
   /// server has ended.
-  private func followReplacements(now: MonotonicInstant, _ handle: (RelayEvent) -> Void) {
+  private func retireReplaced(now: MonotonicInstant, _ handle: (RelayEvent) -> Void) {
     for relay in relays where relay.isNewlyGranted {
       relay.isNewlyGranted = false
       for former in relays

@@ -19,7 +19,7 @@ final class RelayStream {
     /// The name or the address that the certificate must be for.
     let host: String
     /// A file with trusted certificates in PEM; nil for those of the system.
-    let authorities: String?
+    let caCertificate: String?
 
     /// - Parameter address: the address that is connected to.
     func handler(for address: TransportAddress) throws -> NIOSSLClientHandler {
@@ -32,8 +32,8 @@ final class RelayStream {
       settings.minimumTLSVersion = .tlsv12
       settings.certificateVerification = .noHostnameVerification
       let context = try NIOSSLContext(configuration: settings)
-      return try NIOSSLClientHandler(context: context, serverHostname: nil) { [host, authorities] chain, verified in
-        let certificate = CertificateDiagnosis.verifying(chain, host: host, authorities: authorities)
+      return try NIOSSLClientHandler(context: context, serverHostname: nil) { [host, caCertificate] chain, verified in
+        let certificate = CertificateDiagnosis.verifying(chain, host: host, caCertificate: caCertificate)
         verified.succeed(certificate.isTrusted ? .certificateVerified : .failed)
       }
     }
