@@ -79,7 +79,7 @@ public final class LiveCamera: FrameSource {
 
   public func adapt(toBitrate bitrate: Int, fractionLost: Double) {
     let estimate = CameraRequests.PathEstimate(bitrate: max(0, bitrate), fractionLost: min(1, max(0, fractionLost)))
-    for run in runs { run.follow(estimate) }
+    for run in runs { run.adapt(to: estimate) }
   }
 
   public func reset() {

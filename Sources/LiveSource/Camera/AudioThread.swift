@@ -42,7 +42,7 @@ struct AudioThread {
   private mutating func step() throws(InputError) -> Bool {
     notice.report(track.undecodable)
     let (time, now) = run.update(expectedWakeup: track.deadline)
-    if let change = run.takeChange(for: .audio) { try follow(change, now: now) }
+    if let change = run.takeChange(for: .audio) { try apply(change, now: now) }
     while let due = try track.take(now: time) { try give(due, now: now) }
     try track.prepare()
     if track.isFinished(now: time) { return false }
@@ -51,9 +51,9 @@ struct AudioThread {
     return true
   }
 
-  private func follow(_ change: CameraRequests.Change, now: ContinuousClock.Instant) throws(InputError) {
+  private func apply(_ change: CameraRequests.Change, now: ContinuousClock.Instant) throws(InputError) {
     var estimate = CameraRequests.PathEstimate(bitrate: .max, fractionLost: 0)
-    if case .follow(let one) = change { estimate = one }
+    if case .adapt(let one) = change { estimate = one }
     let (encoder, bitrate, lost) = (encoder, split(estimate.bitrate), estimate.fractionLost)
     try coding { () throws(CodecError) in
       try encoder.adapt(toBitrate: bitrate, fractionLost: lost, now: now)

@@ -9,7 +9,7 @@ struct CameraRequests: Sendable {
 
   /// A change of the viewers' network paths.
   enum Change: Sendable, Hashable {
-    case follow(PathEstimate)
+    case adapt(PathEstimate)
     /// No viewer is left.
     case reset
   }
@@ -40,9 +40,9 @@ struct CameraRequests: Sendable {
 
   mutating func requestKeyframe() { wantsKeyframe = true }
 
-  mutating func follow(_ estimate: PathEstimate) {
-    pendingVideoChange = .follow(estimate)
-    pendingAudioChange = .follow(estimate)
+  mutating func adapt(to estimate: PathEstimate) {
+    pendingVideoChange = .adapt(estimate)
+    pendingAudioChange = .adapt(estimate)
   }
 
   mutating func reset() {

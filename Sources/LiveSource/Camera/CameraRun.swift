@@ -57,8 +57,8 @@ final class CameraRun: Sendable {
     videoWakeup.signal()
   }
 
-  func follow(_ estimate: CameraRequests.PathEstimate) {
-    requests.withLock { $0.follow(estimate) }
+  func adapt(to estimate: CameraRequests.PathEstimate) {
+    requests.withLock { $0.adapt(to: estimate) }
   }
 
   func reset() {

@@ -53,7 +53,7 @@ struct VideoThread {
     guard let expectedWakeup = track.deadline else { return false }
     var (time, now) = run.update(expectedWakeup: expectedWakeup)
     switch run.takeChange(for: .video) {
-    case .follow(let estimate): encoder.adapt(toBitrate: split(estimate.bitrate), now: now)
+    case .adapt(let estimate): encoder.adapt(toBitrate: split(estimate.bitrate), now: now)
     case .reset: encoder.reset(now: now)
     case nil: break
     }

@@ -55,7 +55,7 @@ package final class LiveAudioEncoder {
       self.bitrate = bitrate
     }
     let before = tuning
-    tuning.follow(fractionLost: fractionLost, now: now)
+    tuning.update(fractionLost: fractionLost, now: now)
     if tuning.correctsErrors != before.correctsErrors { try encoder.setCorrectsErrors(tuning.correctsErrors) }
     if tuning.expectedLoss != before.expectedLoss { try encoder.setExpectedLoss(tuning.expectedLoss) }
   }
@@ -134,7 +134,7 @@ struct OpusLossTuning: Sendable {
   /// Updates the reported packet loss.
   ///
   /// - Parameter fraction: the fraction of packets lost, 0 to 1.
-  mutating func follow(fractionLost fraction: Double, now: ContinuousClock.Instant) {
+  mutating func update(fractionLost fraction: Double, now: ContinuousClock.Instant) {
     let percent = fraction.isFinite ? min(max(0, fraction * 100), Self.maximumLossPercentage) : 0
     let passed = reported.map { max(0, (now - $0).seconds) } ?? 0
     reported = now
