@@ -146,9 +146,9 @@ package struct PatternAudioReader: Sendable {
     // The places from which the symbols near the first and near the second chirp are counted.
     var (first, last) = (place, place)
     if rising >= Self.complete, falling < Self.complete {
-      last = self.place(of: .falling, Self.secondChirp, near: place, in: samples)
+      last = self.position(of: .falling, Self.secondChirp, near: place, in: samples)
     } else if falling >= Self.complete, rising < Self.complete {
-      first = self.place(of: .rising, 0, near: place, in: samples)
+      first = self.position(of: .rising, 0, near: place, in: samples)
     }
     let symbols = clearestTones(at: begin + first)
     let moved = first == last ? symbols : clearestTones(at: begin + last)
@@ -172,7 +172,7 @@ package struct PatternAudioReader: Sendable {
 
   /// Returns where a mark near `place` begins whose chirp is `offset` samples after its beginning; `place` if the chirp is
   /// not found.
-  private func place(
+  private func position(
     of chirp: MatchedFilter, _ offset: Int, near place: Int, in samples: UnsafeBufferPointer<Float>
   ) -> Int {
     var best = (place: place, likeness: Self.complete)
