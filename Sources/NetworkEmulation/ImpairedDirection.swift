@@ -53,7 +53,7 @@ struct ImpairedDirection: Sendable {
   mutating func fate(
     bytes: Int, kind: Impairment.DatagramKind, hasRoom: Bool = true, now: MonotonicInstant
   ) -> Fate {
-    followScript(now: now)
+    takeDueSteps(now: now)
     counts[kind].datagrams += 1
     let drawn = draw(kind)
     let jitter = conditions.jitter * drawn.jitter
@@ -111,7 +111,7 @@ struct ImpairedDirection: Sendable {
     }
   }
 
-  private mutating func followScript(now: MonotonicInstant) {
+  private mutating func takeDueSteps(now: MonotonicInstant) {
     guard let clockStart else { return }
     while stepsTaken < steps.count, clockStart + steps[stepsTaken].time <= now { take(steps[stepsTaken]) }
   }
