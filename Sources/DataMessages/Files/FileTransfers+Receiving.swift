@@ -133,7 +133,7 @@ extension FileTransfers {
         actions.append(.closeChannel(channel))
       }
     case .failed(let failure):
-      tellSender(of: transfer, failure)
+      notifySender(of: transfer, failure)
       actions.append(
         .abandon(
           transfer.id, failure, bytes: transfer.receiver.receivedBytes, sha256: transfer.receiver.sha256))
@@ -141,7 +141,7 @@ extension FileTransfers {
     admitWaiting(now: now)
   }
 
-  private mutating func tellSender(of transfer: Incoming, _ failure: FileTransferFailure) {
+  private mutating func notifySender(of transfer: Incoming, _ failure: FileTransferFailure) {
     switch (transfer.state, transfer.channel) {
     case (.creating, _):
       if failure != .cancelledByPeer { actions.append(.send(DataMessage.fileRefused(sendID: transfer.sendID).text)) }

@@ -64,14 +64,14 @@ extension FileTransfers {
         admitWaiting(now: now)
       case .failed(let failure):
         outgoing.removeAll { $0.id == id }
-        tellReceiver(of: sendID, channel: channel, failure)
+        notifyReceiver(of: sendID, channel: channel, failure)
         actions.append(.sendFailed(id, failure))
         admitWaiting(now: now)
       }
     }
   }
 
-  private mutating func tellReceiver(of sendID: String, channel: UInt16?, _ failure: FileTransferFailure) {
+  private mutating func notifyReceiver(of sendID: String, channel: UInt16?, _ failure: FileTransferFailure) {
     if let channel {
       if failure != .channelClosed { actions.append(.closeChannel(channel)) }
     } else if failure != .refused, failure != .cancelledByPeer {
