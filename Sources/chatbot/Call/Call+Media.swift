@@ -84,7 +84,7 @@ extension Call {
       if parts.loopback != nil { parts.session.peer.requestKeyframe(of: participant) }
     case .targetBitrate(let bitrate, let fractionLost):
       connections.bandwidth.set(.init(bitrate: bitrate, fractionLost: fractionLost), of: participant)
-      follow(connections.bandwidth, parts)
+      adaptSource(to: connections.bandwidth, parts)
     case .iceRestarted(let reason):
       log.log(level: reason == .requested ? .info : .warning, "\(reason)", metadata: user)
     case .sectionRejected(let section):
@@ -104,7 +104,7 @@ extension Call {
       log.log(
         level: isNews ? .info : .debug, "call ended", metadata: user.merging(["reason": "\(ending)"]) { $1 })
       connections.bandwidth.remove(participant)
-      follow(connections.bandwidth, parts)
+      adaptSource(to: connections.bandwidth, parts)
     }
   }
 
@@ -146,7 +146,7 @@ extension Call {
   }
 
   /// Adapts the encoder to the viewers' bandwidth. One encoder serves all viewers.
-  private func follow(_ bandwidth: ViewerBandwidth, _ parts: Parts) {
+  private func adaptSource(to bandwidth: ViewerBandwidth, _ parts: Parts) {
     guard let source = parts.source, source.isLive else { return }
     if let estimate = bandwidth.common {
       source.adapt(toBitrate: estimate.bitrate, fractionLost: estimate.fractionLost)

@@ -6,7 +6,7 @@ import Room
 /// Chat and files of a call.
 extension Call {
   /// Serves the data channels until the peer is closed.
-  func followDataChannels(_ parts: Parts) async {
+  func serveDataChannels(_ parts: Parts) async {
     await withDiscardingTaskGroup { group in
       for await channel in parts.session.peer.dataChannels {
         log.debug(

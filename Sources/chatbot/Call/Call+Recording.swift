@@ -39,7 +39,7 @@ extension Call {
   }
 
   /// Registers each closed recording until the recorders finish.
-  func followSummaries(_ parts: Parts, chat: ChatRecorder?) async {
+  func registerRecordings(_ parts: Parts, chat: ChatRecorder?) async {
     await withTaskGroup(of: Void.self) { group in
       for recorder in parts.recorder?.recorders ?? [] {
         group.addTask {
@@ -53,15 +53,15 @@ extension Call {
   }
 
   /// Logs problems with recordings until the recorders finish.
-  func followProblems(_ parts: Parts) async {
+  func logProblems(_ parts: Parts) async {
     await withTaskGroup(of: Void.self) { group in
       for recorder in parts.recorder?.recorders ?? [] {
-        group.addTask { for await problem in recorder.problems { tell(problem, parts) } }
+        group.addTask { for await problem in recorder.problems { logProblem(problem, parts) } }
       }
     }
   }
 
-  private func tell(_ problem: RoomRecorder.Problem, _ parts: Parts) {
+  private func logProblem(_ problem: RoomRecorder.Problem, _ parts: Parts) {
     let user: Logger.Metadata = ["user": "\(problem.participant)"]
     switch problem.kind {
     case .stalled, .notRecorded: log.warning("\(problem)", metadata: user)

@@ -105,9 +105,9 @@ struct Call {
     log.info("media", metadata: ["addresses": "\(peer.localAddresses.joined(separator: " "))"])
 
     async let session: Void = runSession(parts)
-    async let summaries: Void = followSummaries(parts, chat: chat)
-    async let problems: Void = followProblems(parts)
-    async let channels: Void = followDataChannels(parts)
+    async let summaries: Void = registerRecordings(parts, chat: chat)
+    async let problems: Void = logProblems(parts)
+    async let channels: Void = serveDataChannels(parts)
     let chatWriting = Task { await chat?.run() }
     let ending = await untilEnd(parts, interruption: interruption)
     observer?.leaving(at: .now, because: ending)

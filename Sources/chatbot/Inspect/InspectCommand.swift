@@ -56,7 +56,7 @@ struct InspectCommand: AsyncParsableCommand {
     try await UsageErrors.reported(for: Self.self, on: console) {
       let inspection = Inspection(files: files, peers: peers, rules: rules, console: console, log: logger)
       let outcome = try inspection.run()
-      try inspection.tell(outcome)
+      try inspection.report(outcome)
       if !outcome.problems.isEmpty { throw ExitStatus.fileNotPlayable.exitCode }
       switch outcome.report.verdict {
       case .held: break

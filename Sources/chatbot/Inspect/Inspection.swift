@@ -57,7 +57,7 @@ struct Inspection {
   /// cannot be written.
   ///
   /// - Throws: ``CallFailure`` if a report could not be written.
-  func tell(_ outcome: Outcome) throws(CallFailure) {
+  func report(_ outcome: Outcome) throws(CallFailure) {
     let outputs = rules.outputs
     for remark in outcome.remarks { console.say(remark) }
     console.verdict(outcome.report, outputs: outputs)

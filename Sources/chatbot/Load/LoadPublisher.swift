@@ -137,7 +137,7 @@ struct LoadPublisher: Sendable {
     case .keyframeRequested:
       publisherGroup.source.requestKeyframe()
     case .targetBitrate(let bitrate, let fractionLost):
-      publisherGroup.follow(.init(bitrate: bitrate, fractionLost: fractionLost), of: participant, index)
+      publisherGroup.adapt(to: .init(bitrate: bitrate, fractionLost: fractionLost), of: participant, index)
     case .iceRestarted(let reason):
       log.debug("\(reason)", metadata: names)
     case .sectionRejected(let section):
@@ -147,7 +147,7 @@ struct LoadPublisher: Sendable {
     case .ended(let ending):
       probe?.ended(with: participant)
       publisherGroup.note(index) { $0.ended(participant, ending) }
-      publisherGroup.follow(nil, of: participant, index)
+      publisherGroup.adapt(to: nil, of: participant, index)
       log.debug("call ended", metadata: names.merging(["reason": "\(ending)"]) { $1 })
     }
   }

@@ -55,7 +55,7 @@ final class PublisherGroup: Sendable {
   }
 
   /// Adapts the encoder to the viewers' bandwidth. One encoder serves all publishers.
-  func follow(_ estimate: ViewerBandwidth.PathEstimate?, of participant: ParticipantID, _ index: Int) {
+  func adapt(to estimate: ViewerBandwidth.PathEstimate?, of participant: ParticipantID, _ index: Int) {
     guard source.isLive else { return }
     let estimate = state.withLock { state in
       if let estimate {

@@ -165,7 +165,7 @@ struct ConnectionOptions: ParsableArguments {
     connectionSettings.roomToken.path = roomTokenFile
     connectionSettings.waitForServer = waitForServer?.duration ?? .zero
     connectionSettings.followsOtherOrigins = allowRedirects
-    connectionSettings.authorities = caCertificate
+    connectionSettings.caCertificate = caCertificate
     connectionSettings.ice = ice.settings
     connectionSettings.iceTransportPolicy = iceTransportPolicy
     connectionSettings.udpPort = udpPort

@@ -27,7 +27,7 @@ struct ConnectionSettings: Sendable, Hashable {
   /// Whether redirects and session addresses may lead to other origins.
   var followsOtherOrigins = false
   /// A PEM file with the CA certificates to trust for secure servers, of rooms and TURN; nil for the system's.
-  var authorities: String?
+  var caCertificate: String?
   /// STUN and TURN servers.
   var ice = ICEServerSettings()
   var iceTransportPolicy = Peer.ICETransportPolicy.all
@@ -103,12 +103,12 @@ struct ConnectionSettings: Sendable, Hashable {
     configuration.use(try ice.read(), for: user ?? "chatbot")
     configuration.iceTransportPolicy = iceTransportPolicy
     configuration.restartsICE = adapter?.capabilities(at: SignallingAddress(server)).restartsICE ?? true
-    configuration.caCertificate = authorities
+    configuration.caCertificate = caCertificate
     configuration.maximumDeparted = max(configuration.maximumDeparted, maximumUsers)
     return configuration
   }
 
-  var trust: TLSTrust { authorities.map { .file($0) } ?? .system }
+  var trust: TLSTrust { caCertificate.map { .file($0) } ?? .system }
 
   /// Checks what can be checked without a network: whether the file of CA certificates contains certificates.
   func check() throws(CallFailure) {

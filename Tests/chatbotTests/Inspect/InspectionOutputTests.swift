@@ -103,7 +103,7 @@ import Testing
       console: screen.console(),
       log: Logger(label: "inspect") { _ in SwiftLogNoOpLogHandler() })
     let outcome = try inspection.run()
-    let failure = #expect(throws: CallFailure.self) { try inspection.tell(outcome) }
+    let failure = #expect(throws: CallFailure.self) { try inspection.report(outcome) }
     #expect(failure?.code == .disk)
     #expect(failure?.sentence.hasPrefix("/dev/full cannot be written: ") == true)
     #expect(screen.output.contains(outcome.report.summary))

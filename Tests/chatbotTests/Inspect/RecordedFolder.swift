@@ -101,7 +101,7 @@ final class RecordedFolder {
       console: screen.console(isQuiet: true),
       log: Logger(label: "inspect") { _ in SwiftLogNoOpLogHandler() })
     let outcome = try inspection.run()
-    try inspection.tell(outcome)
+    try inspection.report(outcome)
     return outcome
   }
 }

@@ -18,7 +18,7 @@ struct ConnectionOptionsTests {
   func alike() throws {
     var wanted = ConnectionSettings(server: "wss://calls.example:8443")
     wanted.room = "100"
-    wanted.authorities = "ca.pem"
+    wanted.caCertificate = "ca.pem"
     wanted.ice.urls = ["stun:one.example"]
     wanted.udpPort = 40_000
     wanted.bindAddress = "192.0.2.1"
@@ -111,7 +111,7 @@ struct ConnectionOptionsTests {
     for (file, reason) in [
       ("/nowhere/ca.pem", "no such file or directory"), (#filePath, "it contains no PEM certificate"),
     ] {
-      connectionSettings.authorities = file
+      connectionSettings.caCertificate = file
       let failure = #expect(throws: CallFailure.self) { try connectionSettings.check() }
       #expect(failure?.code == .usage)
       #expect(failure?.sentence == "The certificates in \(file) cannot be read: \(reason).")
