@@ -2,7 +2,7 @@ package import HTTPTransport
 package import Media
 
 /// What a program wants of a signalling client, whatever the system. An adapter takes what its system understands.
-package struct SignallingSettings: Sendable, CustomStringConvertible {
+package struct SignallingSettings: Sendable, CustomStringConvertible, CustomReflectable {
   package var address: SignallingAddress
   /// The room's name or id; nil for the system's default, or where the address names it.
   package var room: String?
@@ -48,6 +48,9 @@ package struct SignallingSettings: Sendable, CustomStringConvertible {
 
   /// Without secrets, which an address may contain too.
   package var description: String { "settings of a client of \(address.scheme ?? "no system")" }
+
+  /// Without secrets, for `dump`.
+  package var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
 /// Why no client can be made: a setting is missing or invalid. The description is one sentence, which names settings like
