@@ -9,7 +9,7 @@ extension BucketedTimeline {
   func timeline(
     end: Double, video: [ClosedRange<Double>], audio: [ClosedRange<Double>], fastest: Double?
   ) -> CheckTimeline {
-    let count = min(Self.most, Int((end / step).rounded(.up)))
+    let count = min(Self.maximumSteps, Int((end / step).rounded(.up)))
     func row(_ value: (Bucket, Double) -> Double?) -> [Double?] {
       (0..<max(0, count)).map { index in
         let start = Double(index) * step
