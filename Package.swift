@@ -53,6 +53,8 @@ let package = Package(
     .library(name: "BotPeer", targets: ["BotPeer"]),
     .library(name: "Room", targets: ["Room"]),
     .library(name: "Recorder", targets: ["Recorder"]),
+    .library(name: "NetworkEmulation", targets: ["NetworkEmulation"]),
+    .library(name: "FaultInjection", targets: ["FaultInjection"]),
     .library(name: "FileSource", targets: ["FileSource"]),
     .library(name: "LiveSource", targets: ["LiveSource"]),
     .library(name: "CallCheck", targets: ["CallCheck", "CallReport"]),
@@ -100,14 +102,12 @@ let package = Package(
     module("ICE", ["Media", "COpenSSL", byteBuffer]),
     module("SCTP", ["Bitstream", "Media", "CChecksums", byteBuffer]),
     module("DataMessages", ["JSON", "Media", "COpenSSL", byteBuffer]),
-    module("NetworkEmulation", ["Media", "RTP", "ICE", byteBuffer]),
     module(
       "PeerEngine",
       [
-        "Bitstream", "Media", "Signalling", "RTP", "SDP", "ICE", "SCTP", "NetworkEmulation", "COpenSSL", "CSRTP",
-        byteBuffer,
+        "Bitstream", "Media", "Signalling", "RTP", "SDP", "ICE", "SCTP", "COpenSSL", "CSRTP", byteBuffer,
       ]),
-
+    module("NetworkEmulation", ["Media", "PeerEngine", "RTP", byteBuffer]),
     module("FaultInjection", ["Media", "PeerEngine", "Signalling", "RTP", byteBuffer]),
 
     // The edge: sockets, files, codecs.
@@ -145,8 +145,8 @@ let package = Package(
     module(
       "BotPeer",
       [
-        "PeerEngine", "NetworkEmulation", "FaultInjection", "LocalInterfaces", "Media", "Signalling", "RTP", "ICE",
-        "SCTP", "CDatagrams", "COpenSSL", byteBuffer, sockets, tls, tlsEvents, logging,
+        "PeerEngine", "LocalInterfaces", "Media", "Signalling", "RTP", "ICE", "SCTP", "CDatagrams", "COpenSSL",
+        byteBuffer, sockets, tls, tlsEvents, logging,
       ]),
     module("Room", ["BotPeer", "Media", "Signalling"]),
     module("Recorder", ["Bitstream", "Media", "Codecs", "CFiles", "COgg", byteBuffer, sockets, logging]),
@@ -160,7 +160,7 @@ let package = Package(
         "Bitstream", "BotPeer", "Recorder", "FileSource", "LiveSource", "CallCheck", "CallReport", "Room", "Signalling",
         "SignallingAdapters", "SkyRTC", "SocketIO", "Firestore", "WHIP", "Janus", "HTTPTransport", "DataMessages",
         "JSON",
-        "Codecs", "Media", byteBuffer, sockets, logging, arguments,
+        "Codecs", "Media", "NetworkEmulation", "FaultInjection", byteBuffer, sockets, logging, arguments,
       ],
       swiftSettings: rules),
 
@@ -225,7 +225,7 @@ let package = Package(
     tests(
       of: "WHIP", ["ICE", "Media", "PeerEngine", "Signalling", "HTTPTransport", byteBuffer, sockets, http, logging]),
     tests(of: "Codecs", ["Bitstream", "Media", byteBuffer]),
-    tests(of: "NetworkEmulation", ["ICE", "Media", byteBuffer]),
+    tests(of: "NetworkEmulation", ["ICE", "Media", "PeerEngine", byteBuffer]),
     tests(
       of: "PeerEngine",
       [
@@ -238,8 +238,8 @@ let package = Package(
     tests(
       of: "BotPeer",
       [
-        "PeerEngineTestSupport", "Media", "Signalling", "ICE", "SCTP", "SkyRTC", "SocketIO", "Firestore", "WHIP",
-        "Janus", "HTTPTransport", byteBuffer, embedded, sockets, http, logging,
+        "PeerEngineTestSupport", "NetworkEmulation", "FaultInjection", "Media", "Signalling", "ICE", "SCTP", "SkyRTC",
+        "SocketIO", "Firestore", "WHIP", "Janus", "HTTPTransport", byteBuffer, embedded, sockets, http, logging,
       ]),
     tests(of: "Recorder", ["Bitstream", "Media", "Codecs", "CWebM", byteBuffer]),
     tests(of: "Pattern", ["Media", "Codecs"]),

@@ -1,4 +1,3 @@
-public import FaultInjection
 internal import Glibc
 internal import ICE
 public import Media
@@ -77,10 +76,12 @@ extension Peer {
     /// How many participants of each event loop may continue a call after they have left the room; with more, the call of the
     /// one who left first ends. When a server is lost, all have left, so it should be as many as a room may have.
     public var maximumDeparted = 256
-    /// The network emulation that all datagrams to and from participants pass, or nil.
-    public var impairment: Impairment?
-    /// The fault that is injected into the connection to each participant, or nil.
-    public var fault: Fault?
+    /// The network that all datagrams to and from participants pass before the sockets, such as `.emulating(impairment)` of the
+    /// library `NetworkEmulation`; nil for none.
+    public var network: PeerNetwork?
+    /// The deliberate fault of the connection to each participant, such as `.injecting(.slowAnswer)` of the library
+    /// `FaultInjection`; nil for none.
+    public var fault: PeerFault?
     /// Whether this peer is the polite one towards a participant when both have sent an offer at once; exactly one side
     /// must be. If nil, the side with the smaller id is; see ``Peer/identify(as:)``.
     public var isPolite: (@Sendable (ParticipantID) -> Bool)?

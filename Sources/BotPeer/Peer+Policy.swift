@@ -1,4 +1,3 @@
-internal import FaultInjection
 internal import ICE
 internal import Media
 internal import PeerEngine

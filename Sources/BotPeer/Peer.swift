@@ -1,9 +1,7 @@
-@_exported public import FaultInjection
 internal import ICE
 public import Logging
 public import Media
 public import NIOCore
-@_exported public import NetworkEmulation
 @_exported public import PeerEngine
 internal import RTP
 @_exported public import SCTP

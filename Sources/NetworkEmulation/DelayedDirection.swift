@@ -1,10 +1,10 @@
 internal import Media
 internal import NIOCore
+internal import PeerEngine
 
 /// One direction of an impaired network path, with the datagrams in flight.
 struct DelayedDirection {
-  typealias QueuedDatagram = NetworkEmulator.QueuedDatagram
-  private typealias Held = (arrival: MonotonicInstant, queuedDatagram: QueuedDatagram)
+  private typealias Held = (arrival: MonotonicInstant, datagram: NetworkDatagram)
 
   var link: ImpairedDirection
   /// The datagrams in flight in order of arrival, which is nearly always the order in which they were sent.
@@ -21,20 +21,20 @@ struct DelayedDirection {
   }
 
   /// Accepts a datagram and returns whether it continues at once.
-  mutating func passes(_ queuedDatagram: QueuedDatagram, kind: Impairment.DatagramKind, now: MonotonicInstant)
+  mutating func passes(_ datagram: NetworkDatagram, kind: NetworkStatistics.DatagramKind, now: MonotonicInstant)
     -> Bool
   {
     let hasRoom = queue.count + overtaking.count < NetworkEmulator.capacity
-    switch link.fate(bytes: queuedDatagram.datagram.readableBytes, kind: kind, hasRoom: hasRoom, now: now) {
+    switch link.fate(bytes: datagram.datagram.readableBytes, kind: kind, hasRoom: hasRoom, now: now) {
     case .dropped:
       return false
     case .held(let arrival):
-      hold((arrival, queuedDatagram))
+      hold((arrival, datagram))
       return false
     case .passes:
       // Datagrams that are already due go first.
       guard let deadline, deadline <= now else { return true }
-      hold((now, queuedDatagram))
+      hold((now, datagram))
       return false
     }
   }
@@ -46,17 +46,17 @@ struct DelayedDirection {
   }
 
   /// Removes and returns the next datagram that has arrived by now.
-  mutating func next(now: MonotonicInstant) -> QueuedDatagram? {
+  mutating func next(now: MonotonicInstant) -> NetworkDatagram? {
     guard let deadline, deadline <= now else { return nil }
     return takeFirst()
   }
 
   /// Removes and returns the next datagram, whenever it arrives.
-  mutating func takeFirst() -> QueuedDatagram? {
+  mutating func takeFirst() -> NetworkDatagram? {
     if let first = overtaking.first, queue.first.map({ first.arrival < $0.arrival }) ?? true {
-      return overtaking.removeFirst().queuedDatagram
+      return overtaking.removeFirst().datagram
     }
-    return queue.popFirst()?.queuedDatagram
+    return queue.popFirst()?.datagram
   }
 
   private mutating func hold(_ held: Held) {

@@ -1,4 +1,5 @@
 internal import Media
+internal import PeerEngine
 
 /// One direction of an impaired network path: decides the fate of each datagram and counts it, but does not buffer
 /// datagrams.
@@ -18,7 +19,7 @@ struct ImpairedDirection: Sendable {
     case queueIsFull
   }
 
-  private(set) var counts = Impairment.Counts()
+  private(set) var counts = NetworkStatistics.Counts()
   private(set) var conditions = Impairment.Conditions()
   private let steps: [Impairment.Step]
   private var stepsTaken = 0
@@ -30,7 +31,7 @@ struct ImpairedDirection: Sendable {
   /// When the last datagram arrives of those that keep their order.
   private var lastArrival: MonotonicInstant?
   /// The datagrams that were delayed for reordering and have not been overtaken.
-  private var heldBack: [(arrival: MonotonicInstant, kind: Impairment.DatagramKind)] = []
+  private var heldBack: [(arrival: MonotonicInstant, kind: NetworkStatistics.DatagramKind)] = []
 
   init(_ steps: [Impairment.Step], seed: UInt64) {
     self.steps = steps
@@ -51,7 +52,7 @@ struct ImpairedDirection: Sendable {
   ///   - hasRoom: whether another datagram can be buffered.
   ///   - now: the current time, not before that of the previous datagram.
   mutating func fate(
-    bytes: Int, kind: Impairment.DatagramKind, hasRoom: Bool = true, now: MonotonicInstant
+    bytes: Int, kind: NetworkStatistics.DatagramKind, hasRoom: Bool = true, now: MonotonicInstant
   ) -> Fate {
     takeDueSteps(now: now)
     counts[kind].datagrams += 1
@@ -85,7 +86,7 @@ struct ImpairedDirection: Sendable {
     return .held(until: arrival)
   }
 
-  private mutating func draw(_ kind: Impairment.DatagramKind) -> PacketFateGenerator.Draw {
+  private mutating func draw(_ kind: NetworkStatistics.DatagramKind) -> PacketFateGenerator.Draw {
     switch kind {
     case .rtp, .rtcp: media.draw(conditions)
     case .stun, .dtls, .other: connecting.draw(conditions)

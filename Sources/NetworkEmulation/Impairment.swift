@@ -2,7 +2,8 @@
 /// alike.
 ///
 /// ```swift
-/// configuration.impairment = try Impairment(parsing: "0s: send: loss=5%,burst=3; 10s: rate=150kbit; 20s: none", seed: 7)
+/// let impairment = try Impairment(parsing: "0s: send: loss=5%,burst=3; 10s: rate=150kbit; 20s: none", seed: 7)
+/// configuration.network = .emulating(impairment)
 /// ```
 ///
 /// A datagram is lost or not, then waits in the bottleneck's queue, then for the delay of the path:

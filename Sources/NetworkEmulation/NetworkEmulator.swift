@@ -1,30 +1,10 @@
-package import ICE
 package import Media
-package import NIOCore
+internal import NIOCore
+package import PeerEngine
 internal import RTP
 
 /// The impaired network paths of all participants, with the datagrams in flight on them.
-package struct NetworkEmulator {
-  /// A datagram in flight, with its addresses.
-  package struct QueuedDatagram {
-    package var datagram: ByteBuffer
-    package var local: TransportAddress
-    package var remote: TransportAddress
-    package var direction: Impairment.Direction
-    package var participant: ParticipantID
-
-    package init(
-      datagram: ByteBuffer, local: TransportAddress, remote: TransportAddress, direction: Impairment.Direction,
-      participant: ParticipantID
-    ) {
-      self.datagram = datagram
-      self.local = local
-      self.remote = remote
-      self.direction = direction
-      self.participant = participant
-    }
-  }
-
+package struct NetworkEmulator: DatagramNetwork {
   /// The number of datagrams that one direction of a path buffers; more are dropped.
   static let capacity = 16_384
 
@@ -39,21 +19,21 @@ package struct NetworkEmulator {
   /// Accepts a datagram that a participant's engine sends or is expected to receive.
   ///
   /// - Returns: Whether it continues at once; otherwise it is lost, or ``next(now:)`` returns it later.
-  package mutating func passes(_ queuedDatagram: QueuedDatagram, now: MonotonicInstant) -> Bool {
-    if paths[queuedDatagram.participant] == nil {
-      paths[queuedDatagram.participant] = EmulatedPath(impairment, number: pathCount)
+  package mutating func passes(_ datagram: NetworkDatagram, now: MonotonicInstant) -> Bool {
+    if paths[datagram.participant] == nil {
+      paths[datagram.participant] = EmulatedPath(impairment, number: pathCount)
       pathCount += 1
     }
-    return paths[queuedDatagram.participant]?.passes(queuedDatagram, now: now) ?? true
+    return paths[datagram.participant]?.passes(datagram, now: now) ?? true
   }
 
   /// Removes and returns the next datagram that has reached the end of its path by now.
-  package mutating func next(now: MonotonicInstant) -> QueuedDatagram? {
+  package mutating func next(now: MonotonicInstant) -> NetworkDatagram? {
     guard let deadline, deadline <= now else { return nil }
     let due = paths.min { Self.isEarlier($0.value.deadline, $1.value.deadline) }
-    guard let participant = due?.key, let queuedDatagram = paths[participant]?.next(now: now) else { return nil }
+    guard let participant = due?.key, let datagram = paths[participant]?.next(now: now) else { return nil }
     if paths[participant]?.isSpent == true { paths[participant] = nil }
-    return queuedDatagram
+    return datagram
   }
 
   /// When ``next(now:)`` returns the next datagram; nil when none is in flight.
@@ -68,17 +48,17 @@ package struct NetworkEmulator {
   }
 
   /// Removes and returns all sent datagrams in flight, in order, for a shutdown after which no timer will release them.
-  package mutating func takeSent() -> [QueuedDatagram] {
+  package mutating func takeSent() -> [NetworkDatagram] {
     defer { paths.removeAll() }
-    var queuedDatagrams: [QueuedDatagram] = []
+    var datagrams: [NetworkDatagram] = []
     for participant in paths.keys {
-      while let queuedDatagram = paths[participant]?.send.takeFirst() { queuedDatagrams.append(queuedDatagram) }
+      while let datagram = paths[participant]?.send.takeFirst() { datagrams.append(datagram) }
     }
-    return queuedDatagrams
+    return datagrams
   }
 
   /// Returns the counts of a participant's datagrams, or nil when there were none.
-  package func statistics(of participant: ParticipantID) -> Impairment.Statistics? {
+  package func statistics(of participant: ParticipantID) -> NetworkStatistics? {
     paths[participant]?.statistics
   }
 
@@ -98,20 +78,20 @@ package struct NetworkEmulator {
       receive = DelayedDirection(impairment, .receive, number: number)
     }
 
-    mutating func passes(_ queuedDatagram: QueuedDatagram, now: MonotonicInstant) -> Bool {
+    mutating func passes(_ datagram: NetworkDatagram, now: MonotonicInstant) -> Bool {
       hasEnded = false
-      let kind = Impairment.DatagramKind(PacketKind.of(queuedDatagram.datagram))
+      let kind = NetworkStatistics.DatagramKind(PacketKind.of(datagram.datagram))
       if kind == .rtp {
         send.link.startClock(now: now)
         receive.link.startClock(now: now)
       }
-      switch queuedDatagram.direction {
-      case .send: return send.passes(queuedDatagram, kind: kind, now: now)
-      case .receive: return receive.passes(queuedDatagram, kind: kind, now: now)
+      switch datagram.direction {
+      case .send: return send.passes(datagram, kind: kind, now: now)
+      case .receive: return receive.passes(datagram, kind: kind, now: now)
       }
     }
 
-    mutating func next(now: MonotonicInstant) -> QueuedDatagram? {
+    mutating func next(now: MonotonicInstant) -> NetworkDatagram? {
       NetworkEmulator.isEarlier(send.deadline, receive.deadline) ? send.next(now: now) : receive.next(now: now)
     }
 
@@ -122,24 +102,12 @@ package struct NetworkEmulator {
     /// Whether the path can be removed without losing datagrams.
     var isSpent: Bool { hasEnded && deadline == nil }
 
-    var statistics: Impairment.Statistics {
-      var statistics = Impairment.Statistics()
+    var statistics: NetworkStatistics {
+      var statistics = NetworkStatistics()
       statistics.sent = send.link.counts
       statistics.received = receive.link.counts
       statistics.clockStart = send.link.clockStart?.instant
       return statistics
-    }
-  }
-}
-
-extension Impairment.DatagramKind {
-  init(_ kind: PacketKind) {
-    switch kind {
-    case .rtp: self = .rtp
-    case .rtcp: self = .rtcp
-    case .stun: self = .stun
-    case .dtls: self = .dtls
-    case .unknown: self = .other
     }
   }
 }

@@ -1,4 +1,5 @@
 import Media
+import PeerEngine
 import Testing
 
 @testable import NetworkEmulation
@@ -205,11 +206,11 @@ struct ImpairedDirectionTests {
   func kinds() throws {
     var link = try link("loss=50%", seed: 8)
     for number in 0..<1_000 {
-      for kind in Impairment.DatagramKind.allCases {
+      for kind in NetworkStatistics.DatagramKind.allCases {
         _ = link.fate(bytes: 100, kind: kind, now: start + .milliseconds(number))
       }
     }
-    for kind in Impairment.DatagramKind.allCases {
+    for kind in NetworkStatistics.DatagramKind.allCases {
       let counter = link.counts.byKind[kind] ?? .init()
       #expect(counter.datagrams == 1_000)
       #expect((400...600).contains(counter.lost))

@@ -1,6 +1,7 @@
 import ICE
 import Media
 import NIOCore
+import PeerEngine
 import Testing
 
 @testable import NetworkEmulation
@@ -18,8 +19,8 @@ struct NetworkEmulatorTests {
 
   /// Returns a datagram that begins like an RTP packet and contains a number.
   private func queuedDatagram(
-    _ number: Int, of participant: String = "bob", _ direction: Impairment.Direction = .send
-  ) -> NetworkEmulator.QueuedDatagram {
+    _ number: Int, of participant: String = "bob", _ direction: NetworkDatagram.Direction = .send
+  ) -> NetworkDatagram {
     var datagram = ByteBuffer(bytes: [0x80, 96])
     datagram.writeInteger(number)
     return .init(
@@ -27,12 +28,12 @@ struct NetworkEmulatorTests {
       participant: ParticipantID(participant))
   }
 
-  private func numbers(_ queuedDatagrams: [NetworkEmulator.QueuedDatagram]) -> [Int] {
+  private func numbers(_ queuedDatagrams: [NetworkDatagram]) -> [Int] {
     queuedDatagrams.compactMap { $0.datagram.getInteger(at: 2) }
   }
 
   private func passed(
-    _ traffic: inout NetworkEmulator, of participant: String = "bob", _ direction: Impairment.Direction = .send
+    _ traffic: inout NetworkEmulator, of participant: String = "bob", _ direction: NetworkDatagram.Direction = .send
   ) -> [Bool] {
     (0..<500).map { traffic.passes(queuedDatagram($0, of: participant, direction), now: start + .milliseconds($0)) }
   }
@@ -46,7 +47,7 @@ struct NetworkEmulatorTests {
     #expect(traffic.deadline == start + .milliseconds(50))
     let early = traffic.next(now: start + .microseconds(49_999)) != nil
     #expect(!early)
-    var came: [NetworkEmulator.QueuedDatagram] = []
+    var came: [NetworkDatagram] = []
     while let next = traffic.next(now: start + .milliseconds(54)) { came.append(next) }
     #expect(numbers(came) == [0, 1, 2, 3, 4])
     #expect(traffic.deadline == start + .milliseconds(55))
@@ -112,7 +113,7 @@ struct NetworkEmulatorTests {
   @Test("reordered datagrams are overtaken, and each is delivered once")
   func reordered() throws {
     var traffic = try traffic("delay=100ms,reorder=10%", seed: 5)
-    var came: [NetworkEmulator.QueuedDatagram] = []
+    var came: [NetworkDatagram] = []
     for number in 0..<2_000 {
       let now = start + .milliseconds(number)
       while let next = traffic.next(now: now) { came.append(next) }

@@ -13,6 +13,8 @@ package final class DemultiplexerPair {
   /// One of the two peers.
   package final class Side {
     package let demultiplexer: PeerDemultiplexer
+    /// The way of datagrams to and from ``demultiplexer``.
+    package let datagrams: NetworkedDemultiplexer
     package let address: TransportAddress
     /// The other peer's id at this side.
     package let other: ParticipantID
@@ -24,11 +26,13 @@ package final class DemultiplexerPair {
     fileprivate var handshakeTimer: (due: MonotonicInstant, real: MonotonicInstant)?
 
     fileprivate init(
-      _ configuration: PeerDemultiplexer.Configuration, at address: TransportAddress, other: String, seed: UInt64
+      _ configuration: PeerDemultiplexer.Configuration, at address: TransportAddress, other: String, seed: UInt64,
+      network: (any DatagramNetwork)? = nil
     ) {
       var configuration = configuration
       configuration.makeGenerator = { SeededGenerator(seed: seed) }
       demultiplexer = PeerDemultiplexer(configuration)
+      datagrams = NetworkedDemultiplexer(demultiplexer, network: network)
       demultiplexer.localAddresses = [address]
       self.address = address
       self.other = ParticipantID(other)
@@ -37,7 +41,7 @@ package final class DemultiplexerPair {
 
     /// This side's engine for the other peer.
     package var engine: PeerConnection? { demultiplexer.engines[other] }
-    package var statistics: PeerStatistics? { demultiplexer.statistics.first }
+    package var statistics: PeerStatistics? { datagrams.statistics.first }
 
     package var frames: [(time: MonotonicInstant, frame: EncodedFrame)] {
       events.compactMap { if case .media(.frame(let frame)) = $0.event { ($0.time, frame) } else { nil } }
@@ -63,15 +67,20 @@ package final class DemultiplexerPair {
   package let bob: Side
   private var signals: [(due: MonotonicInstant, toBob: Bool, message: SignallingMessage)] = []
 
-  /// - Parameter configure: changes Alice's configuration.
-  package init(seed: UInt64 = 1, configure: (inout PeerDemultiplexer.Configuration) -> Void) {
+  /// - Parameters:
+  ///   - network: what Alice's datagrams pass in both directions; nil for nothing.
+  ///   - configure: changes Alice's configuration.
+  package init(
+    seed: UInt64 = 1, network: (any DatagramNetwork)? = nil,
+    configure: (inout PeerDemultiplexer.Configuration) -> Void = { _ in }
+  ) {
     start = .now
     now = start
     var configuration = PeerDemultiplexer.Configuration(
       policy: .init(sending: [.audio, .video]), isPolite: { _ in true })
     let ordinary = PeerDemultiplexer.Configuration(policy: .init(sending: [.audio, .video]), isPolite: { _ in false })
     configure(&configuration)
-    alice = Side(configuration, at: Self.aliceAddress, other: "bob", seed: seed)
+    alice = Side(configuration, at: Self.aliceAddress, other: "bob", seed: seed, network: network)
     bob = Side(ordinary, at: Self.bobAddress, other: "alice", seed: seed &+ 1)
   }
 
@@ -113,7 +122,7 @@ package final class DemultiplexerPair {
 
   private var nextEvent: MonotonicInstant? {
     [
-      alice.demultiplexer.deadline, bob.demultiplexer.deadline, alice.line.deadline, bob.line.deadline,
+      alice.datagrams.deadline, bob.datagrams.deadline, alice.line.deadline, bob.line.deadline,
       alice.source?.deadline, bob.source?.deadline, signals.first?.due,
     ].compactMap(\.self).min()
   }
@@ -135,13 +144,13 @@ package final class DemultiplexerPair {
     }
     for (from, to) in [(alice, bob), (bob, alice)] {
       while let datagram = from.line.receive(now: now) {
-        to.demultiplexer.received(datagram, from: from.address, to: to.address, now: now)
+        to.datagrams.received(datagram, from: from.address, to: to.address, now: now)
       }
       while let frame = from.source?.next(now: now) { from.demultiplexer.send(frame, now: now) }
     }
     let wallClock = NTPTime(secondsSince1970: 1_700_000_000 + (now - start) / .seconds(1))
     for side in [alice, bob] {
-      side.demultiplexer.poll(now: now, wallClock: wallClock) { action, _ in take(action, of: side) }
+      side.datagrams.poll(now: now, wallClock: wallClock) { action, _ in take(action, of: side) }
       let due = side.engine?.secure.deadline
       if due != side.handshakeTimer?.due { side.handshakeTimer = due.map { ($0, .now + ($0 - now)) } }
     }

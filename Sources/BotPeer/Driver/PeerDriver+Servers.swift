@@ -85,7 +85,7 @@ extension PeerDriver {
     case .retired(let address): demultiplexer.retireRelayed(address, now: now)
     case .received(var datagram, let remote, let local):
       newlyRead &+= 1
-      demultiplexer.received(&datagram, from: remote, to: local, now: now)
+      datagrams.received(&datagram, from: remote, to: local, now: now)
     }
   }
 }

@@ -79,7 +79,7 @@ extension PeerDriver {
       on: loop, log: log,
       .init(
         received: { [weak self] datagram, connection in
-          self?.demultiplexer.received(
+          self?.datagrams.received(
             &datagram, from: connection.remote, to: connection.local, of: connection.opener, now: .now)
         },
         isCheck: { [weak self] in self?.demultiplexer.isCheck($0) ?? false },

@@ -1,4 +1,3 @@
-internal import FaultInjection
 internal import Glibc
 internal import ICE
 internal import Logging
@@ -15,6 +14,8 @@ internal import Signalling
 final class PeerDriver {
   /// The engines of all participants.
   let demultiplexer: PeerDemultiplexer
+  /// The way of datagrams to and from ``demultiplexer``.
+  let datagrams: NetworkedDemultiplexer
 
   let loop: any EventLoop
   let configuration: Peer.Configuration
@@ -91,16 +92,18 @@ final class PeerDriver {
   /// The time at which ``carryOutAll(now:)`` is needed next even if nothing arrives.
   private(set) var deadline: MonotonicInstant?
   /// Whether the deadline must not be exceeded by some milliseconds.
-  var isUrgent: Bool { demultiplexer.isUrgent }
+  var isUrgent: Bool { datagrams.isUrgent }
 
   /// - Parameters:
+  ///   - network: what datagrams pass between the engines and the sockets; nil for nothing.
   ///   - checkPace: the pacer that all drivers of the process share.
   ///   - emit: receives the events.
   ///   - participantEnded: called when a participant has no connection any more.
   ///   - dataChannelOpened: receives each data channel that was not requested.
   ///   - turnEnded: called at the end of each turn; returns the time at which it must be called again.
   init(
-    loop: any EventLoop, configuration: Peer.Configuration, checkPace: CheckPacer = CheckPacer(),
+    loop: any EventLoop, configuration: Peer.Configuration, network: (any DatagramNetwork)? = nil,
+    checkPace: CheckPacer = CheckPacer(),
     log: Logger = Logger(label: "peer"),
     emit: @escaping (ParticipantEvent) -> Void,
     participantEnded: @escaping (ParticipantID) -> Void = { _ in },
@@ -118,10 +121,10 @@ final class PeerDriver {
     hostNames = configuration.hidesAddresses ? HostNames() : nil
     var settings = PeerDemultiplexer.Configuration(
       policy: configuration.policy(hostNames: hostNames), isPolite: configuration.isPolite ?? { _ in true })
-    settings.impairment = configuration.impairment
     settings.checkPace = checkPace
     settings.departedLimit = max(1, configuration.maximumDeparted)
     demultiplexer = PeerDemultiplexer(settings)
+    datagrams = NetworkedDemultiplexer(demultiplexer, network: network)
     if configuration.iceTransportPolicy == .relay {
       demultiplexer.relayFailure = "No TURN server was named, neither by us nor by the signalling."
     }
@@ -148,7 +151,7 @@ final class PeerDriver {
     return socket.receive { datagram, remote, arrival in
       newlyRead &+= 1
       if gathers, received(datagram, from: remote, gathererAt: socket.address, now: arrival) { return }
-      demultiplexer.received(&datagram, from: remote, to: socket.address, now: arrival)
+      datagrams.received(&datagram, from: remote, to: socket.address, now: arrival)
     }
   }
 
@@ -250,10 +253,8 @@ final class PeerDriver {
       }
     }
     // The driver will not exist to send them later, and without a goodbye the remote peer waits for long.
-    for queuedDatagram in demultiplexer.takeHeldDatagrams() {
-      send(
-        queuedDatagram.datagram, from: queuedDatagram.local, to: queuedDatagram.remote, of: queuedDatagram.participant,
-        now: .now)
+    for held in datagrams.takeHeldDatagrams() {
+      send(held.datagram, from: held.local, to: held.remote, of: held.participant, now: .now)
     }
     tcp?.close()
     tcp = nil
@@ -274,7 +275,7 @@ final class PeerDriver {
     bySocket.removeAll()
   }
 
-  var statistics: [PeerStatistics] { demultiplexer.statistics }
+  var statistics: [PeerStatistics] { datagrams.statistics }
 
   /// Whether there is a connection to a participant, or received messages will begin one.
   func isConnecting(to participant: ParticipantID) -> Bool { demultiplexer.isConnecting(to: participant) }
@@ -311,7 +312,7 @@ final class PeerDriver {
     updateNAT64(now: now)
     gather(now: now)
     var ended: [ParticipantID] = []
-    demultiplexer.poll(now: now, wallClock: configuration.wallClock()) { action, participant in
+    datagrams.poll(now: now, wallClock: configuration.wallClock()) { action, participant in
       switch action {
       case .transmit(let datagram, let local, let remote):
         send(datagram, from: local, to: remote, of: participant, now: now)
@@ -320,7 +321,7 @@ final class PeerDriver {
         guard case .ended = event else { break }
         ended.append(participant)
         // When the peer closes, its TCP connections end after the last datagrams of all participants.
-        if !isClosing { tcp?.close(participant, isDelayed: configuration.impairment != nil) }
+        if !isClosing { tcp?.close(participant, isDelayed: configuration.network != nil) }
       case .media(let events):
         deliver(events, of: participant, now: now)
       case .dataChannel(let action):
@@ -339,7 +340,7 @@ final class PeerDriver {
       unassignedBefore = demultiplexer.datagramsDropped
     }
     hasNewData = false
-    deadline = demultiplexer.deadline
+    deadline = datagrams.deadline
     let others = [
       turnEnded(now), relays?.deadline, names?.deadline, nat64?.deadline, addressesDue,
     ]

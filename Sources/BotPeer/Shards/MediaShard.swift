@@ -35,12 +35,9 @@ struct MediaShard: Sendable {
     _ plan: Plan, index: Int, on loop: any EventLoop, emit: @escaping (ParticipantEvent) -> Void,
     turnEnded: @escaping (MonotonicInstant) -> MonotonicInstant?
   ) throws(Peer.StartError) {
-    var configuration = plan.configuration
-    // With one seed the first connections of all shards would have the same losses.
-    if let seed = configuration.impairment?.seed { configuration.impairment?.seed = seed &+ UInt64(index) << 32 }
     let driver = PeerDriver(
-      loop: loop, configuration: configuration, checkPace: plan.checkPace,
-      log: plan.log,
+      loop: loop, configuration: plan.configuration, network: plan.configuration.network?.make(index),
+      checkPace: plan.checkPace, log: plan.log,
       emit: Self.deliver(
         to: plan.configuration.handler,
         { event in

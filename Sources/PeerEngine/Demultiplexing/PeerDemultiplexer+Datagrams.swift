@@ -5,30 +5,14 @@ internal import RTP
 
 /// The assignment of datagrams to engines.
 extension PeerDemultiplexer {
-  /// Handles a datagram received from one of the sockets.
+  /// Handles a datagram received from one of the sockets. What belongs to no engine is counted and dropped; it costs one
+  /// look-up.
   ///
   /// - Parameters:
   ///   - datagram: the datagram, decrypted in place; its buffer should not be shared, or its bytes are copied first.
   ///   - participant: the participant for whom the TCP connection was opened that the datagram arrived on; nil for all
   ///     other datagrams.
   package func received(
-    _ datagram: inout ByteBuffer, from remote: TransportAddress, to local: TransportAddress,
-    of participant: ParticipantID? = nil, now: MonotonicInstant
-  ) {
-    if impaired != nil, !passesInbound(datagram, from: remote, to: local, of: participant, now: now) { return }
-    deliver(&datagram, from: remote, to: local, of: participant, now: now)
-  }
-
-  /// Handles a datagram of which the caller has no further use.
-  package func received(
-    _ datagram: consuming ByteBuffer, from remote: TransportAddress, to local: TransportAddress,
-    now: MonotonicInstant
-  ) {
-    received(&datagram, from: remote, to: local, now: now)
-  }
-
-  /// Passes a datagram to its engine. What belongs to none is counted and dropped; it costs one look-up.
-  func deliver(
     _ datagram: inout ByteBuffer, from remote: TransportAddress, to local: TransportAddress,
     of participant: ParticipantID? = nil, now: MonotonicInstant
   ) {
@@ -66,6 +50,14 @@ extension PeerDemultiplexer {
     } else {
       datagramsDropped &+= 1
     }
+  }
+
+  /// Handles a datagram of which the caller has no further use.
+  package func received(
+    _ datagram: consuming ByteBuffer, from remote: TransportAddress, to local: TransportAddress,
+    now: MonotonicInstant
+  ) {
+    received(&datagram, from: remote, to: local, now: now)
   }
 
   /// Assigns a path to an engine after a check has succeeded on it.

@@ -1,5 +1,4 @@
 package import Media
-internal import NetworkEmulation
 package import RTP
 
 /// The polls of the engines. A poll costs only the engines to which something has happened, and those that are due.
@@ -17,8 +16,6 @@ extension PeerDemultiplexer {
     now: MonotonicInstant, wallClock: NTPTime, carryOut: (PeerConnection.Action, ParticipantID) -> Void
   ) {
     for (message, participant) in rateLimiters.takeDue(now: now) { act(on: message, from: participant, now: now) }
-    let isImpaired = impaired != nil
-    if isImpaired { releaseDatagrams(now: now, carryOut: carryOut) }
     if let deadline = timing.deadline, deadline <= now {
       while let engine = schedule.takeDue(now: now) { markForPoll(engine) }
     }
@@ -33,7 +30,7 @@ extension PeerDemultiplexer {
       engine.poll(now: now, wallClock: wallClock, into: &actions)
       for action in actions {
         noteCheck(action, of: engine)
-        if !isImpaired || passesOutbound(action, engine.participant, now: now) { carryOut(action, engine.participant) }
+        carryOut(action, engine.participant)
         if case .event(.ended) = action { forget(engine) }
       }
       actions.removeAll(keepingCapacity: true)
@@ -48,10 +45,6 @@ extension PeerDemultiplexer {
   private func updateTiming(now: MonotonicInstant) {
     var next = schedule.timing(now: now)
     next.consider(rateLimiters.deadline)
-    if let due = impaired?.deadline {
-      next.consider(due)
-      next.isUrgent = true
-    }
     timing = next
   }
 

@@ -1,7 +1,6 @@
 package import ICE
 package import Media
 internal import NIOCore
-package import NetworkEmulation
 package import SCTP
 package import Signalling
 
@@ -15,7 +14,6 @@ package final class PeerDemultiplexer {
     /// What applies to every connection.
     package var policy: ConnectionPolicy
     package var isPolite: @Sendable (ParticipantID) -> Bool = { _ in true }
-    package var impairment: Impairment?
     /// How many participants may continue a call after they have left the room: as many as a room has when its server is
     /// lost.
     package var departedLimit = 256
@@ -80,14 +78,11 @@ package final class PeerDemultiplexer {
   private static let maximumAnnouncements = 4_096
   /// Actions that are not those of an engine.
   var ownActions: [(action: PeerConnection.Action, participant: ParticipantID)] = []
-  /// The network emulation with its datagrams in flight; nil without an impairment.
-  var impaired: NetworkEmulator?
   /// The participants to whom we have stopped sending on purpose: their messages and datagrams are ignored.
   private var silencedParticipants: Set<ParticipantID> = []
 
   package init(_ configuration: Configuration) {
     self.configuration = configuration
-    impaired = configuration.impairment.map(NetworkEmulator.init)
   }
 
   private struct Announcement: Hashable {
@@ -216,11 +211,7 @@ package final class PeerDemultiplexer {
   }
 
   package var statistics: [PeerStatistics] {
-    engines.values.map { engine in
-      var statistics = engine.statistics
-      statistics.impairment = impaired?.statistics(of: engine.participant)
-      return statistics
-    }
+    engines.values.map(\.statistics)
   }
 
   /// Returns the participant's engine, creating it if necessary, or nil if OpenSSL cannot make a certificate for it.
@@ -268,7 +259,6 @@ package final class PeerDemultiplexer {
 
   func forget(_ engine: PeerConnection) {
     if engine.isSilenced { silencedParticipants.insert(engine.participant) }
-    impaired?.ended(engine.participant)
     if engines[engine.participant] === engine { engines[engine.participant] = nil }
     schedule.remove(engine)
     byUsernameFragment = byUsernameFragment.filter { $0.value !== engine }

@@ -1,5 +1,4 @@
 public import Media
-public import NetworkEmulation
 
 /// The statistics of one participant's connection.
 public struct PeerStatistics: Sendable, Hashable {
@@ -40,8 +39,8 @@ public struct PeerStatistics: Sendable, Hashable {
   /// Video packets that were discarded before decryption because this machine had no time for all that arrived.
   public var packetsDiscarded: UInt64 = 0
 
-  /// What the network emulation did to the participant's datagrams; nil without `Peer.Configuration.impairment`.
-  public var impairment: Impairment.Statistics?
+  /// What `Peer.Configuration.network` did to the participant's datagrams; nil without one.
+  public var network: NetworkStatistics?
   /// How often `Peer.Configuration.fault` has been injected for the participant; 0 when there was no occasion yet.
   public var faultsInjected: UInt64 = 0
 

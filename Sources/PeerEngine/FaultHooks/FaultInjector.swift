@@ -34,6 +34,15 @@ extension FaultInjector {
   package mutating func due(isConnected: Bool, now: MonotonicInstant) -> [FaultAction] { [] }
 }
 
+/// A fault of a peer, which each connection has. The library `FaultInjection` makes it: `configuration.fault = .injecting(.slowAnswer)`.
+public struct PeerFault: Sendable {
+  package let injector: any FaultInjector
+
+  package init(_ injector: any FaultInjector) {
+    self.injector = injector
+  }
+}
+
 /// An action that an engine performs only as a deliberate fault.
 package enum FaultAction: Sendable {
   /// Handles a message as if it arrived now.

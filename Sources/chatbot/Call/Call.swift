@@ -1,9 +1,11 @@
 import BotPeer
+import FaultInjection
 import LiveSource
 import Logging
 import Media
 import NIOCore
 import NIOPosix
+import NetworkEmulation
 import Recorder
 import Room
 import Signalling
@@ -173,8 +175,8 @@ struct Call {
     if plan.loopback { configuration.initialReorderingDelay = .milliseconds(40) }
     configuration.dataChannels = plan.connectionSettings.dataChannels
     configuration.maximumSendBitrate = plan.maximumBitrate
-    configuration.impairment = plan.impairment
-    configuration.fault = plan.fault
+    configuration.network = plan.impairment.map { .emulating($0) }
+    configuration.fault = plan.fault.flatMap { .injecting($0) }
     do {
       return try await Peer.start(
         configuration, on: MediaThread.loop, and: MediaThread.more((plan.connectionSettings.mediaThreads ?? 1) - 1),

@@ -1,6 +1,8 @@
 import ArgumentParser
 import BotPeer
+import FaultInjection
 import LiveSource
+import NetworkEmulation
 import Recorder
 import SignallingAdapters
 

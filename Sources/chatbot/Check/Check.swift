@@ -4,6 +4,7 @@ import CallReport
 import LiveSource
 import Logging
 import Media
+import NetworkEmulation
 import Recorder
 import SkyRTC
 

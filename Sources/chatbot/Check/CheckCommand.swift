@@ -1,6 +1,7 @@
 import ArgumentParser
 import BotPeer
 import CallCheck
+import FaultInjection
 import Logging
 
 /// Joins a call and checks whether it works.

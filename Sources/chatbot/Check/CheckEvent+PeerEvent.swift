@@ -74,7 +74,7 @@ extension ConnectionSample {
     remoteCandidateType = (statistics.candidateTypes?.remote).flatMap(CandidateKind.init(rawValue:))
     protectionProfile = statistics.protectionProfile
     unreachableReason = statistics.unreachableReason
-    if let counts = statistics.impairment {
+    if let counts = statistics.network {
       impairment = ConnectionReport.Impairment(
         send: Self.words(counts.sent), receive: Self.words(counts.received))
     }
@@ -82,8 +82,8 @@ extension ConnectionSample {
 
   /// The counts of impaired media and ICE datagrams by kind of impairment, without zeros. DTLS datagrams are not counted:
   /// how many a handshake takes depends on the speed of the machine, and the same call must produce the same report.
-  private static func words(_ counts: Impairment.Counts) -> [String: UInt64] {
-    let total = counts.byKind.filter { $0.key != .dtls }.values.reduce(Impairment.DatagramCounts(), +)
+  private static func words(_ counts: NetworkStatistics.Counts) -> [String: UInt64] {
+    let total = counts.byKind.filter { $0.key != .dtls }.values.reduce(NetworkStatistics.DatagramCounts(), +)
     let all = [
       "datagrams": total.datagrams, "lost": total.lost, "dropped": total.droppedByQueue, "delayed": total.delayed,
       "queued": total.queued, "reordered": total.reordered,

@@ -1,5 +1,6 @@
 import BotPeer
 import CallCheck
+import FaultInjection
 import Logging
 import Media
 import Signalling

@@ -1,8 +1,10 @@
 public import ArgumentParser
 public import BotPeer
 import CallCheck
+import FaultInjection
 import LiveSource
 import Media
+import NetworkEmulation
 import SignallingAdapters
 
 /// The options of `chatbot check`.

@@ -1,6 +1,7 @@
 import Media
 import NIOCore
 import NIOPosix
+import NetworkEmulation
 import Signalling
 import TestSupport
 import Testing
@@ -22,7 +23,7 @@ extension RealTime {
     {
       let group = MultiThreadedEventLoopGroup.singleton
       var bob = configuration(sending: [])
-      bob.impairment = try impairment.map { try Impairment(parsing: $0, seed: 1) }
+      bob.network = try impairment.map { .emulating(try Impairment(parsing: $0, seed: 1)) }
       return try await LoopbackCall(
         alice: Peer.start(configuration(sending: [.video]), on: group.next()),
         bob: Peer.start(bob, on: group.next()),

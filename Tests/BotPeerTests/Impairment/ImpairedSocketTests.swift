@@ -1,6 +1,9 @@
 import BotPeer
+import FaultInjection
 import Media
 import NIOPosix
+import NetworkEmulation
+import PeerEngine
 import TestSupport
 import Testing
 
@@ -11,8 +14,8 @@ extension RealTime {
     func configured() async throws {
       let group = MultiThreadedEventLoopGroup.singleton
       var configuration = LoopbackCall.configuration(sending: [.audio, .video])
-      configuration.impairment = try Impairment(parsing: "delay=40ms, receive: loss=1%", seed: 3)
-      configuration.fault = .secondOffer
+      configuration.network = .emulating(try Impairment(parsing: "delay=40ms, receive: loss=1%", seed: 3))
+      configuration.fault = .injecting(.secondOffer)
       let alice = try await Peer.start(configuration, on: group.next())
       let bob = try await Peer.start(LoopbackCall.configuration(sending: []), on: group.next())
       let reported = Task {
@@ -41,9 +44,9 @@ extension RealTime {
       _ = await reported.value
       #expect(heard == 10 && offers == 2)
       #expect(statistics.faultsInjected == 1)
-      let impairment = try #require(statistics.impairment)
+      let impairment = try #require(statistics.network)
       #expect(impairment.clockStart != nil)
-      for kind in [Impairment.DatagramKind.stun, .dtls, .rtp, .rtcp] {
+      for kind in [NetworkStatistics.DatagramKind.stun, .dtls, .rtp, .rtcp] {
         let sent = try #require(impairment.sent.byKind[kind])
         #expect(sent.delayed == sent.datagrams && sent.delay >= .milliseconds(40) * Int(sent.datagrams))
       }

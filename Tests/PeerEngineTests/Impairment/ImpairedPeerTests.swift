@@ -12,7 +12,7 @@ import Testing
 struct ImpairedPeerTests {
   private func pair(_ text: String?, seed: UInt64 = 7) throws -> DemultiplexerPair {
     let impairment = try text.map { try Impairment(parsing: $0, seed: seed) }
-    return DemultiplexerPair { $0.impairment = impairment }
+    return DemultiplexerPair(network: impairment.map(NetworkEmulator.init))
   }
 
   /// Returns the mean time from one side's source to the delivery of audio at the other side.
@@ -50,14 +50,16 @@ struct ImpairedPeerTests {
     let sent = (pair.alice.source?.sent.count ?? 0, pair.bob.source?.sent.count ?? 0)
     (pair.alice.source, pair.bob.source) = (nil, nil)
     pair.run(for: .seconds(4))
-    let statistics = try #require(pair.alice.statistics?.impairment)
+    let statistics = try #require(pair.alice.statistics?.network)
     for (counts, name) in [(statistics.sent, "sent"), (statistics.received, "received")] {
       let media = counts.byKind[.rtp] ?? .init()
       let share = Double(media.lost) / Double(media.datagrams)
       print("measured: loss=5%,burst=3: \(media.lost) of \(media.datagrams) RTP packets \(name) lost, \(share * 100) %")
       #expect(abs(share - 0.05) < 0.015)
       #expect(media.delayed == media.passed && media.reordered > 0)
-      for kind in [Impairment.DatagramKind.rtcp, .stun, .dtls] { #expect(counts.byKind[kind]?.datagrams ?? 0 > 0) }
+      for kind in [NetworkStatistics.DatagramKind.rtcp, .stun, .dtls] {
+        #expect(counts.byKind[kind]?.datagrams ?? 0 > 0)
+      }
       #expect(counts.total.datagrams == counts.total.passed + counts.total.lost + counts.total.droppedByQueue)
     }
     let frames = (pair.bob.frames.count, pair.alice.frames.count)
@@ -67,7 +69,7 @@ struct ImpairedPeerTests {
 
   @Test("the same seed gives media the same fates in two runs, byte for byte")
   func repeats() throws {
-    var counts: [[Impairment.DatagramCounts?]] = []
+    var counts: [[NetworkStatistics.DatagramCounts?]] = []
     var frames: [[ByteBuffer]] = []
     for seed in [7, 7, 8] as [UInt64] {
       let pair = try pair("loss=5%,burst=2,delay=10ms", seed: seed)
@@ -77,7 +79,7 @@ struct ImpairedPeerTests {
       pair.run(for: .seconds(20) - (pair.now - pair.start))
       pair.play()
       pair.run(for: .seconds(5))
-      counts.append([pair.alice.statistics?.impairment?.sent.byKind[.rtp]])
+      counts.append([pair.alice.statistics?.network?.sent.byKind[.rtp]])
       frames.append(pair.bob.frames.map(\.frame.payload))
     }
     let isSame = counts[0] == counts[1] && frames[0] == frames[1]
@@ -91,18 +93,18 @@ struct ImpairedPeerTests {
     let pair = try pair("1s: send: rate=150kbit,queue=100ms; 3s: none")
     try pair.connect()
     pair.run(for: .seconds(5))
-    #expect(pair.alice.statistics?.impairment?.clockStart == nil)
+    #expect(pair.alice.statistics?.network?.clockStart == nil)
     pair.play()
     let start = pair.now
     pair.run(for: .milliseconds(990))
-    let clockStart = try #require(pair.alice.statistics?.impairment?.clockStart)
+    let clockStart = try #require(pair.alice.statistics?.network?.clockStart)
     #expect(MonotonicInstant(clockStart) - start < .milliseconds(20))
-    #expect(pair.alice.statistics?.impairment?.sent.total.queued == 0)
+    #expect(pair.alice.statistics?.network?.sent.total.queued == 0)
     pair.run(for: .milliseconds(2_000))
-    let narrow = try #require(pair.alice.statistics?.impairment?.sent.total)
+    let narrow = try #require(pair.alice.statistics?.network?.sent.total)
     #expect(narrow.droppedByQueue > 0 && narrow.queued > 0)
     pair.run(for: .seconds(3))
-    let after = try #require(pair.alice.statistics?.impairment?.sent.total)
+    let after = try #require(pair.alice.statistics?.network?.sent.total)
     #expect(after.datagrams > narrow.datagrams + 100)
     #expect(after.droppedByQueue - narrow.droppedByQueue < 5)
   }
@@ -120,7 +122,7 @@ struct ImpairedPeerTests {
     let ending = try #require(pair.bob.ending)
     #expect(ending.ending.cause == .closedByParticipant)
     #expect(abs((ending.time - said) / .milliseconds(1) - 301) < 3)
-    #expect(pair.alice.demultiplexer.deadline == nil)
+    #expect(pair.alice.datagrams.deadline == nil)
   }
 
   @Test("datagrams held when the peer closes can be taken and sent at once")
@@ -129,11 +131,11 @@ struct ImpairedPeerTests {
     try pair.connect()
     pair.alice.demultiplexer.disconnect(pair.alice.other, because: CloseReason(.closedByUs, "Enough."), now: pair.now)
     pair.work()
-    let held = pair.alice.demultiplexer.takeHeldDatagrams()
+    let held = pair.alice.datagrams.takeHeldDatagrams()
     #expect(held.count > 0)
     let toBob = held.allSatisfy { $0.remote == pair.bob.address && $0.local == pair.alice.address }
     #expect(toBob)
-    #expect(pair.alice.demultiplexer.takeHeldDatagrams().isEmpty)
+    #expect(pair.alice.datagrams.takeHeldDatagrams().isEmpty)
   }
 
   @Test("a path that loses everything prevents a connection, and the reason says which step failed")
@@ -150,6 +152,6 @@ struct ImpairedPeerTests {
     let pair = try pair(nil)
     try pair.connect()
     #expect(pair.alice.statistics != nil)
-    #expect(pair.alice.statistics?.impairment == nil)
+    #expect(pair.alice.statistics?.network == nil)
   }
 }

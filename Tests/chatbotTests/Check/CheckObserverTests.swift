@@ -1,6 +1,7 @@
 import BotPeer
 import CallCheck
 import Codecs
+import FaultInjection
 import Logging
 import Media
 import NIOCore

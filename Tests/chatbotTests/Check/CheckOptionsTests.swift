@@ -1,8 +1,10 @@
 import ArgumentParser
 import BotPeer
 import CallCheck
+import FaultInjection
 import Foundation
 import LiveSource
+import NetworkEmulation
 import Testing
 
 @testable import chatbot

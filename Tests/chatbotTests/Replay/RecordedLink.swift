@@ -74,7 +74,7 @@ struct RecordedLink {
   ///
   /// - Parameter script: When the clock of the impairment's script started.
   mutating func received(_ datagram: ByteBuffer, script: MonotonicInstant?, now: MonotonicInstant) {
-    let kind = Impairment.DatagramKind(PacketKind.of(datagram))
+    let kind = NetworkStatistics.DatagramKind(PacketKind.of(datagram))
     guard kind == .rtp || kind == .rtcp else { return }
     if let script { shadow?.startClock(now: script) }
     var passes = true

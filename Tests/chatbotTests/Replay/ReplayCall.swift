@@ -45,6 +45,8 @@ final class ReplayCall {
   /// The checker or the app.
   final class Side {
     let demultiplexer: PeerDemultiplexer
+    /// The way of datagrams to and from ``demultiplexer``.
+    let datagrams: NetworkedDemultiplexer
     let address: TransportAddress
     /// The id of the other side.
     let other: ParticipantID
@@ -55,11 +57,12 @@ final class ReplayCall {
 
     init(
       _ configuration: PeerDemultiplexer.Configuration, host: UInt32, other: ParticipantID, line: LossyLink.Conditions,
-      seed: UInt64
+      seed: UInt64, network: (any DatagramNetwork)? = nil
     ) {
       var configuration = configuration
       configuration.makeGenerator = { SeededGenerator(seed: seed) }
       demultiplexer = PeerDemultiplexer(configuration)
+      datagrams = NetworkedDemultiplexer(demultiplexer, network: network)
       address = TransportAddress(ip: .v4(0x0A00_0000 | host), port: 5_000)
       demultiplexer.localAddresses = [address]
       self.other = other
@@ -91,15 +94,16 @@ final class ReplayCall {
     nextSample = start + .seconds(1)
     impairment = try plan.impairment.map { try Impairment(parsing: $0, seed: plan.seed) }
 
-    var ours = PeerDemultiplexer.Configuration(
+    let ours = PeerDemultiplexer.Configuration(
       policy: .init(sending: [.audio, .video]), isPolite: { _ in true })
-    ours.impairment = impairment
     var theirs = PeerDemultiplexer.Configuration(policy: .init(sending: [.audio, .video]), isPolite: { _ in false })
     theirs.policy.faultInjector = plan.fault?.injector
     theirs.policy.media = MediaSession.Configuration(
       keyframeResponse: plan.appsPattern == nil ? .requestFromSource : plan.appsKeyframeAnswer)
     var seeds = SeededGenerator(seed: plan.seed)
-    checker = Side(ours, host: 1, other: ParticipantID("app"), line: plan.line, seed: seeds.next())
+    checker = Side(
+      ours, host: 1, other: ParticipantID("app"), line: plan.line, seed: seeds.next(),
+      network: impairment.map(NetworkEmulator.init))
     app = Side(theirs, host: 2, other: ParticipantID("checker"), line: plan.line, seed: seeds.next())
     func player(_ pattern: Result<EncodedPattern, any Error>?) throws -> FramePlayer? {
       try pattern.map { FramePlayer(try $0.get(), at: start + plan.patternStart, length: plan.patternLength) }
@@ -131,7 +135,7 @@ final class ReplayCall {
   private func see(_ event: CheckEvent) { judge.receive(event, of: checker.other, at: now.instant) }
 
   private func sample() {
-    for statistics in checker.demultiplexer.statistics { see(.sample(ConnectionSample(statistics))) }
+    for statistics in checker.datagrams.statistics { see(.sample(ConnectionSample(statistics))) }
   }
 
   // MARK: Time
@@ -152,7 +156,7 @@ final class ReplayCall {
 
   private var nextEvent: MonotonicInstant? {
     var all = [signals.first?.due, nextSample]
-    for side in [checker, app] { all += [side.demultiplexer.deadline, side.line.deadline, side.player?.deadline] }
+    for side in [checker, app] { all += [side.datagrams.deadline, side.line.deadline, side.player?.deadline] }
     return all.compactMap(\.self).min()
   }
 
@@ -173,12 +177,12 @@ final class ReplayCall {
       side.demultiplexer.received(first.message, from: side.other, now: now)
     }
     while let datagram = app.line.receive(now: now) {
-      checker.demultiplexer.received(datagram, from: app.address, to: checker.address, now: now)
-      let script = checker.demultiplexer.impaired?.statistics(of: checker.other)?.clockStart
+      checker.datagrams.received(datagram, from: app.address, to: checker.address, now: now)
+      let script = checker.datagrams.statistics.first?.network?.clockStart
       recordedLink.received(datagram, script: script.map(MonotonicInstant.init), now: now)
     }
     while let datagram = checker.line.receive(now: now) {
-      app.demultiplexer.received(datagram, from: checker.address, to: app.address, now: now)
+      app.datagrams.received(datagram, from: checker.address, to: app.address, now: now)
     }
     while let frame = app.player?.next(now: now) { app.demultiplexer.send(frame, now: now) }
     while let frame = checker.player?.next(now: now) {
@@ -187,8 +191,8 @@ final class ReplayCall {
     }
     let elapsed = (now - start - plan.patternStart) / .seconds(1)
     let wallClock = NTPTime(secondsSince1970: Double(EncodedPattern.begin) / 1_000 + elapsed)
-    checker.demultiplexer.poll(now: now, wallClock: wallClock) { action, _ in takeOfChecker(action) }
-    app.demultiplexer.poll(now: now, wallClock: wallClock) { action, _ in takeOfApp(action) }
+    checker.datagrams.poll(now: now, wallClock: wallClock) { action, _ in takeOfChecker(action) }
+    app.datagrams.poll(now: now, wallClock: wallClock) { action, _ in takeOfApp(action) }
     for side in [checker, app] {
       let due = side.engine?.secure.deadline
       if due != side.handshakeTimer?.due { side.handshakeTimer = due.map { ($0, .now + ($0 - now)) } }

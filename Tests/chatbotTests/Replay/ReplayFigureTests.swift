@@ -75,7 +75,7 @@ struct ReplayFigureTests {
   @Test("the measured loss is that of the path, and retransmissions repair it")
   func loss() throws {
     let (call, peer) = try call("20ms: loss=5%")
-    let counts = try #require(call.checker.demultiplexer.impaired?.statistics(of: call.checker.other)?.received)
+    let counts = try #require(call.checker.datagrams.statistics.first?.network?.received)
     let lost = counts.byKind[.rtp]?.lost ?? 0
     #expect(lost > 0)
     // The recorded link evaluates an impairment of its own.

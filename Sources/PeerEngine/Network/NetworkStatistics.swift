@@ -1,4 +1,14 @@
-extension Impairment {
+package import RTP
+
+/// The counts of one participant's datagrams on a network that is not plain sockets, such as an emulated one.
+public struct NetworkStatistics: Sendable, Hashable {
+  public var sent = Counts()
+  public var received = Counts()
+  /// When the network's clock started, with the first RTP packet; nil before that.
+  public var clockStart: ContinuousClock.Instant?
+
+  public init() {}
+
   /// The kind of a datagram, by its first byte (RFC 7983).
   public enum DatagramKind: String, Sendable, Hashable, CaseIterable {
     case rtp
@@ -6,6 +16,16 @@ extension Impairment {
     case stun
     case dtls
     case other
+
+    package init(_ kind: PacketKind) {
+      switch kind {
+      case .rtp: self = .rtp
+      case .rtcp: self = .rtcp
+      case .stun: self = .stun
+      case .dtls: self = .dtls
+      case .unknown: self = .other
+      }
+    }
   }
 
   /// The counts of what happened to datagrams. Each datagram was passed, lost or dropped.
@@ -52,19 +72,9 @@ extension Impairment {
     /// The counts of all kinds together.
     public var total: DatagramCounts { byKind.values.reduce(DatagramCounts(), +) }
 
-    subscript(kind: DatagramKind) -> DatagramCounts {
+    package subscript(kind: DatagramKind) -> DatagramCounts {
       get { byKind[kind] ?? DatagramCounts() }
       _modify { yield &byKind[kind, default: DatagramCounts()] }
     }
-  }
-
-  /// The counts of one participant's datagrams.
-  public struct Statistics: Sendable, Hashable {
-    public var sent = Counts()
-    public var received = Counts()
-    /// When the script's clock started, with the first RTP packet; nil before that.
-    public var clockStart: ContinuousClock.Instant?
-
-    public init() {}
   }
 }
