@@ -140,7 +140,9 @@ let package = Package(
       ["JSON", "Media", "Signalling", "SignallingAdapters", "HTTPTransport", byteBuffer, sockets, http, logging]),
     module("Codecs", ["Bitstream", "Media", "COpus", "CVPX", "CYUV", byteBuffer]),
     module("Pattern", ["Media", "Codecs"]),
-    module("CallCheck", ["Bitstream", "Media", "Codecs", "Pattern", byteBuffer]),
+    module(
+      "CallCheck",
+      ["Bitstream", "Media", "Codecs", "Pattern", "PeerEngine", "Signalling", byteBuffer]),
     module("CallReport", ["CallCheck", "Media", "COpenSSL", "CPNG"], resources: [.embedInCode("HTML/Page")]),
     module(
       "BotPeer",
@@ -243,7 +245,9 @@ let package = Package(
       ]),
     tests(of: "Recorder", ["Bitstream", "Media", "Codecs", "CWebM", byteBuffer]),
     tests(of: "Pattern", ["Media", "Codecs"]),
-    tests(of: "CallCheck", ["CallCheckTestSupport", "CallReport", "Media", "Codecs", "Pattern", byteBuffer]),
+    tests(
+      of: "CallCheck",
+      ["CallCheckTestSupport", "CallReport", "Media", "Codecs", "Pattern", "PeerEngine", "Signalling", byteBuffer]),
     tests(of: "CallReport", ["CallCheckTestSupport", "CallCheck", "Media"]),
     tests(of: "FileSource", ["Bitstream", "Media", byteBuffer]),
     tests(of: "LiveSource", ["Bitstream", "Media", "Codecs", "Pattern", "FileSource", byteBuffer]),

@@ -30,10 +30,12 @@ public final class CallJudge {
     }
   }
 
-  public let options: Options
+  package let options: Options
   private var peers: [PeerJudge] = []
   private var positions: [ParticipantID: Int] = [:]
   private var unjudgedPeers: [ParticipantID: UnjudgedPeer] = [:]
+  /// The participants who only receive: no peers of the call, but servers that we publish to.
+  private var receivers: Set<ParticipantID> = []
   private var joinedAt: Double?
   private var signalling = SignallingLossDetector()
   private var failure: String?
@@ -53,13 +55,13 @@ public final class CallJudge {
   // MARK: Events
 
   /// Records that the server admitted us to the room, for the first time or again.
-  public func joined(at now: ContinuousClock.Instant) {
+  package func joined(at now: ContinuousClock.Instant) {
     joinedAt = joinedAt ?? seconds(now)
     signalling.restored(at: seconds(now))
   }
 
   /// Records that the connection to the server was lost or could not be restored. Calls continue without it.
-  public func disconnected(at now: ContinuousClock.Instant, because reason: String) {
+  package func disconnected(at now: ContinuousClock.Instant, because reason: String) {
     if joinedAt != nil { signalling.lost(at: seconds(now), because: reason) }
   }
 
@@ -70,8 +72,14 @@ public final class CallJudge {
     failure = failure ?? sentence
   }
 
+  /// Records that the signalling announced a participant. One who only receives is no peer: later events about it are ignored.
+  func announced(_ participant: ParticipantID, onlyReceives: Bool) {
+    if onlyReceives { receivers.insert(participant) } else { receivers.remove(participant) }
+  }
+
   /// Processes any event of a peer.
-  public func receive(_ event: CheckEvent, of peer: ParticipantID, at now: ContinuousClock.Instant) {
+  package func receive(_ event: CheckEvent, of peer: ParticipantID, at now: ContinuousClock.Instant) {
+    if receivers.contains(peer) { return }
     switch event {
     case .step(let step): self.step(step, of: peer, at: now)
     case .frame(let frame): receive(frame, from: peer, at: now)
@@ -89,14 +97,14 @@ public final class CallJudge {
     }
   }
 
-  public func step(_ step: CallStep, of peer: ParticipantID, at now: ContinuousClock.Instant) {
+  package func step(_ step: CallStep, of peer: ParticipantID, at now: ContinuousClock.Instant) {
     let time = seconds(now)
     change(peer) { $0.step(step, at: time) }
     if case .departed = step { unjudgedPeers[peer]?.departed(at: time) }
   }
 
   /// Processes a frame of a peer, in decoding order within its track. Its `arrival` is the time of arrival.
-  public func receive(_ frame: EncodedFrame, from peer: ParticipantID, at now: ContinuousClock.Instant) {
+  package func receive(_ frame: EncodedFrame, from peer: ParticipantID, at now: ContinuousClock.Instant) {
     let arrived = seconds(frame.arrival)
     change(peer) { $0.receive(frame, arrived: arrived, sent: ours[frame.stream] ?? SentFrames()) }
     unjudgedPeers[peer]?.appeared(at: arrived)
@@ -105,7 +113,7 @@ public final class CallJudge {
 
   /// Records frames of a peer that arrived but were not decoded in time; the next frame is a keyframe. Rules about
   /// their content become inconclusive.
-  public func skip(_ videoFrames: SkippedFrames, of peer: ParticipantID) {
+  package func skip(_ videoFrames: SkippedFrames, of peer: ParticipantID) {
     let (first, last) = (seconds(videoFrames.first), seconds(videoFrames.last))
     change(peer) { $0.receive(videoFrames, first: first, last: last) }
     unjudgedPeers[peer]?.appeared(at: first)
@@ -120,13 +128,13 @@ public final class CallJudge {
   }
 
   /// Records the peer's clock at a media time.
-  public func clock(_ report: ClockReport, of peer: ParticipantID) {
+  package func clock(_ report: ClockReport, of peer: ParticipantID) {
     let arrived = seconds(report.arrival)
     change(peer) { $0.receive(report, arrived: arrived) }
   }
 
   /// Records the counters of the connection to a peer; called once a second and at the end.
-  public func sample(_ sample: ConnectionSample, of peer: ParticipantID, at now: ContinuousClock.Instant) {
+  package func sample(_ sample: ConnectionSample, of peer: ParticipantID, at now: ContinuousClock.Instant) {
     let time = seconds(now)
     change(peer) { $0.receive(sample, at: time) }
   }

@@ -17,7 +17,7 @@ struct CheckObserverTests {
   func leavesOut() async throws {
     let screen = try Screen()
     var limits = CheckObserver.Durations(wait: .seconds(1), span: .seconds(1))
-    limits.queue = JudgeQueue.Bounds(bytes: 4_000, time: .seconds(600))
+    limits.queue = LiveJudge.QueueBounds(bytes: 4_000, time: .seconds(600))
     let checkObserver = CheckObserver(limits, log: screen.console().logger("check", level: .warning)) { _ in }
     let start = ContinuousClock.now
     let peer = ParticipantID("peer-1")

@@ -135,7 +135,7 @@ final class ReplayCall {
   private func see(_ event: CheckEvent) { judge.receive(event, of: checker.other, at: now.instant) }
 
   private func sample() {
-    for statistics in checker.datagrams.statistics { see(.sample(ConnectionSample(statistics))) }
+    for statistics in checker.datagrams.statistics { judge.sampled(statistics, at: now.instant) }
   }
 
   // MARK: Time
@@ -172,7 +172,7 @@ final class ReplayCall {
   private func work() {
     while let first = signals.first, first.due <= now {
       signals.removeFirst()
-      if first.toChecker { hear(first.message) }
+      if first.toChecker { judge.received(.message(first.message, from: checker.other), at: now.instant) }
       let side = first.toChecker ? checker : app
       side.demultiplexer.received(first.message, from: side.other, now: now)
     }
@@ -203,33 +203,16 @@ final class ReplayCall {
     }
   }
 
-  /// Reports a signalling message to the judge, as a check does.
-  private func hear(_ message: SignallingMessage) {
-    func candidates(_ sdp: String) { for kind in CandidateKind.all(in: sdp) { see(.step(.remoteCandidate(kind))) } }
-    switch message {
-    case .offer(let sdp):
-      see(.step(.offerReceived))
-      candidates(sdp)
-    case .answer(let sdp):
-      see(.step(.answerReceived))
-      candidates(sdp)
-    case .candidate(let trickled):
-      if !trickled.candidate.isEmpty {
-        see(.step(.remoteCandidate(CandidateKind(candidate: trickled.candidate))))
-      }
-    }
-  }
-
   private func takeOfChecker(_ action: PeerConnection.Action) {
     switch action {
     case .transmit(let datagram, _, _):
       checker.line.send(datagram, now: now)
     case .event(let event):
-      for event in CheckEvent.all(of: event) { see(event) }
+      judge.received(event, of: checker.other, at: now.instant)
       if case .signal(let message) = event { signals.append((now + .milliseconds(1), false, message)) }
     case .media(let events):
       for event in events {
-        if let event = CheckEvent(event) { see(event) }
+        judge.received(event, of: checker.other, at: now.instant)
         if case .frame(let frame) = event { received.append(frame) }
       }
     case .dataChannel: break

@@ -1,10 +1,10 @@
-import BotPeer
-import CallCheck
-import Media
+package import Media
+package import PeerEngine
+import Signalling
 
 extension CheckEvent {
   /// Returns the check events for an event of a peer.
-  static func all(of event: PeerEvent) -> [CheckEvent] {
+  package static func all(of event: PeerEvent) -> [CheckEvent] {
     switch event {
     case .signal(.offer(let sdp)): [.step(.offerSent)] + local(CandidateKind.all(in: sdp))
     case .signal(.answer(let sdp)): [.step(.answerSent)] + local(CandidateKind.all(in: sdp))
@@ -14,14 +14,15 @@ extension CheckEvent {
     case .stateChanged(.connected): [.step(.dtlsConnected)]
     case .sectionRejected(let section): [.sectionRejected(section)]
     case .ended(let ending): [.step(.departed(.init(ending.cause), ending.sentence))]
-    case .stateChanged, .pathSelected, .media, .keyframeRequested, .targetBitrate, .iceRestarted, .orientationLeftOut,
+    case .media(let event): [CheckEvent(event)].compactMap(\.self)
+    case .stateChanged, .pathSelected, .keyframeRequested, .targetBitrate, .iceRestarted, .orientationLeftOut,
       .problem:
       []
     }
   }
 
   /// Creates the check event for a media event, if there is one.
-  init?(_ event: MediaEvent) {
+  package init?(_ event: MediaEvent) {
     switch event {
     case .frame(let frame): self = .frame(frame)
     case .clock(let report): self = .clock(report)
@@ -58,7 +59,7 @@ extension PeerReport.Departure.Cause {
 }
 
 extension ConnectionSample {
-  init(_ statistics: PeerStatistics) {
+  package init(_ statistics: PeerStatistics) {
     self.init()
     received = statistics.received
     packetsSent = statistics.packetsSent

@@ -1,6 +1,5 @@
+import CallCheck
 import Testing
-
-@testable import chatbot
 
 @Suite("the wait of a check for media")
 struct MediaWaitTests {

@@ -4,8 +4,6 @@ import NIOCore
 import TestSupport
 import Testing
 
-@testable import chatbot
-
 @Suite("the queue of the judge")
 struct JudgeQueueTests {
   private static let start = ContinuousClock.now
@@ -186,7 +184,7 @@ struct JudgeQueueTests {
   func neverBroken() {
     var random = SeededGenerator(seed: 7)
     for _ in 0..<50 {
-      let bounds = JudgeQueue.Bounds(bytes: Int.random(in: 100...2_000, using: &random), time: .milliseconds(300))
+      let bounds = LiveJudge.QueueBounds(bytes: Int.random(in: 100...2_000, using: &random), time: .milliseconds(300))
       var queue = JudgeQueue(bounds)
       var taken: [ParticipantID: Int] = [:]
       var keyframes: Set<Int> = []

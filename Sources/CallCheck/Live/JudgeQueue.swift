@@ -1,6 +1,4 @@
-import CallCheck
-import Codecs
-import Media
+package import Media
 import NIOCore
 
 /// The queue of jobs for the judge, in order, with bounded memory and delay.
@@ -13,10 +11,12 @@ import NIOCore
 ///     waiting ──(a frame arrives and the queue is full)──► skipping
 ///        ▲                                                        │
 ///        └──────(a keyframe arrives and the queue is half empty)──┘
-struct JudgeQueue {
+package struct JudgeQueue: Sendable {
   /// A job for the judge.
-  enum Job: Sendable {
+  package enum Job: Sendable {
     case joined(ContinuousClock.Instant)
+    /// A participant was announced; one who only receives is no peer of the check.
+    case announced(ParticipantID, onlyReceives: Bool)
     case disconnected(String, ContinuousClock.Instant)
     case event(CheckEvent, ParticipantID, ContinuousClock.Instant)
     case sent(EncodedFrame, ContinuousClock.Instant)
@@ -34,13 +34,7 @@ struct JudgeQueue {
     }
   }
 
-  /// The maximum size and age of queued media.
-  struct Bounds: Sendable {
-    var bytes = 64 << 20
-    var time = Duration.seconds(2)
-  }
-
-  private let bounds: Bounds
+  private let bounds: LiveJudge.QueueBounds
   /// The queued jobs, and when each was added.
   private var queue = BoundedFrameQueue<(job: Job, added: ContinuousClock.Instant)>()
   /// The audio budget of each stream.
@@ -56,14 +50,14 @@ struct JudgeQueue {
   /// The maximum cost of a gap in audio: after a longer one the search for the pattern starts again.
   private static let maximumGap = Duration.seconds(1)
 
-  init(_ bounds: Bounds = Bounds()) {
+  package init(_ bounds: LiveJudge.QueueBounds = .init()) {
     self.bounds = bounds
   }
 
   /// Adds a job, or counts it if it is a frame to skip.
   ///
   /// - Returns: The peer whose frames are skipped from this one on, or nil if nothing changed.
-  mutating func add(_ job: Job, now: ContinuousClock.Instant) -> ParticipantID? {
+  package mutating func add(_ job: Job, now: ContinuousClock.Instant) -> ParticipantID? {
     if case .event(.frame(let frame), let peer, _) = job {
       guard (1...StreamReport.maximumCount).contains(frame.stream) else { return nil }
       let track = TrackID(of: peer, stream: frame.stream, kind: frame.codec.kind)
@@ -121,7 +115,7 @@ struct JudgeQueue {
   }
 
   /// Queues the counts of all skipped frames, because no more frames follow.
-  mutating func reportAllSkipped(now: ContinuousClock.Instant) {
+  package mutating func reportAllSkipped(now: ContinuousClock.Instant) {
     let inOrder = queue.dropper.takeAll().sorted {
       ($0.key.participant.text, $0.key.stream) < ($1.key.participant.text, $1.key.stream)
     }
@@ -129,13 +123,13 @@ struct JudgeQueue {
   }
 
   /// Removes and returns the next job, or nil if none waits.
-  mutating func next() -> Job? { queue.popFirst()?.element.job }
+  package mutating func next() -> Job? { queue.popFirst()?.element.job }
 
   /// The size of the queued media.
-  var bytes: Int { queue.bytes }
+  package var bytes: Int { queue.bytes }
 
   /// The peers from which a keyframe is needed to decode their frames again, if there is room for it.
-  func wantedKeyframes(now: ContinuousClock.Instant) -> [ParticipantID] {
+  package func wantedKeyframes(now: ContinuousClock.Instant) -> [ParticipantID] {
     hasRoom(share: 2, now: now) ? Set(queue.dropper.tracks.map(\.participant)).sorted() : []
   }
 }
