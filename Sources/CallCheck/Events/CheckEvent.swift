@@ -1,7 +1,7 @@
-public import Media
+package import Media
 
 /// An event of a peer that a check receives.
-public enum CheckEvent: Sendable, Hashable {
+package enum CheckEvent: Sendable, Hashable {
   case step(CallStep)
   /// A frame of the peer, in decoding order within its track.
   case frame(EncodedFrame)
@@ -21,7 +21,7 @@ public enum CheckEvent: Sendable, Hashable {
 }
 
 /// A step in setting up a call, or its end.
-public enum CallStep: Sendable, Hashable {
+package enum CallStep: Sendable, Hashable {
   /// The peer was seen in the room, or the call began with its offer.
   case appeared
   case offerSent
@@ -45,52 +45,52 @@ public enum CallStep: Sendable, Hashable {
 }
 
 /// The counters of the connection to one peer at one moment. Counters only grow; the receiver detects a restart.
-public struct ConnectionSample: Sendable, Hashable {
+package struct ConnectionSample: Sendable, Hashable {
   /// The received packets, by track of the peer.
-  public var received: [TrackID: TrackStatistics] = [:]
+  package var received: [TrackID: TrackStatistics] = [:]
   /// RTP packets sent, including retransmissions.
-  public var packetsSent: UInt64 = 0
+  package var packetsSent: UInt64 = 0
   /// RTP payload bytes sent.
-  public var bytesSent: UInt64 = 0
-  public var framesSent: UInt64 = 0
+  package var bytesSent: UInt64 = 0
+  package var framesSent: UInt64 = 0
   /// Packets that the peer reported as lost.
-  public var packetsLost: Int64 = 0
+  package var packetsLost: Int64 = 0
   /// Keyframes that the peer requested.
-  public var keyframeRequests: UInt64 = 0
+  package var keyframeRequests: UInt64 = 0
   /// The estimated bandwidth of the network path, in bits per second.
-  public var targetBitrate: Int?
+  package var targetBitrate: Int?
   /// The round-trip time in seconds.
-  public var roundTripTime: Double?
-  public var localAddress: String?
-  public var remoteAddress: String?
+  package var roundTripTime: Double?
+  package var localAddress: String?
+  package var remoteAddress: String?
   /// The types of the candidates with these addresses.
-  public var localCandidateType: CandidateKind?
-  public var remoteCandidateType: CandidateKind?
-  public var protectionProfile: String?
+  package var localCandidateType: CandidateKind?
+  package var remoteCandidateType: CandidateKind?
+  package var protectionProfile: String?
   /// Why the peer cannot reach us, as a clause; nil if we have an address for it.
-  public var unreachableReason: String?
+  package var unreachableReason: String?
   /// ICE checks that we sent, and those that the peer answered. They imply the steps `checksBegun` and `checkAnswered`
   /// if these were not reported.
-  public var checksSent: UInt64 = 0
-  public var checksAnswered: UInt64 = 0
+  package var checksSent: UInt64 = 0
+  package var checksAnswered: UInt64 = 0
   /// The packets that `--impair` affected.
-  public var impairment = ConnectionReport.Impairment()
+  package var impairment = ConnectionReport.Impairment()
 
-  public init() {}
+  package init() {}
 }
 
 /// Frames of a stream that arrived but were not decoded, because the caller of the judge did not keep up. A run extends
 /// from the first skipped frame to the next keyframe, so that decoded video is never broken.
-public struct SkippedFrames: Sendable, Hashable {
+package struct SkippedFrames: Sendable, Hashable {
   /// The number of the peer's stream, from 1.
-  public var stream: Int
-  public var count: Int
-  public var keyframes: Int
+  package var stream: Int
+  package var count: Int
+  package var keyframes: Int
   /// The VP8 bytes in the skipped frames.
-  public var bytes: Int
+  package var bytes: Int
   /// The arrival times of the first and the last skipped frame.
-  public var first: ContinuousClock.Instant
-  public var last: ContinuousClock.Instant
+  package var first: ContinuousClock.Instant
+  package var last: ContinuousClock.Instant
 
   /// - Returns: nil if nothing was dropped.
   package init?(_ dropped: DroppedFrameRun, ofStream stream: Int) {
@@ -104,7 +104,7 @@ public struct SkippedFrames: Sendable, Hashable {
   }
 
   /// Describes one skipped frame.
-  public init(stream: Int = 1, bytes: Int, isKeyframe: Bool, arrival: ContinuousClock.Instant) {
+  package init(stream: Int = 1, bytes: Int, isKeyframe: Bool, arrival: ContinuousClock.Instant) {
     self.stream = stream
     count = 1
     keyframes = isKeyframe ? 1 : 0
@@ -114,7 +114,7 @@ public struct SkippedFrames: Sendable, Hashable {
   }
 
   /// Adds the run of frames of the same stream that followed.
-  public mutating func add(_ next: SkippedFrames) {
+  package mutating func add(_ next: SkippedFrames) {
     count += next.count
     keyframes += next.keyframes
     bytes += next.bytes

@@ -18,7 +18,7 @@ public final class CallJudge {
     public var expected = CheckExpectation()
     public var rules = RuleList.defaults
     /// The step of the timeline.
-    public var step = Duration.milliseconds(200)
+    package var step = Duration.milliseconds(200)
     /// The number of thumbnails of each peer.
     public var thumbnails = 12
     /// Peers beyond this number are counted, but not judged, so that a large room does not fill the memory.

@@ -1,9 +1,9 @@
 /// Counts the numbered messages that one peer sends back on a data channel. Times are in seconds on any axis.
-public struct DataEchoTracker: Sendable {
+package struct DataEchoTracker: Sendable {
   /// How long a message may take to come back before it counts as lost.
   private static let returnTimeout = 2.0
   /// How many messages may be under way; further ones are not sent.
-  public static let maximumPending = 16_384
+  package static let maximumPending = 16_384
 
   private var report = DataReport()
   /// When each message that is under way was sent, by number.
@@ -15,15 +15,15 @@ public struct DataEchoTracker: Sendable {
   private var first: Double?
   private var last: Double?
 
-  public init() {}
+  package init() {}
 
   /// - Parameter duration: the time since the channel was asked for.
-  public mutating func opened(after duration: Double) {
+  package mutating func opened(after duration: Double) {
     report.open = report.open ?? roundedForReport(duration)
   }
 
   /// Returns the number of the next message, which is sent now; nil if too many are under way.
-  public mutating func send(at time: Double) -> UInt64? {
+  package mutating func send(at time: Double) -> UInt64? {
     guard pending.count < Self.maximumPending else { return nil }
     defer { next += 1 }
     pending[next] = time
@@ -31,7 +31,7 @@ public struct DataEchoTracker: Sendable {
     return next
   }
 
-  public mutating func returned(_ number: UInt64, bytes count: Int, at time: Double) {
+  package mutating func returned(_ number: UInt64, bytes count: Int, at time: Double) {
     guard let sent = pending.removeValue(forKey: number) else {
       report.disordered += 1
       return
@@ -45,7 +45,7 @@ public struct DataEchoTracker: Sendable {
   }
 
   /// The totals; what was sent less than 2 s ago is not lost yet.
-  public func report(at time: Double) -> DataReport {
+  package func report(at time: Double) -> DataReport {
     var report = report
     report.lost = pending.values.count { time - $0 > Self.returnTimeout }
     report.roundTrip = roundTrips.spread

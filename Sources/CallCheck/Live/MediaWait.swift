@@ -1,7 +1,7 @@
 /// Decides when a check no longer waits for media.
 public struct MediaWait: Sendable {
   /// How long a peer may take to offer media in another way if everything else has arrived.
-  public static let refusedMediaLimit: Duration = .seconds(5)
+  package static let refusedMediaLimit: Duration = .seconds(5)
 
   private let begin: ContinuousClock.Instant
   private let limit: Duration

@@ -18,7 +18,7 @@ public enum CandidateKind: String, Sendable, Hashable, Codable, CaseIterable {
   case other
 
   /// Parses the kind of a candidate, trickled or from a description (RFC 8839, 5.1), with or without `a=`.
-  public init(candidate line: String) {
+  package init(candidate line: String) {
     guard line.utf8.count <= Self.maximumBytes else {
       self = .other
       return
@@ -40,7 +40,7 @@ public enum CandidateKind: String, Sendable, Hashable, Codable, CaseIterable {
   private static let maximumBytes = 1_024
 
   /// Returns the kinds of all candidates in a session description.
-  public static func all(in description: String) -> [CandidateKind] {
+  package static func all(in description: String) -> [CandidateKind] {
     if description.utf8.hasRunOutsideASCII(over: 64) { return [] }
     return description.split { $0 == "\n" || $0 == "\r\n" || $0 == "\r" }
       .filter { $0.hasPrefix("a=candidate:") }

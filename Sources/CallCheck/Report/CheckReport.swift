@@ -4,7 +4,7 @@
 /// Values that were not measured are nil, and missing in JSON.
 public struct CheckReport: Sendable, Hashable, Codable {
   /// The version that this program writes. It increases when the meaning of a field changes, not when a field is added.
-  public static let currentVersion = 2
+  package static let currentVersion = 2
 
   public var version = CheckReport.currentVersion
   /// The program that wrote the report.
@@ -79,7 +79,7 @@ public struct CheckReport: Sendable, Hashable, Codable {
     /// The settings as given, for example `loss=5%,delay=80ms`.
     public var text: String
 
-    public init(start: Double, end: Double? = nil, direction: String? = nil, text: String) {
+    package init(start: Double, end: Double? = nil, direction: String? = nil, text: String) {
       self.start = start
       self.end = end
       self.direction = direction
@@ -100,13 +100,13 @@ public struct CheckReport: Sendable, Hashable, Codable {
       case injectionCount = "performed"
     }
 
-    public init(name: String, injectionCount: UInt64?) {
+    package init(name: String, injectionCount: UInt64?) {
       self.name = name
       self.injectionCount = injectionCount
     }
 
     /// The fault for people: "ssrc-change, injected once".
-    public var text: String {
+    package var text: String {
       switch injectionCount {
       case nil: name
       case 0: "\(name), not injected because no opportunity arose"

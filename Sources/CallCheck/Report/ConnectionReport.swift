@@ -68,13 +68,13 @@ public struct ConnectionReport: Sendable, Hashable, Codable {
     public var send: [String: UInt64]
     public var receive: [String: UInt64]
 
-    public init(send: [String: UInt64] = [:], receive: [String: UInt64] = [:]) {
+    package init(send: [String: UInt64] = [:], receive: [String: UInt64] = [:]) {
       self.send = send
       self.receive = receive
     }
 
     /// Whether no packet was affected.
-    public var isEmpty: Bool { send.isEmpty && receive.isEmpty }
+    package var isEmpty: Bool { send.isEmpty && receive.isEmpty }
   }
 
   init() {}
@@ -100,7 +100,7 @@ public struct SignallingLoss: Sendable, Hashable, Codable {
     case reason
   }
 
-  public init(start: Double, duration: Double, restored: Bool, reason: String) {
+  package init(start: Double, duration: Double, restored: Bool, reason: String) {
     self.start = start
     self.duration = duration
     self.restored = restored

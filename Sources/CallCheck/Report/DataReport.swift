@@ -15,5 +15,5 @@ public struct DataReport: Sendable, Hashable, Codable {
   /// The time from sending a message to its return, in seconds.
   public var roundTrip: Spread?
 
-  public init() {}
+  package init() {}
 }

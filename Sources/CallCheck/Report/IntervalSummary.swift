@@ -11,10 +11,10 @@ public struct IntervalSummary: Sendable, Hashable, Codable {
   /// The first 200 intervals in order; the longest is always among them.
   public var list: [Interval] = []
 
-  public init() {}
+  package init() {}
 
   /// The longest interval with its position.
-  public var worst: Interval? { list.max { ($0.duration, $1.start) < ($1.duration, $0.start) } }
+  package var worst: Interval? { list.max { ($0.duration, $1.start) < ($1.duration, $0.start) } }
 }
 
 /// An interval of time, in seconds.
@@ -67,7 +67,7 @@ public enum FreezeReason: String, Sendable, Hashable, Codable, CaseIterable {
   case untilEnd
 
   /// For a sentence that ends in "because …".
-  public var clause: String {
+  package var clause: String {
     switch self {
     case .lost: "packets were lost"
     case .recoveredLate: "lost packets arrived only after retransmission"
@@ -93,7 +93,7 @@ public enum AudioGapReason: String, Sendable, Hashable, Codable, CaseIterable {
   case undecodable
 
   /// For a sentence that ends in "because …".
-  public var clause: String {
+  package var clause: String {
     switch self {
     case .lost: "packets were lost"
     case .late: "packets were delayed by the network"

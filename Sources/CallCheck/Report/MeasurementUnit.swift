@@ -33,7 +33,7 @@ public enum MeasurementUnit: Sendable, Hashable, CaseIterable {
   }
 
   /// An example of a limit in a rule.
-  public var example: String {
+  package var example: String {
     switch self {
     case .time: "500ms or 2s"
     case .ratio: "2% or 0.02"

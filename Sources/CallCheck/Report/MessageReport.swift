@@ -10,10 +10,10 @@ public struct MessageReport: Sendable, Hashable, Codable {
   public var text: String
 
   /// The maximum number of messages in the report of one peer.
-  public static let maximumCount = 200
+  package static let maximumCount = 200
   static let maximumCharacters = 500
 
-  public init(time: Double, from: String, name: String? = nil, text: String) {
+  package init(time: Double, from: String, name: String? = nil, text: String) {
     self.time = roundedForReport(time)
     self.from = from
     self.name = name

@@ -150,7 +150,7 @@ public struct SkippedFramesReport: Sendable, Hashable, Codable {
     case first, last
   }
 
-  public init(videoFrames: Int, first: Double, last: Double) {
+  package init(videoFrames: Int, first: Double, last: Double) {
     self.videoFrames = videoFrames
     self.first = first
     self.last = last
@@ -188,7 +188,7 @@ public struct CallSteps: Sendable, Hashable, Codable {
   public var localCandidates: [String: Int] = [:]
   public var remoteCandidates: [String: Int] = [:]
 
-  public init() {}
+  package init() {}
 }
 
 /// The measurements of a peer's video. Times are in seconds.

@@ -1,4 +1,4 @@
-public import Media
+package import Media
 
 /// A media section of the call with a peer that one side rejected.
 public struct RejectionReport: Sendable, Hashable, Codable {
@@ -15,7 +15,7 @@ public struct RejectionReport: Sendable, Hashable, Codable {
   /// One sentence: what was rejected by whom, and why.
   public var sentence: String
 
-  public init(_ rejected: RejectedSection) {
+  package init(_ rejected: RejectedSection) {
     section = rejected.index
     kind = rejected.kind
     reason = rejected.reason.rawValue

@@ -38,7 +38,7 @@ public struct StreamReport: Sendable, Hashable, Codable {
   }
 
   /// The maximum number of streams of a peer that are judged: the numbers 1 to 16.
-  public static let maximumCount = 16
+  package static let maximumCount = 16
 
   /// The stream for people, for example "stream 2 (slides)".
   package var title: String {

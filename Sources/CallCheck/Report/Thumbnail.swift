@@ -22,7 +22,7 @@ public struct Thumbnail: Sendable, Hashable, Codable {
   }
 
   /// The pixels as red, green and blue, row by row, 0 to 255 each (ITU-R BT.601, studio range); nil without pixels.
-  public var rgb: [UInt8]? {
+  package var rgb: [UInt8]? {
     guard let videoFrame, videoFrame.isWhole else { return nil }
     var bytes = [UInt8]()
     bytes.reserveCapacity(3 * width * height)

@@ -5,29 +5,29 @@ public struct Measurement: Sendable {
   /// The full name, for example `video.freeze.longest`.
   public let name: String
   /// Alternative names that a rule may use.
-  public let aliases: [String]
+  package let aliases: [String]
   public let unit: MeasurementUnit
-  public let scope: Scope
+  package let scope: Scope
   /// The heading for a value: "Longest freeze".
   public let title: String
   /// The definition: what exactly is measured, and how.
   public let meaning: String
   /// The better direction; nil if neither is better.
-  public let better: PreferredDirection?
+  package let better: PreferredDirection?
   /// The largest change that counts as noise, in the measurement's own unit. A change of up to a tenth of the value is
   /// noise as well.
   let noise: Double
   let source: Source
 
   /// What the measurement describes.
-  public enum Scope: String, Sendable, Hashable, CaseIterable {
+  package enum Scope: String, Sendable, Hashable, CaseIterable {
     /// The call as a whole: one value.
     case room
     /// Each peer: one value per peer.
     case peer
   }
 
-  public enum PreferredDirection: String, Sendable, Hashable {
+  package enum PreferredDirection: String, Sendable, Hashable {
     case higher
     case lower
   }
@@ -45,7 +45,7 @@ public struct Measurement: Sendable {
   ]
 
   /// Whether it is measured for each stream of a peer, so that a rule may name a stream: `2.video.fps`.
-  public var isOfStream: Bool { Self.wordsOfStreams.contains(name.prefix { $0 != "." }) }
+  package var isOfStream: Bool { Self.wordsOfStreams.contains(name.prefix { $0 != "." }) }
 
   /// The heading for a value of a stream: "Longest freeze of stream 2".
   package func title(ofStream stream: Int) -> String { stream > 1 ? "\(title) of stream \(stream)" : title }

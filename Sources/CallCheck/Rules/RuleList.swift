@@ -6,7 +6,7 @@ public struct RuleList: Sendable {
   public var includesDefaults: Bool
 
   /// The keyword for the default rules, allowed wherever a rule is.
-  public static let defaultKeyword = "default"
+  package static let defaultKeyword = "default"
 
   /// Only the default rules: what applies if no rule is given.
   public static let defaults = RuleList([], includesDefaults: true)
@@ -17,7 +17,7 @@ public struct RuleList: Sendable {
   }
 
   /// Whether the list contains no rule and no default rules.
-  public var isEmpty: Bool { given.isEmpty && !includesDefaults }
+  package var isEmpty: Bool { given.isEmpty && !includesDefaults }
 
   /// Parses and adds a rule or the keyword `default`.
   public mutating func add(_ text: String) throws(Rule.ParseError) {
@@ -28,13 +28,13 @@ public struct RuleList: Sendable {
     }
   }
 
-  public mutating func add(_ other: RuleList) {
+  package mutating func add(_ other: RuleList) {
     given += other.given
     includesDefaults = includesDefaults || other.includesDefaults
   }
 
   /// Whether a rule about this measurement was given; of what is measured for each stream, about that of the first one.
-  public func isGiven(_ measurement: String) -> Bool {
+  package func isGiven(_ measurement: String) -> Bool {
     given.contains { $0.measurement.name == measurement && $0.stream == 1 }
   }
 
@@ -47,9 +47,9 @@ public struct RuleList: Sendable {
 }
 
 /// The rules that apply if none are given: what a person would call a working call, with some tolerance.
-public enum DefaultRules {
+package enum DefaultRules {
   /// Returns the rules for a call or a recording with these expectations, each with its reason.
-  public static func rules(for expected: CheckExpectation, subject: CheckSubject) -> [(rule: Rule, reason: String)] {
+  package static func rules(for expected: CheckExpectation, subject: CheckSubject) -> [(rule: Rule, reason: String)] {
     var texts: [(String, String)] = []
     let isCall = subject == .call
     if isCall {

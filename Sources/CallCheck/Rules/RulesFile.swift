@@ -24,7 +24,7 @@ public enum RulesFile {
   }
 
   /// The maximum size of a file in bytes.
-  public static let maximumBytes = 100_000
+  package static let maximumBytes = 100_000
 
   private static let maximumRunOutsideASCII = 1_000
 

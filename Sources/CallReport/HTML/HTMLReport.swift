@@ -13,16 +13,16 @@ public struct HTMLReport: Sendable {
 
   /// A media file of a peer.
   public enum Recording: Sendable {
-    /// The file's bytes: they are embedded in the page if ``maximumEmbedded`` allows it.
+    /// The file's bytes: they are embedded in the page if they are at most 12 MiB, and those of all files at most 48 MiB.
     case bytes([UInt8])
     /// The file's path relative to the page: the page links to it.
     case file(String)
   }
 
   /// The maximum size of an embedded media file, in bytes; the page links to larger ones.
-  public static let maximumEmbedded = 12 << 20
+  package static let maximumEmbedded = 12 << 20
   /// The maximum size of all embedded files together.
-  public static let maximumTotalEmbedded = 48 << 20
+  package static let maximumTotalEmbedded = 48 << 20
 
   /// Creates the page of a report.
   ///
