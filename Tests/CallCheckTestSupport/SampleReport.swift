@@ -1,5 +1,6 @@
+import CallReport
+
 @testable package import CallCheck
-@testable import CallReport
 
 /// Realistic reports that are the same in every run.
 package enum SampleReport {
@@ -169,22 +170,22 @@ package enum SampleReport {
         "video.firstFrame <= 2s", 1.02, 2, "s", "1.02 s", "The first frame was decoded 1.02 s after the peer was seen."),
       result("video.fps >= 20", fps, 20, "fps", "\(fps) fps", atMost: false, "\(fps) frames per second arrived."),
       result(
-        "video.freeze.longest <= 500ms", freeze, 0.5, "s", NumberFormatting.seconds(freeze),
-        "Longest freeze: \(NumberFormatting.seconds(freeze)) at \(worst?.start ?? 0) s, because \(reason)."),
+        "video.freeze.longest <= 500ms", freeze, 0.5, "s", MeasurementUnit.time.text(freeze),
+        "Longest freeze: \(MeasurementUnit.time.text(freeze)) at \(worst?.start ?? 0) s, because \(reason)."),
       result("video.black.longest <= 1s", 0, 1, "s", "0 s", "There was no black interval."),
       result("audio.silence.longest <= 1s", 0.4, 1, "s", "400 ms", "Longest silence: 400 ms at 14.2 s."),
       result(
-        "av.skew.p95 <= 80ms", skew, 0.08, "s", NumberFormatting.seconds(skew),
+        "av.skew.p95 <= 80ms", skew, 0.08, "s", MeasurementUnit.time.text(skew),
         skew < 0.1
           ? "Audio and video were at most 11 ms apart."
           : "The audio is 302 ms late. 290 ms of that existed when the sender stamped its packets: check the app's capture."
       ),
       result(
-        "latency.p95 <= 250ms", latency, 0.25, "s", NumberFormatting.seconds(latency),
+        "latency.p95 <= 250ms", latency, 0.25, "s", MeasurementUnit.time.text(latency),
         "The 95th percentile of the delay."),
       result(
-        "loss <= 5%", loss, 0.05, "", NumberFormatting.share(loss),
-        "\(NumberFormatting.share(loss)) of the packets of both tracks did not arrive at the first attempt."),
+        "loss <= 5%", loss, 0.05, "", MeasurementUnit.ratio.text(loss),
+        "\(MeasurementUnit.ratio.text(loss)) of the packets of both tracks did not arrive at the first attempt."),
     ]
   }
 

@@ -65,7 +65,7 @@ public enum MeasurementUnit: Sendable, Hashable, CaseIterable {
   public func text(_ value: Double) -> String { text(value, more: 0) }
 
   /// Returns a value and a limit as texts for people, with enough decimals to show which of them is larger.
-  func texts(_ value: Double, against limit: Double) -> (value: String, limit: String) {
+  package func texts(_ value: Double, against limit: Double) -> (value: String, limit: String) {
     var more = 0
     while more < 4, value != limit, shown(value, more: more) == shown(limit, more: more) { more += 1 }
     return (text(value, more: more), text(limit, more: more))

@@ -1,6 +1,5 @@
+import CallCheck
 import Testing
-
-@testable import CallCheck
 
 @Suite("Messages that a peer sends back on a data channel")
 struct DataEchoTests {

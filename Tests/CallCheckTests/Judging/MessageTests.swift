@@ -1,9 +1,8 @@
+import CallCheck
 import CallCheckTestSupport
 import CallReport
 import FoundationEssentials
 import Testing
-
-@testable import CallCheck
 
 @Suite("Chat messages of a call")
 struct MessageTests {

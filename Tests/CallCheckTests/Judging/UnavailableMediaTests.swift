@@ -1,8 +1,7 @@
+import CallCheck
 import CallCheckTestSupport
 import Media
 import Testing
-
-@testable import CallCheck
 
 @Suite("Media that continued but is no longer available")
 struct UnavailableMediaTests {

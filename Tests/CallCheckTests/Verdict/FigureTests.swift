@@ -1,9 +1,8 @@
+import CallCheck
 import CallCheckTestSupport
+import CallReport
 import Media
 import Testing
-
-@testable import CallCheck
-@testable import CallReport
 
 @Suite("Values and sentences of a verdict")
 struct FigureTests {

@@ -1,8 +1,8 @@
+import CallCheck
 import CallCheckTestSupport
 import Foundation
 import Testing
 
-@testable import CallCheck
 @testable import CallReport
 
 @Suite("The HTML report")

@@ -1,6 +1,6 @@
+import CallCheck
 import Testing
 
-@testable import CallCheck
 @testable import CallReport
 
 @Suite("Charts of the HTML report")

@@ -1,7 +1,7 @@
+import CallCheck
 import TestSupport
 import Testing
 
-@testable import CallCheck
 @testable import CallReport
 
 @Suite("Thumbnails as PNG")

@@ -1,7 +1,7 @@
+import CallCheck
 import CallCheckTestSupport
 import Testing
 
-@testable import CallCheck
 @testable import CallReport
 
 @Suite("The table on the terminal")

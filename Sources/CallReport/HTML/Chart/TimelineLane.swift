@@ -80,7 +80,7 @@ struct TimelineLane {
 
 extension CheckTimeline {
   /// The duration in seconds.
-  var length: Double { Double(max(fps.count, videoBitrate.count, audioBitrate.count, level.count)) * step }
+  package var length: Double { Double(max(fps.count, videoBitrate.count, audioBitrate.count, level.count)) * step }
 
   /// Returns the lanes of a peer's call, from top to bottom; measurements without values are left out.
   ///
