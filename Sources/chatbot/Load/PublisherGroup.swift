@@ -1,4 +1,5 @@
 import Media
+import Room
 import Synchronization
 
 /// The publishers of a load, and their records.

@@ -1,7 +1,6 @@
 import Media
+import Room
 import Testing
-
-@testable import chatbot
 
 @Suite("the bandwidth of viewers")
 struct ViewerBandwidthTests {
