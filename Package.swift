@@ -52,6 +52,7 @@ let package = Package(
   products: [
     .library(name: "BotPeer", targets: ["BotPeer"]),
     .library(name: "Room", targets: ["Room"]),
+    .library(name: "Load", targets: ["Load"]),
     .library(name: "Recorder", targets: ["Recorder"]),
     .library(name: "NetworkEmulation", targets: ["NetworkEmulation"]),
     .library(name: "FaultInjection", targets: ["FaultInjection"]),
@@ -151,6 +152,7 @@ let package = Package(
         byteBuffer, sockets, tls, tlsEvents, logging,
       ]),
     module("Room", ["BotPeer", "Media", "Signalling"]),
+    module("Load", ["BotPeer", "Room", "CallCheck", "Media", "Signalling", byteBuffer, logging]),
     module("Recorder", ["Bitstream", "Media", "Codecs", "CFiles", "COgg", byteBuffer, sockets, logging]),
     module("FileSource", ["Bitstream", "Media", "CWebM", "COgg", byteBuffer, logging]),
     module(
@@ -159,8 +161,9 @@ let package = Package(
     .executableTarget(
       name: "chatbot",
       dependencies: [
-        "Bitstream", "BotPeer", "Recorder", "FileSource", "LiveSource", "CallCheck", "CallReport", "Room", "Signalling",
-        "SignallingAdapters", "SkyRTC", "SocketIO", "Firestore", "WHIP", "Janus", "HTTPTransport", "DataMessages",
+        "Bitstream", "BotPeer", "Recorder", "FileSource", "LiveSource", "CallCheck", "CallReport", "Room", "Load",
+        "Signalling", "SignallingAdapters", "SkyRTC", "SocketIO", "Firestore", "WHIP", "Janus", "HTTPTransport",
+        "DataMessages",
         "JSON",
         "Codecs", "Media", "NetworkEmulation", "FaultInjection", byteBuffer, sockets, logging, arguments,
       ],
@@ -236,6 +239,9 @@ let package = Package(
       ],
       resources: [.copy("Fixtures")]),
     tests(of: "Room", ["BotPeer", "Media", "Signalling"]),
+    tests(
+      of: "Load",
+      ["BotPeer", "CallCheck", "Media", "Signalling", byteBuffer, sockets, logging]),
     tests(of: "FaultInjection", ["PeerEngineTestSupport", "PeerEngine", "Media", "Signalling", "RTP", byteBuffer]),
     tests(
       of: "BotPeer",
@@ -255,7 +261,7 @@ let package = Package(
       of: "chatbot",
       [
         "Media", "BotPeer", "CallCheck", "CallReport", "Codecs", "FaultInjection", "FileSource", "ICE", "LiveSource",
-        "NetworkEmulation", "Pattern", "PeerEngine", "RTP", "Recorder", "Room", "SCTP", "SDP",
+        "Load", "NetworkEmulation", "Pattern", "PeerEngine", "RTP", "Recorder", "Room", "SCTP", "SDP",
         "DataMessages", "Signalling", "SignallingAdapters", "SkyRTC", byteBuffer, arguments, logging,
       ]),
     .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"], swiftSettings: testRules),

@@ -7,7 +7,7 @@ struct PublicInterfaceTests {
   /// The modules of the library products, and those that they export.
   static let modules = [
     "BotPeer", "CallCheck", "CallReport", "FaultInjection", "FileSource", "Firestore", "HTTPTransport", "Janus",
-    "LiveSource", "Media", "NetworkEmulation", "PeerEngine", "Recorder", "Room", "SCTP", "Signalling", "SkyRTC",
+    "LiveSource", "Load", "Media", "NetworkEmulation", "PeerEngine", "Recorder", "Room", "SCTP", "Signalling", "SkyRTC",
     "SocketIO",
     "WHIP",
   ]

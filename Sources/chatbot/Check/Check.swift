@@ -2,6 +2,7 @@ import BotPeer
 import CallCheck
 import CallReport
 import LiveSource
+import Load
 import Logging
 import Media
 import NetworkEmulation
@@ -69,7 +70,7 @@ struct Check {
     let display = CheckDisplay(console: console, room: plan.connectionSettings.roomName, span: options.span.duration)
     let checkObserver = CheckObserver(
       .init(wait: options.wait.duration, span: options.span.duration),
-      probe: options.data.map { DataProbe(bitrate: $0.bitsPerSecond) }, log: log
+      probe: options.data.map { DataProbe(bitrate: $0.bitsPerSecond, on: MediaThread.loop) }, log: log
     ) { display.show($0) }
     let settings = judging
     async let judged = checkObserver.judge(settings)

@@ -1,6 +1,7 @@
 import BotPeer
 import CallCheck
 import FaultInjection
+import Load
 import Logging
 import Media
 import Signalling

@@ -3,10 +3,12 @@ import Glibc
 import Signalling
 
 /// An error that ends a command with an exit code other than 0.
-struct CallFailure: Error {
+struct CallFailure: Error, CustomStringConvertible {
   /// The sentence for the user.
   let sentence: String
   let code: ExitStatus
+
+  var description: String { sentence }
 
   init(_ code: ExitStatus, _ sentence: String) {
     self.code = code

@@ -1,6 +1,10 @@
 import ArgumentParser
+import LiveSource
+import Load
 import Logging
-import SignallingAdapters
+import Media
+import NIOCore
+import NIOPosix
 
 /// Fills a room with publishers.
 struct LoadCommand: AsyncParsableCommand {
@@ -21,86 +25,95 @@ struct LoadCommand: AsyncParsableCommand {
     let console = Console(isQuiet: options.log.quiet)
     let log = console.logger("load", level: options.log.level)
     try await console.carryOut {
-      try await Load(options: options, console: console, log: log).run()
+      let interruption = Interruption()
+      // Find errors that need no network before joining, so that no participant notices them.
+      try options.connection.connectionSettings.check()
+      let source = try openSource(log)
+      // Each publisher has one socket for each local address and one to the server.
+      FileDescriptorLimit.allowMany()
+      let load = try await prepare(source, log)
+      interruption.beginOrderly()
+      let report = await report(of: load, interruption, console)
+      console.clearStatus()
+      try show(report, on: console)
+      if let failure = await source.failure { throw CallFailure(.fileNotPlayable, failure) }
+      try judge(report)
     }
   }
-}
 
-/// The options of `chatbot load`.
-struct LoadOptions: ParsableArguments {
-  @OptionGroup(title: "Room and network")
-  var connection: ConnectionOptions
+  // MARK: Setting up
 
-  @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp("How many publishers, 1 to \(Self.maximumPublishers).", valueName: "count"))
-  var publishers: Int
-
-  @Option(
-    help: ArgumentHelp("How fast they join: 10/s, 90/m. (default: 10/s)", valueName: "rate"), transform: RampRate.parse)
-  var ramp = RampRate(perSecond: 10)
-
-  @OptionGroup(title: "Input")
-  var playing: PlayOptions
-
-  @Flag(help: "Receive what others send, and call each other.")
-  var receive = false
-
-  @Option(
-    help: ArgumentHelp(
-      "Send messages at this bitrate on a data channel to each user, who must send them back: 100k, 2M.",
-      valueName: "bitrate"),
-    transform: Bitrate.parse)
-  var data: Bitrate?
-
-  @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp(
-      "Leave this long after the last one started: 90, 90s, 10m, 1h. (default: stay until a signal)", valueName: "time"),
-    transform: TimeSpan.parse)
-  var duration: TimeSpan?
-
-  @Flag(help: "Print the report as one JSON object.")
-  var json = false
-
-  @OptionGroup(title: "Output")
-  var log: LogOptions
-
-  static let maximumPublishers = 1000
-
-  /// The settings of one publisher. Each has its own ports, counted from the requested ones.
-  func connectionSettings(of publisher: Int) -> ConnectionSettings {
-    var connectionSettings = connection.connectionSettings
-    if connectionSettings.udpPort > 0 {
-      connectionSettings.udpPort = UInt16(clamping: Int(connectionSettings.udpPort) + publisher)
+  private func openSource(_ log: Logger) throws(CallFailure) -> any FrameSource {
+    guard let camera = options.playing.camera else { throw CallFailure(.usage, "There is nothing to play.") }
+    do {
+      let source = try LiveCamera.open(camera, logger: log)
+      for note in source.notes { log.warning("\(note)", metadata: ["camera": "\(options.playing.play ?? "")"]) }
+      return source
+    } catch {
+      throw CallFailure(.fileNotPlayable, error.description)
     }
-    if connectionSettings.tcpPort > 0 {
-      connectionSettings.tcpPort = UInt16(clamping: Int(connectionSettings.tcpPort) + publisher)
-    }
-    return connectionSettings
   }
 
-  func validate() throws {
-    try connection.validate(uses: [.load])
-    guard playing.play != nil else { throw ValidationError("Publishers need something to send: --play FILE.") }
-    if data != nil, connection.connectionSettings.dataChannels == nil {
-      throw ValidationError("--data needs data channels, which the calls of this signalling system do not have.")
+  private func prepare(_ source: any FrameSource, _ log: Logger) async throws(CallFailure) -> RoomLoad {
+    let settings = try options.settings()
+    let loops = Array(
+      MultiThreadedEventLoopGroup(numberOfThreads: options.connection.mediaThreads ?? System.coreCount).makeIterator())
+    do {
+      return try await RoomLoad(settings, source: source, on: loops[0], and: Array(loops.dropFirst()), log: log)
+    } catch let failure as CallFailure {
+      throw failure
+    } catch {
+      throw CallFailure(.usage, "\(error)")
     }
-    guard (1...Self.maximumPublishers).contains(publishers) else {
-      throw ValidationError("--publishers is 1 to \(Self.maximumPublishers), not \(publishers).")
-    }
-    for (port, name) in [(connection.udpPort, "UDP"), (connection.tcpPort, "TCP")] where port > 0 {
-      let lastPort = Int(port) + publishers - 1
-      guard lastPort > Int(UInt16.max) else { continue }
-      throw ValidationError(
-        "\(publishers) publishers take the \(name) ports from \(port) to \(lastPort), but \(UInt16.max) is the last one."
-      )
-    }
-    if duration?.milliseconds == 0 { throw ValidationError("--duration 0 would leave before anyone is connected.") }
   }
-}
 
-extension RampRate {
-  /// For `transform:`, whose errors ArgumentParser prints as they are.
-  @Sendable static func parse(_ text: String) throws -> RampRate { try RampRate(text) }
+  // MARK: Running
+
+  /// Runs the load until it ends or a signal arrives, and shows its state on a terminal.
+  private func report(of load: RoomLoad, _ interruption: Interruption, _ console: Console) async -> LoadReport {
+    await withDiscardingTaskGroup { group in
+      group.addTask {
+        await interruption.first()
+        if !Task.isCancelled { load.leave(because: "a signal arrived") }
+      }
+      group.addTask {
+        guard await load.allConnected() else { return }
+        let who = options.publishers == 1 ? "The publisher is" : "All \(options.publishers) publishers are"
+        console.say("\(who) connected.")
+      }
+      if console.isTerminal {
+        group.addTask {
+          while (try? await MediaThread.loop.sleep(for: .seconds(1))) != nil {
+            console.show(lines: LoadTable(await load.report).lines)
+          }
+        }
+      }
+      let report = await load.run()
+      group.cancelAll()
+      return report
+    }
+  }
+
+  // MARK: The end
+
+  private func show(_ report: LoadReport, on console: Console) throws {
+    if options.json {
+      console.result(try report.json, isWanted: true)
+    } else {
+      console.result(LoadTable(report).lines.joined(separator: "\n"))
+    }
+  }
+
+  /// Throws if not all publishers were connected.
+  private func judge(_ report: LoadReport) throws(CallFailure) {
+    if report.joined == 0 {
+      throw CallFailure(.serverNotReached, report.failures.first?.reason ?? "No publisher joined the room.")
+    }
+    if report.isComplete { return }
+    let missing = report.started - report.connected
+    throw CallFailure(
+      .notConnected,
+      "Publishers that were never connected: \(missing) of \(report.started)."
+        + (report.failures.isEmpty ? " Nobody else was in the room, or the load ended too early." : ""))
+  }
 }

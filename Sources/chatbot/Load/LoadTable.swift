@@ -1,3 +1,5 @@
+import Load
+
 /// A load's report as a table.
 struct LoadTable: Sendable {
   private let report: LoadReport
@@ -53,7 +55,7 @@ struct LoadTable: Sendable {
     return lines
   }
 
-  private func times(_ name: String, _ reached: String, _ times: Distribution?) -> String {
+  private func times(_ name: String, _ reached: String, _ times: LoadReport.Distribution?) -> String {
     let figures = times.map { [$0.median, $0.p95, $0.worst].map { "\(Self.decimal($0)) ms" } } ?? ["-", "-", "-"]
     return Self.row(name, [reached] + figures)
   }

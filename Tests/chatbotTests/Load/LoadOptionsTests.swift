@@ -1,4 +1,7 @@
 import ArgumentParser
+import BotPeer
+import Load
+import Media
 import Testing
 
 @testable import chatbot
@@ -29,7 +32,26 @@ struct LoadOptionsTests {
     #expect(options.ramp.description == "10/s")
     #expect(options.duration == nil)
     #expect(!options.json)
+    #expect(!options.receive)
     #expect(options.connection.connectionSettings.server == "ws://localhost:3000")
+  }
+
+  @Test("they become the settings of the library")
+  func settings() throws {
+    let settings = try read(
+      "--room 100 --publishers 50 --play a.webm --once --ramp 5/s --duration 30s --receive --data 200k --max-bitrate 1M "
+        + "--send-codec vp9"
+    ).settings()
+    #expect((settings.server, settings.room) == ("ws://localhost:3000", "100"))
+    #expect(settings.publishers == 50 && settings.ramp == RampRate(perSecond: 5))
+    #expect(settings.duration == .seconds(30) && settings.waitsForConnections)
+    #expect(settings.receives && settings.dataBitrate == 200_000)
+    #expect(settings.peer.maximumSendBitrate == 1_000_000)
+    #expect(settings.peer.videoCodecs?.first == .vp9)
+    #expect(settings.peer.dataChannels != nil)
+    let others = try read("--publishers 1 --play pattern").settings()
+    #expect(others.peer.dataChannels == nil && others.dataBitrate == nil && others.duration == nil)
+    #expect(!others.waitsForConnections && !others.receives)
   }
 
   @Test(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import BotPeer
 import Foundation
+import Load
 import Testing
 
 @testable import chatbot
@@ -34,7 +35,7 @@ struct ConnectionOptionsTests {
     #expect(call.plan.connectionSettings == wanted)
     #expect(try CheckOptions.parse(Self.given).plan().connectionSettings == wanted)
     let load = try LoadOptions.parse(["--play", "pattern", "--publishers", "3"] + Self.given)
-    #expect(load.connectionSettings(of: 0) == wanted)
+    #expect(load.connection.connectionSettings == wanted)
   }
 
   @Test("several interfaces may be named")
@@ -132,10 +133,10 @@ struct ConnectionOptionsTests {
 
   @Test("publishers of a load use consecutive UDP ports, of which there must be enough")
   func ports() throws {
-    let load = try LoadOptions.parse(["--play", "pattern", "--publishers", "3", "--udp-port", "65533"])
-    #expect((0..<3).map { load.connectionSettings(of: $0).udpPort } == [65_533, 65_534, 65_535])
-    let free = try LoadOptions.parse(["--play", "pattern", "--publishers", "3"])
-    #expect((0..<3).map { free.connectionSettings(of: $0).udpPort } == [0, 0, 0])
+    let load = try LoadOptions.parse(["--play", "pattern", "--publishers", "3", "--udp-port", "65533"]).settings()
+    #expect((0..<3).map { load.peerConfiguration(of: $0).udpPort } == [65_533, 65_534, 65_535])
+    let free = try LoadOptions.parse(["--play", "pattern", "--publishers", "3"]).settings()
+    #expect((0..<3).map { free.peerConfiguration(of: $0).udpPort } == [0, 0, 0])
     #expect(
       rejection(of: LoadOptions.self, "--play", "pattern", "--publishers", "4", "--udp-port", "65533")
         == "4 publishers take the UDP ports from 65533 to 65536, but 65535 is the last one.")

@@ -1,99 +1,102 @@
-import CallCheck
-import FoundationEssentials
+internal import CallCheck
+internal import FoundationEssentials
 
-/// The result of a load: the object that `--json` prints. Times are milliseconds, counts are totals of all publishers.
-struct LoadReport: Sendable, Hashable, Encodable {
+/// The result of a load. Times are milliseconds, counts are totals of all publishers.
+public struct LoadReport: Sendable, Hashable, Codable {
   /// Media sent to receivers.
-  struct Sent: Sendable, Hashable, Encodable {
-    var frames: UInt64
+  public struct Sent: Sendable, Hashable, Codable {
+    public var frames: UInt64
     /// RTP packets, including retransmissions.
-    var packets: UInt64
+    public var packets: UInt64
     /// Bytes of RTP payload.
-    var bytes: UInt64
-    /// The average bitrate of RTP payload of all publishers together over ``seconds``, in bits per second.
-    var bitrate: Double
+    public var bytes: UInt64
+    /// The average bitrate of RTP payload of all publishers together over ``LoadReport/seconds``, in bits per second.
+    public var bitrate: Double
   }
 
-  struct Lost: Sendable, Hashable, Encodable {
+  /// Packets that were lost on the way to receivers.
+  public struct Lost: Sendable, Hashable, Codable {
     /// Packets that receivers reported as lost, including those that a retransmission recovered.
-    var packets: UInt64
+    public var packets: UInt64
     /// The fraction of all packets sent, 0 to 1.
-    var fraction: Double
+    public var fraction: Double
   }
 
-  struct Received: Sendable, Hashable, Encodable {
-    var frames: UInt64
-    var packets: UInt64
+  /// Media received from others.
+  public struct Received: Sendable, Hashable, Codable {
+    public var frames: UInt64
+    public var packets: UInt64
     /// Bytes of media payload.
-    var bytes: UInt64
+    public var bytes: UInt64
   }
 
-  /// What the data channels of all publishers carried, with `--data`.
-  struct DataTotals: Sendable, Hashable, Encodable {
+  /// What the data channels of all publishers carried.
+  public struct DataTotals: Sendable, Hashable, Codable {
     /// The number of channels that were opened.
-    var opened: Int
+    public var opened: Int
     /// Messages that were sent, and those of them that came back.
-    var sent: Int
-    var returned: Int
+    public var sent: Int
+    public var returned: Int
     /// Messages that did not come back, although they had 2 s.
-    var lost: Int
+    public var lost: Int
     /// Messages that came back out of order or twice.
-    var disordered: Int
+    public var disordered: Int
     /// The payload that came back on all channels together, in bits per second.
-    var throughput: Double
+    public var throughput: Double
     /// The median of each channel.
-    var roundTripTime: Distribution?
+    public var roundTripTime: Distribution?
   }
 
   /// An error, and how often it occurred.
-  struct Failure: Sendable, Hashable, Encodable {
-    var reason: String
-    var count: Int
+  public struct Failure: Sendable, Hashable, Codable {
+    public var reason: String
+    public var count: Int
   }
 
   /// The version of this object; incremented only when a field changes its meaning or is removed.
-  let version = 1
-  var room: String
-  var server: String
+  public private(set) var version = 1
+  public var room: String
+  public var server: String
   /// The input, in one text line.
-  var source: String
+  public var source: String
   /// The number of publishers requested.
-  var publishers: Int
-  /// The number of publishers started; lower if a signal arrived before all had started.
-  var started: Int
+  public var publishers: Int
+  /// The number of publishers started; lower if the load ended before all had started.
+  public var started: Int
   /// The number of publishers that joined the room.
-  var joined: Int
+  public var joined: Int
   /// The number of publishers that were ever connected to someone.
-  var connected: Int
+  public var connected: Int
   /// The number of connections at the end.
-  var connections: Int
+  public var connections: Int
   /// Seconds from the start of the last publisher to the end; from the beginning if some had not started.
-  var seconds: Double
+  public var seconds: Double
   /// From the first attempt to connect to the server until the join; like the other distributions, missing if there are
   /// no values.
-  var joinTime: Distribution?
+  public var joinTime: Distribution?
   /// From the join, or from the other side's offer if that arrived later, to the end of ICE and DTLS.
-  var connectTime: Distribution?
+  public var connectTime: Distribution?
   /// The latest value of each connection.
-  var roundTripTime: Distribution?
-  var sent: Sent
-  var lost: Lost
+  public var roundTripTime: Distribution?
+  public var sent: Sent
+  public var lost: Lost
   /// The number of keyframe requests from receivers.
-  var keyframeRequests: UInt64
+  public var keyframeRequests: UInt64
   /// Media received from others in the room. It is counted and discarded.
-  var received: Received
-  var data: DataTotals?
+  public var received: Received
+  /// What data channels carried; nil without ``RoomLoad/Settings/dataBitrate``.
+  public var data: DataTotals?
   /// The lateness that 99 of 100 frames did not exceed when they were handed to their publisher: whether this machine
   /// kept up.
-  var lateness: Double?
+  public var lateness: Double?
   /// Sorted by count, the most frequent first.
-  var failures: [Failure]
+  public var failures: [Failure]
 
   /// Whether each started publisher was connected to someone.
-  var isComplete: Bool { connected == started }
+  public var isComplete: Bool { connected == started }
 
   /// The object as JSON, with the keys in alphabetical order.
-  var json: String {
+  public var json: String {
     get throws {
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -110,7 +113,7 @@ extension LoadReport {
   ///   - publishers: The number requested.
   ///   - seconds: Since the last publisher started, or since the beginning if some have not started.
   ///   - bytesBefore: The bytes sent until then.
-  init(
+  package init(
     records: [PublisherRecord], publishers: Int, room: String, server: String, source: String, seconds: Double,
     bytesBefore: UInt64, lateness: Lateness
   ) {
@@ -154,27 +157,29 @@ extension LoadReport {
   }
 }
 
-/// The distribution of repeated measurements.
-struct Distribution: Sendable, Hashable, Encodable {
-  /// The number of values.
-  let count: Int
-  let median: Double
-  /// 95 of 100 values are at most this.
-  let p95: Double
-  let worst: Double
+extension LoadReport {
+  /// The distribution of repeated measurements.
+  public struct Distribution: Sendable, Hashable, Codable {
+    /// The number of values.
+    public let count: Int
+    public let median: Double
+    /// 95 of 100 values are at most this.
+    public let p95: Double
+    public let worst: Double
 
-  /// Nil if there are no values. Uses the nearest rank, so that each result is one of the values.
-  init?(_ values: [Double]) {
-    let sorted = values.filter(\.isFinite).sorted()
-    guard let worst = sorted.last else { return nil }
-    count = sorted.count
-    median = Self.rank(0.5, of: sorted)
-    p95 = Self.rank(0.95, of: sorted)
-    self.worst = worst
-  }
+    /// Nil if there are no values. Uses the nearest rank, so that each result is one of the values.
+    package init?(_ values: [Double]) {
+      let sorted = values.filter(\.isFinite).sorted()
+      guard let worst = sorted.last else { return nil }
+      count = sorted.count
+      median = Self.rank(0.5, of: sorted)
+      p95 = Self.rank(0.95, of: sorted)
+      self.worst = worst
+    }
 
-  private static func rank(_ share: Double, of sorted: [Double]) -> Double {
-    let index = Int((share * Double(sorted.count)).rounded(.up)) - 1
-    return sorted[min(max(0, index), sorted.count - 1)]
+    private static func rank(_ share: Double, of sorted: [Double]) -> Double {
+      let index = Int((share * Double(sorted.count)).rounded(.up)) - 1
+      return sorted[min(max(0, index), sorted.count - 1)]
+    }
   }
 }

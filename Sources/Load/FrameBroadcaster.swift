@@ -1,6 +1,6 @@
-import BotPeer
-import Media
-import NIOCore
+internal import BotPeer
+internal import Media
+internal import NIOCore
 
 /// Sends each frame of the shared source to all publishers, phase by phase. All publishers share the frame's bytes.
 struct FrameBroadcaster: Sendable {
@@ -93,27 +93,26 @@ struct FrameBroadcaster: Sendable {
 }
 
 /// A histogram of how late frames were handed to publishers, in milliseconds. It shows whether this machine keeps up.
-struct Lateness: Sendable, Hashable {
+package struct Lateness: Sendable, Hashable {
   /// One bucket for each millisecond; the last one counts all later frames.
   private var counts = [Int](repeating: 0, count: 1001)
-  private(set) var count = 0
+  package private(set) var count = 0
 
-  /// Above this lateness in milliseconds, the measurements describe this machine more than the server under load.
-  static let tooLate = 50.0
+  package init() {}
 
-  mutating func add(_ lateness: Duration) {
+  package mutating func add(_ lateness: Duration) {
     let position = min(max(0, Int(lateness / .milliseconds(1))), counts.count - 1)
     counts[position] += 1
     count += 1
   }
 
-  mutating func add(_ other: Lateness) {
+  package mutating func add(_ other: Lateness) {
     for (position, number) in other.counts.enumerated() { counts[position] += number }
     count += other.count
   }
 
   /// The lateness in milliseconds that the given share of all frames does not exceed; nil before the first frame.
-  func quantile(_ share: Double) -> Double? {
+  package func quantile(_ share: Double) -> Double? {
     guard count > 0 else { return nil }
     var rest = Int((share * Double(count)).rounded(.up))
     for (position, number) in counts.enumerated() {

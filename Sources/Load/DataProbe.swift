@@ -1,11 +1,11 @@
-import BotPeer
-import CallCheck
-import Media
-import NIOCore
-import Synchronization
+package import BotPeer
+package import CallCheck
+package import Media
+package import NIOCore
+internal import Synchronization
 
 /// Sends numbered messages to each connected peer on a data channel of its own, and counts what comes back.
-final class DataProbe: Sendable {
+package final class DataProbe: Sendable {
   /// Marks the channel, so that a bot does not take the messages for chat.
   static let subprotocol = "chatbot-check"
   /// The size of a message in bytes; the first 12 are a mark and the number.
@@ -18,6 +18,7 @@ final class DataProbe: Sendable {
   private static let maximumPeers = 256
 
   private let bitrate: Int
+  private let loop: any EventLoop
   private let state = Mutex(State())
 
   private struct State {
@@ -27,9 +28,12 @@ final class DataProbe: Sendable {
 
   private let start = ContinuousClock.now
 
-  /// - Parameter bitrate: the payload to each peer in bits a second.
-  init(bitrate: Int) {
+  /// - Parameters:
+  ///   - bitrate: the payload to each peer in bits a second.
+  ///   - loop: the event loop of its timers.
+  package init(bitrate: Int, on loop: any EventLoop) {
     self.bitrate = bitrate
+    self.loop = loop
   }
 
   private func seconds(_ now: ContinuousClock.Instant = .now) -> Double { (now - start) / .seconds(1) }
@@ -37,7 +41,7 @@ final class DataProbe: Sendable {
   /// Begins with a peer; has no effect the second time, unless the connection has ended meanwhile.
   ///
   /// - Returns: whether ``run(with:of:)`` must be called.
-  func begin(with participant: ParticipantID) -> Bool {
+  package func begin(with participant: ParticipantID) -> Bool {
     state.withLock { state in
       guard state.trackers[participant] != nil || state.trackers.count < Self.maximumPeers,
         state.running.insert(participant).inserted
@@ -48,22 +52,22 @@ final class DataProbe: Sendable {
   }
 
   /// Records that the connection to a peer has ended. With the next one, the counts continue.
-  func ended(with participant: ParticipantID) {
+  package func ended(with participant: ParticipantID) {
     state.withLock { _ = $0.running.remove(participant) }
   }
 
   /// The counts of a peer; nil if there is none.
-  func report(of participant: ParticipantID) -> DataReport? {
+  package func report(of participant: ParticipantID) -> DataReport? {
     state.withLock { $0.trackers[participant]?.report(at: seconds()) }
   }
 
   /// The counts of each peer.
-  var reports: [DataReport] {
+  package var reports: [DataReport] {
     state.withLock { $0.trackers.values.map { $0.report(at: seconds()) } }
   }
 
   /// Sends and counts until the channel is closed or the task is cancelled.
-  func run(with participant: ParticipantID, of peer: Peer) async {
+  package func run(with participant: ParticipantID, of peer: Peer) async {
     let asked = ContinuousClock.now
     let channel = peer.openDataChannel(
       DataChannelConfiguration(label: "check", subprotocol: Self.subprotocol), to: participant)
@@ -82,7 +86,7 @@ final class DataProbe: Sendable {
     var budget = 0.0
     var last = ContinuousClock.now
     while !Task.isCancelled, channel.state != .closed {
-      try? await MediaThread.loop.sleep(for: Self.interval)
+      try? await loop.sleep(for: Self.interval)
       let now = ContinuousClock.now
       guard channel.state == .open else {
         last = now

@@ -1,12 +1,11 @@
+import Load
 import Testing
-
-@testable import chatbot
 
 @Suite("the distribution of measurements")
 struct DistributionTests {
   @Test("of 100 values in any order the 50th, the 95th and the last are reported")
   func hundred() throws {
-    let spread = try #require(Distribution((1...100).map(Double.init).shuffled()))
+    let spread = try #require(LoadReport.Distribution((1...100).map(Double.init).shuffled()))
     #expect(spread.count == 100)
     #expect(spread.median == 50)
     #expect(spread.p95 == 95)
@@ -15,19 +14,19 @@ struct DistributionTests {
 
   @Test("a single value is the median, the 95th percentile and the worst")
   func one() throws {
-    let spread = try #require(Distribution([7]))
+    let spread = try #require(LoadReport.Distribution([7]))
     #expect([spread.median, spread.p95, spread.worst] == [7, 7, 7])
   }
 
   @Test("of a few values the worst is also the 95th percentile")
   func few() throws {
-    let spread = try #require(Distribution([3, 1, 2]))
+    let spread = try #require(LoadReport.Distribution([3, 1, 2]))
     #expect([spread.median, spread.p95, spread.worst] == [2, 3, 3])
   }
 
   @Test("without finite values there is no distribution")
   func none() {
-    #expect(Distribution([]) == nil)
-    #expect(Distribution([.nan, .infinity]) == nil)
+    #expect(LoadReport.Distribution([]) == nil)
+    #expect(LoadReport.Distribution([.nan, .infinity]) == nil)
   }
 }

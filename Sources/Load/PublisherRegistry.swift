@@ -1,13 +1,13 @@
-import Media
-import Signalling
-import Synchronization
+internal import Media
+package import Signalling
+internal import Synchronization
 
 /// The ids of this process's publishers, which do not call each other unless they receive.
 ///
 /// The server announces a new participant to the whole room, possibly before another publisher of ours has learnt its own
 /// id. So a publisher that sees an unknown id waits for all publishers that were joining at that moment; the server's
 /// answers to them are already being sent.
-final class PublisherRegistry: Sendable {
+package final class PublisherRegistry: Sendable {
   private struct State {
     var ids: Set<String> = []
     var joining: Set<Int> = []
@@ -17,17 +17,17 @@ final class PublisherRegistry: Sendable {
   private let state = Mutex(State())
   private let callEachOther: Bool
 
-  init(callEachOther: Bool) {
+  package init(callEachOther: Bool) {
     self.callEachOther = callEachOther
   }
 
   /// Registers that a publisher starts to join.
-  func begins(_ publisher: Int) {
+  package func begins(_ publisher: Int) {
     state.withLock { _ = $0.joining.insert(publisher) }
   }
 
   /// Registers that a publisher has joined with the given id.
-  func joined(_ publisher: Int, as id: String) {
+  package func joined(_ publisher: Int, as id: String) {
     settle(publisher) { state in
       // The id of a lost connection to the server stays registered, because others may still use it.
       state.ids.insert(id)
@@ -35,13 +35,13 @@ final class PublisherRegistry: Sendable {
   }
 
   /// Registers that a publisher will not join.
-  func gaveUp(_ publisher: Int) {
+  package func gaveUp(_ publisher: Int) {
     settle(publisher) { _ in }
   }
 
   /// Returns an event of a publisher's signalling without participants that it leaves alone; nil if it concerns only one of
   /// these.
-  func filter(_ event: SignallingEvent, of publisher: Int) async -> SignallingEvent? {
+  package func filter(_ event: SignallingEvent, of publisher: Int) async -> SignallingEvent? {
     switch event {
     case .joined(let id, let others):
       joined(publisher, as: id.text)
@@ -59,12 +59,12 @@ final class PublisherRegistry: Sendable {
   }
 
   /// Whether the id belongs to one of our publishers, which others must not call.
-  func leavesAlone(_ id: String) -> Bool {
+  package func leavesAlone(_ id: String) -> Bool {
     !callEachOther && state.withLock { $0.ids.contains(id) }
   }
 
   /// Returns the participants of a room that a publisher calls.
-  func callees(among others: [String]) async -> [String] {
+  package func callees(among others: [String]) async -> [String] {
     if callEachOther { return others }
     await withCheckedContinuation { continuation in
       let isSettled = state.withLock { state in

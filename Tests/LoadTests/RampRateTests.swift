@@ -1,8 +1,7 @@
+import Load
 import Testing
 
-@testable import chatbot
-
-@Suite("a ramp on the command line")
+@Suite("the ramp of a load")
 struct RampRateTests {
   @Test(
     "a rate is a whole number per second or per minute",

@@ -1,10 +1,10 @@
-import Media
+package import Media
 
 /// The frames of the shared source that some phase has yet to send, and those that a new publisher starts with. Pure.
 ///
 /// Each phase has its own position and advances frame by frame: no frame is skipped or repeated, however late the caller
 /// is.
-struct StaggeredReplay: Sendable {
+package struct StaggeredReplay: Sendable {
   private let stagger: StaggerSchedule
   /// Frames in the source's order; the first one has the number `base`.
   private var frames: [EncodedFrame] = []
@@ -13,18 +13,18 @@ struct StaggeredReplay: Sendable {
   private var positions: [Int?]
 
   /// The number of frames kept.
-  var count: Int { frames.count }
+  package var count: Int { frames.count }
 
   /// The maximum number of frames kept for new publishers; beyond it, they wait for the next keyframe.
-  static let maximumKept = 4096
+  package static let maximumKept = 4096
 
-  init(_ stagger: StaggerSchedule) {
+  package init(_ stagger: StaggerSchedule) {
     self.stagger = stagger
     positions = Array(repeating: nil, count: stagger.phases)
   }
 
   /// Adds the source's next frame; its `arrival` is the time at which it is due in the first phase.
-  mutating func add(_ frame: EncodedFrame, now: ContinuousClock.Instant) {
+  package mutating func add(_ frame: EncodedFrame, now: ContinuousClock.Instant) {
     frames.append(frame)
     trim(now: now)
   }
@@ -32,7 +32,7 @@ struct StaggeredReplay: Sendable {
   /// Adds a publisher to a phase.
   ///
   /// - Returns: The frames since the last keyframe that the phase has sent, with which the new publisher starts.
-  mutating func join(_ phase: Int, now: ContinuousClock.Instant) -> [EncodedFrame] {
+  package mutating func join(_ phase: Int, now: ContinuousClock.Instant) -> [EncodedFrame] {
     let delay = stagger.delay(of: phase)
     let position = positions[phase] ?? base + (frames.firstIndex { $0.arrival + delay > now } ?? frames.count)
     positions[phase] = position
@@ -42,13 +42,13 @@ struct StaggeredReplay: Sendable {
   }
 
   /// When a phase's next frame is due, or nil if there is none.
-  func deadline(of phase: Int) -> ContinuousClock.Instant? {
+  package func deadline(of phase: Int) -> ContinuousClock.Instant? {
     guard let position = positions[phase], position - base < frames.count else { return nil }
     return frames[position - base].arrival + stagger.delay(of: phase)
   }
 
   /// Removes and returns the frames that are due in a phase, in order, with `arrival` shifted by the phase's delay.
-  mutating func dequeue(_ phase: Int, now: ContinuousClock.Instant) -> [EncodedFrame] {
+  package mutating func dequeue(_ phase: Int, now: ContinuousClock.Instant) -> [EncodedFrame] {
     guard let position = positions[phase] else { return [] }
     let delay = stagger.delay(of: phase)
     let due = frames[(position - base)...].prefix { $0.arrival + delay <= now }.map { delayed($0, by: delay) }
@@ -82,23 +82,23 @@ struct StaggeredReplay: Sendable {
 /// If they were synchronised, all keyframes would be sent at the same moment, which no real receiver experiences.
 /// Publishers of one phase send a frame together, which saves timers. The phases are spread over a second, the usual
 /// keyframe interval of a file.
-struct StaggerSchedule: Sendable, Hashable {
+package struct StaggerSchedule: Sendable, Hashable {
   /// The number of phases; at least one.
-  let phases: Int
+  package let phases: Int
 
   /// A prime, so that the phases do not coincide with the 20 ms of audio and the 33 ms of video frames.
-  static let maximumPhases = 47
-  static let span: Duration = .seconds(1)
+  package static let maximumPhases = 47
+  package static let span: Duration = .seconds(1)
 
   /// - Parameter isLive: Whether the source is an encoder that answers its viewers' requests; then no publisher is
   ///   delayed.
-  init(publishers: Int, isLive: Bool) {
+  package init(publishers: Int, isLive: Bool) {
     phases = isLive ? 1 : min(max(1, publishers), Self.maximumPhases)
   }
 
   /// The phase of a publisher.
-  func phase(of index: Int) -> Int { index % phases }
+  package func phase(of index: Int) -> Int { index % phases }
 
   /// The delay of a phase relative to the source.
-  func delay(of phase: Int) -> Duration { Self.span / phases * phase }
+  package func delay(of phase: Int) -> Duration { Self.span / phases * phase }
 }

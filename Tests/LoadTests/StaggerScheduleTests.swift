@@ -1,6 +1,5 @@
+import Load
 import Testing
-
-@testable import chatbot
 
 @Suite("the stagger of publishers with one source")
 struct StaggerScheduleTests {

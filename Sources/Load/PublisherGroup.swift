@@ -1,6 +1,6 @@
-import Media
-import Room
-import Synchronization
+internal import Media
+internal import Room
+internal import Synchronization
 
 /// The publishers of a load, and their records.
 final class PublisherGroup: Sendable {
@@ -13,23 +13,30 @@ final class PublisherGroup: Sendable {
     /// The bandwidth of each publisher's viewers; only for a source that adapts.
     var bandwidths: [Int: ViewerBandwidth] = [:]
     var connected = 0
+    /// Those who wait until all are connected; each has a stream of its own, which ends then.
+    var waiters: [AsyncStream<Never>.Continuation] = []
+    var isOver = false
+
+    mutating func takeWaiters() -> [AsyncStream<Never>.Continuation] {
+      defer { waiters = [] }
+      return waiters
+    }
   }
 
   private let size: Int
   private let state: Mutex<State>
-  private let allConnectedSignal: AsyncStream<Void>
-  private let allConnectedContinuation: AsyncStream<Void>.Continuation
 
   init(source: any FrameSource, size: Int) {
     self.source = source
     self.size = size
     state = Mutex(State(records: Array(repeating: PublisherRecord(), count: size)))
-    (allConnectedSignal, allConnectedContinuation) = AsyncStream.makeStream(
-      of: Void.self, bufferingPolicy: .bufferingNewest(1))
   }
 
+  /// Adds a publisher, unless the load is over: then its task is cancelled.
   func add(_ publisher: LoadPublisher) {
-    state.withLock { $0.publishers.append(publisher) }
+    state.withLock { state in
+      if !state.isOver { state.publishers.append(publisher) }
+    }
   }
 
   /// Changes the record of a publisher.
@@ -38,21 +45,27 @@ final class PublisherGroup: Sendable {
   }
 
   func connected(_ index: Int, _ participant: ParticipantID) {
-    let areAll = state.withLock { state in
+    let waiters = state.withLock { state in
       let isFirst = !state.records[index].hasConnected
       state.records[index].connected(participant, now: .now)
       if isFirst, state.records[index].hasConnected { state.connected += 1 }
-      return state.connected == size
+      return state.connected == size ? state.takeWaiters() : []
     }
-    if areAll {
-      allConnectedContinuation.yield()
-      allConnectedContinuation.finish()
-    }
+    for waiter in waiters { waiter.finish() }
   }
 
-  /// Waits until each publisher has been connected to someone; for one caller only.
-  func allConnected() async {
-    for await _ in allConnectedSignal { return }
+  /// Waits until each publisher has been connected to someone.
+  ///
+  /// - Returns: False if the load ended, or the task was cancelled, before that.
+  func allConnected() async -> Bool {
+    let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
+    let isSettled = state.withLock { state in
+      if state.connected == size || state.isOver { return true }
+      state.waiters.append(continuation)
+      return false
+    }
+    if !isSettled { for await _ in stream {} }
+    return state.withLock { $0.connected == size }
   }
 
   /// Adapts the encoder to the viewers' bandwidth. One encoder serves all publishers.
@@ -75,16 +88,25 @@ final class PublisherGroup: Sendable {
 
   /// The records of all publishers, with the newest counters.
   func records() async -> [PublisherRecord] {
-    await eachPublisher { await $0.count() }
+    await Self.each(of: state.withLock { $0.publishers }) { await $0.count() }
     return state.withLock { $0.records }
   }
 
+  /// Closes all connections, and ends every wait for them. The records stay as they were last counted.
   func leave() async {
-    await eachPublisher { await $0.leave() }
+    let (publishers, waiters) = state.withLock { state in
+      // The publishers refer to this group.
+      defer { state.publishers = [] }
+      state.isOver = true
+      return (state.publishers, state.takeWaiters())
+    }
+    for waiter in waiters { waiter.finish() }
+    await Self.each(of: publishers) { await $0.leave() }
   }
 
-  private func eachPublisher(_ work: @escaping @Sendable (LoadPublisher) async -> Void) async {
-    let publishers = state.withLock { $0.publishers }
+  private static func each(
+    of publishers: [LoadPublisher], _ work: @escaping @Sendable (LoadPublisher) async -> Void
+  ) async {
     await withTaskGroup(of: Void.self) { group in
       for publisher in publishers { group.addTask { await work(publisher) } }
     }

@@ -1,23 +1,23 @@
-import BotPeer
-import CallCheck
-import Media
+package import BotPeer
+package import CallCheck
+package import Media
 
 /// The history of one publisher. Pure: events and times are passed in.
-struct PublisherRecord: Sendable {
+package struct PublisherRecord: Sendable {
   /// The counters of connections.
-  struct Totals: Sendable, Hashable {
-    var framesSent: UInt64 = 0
-    var packetsSent: UInt64 = 0
-    var bytesSent: UInt64 = 0
-    var packetsLost: UInt64 = 0
-    var keyframeRequests: UInt64 = 0
-    var framesReceived: UInt64 = 0
-    var packetsReceived: UInt64 = 0
-    var bytesReceived: UInt64 = 0
+  package struct Totals: Sendable, Hashable {
+    package var framesSent: UInt64 = 0
+    package var packetsSent: UInt64 = 0
+    package var bytesSent: UInt64 = 0
+    package var packetsLost: UInt64 = 0
+    package var keyframeRequests: UInt64 = 0
+    package var framesReceived: UInt64 = 0
+    package var packetsReceived: UInt64 = 0
+    package var bytesReceived: UInt64 = 0
 
-    init() {}
+    package init() {}
 
-    init(_ statistics: PeerStatistics) {
+    package init(_ statistics: PeerStatistics) {
       framesSent = statistics.framesSent
       packetsSent = statistics.packetsSent
       bytesSent = statistics.bytesSent
@@ -31,7 +31,7 @@ struct PublisherRecord: Sendable {
       }
     }
 
-    static func += (sum: inout Totals, more: Totals) {
+    package static func += (sum: inout Totals, more: Totals) {
       sum.framesSent += more.framesSent
       sum.packetsSent += more.packetsSent
       sum.bytesSent += more.bytesSent
@@ -44,15 +44,15 @@ struct PublisherRecord: Sendable {
   }
 
   /// Whether it has joined the room.
-  private(set) var hasJoined = false
+  package private(set) var hasJoined = false
   /// Seconds from the first attempt to connect to the server until the join.
-  private(set) var joinTime: Double?
+  package private(set) var joinTime: Double?
   /// Seconds from the start of each call to its connection.
-  private(set) var connectTimes: [Double] = []
+  package private(set) var connectTimes: [Double] = []
   /// What its data channels carried, one entry for each user.
-  private(set) var data: [DataReport] = []
+  package private(set) var data: [DataReport] = []
   /// Its errors, a sentence each.
-  private(set) var failures: [String] = []
+  package private(set) var failures: [String] = []
 
   private var began: ContinuousClock.Instant?
   private var callsBegun: [ParticipantID: ContinuousClock.Instant] = [:]
@@ -60,50 +60,52 @@ struct PublisherRecord: Sendable {
   private var running: [ParticipantID: PeerStatistics] = [:]
   private var over = Totals()
 
+  package init() {}
+
   /// Whether it has started.
-  var hasStarted: Bool { began != nil || !failures.isEmpty }
+  package var hasStarted: Bool { began != nil || !failures.isEmpty }
 
   /// Whether it has ever been connected to someone.
-  var hasConnected: Bool { !connectTimes.isEmpty }
+  package var hasConnected: Bool { !connectTimes.isEmpty }
 
   /// The number of present connections.
-  var connections: Int { connected.count }
+  package var connections: Int { connected.count }
 
   /// The totals of all connections, including closed ones.
-  var totals: Totals {
+  package var totals: Totals {
     running.values.reduce(into: over) { $0 += Totals($1) }
   }
 
   /// The latest round-trip times of its connections, in seconds.
-  var roundTripTimes: [Double] { running.values.compactMap(\.roundTripTime) }
+  package var roundTripTimes: [Double] { running.values.compactMap(\.roundTripTime) }
 
   // MARK: Events
 
-  mutating func starts(now: ContinuousClock.Instant) { began = now }
+  package mutating func starts(now: ContinuousClock.Instant) { began = now }
 
-  mutating func joined(now: ContinuousClock.Instant) {
+  package mutating func joined(now: ContinuousClock.Instant) {
     hasJoined = true
     if let began, joinTime == nil { joinTime = (now - began) / .seconds(1) }
   }
 
   /// Registers the start of a call: with our offer if we joined later, otherwise with theirs.
-  mutating func calls(_ participant: ParticipantID, now: ContinuousClock.Instant) {
+  package mutating func calls(_ participant: ParticipantID, now: ContinuousClock.Instant) {
     if callsBegun[participant] == nil { callsBegun[participant] = now }
   }
 
-  mutating func connected(_ participant: ParticipantID, now: ContinuousClock.Instant) {
+  package mutating func connected(_ participant: ParticipantID, now: ContinuousClock.Instant) {
     // A connection that resumes after silence is the same one.
     guard connected.insert(participant).inserted, let begun = callsBegun[participant] else { return }
     connectTimes.append((now - begun) / .seconds(1))
   }
 
   /// Stores the newest counters of the connections.
-  mutating func counted(_ statistics: [PeerStatistics], data: [DataReport] = []) {
+  package mutating func counted(_ statistics: [PeerStatistics], data: [DataReport] = []) {
     self.data = data
     for connection in statistics { running[connection.participant] = connection }
   }
 
-  mutating func ended(_ participant: ParticipantID, _ ending: CloseReason) {
+  package mutating func ended(_ participant: ParticipantID, _ ending: CloseReason) {
     if let last = running.removeValue(forKey: participant) { over += Totals(last) }
     callsBegun[participant] = nil
     connected.remove(participant)
@@ -113,7 +115,7 @@ struct PublisherRecord: Sendable {
     }
   }
 
-  mutating func failed(_ sentence: String) {
+  package mutating func failed(_ sentence: String) {
     failures.append(sentence)
   }
 }

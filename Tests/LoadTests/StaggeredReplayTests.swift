@@ -1,8 +1,7 @@
+import Load
 import Media
 import NIOCore
 import Testing
-
-@testable import chatbot
 
 @Suite("the staggered replay of one source")
 struct StaggeredReplayTests {

@@ -1,8 +1,8 @@
-import BotPeer
-import Logging
-import Media
-import Room
-import Signalling
+internal import BotPeer
+internal import Logging
+internal import Media
+internal import Room
+internal import Signalling
 
 /// One publisher of a load, with its own id, socket and certificate.
 struct LoadPublisher: Sendable {

@@ -1,8 +1,7 @@
+import Load
 import Media
 import Signalling
 import Testing
-
-@testable import chatbot
 
 @Suite("the registry of a load's publishers")
 struct PublisherRegistryTests {

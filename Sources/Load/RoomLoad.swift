@@ -1,0 +1,156 @@
+public import Logging
+public import Media
+public import NIOCore
+
+/// A load of a room with publishers, from the first join until all have left.
+///
+/// ```swift
+/// var settings = RoomLoad.Settings(server: "ws://localhost:3000", room: "100") { _, log in
+///   try SkyRTCClient(url: "ws://localhost:3000", room: "100", logger: log)
+/// }
+/// settings.publishers = 50
+/// settings.duration = .seconds(30)
+/// let source = try LiveCamera.open(.init(input: .pattern, owner: ParticipantID("camera")))
+/// let load = try await RoomLoad(settings, source: source, on: group.next())
+/// print(try await load.run().json)
+/// ```
+///
+/// Each publisher has its own id, sockets and certificate. All send the frames of one source, which is read or encoded once. Those
+/// of a source that is not live send them with different delays, so that their keyframes are spread over time. Publishers call
+/// everyone else in the room, and call each other only if they receive.
+public final class RoomLoad: Sendable {
+  private let settings: Settings
+  private let source: any FrameSource
+  private let log: Logger
+  /// Runs the timers.
+  private let loop: any EventLoop
+  private let starter: PublisherStarter
+  private let first: LoadPublisher
+  private let milestones: LoadMilestones
+  private let requests: AsyncStream<String>
+  private let request: AsyncStream<String>.Continuation
+
+  /// Prepares a load, and binds the sockets of the first publisher, so that errors are found before anyone joins. ``run()`` closes
+  /// them.
+  ///
+  /// - Parameters:
+  ///   - settings: What to do.
+  ///   - source: What all publishers send.
+  ///   - loop: The event loop of timers and of publishers.
+  ///   - others: Further event loops: each publisher runs on one of all loops.
+  ///   - log: Logs what happens to publishers at `debug`, and their failures at `warning`.
+  /// - Throws: What ``Settings/makeClient`` and `Peer.start` throw for the first publisher. The error of a later one is in the
+  ///   report, by its description.
+  public init(
+    _ settings: Settings, source: any FrameSource, on loop: any EventLoop, and others: [any EventLoop] = [],
+    log: Logger = Logger(label: "load")
+  ) async throws {
+    var settings = settings
+    settings.publishers = max(1, settings.publishers)
+    self.settings = settings
+    self.source = source
+    self.log = log
+    self.loop = loop
+    milestones = LoadMilestones(now: .now)
+    starter = try await PublisherStarter(settings, source: source, on: [loop] + others, log: log)
+    first = try await starter.start(0)
+    (requests, request) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingOldest(1))
+  }
+
+  /// What was measured so far.
+  public var report: LoadReport {
+    get async {
+      let records = await starter.publisherGroup.records()
+      let steady = milestones.steady(now: .now)
+      return LoadReport(
+        records: records, publishers: settings.publishers, room: settings.room, server: settings.server,
+        source: source.summary, seconds: steady.seconds, bytesBefore: steady.bytesBefore,
+        lateness: await starter.broadcaster.lateness())
+    }
+  }
+
+  /// Joins the room with one publisher after the other, and returns when all have left: after ``Settings/duration``, when the
+  /// source has ended, when the server has closed all of them, after ``leave(because:)``, or when the task is cancelled. For one
+  /// call.
+  ///
+  /// - Returns: What was measured until the publishers left.
+  public func run() async -> LoadReport {
+    await withTaskGroup(of: String?.self) { group in
+      addTasks(to: &group)
+      for await reason in group {
+        guard let reason else { continue }
+        log.debug("leaving", metadata: ["reason": "\(reason)"])
+        break
+      }
+      let report = await report
+      await starter.publisherGroup.leave()
+      group.cancelAll()
+      return report
+    }
+  }
+
+  /// Makes all publishers leave, and ``run()`` return.
+  ///
+  /// - Parameter reason: A clause for the log.
+  public func leave(because reason: String) { request.yield(reason) }
+
+  /// Waits until each publisher has been connected to someone.
+  ///
+  /// - Returns: False if the load ended, or the task was cancelled, before that.
+  public func allConnected() async -> Bool { await starter.publisherGroup.allConnected() }
+
+  // MARK: Running
+
+  /// Adds the tasks of a load; one that ends it returns the reason as a clause.
+  private func addTasks(to group: inout TaskGroup<String?>) {
+    group.addTask {
+      for await reason in self.requests { return reason }
+      return nil
+    }
+    group.addTask {
+      await self.publish()
+      return Task.isCancelled ? nil : "all publishers have left"
+    }
+    group.addTask {
+      await self.play()
+      return Task.isCancelled ? nil : "the input ended"
+    }
+    if let duration = settings.duration {
+      group.addTask {
+        await self.milestones.lastPublisherStarted()
+        try? await self.loop.sleep(for: duration)
+        return Task.isCancelled ? nil : "the duration has passed"
+      }
+    }
+  }
+
+  /// Starts the publishers one after the other; returns when all have left.
+  private func publish() async {
+    let began = ContinuousClock.now
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await self.first.run() }
+      for index in 1..<settings.publishers {
+        guard (try? await loop.sleep(for: began + settings.ramp.moment(of: index) - .now)) != nil else { break }
+        await add(index, to: &group)
+      }
+      let sent = await starter.publisherGroup.records().reduce(0) { $0 + $1.totals.bytesSent }
+      milestones.last(bytesSent: sent, now: .now)
+    }
+  }
+
+  private func add(_ index: Int, to group: inout TaskGroup<Void>) async {
+    do {
+      let next = try await starter.start(index)
+      group.addTask { await next.run() }
+    } catch {
+      starter.publisherGroup.note(index) { $0.failed("\(error)") }
+    }
+  }
+
+  private func play() async {
+    if settings.waitsForConnections, await !starter.publisherGroup.allConnected() { return }
+    for await frame in await source.frames() { starter.broadcaster.give(frame) }
+    // The last frames are still being sent.
+    try? await loop.sleep(for: StaggerSchedule.span + .milliseconds(300))
+  }
+}

@@ -1,0 +1,92 @@
+import ArgumentParser
+import BotPeer
+import Load
+import SignallingAdapters
+
+/// The options of `chatbot load`.
+struct LoadOptions: ParsableArguments {
+  @OptionGroup(title: "Room and network")
+  var connection: ConnectionOptions
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("How many publishers, 1 to \(Self.maximumPublishers).", valueName: "count"))
+  var publishers: Int
+
+  @Option(
+    help: ArgumentHelp("How fast they join: 10/s, 90/m. (default: 10/s)", valueName: "rate"), transform: RampRate.parse)
+  var ramp = RampRate(perSecond: 10)
+
+  @OptionGroup(title: "Input")
+  var playing: PlayOptions
+
+  @Flag(help: "Receive what others send, and call each other.")
+  var receive = false
+
+  @Option(
+    help: ArgumentHelp(
+      "Send messages at this bitrate on a data channel to each user, who must send them back: 100k, 2M.",
+      valueName: "bitrate"),
+    transform: Bitrate.parse)
+  var data: Bitrate?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "Leave this long after the last one started: 90, 90s, 10m, 1h. (default: stay until a signal)", valueName: "time"),
+    transform: TimeSpan.parse)
+  var duration: TimeSpan?
+
+  @Flag(help: "Print the report as one JSON object.")
+  var json = false
+
+  @OptionGroup(title: "Output")
+  var log: LogOptions
+
+  static let maximumPublishers = 1000
+
+  /// The settings of the load, without its source.
+  func settings() throws(CallFailure) -> RoomLoad.Settings {
+    var connectionSettings = connection.connectionSettings
+    connectionSettings.prefer(playing.sendCodec)
+    var settings = RoomLoad.Settings(server: connectionSettings.server, room: connectionSettings.roomName) {
+      [connectionSettings, receive] publisher, log in
+      try connectionSettings.client(
+        .init(sends: true, receives: receive), suffix: publisher == 0 ? "" : "-\(publisher)", log: log)
+    }
+    settings.peer = try connectionSettings.peerConfiguration()
+    settings.peer.maximumSendBitrate = playing.maxBitrate.bitsPerSecond
+    if data != nil { settings.peer.dataChannels = connectionSettings.dataChannels }
+    settings.publishers = publishers
+    settings.ramp = ramp
+    settings.receives = receive
+    settings.dataBitrate = data?.bitsPerSecond
+    settings.duration = duration?.duration
+    settings.waitsForConnections = !playing.loops
+    return settings
+  }
+
+  func validate() throws {
+    try connection.validate(uses: [.load])
+    guard playing.play != nil else { throw ValidationError("Publishers need something to send: --play FILE.") }
+    if data != nil, connection.connectionSettings.dataChannels == nil {
+      throw ValidationError("--data needs data channels, which the calls of this signalling system do not have.")
+    }
+    guard (1...Self.maximumPublishers).contains(publishers) else {
+      throw ValidationError("--publishers is 1 to \(Self.maximumPublishers), not \(publishers).")
+    }
+    for (port, name) in [(connection.udpPort, "UDP"), (connection.tcpPort, "TCP")] where port > 0 {
+      let lastPort = Int(port) + publishers - 1
+      guard lastPort > Int(UInt16.max) else { continue }
+      throw ValidationError(
+        "\(publishers) publishers take the \(name) ports from \(port) to \(lastPort), but \(UInt16.max) is the last one."
+      )
+    }
+    if duration?.milliseconds == 0 { throw ValidationError("--duration 0 would leave before anyone is connected.") }
+  }
+}
+
+extension RampRate {
+  /// For `transform:`, whose errors ArgumentParser prints as they are.
+  @Sendable static func parse(_ text: String) throws -> RampRate { try RampRate(text) }
+}

@@ -1,0 +1,154 @@
+import BotPeer
+import Load
+import Logging
+import Media
+import NIOPosix
+import Signalling
+import Synchronization
+import Testing
+
+@Suite("the load of a room")
+struct RoomLoadTests {
+  /// A source that sends nothing and does not end.
+  private struct SilentSource: FrameSource {
+    let kinds: Set<MediaKind> = [.video]
+    let isLive = false
+    let summary = "nothing"
+    let notes: [String] = []
+    var failure: String? { get async { nil } }
+
+    func frames() async -> AsyncStream<EncodedFrame> { AsyncStream { _ in } }
+    func requestKeyframe() {}
+    func adapt(toBitrate bitrate: Int, fractionLost: Double) {}
+  }
+
+  /// A client of a server that does one thing with everybody.
+  private final class Client: SignallingClient {
+    enum Server {
+      case refuses(String)
+      /// Admits them to an empty room.
+      case admits
+      /// Admits them, and closes the room at once.
+      case closes(String)
+    }
+
+    let events: SignallingEvents
+    private let continuation: AsyncStream<SignallingEvent>.Continuation
+    private let server: Server
+    private let id: ParticipantID
+
+    init(_ server: Server, _ index: Int) {
+      let (stream, continuation) = AsyncStream.makeStream(of: SignallingEvent.self)
+      events = SignallingEvents(stream)
+      self.continuation = continuation
+      self.server = server
+      id = ParticipantID("publisher \(index)")
+    }
+
+    func connect() async throws(SignallingConnectError) {
+      switch server {
+      case .refuses(let sentence): throw .rejected(sentence)
+      case .admits: continuation.yield(.joined(id: id, others: []))
+      case .closes(let reason):
+        continuation.yield(.joined(id: id, others: []))
+        continuation.yield(.closed(reason: reason))
+        continuation.finish()
+      }
+    }
+
+    func send(_ message: SignallingMessage, to participant: ParticipantID) {}
+    func leave() async { continuation.finish() }
+  }
+
+  private struct ClientError: Error, CustomStringConvertible {
+    let description = "There is no such server."
+  }
+
+  /// Settings of publishers on the loopback interface that join quickly.
+  private func settings(
+    _ publishers: Int, makeClient: @escaping @Sendable (Int, Logger) throws -> any SignallingClient
+  ) -> RoomLoad.Settings {
+    var settings = RoomLoad.Settings(server: "ws://localhost", room: "100", makeClient: makeClient)
+    settings.publishers = publishers
+    settings.ramp = RampRate(perSecond: 1000)
+    settings.peer.bindAddresses = ["127.0.0.1"]
+    return settings
+  }
+
+  private func load(_ settings: RoomLoad.Settings) async throws -> RoomLoad {
+    let group = MultiThreadedEventLoopGroup.singleton
+    var log = Logger(label: "load")
+    log.logLevel = .critical
+    return try await RoomLoad(settings, source: SilentSource(), on: group.next(), and: [group.next()], log: log)
+  }
+
+  @Test("ends when no publisher is admitted, and the report says why")
+  func refused() async throws {
+    let load = try await load(settings(3) { index, _ in Client(.refuses("The room is full."), index) })
+    let report = await load.run()
+    #expect((report.publishers, report.started, report.joined, report.connected) == (3, 3, 0, 0))
+    #expect(!report.isComplete)
+    #expect(report.failures.map(\.reason) == ["The server was not reached: The room is full."])
+    #expect(report.failures.map(\.count) == [3])
+    #expect((report.server, report.room, report.source) == ("ws://localhost", "100", "nothing"))
+  }
+
+  @Test("ends when the server has closed the room, and those who joined are counted")
+  func closed() async throws {
+    let load = try await load(settings(2) { index, _ in Client(.closes("Over."), index) })
+    let report = await load.run()
+    #expect((report.started, report.joined, report.connected) == (2, 2, 0))
+    #expect(report.joinTime?.count == 2)
+    #expect(report.failures.map(\.reason) == ["The signalling ended: Over."])
+    #expect(await load.report.failures == report.failures)
+  }
+
+  @Test("ends when it is asked to, and then nobody waits for connections any more")
+  func leaves() async throws {
+    let load = try await load(settings(2) { index, _ in Client(.admits, index) })
+    async let areConnected = load.allConnected()
+    load.leave(because: "the test is over")
+    let report = await load.run()
+    #expect(report.publishers == 2 && report.connected == 0)
+    #expect(await !areConnected)
+    #expect(await !load.allConnected())
+  }
+
+  @Test("nobody joins if the first publisher cannot be prepared; the error of a later one is in the report")
+  func unprepared() async throws {
+    await #expect(throws: ClientError.self) { _ = try await self.load(settings(2) { _, _ in throw ClientError() }) }
+    let load = try await load(
+      settings(2) { index, _ in
+        if index == 1 { throw ClientError() }
+        return Client(.closes("Over."), index)
+      })
+    let report = await load.run()
+    #expect((report.started, report.joined) == (2, 1))
+    #expect(Set(report.failures.map(\.reason)) == ["There is no such server.", "The signalling ended: Over."])
+  }
+
+  @Test("each publisher has the port after that of the one before, or any free one")
+  func ports() {
+    var settings = settings(1) { index, _ in Client(.admits, index) }
+    settings.peer.udpPort = 40_000
+    #expect(settings.peerConfiguration(of: 0).udpPort == 40_000)
+    #expect(settings.peerConfiguration(of: 7).udpPort == 40_007)
+    #expect(settings.peerConfiguration(of: 7).tcpPort == 0)
+    settings.peer.tcpPort = .max
+    #expect(settings.peerConfiguration(of: 7).tcpPort == .max)
+  }
+
+  @Test("credentials of TURN servers are made when a publisher starts")
+  func credentials() {
+    let count = Mutex(0)
+    var settings = settings(1) { index, _ in Client(.admits, index) }
+    settings.peer.iceServerRenewal = .init(interval: .seconds(60)) {
+      [
+        ICEServer(
+          url: "turn:localhost", username: "user \(count.withLock { $0 += 1; return $0 })", credential: "secret")
+      ]
+    }
+    #expect(settings.peerConfiguration(of: 0).iceServers.map(\.username) == ["user 1"])
+    #expect(settings.peerConfiguration(of: 1).iceServers.map(\.username) == ["user 2"])
+  }
+}

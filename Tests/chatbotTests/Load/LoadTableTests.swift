@@ -1,0 +1,78 @@
+import Foundation
+import Load
+import Testing
+
+@testable import chatbot
+
+@Suite("the table of a load")
+struct LoadTableTests {
+  /// A report of ten seconds with the given fields.
+  private func report(_ fields: [String: Any]) throws -> LoadReport {
+    var object: [String: Any] = [
+      "version": 1, "room": "100", "server": "ws://localhost:3000", "source": "a file", "publishers": 1, "started": 1,
+      "joined": 0, "connected": 0, "connections": 0, "seconds": 10,
+      "sent": ["frames": 0, "packets": 0, "bytes": 0, "bitrate": 0], "lost": ["packets": 0, "fraction": 0],
+      "keyframeRequests": 0, "received": ["frames": 0, "packets": 0, "bytes": 0], "failures": [] as [String],
+    ]
+    object.merge(fields) { $1 }
+    return try JSONDecoder().decode(LoadReport.self, from: JSONSerialization.data(withJSONObject: object))
+  }
+
+  private func distribution(_ count: Int, _ median: Double, _ p95: Double, _ worst: Double) -> [String: Any] {
+    ["count": count, "median": median, "p95": p95, "worst": worst]
+  }
+
+  @Test("shows the values of the report")
+  func values() throws {
+    let lines = LoadTable(
+      try report([
+        "publishers": 3, "started": 3, "joined": 2, "connected": 2, "connections": 2,
+        "joinTime": distribution(2, 5, 5, 5), "connectTime": distribution(2, 80, 100, 100),
+        "roundTripTime": distribution(2, 2, 2, 2),
+        "sent": ["frames": 617_283, "packets": 1_234_567, "bytes": 1_234_567_000, "bitrate": 987_653_600],
+        "lost": ["packets": 12, "fraction": 0.000_009_7], "keyframeRequests": 2,
+        "failures": [["reason": "No answer.\u{1B}[2J", "count": 1] as [String: Any]],
+      ])
+    ).lines
+    #expect(
+      lines == [
+        "3 publishers in room 100, 10.0 s since the last one started",
+        "",
+        "                   reached        median          95 %         worst",
+        "  joined            2 of 3        5.0 ms        5.0 ms        5.0 ms",
+        "  connected         2 of 3       80.0 ms      100.0 ms      100.0 ms",
+        "  round trip                      2.0 ms        2.0 ms        2.0 ms",
+        "",
+        "  sent        1,234,567 packets, 617,283 frames, 1.2 GB; 987.7 Mb/s",
+        "  lost        12 packets, 0.00 %",
+        "  keyframes   2 requested",
+        "  failed      1 x No answer.[2J",
+      ])
+  }
+
+  @Test("without a connection has dashes instead of times")
+  func nobody() throws {
+    let lines = LoadTable(try report([:])).lines
+    #expect(lines[0] == "1 publisher in room 100, 10.0 s since the last one started")
+    #expect(lines[4] == "  connected         0 of 1             -             -             -")
+  }
+
+  @Test("shows what data channels carried")
+  func data() throws {
+    let lines = LoadTable(
+      try report([
+        "data": [
+          "opened": 2, "sent": 200, "returned": 196, "lost": 2, "disordered": 0, "throughput": 160_000,
+          "roundTripTime": distribution(2, 5, 5, 5),
+        ] as [String: Any]
+      ])
+    ).lines
+    #expect(lines.contains { $0.contains("196 of 200 came back, 1.00 % lost; 160 kb/s") })
+  }
+
+  @Test("says how many publishers had started when the load ended during the ramp")
+  func interrupted() throws {
+    let lines = LoadTable(try report(["publishers": 5, "started": 2])).lines
+    #expect(lines[0] == "5 publishers in room 100, 10.0 s since the beginning; 2 started")
+  }
+}
