@@ -59,6 +59,7 @@ let package = Package(
     .library(name: "FileSource", targets: ["FileSource"]),
     .library(name: "LiveSource", targets: ["LiveSource"]),
     .library(name: "CallCheck", targets: ["CallCheck", "CallReport"]),
+    .library(name: "Inspection", targets: ["Inspection"]),
     .library(name: "Signalling", targets: ["Signalling"]),
     .library(name: "SkyRTC", targets: ["SkyRTC", "HTTPTransport"]),
     .library(name: "SocketIO", targets: ["SocketIO"]),
@@ -155,17 +156,16 @@ let package = Package(
     module("Load", ["BotPeer", "Room", "CallCheck", "Media", "Signalling", byteBuffer, logging]),
     module("Recorder", ["Bitstream", "Media", "Codecs", "CFiles", "COgg", byteBuffer, sockets, logging]),
     module("FileSource", ["Bitstream", "Media", "CWebM", "COgg", byteBuffer, logging]),
+    module("Inspection", ["JSON", "Media", "Recorder", "FileSource", "CallCheck", "CallReport", byteBuffer]),
     module(
       "LiveSource",
       ["Media", "Codecs", "Pattern", "FileSource", "CPNG", "CSndFile", "CSoxr", "CVorbis", byteBuffer, logging]),
     .executableTarget(
       name: "chatbot",
       dependencies: [
-        "Bitstream", "BotPeer", "Recorder", "FileSource", "LiveSource", "CallCheck", "CallReport", "Room", "Load",
+        "Bitstream", "BotPeer", "Recorder", "Inspection", "LiveSource", "CallCheck", "CallReport", "Room", "Load",
         "Signalling", "SignallingAdapters", "SkyRTC", "SocketIO", "Firestore", "WHIP", "Janus", "HTTPTransport",
-        "DataMessages",
-        "JSON",
-        "Codecs", "Media", "NetworkEmulation", "FaultInjection", byteBuffer, sockets, logging, arguments,
+        "DataMessages", "Codecs", "Media", "NetworkEmulation", "FaultInjection", byteBuffer, sockets, logging, arguments,
       ],
       swiftSettings: rules),
 
@@ -194,6 +194,10 @@ let package = Package(
       name: "CallCheckTestSupport",
       dependencies: ["TestSupport", "CallCheck", "CallReport", "Media", "Codecs", "Pattern", byteBuffer],
       path: "Tests/CallCheckTestSupport", swiftSettings: rules),
+    .target(
+      name: "InspectionTestSupport",
+      dependencies: ["Inspection", "CallCheck", "Codecs", "Media", "Recorder", byteBuffer],
+      path: "Tests/InspectionTestSupport", swiftSettings: rules),
     .target(
       name: "FuzzTargets",
       dependencies: [
@@ -256,11 +260,13 @@ let package = Package(
       ["CallCheckTestSupport", "CallReport", "Media", "Codecs", "Pattern", "PeerEngine", "Signalling", byteBuffer]),
     tests(of: "CallReport", ["CallCheckTestSupport", "CallCheck", "Media"]),
     tests(of: "FileSource", ["Bitstream", "Media", byteBuffer]),
+    tests(of: "Inspection", ["InspectionTestSupport", "CallCheck", "CallReport", "Media", "Recorder"]),
     tests(of: "LiveSource", ["Bitstream", "Media", "Codecs", "Pattern", "FileSource", byteBuffer]),
     tests(
       of: "chatbot",
       [
-        "Media", "BotPeer", "CallCheck", "CallReport", "Codecs", "FaultInjection", "FileSource", "ICE", "LiveSource",
+        "Media", "BotPeer", "CallCheck", "CallReport", "Codecs", "FaultInjection", "Inspection",
+        "InspectionTestSupport", "ICE", "LiveSource",
         "Load", "NetworkEmulation", "Pattern", "PeerEngine", "RTP", "Recorder", "Room", "SCTP", "SDP",
         "DataMessages", "Signalling", "SignallingAdapters", "SkyRTC", byteBuffer, arguments, logging,
       ]),

@@ -9,9 +9,10 @@ package final class OpenFile: Sendable {
   /// The size when the file was opened; bytes beyond it are not read.
   package let size: UInt64
 
-  package init(_ path: String) throws(MediaFile.ReadError) {
+  /// - Parameter followsLink: whether the path may be a symbolic link.
+  package init(_ path: String, followsLink: Bool = true) throws(MediaFile.ReadError) {
     // Without O_NONBLOCK, opening a named pipe would wait for a writer.
-    descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | (followsLink ? 0 : O_NOFOLLOW))
     guard descriptor >= 0 else {
       size = 0
       throw .unreadable(errno: errno)

@@ -1,6 +1,7 @@
 import BotPeer
 import CallCheck
 import CallReport
+import Inspection
 import LiveSource
 import Load
 import Logging

@@ -1,4 +1,5 @@
 import CallCheck
+import Inspection
 import Synchronization
 
 /// Shows the progress of a check: on a terminal as a few text lines that are overwritten, otherwise as a new text line

@@ -56,11 +56,11 @@ final class RecordingStore {
     var left = HTMLReport.maximumTotalEmbedded
     for index in report.peers.indices {
       for file in report.peers[index].recordings {
-        if let bytes = Self.bytes(of: file, most: min(left, HTMLReport.maximumEmbedded)) {
+        if let bytes = HTMLReport.bytes(of: file, most: min(left, HTMLReport.maximumEmbedded)) {
           left -= bytes.count
           recordings[file] = .bytes(bytes)
         } else if isKept {
-          recordings[file] = .file(Self.path(of: file, from: path))
+          recordings[file] = .file(HTMLReport.link(to: file, from: path))
         } else {
           report.peers[index].recordings.removeAll { $0 == file }
         }
@@ -72,24 +72,5 @@ final class RecordingStore {
   /// Removes recordings that must not be kept.
   func clear() {
     if !isKept, let folder { try? FileManager.default.removeItem(atPath: folder) }
-  }
-
-  /// The bytes of a file, or nil if it is larger than the limit.
-  static func bytes(of file: String, most: Int) -> [UInt8]? {
-    // The type of the number depends on which Foundation is linked.
-    guard let attribute = (try? FileManager.default.attributesOfItem(atPath: file))?[.size],
-      let size = attribute as? Int ?? (attribute as? UInt).flatMap({ Int(exactly: $0) })
-        ?? (attribute as? UInt64).flatMap({ Int(exactly: $0) }),
-      size <= most
-    else { return nil }
-    return FileManager.default.contents(atPath: file).map { Array($0) }
-  }
-
-  /// The path of a file relative to the folder of a page.
-  static func path(of file: String, from page: String) -> String {
-    let target = URL(fileURLWithPath: file).standardizedFileURL.pathComponents
-    let start = URL(fileURLWithPath: page).deletingLastPathComponent().standardizedFileURL.pathComponents
-    let common = zip(target, start).prefix { $0 == $1 }.count
-    return (Array(repeating: "..", count: start.count - common) + target.dropFirst(common)).joined(separator: "/")
   }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CallCheck
+import Inspection
 import Logging
 
 /// Judges finished recordings as `check` judges a call.
@@ -44,8 +45,8 @@ struct InspectCommand: AsyncParsableCommand {
     if rules.content == .returned {
       throw ValidationError("--content returned is for calls: a recording does not say what was sent to the peer.")
     }
-    if let peers, !(1...Inspection.maximumPeers).contains(peers) {
-      throw ValidationError("--peers is 1 to \(Inspection.maximumPeers), not \(peers).")
+    if let peers, !(1...RecordingInspection.maximumPeers).contains(peers) {
+      throw ValidationError("--peers is 1 to \(RecordingInspection.maximumPeers), not \(peers).")
     }
   }
 
@@ -54,9 +55,9 @@ struct InspectCommand: AsyncParsableCommand {
     let console = Console(isQuiet: log.quiet)
     let logger = console.logger("inspect", level: log.logLevel ?? (log.quiet ? .error : .warning))
     try await UsageErrors.reported(for: Self.self, on: console) {
-      let inspection = Inspection(files: files, peers: peers, rules: rules, console: console, log: logger)
-      let outcome = try inspection.run()
-      try inspection.report(outcome)
+      let inspect = Inspect(files: files, peers: peers, rules: rules, console: console, log: logger)
+      let outcome = try inspect.run()
+      try inspect.report(outcome)
       if !outcome.problems.isEmpty { throw ExitStatus.fileNotPlayable.exitCode }
       switch outcome.report.verdict {
       case .held: break

@@ -9,17 +9,10 @@ enum BoundedFile {
   }
 
   /// Reads all bytes of a file.
-  ///
-  /// - Parameter isNamed: whether the user has named it; it may be a link or a pipe then. A file that was found beside another
-  ///   one may not: a link could lead anywhere, and a pipe would be waited for.
-  static func read(_ path: String, longest: Int, isNamed: Bool = true) throws(ReadError) -> Data {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | (isNamed ? 0 : O_NOFOLLOW | O_NONBLOCK | O_NOCTTY))
+  static func read(_ path: String, longest: Int) throws(ReadError) -> Data {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw ReadError(path, errno) }
     defer { close(descriptor) }
-    var status = stat()
-    guard isNamed || fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG else {
-      throw ReadError(sentence: "\(path) is not a file.")
-    }
     var bytes = Data()
     var buffer = [UInt8](repeating: 0, count: 65_536)
     while bytes.count <= longest {

@@ -184,6 +184,13 @@ struct HTMLReportTests {
     #expect(Array(first.utf8).elementsEqual(second.utf8))
   }
 
+  @Test("links are relative to the folder of the page")
+  func links() {
+    #expect(HTMLReport.link(to: "/a/b/out/x.webm", from: "/a/b/report.html") == "out/x.webm")
+    #expect(HTMLReport.link(to: "/a/out/x.webm", from: "/a/b/report.html") == "../out/x.webm")
+    #expect(HTMLReport.link(to: "/a/b/../out/x.webm", from: "/a/b/report.html") == "../out/x.webm")
+  }
+
   /// Writes pages for inspection by a person, if a directory for them is set.
   @Test("can be inspected by a person", .enabled(if: ProcessInfo.processInfo.environment["CALLCHECK_PAGES"] != nil))
   func pagesForTheEye() throws {

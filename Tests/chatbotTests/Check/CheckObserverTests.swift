@@ -2,6 +2,7 @@ import BotPeer
 import CallCheck
 import Codecs
 import FaultInjection
+import InspectionTestSupport
 import Logging
 import Media
 import NIOCore

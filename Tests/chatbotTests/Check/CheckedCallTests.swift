@@ -1,5 +1,6 @@
 import BotPeer
 import Foundation
+import InspectionTestSupport
 import LiveSource
 import Logging
 import Media

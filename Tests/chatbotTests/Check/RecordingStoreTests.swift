@@ -5,13 +5,6 @@ import Testing
 
 @Suite("the recordings of a check")
 struct RecordingStoreTests {
-  @Test("links are relative to the folder of the page")
-  func paths() {
-    #expect(RecordingStore.path(of: "/a/b/out/x.webm", from: "/a/b/report.html") == "out/x.webm")
-    #expect(RecordingStore.path(of: "/a/out/x.webm", from: "/a/b/report.html") == "../out/x.webm")
-    #expect(RecordingStore.path(of: "/a/b/../out/x.webm", from: "/a/b/report.html") == "../out/x.webm")
-  }
-
   @Test("recordings that are made only for the page are removed")
   func scratch() throws {
     let recordingStore = try RecordingStore(kept: nil, isWanted: true)

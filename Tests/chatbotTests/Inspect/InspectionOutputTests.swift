@@ -2,9 +2,9 @@ import ArgumentParser
 import CallCheck
 import CallReport
 import Foundation
+import Inspection
+import InspectionTestSupport
 import Logging
-import Media
-import Recorder
 import Testing
 
 @testable import chatbot
@@ -16,8 +16,10 @@ import Testing
     try await folder.record(SyntheticPeer(seconds: 2))
     try FileManager.default.createDirectory(atPath: folder.file("pages"), withIntermediateDirectories: false)
     let report = try folder.inspect(
-      nil, "--json", folder.file("pages/r.json"), "--junit", folder.file("pages/r.xml"), "--html",
-      folder.file("pages/r.html")
+      options: [
+        "--json", folder.file("pages/r.json"), "--junit", folder.file("pages/r.xml"), "--html",
+        folder.file("pages/r.html"),
+      ]
     ).report
     let json = String(decoding: try folder.bytes("pages/r.json"), as: UTF8.self)
     #expect(try json == report.json)
@@ -29,52 +31,34 @@ import Testing
     #expect(hasFilm)
   }
 
-  @Test func aLargeFileIsLinkedToFromWhereThePageLies() throws {
-    let folder = try RecordedFolder()
-    try FileManager.default.createDirectory(atPath: folder.file("pages"), withIntermediateDirectories: false)
-    try folder.store([UInt8](repeating: 0, count: HTMLReport.maximumEmbedded + 1), as: "long.webm")
-    try folder.copy(RecordedFolder.sample, as: "short.webm")
-    var report = try folder.inspect([folder.file("short.webm")]).report
-    report.peers[0].recordings.append(folder.file("long.webm"))
-    let page = InspectionPage(path: folder.file("pages/r.html")).content(of: report)
-    guard case .file(let link)? = page.recordings[folder.file("long.webm")] else {
-      Issue.record("The large file is not linked.")
-      return
-    }
-    #expect(link == "../long.webm")
-    guard case .bytes? = page.recordings[folder.file("short.webm")] else {
-      Issue.record("The small file is not embedded in the page.")
-      return
-    }
-  }
-
   @Test func anEarlierReportIsComparedWith() async throws {
     let folder = try RecordedFolder()
     try await folder.record(SyntheticPeer(seconds: 4))
     let better = folder.file("better.txt")
-    _ = try folder.inspect([folder.file("anna.json")], "--json", better)
+    _ = try folder.inspect([folder.file("anna.json")], options: ["--json", better])
     let other = try RecordedFolder()
     try await other.record(SyntheticPeer(seconds: 4, lostVideoFrames: 1..<2.5))
-    let comparison = try #require(try other.inspect(nil, "--baseline", better).report.comparison)
+    let comparison = try #require(try other.inspect(options: ["--baseline", better]).report.comparison)
     #expect(comparison.newFailures.map(\.rule) == ["video.freeze.longest <= 1s"])
     #expect(comparison.worse.contains { $0.measurement == "video.freeze.longest" })
   }
 
-  @Test func expectedPeersAreARuleOfTheProgramsOwn() async throws {
+  @Test func theOptionsDecideWhatIsExpected() async throws {
     let folder = try RecordedFolder()
-    try await folder.record(SyntheticPeer(seconds: 2))
-    let one = try folder.inspect(nil, peers: 1).report
-    let two = try folder.inspect(nil, peers: 2).report
-    #expect(one.failedRules == [])
-    #expect(two.failedRules == ["peers >= 2"])
-    #expect(two.rulesAreDefault)
-    #expect(two.rules.first?.reason == "All expected peers were present.")
-    let hasReasons = two.rules.allSatisfy { $0.reason != nil }
-    #expect(hasReasons)
-    #expect(two.expected.peers == 2)
-    let given = try folder.inspect(nil, "--expect", "video.fps >= 15", peers: 2).report
-    #expect(given.rules.map(\.rule) == ["peers >= 2", "video.fps >= 15"])
-    #expect(given.failedRules == ["peers >= 2"])
+    try await folder.record(SyntheticPeer(seconds: 2, audioFrom: 2))
+    let outcome = try folder.inspect(options: ["--no-audio", "--expect", "video.fps >= 15"], peers: 2)
+    #expect(outcome.report.expected == CheckExpectation(peers: 2, audio: false))
+    #expect(outcome.report.rules.map(\.rule) == ["peers >= 2", "video.fps >= 15"])
+    #expect(outcome.report.failedRules == ["peers >= 2"])
+    let byDefault = try folder.inspect(options: [])
+    #expect(byDefault.report.expected == CheckExpectation() && byDefault.report.rulesAreDefault)
+    #expect(byDefault.remarks == ["The inspected files contain no audio; with --no-audio none is expected."])
+  }
+
+  @Test func whatCannotBeInspectedIsAFailureOfItsOwn() throws {
+    let folder = try RecordedFolder()
+    let failure = #expect(throws: CallFailure.self) { try folder.inspect(options: []) }
+    #expect(failure?.code == .fileNotPlayable && failure?.sentence == "“\(folder.path)” holds no recording.")
   }
 
   @Test func nothingIsWrittenOverWhatIsInspected() async throws {
@@ -83,7 +67,7 @@ import Testing
     for (option, name) in [("--json", "anna.json"), ("--html", "anna.webm"), ("--junit", "anna.ogg")] {
       let before = try folder.bytes(name)
       do {
-        _ = try folder.inspect(nil, option, folder.file(name))
+        _ = try folder.inspect(options: [option, folder.file(name)])
         Issue.record("\(name) was accepted as an output.")
       } catch let failure as CallFailure {
         #expect(failure.code == .usage)
@@ -98,12 +82,12 @@ import Testing
     let folder = try RecordedFolder()
     try await folder.record(SyntheticPeer(seconds: 1))
     let screen = try Screen()
-    let inspection = Inspection(
+    let inspect = Inspect(
       files: [folder.path], peers: nil, rules: try RuleOptions.parse(["--json", "/dev/full"]),
       console: screen.console(),
       log: Logger(label: "inspect") { _ in SwiftLogNoOpLogHandler() })
-    let outcome = try inspection.run()
-    let failure = #expect(throws: CallFailure.self) { try inspection.report(outcome) }
+    let outcome = try inspect.run()
+    let failure = #expect(throws: CallFailure.self) { try inspect.report(outcome) }
     #expect(failure?.code == .disk)
     #expect(failure?.sentence.hasPrefix("/dev/full cannot be written: ") == true)
     #expect(screen.output.contains(outcome.report.summary))
@@ -119,12 +103,35 @@ import Testing
   }
 
   @Test func theProgressIsALineWithoutAnEnd() {
-    let progress = InspectionProgress(recordings: 2, end: 720_000 * 61, console: Console(isQuiet: true))
+    let progress = InspectionProgress(recordings: 2, console: Console(isQuiet: true))
     #expect(
-      progress.line(720_000 * 25, elapsed: .seconds(2))
+      progress.line(.seconds(25), end: .seconds(61), elapsed: .seconds(2))
         == "inspect: 2 recordings, 40 %, 0:25 of 1:01, 13x as fast as it was made")
-    #expect(progress.line(-5, elapsed: .zero) == "inspect: 2 recordings, 0 %, 0:00 of 1:01")
-    let long = InspectionProgress(recordings: 1, end: 720_000 * 4_000, console: Console(isQuiet: true))
-    #expect(long.line(.max, elapsed: .zero) == "inspect: 1 recording, 100 %, 1:06:40 of 1:06:40")
+    #expect(
+      progress.line(.microseconds(-7), end: .seconds(61), elapsed: .zero) == "inspect: 2 recordings, 0 %, 0:00 of 1:01")
+    let long = InspectionProgress(recordings: 1, console: Console(isQuiet: true))
+    #expect(
+      long.line(.seconds(Int64.max), end: .seconds(4_000), elapsed: .zero)
+        == "inspect: 1 recording, 100 %, 1:06:40 of 1:06:40")
+  }
+}
+
+extension RecordedFolder {
+  /// Inspects files as the command does.
+  ///
+  /// - Parameters:
+  ///   - files: The files to inspect, or nil for the whole folder.
+  ///   - options: Options as on the command line.
+  fileprivate func inspect(
+    _ files: [String]? = nil, options: [String], peers: Int? = nil
+  ) throws -> RecordingInspection.Outcome {
+    let screen = try Screen()
+    let inspect = Inspect(
+      files: files ?? [path], peers: peers, rules: try RuleOptions.parse(options),
+      console: screen.console(isQuiet: true),
+      log: Logger(label: "inspect") { _ in SwiftLogNoOpLogHandler() })
+    let outcome = try inspect.run()
+    try inspect.report(outcome)
+    return outcome
   }
 }

@@ -21,7 +21,7 @@ struct RecordingSearch {
   private(set) var remarks: [String] = []
 
   /// The recordings in the order in which they were made, each with its files in the order of their segments. Files with
-  /// unknown time come last, in the order of the command line.
+  /// unknown time come last, in the order in which they were named.
   var recordings: [FoundRecording] {
     let dated = found.enumerated().map { index, recording in
       (began: recording.manifest.flatMap { RecordedClock.milliseconds($0.content.start) } ?? .max, index: index)

@@ -2,7 +2,7 @@ import FileSource
 import FoundationEssentials
 
 /// The wall clock times of recordings: ISO 8601 in UTC with milliseconds.
-enum RecordedClock {
+package enum RecordedClock {
   /// Parses a text into milliseconds since 1970, or returns nil if it is not a time.
   static func milliseconds(_ text: String) -> Int64? {
     let exact = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
@@ -14,7 +14,7 @@ enum RecordedClock {
   }
 
   /// Formats milliseconds since 1970, for example as `2026-03-01T09:30:00.250Z`.
-  static func text(_ milliseconds: Int64) -> String {
+  package static func text(_ milliseconds: Int64) -> String {
     // The style truncates, so the value is increased slightly.
     Date(timeIntervalSince1970: (Double(milliseconds) + 0.1) / 1_000)
       .formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))

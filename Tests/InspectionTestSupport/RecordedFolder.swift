@@ -1,20 +1,17 @@
-import ArgumentParser
-import CallCheck
+package import CallCheck
 import Foundation
-import Logging
-import Media
-import Recorder
-
-@testable import chatbot
+package import Inspection
+package import Media
+package import Recorder
 
 /// A temporary folder with recordings, deleted with the object.
-final class RecordedFolder {
+package final class RecordedFolder {
   /// The start of every call: 2026-03-01 09:30:00.250 UTC, in seconds since 1970.
-  static let wallClock = 1_772_357_400.25
+  package static let wallClock = 1_772_357_400.25
 
-  let path: String
+  package let path: String
 
-  init() throws {
+  package init() throws {
     path = FileManager.default.temporaryDirectory.appendingPathComponent("inspect-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
   }
@@ -24,8 +21,8 @@ final class RecordedFolder {
   }
 
   /// `samples/test.webm`.
-  static let sample = URL(fileURLWithPath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+  package static let sample = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("samples/test.webm").path
 
   // MARK: Recording
@@ -33,7 +30,7 @@ final class RecordedFolder {
   /// Records a call, faster than real time.
   ///
   /// - Parameter counts: The statistics of each track, the same for every peer.
-  func record(
+  package func record(
     _ peers: SyntheticPeer..., room: String = "100", segment: SegmentLimit? = nil, reason: RecordingEndReason = .left,
     counts: [MediaKind: TrackStatistics] = [:], wallClock: Double = RecordedFolder.wallClock
   ) async throws {
@@ -66,53 +63,56 @@ final class RecordedFolder {
 
   // MARK: Files
 
-  func file(_ name: String) -> String { "\(path)/\(name)" }
+  package func file(_ name: String) -> String { "\(path)/\(name)" }
 
-  var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted() }
+  package var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted() }
 
-  func bytes(_ name: String) throws -> [UInt8] { [UInt8](try Data(contentsOf: URL(fileURLWithPath: file(name)))) }
+  package func bytes(_ name: String) throws -> [UInt8] {
+    [UInt8](try Data(contentsOf: URL(fileURLWithPath: file(name))))
+  }
 
-  func store(_ bytes: [UInt8], as name: String) throws {
+  package func store(_ bytes: [UInt8], as name: String) throws {
     try Data(bytes).write(to: URL(fileURLWithPath: file(name)))
   }
 
-  func remove(_ name: String) throws { try FileManager.default.removeItem(atPath: file(name)) }
+  package func remove(_ name: String) throws { try FileManager.default.removeItem(atPath: file(name)) }
 
-  func copy(_ path: String, as name: String) throws {
+  package func copy(_ path: String, as name: String) throws {
     try FileManager.default.copyItem(atPath: path, toPath: file(name))
   }
 
   /// Edits the text of a manifest.
-  func edit(_ name: String, _ change: (String) -> String) throws {
+  package func edit(_ name: String, _ change: (String) -> String) throws {
     try store(Array(change(String(decoding: try bytes(name), as: UTF8.self)).utf8), as: name)
   }
 
   // MARK: Inspecting
 
-  /// Inspects files as the command does.
+  /// Inspects files.
   ///
   /// - Parameters:
   ///   - files: The files to inspect, or nil for the whole folder.
-  ///   - options: Options as on the command line.
-  func inspect(_ files: [String]? = nil, _ options: String..., peers: Int? = nil) throws -> Inspection.Outcome {
-    let screen = try Screen()
-    let inspection = Inspection(
-      files: files ?? [path], peers: peers, rules: try RuleOptions.parse(options),
-      console: screen.console(isQuiet: true),
-      log: Logger(label: "inspect") { _ in SwiftLogNoOpLogHandler() })
-    let outcome = try inspection.run()
-    try inspection.report(outcome)
-    return outcome
+  ///   - rules: Rules as on the command line; without one the default rules apply.
+  ///   - peers: How many peers must be there; nil for as many as are found.
+  ///   - audio: Whether audio is expected.
+  package func inspect(
+    _ files: [String]? = nil, _ rules: String..., peers: Int? = nil, audio: Bool = true
+  ) throws -> RecordingInspection.Outcome {
+    let inspection = try RecordingInspection(opening: files ?? [path])
+    var settings = RecordingInspection.Settings(peers: peers, audio: audio)
+    if !rules.isEmpty { settings.rules = RuleList() }
+    for rule in rules { try settings.rules.add(rule) }
+    return inspection.run(settings)
   }
 }
 
 extension CheckReport {
   /// The rules that failed.
-  var failedRules: [String] { results.filter { !$0.holds }.map(\.rule) }
+  package var failedRules: [String] { results.filter { !$0.holds }.map(\.rule) }
 
-  func result(_ rule: String, of peer: String? = nil) -> RuleResult? {
+  package func result(_ rule: String, of peer: String? = nil) -> RuleResult? {
     results.first { $0.rule == rule && (peer == nil || $0.peer == peer) }
   }
 
-  func peer(_ id: String) -> PeerReport? { peers.first { $0.id == id } }
+  package func peer(_ id: String) -> PeerReport? { peers.first { $0.id == id } }
 }

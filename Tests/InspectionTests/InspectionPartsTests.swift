@@ -3,7 +3,7 @@ import Media
 import Recorder
 import Testing
 
-@testable import chatbot
+@testable import Inspection
 
 /// The parts of an inspection that need no files.
 @Suite struct InspectionPartsTests {

@@ -2,8 +2,8 @@ import Media
 import NIOCore
 
 /// Writes IVF, the simplest video file format, as libvpx's tools do.
-enum IVF {
-  static func bytes(of peer: SyntheticPeer) throws -> [UInt8] {
+package enum IVF {
+  package static func bytes(of peer: SyntheticPeer) throws -> [UInt8] {
     var file = ByteBuffer(string: "DKIF")
     for value in [0, 32] as [UInt16] { file.writeInteger(value, endianness: .little) }
     file.writeString("VP80")

@@ -1,7 +1,6 @@
 import CallCheck
 import FileSource
 import Media
-import NIOCore
 import Recorder
 
 /// Feeds the judge with the frames of recordings, as fast as it accepts them.
@@ -12,7 +11,6 @@ struct InspectionJudging {
   let rules: RuleList
   /// Whether the number of peers is a rule.
   let wantsPeers: Bool
-  let console: Console
 
   /// The report, and the recordings that could not be read to their end, a sentence each.
   typealias Result = (report: CheckReport, problems: [String])
@@ -27,7 +25,8 @@ struct InspectionJudging {
   /// The interval of samples: one second.
   private static let second = Int64(MediaTimebase.rate)
 
-  func run() -> Result {
+  /// - Parameter progress: Called after each frame.
+  func run(progress: (RecordingInspection.Progress) -> Void) -> Result {
     let origin = ContinuousClock.now
     func instant(_ units: Int64) -> ContinuousClock.Instant { origin + MediaTimebase.duration(units) }
     var options = CallJudge.Options(start: origin, room: room)
@@ -36,7 +35,7 @@ struct InspectionJudging {
     options.rules = rules
     let addsPeers = wantsPeers && !rules.isGiven("peers")
     if addsPeers, let rule = try? Rule("peers >= \(expectation.peers)") { options.rules.given.insert(rule, at: 0) }
-    options.maximumPeers = Inspection.maximumPeers
+    options.maximumPeers = RecordingInspection.maximumPeers
     let judge = CallJudge(options)
 
     var problems: [String] = []
@@ -48,8 +47,7 @@ struct InspectionJudging {
       CountCursor(
         counts: RecordedCounts(recording.manifest, of: recording.stream), next: recording.offset + Self.second)
     }
-    var progress = InspectionProgress(
-      recordings: recordings.count, end: recordings.map { $0.offset + $0.estimatedEnd }.max() ?? 0, console: console)
+    let estimatedEnd = MediaTimebase.duration(recordings.map { $0.offset + $0.estimatedEnd }.max() ?? 0)
     while true {
       do throws(InspectionFeed.Failure) {
         guard let item = try feed.next() else { break }
@@ -73,7 +71,7 @@ struct InspectionJudging {
         lastTimes[item.recording] = item.time
         let now = instant(item.time)
         judge.receive(item.frame.encoded(as: recording.stream, arrival: now), from: recording.id, at: now)
-        progress.show(item.time)
+        progress(.judging(MediaTimebase.duration(item.time), end: estimatedEnd))
       } catch {
         let path = RecordedName.shown(recordings[error.recording].recording.fileName)
         problems.append("“\(path)” could not be read to its end: \(error.reason).")
@@ -117,7 +115,6 @@ struct InspectionJudging {
       judge.step(.departed(cause, sentence), of: recordings[first].id, at: instant(last))
     }
     let end = ends.max() ?? 0
-    progress.clear()
     var report = judge.report(at: instant(end))
     if addsPeers, rules.includesDefaults, !report.rules.isEmpty {
       // Among the default rules it is one of them.

@@ -1,3 +1,4 @@
+import FileSource
 import FoundationEssentials
 import JSON
 import Media
@@ -24,9 +25,9 @@ struct RecordedChat {
     let path = recording.manifest?.path ?? recording.files.first?.path ?? ""
     let folder = path.lastIndex(of: "/").map { path[...$0] } ?? ""
     let name = RecordedName.stem(String(path[folder.endIndex...]))
-    guard
-      let bytes = try? BoundedFile.read(
-        "\(folder)\(name).chat.jsonl", longest: Self.maximumBytes, isNamed: false)
+    // Nobody named the file, so it may be no link, which could lead anywhere, and no pipe, which would be waited for.
+    guard let file = try? OpenFile("\(folder)\(name).chat.jsonl", followsLink: false),
+      file.size <= UInt64(Self.maximumBytes), let bytes = try? file.bytes(Int(file.size), from: 0)
     else {
       messages = []
       return

@@ -1,10 +1,11 @@
 import CallCheck
 import Foundation
+import InspectionTestSupport
 import Media
 import Recorder
 import Testing
 
-@testable import chatbot
+@testable import Inspection
 
 /// Finding the recordings of a user who sent several streams.
 @Suite struct StreamSearchTests {

@@ -1,17 +1,17 @@
 import CallCheck
 import CallReport
 import Foundation
+import Inspection
+import InspectionTestSupport
 import Media
 import Recorder
 import Testing
-
-@testable import chatbot
 
 /// Inspections of recordings, from the files to the report.
 @Suite struct InspectionTests {
   @Test func aFileOfAnotherProgramIsAPeerWithItsOwnFigures() throws {
     let folder = try RecordedFolder()
-    let outcome = try folder.inspect([RecordedFolder.sample], "--expect", "loss <= 5%", "--expect", "video.fps >= 29")
+    let outcome = try folder.inspect([RecordedFolder.sample], "loss <= 5%", "video.fps >= 29")
     let report = outcome.report
     let peer = try #require(report.peers.first)
     #expect(report.subject == .recording)
@@ -101,7 +101,7 @@ import Testing
     let folder = try RecordedFolder()
     try await folder.record(SyntheticPeer(lostAudio: 2..<2.8))
     for files in [["anna.webm"], ["anna.ogg"], ["anna.json"]] {
-      let report = try folder.inspect(files.map(folder.file), "--expect", "audio.gap <= 500ms").report
+      let report = try folder.inspect(files.map(folder.file), "audio.gap <= 500ms").report
       let gap = try #require(report.peers.first?.audio?.gaps.worst, "\(files)")
       #expect(abs(gap.start - 2) < 0.01, "\(files)")
       #expect(abs(gap.duration - 0.8) < 0.01, "\(files)")
@@ -123,8 +123,7 @@ import Testing
     counts.keyframeRequests = 3
     try await folder.record(SyntheticPeer(lostVideoFrames: 2..<2.5), counts: [.video: counts])
     let report = try folder.inspect(
-      nil, "--expect", "loss <= 5%", "--expect", "loss.final <= 4%", "--expect", "jitter.p95 <= 30ms", "--expect",
-      "firstPacket <= 2s"
+      nil, "loss <= 5%", "loss.final <= 4%", "jitter.p95 <= 30ms", "firstPacket <= 2s"
     ).report
     let video = try #require(report.peers.first?.connection.video)
     #expect(video.sent == 1_000 && video.received == 960 && video.lost == 40 && video.recovered == 10)
@@ -195,7 +194,7 @@ import Testing
     let folder = try RecordedFolder()
     try await folder.record(
       SyntheticPeer(id: "anna"), SyntheticPeer(id: "ben", videoFramesFrom: 2, audioFrom: 2, silent: 2..<6))
-    let outcome = try folder.inspect(nil, "--expect", "peers == 2", "--expect", "audio.silence <= 2s")
+    let outcome = try folder.inspect(nil, "peers == 2", "audio.silence <= 2s")
     let report = outcome.report
     #expect(report.peers.map(\.id) == ["anna", "ben"])
     #expect(report.roomReport.peersAtOnce == 2)
@@ -206,7 +205,7 @@ import Testing
     #expect(abs(report.duration - 6) < 0.01)
     // Naming the files or the folder gives the same report.
     let named = try folder.inspect(
-      folder.names.map(folder.file), "--expect", "peers == 2", "--expect", "audio.silence <= 2s")
+      folder.names.map(folder.file), "peers == 2", "audio.silence <= 2s")
     #expect(try named.report.json == report.json)
   }
 
@@ -230,8 +229,7 @@ import Testing
     try await folder.record(SyntheticPeer(), screen)
     #expect(folder.names.contains("anna.2.webm"))
     let outcome = try folder.inspect(
-      nil, "--expect", "default", "--expect", "2.video.fps >= 29", "--expect", "2.video.freeze == 0", "--expect",
-      "3.video.fps >= 1")
+      nil, "default", "2.video.fps >= 29", "2.video.freeze == 0", "3.video.fps >= 1")
     let report = outcome.report
     #expect(report.peers.map(\.id) == ["anna"])
     #expect(report.expected.peers == 1)
@@ -251,7 +249,7 @@ import Testing
     #expect(peer.departure?.cause == .left && outcome.problems.isEmpty && outcome.remarks.isEmpty)
     #expect(report.table().contains("  stream 2, video  "))
     // Without the recording of the first stream, it is the same stream.
-    let alone = try folder.inspect([folder.file("anna.2.webm")], "--expect", "2.video.fps >= 29").report
+    let alone = try folder.inspect([folder.file("anna.2.webm")], "2.video.fps >= 29").report
     #expect(alone.peers.map(\.id) == ["anna"] && alone.failedRules == [])
     #expect(alone.peers.first?.streams?.map(\.number) == [2])
   }
@@ -270,7 +268,7 @@ import Testing
     let folder = try RecordedFolder()
     try await folder.record(SyntheticPeer(), screen)
     try folder.edit("anna.2.json") { $0.replacing(#""number" : 2"#, with: #""number" : 99"#) }
-    let report = try folder.inspect(nil, "--no-audio").report
+    let report = try folder.inspect(nil, audio: false).report
     #expect(report.peers.map(\.id) == ["anna", "anna (anna.2)"])
     #expect(report.peers.last?.video?.frames == 60)
     #expect(report.peers.allSatisfy { $0.streams == nil && $0.streamsNotJudged == nil })
@@ -298,7 +296,7 @@ import Testing
     var peer = SyntheticPeer(seconds: 2)
     peer.audioFrom = 2
     try folder.store(try IVF.bytes(of: peer), as: "film.ivf")
-    let outcome = try folder.inspect(nil, "--no-audio")
+    let outcome = try folder.inspect(nil, audio: false)
     #expect(outcome.report.failedRules == [])
     #expect(outcome.report.peer("film.ivf")?.video?.frames == 60)
     let withAudio = try folder.inspect()
@@ -310,9 +308,12 @@ import Testing
     let folder = try RecordedFolder()
     try await folder.record(
       SyntheticPeer(seconds: 3, lostVideoFrames: 1..<2, lostAudio: 1..<1.4), SyntheticPeer(id: "ben", seconds: 3))
-    let first = try folder.inspect().report.json
-    let second = try folder.inspect().report.json
-    #expect(first == second)
+    let inspection = try RecordingInspection(opening: [folder.path])
+    let first = try inspection.run().report.json
+    // Also of files that are open already.
+    let second = try inspection.run().report.json
+    let third = try folder.inspect().report.json
+    #expect(first == second && first == third)
     #expect(first.utf8.count > 1_000)
   }
 }

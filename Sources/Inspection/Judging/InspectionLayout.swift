@@ -1,11 +1,13 @@
 import FileSource
 import Media
+import Recorder
 
 /// Aligns recordings on one timeline as they were made.
 ///
 /// Recordings of one room that overlap in time are one call and are aligned by the wall clocks of their manifests; those of one
-/// process by its monotonic clock, so that a wall clock that was set does not shift them. Each other call, and each file with unknown time, begins at zero: hours without a recording would not be informative.
-struct InspectionLayout {
+/// process by its monotonic clock, so that a wall clock that was set does not shift them. Each other call, and each file with unknown
+/// time, begins at zero: hours without a recording would not be informative.
+struct InspectionLayout: Sendable {
   /// A recording of the same room that begins later than this after the end of the last one belongs to another call: 10
   /// min.
   static let pause: Int64 = 600_000
@@ -55,6 +57,18 @@ struct InspectionLayout {
     self.offsets = offsets
     calls = starts.count
     start = starts.min()
+  }
+
+  /// Aligns recordings: sets the offset of each.
+  init(aligning recordings: inout [InspectedRecording]) {
+    let units = Int64(MediaTimebase.rate / 1_000)
+    self.init(
+      recordings.map { recording in
+        .init(
+          room: recording.manifest?.room ?? "", began: recording.began, length: recording.estimatedEnd / units,
+          session: recording.session)
+      })
+    for index in recordings.indices { recordings[index].offset = offsets[index] * units }
   }
 
   /// Returns the recordings with the start of each as the wall clock would have shown it if it had not been set since the

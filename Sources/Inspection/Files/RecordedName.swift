@@ -1,5 +1,5 @@
 /// The names of a recording's files (docs/recordings.md, Files and Segments).
-enum RecordedName {
+package enum RecordedName {
   /// The extensions of files that can be inspected.
   static let endings = ["webm", "ogg", "ivf"]
 
@@ -29,7 +29,7 @@ enum RecordedName {
   }
 
   /// Makes a text from outside safe to print in a sentence on a terminal.
-  static func shown(_ text: String) -> String {
+  package static func shown(_ text: String) -> String {
     let visible = text.unicodeScalars.map { scalar -> Character in
       switch scalar.properties.generalCategory {
       case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: "?"

@@ -1,38 +1,53 @@
 import Codecs
 import Foundation
-import Media
+package import Media
 import NIOCore
-import Recorder
 
 /// The media that a participant sends in a call: moving frames and a tone, optionally with defects.
-struct SyntheticPeer {
-  static let size = VideoSize(width: 64, height: 48)
+package struct SyntheticPeer {
+  package static let size = VideoSize(width: 64, height: 48)
 
-  var id = "anna"
-  var stream = 1
-  var seconds = 6.0
+  package var id: String
+  package var stream: Int
+  package var seconds: Double
   /// When video and audio begin, in seconds of the call.
-  var videoFramesFrom = 0.0
-  var audioFrom = 0.0
+  package var videoFramesFrom: Double
+  package var audioFrom: Double
   /// The intervals of the call, in seconds, in which packets are lost permanently, frames are black, and audio is silent.
-  var lostVideoFrames: Range<Double>?
-  var lostAudio: Range<Double>?
-  var black: Range<Double>?
-  var silent: Range<Double>?
+  package var lostVideoFrames: Range<Double>?
+  package var lostAudio: Range<Double>?
+  package var black: Range<Double>?
+  package var silent: Range<Double>?
   /// The keyframe interval, in frames.
-  var keyframeDistance = 30
+  private let keyframeDistance = 30
+
+  package init(
+    id: String = "anna", stream: Int = 1, seconds: Double = 6, videoFramesFrom: Double = 0, audioFrom: Double = 0,
+    lostVideoFrames: Range<Double>? = nil, lostAudio: Range<Double>? = nil, black: Range<Double>? = nil,
+    silent: Range<Double>? = nil
+  ) {
+    self.id = id
+    self.stream = stream
+    self.seconds = seconds
+    self.videoFramesFrom = videoFramesFrom
+    self.audioFrom = audioFrom
+    self.lostVideoFrames = lostVideoFrames
+    self.lostAudio = lostAudio
+    self.black = black
+    self.silent = silent
+  }
 
   /// A media event and its arrival time in seconds of the call.
-  typealias Arrival = (at: Double, event: MediaEvent)
+  package typealias Arrival = (at: Double, event: MediaEvent)
 
   /// Any instant works, because no test reads the clock.
-  static let beginning = ContinuousClock.now
+  package static let beginning = ContinuousClock.now
 
-  static func instant(_ seconds: Double) -> ContinuousClock.Instant {
+  package static func instant(_ seconds: Double) -> ContinuousClock.Instant {
     beginning + .microseconds(Int64((seconds * 1e6).rounded()))
   }
 
-  func arrivals() throws -> [Arrival] {
+  package func arrivals() throws -> [Arrival] {
     let all = try videoFrames() + audio() + reports
     return all.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
   }

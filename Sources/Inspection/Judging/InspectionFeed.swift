@@ -19,7 +19,7 @@ struct InspectionFeed {
 
   private struct TrackCursor {
     let recording: Int
-    let track: RecordedTrack
+    let reader: RecordedTrackReader
     let offset: Int64
     var next: RecordedFrame?
     var hasEnded = false
@@ -31,7 +31,7 @@ struct InspectionFeed {
 
   init(_ recordings: [InspectedRecording]) {
     cursors = recordings.enumerated().flatMap { index, recording in
-      recording.tracks.map { TrackCursor(recording: index, track: $0, offset: recording.offset) }
+      recording.tracks.map { TrackCursor(recording: index, reader: RecordedTrackReader($0), offset: recording.offset) }
     }
   }
 
@@ -39,7 +39,7 @@ struct InspectionFeed {
   mutating func next() throws(Failure) -> Item? {
     for index in cursors.indices where cursors[index].next == nil && !cursors[index].hasEnded {
       do throws(MediaFile.ReadError) {
-        cursors[index].next = try cursors[index].track.next()
+        cursors[index].next = try cursors[index].reader.next()
         cursors[index].hasEnded = cursors[index].next == nil
       } catch {
         cursors[index].hasEnded = true
@@ -57,7 +57,7 @@ struct InspectionFeed {
 
   /// The end of the recording's frames read so far in units of `MediaTimebase.rate`, or nil if none was read.
   func end(of recording: Int) -> Int64? {
-    cursors.compactMap { cursor in cursor.recording == recording ? cursor.track.end.map { cursor.offset + $0 } : nil }
+    cursors.compactMap { cursor in cursor.recording == recording ? cursor.reader.end.map { cursor.offset + $0 } : nil }
       .max()
   }
 }

@@ -1,18 +1,9 @@
 import FileSource
 import Media
 import NIOCore
-import Recorder
 
-/// One track of a recording, read frame by frame through all files that contain a part of it.
-final class RecordedTrack {
-  /// The part of a track in one file.
-  struct Piece {
-    var file: StoredFile
-    var track: StoredTrack
-    /// The container's time zero on the recording's timeline, in units of `MediaTimebase.rate`.
-    var zero: Int64
-  }
-
+/// Reads one track of a recording frame by frame, through all files that contain a part of it.
+final class RecordedTrackReader {
   /// The maximum distance between audio parts that were cut from one stream: 10 ms. Files round times.
   private static let joinTolerance = Int64(MediaTimebase.rate) / 100
   /// The maximum overlap of two parts whose times are trusted: 60 ms.
@@ -21,8 +12,8 @@ final class RecordedTrack {
   /// The maximum duration of a file's last frame: 100 ms.
   private static let maximumLastFrameDuration = Int64(MediaTimebase.rate) / 10
 
-  let kind: MediaKind
-  private let pieces: [Piece]
+  private let kind: MediaKind
+  private let pieces: [RecordedTrack.Piece]
   private var gaps: GapIndex
   /// Whether audio that the recorder inserted for lost packets is skipped; only possible if the manifest lists the gaps.
   private let skipsInsertedAudio: Bool
@@ -38,21 +29,12 @@ final class RecordedTrack {
   /// The end of the last frame once its file has been read, before that its start; nil before the first frame.
   private(set) var end: Int64?
 
-  /// - Parameters:
-  ///   - pieces: The parts in order.
-  ///   - gaps: The gaps in the track's manifest entry; empty without a manifest.
-  init(_ kind: MediaKind, pieces: [Piece], gaps: [RecordingManifest.Gap] = []) {
-    self.kind = kind
-    self.pieces = pieces
-    self.gaps = GapIndex(gaps)
-    skipsInsertedAudio = kind == .audio && !gaps.isEmpty
+  init(_ track: RecordedTrack) {
+    kind = track.kind
+    pieces = track.pieces
+    gaps = GapIndex(track.gaps)
+    skipsInsertedAudio = kind == .audio && !track.gaps.isEmpty
   }
-
-  /// Whether no file contains any of it.
-  var isEmpty: Bool { pieces.isEmpty }
-
-  /// The end as estimated when the files were opened; good enough to show progress.
-  var estimatedEnd: Int64 { pieces.map { $0.zero + $0.track.end }.max() ?? 0 }
 
   /// Reads the next frame, or returns nil at the end.
   func next() throws(MediaFile.ReadError) -> RecordedFrame? {

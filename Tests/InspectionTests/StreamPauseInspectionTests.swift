@@ -1,9 +1,9 @@
 import CallCheck
+import Inspection
+import InspectionTestSupport
 import Media
 import Recorder
 import Testing
-
-@testable import chatbot
 
 /// Recordings of a user who shares a screen from 2 s to 5 s and, as the same stream, from 8 s to 11 s.
 @Suite struct StreamPauseInspectionTests {
@@ -47,7 +47,7 @@ import Testing
     }
     await recorder.finish(now: SyntheticPeer.instant(12.1))
 
-    let report = try folder.inspect(nil, "--expect", "2.video.freeze <= 500ms", "--expect", "2.video.fps >= 28").report
+    let report = try folder.inspect(nil, "2.video.freeze <= 500ms", "2.video.fps >= 28").report
     #expect(report.failedRules == [])
     let stream = try #require(report.peer("anna")?.streams?.first)
     let video = try #require(stream.video)

@@ -1,0 +1,44 @@
+import CallCheck
+import Recorder
+
+/// A recording with its manifest, or a media file without one: a peer of an inspection, or a further stream of one.
+struct FoundRecording: Sendable, Hashable {
+  /// The manifest, or nil for a file without one.
+  var manifest: Manifest?
+  /// The media files, in the order of their segments.
+  var files: [RecordedFile]
+
+  /// A recording's manifest and its path.
+  struct Manifest: Sendable, Hashable {
+    let path: String
+    let content: RecordingManifest
+  }
+
+  /// Which stream of the participant it is. A recording whose manifest has a number that no judged stream has is a peer of its
+  /// own.
+  var stream: RecordingManifest.Stream {
+    guard let stream = manifest?.content.stream, (1...StreamReport.maximumCount).contains(stream.number) else {
+      return .init(number: 1)
+    }
+    return stream
+  }
+
+  /// The name of its manifest or first file, used if nothing better is known.
+  var fileName: String {
+    let path = manifest?.path ?? files.first?.path ?? ""
+    return path.split(separator: "/").last.map(String.init) ?? path
+  }
+}
+
+/// A media file to inspect.
+struct RecordedFile: Sendable, Hashable {
+  /// The path as the user wrote it, or beside the manifest.
+  let path: String
+  /// The manifest's entry; nil without a manifest, and for a file that was begun after the manifest was last written.
+  var entry: RecordingManifest.File?
+  /// The number of its segment, from 1; nil if the recording has only one.
+  var segment: Int?
+
+  /// The name without the folder.
+  var name: String { path.split(separator: "/").last.map(String.init) ?? path }
+}
