@@ -53,6 +53,7 @@ let package = Package(
     .library(name: "BotPeer", targets: ["BotPeer"]),
     .library(name: "Room", targets: ["Room"]),
     .library(name: "Load", targets: ["Load"]),
+    .library(name: "RoomServer", targets: ["RoomServer"]),
     .library(name: "Recorder", targets: ["Recorder"]),
     .library(name: "NetworkEmulation", targets: ["NetworkEmulation"]),
     .library(name: "FaultInjection", targets: ["FaultInjection"]),
@@ -154,6 +155,9 @@ let package = Package(
       ]),
     module("Room", ["BotPeer", "Media", "Signalling"]),
     module("Load", ["BotPeer", "Room", "CallCheck", "Media", "Signalling", byteBuffer, logging]),
+    module(
+      "RoomServer",
+      ["BotPeer", "HTTPTransport", "Media", "Room", "Signalling", "SkyRTC", "WHIP", byteBuffer, sockets, http, logging]),
     module("Recorder", ["Bitstream", "Media", "Codecs", "CFiles", "COgg", byteBuffer, sockets, logging]),
     module("FileSource", ["Bitstream", "Media", "CWebM", "COgg", byteBuffer, logging]),
     module("Inspection", ["JSON", "Media", "Recorder", "FileSource", "CallCheck", "CallReport", byteBuffer]),
@@ -164,8 +168,9 @@ let package = Package(
       name: "chatbot",
       dependencies: [
         "Bitstream", "BotPeer", "Recorder", "Inspection", "LiveSource", "CallCheck", "CallReport", "Room", "Load",
-        "Signalling", "SignallingAdapters", "SkyRTC", "SocketIO", "Firestore", "WHIP", "Janus", "HTTPTransport",
-        "DataMessages", "Codecs", "Media", "NetworkEmulation", "FaultInjection", byteBuffer, sockets, logging, arguments,
+        "RoomServer", "Signalling", "SignallingAdapters", "SkyRTC", "SocketIO", "Firestore", "WHIP", "Janus",
+        "HTTPTransport", "DataMessages", "Codecs", "Media", "NetworkEmulation", "FaultInjection", byteBuffer, sockets,
+        logging, arguments,
       ],
       swiftSettings: rules),
 
@@ -246,6 +251,7 @@ let package = Package(
     tests(
       of: "Load",
       ["BotPeer", "CallCheck", "Media", "Signalling", byteBuffer, sockets, logging]),
+    tests(of: "RoomServer", ["BotPeer", "Media", "Signalling", "SkyRTC", "WHIP", byteBuffer, sockets]),
     tests(of: "FaultInjection", ["PeerEngineTestSupport", "PeerEngine", "Media", "Signalling", "RTP", byteBuffer]),
     tests(
       of: "BotPeer",

@@ -22,7 +22,7 @@ package struct TokenList: Sendable, CustomStringConvertible, CustomReflectable {
 
   /// Reads a file with one token on each line; empty lines and those that begin with `#` are ignored. Blocks while it
   /// reads. A file without a token is an error, so that an empty one does not open the server.
-  package init(file: String) throws(BearerToken.ParseError) {
+  package static func tokens(in file: String) throws(BearerToken.ParseError) -> [BearerToken] {
     guard let data = try? Data(contentsOf: URL(filePath: file)) else { throw .unreadable(file: file) }
     var tokens: [BearerToken] = []
     for line in String(decoding: data, as: UTF8.self).split(whereSeparator: \.isNewline) {
@@ -30,7 +30,7 @@ package struct TokenList: Sendable, CustomStringConvertible, CustomReflectable {
       tokens.append(try BearerToken(String(line)))
     }
     if tokens.isEmpty { throw .empty }
-    self.init(tokens)
+    return tokens
   }
 
   package var isEmpty: Bool { tokens.isEmpty }

@@ -111,6 +111,9 @@ struct ICEServerList: Sendable {
   fileprivate var secret: String?
   fileprivate var lifetime: Duration = .zero
 
+  /// How often credentials are renewed: when three quarters of their lifetime have passed. Nil if they do not expire.
+  var renewalInterval: Duration? { secret == nil ? nil : lifetime * 3 / 4 }
+
   /// The servers with credentials that are valid from now.
   ///
   /// - Parameter name: who will use them, for the log of a TURN server.
@@ -125,11 +128,10 @@ struct ICEServerList: Sendable {
 }
 
 extension Peer.Configuration {
-  /// Uses the servers, and renews their credentials when three quarters of their lifetime have passed.
+  /// Uses the servers, and renews their credentials.
   mutating func use(_ list: ICEServerList, for name: String) {
     iceServers = list.servers(for: name)
-    guard list.secret != nil else { return }
-    iceServerRenewal = .init(interval: list.lifetime * 3 / 4) { list.servers(for: name) }
+    iceServerRenewal = list.renewalInterval.map { .init(interval: $0) { list.servers(for: name) } }
   }
 }
 

@@ -1,9 +1,7 @@
 import FoundationEssentials
-import HTTPTransport
 import Logging
 import Signalling
 import SignallingAdapters
-import SkyRTC
 
 extension ConnectionSettings {
   /// Which media a call sends and receives.
@@ -54,13 +52,5 @@ extension ConnectionSettings {
     settings.followsOtherOrigins = followsOtherOrigins
     settings.environment = ProcessInfo.processInfo.environment
     return settings
-  }
-
-  /// Returns a client for a room of this program's own server.
-  func roomClient(trust: TLSTrust, log: Logger) throws -> any SignallingClient {
-    var options = SkyRTCClient.Options()
-    options.trust = trust
-    options.maximumParticipants = maximumUsers
-    return try SkyRTCClient(url: server, room: room ?? "", options: options, logger: log)
   }
 }

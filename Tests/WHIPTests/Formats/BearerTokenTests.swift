@@ -35,14 +35,14 @@ struct BearerTokenTests {
     let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).tokens").path
     defer { try? FileManager.default.removeItem(atPath: path) }
     try Data("# comment\none\n\n two \r\n".utf8).write(to: URL(fileURLWithPath: path))
-    let list = try TokenList(file: path)
+    let list = TokenList(try TokenList.tokens(in: path))
     #expect(list.match("Bearer one") == .token(0))
     #expect(list.match("Bearer two") == .token(1))
     #expect(list.match("Bearer # comment") == .wrong)
     #expect(list.match(nil) == .missing)
     try Data("\n# only a comment\n".utf8).write(to: URL(fileURLWithPath: path))
-    #expect(throws: BearerToken.ParseError.empty) { try TokenList(file: path) }
-    #expect(throws: BearerToken.ParseError.unreadable(file: path + "x")) { try TokenList(file: path + "x") }
+    #expect(throws: BearerToken.ParseError.empty) { try TokenList.tokens(in: path) }
+    #expect(throws: BearerToken.ParseError.unreadable(file: path + "x")) { try TokenList.tokens(in: path + "x") }
     #expect(throws: BearerToken.ParseError.unreadable(file: path + "x")) { try BearerToken(file: path + "x") }
     #expect(TokenList().match(nil) == .open)
   }

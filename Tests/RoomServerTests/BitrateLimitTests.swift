@@ -1,6 +1,5 @@
+import RoomServer
 import Testing
-
-@testable import chatbot
 
 @Suite("The bitrate limit of publishers")
 struct BitrateLimitTests {

@@ -1,8 +1,7 @@
 import Media
 import NIOCore
+import RoomServer
 import Testing
-
-@testable import chatbot
 
 @Suite("The frames with which a publisher begins")
 struct StartBufferTests {

@@ -13,17 +13,6 @@ import WHIP
 ///
 /// One peer serves all HTTP sessions. Frames are forwarded as they arrive, without decoding.
 actor WHIPGateway: HTTPRequestResponder {
-  /// How to join the rooms of the server.
-  struct RoomAccess: Sendable {
-    var connectionSettings: ConnectionSettings
-    var trust: TLSTrust
-    /// Publishers of all rooms.
-    let publishers = RoomPublisherIDs()
-  }
-
-  /// How long the first packets wait for earlier ones: media is passed on at once.
-  static let initialReorderingDelay: Duration = .milliseconds(40)
-
   /// A session of an HTTP client.
   private enum Session {
     case publisher(RoomPublisher)
@@ -47,7 +36,6 @@ actor WHIPGateway: HTTPRequestResponder {
   nonisolated let maximumBodyBytes: Int
   private var server: WHIPServer
   private let peer: Peer
-  private let loop: any EventLoop
   private let log: Logger
   private let forwarding: FrameForwarding
   private var access: RoomAccess?
@@ -66,8 +54,10 @@ actor WHIPGateway: HTTPRequestResponder {
   private var isClosed = false
 
   /// Starts the peer of the HTTP sessions.
+  ///
+  /// - Parameter loop: receives and forwards their media.
   static func start(
-    options: WHIPServer.Options, configuration: Peer.Configuration, log: Logger
+    options: WHIPServer.Options, configuration: Peer.Configuration, on loop: any EventLoop, log: Logger
   ) async throws -> WHIPGateway {
     let forwarding = FrameForwarding()
     var configuration = configuration
@@ -78,18 +68,17 @@ actor WHIPGateway: HTTPRequestResponder {
     // A player that offers several sections receives as many streams.
     configuration.sendsInEverySection = true
     configuration.mediaSinks = [forwarding]
-    let peer = try await Peer.start(configuration, on: MediaThread.loop, log: log)
-    let gateway = WHIPGateway(options: options, peer: peer, forwarding: forwarding, loop: MediaThread.loop, log: log)
+    let peer = try await Peer.start(configuration, on: loop, log: log)
+    let gateway = WHIPGateway(options: options, peer: peer, forwarding: forwarding, log: log)
     await gateway.begin()
     return gateway
   }
 
-  private init(options: WHIPServer.Options, peer: Peer, forwarding: FrameForwarding, loop: any EventLoop, log: Logger) {
+  private init(options: WHIPServer.Options, peer: Peer, forwarding: FrameForwarding, log: Logger) {
     server = WHIPServer(options: options)
     maximumBodyBytes = options.maximumBodyBytes
     self.peer = peer
     self.forwarding = forwarding
-    self.loop = loop
     self.log = log
   }
 

@@ -1,8 +1,7 @@
 import Media
+import RoomServer
 import Signalling
 import Testing
-
-@testable import chatbot
 
 @Suite("Publishers of WHIP in a room")
 struct RoomPublisherIDsTests {

@@ -1,0 +1,107 @@
+import BotPeer
+import Logging
+import Media
+import Room
+import Signalling
+import Synchronization
+
+/// A participant of a room that this server adds: for a publisher of WHIP, or to listen for players of WHEP.
+final class RoomMember: Sendable {
+  /// What happens in the room.
+  struct Handlers: Sendable {
+    /// The room was joined, and these were in it. Called before any of them is connected; again after a reconnection.
+    var joined: @Sendable ([ParticipantID]) -> Void = { _ in }
+    var connected: @Sendable (Peer, ParticipantID) -> Void = { _, _ in }
+    var ended: @Sendable (ParticipantID) -> Void = { _ in }
+    var keyframeRequested: @Sendable () -> Void = {}
+    var frame: @Sendable (EncodedFrame, ParticipantID) -> Void = { _, _ in }
+  }
+
+  private let session: RoomSession
+  private let task: Task<Void, Never>
+
+  var peer: Peer { session.peer }
+
+  /// Joins a room.
+  static func join(
+    _ room: String, sending streams: [Set<MediaKind>], access: RoomAccess, log: Logger, _ handlers: Handlers
+  ) async throws -> RoomMember {
+    let sending = streams.first ?? []
+    let client = try access.client(room: room, log: log)
+    var configuration = access.peerConfiguration()
+    configuration.sending = sending
+    configuration.furtherStreams = Array(streams.dropFirst())
+    configuration.receiving = sending.isEmpty ? Set(MediaKind.allCases) : []
+    configuration.mediaSinks = [FrameSink(receive: handlers.frame)]
+    let publisher = sending.isEmpty ? nil : OwnPublisher(access.publishers)
+    var policy = RoomPolicy()
+    // A room that is full may not be so later.
+    policy.endsIfNotAdmitted = false
+    policy.filter = { event in
+      guard let publisher else { return event }
+      if case .joined(let id, _) = event { publisher.replaceID(by: id) }
+      return access.publishers.removed(from: event)
+    }
+    let peer = try await Peer.start(configuration, on: access.loop, log: log)
+    let session = RoomSession(client: client, peer: peer, policy: policy)
+    do {
+      try await session.join()
+    } catch {
+      await peer.close(reason: "The room was not joined.")
+      throw error
+    }
+    return RoomMember(session, handlers, publisher: publisher)
+  }
+
+  private init(_ session: RoomSession, _ handlers: Handlers, publisher: OwnPublisher?) {
+    self.session = session
+    task = Task {
+      await session.run { event in
+        switch event {
+        case .signalling(.joined(_, let others)): handlers.joined(others.map(\.id))
+        case .connection(let event):
+          switch event.event {
+          case .stateChanged(.connected): handlers.connected(session.peer, event.participant)
+          case .keyframeRequested: handlers.keyframeRequested()
+          case .ended: handlers.ended(event.participant)
+          default: break
+          }
+        case .signalling, .problem, .ended: break
+        }
+      }
+      publisher?.replaceID(by: nil)
+    }
+  }
+
+  func leave() async {
+    await session.leave(because: "The session has ended.")
+    await task.value
+  }
+}
+
+/// The id of one of the participants that send what clients publish.
+private final class OwnPublisher: Sendable {
+  private let publishers: RoomPublisherIDs
+  private let id = Mutex<ParticipantID?>(nil)
+
+  init(_ publishers: RoomPublisherIDs) {
+    self.publishers = publishers
+  }
+
+  /// Registers another id for this participant; nil when it has left.
+  func replaceID(by new: ParticipantID?) {
+    id.withLock { id in
+      publishers.replace(id, by: new)
+      id = new
+    }
+  }
+}
+
+/// Passes on the frames of all participants.
+private struct FrameSink: MediaSink {
+  let receive: @Sendable (EncodedFrame, ParticipantID) -> Void
+
+  func receive(_ event: MediaEvent, of participant: ParticipantID, now: ContinuousClock.Instant) {
+    if case .frame(let frame) = event { receive(frame, participant) }
+  }
+}
