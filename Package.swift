@@ -158,6 +158,7 @@ let package = Package(
     module(
       "RoomServer",
       ["BotPeer", "HTTPTransport", "Media", "Room", "Signalling", "SkyRTC", "WHIP", byteBuffer, sockets, http, logging]),
+    module("RoomMessages", ["BotPeer", "DataMessages", "Media", "Recorder", byteBuffer, logging]),
     module("Recorder", ["Bitstream", "Media", "Codecs", "CFiles", "COgg", byteBuffer, sockets, logging]),
     module("FileSource", ["Bitstream", "Media", "CWebM", "COgg", byteBuffer, logging]),
     module("Inspection", ["JSON", "Media", "Recorder", "FileSource", "CallCheck", "CallReport", byteBuffer]),
@@ -168,9 +169,9 @@ let package = Package(
       name: "chatbot",
       dependencies: [
         "Bitstream", "BotPeer", "Recorder", "Inspection", "LiveSource", "CallCheck", "CallReport", "Room", "Load",
-        "RoomServer", "Signalling", "SignallingAdapters", "SkyRTC", "SocketIO", "Firestore", "WHIP", "Janus",
-        "HTTPTransport", "DataMessages", "Codecs", "Media", "NetworkEmulation", "FaultInjection", byteBuffer, sockets,
-        logging, arguments,
+        "RoomMessages", "RoomServer", "Signalling", "SignallingAdapters", "SkyRTC", "SocketIO", "Firestore", "WHIP",
+        "Janus", "HTTPTransport", "DataMessages", "Codecs", "Media", "NetworkEmulation", "FaultInjection", byteBuffer,
+        sockets, logging, arguments,
       ],
       swiftSettings: rules),
 
@@ -251,6 +252,9 @@ let package = Package(
     tests(
       of: "Load",
       ["BotPeer", "CallCheck", "Media", "Signalling", byteBuffer, sockets, logging]),
+    tests(
+      of: "RoomMessages",
+      ["BotPeer", "DataMessages", "Media", "PeerEngine", "Recorder", "SCTP", byteBuffer, sockets, logging]),
     tests(of: "RoomServer", ["BotPeer", "Media", "Signalling", "SkyRTC", "WHIP", byteBuffer, sockets]),
     tests(of: "FaultInjection", ["PeerEngineTestSupport", "PeerEngine", "Media", "Signalling", "RTP", byteBuffer]),
     tests(
@@ -272,9 +276,9 @@ let package = Package(
       of: "chatbot",
       [
         "Media", "BotPeer", "CallCheck", "CallReport", "Codecs", "FaultInjection", "Inspection",
-        "InspectionTestSupport", "ICE", "LiveSource",
-        "Load", "NetworkEmulation", "Pattern", "PeerEngine", "RTP", "Recorder", "Room", "SCTP", "SDP",
-        "DataMessages", "Signalling", "SignallingAdapters", "SkyRTC", byteBuffer, arguments, logging,
+        "InspectionTestSupport", "ICE", "LiveSource", "Load", "NetworkEmulation", "Pattern", "PeerEngine", "RTP",
+        "Recorder", "Room", "RoomMessages", "SCTP", "SDP", "DataMessages", "Signalling", "SignallingAdapters", "SkyRTC",
+        byteBuffer, arguments, logging,
       ]),
     .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"], swiftSettings: testRules),
     .testTarget(

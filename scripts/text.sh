@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-modules=(Signalling SkyRTC SocketIO Firestore Janus WHIP HTTPTransport DataMessages SCTP ICE RTP SDP PeerEngine)
+modules=(Signalling SkyRTC SocketIO Firestore Janus WHIP HTTPTransport DataMessages RoomMessages SCTP ICE RTP SDP PeerEngine)
 sources=()
 for module in "${modules[@]}"; do sources+=("Sources/$module"); done
 failed=0
@@ -59,6 +59,7 @@ Sources/WHIP/Server/(TokenList|WHIPServer.Responses|WHIPPath).swift
 Sources/WHIP/(Formats/BearerToken|Formats/WebLink|Client/WHIPSession.Responses).swift
 Sources/HTTPTransport/(WebSocket/WebSocketAssembler|HTTP/HTTPMessages).swift
 Sources/DataMessages/(Files/SHA256Hash|Files/FileSender|Messages/JSONText).swift
+Sources/RoomMessages/Files/ReceivedFileFolder.swift
 Sources/SCTP/(Packets/ErrorCause|DataChannels/DataChannelMessage|DataChannels/DataChannelControlMessage).swift
 Sources/ICE/STUN/(STUNMessage.Attributes|STUNMessage).swift
 Sources/ICE/(MDNS/DNSReader|Gathering/ICEServerURL|Values/IPAddress.Text|TURN/TURNCredentials).swift

@@ -2,6 +2,7 @@ import BotPeer
 import Logging
 import Media
 import Recorder
+import RoomMessages
 
 /// Recording of a call.
 extension Call {
@@ -25,7 +26,12 @@ extension Call {
     recorder: RecorderGroup?, participantRegistry: ParticipantRegistry
   ) throws(CallFailure) -> ChatRecorder? {
     guard let recorder, let folder = plan.record else { return nil }
-    return try ChatRecorder(folder, recorder: recorder, ownID: { participantRegistry.ownID?.text ?? "" }, log: log)
+    do {
+      return try ChatRecorder(
+        folder, recorder: recorder, ownID: { participantRegistry.ownID?.text ?? "" }, on: MediaThread.loop, log: log)
+    } catch {
+      throw CallFailure(error)
+    }
   }
 
   /// Logs which recordings an earlier run left unfinished, and how to repair them.

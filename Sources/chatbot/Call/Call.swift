@@ -8,6 +8,7 @@ import NIOPosix
 import NetworkEmulation
 import Recorder
 import Room
+import RoomMessages
 import Signalling
 import SkyRTC
 
@@ -83,13 +84,7 @@ struct Call {
     let participantRegistry = ParticipantRegistry()
     let loopback = plan.loopback ? Loopback(delay: plan.delay) : nil
     let chat = try openChat(recorder: recorder, participantRegistry: participantRegistry)
-    let messages = try RoomMessages(
-      plan.messages, loopbackDelay: plan.loopback ? plan.delay : nil, recordings: plan.record, chat: chat, log: log,
-      noted: { [observer] message in
-        let sender = message.isOurs ? participantRegistry.ownID?.text ?? "" : message.user.text
-        observer?.exchanged(message, from: sender, at: .now)
-      },
-      name: { participantRegistry.announcement(of: $0)?.name })
+    let messages = try openMessages(chat: chat, participantRegistry: participantRegistry)
     let peer = try await startPeer(
       source: source, participantRegistry: participantRegistry,
       mediaSinks: mediaSinks(recorder: recorder, loopback: loopback),
@@ -114,7 +109,7 @@ struct Call {
     let ending = await untilEnd(parts, interruption: interruption)
     observer?.leaving(at: .now, because: ending)
     log.info("leaving", metadata: ["reason": "\(ending)"])
-    await messages.finish(within: plan.messages == MessagePlan() ? .zero : .seconds(2))
+    await messages.finish(within: plan.messages == MessagePlan() && plan.sayFile == nil ? .zero : .seconds(2))
     await peer.close(reason: "The bot left the room.")
     await session
     await recorder?.finish(now: .now)

@@ -4,6 +4,7 @@ import FaultInjection
 import LiveSource
 import NetworkEmulation
 import Recorder
+import RoomMessages
 import SignallingAdapters
 
 /// The options of a call: the room, the input, the loopback, the recording and the network.
@@ -101,6 +102,7 @@ struct CallOptions: ParsableArguments {
     plan.queueMemory = queueMemory.map { Int($0.size.bytes) }
     plan.duration = duration?.duration
     plan.messages = messages.plan
+    plan.sayFile = messages.sayFile
     return plan
   }
 
@@ -170,6 +172,8 @@ struct CallPlan: Sendable {
   var fault: Fault?
   /// What the call says, offers and accepts on data channels.
   var messages = MessagePlan()
+  /// A file with further texts to say, one a line.
+  var sayFile: String?
   /// Whether the call is checked.
   var isCheck = false
 

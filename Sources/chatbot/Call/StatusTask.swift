@@ -1,6 +1,7 @@
 import BotPeer
 import Media
 import Room
+import RoomMessages
 
 /// Shows the state of each user's call once a second.
 struct StatusTask {

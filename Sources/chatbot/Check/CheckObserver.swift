@@ -4,6 +4,7 @@ import FaultInjection
 import Load
 import Logging
 import Media
+import RoomMessages
 import Signalling
 import SkyRTC
 import Synchronization

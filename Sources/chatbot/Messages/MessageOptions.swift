@@ -1,5 +1,7 @@
 import ArgumentParser
 import DataMessages
+import FoundationEssentials
+import RoomMessages
 
 /// The options of chat and files, which data channels carry.
 struct MessageOptions: ParsableArguments {
@@ -41,23 +43,28 @@ struct MessageOptions: ParsableArguments {
     if receiveFiles?.isEmpty == true { throw ValidationError("--receive-files needs the name of a folder.") }
   }
 
+  /// What the call is to do, without the lines of ``sayFile``.
   var plan: MessagePlan {
-    MessagePlan(
-      texts: say, textFile: sayFile, sentFiles: sendFile, receivedFiles: receiveFiles,
-      maximumFileBytes: Int64(maxFileSize.bytes))
+    var plan = MessagePlan()
+    plan.texts = say
+    plan.sentFiles = sendFile
+    plan.receivedFiles = receiveFiles
+    plan.maximumFileBytes = Int64(maxFileSize.bytes)
+    return plan
   }
-}
 
-/// What a call says, offers and accepts.
-struct MessagePlan: Sendable, Hashable {
-  var texts: [String] = []
-  /// A file with further texts, one a line.
-  var textFile: String?
-  /// The paths of the files to offer.
-  var sentFiles: [String] = []
-  /// The folder for the files of users; nil to refuse them.
-  var receivedFiles: String?
-  var maximumFileBytes: Int64 = 100_000_000
+  /// Returns the lines of a file; none without one.
+  static func texts(in path: String?) throws(CallFailure) -> [String] {
+    guard let path else { return [] }
+    let bytes: Data
+    do {
+      bytes = try BoundedFile.read(path, longest: 1 << 20)
+    } catch {
+      throw CallFailure(.fileNotPlayable, error.sentence)
+    }
+    return String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).prefix(maximumTexts)
+      .map(String.init)
+  }
 }
 
 /// A size in bytes on the command line.

@@ -4,6 +4,7 @@ import InspectionTestSupport
 import LiveSource
 import Logging
 import Media
+import RoomMessages
 import Signalling
 import Synchronization
 import Testing

@@ -10,11 +10,11 @@ import NIOCore
 actor UserMessages {
   nonisolated let participant: ParticipantID
   private let plan: MessagePlan
-  private let texts: [String]
   private let folder: ReceivedFileFolder?
   private let chat: ChatRecorder?
   private let noted: @Sendable (ExchangedMessage) -> Void
   private let loopbackDelay: Duration?
+  private let loop: any EventLoop
   private let log: Logger
   private let name: String?
   private let openChannel: @Sendable (DataChannelConfiguration) -> DataChannel
@@ -40,19 +40,19 @@ actor UserMessages {
   private var fileReports = ChatRate()
 
   init(
-    _ participant: ParticipantID, plan: MessagePlan, texts: [String], folder: ReceivedFileFolder?, chat: ChatRecorder?,
-    allowances: MessageAllowances, noted: @escaping @Sendable (ExchangedMessage) -> Void, loopbackDelay: Duration?,
-    log: Logger, name: String?,
+    _ participant: ParticipantID, plan: MessagePlan, folder: ReceivedFileFolder?, chat: ChatRecorder?,
+    allowances: CallAllowances, noted: @escaping @Sendable (ExchangedMessage) -> Void, loopbackDelay: Duration?,
+    loop: any EventLoop, log: Logger, name: String?,
     openChannel: @escaping @Sendable (DataChannelConfiguration) -> DataChannel
   ) {
     self.participant = participant
     self.plan = plan
-    self.texts = texts
     self.folder = folder
     self.chat = chat
     allowance = UserAllowance(of: allowances)
     self.noted = noted
     self.loopbackDelay = loopbackDelay
+    self.loop = loop
     self.log = log
     self.name = name
     self.openChannel = openChannel
@@ -89,7 +89,7 @@ actor UserMessages {
   private func loopBack(_ channel: DataChannel, after delay: Duration) async {
     for await message in channel.messages {
       if case .text(let text) = message, case .chat(let text)? = try? DataMessage(parsing: text) { await heard(text) }
-      if delay > .zero { try? await MediaThread.loop.sleep(for: delay) }
+      if delay > .zero { try? await loop.sleep(for: delay) }
       await sendBack(message, on: channel)
     }
   }
@@ -116,7 +116,7 @@ actor UserMessages {
     if !hasBegun, !isApp || channel.isOpenedByParticipant {
       hasBegun = true
       transfers.configuration.maximumMessageBytes = channel.maximumMessageBytes ?? 65_536
-      for text in texts { await say(text, on: channel, isApp: isApp) }
+      for text in plan.texts { await say(text, on: channel, isApp: isApp) }
       if !isApp { for path in plan.sentFiles { offer(path) } }
       await carryOut()
     }
@@ -164,7 +164,7 @@ actor UserMessages {
   private func heard(_ whole: UntrustedText) async {
     guard chatRate.admits(now: .now) else { return }
     let text = ChatEntry.shortened(whole)
-    guard allowance.takeChat(ChatEntry.cost(of: text, sender: participant.text, name: name)) else {
+    guard allowance.takeChat(ChatEntry.cost(of: text, sender: participant.text, name: name), now: .now) else {
       if !hasReportedChat {
         log.warning(
           "The user has sent \(allowance.chatBytes) bytes of chat; further messages are not recorded.",
@@ -295,7 +295,7 @@ actor UserMessages {
   private func create(_ id: FileTransferID, _ name: FileName, _ offer: FileOffer) async {
     do {
       guard let folder else { return transfers.fileFailed(id, reason: "There is no folder.", now: .now) }
-      guard allowance.takeFile(offer.size) else {
+      guard allowance.takeFile(offer.size, now: .now) else {
         return transfers.fileFailed(id, reason: "The files of this user or this call reach their limit.", now: .now)
       }
       received[id] = try await folder.create(name, size: offer.size)
@@ -337,7 +337,7 @@ actor UserMessages {
     guard let deadline = transfers.deadline else { return timer = nil }
     timer = Task {
       let pause = deadline - MonotonicInstant.now
-      if pause > .zero { try? await MediaThread.loop.sleep(for: pause) }
+      if pause > .zero { try? await loop.sleep(for: pause) }
       if Task.isCancelled { return }
       transfers.advance(now: .now, mainBufferedAmount: main?.bufferedAmount ?? 0)
       await carryOut()

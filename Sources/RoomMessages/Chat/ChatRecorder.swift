@@ -1,9 +1,10 @@
 import DataMessages
 import FoundationEssentials
 import Glibc
-import Logging
+package import Logging
 import Media
-import Recorder
+package import NIOCore
+package import Recorder
 
 /// Writes the chat of a room beside each recording of a user: `USER.chat.jsonl`, and `USER.vtt` with the same messages as
 /// subtitles. Their times are those of the recording.
@@ -12,7 +13,7 @@ import Recorder
 /// time 0.
 ///
 /// Limits: the newest 4,096 messages and 4 MiB wait, for 60 s; the two files of a recording have 32 MiB together.
-actor ChatRecorder {
+package actor ChatRecorder {
   /// How many of the newest messages wait, and their bytes.
   static let maximumMessages = 4_096
   static let maximumWaitingBytes = 4 << 20
@@ -51,6 +52,7 @@ actor ChatRecorder {
   private let folder: Int32
   private let recorder: RecorderGroup
   private let ownID: @Sendable () -> String
+  private let loop: any EventLoop
   private let log: Logger
   private var messages: [Message] = []
   /// The bytes of the messages that wait.
@@ -63,15 +65,21 @@ actor ChatRecorder {
   private var closed: [String] = []
   private static let maximumClosed = 64
 
-  init(
-    _ path: String, recorder: RecorderGroup, ownID: @escaping @Sendable () -> String, log: Logger
-  ) throws(CallFailure) {
+  /// - Parameters:
+  ///   - path: the folder of the recordings.
+  ///   - ownID: returns our id in the room.
+  ///   - loop: its clock says when to write.
+  package init(
+    _ path: String, recorder: RecorderGroup, ownID: @escaping @Sendable () -> String, on loop: any EventLoop,
+    log: Logger
+  ) throws(FileTransferError) {
     self.path = path
     self.recorder = recorder
     self.ownID = ownID
+    self.loop = loop
     self.log = log
     folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    if folder < 0 { throw CallFailure(.disk, FileTransferError("opened", path).description) }
+    if folder < 0 { throw FileTransferError("opened", path) }
   }
 
   deinit { close(folder) }
@@ -107,10 +115,10 @@ actor ChatRecorder {
   }
 
   /// Writes messages until the task is cancelled.
-  func run() async {
+  package func run() async {
     while !Task.isCancelled {
       writeToGrowing()
-      try? await MediaThread.loop.sleep(for: Self.interval)
+      try? await loop.sleep(for: Self.interval)
     }
   }
 
@@ -124,7 +132,7 @@ actor ChatRecorder {
   }
 
   /// Writes what is left for a recording that is closed.
-  func finish(_ summary: RecordingSummary) {
+  package func finish(_ summary: RecordingSummary) {
     let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
     if let start = try? Date(summary.manifest.start, strategy: style) {
       write(beside: summary.base, of: summary.participant, start: start.timeIntervalSince1970)

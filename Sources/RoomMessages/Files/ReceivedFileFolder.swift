@@ -2,93 +2,6 @@ import DataMessages
 import FoundationEssentials
 import Glibc
 import Media
-import NIOCore
-import Synchronization
-
-/// An error of a file that is sent or received; one sentence.
-struct FileTransferError: Error, CustomStringConvertible {
-  let description: String
-
-  init(_ what: String, _ path: String, errno number: Int32 = errno) {
-    description = "\(path.printable()) cannot be \(what): \(String(cString: strerror(number)))."
-  }
-
-  init(_ sentence: String) { description = sentence }
-}
-
-/// A file that is offered to a user. It is open while it is sent.
-final class SentFile: Sendable {
-  let name: String
-  let size: Int64
-  private let path: String
-  private let descriptor: Int32
-
-  init(_ path: String) throws(CallFailure) {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
-    var status = stat()
-    guard descriptor >= 0, fstat(descriptor, &status) == 0 else {
-      let error = FileTransferError("read", path)
-      if descriptor >= 0 { close(descriptor) }
-      throw CallFailure(.fileNotPlayable, error.description)
-    }
-    guard status.st_mode & S_IFMT == S_IFREG else {
-      close(descriptor)
-      throw CallFailure(.fileNotPlayable, "\(path.printable()) is not a file, so it cannot be sent.")
-    }
-    self.path = path
-    self.descriptor = descriptor
-    name = path.split(separator: "/").last.map(String.init) ?? path
-    size = Int64(status.st_size)
-  }
-
-  deinit { close(descriptor) }
-
-  /// Returns at most this many bytes from an offset; none at the end.
-  func read(at offset: Int64, upTo count: Int) throws(FileTransferError) -> ByteBuffer {
-    var buffer = ByteBuffer()
-    let result = buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: count) { bytes in
-      max(0, pread(descriptor, bytes.baseAddress, min(count, bytes.count), off_t(offset)))
-    }
-    if result == 0, offset < size, errno != 0 { throw FileTransferError("read", path) }
-    return buffer
-  }
-}
-
-/// A file that is being received: `NAME.part` until it is complete.
-final class ReceivedFile: Sendable {
-  /// The name without `.part`.
-  let name: String
-  /// The announced size in bytes.
-  let size: Int64
-  fileprivate let wanted: FileName
-  fileprivate let part: String
-  private let descriptor: Int32
-  private let count = Mutex<Int64>(0)
-
-  /// The number of bytes that were written.
-  var written: Int64 { count.withLock(\.self) }
-
-  fileprivate init(name: FileName, size: Int64, wanted: FileName, part: String, descriptor: Int32) {
-    self.name = name.description
-    self.size = size
-    self.wanted = wanted
-    self.part = part
-    self.descriptor = descriptor
-  }
-
-  deinit { close(descriptor) }
-
-  func write(_ bytes: ByteBuffer) throws(FileTransferError) {
-    var rest = bytes.readableBytesView[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { throw FileTransferError("written", part) }
-      self.count.withLock { $0 += Int64(count) }
-      rest = rest.dropFirst(count)
-    }
-  }
-}
 
 /// The folder of received files. Files are created exclusively, so none is overwritten, and links are not followed.
 ///
@@ -109,24 +22,25 @@ actor ReceivedFileFolder {
   ///
   /// - Parameter recordings: the folder of the recordings, which must be another one: the names of users' files must not meet
   ///   those of recordings.
-  init(_ path: String, recordings: String? = nil) throws(CallFailure) {
+  init(_ path: String, recordings: String? = nil) throws(FileTransferError) {
     self.path = path
     if mkdir(path, 0o700) != 0, errno != EEXIST {
-      throw CallFailure(.disk, FileTransferError("created", path).description)
+      throw FileTransferError("created", path)
     }
     let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    if folder < 0 { throw CallFailure(.disk, FileTransferError("opened", path).description) }
+    if folder < 0 { throw FileTransferError("opened", path) }
     self.folder = folder
     if let recordings, Self.isSame(folder, recordings) {
       close(folder)
-      throw CallFailure(
-        .usage, "The files of users and the recordings need folders of their own, but both are \(path.printable()).")
+      throw FileTransferError(
+        "The files of users and the recordings need folders of their own, but both are \(path.printable()).",
+        .sharedFolder)
     }
     do {
       (logName, log) = try Self.createLog(in: folder, path: path)
     } catch {
       close(folder)
-      throw CallFailure(.disk, error.description)
+      throw error
     }
   }
 
@@ -213,24 +127,5 @@ actor ReceivedFileFolder {
     let line = String(decoding: json, as: UTF8.self).escapingInvisibleInJSON + "\n"
     isLogEmpty = false
     try AppendedText.append(Data(line.utf8), to: log, "\(path)/\(logName)")
-  }
-}
-
-/// Appends whole lines to files, so that a crash leaves only whole ones.
-enum AppendedText {
-  /// Appends in one write; creates the file if it is missing.
-  static func append(
-    _ bytes: Data, to name: String, in folder: Int32, path: String, flags: Int32 = 0
-  ) throws(FileTransferError) {
-    let descriptor = openat(
-      folder, name, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC | flags, 0o600)
-    guard descriptor >= 0 else { throw FileTransferError("opened", "\(path)/\(name)") }
-    defer { close(descriptor) }
-    try append(bytes, to: descriptor, "\(path)/\(name)")
-  }
-
-  static func append(_ bytes: Data, to descriptor: Int32, _ path: String) throws(FileTransferError) {
-    let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-    guard count == bytes.count else { throw FileTransferError("written", path) }
   }
 }

@@ -4,7 +4,7 @@ import Media
 import NIOCore
 import Testing
 
-@testable import chatbot
+@testable import RoomMessages
 
 @Suite("The folder of received files")
 struct ReceivedFilesTests {
@@ -75,7 +75,7 @@ struct ReceivedFilesTests {
         _ = try ReceivedFileFolder(path, recordings: scratch.path)
         Issue.record("\(path) was accepted.")
       } catch {
-        #expect(error.code == .usage && error.sentence.contains("folders of their own"))
+        #expect(error.cause == .sharedFolder && error.description.contains("folders of their own"))
       }
     }
     _ = try ReceivedFileFolder(scratch.path + "/in", recordings: scratch.path)

@@ -1,13 +1,15 @@
+import DataMessages
 import Logging
 import Media
 import NIOCore
+import NIOPosix
 import SCTP
 import Synchronization
 import Testing
 
 @testable import BotPeer
 @testable import PeerEngine
-@testable import chatbot
+@testable import RoomMessages
 
 @Suite("Messages that are looped back")
 struct LoopbackMessagesTests {
@@ -40,8 +42,9 @@ struct LoopbackMessagesTests {
       .init(send: { message, _ in sent.withLock { $0.append(message.byteCount) } }, close: { _ in }, resume: { _ in }))
     let log = Log()
     let user = UserMessages(
-      ParticipantID("anna"), plan: MessagePlan(), texts: [], folder: nil, chat: nil,
-      allowances: MessageAllowances(maximumFileBytes: 1 << 20), noted: { _ in }, loopbackDelay: .zero, log: log.logger,
+      ParticipantID("anna"), plan: MessagePlan(), folder: nil, chat: nil,
+      allowances: CallAllowances(maximumFileBytes: 1 << 20), noted: { _ in }, loopbackDelay: .zero,
+      loop: MultiThreadedEventLoopGroup.singleton.any(), log: log.logger,
       name: nil, openChannel: { _ in channel })
     for size in [1_001, 1_000, 5_000, 1] { _ = channel.messages.append(.binary(ByteBuffer(repeating: 7, count: size))) }
     channel.messages.finish(discarding: false)
