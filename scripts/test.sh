@@ -151,13 +151,13 @@ unit_tests() {
     return
   fi
   step "Tests without browsers"
-  # Two processes of about the same duration, each with one test at a time, one for fuzzing, and two for the adapters of
-  # signalling systems, whose tests mostly wait for their servers.
-  local first='^(BotPeer|CallCheck|CallReport|Codecs|FaultInjection|FileSource|NetworkEmulation|Pattern|PeerEngine|SDP)Tests[.]'
-  local adapters='^(SocketIO|WHIP)Tests[.]'
-  local others='^(Firestore|Janus)Tests[.]'
-  printf '%s\n' "--filter '$adapters'" "--filter '$others'" "--filter '$first' --skip RealTime" \
-    "--skip '$first|$adapters|$others|^(EndToEnd|Fuzz)Tests|RealTime'" "--filter ^FuzzTests" >"$logs/processes"
+  # Five processes of about the same duration, each with one test at a time. The tests of Firestore and Janus mostly wait for
+  # their servers; one process is for fuzzing.
+  local engine='^(BotPeer|CallCheck|CallReport|Codecs|FaultInjection|FileSource|NetworkEmulation|Pattern|PeerEngine|SDP)Tests[.]'
+  local files='^(Recorder|SocketIO|WHIP)Tests[.]'
+  local servers='^(Firestore|Janus)Tests[.]'
+  printf '%s\n' "--filter '$files'" "--filter '$servers'" "--filter '$engine' --skip RealTime" \
+    "--skip '$engine|$files|$servers|^(EndToEnd|Fuzz)Tests|RealTime'" "--filter ^FuzzTests" >"$logs/processes"
   tests 20 xargs --arg-file="$logs/processes" --max-lines=1 --max-procs=5 "${runner[@]}" --no-parallel
 }
 
