@@ -1,6 +1,7 @@
 import BotPeer
 import CallCheck
 import CallReport
+import FaultInjection
 import Inspection
 import LiveSource
 import Load

@@ -1,7 +1,6 @@
 public import ArgumentParser
-public import BotPeer
 import CallCheck
-import FaultInjection
+public import FaultInjection
 import LiveSource
 import Media
 import NetworkEmulation
