@@ -115,6 +115,7 @@ let package = Package(
 
     // The edge: sockets, files, codecs.
     module("LocalInterfaces", []),
+    module("TLS", ["Media", "COpenSSL", byteBuffer, tlsEvents]),
     module(
       "HTTPTransport", ["LocalInterfaces", "Media", "Signalling", byteBuffer, sockets, http, webSocket, tls, tlsEvents]),
     module("SignallingAdapters", ["Media", "Signalling", "HTTPTransport", logging]),
@@ -222,6 +223,7 @@ let package = Package(
     tests(of: "SCTP", ["Bitstream", "CChecksums", "Media", byteBuffer]),
     tests(of: "DataMessages", ["Media", byteBuffer]),
     tests(of: "Signalling", ["Media"]),
+    tests(of: "TLS", ["COpenSSL", byteBuffer, embedded, tlsEvents]),
     tests(
       of: "HTTPTransport",
       [

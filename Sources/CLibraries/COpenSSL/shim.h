@@ -7,10 +7,12 @@
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
+#include <openssl/pem.h>
 #include <openssl/rand.h>
 #include <openssl/srtp.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
+#include <openssl/x509v3.h>
 
 static inline int chatbot_SSL_CTX_set_min_proto_version(SSL_CTX *context, int version) {
   return SSL_CTX_set_min_proto_version(context, version) == 1;
@@ -33,5 +35,20 @@ static inline long chatbot_DTLSv1_handle_timeout(SSL *ssl) { return DTLSv1_handl
 static inline EVP_PKEY *chatbot_EVP_EC_gen_P256(void) { return EVP_EC_gen("P-256"); }
 
 static inline void chatbot_BIO_set_mem_eof_return(BIO *bio, int value) { BIO_set_mem_eof_return(bio, value); }
+
+static inline int chatbot_SSL_set_tlsext_host_name(SSL *ssl, const char *name) {
+  return SSL_set_tlsext_host_name(ssl, name) == 1;
+}
+
+// TLS without renegotiation and compression; a write may be continued with a copy of its bytes, and may be partial.
+static inline void chatbot_SSL_CTX_set_stream_options(SSL_CTX *context) {
+  SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+  SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+}
+
+// Whether an error says that a PEM file contains nothing more.
+static inline int chatbot_ERR_is_end_of_PEM(unsigned long error) {
+  return ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE;
+}
 
 #endif

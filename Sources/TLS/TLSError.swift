@@ -1,0 +1,65 @@
+internal import COpenSSL
+
+/// Why a TLS connection could not be set up or had to end.
+package enum TLSError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// OpenSSL rejects our settings or has no memory.
+  case notSetUp(String)
+  /// The file with the certificates to trust cannot be read, or contains none.
+  case noTrustedCertificates(file: String, reason: String)
+  /// The file with our own certificate cannot be used.
+  case unusableCertificate(file: String, reason: String)
+  /// The file with our own private key cannot be used, or is for another certificate.
+  case unusableKey(file: String, reason: String)
+  /// We do not accept the certificate of the peer.
+  case certificateRejected(TLSCertificateRejection)
+  /// The peers do not agree, or one of them did not follow the protocol.
+  case handshakeFailed(String)
+  /// The peer closed the connection before the handshake was complete.
+  case endedDuringHandshake
+  /// The connection ended without a `close_notify`, so that data may be missing (RFC 8446, 6.1).
+  case truncated
+  /// After the handshake a record was not valid, or the peer sent a fatal alert.
+  case aborted(String)
+
+  package var description: String {
+    switch self {
+    case .notSetUp: "TLS cannot be used: \(reason)."
+    case .noTrustedCertificates(let file, _): "The certificates in \(file) cannot be read: \(reason)."
+    case .unusableCertificate(let file, _): "The TLS certificate in \(file) cannot be used: \(reason)."
+    case .unusableKey(let file, _): "The TLS key in \(file) cannot be used: \(reason)."
+    case .certificateRejected, .handshakeFailed, .endedDuringHandshake: "The TLS handshake failed: \(reason)."
+    case .truncated: "The TLS connection was cut off: \(reason)."
+    case .aborted: "The TLS connection failed: \(reason)."
+    }
+  }
+
+  /// The reason alone, as a clause.
+  package var reason: String {
+    switch self {
+    case .notSetUp(let reason), .handshakeFailed(let reason), .aborted(let reason): reason
+    case .noTrustedCertificates(_, let reason), .unusableCertificate(_, let reason), .unusableKey(_, let reason): reason
+    case .certificateRejected(let rejection): rejection.description
+    case .endedDuringHandshake: "the peer closed the connection before the handshake was complete"
+    case .truncated: "the peer ended it without a close_notify"
+    }
+  }
+
+  /// Returns the newest reason in this thread's OpenSSL error queue and empties the queue. A reason that says something is preferred
+  /// to one that only names a part of OpenSSL.
+  static func takeOpenSSLReason() -> String {
+    var chosen: UInt = 0
+    while true {
+      let code = ERR_get_error()
+      if code == 0 { break }
+      if chosen == 0 || ERR_COMMON_ERROR(code) == 0 || ERR_COMMON_ERROR(chosen) != 0 { chosen = code }
+    }
+    guard chosen != 0, let text = ERR_reason_error_string(chosen) else { return "OpenSSL gives no reason" }
+    let reason = String(cString: text)
+    return switch reason {
+    // What OpenSSL says of bytes that are no record.
+    case "wrong version number", "http request", "https proxy request", "packet length too long", "unexpected message":
+      "what arrived is not TLS (\(reason))"
+    default: reason
+    }
+  }
+}
