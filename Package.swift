@@ -20,7 +20,6 @@ let byteBuffer: Target.Dependency = .product(name: "NIOCore", package: "swift-ni
 let sockets: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
 let http: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
 let webSocket: Target.Dependency = .product(name: "NIOWebSocket", package: "swift-nio")
-let tls: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
 let tlsEvents: Target.Dependency = .product(name: "NIOTLS", package: "swift-nio")
 let embedded: Target.Dependency = .product(name: "NIOEmbedded", package: "swift-nio")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
@@ -72,7 +71,6 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
@@ -117,13 +115,15 @@ let package = Package(
     module("LocalInterfaces", []),
     module("TLS", ["Media", "COpenSSL", byteBuffer, tlsEvents]),
     module(
-      "HTTPTransport", ["LocalInterfaces", "Media", "Signalling", byteBuffer, sockets, http, webSocket, tls, tlsEvents]),
+      "HTTPTransport",
+      ["LocalInterfaces", "Media", "Signalling", "TLS", byteBuffer, sockets, http, webSocket, tlsEvents]),
     module("SignallingAdapters", ["Media", "Signalling", "HTTPTransport", logging]),
     module(
       "SkyRTC",
       [
-        "JSON", "Media", "Signalling", "SignallingAdapters", "HTTPTransport", "COpenSSL", byteBuffer, sockets, http,
-        webSocket, tls, logging,
+        "JSON", "Media", "Signalling", "SignallingAdapters", "HTTPTransport", "TLS", "COpenSSL", byteBuffer, sockets,
+        http,
+        webSocket, logging,
       ],
       resources: [.embedInCode("Page")]),
     module(
@@ -151,8 +151,8 @@ let package = Package(
     module(
       "BotPeer",
       [
-        "PeerEngine", "LocalInterfaces", "Media", "Signalling", "RTP", "ICE", "SCTP", "CDatagrams", "COpenSSL",
-        byteBuffer, sockets, tls, tlsEvents, logging,
+        "PeerEngine", "LocalInterfaces", "Media", "Signalling", "RTP", "ICE", "SCTP", "TLS", "CDatagrams", "COpenSSL",
+        byteBuffer, sockets, tlsEvents, logging,
       ]),
     module("Room", ["BotPeer", "Media", "Signalling"]),
     module("Load", ["BotPeer", "Room", "CallCheck", "Media", "Signalling", byteBuffer, logging]),
@@ -227,12 +227,11 @@ let package = Package(
     tests(
       of: "HTTPTransport",
       [
-        "LocalInterfaces", "Media", "SkyRTC", "Signalling", byteBuffer, sockets, http, webSocket, tls, tlsEvents,
-        logging,
+        "LocalInterfaces", "Media", "SkyRTC", "Signalling", byteBuffer, sockets, http, webSocket, tlsEvents, logging,
       ]),
     tests(
       of: "SkyRTC",
-      ["Media", "Signalling", "HTTPTransport", byteBuffer, sockets, http, webSocket, tls, tlsEvents, logging],
+      ["Media", "Signalling", "HTTPTransport", "TLS", byteBuffer, sockets, http, webSocket, tlsEvents, logging],
       resources: [.copy("Fixtures")]),
     tests(of: "Firestore", ["Media", "Signalling", "HTTPTransport", byteBuffer, sockets, http, logging]),
     tests(

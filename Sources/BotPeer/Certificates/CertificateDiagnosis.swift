@@ -1,7 +1,7 @@
 internal import COpenSSL
 internal import Glibc
 internal import Media
-internal import NIOSSL
+internal import TLS
 
 /// The certificate of a server, and whether it is trusted.
 public struct CertificateDiagnosis: Sendable, Hashable, Codable {
@@ -15,33 +15,29 @@ public struct CertificateDiagnosis: Sendable, Hashable, Codable {
   /// Why it is not trusted, as a clause.
   public var problem: String?
 
-  /// How many certificates of a chain are read.
-  private static let maximumChain = 16
-
   /// Verifies the chain that a server has sent (RFC 5280, 6; RFC 9525).
   ///
   /// - Parameters:
-  ///   - chain: the server's own certificate first.
+  ///   - chain: the certificates in DER, the server's own first.
   ///   - host: the name or the address that the certificate must be for.
   ///   - caCertificate: a file with trusted certificates in PEM; nil for those of the system.
-  static func verifying(_ chain: [NIOSSLCertificate], host: String, caCertificate: String?) -> CertificateDiagnosis {
-    let parsed = chain.prefix(maximumChain).compactMap { certificate -> OpaquePointer? in
-      guard let bytes = try? certificate.toDERBytes() else { return nil }
-      return bytes.withUnsafeBufferPointer { buffer in
+  static func verifying(_ chain: [[UInt8]], host: String, caCertificate: String?) -> CertificateDiagnosis {
+    let parsed = chain.compactMap { certificate -> OpaquePointer? in
+      certificate.withUnsafeBufferPointer { buffer in
         var position = buffer.baseAddress
         return d2i_X509(nil, &position, buffer.count)
       }
     }
     defer { for certificate in parsed { X509_free(certificate) } }
-    guard let own = chain.first, let first = parsed.first else {
+    guard let first = parsed.first else {
       return CertificateDiagnosis(
         subject: "", issuer: "", expiry: "", isTrusted: false,
         problem: "the server sent no certificate that can be read")
     }
     let problem = problem(of: first, in: parsed, host: host, caCertificate: caCertificate)
     return CertificateDiagnosis(
-      subject: name(X509_get_subject_name(first)), issuer: name(X509_get_issuer_name(first)),
-      expiry: WallClockText.utc(own.notValidAfter), isTrusted: problem == nil, problem: problem)
+      subject: X509Text.name(X509_get_subject_name(first)), issuer: X509Text.name(X509_get_issuer_name(first)),
+      expiry: expiry(of: first), isTrusted: problem == nil, problem: problem)
   }
 
   private static func problem(
@@ -74,17 +70,10 @@ public struct CertificateDiagnosis: Sendable, Hashable, Codable {
     return String(cString: X509_verify_cert_error_string(Int(code)))
   }
 
-  /// Flags of `X509_NAME_print_ex`: UTF-8, control characters escaped, separated by commas (`ASN1_STRFLGS_ESC_CTRL`,
-  /// `ASN1_STRFLGS_UTF8_CONVERT`, `XN_FLAG_SEP_CPLUS_SPC`, `XN_FLAG_SPC_EQ`).
-  private static let nameFlags: UInt = 0x2 | 0x10 | 2 << 16 | 1 << 23
-
-  private static func name(_ name: OpaquePointer?) -> String {
-    guard let name, let output = BIO_new(BIO_s_mem()) else { return "" }
-    defer { BIO_free(output) }
-    X509_NAME_print_ex(output, name, 0, nameFlags)
-    var text = [UInt8](repeating: 0, count: 1_024)
-    let count = BIO_read(output, &text, Int32(text.count))
-    return String(decoding: text.prefix(max(0, Int(count))), as: UTF8.self).printable()
+  private static func expiry(of certificate: OpaquePointer) -> String {
+    var date = tm()
+    guard ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &date) == 1 else { return "" }
+    return WallClockText.utc(timegm(&date))
   }
 }
 

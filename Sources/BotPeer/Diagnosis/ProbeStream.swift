@@ -3,8 +3,8 @@ internal import ICE
 internal import Media
 internal import NIOCore
 internal import NIOPosix
-internal import NIOSSL
 internal import NIOTLS
+internal import TLS
 
 /// A TCP or TLS connection of a measurement. Its events are added to the inbox.
 final class ProbeStream: Sendable {
@@ -62,19 +62,12 @@ final class ProbeStream: Sendable {
     channel.whenSuccess { $0.close(promise: nil) }
   }
 
-  /// The chain is verified here and not by NIOSSL, because the reason is wanted as well.
-  private static func tlsHandler(_ trust: Trust, number: Int, _ inbox: ProbeInbox) throws -> NIOSSLClientHandler {
-    var settings = TLSConfiguration.makeClientConfiguration()
-    settings.minimumTLSVersion = .tlsv12
-    // The callback compares the host as well: behind a NAT64 it is not the address that is connected to.
-    settings.certificateVerification = .noHostnameVerification
-    // An address is no server name (RFC 6066, 3).
-    let name = IPAddress(trust.host) == nil ? trust.host : nil
-    return try NIOSSLClientHandler(context: NIOSSLContext(configuration: settings), serverHostname: name) {
-      chain, verified in
+  /// The chain is verified here and not by OpenSSL during the handshake, because the result is reported as well.
+  private static func tlsHandler(_ trust: Trust, number: Int, _ inbox: ProbeInbox) throws -> TLSHandler {
+    try TLSHandler(client: TLSContext(trusting: .system), host: trust.host) { chain in
       let certificate = CertificateDiagnosis.verifying(chain, host: trust.host, caCertificate: trust.caCertificate)
       inbox.add(.stream(number, .certificate(certificate)))
-      verified.succeed(certificate.isTrusted ? .certificateVerified : .failed)
+      return certificate.isTrusted
     }
   }
 
@@ -83,8 +76,9 @@ final class ProbeStream: Sendable {
     case let error as IOError:
       return strerror(error.errnoCode).map { String(cString: $0) } ?? "error \(error.errnoCode)"
     case ChannelError.connectTimeout: return "no answer"
-    case NIOSSLError.handshakeFailed: return "the TLS handshake failed"
-    case NIOSSLError.uncleanShutdown: return "the connection ended"
+    case TLSError.certificateRejected, TLSError.handshakeFailed, TLSError.endedDuringHandshake:
+      return "the TLS handshake failed"
+    case TLSError.truncated: return "the connection ended"
     default: return "\(error)".printable()
     }
   }

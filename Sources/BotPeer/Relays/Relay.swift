@@ -2,7 +2,7 @@ internal import ICE
 internal import Logging
 internal import Media
 internal import NIOCore
-internal import NIOSSL
+internal import TLS
 
 /// The allocation on one TURN server, over UDP, TCP or TLS (RFC 8656).
 ///
@@ -48,9 +48,7 @@ final class Relay {
     /// nil if there is no such address.
     let source: (IPAddress.Family) -> (ip: IPAddress?, interface: String?)?
     /// Creates the TLS context when it is needed for the first time.
-    let tls: () throws -> NIOSSLContext
-    /// A file with trusted certificates in PEM; nil for those of the system.
-    let caCertificate: String?
+    let tls: () throws -> TLSContext
     /// Called on the loop for each new UDP socket, and before one is closed.
     let opened: (DatagramSocket, Relay) -> Void
     let closing: (DatagramSocket) -> Void
@@ -100,7 +98,7 @@ final class Relay {
     do {
       let tls =
         (server.url.transport == .tls)
-        ? RelayStream.TLS(context: try context.tls(), host: server.url.host, caCertificate: context.caCertificate) : nil
+        ? RelayStream.Security(context: try context.tls(), host: server.url.host) : nil
       link = .stream(
         RelayStream(to: address, from: own.ip, interface: own.interface, tls: tls, on: context.loop) {
           [weak self] event in self?.received(event)

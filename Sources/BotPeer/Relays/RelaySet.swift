@@ -2,7 +2,7 @@ internal import ICE
 internal import Logging
 internal import Media
 internal import NIOCore
-internal import NIOSSL
+internal import TLS
 
 /// The allocations of a driver on TURN servers: one for each server. All participants share them.
 ///
@@ -23,7 +23,7 @@ final class RelaySet {
   private let closing: (DatagramSocket) -> Void
   /// Called after bytes of a stream were processed.
   private let streamWasRead: () -> Void
-  private var tls: NIOSSLContext?
+  private var tls: TLSContext?
 
   /// How many servers are used.
   private static let maximumServers = 16
@@ -127,7 +127,7 @@ final class RelaySet {
   private var context: Relay.Context {
     Relay.Context(
       loop: loop, source: { [configuration] in configuration.source(of: $0) },
-      tls: { [unowned self] in try tlsContext() }, caCertificate: configuration.caCertificate,
+      tls: { [unowned self] in try tlsContext() },
       opened: { [unowned self] socket, relay in
         bySocket[socket.descriptor] = relay
         opened(socket)
@@ -139,12 +139,9 @@ final class RelaySet {
       streamWasRead: { [unowned self] _ in streamWasRead() })
   }
 
-  private func tlsContext() throws -> NIOSSLContext {
+  private func tlsContext() throws -> TLSContext {
     if let tls { return tls }
-    var settings = TLSConfiguration.makeClientConfiguration()
-    settings.minimumTLSVersion = .tlsv12
-    if let file = configuration.caCertificate { settings.trustRoots = .file(file) }
-    let made = try NIOSSLContext(configuration: settings)
+    let made = try TLSContext(trusting: configuration.caCertificate.map { .file($0) } ?? .system)
     tls = made
     return made
   }

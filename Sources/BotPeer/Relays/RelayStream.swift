@@ -3,7 +3,7 @@ internal import ICE
 internal import Media
 internal import NIOCore
 internal import NIOPosix
-internal import NIOSSL
+internal import TLS
 
 /// A TCP or TLS connection to a TURN server. It belongs to one event loop.
 final class RelayStream {
@@ -14,29 +14,10 @@ final class RelayStream {
   }
 
   /// How a TLS connection is verified.
-  struct TLS {
-    let context: NIOSSLContext
-    /// The name or the address that the certificate must be for.
+  struct Security {
+    let context: TLSContext
+    /// The name or the address that the certificate must be for. Behind a NAT64 it is not the address that is connected to.
     let host: String
-    /// A file with trusted certificates in PEM; nil for those of the system.
-    let caCertificate: String?
-
-    /// - Parameter address: the address that is connected to.
-    func handler(for address: TransportAddress) throws -> NIOSSLClientHandler {
-      guard let ip = IPAddress(host) else { return try NIOSSLClientHandler(context: context, serverHostname: host) }
-      // An address is no server name (RFC 6066, 3).
-      guard ip != address.ip else { return try NIOSSLClientHandler(context: context, serverHostname: nil) }
-      // NIOSSL would compare the certificate with the address that is connected to, which behind a NAT64 is not that of the
-      // server. The callback compares it with the server's.
-      var settings = TLSConfiguration.makeClientConfiguration()
-      settings.minimumTLSVersion = .tlsv12
-      settings.certificateVerification = .noHostnameVerification
-      let context = try NIOSSLContext(configuration: settings)
-      return try NIOSSLClientHandler(context: context, serverHostname: nil) { [host, caCertificate] chain, verified in
-        let certificate = CertificateDiagnosis.verifying(chain, host: host, caCertificate: caCertificate)
-        verified.succeed(certificate.isTrusted ? .certificateVerified : .failed)
-      }
-    }
   }
 
   private var channel: (any Channel)?
@@ -45,7 +26,6 @@ final class RelayStream {
   private var isClosed = false
   /// What is wrong with TLS.
   private var problem: String?
-  private let host: String
   private let handle: (Event) -> Void
   private let loop: any EventLoop
 
@@ -62,12 +42,11 @@ final class RelayStream {
   ///   - tls: nil for plain TCP.
   ///   - handle: receives all events on the loop, not after ``close()``.
   init(
-    to address: TransportAddress, from own: IPAddress?, interface: String?, tls: TLS?,
+    to address: TransportAddress, from own: IPAddress?, interface: String?, tls: Security?,
     on loop: any EventLoop, handle: @escaping (Event) -> Void
   ) {
     self.loop = loop
     self.handle = handle
-    host = tls?.host ?? ""
     let bound = NIOLoopBound(self, eventLoop: loop)
     var bootstrap = ClientBootstrap(group: loop)
       .connectTimeout(Self.connectTimeout)
@@ -81,7 +60,7 @@ final class RelayStream {
           }
           let pipeline = channel.pipeline.syncOperations
           if let tls {
-            try pipeline.addHandler(tls.handler(for: address))
+            try pipeline.addHandler(TLSHandler(client: tls.context, host: tls.host))
           }
           try pipeline.addHandler(Handler(bound))
         }
@@ -141,12 +120,9 @@ final class RelayStream {
   }
 
   private func failed(_ error: any Error) {
-    let notTrusted = "its certificate is not trusted, or not for \(host.printable(utf8Bytes: 80))"
     switch error {
-    // The certificate is for another name.
-    case is NIOSSLExtraError: problem = notTrusted
-    case NIOSSLError.handshakeFailed:
-      problem = "\(error)".contains("CERTIFICATE_VERIFY_FAILED") ? notTrusted : "the handshake failed"
+    case TLSError.certificateRejected(let rejection): problem = "\(rejection)"
+    case TLSError.handshakeFailed: problem = "the handshake failed"
     default: break
     }
   }

@@ -1,9 +1,9 @@
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import NIOSSL
 import Signalling
 import Synchronization
+import TLS
 
 /// One TCP or TLS connection for one exchange at a time.
 final class HTTPConnection: Sendable {
@@ -44,8 +44,7 @@ final class HTTPConnection: Sendable {
           let pipeline = channel.pipeline.syncOperations
           if narrowestScope > .loopback { try pipeline.addHandler(AddressFilter(narrowest: narrowestScope)) }
           if let context {
-            let name = url.serverName
-            try pipeline.addHandler(NIOSSLClientHandler(context: context, serverHostname: name))
+            try pipeline.addHandler(TLSHandler(client: context, host: url.host, closeTimeout: .seconds(1)))
           }
           var limits = NIOHTTPDecoderLimitConfiguration()
           limits.maxHeaderFieldSize = HTTPClient.Options.maximumHeaderFieldBytes
@@ -107,10 +106,10 @@ final class HTTPConnection: Sendable {
 
   private static func tlsContext(
     for url: HTTPURL, options: HTTPClient.Options
-  ) throws(HTTPError) -> NIOSSLContext? {
+  ) throws(HTTPError) -> TLSContext? {
     guard url.isSecure else { return nil }
     do throws(TLSTrust.ContextError) {
-      return try options.trust.context(closeTimeout: .seconds(1))
+      return try options.trust.context()
     } catch {
       switch error {
       case .noCertificates(let file, let reason): throw .noCertificates(file: file, reason: reason)
@@ -118,9 +117,4 @@ final class HTTPConnection: Sendable {
       }
     }
   }
-}
-
-extension HTTPURL {
-  /// The name for SNI and certificate checks; nil for an IP address, which TLS compares with the peer's address.
-  fileprivate var serverName: String? { (try? SocketAddress(ipAddress: host, port: port)) == nil ? host : nil }
 }

@@ -1,7 +1,7 @@
 import NIOCore
 import NIOHTTP1
-import NIOSSL
 import NIOTLS
+import TLS
 
 /// Sends requests on one connection, one after another, and collects their responses.
 final class HTTPExchangeHandler: ChannelInboundHandler {
@@ -129,7 +129,7 @@ final class HTTPExchangeHandler: ChannelInboundHandler {
   }
 
   private func isTLSTruncation(_ error: any Error) -> Bool {
-    if case NIOSSLError.uncleanShutdown = error { true } else { false }
+    if case TLSError.truncated = error { true } else { false }
   }
 
   private func error(for error: any Error) -> HTTPError {
@@ -138,9 +138,9 @@ final class HTTPExchangeHandler: ChannelInboundHandler {
     case let error as IOError:
       .invalidResponse(url, reason: head == nil ? Self.closedEarly : SocketReason.text(error))
     case let error as HTTPParserError: .invalidResponse(url, reason: "\(error)")
-    case NIOSSLError.handshakeFailed(.sslError(let errors)) where errors.contains(.eofDuringHandshake):
-      .invalidResponse(url, reason: Self.closedEarly)
-    case is NIOSSLError, is NIOSSLExtraError: .notTrusted(url, reason: TLSReason.text(error))
+    case TLSError.endedDuringHandshake: .invalidResponse(url, reason: Self.closedEarly)
+    case TLSError.aborted(let reason): .invalidResponse(url, reason: reason)
+    case let error as TLSError: .notTrusted(url, reason: error.reason)
     default: .invalidResponse(url, reason: "\(error)")
     }
   }

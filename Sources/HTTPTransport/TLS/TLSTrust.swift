@@ -3,7 +3,7 @@ import Glibc
 import Media
 import NIOCore
 import NIOPosix
-import NIOSSL
+import TLS
 
 /// The certificates that a TLS connection trusts.
 public enum TLSTrust: Sendable, Hashable {
@@ -31,49 +31,36 @@ public enum TLSTrust: Sendable, Hashable {
   /// Checks whether the certificates can be read, before a connection is attempted. Blocks while it reads them.
   public func check() throws(ContextError) {
     guard case .file(let path) = self else { return }
-    let certificates = try? NIOSSLCertificate.fromPEMFile(path)
-    if certificates?.isEmpty ?? true {
-      throw .noCertificates(file: path, reason: FileReason.of(path, otherwise: "it contains no PEM certificate"))
+    do throws(TLSError) {
+      try TLSContext.checkTrustedCertificates(inFile: path)
+    } catch {
+      throw ContextError(error)
     }
   }
 
-  /// Creates the context of a client: TLS 1.2 or later (RFC 8996).
-  func context(closeTimeout: Duration) throws(ContextError) -> NIOSSLContext {
-    var configuration = TLSConfiguration.makeClientConfiguration()
-    configuration.minimumTLSVersion = .tlsv12
-    configuration.shutdownTimeout = TimeAmount(closeTimeout)
-    switch self {
-    case .system: break
-    case .file(let path): configuration.trustRoots = .file(path)
-    case .noVerification: configuration.certificateVerification = .none
-    }
-    do {
-      return try NIOSSLContext(configuration: configuration)
+  /// Creates the context of a client.
+  func context() throws(ContextError) -> TLSContext {
+    let trust: TLSContext.Trust =
+      switch self {
+      case .system: .system
+      case .file(let path): .file(path)
+      case .noVerification: .noVerification
+      }
+    do throws(TLSError) {
+      return try TLSContext(trusting: trust)
     } catch {
-      if case .file(let path) = self { throw .noCertificates(file: path, reason: "\(error)") }
-      throw .failed(reason: TLSReason.text(error))
+      throw ContextError(error)
     }
   }
 }
 
-/// Describes TLS errors without the source paths that BoringSSL includes.
-enum TLSReason {
-  static func text(_ error: any Error) -> String {
-    switch error {
-    case let error as NIOSSLExtraError: error.description.printable()
-    case NIOSSLError.handshakeFailed(let inner): "handshake failed (\(code(inner)))"
-    case let error as NIOSSLError: String(describing: error).prefix { $0 != "(" }.description
-    default: "\(error)"
+extension TLSTrust.ContextError {
+  fileprivate init(_ error: TLSError) {
+    if case .noTrustedCertificates(let file, let reason) = error {
+      self = .noCertificates(file: file, reason: FileReason.of(file, otherwise: reason))
+    } else {
+      self = .failed(reason: error.reason)
     }
-  }
-
-  /// Extracts the reason from a BoringSSL error:
-  /// `Error: 268435581 error:1000007d:SSL routines:OPENSSL_internal:CERTIFICATE_VERIFY_FAILED at …`.
-  private static func code(_ error: BoringSSLError) -> String {
-    let text = "\(error)"
-    guard let start = text.firstRange(of: "OPENSSL_internal:")?.upperBound else { return "no reason given" }
-    let words = text[start...].prefix { $0.isLetter || $0.isNumber || $0 == "_" }
-    return words.lowercased().split(separator: "_").joined(separator: " ")
   }
 }
 

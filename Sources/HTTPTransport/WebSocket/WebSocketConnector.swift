@@ -1,9 +1,9 @@
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import NIOSSL
 import NIOWebSocket
 import Synchronization
+import TLS
 
 /// Opens a WebSocket: TCP, TLS and the HTTP upgrade.
 struct WebSocketConnector {
@@ -57,11 +57,14 @@ struct WebSocketConnector {
   // MARK: The pipeline
 
   private static func prepare(
-    _ channel: any Channel, url: WebSocketURL, options: WebSocketClient.Options, tls: NIOSSLContext?,
+    _ channel: any Channel, url: WebSocketURL, options: WebSocketClient.Options, tls: TLSContext?,
     upgraded: EventLoopPromise<Opened>
   ) throws {
     let pipeline = channel.pipeline.syncOperations
-    if let tls { try pipeline.addHandler(NIOSSLClientHandler(context: tls, serverHostname: url.serverName)) }
+    if let tls {
+      let closeTimeout = TimeAmount(options.limits.closeTimeout)
+      try pipeline.addHandler(TLSHandler(client: tls, host: url.host, closeTimeout: closeTimeout))
+    }
     let request = WebSocketRequestHandler(url: url, headers: options.headers) { upgraded.fail($0) }
     let boundRequest = NIOLoopBound(request, eventLoop: channel.eventLoop)
     let upgrader = NIOWebSocketClientUpgrader(
@@ -123,23 +126,16 @@ struct WebSocketConnector {
 
   // MARK: TLS
 
-  private func tlsContext() throws(WebSocketConnectError) -> NIOSSLContext? {
+  private func tlsContext() throws(WebSocketConnectError) -> TLSContext? {
     guard url.isSecure else { return nil }
     do throws(TLSTrust.ContextError) {
-      return try options.trust.context(closeTimeout: options.limits.closeTimeout)
+      return try options.trust.context()
     } catch {
       switch error {
       case .noCertificates(let file, let reason): throw .noCertificates(file: file, reason: reason)
       case .failed(let reason): throw .notTrusted(url, reason: reason)
       }
     }
-  }
-}
-
-extension WebSocketURL {
-  /// The name for SNI and certificate checks; nil for an IP address, which TLS compares with the peer's address.
-  fileprivate var serverName: String? {
-    (try? SocketAddress(ipAddress: host, port: port)) == nil ? host : nil
   }
 }
 

@@ -1,6 +1,6 @@
 import NIOCore
 import NIOHTTP1
-import NIOSSL
+import TLS
 
 /// Requests the upgrade and reports why it failed.
 final class WebSocketRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
@@ -38,10 +38,10 @@ final class WebSocketRequestHandler: ChannelInboundHandler, RemovableChannelHand
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     if isDone { return context.fireErrorCaught(error) }
     switch error {
-    case let error as NIOSSLError:
-      fail(.notTrusted(url, reason: TLSReason.text(error)), context: context)
-    case let error as NIOSSLExtraError:
-      fail(.notTrusted(url, reason: TLSReason.text(error)), context: context)
+    case TLSError.truncated:
+      fail(.notAWebSocket(url, reason: "it closed the connection"), context: context)
+    case let error as TLSError:
+      fail(.notTrusted(url, reason: error.reason), context: context)
     case let error as NIOHTTPClientUpgradeError where error == .upgraderDeniedUpgrade:
       fail(.notAWebSocket(url, reason: "its Sec-WebSocket-Accept header is wrong"), context: context)
     case is HTTPParserError:

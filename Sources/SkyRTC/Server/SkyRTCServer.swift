@@ -5,9 +5,9 @@ public import Logging
 public import NIOCore
 import NIOHTTP1
 public import NIOPosix
-import NIOSSL
 import NIOWebSocket
 package import Signalling
+import TLS
 
 /// A SkyRTC room server with its web page on the same port, as a program of its own or inside another one.
 ///
@@ -65,7 +65,7 @@ public actor SkyRTCServer {
   public func start() async throws(StartError) -> Address {
     guard case .new = state else { throw .alreadyStarted }
     guard (0...65535).contains(configuration.port) else { throw .wrongPort(configuration.port) }
-    let tls = try configuration.tls?.context(closeTimeout: configuration.limits.closeTimeout)
+    let tls = try configuration.tls?.context()
     state = .started(listener: nil)
     do {
       let listener = try await bootstrap(tls: tls).bind(host: configuration.host, port: configuration.port).get()
@@ -92,7 +92,7 @@ public actor SkyRTCServer {
     (try? await loop.submit { [registry] in registry.value.members(of: room) }.get()) ?? []
   }
 
-  private nonisolated func bootstrap(tls: NIOSSLContext?) -> ServerBootstrap {
+  private nonisolated func bootstrap(tls: TLSContext?) -> ServerBootstrap {
     let (registry, configuration, responder, iceServers) = (registry, configuration, responder, iceServers)
     let rules = RequestRules(
       host: configuration.host, allowedOrigins: configuration.allowedOrigins, serverNames: configuration.serverNames,
@@ -115,10 +115,12 @@ public actor SkyRTCServer {
   private static func prepare(
     _ channel: any Channel, registry: NIOLoopBoundBox<ConnectionRegistry>, configuration: Configuration,
     rules: RequestRules, iceServers: @escaping @Sendable () -> [ICEServer], responder: (any HTTPRequestResponder)?,
-    tls: NIOSSLContext?
+    tls: TLSContext?
   ) throws {
     let pipeline = channel.pipeline.syncOperations
-    if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
+    if let tls {
+      try pipeline.addHandler(TLSHandler(server: tls, closeTimeout: TimeAmount(configuration.limits.closeTimeout)))
+    }
     let page = PageHandler(
       timeout: configuration.limits.requestTimeout, iceServers: iceServers, responder: responder)
     let httpOnly = NIOLoopBound(
@@ -148,25 +150,16 @@ public actor SkyRTCServer {
 
 extension SkyRTCServer.TLS {
   /// Loads both files.
-  fileprivate func context(closeTimeout: Duration) throws(SkyRTCServer.StartError) -> NIOSSLContext {
-    let certificates: [NIOSSLCertificate]
-    do {
-      certificates = try NIOSSLCertificate.fromPEMFile(certificateFile)
+  fileprivate func context() throws(SkyRTCServer.StartError) -> TLSContext {
+    do throws(TLSError) {
+      return try TLSContext(certificateFile: certificateFile, keyFile: keyFile)
     } catch {
-      let reason = FileReason.of(certificateFile, otherwise: "it contains no PEM certificate")
-      throw .unusableCertificate(file: certificateFile, reason: reason)
-    }
-    do {
-      let key = try NIOSSLPrivateKey(file: keyFile, format: .pem)
-      var configuration = TLSConfiguration.makeServerConfiguration(
-        certificateChain: certificates.map { .certificate($0) }, privateKey: .privateKey(key))
-      // TLS 1.0 and 1.1 must not be used (RFC 8996).
-      configuration.minimumTLSVersion = .tlsv12
-      configuration.shutdownTimeout = TimeAmount(closeTimeout)
-      return try NIOSSLContext(configuration: configuration)
-    } catch {
-      let reason = FileReason.of(keyFile, otherwise: "it contains no PEM private key that matches the certificate")
-      throw .unusableKey(file: keyFile, reason: reason)
+      guard case .unusableCertificate(let file, let reason) = error else {
+        let reason = FileReason.of(keyFile, otherwise: "it contains no PEM private key that matches the certificate")
+        throw .unusableKey(file: keyFile, reason: reason)
+      }
+      let text = reason == "no start line" ? "it contains no PEM certificate" : reason
+      throw .unusableCertificate(file: file, reason: FileReason.of(file, otherwise: text))
     }
   }
 }

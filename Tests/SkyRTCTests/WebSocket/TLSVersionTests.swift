@@ -1,7 +1,7 @@
 import NIOCore
 import NIOPosix
-import NIOSSL
 import NIOTLS
+import TLS
 import Testing
 
 @testable import HTTPTransport
@@ -38,19 +38,15 @@ struct TLSVersionTests {
     }
   }
 
-  private func handshake(port: Int, version: TLSVersion) async throws -> Handshake {
-    var configuration = TLSConfiguration.makeClientConfiguration()
-    configuration.minimumTLSVersion = version
-    configuration.maximumTLSVersion = version
-    configuration.certificateVerification = .none
-    let context = try NIOSSLContext(configuration: configuration)
+  private func handshake(port: Int, version: TLSContext.Version) async throws -> Handshake {
+    let context = try TLSContext(trusting: .noVerification, versions: version...version)
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let promise = loop.makePromise(of: Handshake.self)
     let channel = try await ClientBootstrap(group: loop)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           try channel.pipeline.syncOperations.addHandlers([
-            try NIOSSLClientHandler(context: context, serverHostname: nil), HandshakeObserver(promise),
+            try TLSHandler(client: context, host: "127.0.0.1"), HandshakeObserver(promise),
           ])
         }
       }
@@ -64,25 +60,21 @@ struct TLSVersionTests {
   func server() async throws {
     try await withServer(tls: .init(certificateFile: Certificate.path, keyFile: Certificate.keyPath)) { _, address in
       var results: [Handshake] = []
-      for version in [TLSVersion.tlsv13, .tlsv12, .tlsv11, .tlsv1] {
+      for version in [TLSContext.Version.tlsv13, .tlsv12, .tlsv11, .tlsv1] {
         results.append(try await handshake(port: address.port, version: version))
       }
       #expect(results == [.completed, .completed, .failed, .failed])
     }
   }
 
-  @Test("the client rejects a server of TLS 1.0 or 1.1", arguments: [TLSVersion.tlsv1, .tlsv11])
-  func client(version: TLSVersion) async throws {
-    var configuration = TLSConfiguration.makeServerConfiguration(
-      certificateChain: try NIOSSLCertificate.fromPEMFile(Certificate.path).map { .certificate($0) },
-      privateKey: .privateKey(try NIOSSLPrivateKey(file: Certificate.keyPath, format: .pem)))
-    configuration.minimumTLSVersion = version
-    configuration.maximumTLSVersion = version
-    let context = try NIOSSLContext(configuration: configuration)
+  @Test("the client rejects a server of TLS 1.0 or 1.1", arguments: [TLSContext.Version.tlsv1, .tlsv11])
+  func client(version: TLSContext.Version) async throws {
+    let context = try TLSContext(
+      certificateFile: Certificate.path, keyFile: Certificate.keyPath, versions: version...version)
     let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
+          try channel.pipeline.syncOperations.addHandler(TLSHandler(server: context))
         }
       }
       .bind(host: "127.0.0.1", port: 0).get()
