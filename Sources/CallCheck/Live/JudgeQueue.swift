@@ -21,7 +21,7 @@ package struct JudgeQueue: Sendable {
     case event(CheckEvent, ParticipantID, ContinuousClock.Instant)
     case sent(EncodedFrame, ContinuousClock.Instant)
     case failed(String)
-    case status(CheckedContinuation<CheckStatus, Never>)
+    case status(CheckedContinuation<CheckStatus?, Never>)
     /// What follows is only our leaving.
     case over(ContinuousClock.Instant)
 

@@ -26,7 +26,13 @@ public final class LiveJudge: MediaSink {
     }
   }
 
-  private let queue: Mutex<JudgeQueue>
+  /// What waits, and whether nothing more is accepted.
+  private struct Intake {
+    var queue: JudgeQueue
+    var isOver = false
+  }
+
+  private let intake: Mutex<Intake>
   /// Yields when a job was added to the queue; ends when no more will be added.
   private let wakeup: AsyncStream<Void>
   private let wakeupSender: AsyncStream<Void>.Continuation
@@ -38,7 +44,7 @@ public final class LiveJudge: MediaSink {
   ///   keep up.
   public init(bounds: QueueBounds = QueueBounds(), skipping: @escaping @Sendable (ParticipantID) -> Void = { _ in }) {
     self.skipping = skipping
-    queue = Mutex(JudgeQueue(bounds))
+    intake = Mutex(Intake(queue: JudgeQueue(bounds)))
     (wakeup, wakeupSender) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
   }
 
@@ -53,7 +59,7 @@ public final class LiveJudge: MediaSink {
         defer { peers = [] }
         return peers
       }) { skipping(peer) }
-      while let job = queue.withLock({ $0.next() }) {
+      while let job = intake.withLock({ $0.queue.next() }) {
         switch job {
         case .status(let answer): answer.resume(returning: judge.status(at: end ?? .now))
         case .failed: judge.perform(job)
@@ -63,14 +69,24 @@ public final class LiveJudge: MediaSink {
       }
     }
     for await _ in wakeup { takeAll() }
-    queue.withLock { $0.reportAllSkipped(now: .now) }
+    // Also if the task was cancelled, nothing more is accepted, and nobody waits for an answer.
+    intake.withLock { intake in
+      intake.isOver = true
+      intake.queue.reportAllSkipped(now: .now)
+    }
     takeAll()
     return judge.report(at: end ?? .now)
   }
 
-  private func put(_ job: JudgeQueue.Job) {
-    if let peer = queue.withLock({ $0.add(job, now: .now) }) { late.withLock { $0.append(peer) } }
-    wakeupSender.yield()
+  /// - Returns: whether the job was accepted: not after the end.
+  @discardableResult
+  private func put(_ job: JudgeQueue.Job) -> Bool {
+    let (isAccepted, skippedPeer) = intake.withLock { intake -> (Bool, ParticipantID?) in
+      intake.isOver ? (false, nil) : (true, intake.queue.add(job, now: .now))
+    }
+    if let skippedPeer { late.withLock { $0.append(skippedPeer) } }
+    if isAccepted { wakeupSender.yield() }
+    return isAccepted
   }
 
   // MARK: Events
@@ -100,7 +116,7 @@ public final class LiveJudge: MediaSink {
   }
 
   /// Passes on a chat message that was received from a peer or sent to it.
-  package func exchanged(
+  public func exchanged(
     _ text: String, from sender: String, name: String?, with peer: ParticipantID, at now: ContinuousClock.Instant
   ) {
     put(.event(.message(from: sender, name: name, text: text), peer, now))
@@ -120,14 +136,21 @@ public final class LiveJudge: MediaSink {
   /// Records that the check is over: what follows is only our own leaving, and is not judged.
   public func leaving(at now: ContinuousClock.Instant) { put(.over(now)) }
 
-  /// Ends the check: no event follows.
-  public func end() { wakeupSender.finish() }
+  /// Ends the check: what follows is ignored.
+  public func end() {
+    intake.withLock { $0.isOver = true }
+    wakeupSender.finish()
+  }
 
   // MARK: State
 
-  /// Returns the state of the check after all events so far. ``judge(_:)`` must be running.
-  public func status() async -> CheckStatus { await withCheckedContinuation { put(.status($0)) } }
+  /// Returns the state of the check after all events so far; nil after its end. Waits until ``judge(_:)`` runs.
+  public func status() async -> CheckStatus? {
+    await withCheckedContinuation { answer in
+      if !put(.status(answer)) { answer.resume(returning: nil) }
+    }
+  }
 
   /// The peers from which a keyframe must be requested, because frames of theirs were skipped and there is room again.
-  public var wantedKeyframes: [ParticipantID] { queue.withLock { $0.wantedKeyframes(now: .now) } }
+  public var wantedKeyframes: [ParticipantID] { intake.withLock { $0.queue.wantedKeyframes(now: .now) } }
 }

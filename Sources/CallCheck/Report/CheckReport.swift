@@ -79,7 +79,7 @@ public struct CheckReport: Sendable, Hashable, Codable {
     /// The settings as given, for example `loss=5%,delay=80ms`.
     public var text: String
 
-    package init(start: Double, end: Double? = nil, direction: String? = nil, text: String) {
+    public init(start: Double, end: Double? = nil, direction: String? = nil, text: String) {
       self.start = start
       self.end = end
       self.direction = direction
@@ -100,7 +100,7 @@ public struct CheckReport: Sendable, Hashable, Codable {
       case injectionCount = "performed"
     }
 
-    package init(name: String, injectionCount: UInt64?) {
+    public init(name: String, injectionCount: UInt64?) {
       self.name = name
       self.injectionCount = injectionCount
     }

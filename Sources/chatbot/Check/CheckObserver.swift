@@ -131,7 +131,7 @@ final class CheckObserver: CallObserver {
       guard (try? await MediaThread.loop.sleep(for: next - .now)) != nil else { return }
       await sample(peer, connected: connected)
       for participant in judge.wantedKeyframes { peer.requestKeyframe(of: participant) }
-      let status = await judge.status()
+      guard let status = await judge.status() else { return }
       shown(status)
       if let elapsed = status.mediaElapsed {
         hasMedia = true

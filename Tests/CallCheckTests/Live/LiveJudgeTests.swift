@@ -111,15 +111,39 @@ struct LiveJudgeTests {
     let live = LiveJudge()
     let options = try options("peers >= 1")
     async let report = live.judge(options)
-    let before = await live.status()
+    let before = try #require(await live.status())
     #expect(before.pending == ["the room", "1 more peer"])
     live.received(.joined(id: "me", others: [SignalledParticipant(anna, offerer: .local)]), at: instant(0.1))
-    let after = await live.status()
+    let after = try #require(await live.status())
     #expect(after.pending == ["a connection to anna"])
     live.failed("The call ended.")
     live.leaving(at: instant(1))
     live.end()
     let failure = await report.failure
     #expect(failure == "The call ended.")
+  }
+
+  @Test("after the end nothing is stored, and whoever asks for the status gets none")
+  func ended() async throws {
+    let live = LiveJudge()
+    let options = try options("peers >= 1")
+    live.leaving(at: instant(1))
+    live.end()
+    let report = await live.judge(options)
+    live.received(.joined(id: "me", others: []), at: instant(2))
+    #expect(report.verdict != .held)
+    let status = await live.status()
+    #expect(status == nil)
+  }
+
+  @Test("a judge whose task is cancelled answers those who wait")
+  func cancelled() async throws {
+    let live = LiveJudge()
+    let options = try options("peers >= 1")
+    let judging = Task { await live.judge(options) }
+    judging.cancel()
+    _ = await judging.value
+    let status = await live.status()
+    #expect(status == nil)
   }
 }
