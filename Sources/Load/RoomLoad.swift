@@ -31,13 +31,13 @@ public final class RoomLoad: Sendable {
   private let request: AsyncStream<String>.Continuation
 
   /// Prepares a load, and binds the sockets of the first publisher, so that errors are found before anyone joins. ``run()`` closes
-  /// them.
+  /// them, or ``close()`` if it is not called.
   ///
   /// - Parameters:
   ///   - settings: What to do.
   ///   - source: What all publishers send.
   ///   - loop: The event loop of timers and of publishers.
-  ///   - others: Further event loops: each publisher runs on one of all loops.
+  ///   - others: Further event loops: each publisher runs on one of all loops. A loop that is named twice counts once.
   ///   - log: Logs what happens to publishers at `debug`, and their failures at `warning`.
   /// - Throws: What ``Settings/makeClient`` and `Peer.start` throw for the first publisher. The error of a later one is in the
   ///   report, by its description.
@@ -52,7 +52,9 @@ public final class RoomLoad: Sendable {
     self.log = log
     self.loop = loop
     milestones = LoadMilestones(now: .now)
-    starter = try await PublisherStarter(settings, source: source, on: [loop] + others, log: log)
+    var known: Set<ObjectIdentifier> = []
+    let loops = ([loop] + others).filter { known.insert(ObjectIdentifier($0)).inserted }
+    starter = try await PublisherStarter(settings, source: source, on: loops, log: log)
     first = try await starter.start(0)
     (requests, request) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingOldest(1))
   }
@@ -75,6 +77,16 @@ public final class RoomLoad: Sendable {
   ///
   /// - Returns: What was measured until the publishers left.
   public func run() async -> LoadReport {
+    // The connections must still be there when the report is made, so a cancellation does not end them first.
+    let stay = Task { await carryOut() }
+    return await withTaskCancellationHandler {
+      await stay.value
+    } onCancel: {
+      leave(because: "the task was cancelled")
+    }
+  }
+
+  private func carryOut() async -> LoadReport {
     await withTaskGroup(of: String?.self) { group in
       addTasks(to: &group)
       for await reason in group {
@@ -88,6 +100,9 @@ public final class RoomLoad: Sendable {
       return report
     }
   }
+
+  /// Closes the sockets of a load that is not run.
+  public func close() async { await starter.publisherGroup.leave() }
 
   /// Makes all publishers leave, and ``run()`` return.
   ///

@@ -114,6 +114,18 @@ struct RoomLoadTests {
     #expect(await !load.allConnected())
   }
 
+  @Test("a cancelled load leaves as one that is asked to, and one that is not run can be closed")
+  func cancelled() async throws {
+    let load = try await load(settings(2) { index, _ in Client(.admits, index) })
+    let running = Task { await load.run() }
+    running.cancel()
+    let report = await running.value
+    #expect(report.publishers == 2 && report.failures.isEmpty)
+    let unused = try await self.load(settings(1) { index, _ in Client(.admits, index) })
+    await unused.close()
+    #expect(await !unused.allConnected())
+  }
+
   @Test("nobody joins if the first publisher cannot be prepared; the error of a later one is in the report")
   func unprepared() async throws {
     await #expect(throws: ClientError.self) { _ = try await self.load(settings(2) { _, _ in throw ClientError() }) }
