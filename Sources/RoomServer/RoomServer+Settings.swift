@@ -35,7 +35,8 @@ extension RoomServer {
   public struct ICEServerRenewal: Sendable {
     /// From one renewal for the server's own connections to the next; it must be shorter than the credentials are valid.
     public var interval: Duration
-    /// Returns the servers with new credentials.
+    /// Returns the servers with new credentials. It is called on several threads, and for each page that is loaded and each
+    /// client that joins: it must not block.
     ///
     /// - Parameter user: who will use them, for the log of a TURN server: `room` for the page and clients that join a room,
     ///   `whip` for clients of WHIP and WHEP, `chatbot` for the server itself.

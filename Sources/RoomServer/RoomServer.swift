@@ -22,6 +22,7 @@ public actor RoomServer {
   private let loop: any EventLoop
   private let log: Logger
   private var state = State.new
+  private var starting: Task<Result<Addresses, StartError>, Never>?
   private var closing: Task<Void, Never>?
   /// Finished when the server stops.
   private let (stopped, stopping) = AsyncStream<Void>.makeStream()
@@ -65,17 +66,23 @@ public actor RoomServer {
   public func start() async throws(StartError) -> Addresses {
     guard case .new = state else { throw .rooms(.alreadyStarted) }
     state = .starting
+    let attempt = Task { await tryToStart() }
+    starting = attempt
+    return try await attempt.value.get()
+  }
+
+  private func tryToStart() async -> Result<Addresses, StartError> {
     do throws(StartError) {
       let (parts, address) = try await open()
       guard case .starting = state else {
         await parts.close()
-        throw .stopped
+        return .failure(.stopped)
       }
       state = .started(parts)
-      return Addresses(address, hasGateway: parts.gateway != nil)
+      return .success(Addresses(address, hasGateway: parts.gateway != nil))
     } catch {
       if case .starting = state { state = .new }
-      throw error
+      return .failure(error)
     }
   }
 
@@ -106,14 +113,16 @@ public actor RoomServer {
   }
 
   /// Serves until ``stop()`` is called or the task is cancelled, and returns when all connections are closed. Starts the server
-  /// first, unless that has been done.
+  /// first, unless that has been done or is being done; then it throws what that throws.
   public func run() async throws(StartError) {
-    if case .new = state {
-      do {
+    do throws(StartError) {
+      if case .new = state {
         try await start()
-      } catch .stopped {
-        return
+      } else if case .starting = state {
+        _ = try await starting?.value.get()
       }
+    } catch .stopped {
+      return
     }
     for await _ in stopped {}
     await stop()
@@ -125,6 +134,7 @@ public actor RoomServer {
     if case .started(let parts) = state { closing = Task { await parts.close() } }
     state = .stopped
     stopping.finish()
+    _ = await starting?.value
     await closing?.value
   }
 }

@@ -60,6 +60,30 @@ struct RoomServerTests {
     await second.stop()
   }
 
+  @Test("whoever runs a server that is being started gets its error, and a stop waits until the port is free")
+  func runsWhileStarting() async throws {
+    let first = RoomServer(Self.settings)
+    let port = try await first.start().port
+    let settings = RoomServer.Settings(rooms: SkyRTCServer.Configuration(port: port))
+    let refused = RoomServer(settings)
+    let one = Task { try await refused.run() }
+    let other = Task { try await refused.run() }
+    await #expect(throws: RoomServer.StartError.rooms(.portTaken(host: "127.0.0.1", port: port))) {
+      try await one.value
+    }
+    await #expect(throws: RoomServer.StartError.rooms(.portTaken(host: "127.0.0.1", port: port))) {
+      try await other.value
+    }
+    await first.stop()
+    let stopped = RoomServer(settings)
+    async let end: Void = stopped.run()
+    await stopped.stop()
+    try await end
+    let next = RoomServer(settings)
+    #expect(try await next.start().port == port)
+    await next.stop()
+  }
+
   @Test("run returns when its task is cancelled or the server is stopped, and nobody is served then")
   func runs() async throws {
     let cancelled = RoomServer(Self.settings)
