@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 folder=$1
 # A product's module comes after those that its documentation refers to.
 modules=(
-  Media Signalling NetworkEmulation SCTP PeerEngine FaultInjection BotPeer Room Load Recorder FileSource LiveSource CallCheck
+  Media Signalling SCTP PeerEngine NetworkEmulation FaultInjection BotPeer Room Load Recorder FileSource LiveSource CallCheck
   CallReport Inspection HTTPTransport SkyRTC SocketIO Firestore WHIP Janus RoomServer
 )
 
