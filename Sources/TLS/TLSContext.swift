@@ -39,7 +39,7 @@ package final class TLSContext: @unchecked Sendable {
 
   private static let cipherSuites =
     "ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM:DHE+CHACHA20:ECDHE+AES256:DHE+AES256:ECDHE+AES128:DHE+AES:RSA+AESGCM:RSA+AES"
-    + ":!aNULL:!eNULL:!MD5"
+    + ":!aNULL:!eNULL:!MD5:!AESCCM:!aDSS"
 
   /// Creates the context of clients.
   package init(trusting trust: Trust, versions: ClosedRange<Version> = .tlsv12 ... .tlsv13) throws(TLSError) {
@@ -93,6 +93,9 @@ package final class TLSContext: @unchecked Sendable {
       throw .notSetUp(TLSError.takeOpenSSLReason())
     }
     chatbot_SSL_CTX_set_stream_options(handle)
+    SSL_CTX_set_msg_callback(handle) { isSent, _, type, _, _, ssl, _ in
+      if isSent == 0, type == SSL3_RT_HANDSHAKE, let ssl { TLSSession.of(ssl)?.receivedHandshakeMessage() }
+    }
     // Otherwise OpenSSL asks the terminal for the password of an encrypted file.
     SSL_CTX_set_default_passwd_cb(handle) { _, _, _, _ in -1 }
     return handle

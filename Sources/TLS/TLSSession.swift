@@ -39,7 +39,7 @@ package final class TLSSession {
   }
 
   private let context: TLSContext
-  private let ssl: OpaquePointer
+  let ssl: OpaquePointer
   /// Both belong to `ssl`.
   private let incoming: OpaquePointer
   private let outgoing: OpaquePointer
@@ -52,7 +52,14 @@ package final class TLSSession {
   private var scratch = [UInt8](repeating: 0, count: maximumRecordBytes)
   private var isEstablished = false
   private var failure: TLSError?
+  /// What the peer has sent since the handshake: messages of another handshake, such as updates of keys, and data in bytes.
+  private var lateHandshakeMessages = 0
+  private var dataReceived = 0
 
+  /// How many messages of a handshake are accepted after it, in addition to one for each ``bytesForMessage`` bytes of data. Each
+  /// may cost an answer (RFC 8446, 4.6.3), which waits if the peer does not read.
+  private static let maximumLateMessages = 32
+  private static let bytesForMessage = 4_096
   /// The maximum size of the data of a record in bytes (RFC 8446, 5.1).
   private static let maximumRecordBytes = 16_384
   /// How many certificates of a chain are given to a verification.
@@ -85,6 +92,7 @@ package final class TLSSession {
     host = ""
     verification = nil
     (ssl, incoming, outgoing) = try Self.session(context)
+    SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque())
     SSL_set_accept_state(ssl)
   }
 
@@ -117,8 +125,9 @@ package final class TLSSession {
     // A name of the DNS may end with the dot of its root; certificates and the Server Name Indication are without it.
     let name = host.hasSuffix(".") ? String(host.dropLast()) : host
     // OpenSSL would take an empty name for no name, and accept every certificate.
-    guard !name.isEmpty, name.utf8.count <= Self.maximumHostBytes, !name.utf8.contains(0) else {
-      throw .notSetUp("a host name needs 1 to \(Self.maximumHostBytes) bytes without a null")
+    // A name that begins with a dot would stand for every name below it.
+    guard !name.isEmpty, !name.hasPrefix("."), name.utf8.count <= Self.maximumHostBytes, !name.utf8.contains(0) else {
+      throw .notSetUp("a host name needs 1 to \(Self.maximumHostBytes) bytes without a null, and begins with no dot")
     }
     guard let rules = SSL_get0_param(ssl) else { throw .notSetUp("OpenSSL has no memory") }
     if Self.isAddress(name) {
@@ -187,14 +196,24 @@ package final class TLSSession {
     return .failed(fail(rejection.map { .certificateRejected($0) } ?? .handshakeFailed(reason)))
   }
 
+  /// Returns the session of an `SSL`, while it exists.
+  static func of(_ ssl: OpaquePointer) -> TLSSession? {
+    SSL_get_ex_data(ssl, 0).map { Unmanaged<TLSSession>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  /// OpenSSL calls this for each message of a handshake.
+  func receivedHandshakeMessage() {
+    if isEstablished { lateHandshakeMessages &+= 1 }
+  }
+
   /// OpenSSL calls this to verify the certificates of the peer.
   ///
   /// - Returns: 1 if they are accepted, otherwise 0.
   static func verify(_ store: OpaquePointer) -> Int32 {
     guard let ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()),
-      let session = SSL_get_ex_data(OpaquePointer(ssl), 0)
+      let session = of(OpaquePointer(ssl))
     else { return 0 }
-    return Unmanaged<TLSSession>.fromOpaque(session).takeUnretainedValue().verifyPeer(store) ? 1 : 0
+    return session.verifyPeer(store) ? 1 : 0
   }
 
   private func verifyPeer(_ store: OpaquePointer) -> Bool {
@@ -241,10 +260,14 @@ package final class TLSSession {
       if result > 0 {
         buffer.writeBytes(scratch.prefix(Int(result)))
         count += Int(result)
+        dataReceived &+= Int(result)
         continue
       }
       let error = SSL_get_error(ssl, result)
       drain()
+      if lateHandshakeMessages > Self.maximumLateMessages + dataReceived / Self.bytesForMessage {
+        return .failed(fail(.aborted("the peer sends too many messages of a handshake")))
+      }
       switch error {
       case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return .needsInput
       case SSL_ERROR_ZERO_RETURN: return .closed

@@ -29,7 +29,7 @@ public struct CertificateDiagnosis: Sendable, Hashable, Codable {
       }
     }
     defer { for certificate in parsed { X509_free(certificate) } }
-    guard let first = parsed.first else {
+    guard let first = parsed.first, parsed.count == chain.count else {
       return CertificateDiagnosis(
         subject: "", issuer: "", expiry: "", isTrusted: false,
         problem: "the server sent no certificate that can be read")
@@ -58,9 +58,15 @@ public struct CertificateDiagnosis: Sendable, Hashable, Codable {
     guard X509_STORE_CTX_init(context, store, own, others) == 1, let rules = X509_STORE_CTX_get0_param(context) else {
       return "OpenSSL cannot verify it"
     }
+    // The rules of the handshake: see `TLSSession`.
     X509_STORE_CTX_set_default(context, "ssl_server")
+    X509_VERIFY_PARAM_set_auth_level(rules, 2)
+    X509_VERIFY_PARAM_set_hostflags(rules, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
+    let name = host.hasSuffix(".") ? String(host.dropLast()) : host
     let isForHost =
-      X509_VERIFY_PARAM_set1_ip_asc(rules, host) == 1 || X509_VERIFY_PARAM_set1_host(rules, host, host.utf8.count) == 1
+      !name.isEmpty && !name.hasPrefix(".")
+      && (X509_VERIFY_PARAM_set1_ip_asc(rules, name) == 1
+        || X509_VERIFY_PARAM_set1_host(rules, name, name.utf8.count) == 1)
     guard isForHost else { return "its name cannot be compared with \(host.printable())" }
     // Failed attempts leave errors in the queue of the thread.
     ERR_clear_error()

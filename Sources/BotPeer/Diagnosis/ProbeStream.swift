@@ -79,6 +79,7 @@ final class ProbeStream: Sendable {
     case TLSError.certificateRejected, TLSError.handshakeFailed, TLSError.endedDuringHandshake:
       return "the TLS handshake failed"
     case TLSError.truncated: return "the connection ended"
+    case let error as TLSError: return error.reason
     default: return "\(error)".printable()
     }
   }

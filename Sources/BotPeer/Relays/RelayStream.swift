@@ -121,8 +121,9 @@ final class RelayStream {
 
   private func failed(_ error: any Error) {
     switch error {
-    case TLSError.certificateRejected(let rejection): problem = "\(rejection)"
     case TLSError.handshakeFailed: problem = "the handshake failed"
+    case TLSError.truncated: break
+    case let error as TLSError: problem = error.reason
     default: break
     }
   }

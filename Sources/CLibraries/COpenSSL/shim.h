@@ -40,10 +40,13 @@ static inline int chatbot_SSL_set_tlsext_host_name(SSL *ssl, const char *name) {
   return SSL_set_tlsext_host_name(ssl, name) == 1;
 }
 
-// TLS without renegotiation and compression; a write may be continued with a copy of its bytes, and may be partial.
+// TLS without renegotiation, compression and stored sessions; a write may be continued with a copy of its bytes, and may be
+// partial; an idle connection has no buffers.
 static inline void chatbot_SSL_CTX_set_stream_options(SSL_CTX *context) {
-  SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
-  SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE);
+  SSL_CTX_set_mode(
+      context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
+  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
 }
 
 // Whether an error says that a PEM file contains nothing more.
