@@ -29,7 +29,7 @@ struct RecordRoom {
       switch event.event {
       case .stateChanged(.connecting): recorder.begin(user)
       case .media(let media): recorder.receive(media, of: user, now: event.time)
-      case .ended: recorder.end(user, reason: .left)
+      case .ended(let end): recorder.end(user, reason: end.cause == .closedByUs ? .stopped : .left)
       default: break
       }
     }
