@@ -7,6 +7,8 @@ enum Camera {
   case own
   /// A camera that flashes and a microphone that beeps in each second.
   case flashing
+  /// The flashing camera of which the browser takes each frame when it is painted.
+  case takenFlashing
   /// The flashing camera with noise, so that frames take several packets.
   case spottedFlashing
   /// The flashing camera with 640x480 at 30 frames a second and noise that needs more than 1 Mb/s.
@@ -30,6 +32,7 @@ enum Camera {
       switch self {
       case .own: nil
       case .flashing: try Pages.script("flashing-camera")
+      case .takenFlashing: try "window.cameraTaken = true;\n" + Pages.script("flashing-camera")
       case .spottedFlashing: try "window.cameraNoise = 150;\n" + Pages.script("flashing-camera")
       case .noisyFlashing:
         try "window.cameraSize = [640, 480];\nwindow.cameraRate = 30;\nwindow.cameraNoise = 400;\n"

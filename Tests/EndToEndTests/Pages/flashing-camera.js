@@ -13,6 +13,9 @@
   const framesPerSecond = window.cameraRate ?? 15;
   // The number of random spots in each frame, which an encoder cannot predict.
   const spots = window.cameraNoise ?? 0;
+  // Whether each painted frame is taken at once. Otherwise the browser takes frames by a clock of its own, up to the time
+  // of a frame later.
+  const isTaken = window.cameraTaken ?? false;
 
   const picture = (flashed) => {
     const canvas = document.createElement('canvas');
@@ -50,10 +53,14 @@
       context.font = `${height / 8}px monospace`;
       context.fillText(`${(time / 1000).toFixed(2)}  ${count}`, width / 16, height / 2);
       count += 1;
+      // Firefox has it at the stream.
+      if (isTaken) (track.requestFrame ? track : stream).requestFrame();
       window.cameraPainted?.(isWhite);
     };
     // One frame of each second is drawn at its start, so that the flash is not late.
     const distance = 1000 / framesPerSecond;
+    const stream = canvas.captureStream(isTaken ? 0 : framesPerSecond);
+    const track = stream.getVideoTracks()[0];
     let timer;
     const play = () => {
       draw();
@@ -61,7 +68,6 @@
       timer = setTimeout(play, (Math.floor(time / distance + 0.01) + 1) * distance - time);
     };
     timer = setTimeout(play, 0);
-    const track = canvas.captureStream(framesPerSecond).getVideoTracks()[0];
     const stop = track.stop.bind(track);
     track.stop = () => { clearTimeout(timer); stop(); };
     return track;

@@ -37,4 +37,12 @@ struct ScriptedParticipant: Sendable {
   func leave() {
     socket.close()
   }
+
+  /// Leaves, and waits until the connection is closed.
+  func leaveAndWait() async throws {
+    leave()
+    try await within(.seconds(5), "the end of the connection") { [socket] in
+      for await _ in socket.messages {}
+    }
+  }
 }

@@ -54,7 +54,7 @@ extension EndToEnd {
       let server = try await scenario.server()
       let folder = await scenario.recordings()
       let bot = try await scenario.bot(in: "100", of: server, ["--record", folder.path])
-      let call = try await scenario.call(in: browser, room: "100", server: server, camera: .flashing)
+      let call = try await scenario.call(in: browser, room: "100", server: server, camera: .takenFlashing)
       try await call.connected()
       _ = try await call.page.evaluate(try Pages.script("second-video"))
       var sent = 0
