@@ -11,7 +11,7 @@ final class FramePipeline {
   private var budget = AudioBudget()
   private var repair = LossConcealment()
   private let check: FrameVerifier?
-  private var timeline: RecordingTimeline
+  private(set) var timeline: RecordingTimeline
   private var counters = PerMediaKind<TrackCounter>()
   private var statistics: [MediaKind: CumulativeTrackStatistics] = [:]
   private var trailingGaps = TrailingGaps()

@@ -59,7 +59,7 @@ extension StreamRecording {
   var manifestKey: String { "\(participant)/\(stream)/manifest" }
 
   func manifest(isFinished: Bool, now: MonotonicInstant) -> RecordingManifest {
-    let begin = pipeline.origin ?? pipeline.firstArrival ?? clock.moment
+    let begin = start ?? clock.moment
     var manifest = RecordingManifest(
       room: environment.room, user: participant.text, name: name, start: clock.text(at: begin))
     manifest.session = RecordingManifest.Session(

@@ -38,6 +38,8 @@ final class StreamRecording {
   let pipeline: FramePipeline
   let files: RecordingFiles
 
+  /// The time from the beginning of `first` to this recording's.
+  private var offset = StreamOffset()
   private var lastAdvance: MonotonicInstant?
   var manifestFile: ManifestFile?
   /// When the manifest is updated next.
@@ -139,6 +141,7 @@ final class StreamRecording {
     for timestamped in pipeline.release(now: now, everything: everything) where !hasGivenUp {
       files.write(timestamped, now: now)
     }
+    if let first { offset.measure(from: first.pipeline.timeline, to: pipeline.timeline) }
     files.advance(now: now, atOnce: atOnce)
     if let ending {
       let end = callEnd ?? pipeline.callEnd(ending, now: now)
@@ -237,6 +240,13 @@ final class StreamRecording {
 
   // MARK: Status
 
+  /// The estimated arrival time of position zero, or of the first frame while no frame has a position; nil before the first
+  /// frame. A further stream's follows from the first one's as soon as sender reports relate them.
+  var start: MonotonicInstant? {
+    if let offset = offset.value, let origin = first?.pipeline.origin { return origin + offset }
+    return pipeline.origin ?? pipeline.firstArrival
+  }
+
   /// Bytes of frames that are not on the disk.
   var heldBytes: Int { pipeline.heldBytes + files.heldBytes }
 
@@ -248,7 +258,7 @@ final class StreamRecording {
     let entries = files.entries
     return RecordingStatus(
       participant: participant, stream: stream, base: files.base,
-      start: (pipeline.origin ?? pipeline.firstArrival)?.instant,
+      start: start?.instant,
       files: entries.map { "\(environment.folder.path)/\($0.name)" },
       bytes: entries.reduce(0) { $0 + $1.bytes }, duration: pipeline.duration, frames: pipeline.frames,
       decodeErrors: pipeline.decodeErrors, isStalled: files.isStalled, problems: files.problems)

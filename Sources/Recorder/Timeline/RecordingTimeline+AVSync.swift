@@ -109,8 +109,7 @@ extension RecordingTimeline {
       !tracks[audio].timeline.hasUnconfirmedReport,
       !tracks[video].timeline.hasUnconfirmedReport
     else { return nil }
-    return ReportPair(audio: first, video: second).offset(
-      audioTimeline: tracks[audio].timeline, videoTimeline: tracks[video].timeline)
+    return ReportPair(first: first, second: second).offset(tracks[audio].timeline, tracks[video].timeline)
   }
 
   /// Returns the best known offset between the two timelines, and notes its source in `alignment`.
@@ -197,30 +196,35 @@ struct Alignment: Sendable, Hashable {
   var reports = 0
 }
 
-/// The last sender reports of an audio and a video track; together they determine the offset between the two timelines.
+/// The last sender reports of two tracks of one sender; together they determine the offset between two timelines.
 struct ReportPair: Sendable {
   /// Reports whose arrivals and wall clocks differ by more than this were not written by one clock.
   private static let maximumDisagreement = Duration.seconds(1)
   /// Reports that are further apart are not accurate: a clock that runs 200 ppm fast gains 12 ms in that time.
   private static let maximumDistance = Duration.seconds(60)
 
-  var audio: ClockReport
-  var video: ClockReport
+  var first: ClockReport
+  var second: ClockReport
 
-  /// Returns the offset to add to a position on the video timeline to get the position of the same moment at the sender
-  /// on the audio timeline; nil when the reports do not fit the timelines or each other.
-  func offset(audioTimeline: TrackTimeline, videoTimeline: TrackTimeline) -> Duration? {
-    guard
-      audio.ntp != 0, video.ntp != 0,
-      let audioPosition = audioTimeline.position(of: audio), let videoPosition = videoTimeline.position(of: video)
-    else { return nil }
-    let atSender = ClockReading(video).wallClock(since: ClockReading(audio))
-    let distance = video.arrived - audio.arrived
+  /// The time from the first report to the second one by the sender's wall clock; nil when they do not fit each other.
+  var elapsed: Duration? {
+    guard first.ntp != 0, second.ntp != 0 else { return nil }
+    let elapsed = ClockReading(second).wallClock(since: ClockReading(first))
+    let distance = second.arrived - first.arrived
     if distance > Self.maximumDistance || distance < .zero - Self.maximumDistance { return nil }
-    let disagreement = atSender - distance
+    let disagreement = elapsed - distance
     let limit = Self.maximumDisagreement
     if disagreement > limit || disagreement < .zero - limit { return nil }
-    return audioPosition + atSender - videoPosition
+    return elapsed
+  }
+
+  /// Returns the offset to add to a position on the second timeline to get the position of the same moment at the sender
+  /// on the first one; nil when the reports do not fit the timelines or each other.
+  func offset(_ firstTimeline: TrackTimeline, _ secondTimeline: TrackTimeline) -> Duration? {
+    guard let elapsed, let firstPosition = firstTimeline.position(of: first),
+      let secondPosition = secondTimeline.position(of: second)
+    else { return nil }
+    return firstPosition + elapsed - secondPosition
   }
 }
 

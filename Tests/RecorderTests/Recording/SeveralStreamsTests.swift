@@ -113,6 +113,32 @@ struct SeveralStreamsTests {
     #expect(abs(second - first - 4_000_000_000) < 1_000_000)
   }
 
+  @Test("sender reports relate two streams, so that a slower encoder or a longer path moves neither")
+  func slowEncoder() async throws {
+    let folder = TestFolder()
+    let recorder = try recorder(in: folder)
+    var (camera, screen) = (Script(), Script())
+    try add(1, seconds: 6, to: &camera)
+    let frames = try TestMedia.videoFrames(3, size: Self.small, keyframeEvery: 30)
+    screen.add(frames, codec: .vp8, stream: 2, begin: 2)
+    screen.addReports(.vp8, stream: 2, at: [2.5, 3.5, 4.5], begin: 2)
+    // Frames take 80 ms to encode; reports are sent at once.
+    var script = camera
+    for (at, event) in screen.inOrder {
+      guard case .frame(var frame) = event else {
+        script.add(event, at: (at - Script.beginning) / .seconds(1))
+        continue
+      }
+      frame.arrived = frame.arrived + .milliseconds(80)
+      script.add(.frame(frame), at: (at - Script.beginning) / .seconds(1) + 0.08)
+    }
+    recorder.begin(script.owner, now: Script.beginning.instant)
+    let last = await folder.play([script], to: recorder)
+    await recorder.finish(now: last)
+    let sessions = try ["anna", "anna.2"].map { try #require(manifest($0, in: folder).session) }
+    #expect(sessions.map(\.offset) == [0.01, 2.01])
+  }
+
   @Test("a stream that pauses and returns with its number continues in its recording, with a gap for the reason")
   func pause() async throws {
     let folder = TestFolder()
