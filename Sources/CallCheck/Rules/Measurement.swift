@@ -47,6 +47,12 @@ public struct Measurement: Sendable {
   /// Whether it is measured for each stream of a peer, so that a rule may name a stream: `2.video.fps`.
   package var isOfStream: Bool { Self.wordsOfStreams.contains(name.prefix { $0 != "." }) }
 
+  /// Whether the value grows with the duration of a check, as totals and counts of events do.
+  var growsWithTime: Bool {
+    unit == .count && better == .lower || name.hasSuffix(".total")
+      || ["audio.concealed", "signalling.lost"].contains(name)
+  }
+
   /// The heading for a value of a stream: "Longest freeze of stream 2".
   package func title(ofStream stream: Int) -> String { stream > 1 ? "\(title) of stream \(stream)" : title }
 

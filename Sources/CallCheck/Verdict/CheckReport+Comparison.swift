@@ -2,16 +2,19 @@ extension CheckReport {
   /// Compares this report with an earlier one. Peers are matched by the order in which they joined, since their ids
   /// differ in every call.
   ///
-  /// A change counts if it exceeds both the noise of its measurement and a tenth of the earlier value.
+  /// A change counts if it exceeds both the noise of its measurement and a tenth of the earlier value. Totals and counts, which
+  /// grow with a check, are compared by their rates.
   public func compared(with baseline: CheckReport) -> CheckComparison {
     var comparison = CheckComparison(
       baselineStart: baseline.start, summary: "", worse: [], better: [], newFailures: [], resolvedFailures: [],
       remarks: remarks(on: baseline))
     let pairs = zip(judgedPeers, baseline.judgedPeers)
+    let durations = (before: baseline.measuredTime, now: measuredTime)
     for measurement in Measurement.catalogue {
       switch measurement.source {
       case .room(let value):
-        comparison.note(measurement, peer: nil, before: value(baseline.roomReport), now: value(roomReport))
+        comparison.note(
+          measurement, peer: nil, before: value(baseline.roomReport), now: value(roomReport), in: durations)
       case .peer:
         for (now, before) in pairs {
           let further = measurement.isOfStream ? (now.streams ?? []).map(\.number) : []
@@ -20,7 +23,7 @@ extension CheckReport {
             comparison.note(
               measurement, peer: now.id, stream: number,
               before: measurement.figure(of: before, in: baseline.roomReport),
-              now: measurement.figure(of: now, in: roomReport))
+              now: measurement.figure(of: now, in: roomReport), in: durations)
           }
         }
       }
@@ -29,6 +32,9 @@ extension CheckReport {
     comparison.summarize()
     return comparison
   }
+
+  /// The time in which media was measured, in seconds; at least 1.
+  private var measuredTime: Double { max(1, duration - (mediaFrom ?? 0)) }
 
   private func remarks(on baseline: CheckReport) -> [String] {
     var remarks: [String] = []
@@ -49,7 +55,7 @@ extension CheckReport {
     if duration < baseline.duration / 2 || duration > baseline.duration * 2 {
       remarks.append(
         "The baseline lasted \(MeasurementUnit.time.text(baseline.duration)), this check "
-          + "\(MeasurementUnit.time.text(duration)): totals and counts are not comparable.")
+          + "\(MeasurementUnit.time.text(duration)): totals and counts are compared by their rates.")
     }
     return remarks
   }
@@ -79,17 +85,28 @@ extension CheckComparison {
   private static let tolerance = 0.1
 
   fileprivate mutating func note(
-    _ measurement: Measurement, peer: String?, stream: Int = 1, before: Figure, now: Figure
+    _ measurement: Measurement, peer: String?, stream: Int = 1, before: Figure, now: Figure,
+    in durations: (before: Double, now: Double)
   ) {
     guard let better = measurement.better, let old = before.number, let new = now.number else { return }
-    let change = new - old
-    guard abs(change) > measurement.noise + 0.000_05, abs(change) > Self.tolerance * abs(old) else { return }
+    // An interval that lasts for most of a check is as long as the check.
+    let grows =
+      measurement.growsWithTime
+      || measurement.name.hasSuffix(".longest") && old > durations.before / 2 && new > durations.now / 2
+    // What the earlier check would have measured in the time of this one.
+    let comparable = grows ? old * durations.now / durations.before : old
+    let change = new - comparable
+    guard abs(change) > measurement.noise + 0.000_05, abs(change) > Self.tolerance * abs(comparable) else { return }
     let unit = measurement.unit
+    let differ = grows && abs(durations.now - durations.before) > Self.tolerance * durations.before
+    let texts = [(old, durations.before), (new, durations.now)].map { value, duration in
+      unit.text(value) + (differ ? " in \(MeasurementUnit.time.text(duration))" : "")
+    }
     let entry = Change(
       measurement: measurement.name, peer: peer, stream: stream > 1 ? stream : nil, before: roundedForReport(old),
       now: roundedForReport(new),
       unit: unit.symbol,
-      sentence: "\(measurement.title(ofStream: stream)): \(unit.text(old)) before, \(unit.text(new)) now.")
+      sentence: "\(measurement.title(ofStream: stream)): \(texts[0]) before, \(texts[1]) now.")
     if (change > 0) == (better == .higher) { self.better.append(entry) } else { worse.append(entry) }
   }
 

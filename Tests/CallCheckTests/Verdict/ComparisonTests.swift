@@ -36,6 +36,31 @@ struct ComparisonTests {
     #expect(back.worse.isEmpty, "\(back.worse.map(\.sentence))")
   }
 
+  @Test("totals and counts of checks of different length are compared by their rates")
+  func rates() throws {
+    // The same share of the time is black in both.
+    var (short, long) = (SyntheticCall(), SyntheticCall())
+    short.duration = 8
+    short.black = 3..<5
+    long.duration = 15
+    long.black = 4..<8
+    let comparison = try long.report().compared(with: short.report())
+    let all = comparison.worse + comparison.better
+    #expect(!all.contains { $0.measurement == "video.black.total" }, "\(all.map(\.sentence))")
+    // A call that is silent throughout is not worse because it was measured for longer.
+    short.black = nil
+    long.black = nil
+    short.silent = 0..<100
+    long.silent = 0..<100
+    let silent = try long.report().compared(with: short.report())
+    #expect((silent.worse + silent.better).filter { $0.measurement.hasPrefix("audio.silence") }.isEmpty)
+    long.silent = nil
+    long.paused = 4..<8
+    let worse = try #require(
+      long.report().compared(with: short.report()).worse.first { $0.measurement == "video.freeze.total" })
+    #expect(worse.sentence.contains(" in 7") && worse.sentence.contains(" in 14"), "\(worse.sentence)")
+  }
+
   @Test("a baseline with absurd counts is compared like any other")
   func absurd() throws {
     let report = SampleReport.held
