@@ -47,14 +47,25 @@ private struct VerdictTable {
     if !results.isEmpty, let sentence = report.defaultRulesSentence {
       lines += [""] + text.lines(sentence, columns: width)
     }
+    // The first lines of a long table have left the screen.
+    if lines.count > Self.screen { lines += [""] + summary }
     return lines
   }
 
-  private var verdict: [String] {
-    let mark = mark(report.verdict.outcome)
-    let indent = TerminalText.width(mark.plain) + 1
+  /// The lines of a small terminal.
+  private static let screen = 20
+
+  /// The verdict with its sentence.
+  private var summary: [String] {
+    let indent = TerminalText.width(mark(report.verdict.outcome).plain) + 1
     var lines = text.lines(report.summary, columns: width - indent)
     if let first = lines.first { lines[0] = styled(first, .bold) }
+    return marked(lines)
+  }
+
+  private var verdict: [String] {
+    let indent = TerminalText.width(mark(report.verdict.outcome).plain) + 1
+    var lines: [String] = []
     if let diagnosis = report.diagnosis, diagnosis != report.summary {
       lines += text.lines(diagnosis, columns: width - indent)
     }
@@ -62,9 +73,14 @@ private struct VerdictTable {
     if let fault = report.fault {
       lines += text.lines("Injected fault: \(fault.text).", columns: width - indent)
     }
-    return lines.enumerated().map { index, line in
-      (index == 0 ? mark.shown + " " : String(repeating: " ", count: indent)) + line
-    }
+    return summary + lines.map { String(repeating: " ", count: indent) + $0 }
+  }
+
+  /// Puts the mark of the verdict before the first line, and indents the others.
+  private func marked(_ lines: [String]) -> [String] {
+    let mark = mark(report.verdict.outcome)
+    let indent = String(repeating: " ", count: TerminalText.width(mark.plain) + 1)
+    return lines.enumerated().map { index, line in (index == 0 ? mark.shown + " " : indent) + line }
   }
 
   private func lines(of result: RuleResult, ruleColumns: Int) -> [String] {
