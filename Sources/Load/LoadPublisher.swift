@@ -132,7 +132,7 @@ struct LoadPublisher: Sendable {
       if state == .connecting { publisherGroup.note(index) { $0.calls(participant, now: .now) } }
       if state == .connected { publisherGroup.connected(index, participant) }
       log.debug("user \(state.rawValue)", metadata: names)
-    case .signal, .media, .reached, .pathSelected, .orientationLeftOut:
+    case .signal, .media, .reached, .pathSelected, .mediaAnnounced, .orientationLeftOut:
       break
     case .keyframeRequested:
       publisherGroup.source.requestKeyframe()

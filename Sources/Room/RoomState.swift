@@ -128,7 +128,8 @@ package struct RoomState: Sendable {
       return reason == .requested ? [] : [.verifyConnection]
     case .ended(let reason):
       return connectionEnded(id, reason, now: now)
-    case .reached, .pathSelected, .media, .keyframeRequested, .targetBitrate, .sectionRejected, .orientationLeftOut,
+    case .reached, .pathSelected, .media, .keyframeRequested, .targetBitrate, .sectionRejected, .mediaAnnounced,
+      .orientationLeftOut,
       .problem:
       return []
     }

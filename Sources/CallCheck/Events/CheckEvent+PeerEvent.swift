@@ -13,6 +13,7 @@ extension CheckEvent {
     case .reached(let milestone): [.step(CallStep(milestone))]
     case .stateChanged(.connected): [.step(.dtlsConnected)]
     case .sectionRejected(let section): [.sectionRejected(section)]
+    case .mediaAnnounced(let kinds): [.mediaAnnounced(kinds)]
     case .ended(let ending): [.step(.departed(.init(ending.cause), ending.sentence))]
     case .media(let event): [CheckEvent(event)].compactMap(\.self)
     case .stateChanged, .pathSelected, .keyframeRequested, .targetBitrate, .iceRestarted, .orientationLeftOut,

@@ -14,6 +14,8 @@ package enum CheckEvent: Sendable, Hashable {
   case skipped(SkippedFrames)
   /// A media section of the call was rejected, by us or by the peer.
   case sectionRejected(RejectedSection)
+  /// The kinds of media that the peer sends according to its description.
+  case mediaAnnounced(Set<MediaKind>)
   /// What our data channel to the peer has carried so far.
   case data(DataReport)
   /// A chat message of the peer, or one of ours to it.

@@ -17,6 +17,10 @@ public final class CallJudge {
     public var subject = CheckSubject.call
     public var expected = CheckExpectation()
     public var rules = RuleList.defaults
+    /// The ids and names of peers that are not judged.
+    public var ignored: Set<String> = []
+    /// The ids and names of the peers that are judged; empty for all.
+    public var only: Set<String> = []
     /// The step of the timeline.
     package var step = Duration.milliseconds(200)
     /// The number of thumbnails of each peer.
@@ -36,6 +40,8 @@ public final class CallJudge {
   private var unjudgedPeers: [ParticipantID: UnjudgedPeer] = [:]
   /// The participants who only receive: no peers of the call, but servers that we publish to.
   private var receivers: Set<ParticipantID> = []
+  /// The peers of whom is known whether the check was told to ignore them.
+  private var choices: [ParticipantID: Bool] = [:]
   private var joinedAt: Double?
   private var signalling = SignallingLossDetector()
   private var failure: String?
@@ -73,13 +79,30 @@ public final class CallJudge {
   }
 
   /// Records that the signalling announced a participant. One who only receives is no peer: later events about it are ignored.
-  func announced(_ participant: ParticipantID, onlyReceives: Bool) {
+  func announced(_ participant: ParticipantID, name: String?, onlyReceives: Bool) {
     if onlyReceives { receivers.insert(participant) } else { receivers.remove(participant) }
+    if hasChoice { choose(participant, name: name) }
+  }
+
+  private var hasChoice: Bool { !options.ignored.isEmpty || !options.only.isEmpty }
+
+  /// Returns whether the check was told to ignore a participant.
+  private func isIgnored(_ participant: ParticipantID) -> Bool {
+    hasChoice && (choices[participant] ?? choose(participant, name: nil))
+  }
+
+  @discardableResult
+  private func choose(_ participant: ParticipantID, name: String?) -> Bool {
+    let names = Set([participant.text, name].compactMap(\.self))
+    let isIgnored =
+      !options.ignored.isDisjoint(with: names) || !options.only.isEmpty && options.only.isDisjoint(with: names)
+    if choices.count < Self.maximumUnjudgedPeers || choices[participant] != nil { choices[participant] = isIgnored }
+    return isIgnored
   }
 
   /// Processes any event of a peer.
   package func receive(_ event: CheckEvent, of peer: ParticipantID, at now: ContinuousClock.Instant) {
-    if receivers.contains(peer) { return }
+    if receivers.contains(peer) || isIgnored(peer) { return }
     switch event {
     case .step(let step): self.step(step, of: peer, at: now)
     case .frame(let frame): receive(frame, from: peer, at: now)
@@ -90,6 +113,7 @@ public final class CallJudge {
     case .sample(let sample): self.sample(sample, of: peer, at: now)
     case .skipped(let videoFrames): skip(videoFrames, of: peer)
     case .sectionRejected(let section): change(peer) { $0.receive(section) }
+    case .mediaAnnounced(let kinds): change(peer) { $0.mediaAnnounced(kinds) }
     case .data(let report): change(peer) { $0.data = report }
     case .message(let sender, let name, let text):
       let message = MessageReport(time: seconds(now), from: sender, name: name, text: text)
@@ -178,6 +202,11 @@ public final class CallJudge {
 
   // MARK: Results
 
+  /// Whether a peer only receives, and media is expected.
+  private func isListener(_ peer: PeerJudge) -> Bool {
+    (options.expected.audio || options.expected.video) && peer.notes.isListener
+  }
+
   private func hasExpectedMedia(_ peer: PeerJudge) -> Bool {
     let steps = peer.notes.steps
     let hasVideo = steps.firstFrame != nil
@@ -194,9 +223,9 @@ public final class CallJudge {
     var refused: Set<MediaKind> = []
     var refusedCount = 0
     if joinedAt == nil, options.subject == .call, peers.isEmpty { pending.append("the room") }
-    let missing = options.expected.peers - peers.count { $0.notes.departure == nil }
+    let missing = options.expected.peers - peers.count { $0.notes.departure == nil && !isListener($0) }
     if missing > 0 { pending.append(missing == 1 ? "1 more peer" : "\(missing) more peers") }
-    for peer in peers where peer.notes.departure == nil && !hasExpectedMedia(peer) {
+    for peer in peers where peer.notes.departure == nil && !isListener(peer) && !hasExpectedMedia(peer) {
       let progress = Diagnosis.progress(peer.notes)
       if progress < .dtlsConnected {
         pending.append("a connection to \(peer.id)")
@@ -235,15 +264,18 @@ public final class CallJudge {
     if options.subject == .call {
       LateJoiners(expected: options.expected, mediaFrom: mediaFrom).mark(in: &reports, end: end)
     }
+    let (listeners, ignored) = (peers.count(where: isListener), choices.values.count(where: \.self))
     let room = CheckReport.RoomReport(
       joined: joinedAt.map(roundedForReport), peersSeen: peers.count + unjudgedPeers.count,
       peersAtOnce: peersAtOnce(until: end),
       peersNotJudged: unjudgedPeers.isEmpty ? nil : unjudgedPeers.count,
+      listeners: listeners == 0 ? nil : listeners, peersIgnored: ignored == 0 ? nil : ignored,
       signallingLost: joinedAt == nil ? nil : signalling.losses(until: end))
     var diagnosis = Diagnosis.ofCall(
-      joined: joinedAt != nil || options.subject == .recording, failure: failure, peers: peers.map(\.notes))
+      joined: joinedAt != nil || options.subject == .recording, failure: failure,
+      peers: peers.filter { !isListener($0) }.map(\.notes), listeners: listeners)
     let rules = options.rules.all(for: options.expected, subject: options.subject)
-    let judged = reports.filter { $0.timeLeftAfterLateJoin == nil }
+    let judged = reports.filter { $0.timeLeftAfterLateJoin == nil && !options.expected.leavesOut($0) }
     let judgement = RuleJudgement(room: room, peers: judged, diagnosis: diagnosis)
     let results = rules.flatMap { judgement.results(of: $0.rule) }
     let (verdict, summary) = RuleJudgement.verdict(

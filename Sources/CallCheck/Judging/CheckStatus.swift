@@ -18,6 +18,8 @@ public struct CheckStatus: Sendable, Hashable {
     /// The progress as a sentence.
     public var progress: String
     public var isGone: Bool
+    /// Whether it only receives, so that nothing is expected of it.
+    public var isListener = false
     /// The frame rate of the first stream in the last second.
     public var fps: Double
     /// Payload bits per second of all streams.

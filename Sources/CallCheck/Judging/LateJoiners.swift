@@ -13,8 +13,9 @@ struct LateJoiners {
 
   /// Marks late joiners, in the order in which all peers joined.
   func mark(in reports: inout [PeerReport], end: Double) {
-    let late = reports.indices.filter { isLate(reports[$0], end: end) }
-    let missing = max(0, expected.peers - (reports.count - late.count))
+    let peers = reports.indices.filter { !expected.leavesOut(reports[$0]) }
+    let late = peers.filter { isLate(reports[$0], end: end) }
+    let missing = max(0, expected.peers - (peers.count - late.count))
     for index in late.dropFirst(missing) {
       reports[index].timeLeftAfterLateJoin = roundedForReport(max(0, end - joinTime(of: reports[index])))
     }

@@ -16,7 +16,7 @@ extension PeerJudge {
     let fps = Double(recent.reduce(0) { $0 + $1.frames }) / length
     return CheckStatus.Peer(
       id: id.text, reached: Diagnosis.progress(notes), progress: Diagnosis.sentence(notes),
-      isGone: notes.departure != nil,
+      isGone: notes.departure != nil, isListener: notes.isListener,
       fps: roundedForReport(min(fps, first.video.frameRateEstimator.fastest ?? .infinity)),
       bitrate: roundedForReport(bitrate),
       level: energy.value.map { roundedForReport(decibels(amplitude: $0.squareRoot())) })
@@ -49,6 +49,7 @@ extension PeerJudge {
       undecoded: media.undecoded, rejected: notes.rejected.isEmpty ? nil : notes.rejected, skew: media.skew,
       pattern: media.pattern, returned: media.returned, data: data,
       messages: messages.isEmpty ? nil : messages, furtherMessages: furtherMessages == 0 ? nil : furtherMessages,
+      onlyReceives: notes.isListener ? true : nil,
       timeline: media.timeline, skippedFrames: media.skippedFrames, thumbnails: media.thumbnails,
       streams: streams.isEmpty ? nil : streams,
       streamsNotJudged: streamsNotJudged.isEmpty ? nil : streamsNotJudged.count)

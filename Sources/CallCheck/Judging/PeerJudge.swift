@@ -64,6 +64,9 @@ struct PeerJudge {
     if notes.rejected.count < Self.maximumRejections { notes.rejected.append(RejectionReport(section)) }
   }
 
+  /// Records which kinds of media the peer sends according to its description.
+  mutating func mediaAnnounced(_ kinds: Set<MediaKind>) { notes.announcedMedia = kinds }
+
   /// Far more sections than any call has.
   private static let maximumRejections = 16
 

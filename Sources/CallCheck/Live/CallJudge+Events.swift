@@ -28,7 +28,8 @@ extension CallJudge {
   func perform(_ job: JudgeQueue.Job) {
     switch job {
     case .joined(let now): joined(at: now)
-    case .announced(let participant, let onlyReceives): announced(participant, onlyReceives: onlyReceives)
+    case .announced(let participant, let name, let onlyReceives):
+      announced(participant, name: name, onlyReceives: onlyReceives)
     case .disconnected(let reason, let now): disconnected(at: now, because: reason)
     case .event(let event, let peer, let now): receive(event, of: peer, at: now)
     case .sent(let frame, let now): sent(frame, at: now)

@@ -20,6 +20,6 @@ extension JudgeQueue.Job {
   }
 
   private static func announced(_ participant: SignalledParticipant) -> Self {
-    .announced(participant.id, onlyReceives: participant.direction == .sendOnly)
+    .announced(participant.id, name: participant.name, onlyReceives: participant.direction == .sendOnly)
   }
 }

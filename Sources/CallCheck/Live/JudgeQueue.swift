@@ -16,7 +16,7 @@ package struct JudgeQueue: Sendable {
   package enum Job: Sendable {
     case joined(ContinuousClock.Instant)
     /// A participant was announced; one who only receives is no peer of the check.
-    case announced(ParticipantID, onlyReceives: Bool)
+    case announced(ParticipantID, name: String?, onlyReceives: Bool)
     case disconnected(String, ContinuousClock.Instant)
     case event(CheckEvent, ParticipantID, ContinuousClock.Instant)
     case sent(EncodedFrame, ContinuousClock.Instant)

@@ -146,6 +146,18 @@ public struct CheckReport: Sendable, Hashable, Codable {
           ? "1 peer joined only \(MeasurementUnit.time.text(longest)) before the end, too late to be judged."
           : "\(late.count) peers joined only in the last \(MeasurementUnit.time.text(longest)), too late to be judged.")
     }
+    let listeners = peers.filter(expected.leavesOut).map { ReportText.line($0.id, limit: 48) }
+    if !listeners.isEmpty {
+      let names = listeners.prefix(3).joined(separator: ", ") + (listeners.count > 3 ? " …" : "")
+      sentences.append(
+        listeners.count == 1
+          ? "1 peer only receives, so it was not judged: \(names)."
+          : "\(listeners.count) peers only receive, so they were not judged: \(names).")
+    }
+    if let ignored = roomReport.peersIgnored, ignored > 0 {
+      sentences.append(
+        "\(ignored) \(ignored == 1 ? "peer was" : "peers were") present but not judged, as was asked.")
+    }
     return sentences
   }
 
@@ -167,8 +179,10 @@ public struct CheckReport: Sendable, Hashable, Codable {
     return "The connection to the room server \(what). Calls continue without it, but no new peer can join."
   }
 
-  /// The peers that joined early enough to be judged.
-  package var judgedPeers: [PeerReport] { peers.filter { $0.timeLeftAfterLateJoin == nil } }
+  /// The peers that are judged: those that joined early enough, without listeners.
+  package var judgedPeers: [PeerReport] {
+    peers.filter { $0.timeLeftAfterLateJoin == nil && !expected.leavesOut($0) }
+  }
 
   /// The default rules among the rules.
   package var defaultRules: [RuleNote] { rulesAreDefault ? rules : rules.filter { $0.reason != nil } }
@@ -191,6 +205,10 @@ public struct CheckReport: Sendable, Hashable, Codable {
     public var peersAtOnce: Int
     /// The number of peers beyond the limit, which were not judged; nil for none.
     public var peersNotJudged: Int?
+    /// The number of peers that only received: their descriptions announce no media, and none came; nil for none.
+    public var listeners: Int?
+    /// The number of peers that the check was told to ignore; nil for none.
+    public var peersIgnored: Int?
     /// The times without the room server after it had admitted us; nil if there was no server, as for a recording.
     public var signallingLost: [SignallingLoss]?
   }
@@ -213,6 +231,9 @@ public struct CheckExpectation: Sendable, Hashable, Codable {
     self.video = video
     self.pattern = pattern
   }
+
+  /// Whether a peer is a listener of whom no media is expected. Where none is expected of anybody, all are judged.
+  func leavesOut(_ peer: PeerReport) -> Bool { (audio || video) && peer.onlyReceives == true }
 
   /// What is known about the content.
   public enum Pattern: String, Sendable, Hashable, Codable, CaseIterable {

@@ -36,6 +36,9 @@ public struct PeerReport: Sendable, Hashable, Codable {
   public var furtherMessages: Int?
   /// How long before the check's end the peer joined, if that was too late for it to be judged; nil if it was judged.
   public var timeLeftAfterLateJoin: Double?
+  /// True for a listener: the peer's description announces no media, and none came. It is not judged where media is
+  /// expected. Nil for all others.
+  public var onlyReceives: Bool?
   /// The call in steps of time.
   public var timeline: CheckTimeline
   /// Frames that arrived and were not decoded; nil if all were.
@@ -53,8 +56,8 @@ public struct PeerReport: Sendable, Hashable, Codable {
 
   private enum CodingKeys: String, CodingKey {
     case id, reached, progress, steps, departure, absent, connection, video, audio, undecoded, rejected, skew, pattern,
-      returned, data, messages, furtherMessages, timeLeftAfterLateJoin, timeline, skippedFrames, thumbnails, streams,
-      streamsNotJudged, recordings
+      returned, data, messages, furtherMessages, timeLeftAfterLateJoin, onlyReceives, timeline, skippedFrames,
+      thumbnails, streams, streamsNotJudged, recordings
   }
 
   /// Returns the peer with the media of one of its streams in place of the first one's, so that whatever reads the first

@@ -10,6 +10,10 @@ extension Measurement {
       "peers.seen", .count, "Peers seen", meaning: "All peers seen in the room, whether they sent media or not."
     ) { .value($0.peersSeen) },
     room(
+      "peers.listeners", .count, "Listeners",
+      meaning: "Peers that only received: their descriptions announce no media, and none came. They are not judged."
+    ) { .value($0.listeners ?? 0) },
+    room(
       "joined", .time, "Time to join", better: .lower, noise: 0.2,
       meaning: "Time from the check's start until the server admitted us to the room."
     ) { $0.joined.map { .value($0) } ?? .missing("the server never admitted us to the room") },

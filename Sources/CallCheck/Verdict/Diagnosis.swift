@@ -14,8 +14,13 @@ enum Diagnosis {
     var waitsForKeyframe = false
     /// Whether media of a further stream was decoded.
     var hasFurtherStream = false
+    /// The kinds of media that the peer sends according to its description; nil while there is none.
+    var announcedMedia: Set<MediaKind>?
     /// The sections that were rejected, in the order in which that was reported.
     var rejected: [RejectionReport] = []
+
+    /// Whether the peer only receives: its description announces no media, and none has come.
+    var isListener: Bool { announcedMedia?.isEmpty == true && Diagnosis.progress(self) < .packets }
 
     /// Why there is no media of a kind; nil if no section of the kind was rejected.
     func rejection(of kind: MediaKind) -> RejectionReport? {
@@ -118,9 +123,15 @@ enum Diagnosis {
   }
 
   /// Returns the diagnosis of the whole call; nil if media arrived from any peer.
-  static func ofCall(joined: Bool, failure: String?, peers: [Notes]) -> String? {
+  ///
+  /// - Parameter listeners: the number of peers who only receive, and who are not among `peers`.
+  static func ofCall(joined: Bool, failure: String?, peers: [Notes], listeners: Int = 0) -> String? {
     if let furthest = peers.max(by: { progress($0) < progress($1) }) {
       return progress(furthest) == .media ? nil : sentence(furthest)
+    }
+    if listeners == 1 { return "The only other peer in the room only receives: its description announces no media." }
+    if listeners > 1 {
+      return "The \(listeners) other peers in the room only receive: their descriptions announce no media."
     }
     if joined { return "The room was joined, but no peer was seen." }
     return failure.map { "The room was not joined: \($0.asClause)." } ?? "The room was not joined."

@@ -78,6 +78,7 @@ extension PeerConnection {
   private func apply(_ exchange: PeerNegotiation.Exchange, now: MonotonicInstant) {
     let session = exchange.session
     report(session.rejected, now: now)
+    announceMedia(of: session)
     if negotiation.reportsOrientation(of: session) { emit(.orientationLeftOut) }
     if let answer = exchange.answer { emit(.signal(.answer(answer))) }
     if exchange.isOtherConnection { media.connectionWasInterrupted(now: now) }
@@ -101,6 +102,16 @@ extension PeerConnection {
 
   private func report(_ rejected: [RejectedSection], now: MonotonicInstant) {
     for section in negotiation.report(rejected, now: now) { emit(.sectionRejected(section)) }
+  }
+
+  /// Reports what the participant sends, if that has changed. What a rejected section would have carried counts, too.
+  private func announceMedia(of session: NegotiatedSession) {
+    if session.media.isEmpty, session.rejected.isEmpty { return }
+    let rejected = session.rejected.filter(\.isUnexpected).compactMap { MediaKind(rawValue: $0.kind) }
+    let kinds = Set(session.media.filter(\.receives).map(\.kind)).union(rejected)
+    if kinds == announcedMedia { return }
+    announcedMedia = kinds
+    emit(.mediaAnnounced(kinds))
   }
 
   private func reportProblem(_ error: NegotiationError, with message: String, now: MonotonicInstant) {

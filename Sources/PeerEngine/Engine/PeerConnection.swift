@@ -67,6 +67,8 @@ package final class PeerConnection {
   var media: MediaSession
   var channels: DataChannelSession
   var negotiation: PeerNegotiation
+  /// The kinds of media that the participant sends, as last reported; nil before the first report.
+  var announcedMedia: Set<MediaKind>?
 
   var actions: [Action] = []
   /// Outputs of the media session that are not carried out yet.

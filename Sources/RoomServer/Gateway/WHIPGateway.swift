@@ -282,7 +282,8 @@ actor WHIPGateway: HTTPRequestResponder {
     case .ended:
       carryOut(server.ended(id))
       remove(participant)
-    case .signal, .stateChanged, .media, .reached, .pathSelected, .targetBitrate, .iceRestarted, .orientationLeftOut:
+    case .signal, .stateChanged, .media, .reached, .pathSelected, .targetBitrate, .iceRestarted, .mediaAnnounced,
+      .orientationLeftOut:
       break
     }
   }

@@ -43,7 +43,8 @@ extension Call {
         if participantRegistry.isMediaServer(participant) {
           recorder?.addProblem(Self.orientationSentence, of: participant, now: participantEvent.time)
         }
-      case .signal, .stateChanged, .reached, .media, .keyframeRequested, .targetBitrate, .iceRestarted, .problem:
+      case .signal, .stateChanged, .reached, .media, .keyframeRequested, .targetBitrate, .mediaAnnounced, .iceRestarted,
+        .problem:
         break
       }
     }
@@ -54,7 +55,7 @@ extension Call {
     let participant = participantEvent.participant
     let user: Logger.Metadata = ["user": "\(participant)"]
     switch participantEvent.event {
-    case .signal, .media:
+    case .signal, .media, .mediaAnnounced:
       break
     case .stateChanged(let state):
       let level: Logger.Level =

@@ -57,6 +57,9 @@ struct DocumentationTests {
     report.fault = .init(name: "ssrc-change", injectionCount: 1)
     report.peers[0].skippedFrames = .init(videoFrames: 3, first: 1, last: 1.1)
     report.roomReport.peersNotJudged = 1
+    report.roomReport.listeners = 1
+    report.roomReport.peersIgnored = 1
+    report.peers[0].onlyReceives = true
     report.roomReport.signallingLost = [.init(start: 1, duration: 0.5, restored: true, reason: "Gone.")]
     report.peers[0].timeLeftAfterLateJoin = 1
     report.peers[0].undecoded = ["audio"]

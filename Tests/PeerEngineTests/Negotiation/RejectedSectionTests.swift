@@ -123,6 +123,22 @@ struct RejectedSectionTests {
     #expect(pair.bob.events.rejected.count <= 20)
   }
 
+  @Test("what a participant sends is reported after the first exchange and when it changes, refused codecs included")
+  func announced() throws {
+    func kinds(_ offers: [String]) throws -> [Set<MediaKind>] {
+      var pair = try EnginePair(offersAlice: false)
+      for offer in offers { pair.deliverToBob(.offer(offer)) }
+      return pair.bob.events.compactMap { if case .mediaAnnounced(let kinds) = $0 { kinds } else { nil } }
+    }
+    let offer = try recorded("offer_two_videos")
+    let listening = offer.replacing("a=sendrecv", with: "a=recvonly").replacing("a=sendonly", with: "a=recvonly")
+    #expect(try kinds([offer, offer]) == [[.audio, .video]])
+    #expect(try kinds([listening, listening, offer, listening]) == [[], [.audio, .video], []])
+    let refused = try recorded("offer_h264_only")
+    #expect(try kinds([refused]) == [[.audio, .video]])
+    #expect(try kinds([refused.replacing("a=sendrecv", with: "a=recvonly")]) == [[]])
+  }
+
   @Test("an offer of the orientation of video is reported once, because our answer leaves it out")
   func orientation() throws {
     var pair = try EnginePair(offersAlice: false)
