@@ -15,6 +15,17 @@ public struct RecordingSummary: Sendable, Hashable {
   /// The disk's error, if the recording was left unfinished because of it; nil otherwise.
   public let storageError: RoomRecorder.StorageError?
 
+  package init(
+    participant: ParticipantID, folder: String, base: String, manifest: RecordingManifest,
+    storageError: RoomRecorder.StorageError?
+  ) {
+    self.participant = participant
+    self.folder = folder
+    self.base = base
+    self.manifest = manifest
+    self.storageError = storageError
+  }
+
   /// The paths of the media files, followed by that of the manifest.
   public var paths: [String] {
     let stem = folder.hasSuffix("/") ? folder : folder + "/"

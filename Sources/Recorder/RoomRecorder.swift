@@ -12,7 +12,7 @@ import Synchronization
 /// events go into a queue of bounded memory.
 public actor RoomRecorder: MediaSink {
   /// The interval at which queued frames are written.
-  static let tick = Duration.milliseconds(100)
+  package static let tick = Duration.milliseconds(100)
 
   /// The interval at which `status()` is updated.
   private static let statusInterval = Duration.milliseconds(500)
@@ -55,7 +55,8 @@ public actor RoomRecorder: MediaSink {
     try self.init(configuration, disk: POSIXFileSystem())
   }
 
-  init(_ configuration: Configuration, disk: any FileSystem) throws(StorageError) {
+  /// Opens the folder on any file system, for example one that fails at a chosen moment.
+  package init(_ configuration: Configuration, disk: any FileSystem) throws(StorageError) {
     let monitor = DiskMonitor()
     let inbox = RecordingQueue(budget: configuration.memoryBudget, disk: monitor)
     let folder = try RecordingDirectory(
@@ -232,8 +233,8 @@ public actor RoomRecorder: MediaSink {
     newestStatus.withLock { $0 = status }
   }
 
-  /// Processes the queue.
-  func drain() {
+  /// Processes the queue, and writes nothing that can wait. The recorder calls this itself if `usesSystemClock` is set.
+  package func drain() {
     let entries = inbox.takeAll()
     for (entry, _) in entries { handle(entry) }
     if let newest = entries.last?.element.now { relieveMemory(now: newest) }

@@ -1,6 +1,6 @@
 import FoundationEssentials
 import Media
-import NIOCore
+package import NIOCore
 
 extension RecordingManifest {
   /// The reason why a file is not a manifest.
@@ -11,7 +11,7 @@ extension RecordingManifest {
   }
 
   /// The manifest as the JSON text of its file.
-  var json: ByteBuffer {
+  package var json: ByteBuffer {
     get throws {
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import Media
+package import Media
 import NIOCore
 
 /// The description of the recording of one stream of a participant: the content of `<user>.json`, and of
@@ -252,14 +252,14 @@ extension RecordingManifest {
 
 extension WallClock {
   /// Formats a moment as ISO 8601 in UTC with milliseconds, for example `2026-03-01T09:30:00.125Z`.
-  func text(at other: MonotonicInstant) -> String {
+  package func text(at other: MonotonicInstant) -> String {
     // The style truncates digits instead of rounding, so a little is added to the rounded value.
     let rounded = (seconds(at: other) * 1_000).rounded() / 1_000 + 0.000_1
     return Date(timeIntervalSince1970: rounded).formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
   }
 
   /// Returns nanoseconds since 2001-01-01 00:00 UTC, the unit of WebM's `DateUTC`.
-  func nanosecondsSince2001(at other: MonotonicInstant) -> Int64 {
+  package func nanosecondsSince2001(at other: MonotonicInstant) -> Int64 {
     Int64(exactly: ((seconds(at: other) - 978_307_200) * 1_000_000).rounded()).map { $0 &* 1_000 } ?? 0
   }
 }

@@ -1,11 +1,11 @@
 import Glibc
 
 /// The memory that this process may use, as the kernel reports it.
-struct MachineMemory: Sendable, Hashable {
+package struct MachineMemory: Sendable, Hashable {
   /// The machine's memory, or the limit of a control group that contains this process if that is less; in bytes.
-  let usable: Int
+  package let usable: Int
   /// What can be allocated without swapping (proc(5), `MemAvailable`), in bytes; nil if the kernel does not report it.
-  let available: Int?
+  package let available: Int?
 
   /// Reads the kernel's files.
   ///
@@ -14,7 +14,7 @@ struct MachineMemory: Sendable, Hashable {
   ///
   /// - Parameter content: returns the text of a file; nil if it cannot be read.
   /// - Returns: nil if neither the machine's memory nor a limit is known.
-  init?(reading content: (String) -> String?) {
+  package init?(reading content: (String) -> String?) {
     let information = content("/proc/meminfo") ?? ""
     let limits = Self.groups(content("/proc/self/cgroup") ?? "").compactMap { file in
       content(file).flatMap(Self.bytes)
@@ -27,7 +27,7 @@ struct MachineMemory: Sendable, Hashable {
   }
 
   /// Reads the files of this machine.
-  static func read() -> MachineMemory? { MachineMemory(reading: Self.text) }
+  package static func read() -> MachineMemory? { MachineMemory(reading: Self.text) }
 
   /// Returns the files that may contain a limit.
   ///

@@ -2,7 +2,7 @@
 /// to a maximum.
 ///
 /// Half of it is for everyone. Beyond that half, each participant has an equal share (``RecordingQueue``).
-struct MemoryBudget: Sendable, Hashable {
+package struct MemoryBudget: Sendable, Hashable {
   /// The reserve and the minimum: a minute of four participants who send 1 Mb/s each.
   static let reserve = 32 << 20
   /// What each participant adds: the three seconds of 1 Mb/s that may wait for sender reports, and then some seconds
@@ -25,27 +25,27 @@ struct MemoryBudget: Sendable, Hashable {
   }
 
   /// A budget of so many bytes, however many participants there are.
-  static func fixed(_ bytes: Int) -> MemoryBudget { MemoryBudget(reserve: bytes, share: 0, maximum: bytes) }
+  package static func fixed(_ bytes: Int) -> MemoryBudget { MemoryBudget(reserve: bytes, share: 0, maximum: bytes) }
 
   /// The budget that follows the machine and the number of participants: at most an eighth of the memory that this
   /// process may use, and at most half of what is available.
   ///
   /// - Parameter memory: nil if nothing is known about it.
-  static func automatic(of memory: MachineMemory?) -> MemoryBudget {
+  package static func automatic(of memory: MachineMemory?) -> MemoryBudget {
     let part = memory.map { min($0.usable / machineShare, ($0.available ?? .max) / 2) } ?? 0
     return MemoryBudget(
       reserve: reserve, share: participantShare, maximum: min(max(part, reserve), maximum))
   }
 
   /// Returns the bytes that may wait.
-  func limit(participants: Int) -> Int {
+  package func limit(participants: Int) -> Int {
     // Bounded first, so that nothing overflows.
     let counted = min(max(0, participants), share > 0 ? Self.maximum / share : 0)
     return min(maximum, reserve + share * counted)
   }
 
   /// Returns the part of one of several recorders.
-  func divided(by recorders: Int) -> MemoryBudget {
+  package func divided(by recorders: Int) -> MemoryBudget {
     func part(_ bytes: Int) -> Int { min(bytes, max(bytes / max(1, recorders), Self.minimumPart)) }
     return MemoryBudget(reserve: part(reserve), share: share, maximum: part(maximum))
   }

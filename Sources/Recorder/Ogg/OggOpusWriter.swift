@@ -1,5 +1,5 @@
 import Media
-import NIOCore
+package import NIOCore
 
 /// Builds an Ogg Opus file (RFC 7845) from Opus packets without touching any file: every call returns writes, each with
 /// its offset.
@@ -7,7 +7,7 @@ import NIOCore
 /// Each packet is placed according to its time: a gap is filled with packets that request concealment. The last packet
 /// waits for its successor, because the page that ends the stream must be marked; if the packet cannot wait, an empty
 /// page ends the stream later.
-struct OggOpusWriter {
+package struct OggOpusWriter {
   static let codec = Codec.opus
 
   private let serial: Int32
@@ -33,7 +33,7 @@ struct OggOpusWriter {
   /// - Parameters:
   ///   - serial: distinguishes the stream from others.
   ///   - channels: 1 or 2, according to the first packet.
-  init(serial: Int32, channels: Int) throws(OggStream.Failure) {
+  package init(serial: Int32, channels: Int) throws(OggStream.Failure) {
     self.serial = serial
     self.channels = channels
     stream = try OggStream(serial: serial)
@@ -43,7 +43,7 @@ struct OggOpusWriter {
   var duration: Duration { Duration(opusTicks: max(0, granule - Int64(OpusHeader.preSkip))) }
 
   /// Returns the two header packets, each on its own page.
-  mutating func start() -> [FileWrite] {
+  package mutating func start() -> [FileWrite] {
     stream.add(OpusHeader.identification(channels: channels), granule: 0)
     var pages = stream.pages(all: true)
     stream.add(OpusHeader.comments, granule: 0)
@@ -67,7 +67,7 @@ struct OggOpusWriter {
   ///   - duration: the packet's playing time in ticks of 48 kHz.
   ///   - position: the packet's start, in ticks of 48 kHz after the start of the first packet. If that is before the
   ///     end of the previous packet, this packet follows without a gap.
-  mutating func add(_ payload: ByteBuffer, duration: Int64, position: Int64) -> [FileWrite] {
+  package mutating func add(_ payload: ByteBuffer, duration: Int64, position: Int64) -> [FileWrite] {
     let filled = fillGap(to: position)
     put(payload, duration: duration)
     lastFirstByte = payload.getInteger(at: payload.readerIndex)
@@ -91,7 +91,7 @@ struct OggOpusWriter {
   }
 
   /// Ends the stream.
-  mutating func finish() -> [FileWrite] {
+  package mutating func finish() -> [FileWrite] {
     if let waiting {
       stream.add(waiting, granule: granule, isLast: true)
       self.waiting = nil

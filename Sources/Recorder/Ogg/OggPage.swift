@@ -1,18 +1,18 @@
 import COgg
-import NIOCore
+package import NIOCore
 
 /// One page of an Ogg file (RFC 3533, 6).
-struct OggPage: Sendable, Hashable {
+package struct OggPage: Sendable, Hashable {
   /// The fixed part of a page's header.
-  static let headerLength = 27
+  package static let headerLength = 27
   /// The maximum length: a header with all its lacing values, and 255 segments of 255 bytes.
   static let maximumLength = headerLength + 255 + 255 * 255
 
   /// The whole page; its reader index is 0.
-  private(set) var bytes: ByteBuffer
+  package private(set) var bytes: ByteBuffer
 
   /// Parses the page at the start of these bytes; nil unless a complete page with a correct checksum begins there.
-  init?(parsing bytes: ByteBuffer) {
+  package init?(parsing bytes: ByteBuffer) {
     let view = bytes.readableBytesView
     let start = view.startIndex
     guard view.count >= Self.headerLength, view.prefix(4).elementsEqual("OggS".utf8), view[start + 4] == 0 else {
@@ -28,9 +28,9 @@ struct OggPage: Sendable, Hashable {
     if again.checksum != checksum { return nil }
   }
 
-  var length: Int { bytes.readableBytes }
+  package var length: Int { bytes.readableBytes }
   /// The granule position at the end of the last packet that ends on the page; -1 when no packet does.
-  var granule: Int64 { integer(at: 6) }
+  package var granule: Int64 { integer(at: 6) }
   var serial: Int32 { integer(at: 14) }
   var sequence: UInt32 { integer(at: 18) }
   var isFirst: Bool { flags & 0x02 != 0 }
@@ -45,7 +45,7 @@ struct OggPage: Sendable, Hashable {
     return last < 255
   }
   /// The lengths of the page's segments; a segment of less than 255 bytes ends a packet (RFC 3533, 6).
-  var lacing: [UInt8] {
+  package var lacing: [UInt8] {
     bytes.getBytes(at: Self.headerLength, length: Int(bytes.getInteger(at: 26, as: UInt8.self) ?? 0)) ?? []
   }
   /// The page's content.

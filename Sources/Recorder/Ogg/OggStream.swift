@@ -2,10 +2,10 @@ import COgg
 import NIOCore
 
 /// One logical Ogg stream (RFC 3533): packets in, pages out, implemented by libogg.
-final class OggStream {
+package final class OggStream {
   /// libogg could not allocate memory.
-  struct Failure: Error, CustomStringConvertible {
-    var description: String { "Cannot start an Ogg stream: out of memory." }
+  package struct Failure: Error, CustomStringConvertible {
+    package var description: String { "Cannot start an Ogg stream: out of memory." }
   }
 
   private let state: UnsafeMutablePointer<ogg_stream_state>

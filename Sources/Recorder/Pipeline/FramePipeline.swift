@@ -1,11 +1,11 @@
 import Bitstream
 import Codecs
-import Media
+package import Media
 
 /// The path of a stream's frames before they reach a file: validators admit only what can be decoded, lost audio
 /// is concealed, frames are decoded to verify them, the timeline assigns positions, and counters collect data for the
 /// manifest.
-final class FramePipeline {
+package final class FramePipeline {
   private var videoValidator = VideoFrameValidator()
   private var audioValidator = AudioPacketValidator()
   private var budget = AudioBudget()
@@ -23,7 +23,7 @@ final class FramePipeline {
   private var lastActivity: MonotonicInstant?
 
   /// - Parameter verifier: decodes frames to verify them; nil if frames are not verified.
-  init(alignmentDelay: Duration, verifier: FrameVerifier?) {
+  package init(alignmentDelay: Duration, verifier: FrameVerifier?) {
     check = verifier
     timeline = RecordingTimeline(alignmentDelay: alignmentDelay)
   }
@@ -31,7 +31,7 @@ final class FramePipeline {
   /// Processes a media event of the stream.
   ///
   /// - Parameter dropped: how many of the frames that the frame's gap reports were dropped because memory was full.
-  func receive(_ event: MediaEvent, dropped: Int = 0, now: MonotonicInstant) {
+  package func receive(_ event: MediaEvent, dropped: Int = 0, now: MonotonicInstant) {
     switch event {
     case .frame(let frame):
       lastActivity = max(lastActivity ?? frame.arrived, frame.arrived)
@@ -52,12 +52,12 @@ final class FramePipeline {
   /// Ends the tracks: no events follow.
   ///
   /// - Parameter dropped: frames that were dropped because memory was full, and that no later frame reported.
-  func end(dropped: [MediaKind: DroppedFrameRun] = [:]) { trailingGaps.end(dropped: dropped) }
+  package func end(dropped: [MediaKind: DroppedFrameRun] = [:]) { trailingGaps.end(dropped: dropped) }
 
   /// Returns the frames whose positions are final, in order of position, and in decoding order within a track.
   ///
   /// - Parameter everything: whether to return all frames, as at the end.
-  func release(now: MonotonicInstant, everything: Bool = false) -> [TimestampedFrame] {
+  package func release(now: MonotonicInstant, everything: Bool = false) -> [TimestampedFrame] {
     let timestamped = timeline.release(now: now, everything: everything)
     for frame in timestamped { count(frame) }
     return timestamped
@@ -161,7 +161,7 @@ extension FramePipeline {
   /// - Parameters:
   ///   - written: the frames of each track that are in files; nil for all frames with a position.
   ///   - isHeldUp: whether the disk blocks the rest, rather than the rest being on its way into the files.
-  func tracks(
+  package func tracks(
     clock: WallClock, written: [MediaKind: WrittenFrameCounts]? = nil, isHeldUp: Bool = false
   ) -> [RecordingManifest.Track] {
     MediaKind.allCases.compactMap { kind in

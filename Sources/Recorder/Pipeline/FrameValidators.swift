@@ -1,25 +1,27 @@
 import Codecs
-import Media
+package import Media
 
 /// Rejects frames before a keyframe that can be parsed, keyframes above 4096x4096, and the frames that depend on a
 /// rejected one. Frames of another codec than the track's first are rejected too, because a file's track has one codec. So the output can be decoded from its first frame on, and no decoder has to allocate memory for an
 /// absurd size.
-struct VideoFrameValidator: Sendable {
+package struct VideoFrameValidator: Sendable {
   /// The codec of the track: that of its first admitted frame.
-  private(set) var codec: Codec?
+  package private(set) var codec: Codec?
   /// The codec of the first frame that was rejected because it is not that; nil if there was none.
-  private(set) var otherCodec: Codec?
+  package private(set) var otherCodec: Codec?
   /// Whether all frames since the last keyframe were admitted.
   private var canDecode = false
   private var refusedGap = RejectedFrameGap()
   /// Rejected frames.
-  private(set) var refused: UInt64 = 0
+  package private(set) var refused: UInt64 = 0
   /// The gap that consists of the frames rejected since the last admitted one; nil when there are none.
   var openGap: MediaGap? { refusedGap.gap }
 
+  package init() {}
+
   /// Returns an admitted frame, with the keyframe flag and size taken from its bitstream, or nil if the frame is
   /// rejected.
-  mutating func admit(_ frame: EncodedFrame) -> EncodedFrame? {
+  package mutating func admit(_ frame: EncodedFrame) -> EncodedFrame? {
     var frame = frame
     if let codec, frame.codec != codec { otherCodec = otherCodec ?? frame.codec }
     if let header = frame.header.video, VideoDecoder.accepts(header.size), frame.codec == codec ?? frame.codec {

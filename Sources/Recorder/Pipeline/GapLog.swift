@@ -1,7 +1,7 @@
-import Media
+package import Media
 
 /// The gaps of one track, for the manifest: single gaps up to a limit, and totals of all gaps by reason.
-struct GapLog: Sendable {
+package struct GapLog: Sendable {
   /// The maximum number of listed gaps, so that a bad network does not fill the memory.
   static let maximumList = 1_000
   /// Silences that are no further apart than this, separated by a packet of comfort noise, count as one.
@@ -27,6 +27,8 @@ struct GapLog: Sendable {
   /// The end of the last silence, and its index in the list.
   private var silence: (end: Duration, index: Int?)?
 
+  package init() {}
+
   /// Adds a gap.
   ///
   /// - Parameters:
@@ -34,7 +36,7 @@ struct GapLog: Sendable {
   ///   - duration: its length before any repair.
   ///   - repaired: how much of it was filled.
   ///   - isListed: whether it is listed even beyond the limit.
-  mutating func add(
+  package mutating func add(
     _ gap: MediaGap, start: Duration, duration: Duration, repaired: Duration = .zero, isListed: Bool = false
   ) {
     var sum = sums[gap.reason] ?? Sum()
@@ -66,7 +68,7 @@ struct GapLog: Sendable {
   var packets: UInt64 { sums.values.reduce(0) { $0 &+ $1.packets } }
 
   /// The gaps in order, up to the limit.
-  var gaps: [RecordingManifest.Gap] {
+  package var gaps: [RecordingManifest.Gap] {
     entries.map { entry in
       RecordingManifest.Gap(
         reason: entry.gap.reason.rawValue, start: entry.start.roundedSeconds, duration: entry.duration.roundedSeconds,
@@ -76,7 +78,7 @@ struct GapLog: Sendable {
   }
 
   /// The totals of all gaps by reason; a reason that did not occur is absent.
-  var totals: [String: RecordingManifest.GapTotal] {
+  package var totals: [String: RecordingManifest.GapTotal] {
     var totals: [String: RecordingManifest.GapTotal] = [:]
     for (reason, sum) in sums {
       totals[reason.rawValue] = RecordingManifest.GapTotal(

@@ -1,6 +1,6 @@
-import Bitstream
+package import Bitstream
 import Codecs
-import Media
+package import Media
 import NIOCore
 
 /// Generates packets to replace lost audio, so that a file plays without a gap.
@@ -11,17 +11,17 @@ import NIOCore
 ///
 /// Nothing is decoded as long as nothing is lost: the last packets are kept, and a new decoder and encoder are primed
 /// with them when there is something to repair.
-struct LossConcealment: Sendable {
+package struct LossConcealment: Sendable {
   /// A packet that replaces a lost one.
-  struct Piece: Sendable, Hashable {
-    let frame: EncodedFrame
-    let kind: FrameRepair
+  package struct Piece: Sendable, Hashable {
+    package let frame: EncodedFrame
+    package let kind: FrameRepair
     /// The duration in ticks of 48 kHz.
-    let ticks: Int
+    package let ticks: Int
   }
 
   /// The maximum length that is repaired of one gap; the rest stays a gap.
-  static let maximumDuration = Duration.seconds(5)
+  package static let maximumDuration = Duration.seconds(5)
   /// The number of packets that are kept to prime a decoder.
   static let memory = 8
 
@@ -41,11 +41,15 @@ struct LossConcealment: Sendable {
   private(set) var corrected: UInt64 = 0
   private(set) var concealed: UInt64 = 0
 
+  package init() {}
+
   /// Returns replacements, in order, for the packets lost between the previous packet and this one; empty when none
   /// were lost.
   ///
   /// - Parameter limit: the maximum length to generate; never more than ``maximumDuration``.
-  mutating func take(_ frame: EncodedFrame, shape: OpusPacket, limit: Duration = Self.maximumDuration) -> [Piece] {
+  package mutating func take(
+    _ frame: EncodedFrame, shape: OpusPacket, limit: Duration = Self.maximumDuration
+  ) -> [Piece] {
     let pieces =
       plan(before: frame, shape: shape, limit: min(limit, Self.maximumDuration)).flatMap {
         try? make($0, before: frame)

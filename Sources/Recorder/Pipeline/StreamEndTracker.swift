@@ -1,8 +1,8 @@
-import Media
+package import Media
 
 /// Attributes the gaps between the end of a further stream and its next frames to that end: the participant's description had no
 /// track of it meanwhile.
-struct StreamEndTracker: Sendable {
+package struct StreamEndTracker: Sendable {
   /// A track without frames for less than this was not away: frames that were sent before the description still arrive, and a
   /// renegotiation can leave a stream out for a moment.
   private static let minimumPause = Duration.seconds(1)
@@ -15,8 +15,10 @@ struct StreamEndTracker: Sendable {
   /// The kinds of which a frame had arrived when the stream ended, and none that continues it since.
   private var paused = PerMediaKind<Bool>()
 
+  package init() {}
+
   /// Records what the description says. The first stream does not end: without tracks, it is on hold.
-  mutating func described(_ stream: MediaStream, now: MonotonicInstant) {
+  package mutating func described(_ stream: MediaStream, now: MonotonicInstant) {
     guard stream.number > 1 else { return }
     if stream.tracks.isEmpty, isDescribed {
       paused.audio = lastArrival.audio != nil
@@ -28,7 +30,7 @@ struct StreamEndTracker: Sendable {
 
   /// Returns the gap that the manifest lists before a frame that is recorded: its own, with the end of the stream as the reason
   /// if that is what lies between the frame and the one before.
-  mutating func gap(before frame: EncodedFrame) -> MediaGap? {
+  package mutating func gap(before frame: EncodedFrame) -> MediaGap? {
     let kind = frame.codec.kind
     let before = lastArrival[kind]
     lastArrival[kind] = frame.arrived

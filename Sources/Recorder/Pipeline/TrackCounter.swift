@@ -148,9 +148,9 @@ struct TrackCounter: Sendable {
 }
 
 /// The frames of a track that are in files: all up to one of them.
-struct WrittenFrameCounts: Sendable, Hashable {
-  var frames: UInt64 = 0
-  var keyframes: UInt64 = 0
+package struct WrittenFrameCounts: Sendable, Hashable {
+  package var frames: UInt64 = 0
+  package var keyframes: UInt64 = 0
   /// The start of the first of them and the end of the last one, on the participant's timeline.
   var start = Duration.zero
   var end = Duration.zero

@@ -1,8 +1,8 @@
-import NIOCore
+package import NIOCore
 
 /// The file of a manifest that is rewritten repeatedly. While the recording grows, the text is padded with blanks, so
 /// that a longer text fits even when the disk is full.
-struct ManifestFile {
+package struct ManifestFile {
   /// The usual allocation unit of a file system.
   private static let block = 4_096
   /// The space kept for a longer text.
@@ -15,7 +15,7 @@ struct ManifestFile {
   private var content: ByteBuffer
 
   /// Creates the file, which must not exist.
-  init(_ name: String, in folder: RecordingDirectory, text: ByteBuffer) throws(RoomRecorder.StorageError) {
+  package init(_ name: String, in folder: RecordingDirectory, text: ByteBuffer) throws(RoomRecorder.StorageError) {
     self.name = name
     self.folder = folder
     content = Self.padded(text)
@@ -25,7 +25,7 @@ struct ManifestFile {
   /// Replaces the whole text. If there is no space for a second file, the old text is overwritten.
   ///
   /// - Parameter isLast: whether this text is final and must be on the disk before the method returns.
-  mutating func replace(_ text: ByteBuffer, isLast: Bool) throws(RoomRecorder.StorageError) {
+  package mutating func replace(_ text: ByteBuffer, isLast: Bool) throws(RoomRecorder.StorageError) {
     let new = isLast ? text : Self.padded(text)
     do {
       file = try folder.replace(name, with: new, durably: isLast)

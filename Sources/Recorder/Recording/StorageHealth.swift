@@ -1,4 +1,4 @@
-import Media
+package import Media
 
 /// Notifies the user once when the disk stops accepting the recordings, and once when it works again, independent of
 /// the number of files and participants affected.
@@ -61,14 +61,16 @@ final class StorageHealth {
 
 /// How long the disk accepted nothing while a call continued: each moment counts once, however many failures it
 /// contains, and no moment after the call's end counts.
-struct StallTime: Sendable {
+package struct StallTime: Sendable {
   /// When the call ended; nil while it continues.
-  var end: MonotonicInstant?
+  package var end: MonotonicInstant?
   private var sum = Duration.zero
   private var countedUntil: MonotonicInstant?
 
+  package init() {}
+
   /// Adds an interval in which the disk accepted nothing.
-  mutating func add(from start: MonotonicInstant, until stop: MonotonicInstant) {
+  package mutating func add(from start: MonotonicInstant, until stop: MonotonicInstant) {
     let first = max(start, countedUntil ?? start)
     let last = min(stop, end ?? stop)
     if last <= first { return }
@@ -79,7 +81,7 @@ struct StallTime: Sendable {
   /// Returns the total, including the current stall.
   ///
   /// - Parameter start: when the disk stopped accepting writes; nil while it works.
-  func total(since start: MonotonicInstant?, now: MonotonicInstant) -> Duration {
+  package func total(since start: MonotonicInstant?, now: MonotonicInstant) -> Duration {
     guard let start else { return sum }
     var time = self
     time.add(from: start, until: now)

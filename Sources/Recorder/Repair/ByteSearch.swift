@@ -1,4 +1,4 @@
-import NIOCore
+package import NIOCore
 
 /// Finds the occurrences of a byte pattern in a file, one after the other.
 struct ByteSearch {
@@ -47,7 +47,7 @@ struct ByteSearch {
 }
 
 /// The bytes of a file to be examined, without loading it completely.
-protocol ByteSource: AnyObject {
+package protocol ByteSource: AnyObject {
   /// The file's size when it was opened.
   var size: Int64 { get }
 

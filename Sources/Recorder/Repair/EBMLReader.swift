@@ -1,15 +1,15 @@
-import NIOCore
+package import NIOCore
 
 /// Iterates over the elements in a part of a file that is in memory.
-struct EBMLReader: Sequence, IteratorProtocol {
+package struct EBMLReader: Sequence, IteratorProtocol {
   private var bytes: ByteBuffer
 
-  init(_ bytes: ByteBuffer) {
+  package init(_ bytes: ByteBuffer) {
     self.bytes = bytes
   }
 
   /// Returns the next complete element and its content.
-  mutating func next() -> (head: EBMLElementHeader, content: ByteBuffer)? {
+  package mutating func next() -> (head: EBMLElementHeader, content: ByteBuffer)? {
     guard
       let head = EBMLElementHeader(parsing: bytes), let size = head.size,
       size <= Int64(bytes.readableBytes - head.length)
@@ -27,20 +27,20 @@ extension ByteBuffer {
 }
 
 /// The id and size of an element in a file (RFC 8794, 5 and 6).
-struct EBMLElementHeader: Sendable, Hashable {
+package struct EBMLElementHeader: Sendable, Hashable {
   /// The maximum length: an id of four bytes and a size of eight.
   static let maximumLength = 12
 
-  let identifier: UInt32
+  package let identifier: UInt32
   /// The number of content bytes; nil for “unknown”.
-  let size: Int64?
+  package let size: Int64?
   /// The length of the size field in bytes.
-  let sizeLength: Int
+  package let sizeLength: Int
   /// The length of id and size in bytes.
-  let length: Int
+  package let length: Int
 
   /// Parses a header; nil when no element begins with these bytes, or when there are too few of them.
-  init?(parsing bytes: ByteBuffer) {
+  package init?(parsing bytes: ByteBuffer) {
     var bytes = bytes
     guard let first = bytes.getInteger(at: bytes.readerIndex, as: UInt8.self), first >= 0x10 else { return nil }
     let idLength = first.leadingZeroBitCount + 1
@@ -54,7 +54,7 @@ struct EBMLElementHeader: Sendable, Hashable {
     length = idLength + sizeLength
   }
 
-  func `is`(_ element: WebMElement) -> Bool { identifier == element.rawValue }
+  package func `is`(_ element: WebMElement) -> Bool { identifier == element.rawValue }
 
   private static func bigEndian(_ bytes: inout ByteBuffer, length: Int) -> UInt64? {
     guard let part = bytes.readBytes(length: length) else { return nil }

@@ -2,9 +2,9 @@ import NIOCore
 
 /// Determines how to complete an Ogg file of this program that was never closed: after its last complete page it needs
 /// one that ends the stream.
-struct OggRepair {
+package struct OggRepair {
   /// Examines a file.
-  static func examine(_ source: any ByteSource) throws(RoomRecorder.StorageError) -> RepairAnalysis {
+  package static func examine(_ source: any ByteSource) throws(RoomRecorder.StorageError) -> RepairAnalysis {
     guard
       let first = try page(of: source, at: 0), first.isFirst, first.body.starts(with: "OpusHead"),
       let second = try page(of: source, at: Int64(first.length)), second.serial == first.serial,
@@ -51,7 +51,7 @@ struct OggRepair {
 
   /// Returns the number of audio packets in a file of this program, except those that fill gaps; nil for any other
   /// file.
-  static func packets(in source: any ByteSource) throws(RoomRecorder.StorageError) -> UInt64? {
+  package static func packets(in source: any ByteSource) throws(RoomRecorder.StorageError) -> UInt64? {
     guard let first = try page(of: source, at: 0), first.isFirst,
       let second = try page(of: source, at: Int64(first.length)), second.serial == first.serial
     else { return nil }

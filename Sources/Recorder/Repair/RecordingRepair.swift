@@ -83,7 +83,7 @@ struct RecordingRepair {
 }
 
 /// The result of examining a file.
-enum RepairAnalysis: Sendable, Hashable {
+package enum RepairAnalysis: Sendable, Hashable {
   /// The file was closed properly.
   case intact(Duration)
   case repairable(RepairPlan)
@@ -97,20 +97,20 @@ enum RepairAnalysis: Sendable, Hashable {
 }
 
 /// The changes that complete a file that was never closed.
-struct RepairPlan: Sendable, Hashable {
+package struct RepairPlan: Sendable, Hashable {
   /// The end of the last complete frame: the file is truncated there.
-  var truncation: Int64
+  package var truncation: Int64
   /// The first writes, in stages: each must be on the disk before the next is written. After any part of them, the file
   /// is still as readable as before.
-  var stages: [[FileWrite]] = []
+  package var stages: [[FileWrite]] = []
   /// The writes that mark the file as complete; they are written last.
-  var head: [FileWrite] = []
+  package var head: [FileWrite] = []
   /// The playing time of the completed file.
-  var duration: Duration
+  package var duration: Duration
 
   /// Applies the plan. After any failure, or if the program is killed at any point, the file is still as readable as
   /// before, and can be repaired again.
-  func carryOut(on target: any RepairTarget) throws(RoomRecorder.StorageError) {
+  package func carryOut(on target: any RepairTarget) throws(RoomRecorder.StorageError) {
     if truncation < target.size { try target.truncate(to: truncation) }
     do {
       for stage in stages {
@@ -129,7 +129,7 @@ struct RepairPlan: Sendable, Hashable {
 }
 
 /// The operations of a repair on a file, so that tests can provide one that fails or stops at any point.
-protocol RepairTarget: ByteSource {
+package protocol RepairTarget: ByteSource {
   /// Truncates the file.
   func truncate(to size: Int64) throws(RoomRecorder.StorageError)
   /// Writes all bytes, or throws after having written some of them.

@@ -1,14 +1,14 @@
 import Media
-import NIOCore
+package import NIOCore
 
 extension WebMHeader {
   /// A header that was read from a file.
-  struct Found: Sendable, Hashable {
-    var header: WebMHeader
+  package struct Found: Sendable, Hashable {
+    package var header: WebMHeader
     /// The offset at which the first cluster begins, or would begin.
-    var length: Int64
+    package var length: Int64
     /// The segment's size according to its header; nil for “unknown”.
-    var segmentSize: Int64?
+    package var segmentSize: Int64?
   }
 
   /// The maximum length of a header; longer than any that this program ever wrote.
@@ -17,7 +17,7 @@ extension WebMHeader {
   /// Parses the header of a file that this program wrote; nil for any other file.
   ///
   /// - Parameter bytes: the file's first bytes, ``maximumLength`` of them if the file is long enough.
-  static func find(in bytes: ByteBuffer) -> Found? {
+  package static func find(in bytes: ByteBuffer) -> Found? {
     var all = EBMLReader(bytes)
     guard
       let ebml = all.next(), ebml.head.is(.ebml), text(.docType, in: ebml.content) == "webm",

@@ -1,10 +1,10 @@
-import Media
+package import Media
 import NIOCore
 
 /// Determines how to complete a WebM file of this program that was never closed: which frames it has, where the last of
 /// them ends, the cues and the duration. Reads the file once, from the beginning, and keeps only the cues. Damage in
 /// the middle stays as it is, as long as a readable block or cluster follows.
-struct WebMRepair {
+package struct WebMRepair {
   /// In milliseconds; a cluster that lies further back indicates that the data before it was damaged.
   private static let maximumStepBack: Int64 = 60_000
 
@@ -29,14 +29,14 @@ struct WebMRepair {
   }
 
   /// Examines a file.
-  static func examine(_ source: any ByteSource) throws(RoomRecorder.StorageError) -> RepairAnalysis {
+  package static func examine(_ source: any ByteSource) throws(RoomRecorder.StorageError) -> RepairAnalysis {
     var repair = WebMRepair(source)
     return try repair.examine()
   }
 
   /// Returns the video frames in a file of this program, from its time zero on, and their codec if there is video; nil for any
   /// other file.
-  static func writtenFrames(
+  package static func writtenFrames(
     in source: any ByteSource
   ) throws(RoomRecorder.StorageError) -> (frames: WrittenFrameCounts, codec: Codec?)? {
     guard let found = WebMHeader.find(in: try source.read(at: 0, count: Int(WebMHeader.maximumLength))) else {

@@ -1,4 +1,4 @@
-import NIOCore
+package import NIOCore
 
 /// A file of a recording: the part that is on the disk, and the queue of writes that are not.
 ///
@@ -123,8 +123,14 @@ final class AppendFile {
 /// Bytes for one position in a file: the writers return these values, and `Storage` carries them out.
 ///
 /// The offset is part of the value, so a write that failed halfway can be repeated as it is.
-struct FileWrite: Sendable, Hashable {
+package struct FileWrite: Sendable, Hashable {
   /// The offset from the start of the file, in bytes.
-  let offset: Int64
-  let bytes: ByteBuffer
+  package let offset: Int64
+  package let bytes: ByteBuffer
+
+  /// - Parameter offset: the offset from the start of the file, in bytes.
+  package init(offset: Int64, bytes: ByteBuffer) {
+    self.offset = offset
+    self.bytes = bytes
+  }
 }

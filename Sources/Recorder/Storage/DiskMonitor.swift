@@ -1,12 +1,12 @@
 import Glibc
-import Media
+package import Media
 import Synchronization
 
 /// Determines whether the disk is the reason that frames wait: because it fails, because a call takes long or recently
 /// took long, or because most of the time is spent in calls. Otherwise this machine has no time.
 ///
 /// All times are those of the frames.
-final class DiskMonitor: Sendable {
+package final class DiskMonitor: Sendable {
   /// The minimum duration of a slow call.
   static let slowCall = Duration.milliseconds(200)
   /// How long a slow call is remembered.
@@ -44,14 +44,18 @@ final class DiskMonitor: Sendable {
 
   private let state = Mutex(State())
 
-  func callBegan(at now: MonotonicInstant) {
+  package init() {}
+
+  /// Records that a call to the file system begins.
+  package func callBegan(at now: MonotonicInstant) {
     state.withLock { state in
       state.pass(until: now, isInCall: false)
       state.callBegan = now
     }
   }
 
-  func callEnded(at now: MonotonicInstant) {
+  /// Records that the call ended.
+  package func callEnded(at now: MonotonicInstant) {
     state.withLock { state in
       guard let began = state.callBegan else { return }
       state.callBegan = nil
@@ -62,10 +66,10 @@ final class DiskMonitor: Sendable {
   }
 
   /// Records whether some file could not be written.
-  func setFailing(_ isFailing: Bool) { state.withLock { $0.isFailing = isFailing } }
+  package func setFailing(_ isFailing: Bool) { state.withLock { $0.isFailing = isFailing } }
 
   /// Whether frames wait because of the disk.
-  func isCause(at now: MonotonicInstant) -> Bool {
+  package func isCause(at now: MonotonicInstant) -> Bool {
     state.withLock { state in
       if state.isFailing { return true }
       if let began = state.callBegan, now - began >= Self.slowCall { return true }

@@ -4,7 +4,7 @@ import Glibc
 /// that fails, hangs or writes only a part.
 ///
 /// Every call may block. Handles of the real file system are file descriptors.
-protocol FileSystem: Sendable {
+package protocol FileSystem: Sendable {
   typealias Handle = CInt
 
   /// Opens a folder; creates it if missing, accessible only to its owner.
@@ -37,8 +37,12 @@ protocol FileSystem: Sendable {
 }
 
 /// A system call's error number, for example 28 for a full disk.
-struct SystemError: Error, Sendable, Hashable {
-  let code: Int32
+package struct SystemError: Error, Sendable, Hashable {
+  package let code: Int32
+
+  package init(code: Int32) {
+    self.code = code
+  }
 }
 
 extension RoomRecorder {
@@ -51,10 +55,16 @@ extension RoomRecorder {
     /// The system's error number, for example 28 for a full disk.
     public let code: Int32
 
-    init(_ action: String, _ path: String, code: Int32 = errno) {
+    /// - Parameter code: the system's error number.
+    package init(_ action: String, _ path: String, code: Int32) {
       self.action = action
       self.path = path
       self.code = code
+    }
+
+    /// The error of the system call that has just failed.
+    init(_ action: String, _ path: String) {
+      self.init(action, path, code: errno)
     }
 
     public var description: String {

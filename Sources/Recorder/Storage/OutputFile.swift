@@ -1,18 +1,18 @@
 import NIOCore
 
 /// One file being written.
-final class OutputFile {
+package final class OutputFile {
   let name: String
   let path: String
   /// Bytes that were written successfully.
-  private(set) var size: Int64 = 0
+  package private(set) var size: Int64 = 0
   /// The size up to which space is reserved, whether written or not.
   private var reserved: Int64 = 0
   private let disk: any FileSystem
   private var descriptor: FileSystem.Handle
 
   /// - Parameter descriptor: open for writing; this object closes it.
-  init(descriptor: FileSystem.Handle, name: String, path: String, disk: any FileSystem = POSIXFileSystem()) {
+  package init(descriptor: FileSystem.Handle, name: String, path: String, disk: any FileSystem = POSIXFileSystem()) {
     self.descriptor = descriptor
     self.name = name
     self.path = path
@@ -35,7 +35,7 @@ final class OutputFile {
   /// Writes all bytes, or throws and restores the file's size.
   ///
   /// - Parameter room: bytes of space to reserve after them; nil to reserve nothing.
-  func write(_ write: FileWrite, leaving room: Int64? = nil) throws(RoomRecorder.StorageError) {
+  package func write(_ write: FileWrite, leaving room: Int64? = nil) throws(RoomRecorder.StorageError) {
     if let room { try reserve(max(size, write.offset + Int64(write.bytes.readableBytes)) + room) }
     var done = 0
     let total = write.bytes.readableBytes

@@ -2,8 +2,10 @@ import CFiles
 import Glibc
 
 /// The file system of this machine.
-struct POSIXFileSystem: FileSystem {
-  func openFolder(_ path: String) throws(RoomRecorder.StorageError) -> Handle {
+package struct POSIXFileSystem: FileSystem {
+  package init() {}
+
+  package func openFolder(_ path: String) throws(RoomRecorder.StorageError) -> Handle {
     try make(path)
     let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     if folder < 0 { throw RoomRecorder.StorageError("open the folder", path) }
@@ -15,7 +17,7 @@ struct POSIXFileSystem: FileSystem {
     return folder
   }
 
-  func create(_ name: String, in folder: Handle) throws(SystemError) -> Handle {
+  package func create(_ name: String, in folder: Handle) throws(SystemError) -> Handle {
     let file = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     if file < 0 { throw .last }
     // The lock tells a repair to leave this file alone. If the file system has no locks, nothing is lost.
@@ -23,24 +25,24 @@ struct POSIXFileSystem: FileSystem {
     return file
   }
 
-  func link(_ name: String, as other: String, in folder: Handle) throws(SystemError) {
+  package func link(_ name: String, as other: String, in folder: Handle) throws(SystemError) {
     if linkat(folder, name, folder, other, 0) != 0 { throw .last }
   }
 
-  func rename(_ name: String, to other: String, in folder: Handle) throws(SystemError) {
+  package func rename(_ name: String, to other: String, in folder: Handle) throws(SystemError) {
     if renameat(folder, name, folder, other) != 0 { throw .last }
   }
 
-  func remove(_ name: String, in folder: Handle) throws(SystemError) {
+  package func remove(_ name: String, in folder: Handle) throws(SystemError) {
     if unlinkat(folder, name, 0) != 0 { throw .last }
   }
 
-  func contains(_ name: String, in folder: Handle) -> Bool {
+  package func contains(_ name: String, in folder: Handle) -> Bool {
     var about = stat()
     return fstatat(folder, name, &about, AT_SYMLINK_NOFOLLOW) == 0
   }
 
-  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64, of file: Handle) throws(SystemError) -> Int {
+  package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64, of file: Handle) throws(SystemError) -> Int {
     while true {
       let written = pwrite(file, bytes.baseAddress, bytes.count, off_t(offset))
       if written > 0 { return written }
@@ -49,7 +51,7 @@ struct POSIXFileSystem: FileSystem {
     }
   }
 
-  func reserve(_ part: Range<Int64>, of file: Handle) throws(SystemError) {
+  package func reserve(_ part: Range<Int64>, of file: Handle) throws(SystemError) {
     while cfiles_reserve(file, part.lowerBound, part.upperBound - part.lowerBound) != 0 {
       switch errno {
       case EINTR: continue
@@ -60,16 +62,16 @@ struct POSIXFileSystem: FileSystem {
     }
   }
 
-  func truncate(_ file: Handle, to size: Int64) throws(SystemError) {
+  package func truncate(_ file: Handle, to size: Int64) throws(SystemError) {
     if ftruncate(file, off_t(size)) != 0 { throw .last }
   }
 
-  func sync(_ handle: Handle) throws(SystemError) {
+  package func sync(_ handle: Handle) throws(SystemError) {
     // Some file systems, and pipes, do not support syncing, which is acceptable.
     if fsync(handle) != 0, errno != EINVAL, errno != ENOTSUP { throw .last }
   }
 
-  func close(_ handle: Handle) throws(SystemError) {
+  package func close(_ handle: Handle) throws(SystemError) {
     // A child process that is being started right now also has the file open, and would keep the lock.
     _ = flock(handle, LOCK_UN)
     if Glibc.close(handle) != 0 { throw .last }

@@ -1,14 +1,14 @@
 import Glibc
-import NIOCore
+package import NIOCore
 
 /// The folder of the recordings. It is held open, so files are created inside it even if its path changes.
-final class RecordingDirectory {
+package final class RecordingDirectory {
   let path: String
   private let disk: any FileSystem
   private let handle: FileSystem.Handle
 
   /// Opens the folder; creates it if missing, accessible only to its owner.
-  init(path: String, disk: any FileSystem = POSIXFileSystem()) throws(RoomRecorder.StorageError) {
+  package init(path: String, disk: any FileSystem = POSIXFileSystem()) throws(RoomRecorder.StorageError) {
     self.path = path
     self.disk = disk
     handle = try disk.openFolder(path)
@@ -20,7 +20,7 @@ final class RecordingDirectory {
 
   /// Creates a file that does not exist, accessible only to its owner. It becomes visible only with its first content.
   /// Does not follow links.
-  func create(_ name: String, containing content: ByteBuffer) throws(RoomRecorder.StorageError) -> OutputFile {
+  package func create(_ name: String, containing content: ByteBuffer) throws(RoomRecorder.StorageError) -> OutputFile {
     let draft = try draft(of: name, containing: content)
     do {
       try publish(draft.name, as: name)
@@ -32,7 +32,7 @@ final class RecordingDirectory {
   }
 
   /// Whether the name is in use, even if by a dangling link.
-  func contains(_ name: String) -> Bool {
+  package func contains(_ name: String) -> Bool {
     disk.contains(name, in: handle)
   }
 
@@ -41,8 +41,9 @@ final class RecordingDirectory {
   /// - Parameter durably: whether it must be on the disk before this returns.
   /// - Returns: the new file, which is locked as being written for as long as it is kept.
   @discardableResult
-  func replace(_ name: String, with content: ByteBuffer, durably: Bool) throws(RoomRecorder.StorageError) -> OutputFile
-  {
+  package func replace(
+    _ name: String, with content: ByteBuffer, durably: Bool
+  ) throws(RoomRecorder.StorageError) -> OutputFile {
     let draft = try draft(of: name, containing: content)
     do throws(RoomRecorder.StorageError) {
       if durably { try draft.file.sync() }

@@ -5,13 +5,13 @@ internal import Media
 /// Letters and digits of all scripts are kept, as are `-`, `_` and inner dots; everything else becomes `_`. The result
 /// is never empty, hidden, similar to an option or reserved by other systems, and is at most 100 bytes long, so that it
 /// fits into the limits of file systems with an extension and a number.
-struct SafeFileName: Sendable, Hashable, CustomStringConvertible {
+package struct SafeFileName: Sendable, Hashable, CustomStringConvertible {
   static let maximumLength = 100
 
-  let description: String
+  package let description: String
 
   /// - Parameter text: any text.
-  init(of text: String) {
+  package init(of text: String) {
     var name = ""
     var bytes = 0
     for scalar in text.unicodeScalars {

@@ -1,4 +1,4 @@
-import Media
+package import Media
 
 /// The alignment of video with audio.
 ///
@@ -46,7 +46,7 @@ extension RecordingTimeline {
   }
 
   /// Adds a sender report.
-  mutating func add(_ report: ClockReport) {
+  package mutating func add(_ report: ClockReport) {
     let kind = report.codec.kind
     alignment.reports += 1
     tracks[index(of: kind)].report = report
@@ -174,9 +174,9 @@ extension RecordingTimeline {
 }
 
 /// How the tracks of a recording were synchronised, and how accurately.
-struct Alignment: Sendable, Hashable {
+package struct Alignment: Sendable, Hashable {
   /// The source of the offset between audio and video.
-  enum Source: String, Sendable, Hashable {
+  package enum Source: String, Sendable, Hashable {
     /// There is only one track so far.
     case single
     /// RTCP sender reports of both tracks.
@@ -185,15 +185,17 @@ struct Alignment: Sendable, Hashable {
     case arrivals
   }
 
-  var source = Source.single
+  package var source = Source.single
   /// The maximum distance between audio and video anywhere in the recording, as far as it was measured: the largest
   /// difference between the offset in use and the offset according to sender reports, or the spread of delays while
   /// only arrivals were known.
-  var error = Duration.zero
+  package var error = Duration.zero
   /// The sum of later corrections, for example to follow a clock that drifts.
-  var correction = Duration.zero
+  package var correction = Duration.zero
   /// Sender reports used.
-  var reports = 0
+  package var reports = 0
+
+  package init() {}
 }
 
 /// The last sender reports of two tracks of one sender; together they determine the offset between two timelines.

@@ -1,4 +1,4 @@
-import Media
+package import Media
 import NIOCore
 
 /// The common timeline of all files of a participant: it accepts frames of both tracks as they arrive, and returns them
@@ -22,7 +22,7 @@ import NIOCore
 /// Audio is the time reference: its frames keep the intervals of the sender's media clock, so that audio is never
 /// stretched. Video is aligned with it by sender reports, or by arrivals while there are none, and is moved when these
 /// show an error: see `RecordingTimeline+AVSync`. Position zero is the first frame of either track.
-struct RecordingTimeline: Sendable {
+package struct RecordingTimeline: Sendable {
   /// How long a frame that is ready waits for an earlier one of the other track.
   static let interleaveTimeout = Duration.milliseconds(200)
   /// How long it waits while the other track waits for a retransmission: slightly longer than that wait.
@@ -47,28 +47,28 @@ struct RecordingTimeline: Sendable {
   var syncCorrection = AVSyncCorrection()
 
   /// How the tracks were synchronised.
-  var alignment = Alignment()
+  package internal(set) var alignment = Alignment()
   /// The estimated arrival time of position zero, assuming the smallest delay seen so far; nil until the first frames
   /// have positions. It can become slightly earlier within the first 10 s, as faster frames arrive.
-  private(set) var origin: MonotonicInstant?
+  package private(set) var origin: MonotonicInstant?
   private var originIsSettledAt: MonotonicInstant?
   /// The tracks that existed when the first frames got their positions.
-  private(set) var firstTracks: Set<MediaKind> = []
+  package private(set) var firstTracks: Set<MediaKind> = []
 
   /// - Parameter alignmentDelay: how long the first frames of the call wait for sender reports.
-  init(alignmentDelay: Duration) {
+  package init(alignmentDelay: Duration) {
     self.alignmentDelay = alignmentDelay
   }
 
   /// Returns how often a track's timestamps were rejected.
-  func breaks(of kind: MediaKind) -> Int { tracks[index(of: kind)].timeline.breaks }
+  package func breaks(of kind: MediaKind) -> Int { tracks[index(of: kind)].timeline.breaks }
 
   /// Adds the next frame of a track.
   ///
   /// - Parameters:
   ///   - length: its playing time; nil for video, or if unknown.
   ///   - repair: how the recorder generated it; nil for a received frame.
-  mutating func add(
+  package mutating func add(
     _ frame: EncodedFrame, length: Duration? = nil, repair: FrameRepair? = nil, now: MonotonicInstant
   ) {
     let kind = frame.codec.kind
@@ -97,14 +97,14 @@ struct RecordingTimeline: Sendable {
   }
 
   /// Records that a retransmission was requested for a track: its next frame will be late.
-  mutating func recovering(_ kind: MediaKind, now: MonotonicInstant) {
+  package mutating func recovering(_ kind: MediaKind, now: MonotonicInstant) {
     tracks[index(of: kind)].recoveringSince = tracks[index(of: kind)].recoveringSince ?? now
   }
 
   /// Returns the frames whose positions are final, in order of position, and in decoding order within a track.
   ///
   /// - Parameter everything: whether to return all frames, as at the end.
-  mutating func release(now: MonotonicInstant, everything: Bool = false) -> [TimestampedFrame] {
+  package mutating func release(now: MonotonicInstant, everything: Bool = false) -> [TimestampedFrame] {
     if let alignmentWindow {
       let isOver = everything || now >= alignmentWindow.until || heldBytes > Self.maximumBufferedBytes
       if isOver || isReady { settle(now: now) }
@@ -123,7 +123,7 @@ struct RecordingTimeline: Sendable {
 
   /// Ends the wait for sender reports, because memory is short: the tracks are aligned by what is known now, and later
   /// reports correct that.
-  mutating func endAlignment(now: MonotonicInstant) {
+  package mutating func endAlignment(now: MonotonicInstant) {
     if alignmentWindow != nil { settle(now: now) }
   }
 

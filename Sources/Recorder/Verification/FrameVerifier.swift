@@ -1,5 +1,5 @@
 import Codecs
-import Media
+package import Media
 import NIOCore
 import Synchronization
 
@@ -14,18 +14,18 @@ import Synchronization
 /// Audio is skipped packet by packet. The caller never waits.
 ///
 /// The order of overload: docs/architecture.md.
-final class FrameVerifier: Sendable {
-  /// The results so far.
-  struct Counts: Sendable {
+package final class FrameVerifier: Sendable {
+  /// The results of a verifier.
+  package struct Counts: Sendable {
     /// Frames that could not be decoded.
-    var errors: [MediaKind: UInt64] = [:]
+    package var errors: [MediaKind: UInt64] = [:]
     /// Frames that were not decoded: because they cost too much, because there was no time, or because they depend on
     /// one that was not decoded.
-    var unverified: [MediaKind: UInt64] = [:]
+    package var unverified: [MediaKind: UInt64] = [:]
     /// When the first frame of each track had been decoded.
-    var firstDecoded: [MediaKind: MonotonicInstant] = [:]
+    package var firstDecoded: [MediaKind: MonotonicInstant] = [:]
     /// The size of the last frame that was decoded.
-    var lastSize: VideoSize?
+    package var lastSize: VideoSize?
   }
 
   private struct State {
@@ -65,7 +65,7 @@ final class FrameVerifier: Sendable {
   /// - Parameters:
   ///   - share: what all verifiers of the participant share.
   ///   - stream: the number of the stream.
-  init(_ share: VerificationShare, stream: Int = 1) {
+  package init(_ share: VerificationShare, stream: Int = 1) {
     self.share = share
     self.stream = stream
   }
@@ -75,7 +75,7 @@ final class FrameVerifier: Sendable {
   // MARK: Frames
 
   /// Submits the next frame of a track, in decoding order.
-  func examine(_ frame: EncodedFrame, now: MonotonicInstant) {
+  package func examine(_ frame: EncodedFrame, now: MonotonicInstant) {
     let isToBeScheduled = state.withLock { state in
       guard take(frame, state: &state) else {
         state.counts.unverified[frame.codec.kind, default: 0] += 1
@@ -145,13 +145,14 @@ final class FrameVerifier: Sendable {
 
   // MARK: Results
 
-  var counts: Counts { state.withLock { $0.counts } }
+  /// The results so far.
+  package var counts: Counts { state.withLock { $0.counts } }
 
   /// Whether all submitted frames have been decoded.
-  var isIdle: Bool { state.withLock { !$0.isScheduled } }
+  package var isIdle: Bool { state.withLock { !$0.isScheduled } }
 
   /// Discards the queued frames, and the result of the one that is being decoded.
-  func giveUp() {
+  package func giveUp() {
     state.withLock { state in
       if let kind = state.decoding.take() { state.counts.unverified[kind, default: 0] += 1 }
       share.release(state.queue.bytes)

@@ -7,16 +7,16 @@ import Synchronization
 /// Their priority is lower than that of the threads that receive and write: if this machine does not have time for
 /// everything, verification waits. The amount of waiting frames is limited, in total and for each participant; frames
 /// beyond the limits are counted and not decoded.
-final class VerificationPool: Sendable {
+package final class VerificationPool: Sendable {
   /// The maximum bytes of waiting frames.
-  struct Bounds: Sendable {
+  package struct Bounds: Sendable {
     /// The limit of all participants together.
     var all: Int
     /// The minimum share of one participant. While less than half of `all` waits, a participant may use half of that;
     /// otherwise all participants have equal parts of the half, but at least this.
     var minimumShare: Int
 
-    init(all: Int = 16 << 20, minimumShare: Int = 64 << 10) {
+    package init(all: Int = 16 << 20, minimumShare: Int = 64 << 10) {
       self.all = all
       self.minimumShare = minimumShare
     }
@@ -38,7 +38,7 @@ final class VerificationPool: Sendable {
   private let participants = Atomic(0)
 
   /// - Parameter count: the number of threads. With 0, frames are decoded immediately on the caller's thread.
-  init(threads count: Int, bounds: Bounds = Bounds()) {
+  package init(threads count: Int, bounds: Bounds = Bounds()) {
     self.bounds = bounds
     threads = count > 0 ? NIOThreadPool(numberOfThreads: count) : nil
     threads?.start()
@@ -69,7 +69,7 @@ final class VerificationPool: Sendable {
   func release(_ bytes: Int) { waiting.wrappingSubtract(bytes, ordering: .relaxed) }
 
   /// Bytes of waiting frames.
-  var waitingBytes: Int { waiting.load(ordering: .relaxed) }
+  package var waitingBytes: Int { waiting.load(ordering: .relaxed) }
 
   // MARK: Scheduling
 

@@ -1,15 +1,15 @@
-import Media
+package import Media
 import Synchronization
 
 /// What the verifiers of all streams of one participant share: the budget for decoding, and the memory of waiting
 /// frames. So a participant with many streams has no more of them than others.
-final class VerificationShare: Sendable {
+package final class VerificationShare: Sendable {
   let pool: VerificationPool
   private let budget = Mutex(VerificationBudget())
   /// Bytes of frames that wait.
   private let waiting = Atomic(0)
 
-  init(_ pool: VerificationPool) {
+  package init(_ pool: VerificationPool) {
     self.pool = pool
     pool.participantBegan()
   }
@@ -41,7 +41,7 @@ final class VerificationShare: Sendable {
 /// The cost is counted in pixels, which determine libvpx's time regardless of a frame's bytes: 3 to 4 ns each. A change
 /// of size costs the same again, because libvpx reallocates its buffers. It is counted and not measured, so that the
 /// same call is always verified in the same way.
-struct VerificationBudget: Sendable {
+package struct VerificationBudget: Sendable {
   /// The sustained rate: slightly more than 1920x1080 at 30 frames a second.
   static let pixelsPerSecond = 70_000_000
   /// The maximum after a pause.
@@ -55,11 +55,13 @@ struct VerificationBudget: Sendable {
   /// The size of the last frame of each stream.
   private var sizes: [Int: VideoSize] = [:]
 
+  package init() {}
+
   /// Deducts a frame's cost, if the budget suffices.
   ///
   /// - Parameter stream: the number of the frame's stream, which has a decoder of its own.
   /// - Returns: whether it did.
-  mutating func spend(on size: VideoSize, of stream: Int = 1, now: MonotonicInstant) -> Bool {
+  package mutating func spend(on size: VideoSize, of stream: Int = 1, now: MonotonicInstant) -> Bool {
     if let last, now > last {
       left = min(Double(Self.burst), left + (now - last).seconds * Double(Self.pixelsPerSecond))
     }

@@ -145,7 +145,7 @@ struct EBMLBuilder: Sendable {
 }
 
 /// The Matroska elements that a recording uses, with their ids as written in the file (RFC 9559, 5.1).
-enum WebMElement: UInt32 {
+package enum WebMElement: UInt32 {
   // RFC 8794, 11.2: the EBML header.
   case ebml = 0x1A45_DFA3
   case ebmlVersion = 0x4286

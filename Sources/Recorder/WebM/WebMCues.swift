@@ -2,21 +2,33 @@
 ///
 /// If there are more than ``limit`` keyframes, every second one is removed, repeatedly: a sender determines how many
 /// there are, and the whole table is kept in memory until the file ends.
-struct WebMCues: Sendable {
-  struct CuePoint: Sendable, Hashable {
+package struct WebMCues: Sendable {
+  package struct CuePoint: Sendable, Hashable {
     /// In milliseconds.
-    let time: Int64
+    package let time: Int64
     /// The start of the keyframe's cluster, in bytes from the segment's start.
-    let cluster: Int64
+    package let cluster: Int64
+
+    /// - Parameters:
+    ///   - time: in milliseconds.
+    ///   - cluster: the start of the keyframe's cluster, in bytes from the segment's start.
+    package init(time: Int64, cluster: Int64) {
+      self.time = time
+      self.cluster = cluster
+    }
   }
 
-  static let limit = 50_000
+  /// The maximum number of points.
+  package static let limit = 50_000
 
-  private(set) var points: [CuePoint] = []
+  package private(set) var points: [CuePoint] = []
   /// The minimum time between two points, in milliseconds.
   private var interval: Int64 = 0
 
-  mutating func add(_ point: CuePoint) {
+  package init() {}
+
+  /// Adds the next keyframe, unless it is too close to the previous point.
+  package mutating func add(_ point: CuePoint) {
     if let last = points.last, point.time >= last.time, point.time - last.time < interval { return }
     points.append(point)
     guard points.count > Self.limit else { return }

@@ -1,4 +1,4 @@
-import Media
+package import Media
 import NIOCore
 
 /// Everything in a WebM file before its first cluster.
@@ -9,19 +9,29 @@ import NIOCore
 /// - unknown values are present as well, inside a void element that differs from the real one only in its first byte.
 ///   New values are written while they are hidden (`bytes(showing:)`), and then shown. Any prefix of such a write,
 ///   followed by the old bytes, is a readable header.
-struct WebMHeader: Sendable, Hashable {
+package struct WebMHeader: Sendable, Hashable {
   /// The video track's description.
-  struct Video: Sendable, Hashable {
-    var codec: Codec
+  package struct Video: Sendable, Hashable {
+    package var codec: Codec
     /// The largest frame so far.
-    var size: VideoSize
+    package var size: VideoSize
+
+    package init(codec: Codec, size: VideoSize) {
+      self.codec = codec
+      self.size = size
+    }
   }
 
   /// The audio track's description.
-  struct Audio: Sendable, Hashable {
-    var codec: Codec
+  package struct Audio: Sendable, Hashable {
+    package var codec: Codec
     /// 1 or 2.
-    var channels: Int
+    package var channels: Int
+
+    package init(codec: Codec, channels: Int) {
+      self.codec = codec
+      self.channels = channels
+    }
   }
 
   /// The parts that are not hidden.
@@ -34,26 +44,27 @@ struct WebMHeader: Sendable, Hashable {
     static let cues = Parts(rawValue: 8)
   }
 
-  static let videoNumber: UInt8 = 1
-  static let audioNumber: UInt8 = 2
+  /// The number of the video track in each block; the audio track's is ``audioNumber``.
+  package static let videoNumber: UInt8 = 1
+  package static let audioNumber: UInt8 = 2
 
   /// Nil while there is no video.
-  var video: Video?
+  package var video: Video?
   /// Nil while there is no audio.
-  var audio: Audio?
+  package var audio: Audio?
   /// The wall clock at the file's time zero, in nanoseconds since 2001-01-01 00:00 UTC.
-  var date: Int64
+  package var date: Int64
   /// In milliseconds; nil while the file grows.
-  var duration: Double?
+  package var duration: Double?
   /// The offset of the cues from the start of the file; nil while there are none.
-  var cues: Int64?
+  package var cues: Int64?
   /// The whole file's size; nil while it grows.
   var fileSize: Int64?
 
   /// The offset of the segment's content from the start of the file; positions in the segment count from it.
-  static let segmentStart: Int64 = 48
+  package static let segmentStart: Int64 = 48
   /// The offset of the first cluster.
-  static let length = Int64(segmentStart) + Int64(seekLength + infoLength + tracksLength)
+  package static let length = Int64(segmentStart) + Int64(seekLength + infoLength + tracksLength)
 
   private static let seekLength = 108
   private static let infoLength = 64

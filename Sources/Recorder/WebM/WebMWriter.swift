@@ -1,12 +1,12 @@
-import Media
-import NIOCore
+package import Media
+package import NIOCore
 
 /// Builds a WebM file of one video and one audio track without touching any file: every call returns writes, each with
 /// its offset.
 ///
 /// A cluster is written as a whole when it ends: before each video keyframe, after at most a second, or when the caller
 /// ends it. The file is readable after every write; `finish` adds the cues and the duration, and sets the sizes.
-struct WebMWriter: Sendable {
+package struct WebMWriter: Sendable {
   /// The maximum length of a cluster in milliseconds.
   static let maximumClusterDuration: Int64 = 1_000
   /// The number of bytes after which a cluster ends, regardless of its length.
@@ -47,28 +47,28 @@ struct WebMWriter: Sendable {
   /// Bytes of frames that no write contains yet.
   var unwrittenBytes: Int { cluster?.element.count ?? 0 }
   /// The maximum number of bytes that ``finish()`` adds to the file, besides the last cluster.
-  var closingSize: Int64 { cues.longestElement }
+  package var closingSize: Int64 { cues.longestElement }
   /// The end of the last frame, in milliseconds.
-  private(set) var duration: Int64 = 0
+  package private(set) var duration: Int64 = 0
 
   /// - Parameters:
   ///   - video: the video track's properties; nil while there is none.
   ///   - audio: the audio track's properties; nil while there is none.
   ///   - date: the wall clock at time zero, in nanoseconds since 2001-01-01 00:00 UTC.
-  init(video: WebMHeader.Video?, audio: WebMHeader.Audio?, date: Int64) {
+  package init(video: WebMHeader.Video?, audio: WebMHeader.Audio?, date: Int64) {
     header = WebMHeader(video: video, audio: audio, date: date)
     described = (video, audio)
     shown = header.known
   }
 
   /// Returns the header for the growing file.
-  mutating func start() -> [FileWrite] {
+  package mutating func start() -> [FileWrite] {
     shown = header.known
     return [FileWrite(offset: 0, bytes: header.bytes)]
   }
 
   /// Declares the video track, or a frame size; the header states the largest.
-  mutating func declare(video: WebMHeader.Video) -> [FileWrite] {
+  package mutating func declare(video: WebMHeader.Video) -> [FileWrite] {
     let known = header.video
     header.video = WebMHeader.Video(
       codec: video.codec,
@@ -86,7 +86,7 @@ struct WebMWriter: Sendable {
 
   /// Adds the next frame. Within a track, times increase by at least a millisecond, whatever the frame's time is. A
   /// frame is never placed so far before the written ones that a block could not express it (RFC 9559, 10.2: 32 s).
-  mutating func add(_ block: WebMBlock) -> [FileWrite] {
+  package mutating func add(_ block: WebMBlock) -> [FileWrite] {
     let earliest = max(lastTime[block.kind].map { $0 + 1 } ?? 0, lastClusterTime + Int64(Int16.min))
     let time = max(block.time.milliseconds, earliest)
     var writes: [FileWrite] = []
@@ -114,7 +114,7 @@ struct WebMWriter: Sendable {
   }
 
   /// Ends the current cluster.
-  mutating func endCluster() -> [FileWrite] {
+  package mutating func endCluster() -> [FileWrite] {
     guard var cluster = self.cluster.take() else { return [] }
     cluster.element.closeFirst()
     lastClusterSize = cluster.element.count
@@ -126,7 +126,7 @@ struct WebMWriter: Sendable {
 
   /// Ends the file: the last cluster, the cues, and finally the header with duration and sizes, which may only be
   /// written when everything else is on the disk.
-  mutating func finish() -> [FileWrite] {
+  package mutating func finish() -> [FileWrite] {
     var writes = endCluster()
     let cues = self.cues.element
     if cues.count > 0 { header.cues = end }
@@ -147,7 +147,7 @@ struct WebMWriter: Sendable {
   ///   - duration: their playing time in milliseconds.
   ///   - withCues: whether there is space for cues.
   /// - Returns: the writes that replace all earlier ones; the last may only be written when the others are on the disk.
-  mutating func finish(at size: Int64, duration: Int64, withCues: Bool) -> [FileWrite] {
+  package mutating func finish(at size: Int64, duration: Int64, withCues: Bool) -> [FileWrite] {
     // Cues that are on the disk already are written again, unchanged.
     let end = min(size, header.cues ?? size)
     cluster = nil
@@ -196,14 +196,29 @@ struct WebMWriter: Sendable {
 }
 
 /// One frame to be written into a WebM file.
-struct WebMBlock: Sendable, Hashable {
-  var kind: MediaKind
+package struct WebMBlock: Sendable, Hashable {
+  package var kind: MediaKind
   /// The time from the file's time zero.
-  var time: Duration
+  package var time: Duration
   /// The playing time of audio; nil for video, which is shown until the next frame.
-  var duration: Duration?
-  var isKeyframe: Bool
+  package var duration: Duration?
+  package var isKeyframe: Bool
   /// Whether it is shown; some video frames are only references for later ones.
-  var isShown: Bool
-  var payload: ByteBuffer
+  package var isShown: Bool
+  package var payload: ByteBuffer
+
+  /// - Parameters:
+  ///   - time: the time from the file's time zero.
+  ///   - duration: the playing time of audio; nil for video, which is shown until the next frame.
+  ///   - isShown: false for a video frame that is only a reference for later ones.
+  package init(
+    kind: MediaKind, time: Duration, duration: Duration? = nil, isKeyframe: Bool, isShown: Bool, payload: ByteBuffer
+  ) {
+    self.kind = kind
+    self.time = time
+    self.duration = duration
+    self.isKeyframe = isKeyframe
+    self.isShown = isShown
+    self.payload = payload
+  }
 }

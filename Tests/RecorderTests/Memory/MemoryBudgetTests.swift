@@ -1,6 +1,5 @@
+import Recorder
 import Testing
-
-@testable import Recorder
 
 @Suite("The memory for queued frames")
 struct MemoryBudgetTests {

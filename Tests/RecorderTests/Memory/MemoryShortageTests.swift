@@ -1,9 +1,8 @@
 import Media
 import NIOCore
+import Recorder
 import TestSupport
 import Testing
-
-@testable import Recorder
 
 /// Recordings for which the memory for queued frames is short although the disk and the processor keep up.
 @Suite("Recordings for which memory is short")

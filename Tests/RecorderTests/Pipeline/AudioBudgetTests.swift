@@ -2,10 +2,9 @@ import Codecs
 import Foundation
 import Media
 import NIOCore
+import Recorder
 import TestSupport
 import Testing
-
-@testable import Recorder
 
 @Suite("Audio that exceeds real time")
 struct AudioBudgetTests {

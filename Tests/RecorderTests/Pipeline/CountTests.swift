@@ -1,10 +1,9 @@
 import Codecs
 import Media
 import NIOCore
+import Recorder
 import TestSupport
 import Testing
-
-@testable import Recorder
 
 @Suite("Counts in the manifest")
 struct CountTests {
@@ -94,10 +93,9 @@ struct CountTests {
   @Test("a manifest with gaps survives a round trip")
   func roundTrip() throws {
     var manifest = RecordingManifest(room: "1", user: "2", name: nil, start: "")
-    var track = RecordingManifest.Track(codec: .opus)
+    var track = try entry([counts(expected: 10, received: 8, padding: 1, lost: 1, recovered: 2, late: 1)])
     track.gaps = [.init(reason: "lost", start: 1, duration: 0.04, packets: 2, frames: 0, repaired: 0.04)]
     track.gapTotals = ["lost": .init(count: 1, duration: 0.04, packets: 2, frames: 0, repaired: 0.04)]
-    track.take(counts(expected: 10, received: 8, padding: 1, lost: 1, recovered: 2, late: 1))
     track.repairedByFEC = 1
     track.concealed = 1
     manifest.tracks = [track]

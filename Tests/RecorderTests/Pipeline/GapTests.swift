@@ -1,10 +1,9 @@
 import Codecs
 import Media
 import NIOCore
+import Recorder
 import TestSupport
 import Testing
-
-@testable import Recorder
 
 @Suite("Gaps in the manifest")
 struct GapTests {

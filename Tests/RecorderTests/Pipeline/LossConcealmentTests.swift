@@ -3,10 +3,9 @@ import Codecs
 import Foundation
 import Media
 import NIOCore
+import Recorder
 import TestSupport
 import Testing
-
-@testable import Recorder
 
 @Suite("Repair of lost audio")
 struct LossConcealmentTests {

@@ -1,9 +1,8 @@
 import Codecs
 import Media
 import NIOCore
+import Recorder
 import Testing
-
-@testable import Recorder
 
 @Suite("Unusual audio")
 struct OddAudioTests {

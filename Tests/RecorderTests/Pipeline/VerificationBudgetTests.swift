@@ -1,8 +1,7 @@
 import Media
 import NIOCore
+import Recorder
 import Testing
-
-@testable import Recorder
 
 /// Frames that cost more to decode than a call has time for.
 @Suite("Verification budget")

@@ -1,9 +1,8 @@
 import Media
 import NIOCore
+import Recorder
 import Synchronization
 import Testing
-
-@testable import Recorder
 
 /// Verification on its own threads.
 @Suite("Verification pool", .timeLimit(.minutes(2)))

@@ -1,8 +1,7 @@
 import Media
 import NIOCore
+import Recorder
 import Testing
-
-@testable import Recorder
 
 @Suite("Video validator")
 struct VideoFrameValidatorTests {

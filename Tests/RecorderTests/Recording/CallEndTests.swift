@@ -1,9 +1,8 @@
 import Foundation
 import Media
+import Recorder
 import TestSupport
 import Testing
-
-@testable import Recorder
 
 @Suite("The end of a call, in its audio file")
 struct CallEndTests {

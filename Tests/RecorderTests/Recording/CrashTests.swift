@@ -1,9 +1,8 @@
 import Foundation
 import Media
+import Recorder
 import TestSupport
 import Testing
-
-@testable import Recorder
 
 /// A call recorded onto a disk that logs each write, cut off at random moments, as `kill -9` does.
 @Suite("Files left by a killed program")

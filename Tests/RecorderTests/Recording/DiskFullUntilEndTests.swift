@@ -1,9 +1,8 @@
 import Foundation
 import Media
+import Recorder
 import TestSupport
 import Testing
-
-@testable import Recorder
 
 /// Recordings whose end the disk did not accept.
 @Suite("A disk that accepts nothing until the end")

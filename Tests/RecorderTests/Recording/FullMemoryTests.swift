@@ -1,9 +1,8 @@
 import Foundation
 import Media
+import Recorder
 import TestSupport
 import Testing
-
-@testable import Recorder
 
 /// Recordings whose memory for queued frames is full.
 @Suite("A disk that stays full for too long")

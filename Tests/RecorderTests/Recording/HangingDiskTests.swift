@@ -1,9 +1,8 @@
 import Foundation
 import Media
+import Recorder
 import TestSupport
 import Testing
-
-@testable import Recorder
 
 /// Writes that do not return for a while.
 @Suite("A disk that hangs")

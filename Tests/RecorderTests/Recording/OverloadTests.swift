@@ -1,9 +1,8 @@
 import Foundation
 import Media
+import Recorder
 import TestSupport
 import Testing
-
-@testable import Recorder
 
 /// Recordings on a machine without time for them.
 @Suite("A recorder without CPU time")

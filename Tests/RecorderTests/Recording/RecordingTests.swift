@@ -1,10 +1,9 @@
 import Foundation
 import Media
 import NIOCore
+import Recorder
 import TestSupport
 import Testing
-
-@testable import Recorder
 
 @Suite("Recordings read by other programs")
 struct RecordingTests {

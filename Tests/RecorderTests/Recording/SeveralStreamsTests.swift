@@ -1,9 +1,8 @@
 import Media
 import NIOCore
+import Recorder
 import TestSupport
 import Testing
-
-@testable import Recorder
 
 /// Participants who send several streams: for example a camera with its microphone, and a screen with its sound.
 @Suite("Several streams of a participant")

@@ -1,7 +1,6 @@
 import Media
+import Recorder
 import Testing
-
-@testable import Recorder
 
 @Suite("Stall time of a disk")
 struct StallTimeTests {

@@ -1,10 +1,9 @@
 import Foundation
 import Media
 import NIOCore
+import Recorder
 import TestSupport
 import Testing
-
-@testable import Recorder
 
 @Suite("Recordings of VP9")
 struct VP9RecordingTests {
@@ -139,7 +138,7 @@ struct VP9RecordingTests {
   @Test("a size that changes without a keyframe is listed, declared, and what the verification costs")
   func sizeOfInterFrame() throws {
     var validator = VideoFrameValidator()
-    var counter = TrackCounter(codec: .vp9)
+    let pipeline = FramePipeline(alignmentDelay: .zero, verification: nil)
     let large = VideoSize(width: 324, height: 180)
     for (index, size) in [Self.size, large].enumerated() {
       let time = MediaTime(ticks: Int64(index) * 3_000, rate: 90_000)
@@ -150,9 +149,11 @@ struct VP9RecordingTests {
       let admitted = validator.admit(frame)
       let checked = try #require(admitted)
       #expect(checked.isKeyframe == (index == 0) && checked.size == size)
-      counter.count(TimestampedFrame(frame: checked, position: .milliseconds(33 * index)))
+      pipeline.receive(.frame(frame), now: Script.beginning)
     }
-    let track = counter.entry()
+    _ = pipeline.release(now: Script.beginning + .seconds(1), everything: true)
+    let track = try #require(
+      pipeline.tracks(clock: WallClock(moment: Script.beginning, secondsSince1970: 0)).first)
     #expect(track.sizes?.map(\.width) == [162, 324] && track.keyframes == 1)
     let huge = EncodedFrame(
       owner: "anna", codec: .vp9, time: MediaTime(ticks: 6_000, rate: 90_000), payload: ByteBuffer(bytes: [1]),

@@ -1,9 +1,8 @@
 import Foundation
 import Media
+import Recorder
 import TestSupport
 import Testing
-
-@testable import Recorder
 
 /// Participants with malicious ids and names.
 @Suite("Malicious names in a recording")

@@ -2,10 +2,9 @@ import CWebM
 import Foundation
 import Glibc
 import NIOCore
+import Recorder
 import TestSupport
 import Testing
-
-@testable import Recorder
 
 /// Everything that a reader finds in an interrupted recording before the repair, it finds afterwards.
 @Suite("A repair loses nothing readable", .timeLimit(.minutes(10)))

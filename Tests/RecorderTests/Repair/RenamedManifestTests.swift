@@ -1,10 +1,9 @@
 import Foundation
 import Media
 import NIOCore
+import Recorder
 import TestSupport
 import Testing
-
-@testable import Recorder
 
 @Suite("Repair of a renamed recording")
 struct RenamedManifestTests {

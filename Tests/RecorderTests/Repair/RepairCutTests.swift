@@ -1,8 +1,7 @@
 import Foundation
+import Recorder
 import TestSupport
 import Testing
-
-@testable import Recorder
 
 /// Repairs that are killed, or whose disk fails, at every step.
 @Suite("Interrupted repairs")

@@ -1,9 +1,8 @@
 import Foundation
 import NIOCore
+import Recorder
 import TestSupport
 import Testing
-
-@testable import Recorder
 
 /// Files that are damaged at random, by seed: a repair never traps, loops or makes them worse.
 @Suite("Repair of damaged files", .timeLimit(.minutes(2)))

@@ -1,10 +1,9 @@
 import Foundation
 import Media
 import NIOCore
+import Recorder
 import TestSupport
 import Testing
-
-@testable import Recorder
 
 /// The tracks of a repaired manifest, whenever it was last written.
 @Suite("Counts of a repaired recording")

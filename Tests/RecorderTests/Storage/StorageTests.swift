@@ -1,8 +1,7 @@
 import Foundation
 import NIOCore
+import Recorder
 import Testing
-
-@testable import Recorder
 
 @Suite("Storage")
 struct StorageTests {

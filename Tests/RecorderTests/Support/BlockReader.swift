@@ -1,7 +1,6 @@
 import Media
 import NIOCore
-
-@testable import Recorder
+import Recorder
 
 /// Reads a WebM file block by block, for tests that compare payloads. Other tests check with other programs whether the
 /// file is valid.
@@ -28,7 +27,7 @@ struct BlockReader {
       guard head.is(.cluster) else { continue }
       var cluster = Cluster(time: 0)
       for (head, var content) in EBMLReader(content) {
-        if head.is(.timestamp) { cluster.time = Int64(content.ebmlUnsigned) }
+        if head.is(.timestamp) { cluster.time = content.readableBytesView.reduce(0) { $0 << 8 | Int64($1) } }
         guard
           head.is(.simpleBlock), let track: UInt8 = content.readInteger(), let relative: Int16 = content.readInteger(),
           let flags: UInt8 = content.readInteger()

@@ -1,7 +1,6 @@
 import Media
+import Recorder
 import Testing
-
-@testable import Recorder
 
 /// A call that is recorded while the disk has a fault between two moments.
 struct FaultyCall {

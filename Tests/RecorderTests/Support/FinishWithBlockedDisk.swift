@@ -1,7 +1,6 @@
 import Media
+import Recorder
 import Synchronization
-
-@testable import Recorder
 
 /// Ends all recordings and advances the time until the recorder gives up the disk, 48 s later.
 func finishWithBlockedDisk(_ recorder: RoomRecorder, at end: MonotonicInstant) async throws -> [RecordingSummary] {

@@ -1,7 +1,6 @@
 import Media
 import NIOCore
-
-@testable import Recorder
+import Recorder
 
 // Scripts use the recorder's internal time; the public methods use that of `ContinuousClock`.
 
@@ -42,6 +41,19 @@ extension ClockReport {
     owner: ParticipantID, stream: Int = 1, codec: Codec, time: MediaTime, ntp: UInt64, arrival: MonotonicInstant
   ) {
     self.init(owner: owner, stream: stream, codec: codec, time: time, ntp: ntp, arrival: arrival.instant)
+  }
+}
+
+extension Duration {
+  /// The duration in whole milliseconds, rounded to the nearest.
+  var milliseconds: Int64 { Int64((self / .milliseconds(1)).rounded()) }
+
+  /// The duration in ticks of 48 kHz, rounded to the nearest.
+  var opusTicks: Int64 { Int64((self / .nanoseconds(1) * 48e-6).rounded()) }
+
+  /// Creates a duration from ticks of 48 kHz.
+  init(opusTicks: Int64) {
+    self = .nanoseconds(opusTicks * 62_500 / 3)
   }
 }
 

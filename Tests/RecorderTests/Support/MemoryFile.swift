@@ -1,8 +1,7 @@
 import Foundation
 import Media
 import NIOCore
-
-@testable import Recorder
+import Recorder
 
 /// A file in memory to be repaired, in which any step can fail or be the last one.
 final class MemoryFile: RepairTarget {

@@ -1,6 +1,5 @@
 import NIOCore
-
-@testable import Recorder
+import Recorder
 
 /// The number of packets in the complete pages of an Ogg file, without the two headers.
 struct OggCount {

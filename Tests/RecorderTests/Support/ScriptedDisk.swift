@@ -1,8 +1,7 @@
 import Foundation
 import Media
+import Recorder
 import Synchronization
-
-@testable import Recorder
 
 /// A file system in memory that a test controls: it runs full, fails, writes less than requested, or hangs. It logs
 /// every change with the time of the test, so that the files of any moment can be restored.

@@ -1,8 +1,7 @@
 import Foundation
 import Media
+import Recorder
 import TestSupport
-
-@testable import Recorder
 
 /// A folder that is deleted with the test, and recorders that write into it.
 final class TestFolder {

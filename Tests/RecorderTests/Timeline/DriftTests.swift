@@ -1,7 +1,6 @@
 import Media
+import Recorder
 import Testing
-
-@testable import Recorder
 
 @Suite("Clocks that drift for an hour")
 struct DriftTests {

@@ -1,9 +1,8 @@
 import Media
 import NIOCore
+import Recorder
 import TestSupport
 import Testing
-
-@testable import Recorder
 
 @Suite("Tracks that begin late")
 struct LateTrackTests {

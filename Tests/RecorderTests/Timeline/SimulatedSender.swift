@@ -1,8 +1,7 @@
 import Media
 import NIOCore
+import Recorder
 import TestSupport
-
-@testable import Recorder
 
 /// A sender of audio and video in simulated time, and the network path between it and a timeline.
 ///

@@ -1,8 +1,7 @@
 import Media
 import NIOCore
+import Recorder
 import Testing
-
-@testable import Recorder
 
 @Suite("A WebM that ends because the disk is full")
 struct EarlyEndTests {

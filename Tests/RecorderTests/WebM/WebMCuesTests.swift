@@ -1,6 +1,5 @@
+import Recorder
 import Testing
-
-@testable import Recorder
 
 @Suite("WebM cues")
 struct WebMCuesTests {
