@@ -87,7 +87,7 @@ public final class LiveCamera: FrameSource {
   }
 
   /// Whether a stream of frames has a consumer.
-  var isPlaying: Bool { !runs.isEmpty }
+  package var isPlaying: Bool { !runs.isEmpty }
 
   private var runs: [CameraRun] { state.withLock { Array($0.runs.values) } }
 
@@ -133,8 +133,10 @@ extension LiveCamera {
     try self.init(opening: options, standardInput: 0, logger: logger)
   }
 
-  /// - Parameter standardInput: the descriptor to read frames from.
-  convenience init(
+  /// Opens an input to be encoded while it plays.
+  ///
+  /// - Parameter standardInput: the descriptor to read frames from if the input is standard input. It stays open.
+  package convenience init(
     opening options: Options, standardInput: Int32, logger: Logger = Logger(label: "camera")
   ) throws(OpeningError) {
     let checked = try CameraInputs(options, standardInput: standardInput, logger: logger)

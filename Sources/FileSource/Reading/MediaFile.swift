@@ -24,7 +24,7 @@ public struct MediaFile: Sendable {
     stored.notes + (tracks.first { $0.codec.kind == .video }?.keyframeNote.map { [$0] } ?? [])
   }
   /// The time after which the file restarts when it is played in a loop, in units of `MediaTimebase.rate`.
-  var period: Int64 { stored.period }
+  package var period: Int64 { stored.period }
   private let stored: StoredFile
 
   /// Opens a file and reads it through.
@@ -57,7 +57,7 @@ public struct MediaFile: Sendable {
   public var summary: String { stored.summary }
 
   /// Returns a reader of one of the tracks, at its start.
-  func reader(of track: Track) throws(ReadError) -> TrackReader {
+  package func reader(of track: Track) throws(ReadError) -> TrackReader {
     try stored.reader(of: track.stored)
   }
 }

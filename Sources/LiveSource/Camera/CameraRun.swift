@@ -1,6 +1,6 @@
 import FileSource
-import Logging
-import Media
+package import Logging
+package import Media
 import Synchronization
 
 /// One playback of a camera: a thread for video and one for audio, so that neither waits for the other's encoder, and
@@ -159,13 +159,14 @@ private struct StartSteps: Sendable {
 
 /// Logs what could not be decoded: the first failure at once, the total at the end, so that a damaged file does not
 /// fill the log.
-struct UndecodableReport {
+package struct UndecodableReport {
   private let kind: MediaKind
   private let file: String
   private let logger: Logger
   private var hasReported = false
 
-  init(_ kind: MediaKind, of file: String, logger: Logger) {
+  /// - Parameter file: the name for the log.
+  package init(_ kind: MediaKind, of file: String, logger: Logger) {
     self.kind = kind
     self.file = file
     self.logger = logger
@@ -174,7 +175,7 @@ struct UndecodableReport {
   private var noun: String { kind == .video ? "frame" : "audio packet" }
 
   /// Logs the first failure.
-  mutating func report(_ undecodable: Undecodable) {
+  package mutating func report(_ undecodable: Undecodable) {
     guard !hasReported, let first = undecodable.first else { return }
     hasReported = true
     let instead = kind == .video ? "the previous frame is repeated" : "it is replaced by silence"
@@ -186,7 +187,7 @@ struct UndecodableReport {
   }
 
   /// Logs the total.
-  func end(with undecodable: Undecodable) {
+  package func end(with undecodable: Undecodable) {
     guard undecodable.count > 1 else { return }
     let nouns = kind == .video ? "frames" : "audio packets"
     logger.warning(

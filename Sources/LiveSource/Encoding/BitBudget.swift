@@ -7,7 +7,7 @@ import Media
 /// keyframe of the usual size is no reason to skip the frames after it, if the last second had room for it: the encoder
 /// compensates with coarser frames. In addition to the bucket, the bits of the last second are added up, so that frames
 /// are skipped for a keyframe within just the second that contains it, if they were not coarse enough.
-struct BitBudget: Sendable {
+package struct BitBudget: Sendable {
   /// How long unused bitrate is credited, in seconds.
   private static let credit = 0.1
   /// The part of a keyframe that does not fill the bucket, in seconds at the bitrate.
@@ -28,7 +28,7 @@ struct BitBudget: Sendable {
   private var measured: ContinuousClock.Instant?
 
   /// - Parameter bitrate: bits a second, above zero.
-  init(bitrate: Int) {
+  package init(bitrate: Int) {
     self.bitrate = Self.clamped(bitrate)
   }
 
@@ -37,7 +37,7 @@ struct BitBudget: Sendable {
   }
 
   /// Changes the bitrate from now on.
-  mutating func adapt(toBitrate bitrate: Int, now: ContinuousClock.Instant) {
+  package mutating func adapt(toBitrate bitrate: Int, now: ContinuousClock.Instant) {
     settle(now: now)
     let falls = bitrate < self.bitrate
     self.bitrate = Self.clamped(bitrate)
@@ -48,7 +48,7 @@ struct BitBudget: Sendable {
   }
 
   /// Accounts for a frame that was sent.
-  mutating func spend(bits: Int, isKeyframe: Bool = false, now: ContinuousClock.Instant) {
+  package mutating func spend(bits: Int, isKeyframe: Bool = false, now: ContinuousClock.Instant) {
     settle(now: now)
     let hasRoom = lastSecond(now: now) + Double(bits) <= Double(bitrate)
     let allowance = isKeyframe && hasRoom ? Self.keyframeAllowance * Double(bitrate) : 0
@@ -58,7 +58,7 @@ struct BitBudget: Sendable {
   }
 
   /// Whether another frame may be sent.
-  func allows(now: ContinuousClock.Instant) -> Bool {
+  package func allows(now: ContinuousClock.Instant) -> Bool {
     if filling(at: now) > 0 { return false }
     return lastSecond(now: now) <= Self.full * Double(bitrate)
   }

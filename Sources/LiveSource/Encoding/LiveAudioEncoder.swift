@@ -114,11 +114,11 @@ package final class LiveAudioEncoder {
 }
 
 /// Adapts Opus to packet loss: immediately when it is reported, and for some time after it has ended.
-struct OpusLossTuning: Sendable {
+package struct OpusLossTuning: Sendable {
   /// The packet loss to prepare for, in per cent.
-  private(set) var expectedLoss = 0
+  package private(set) var expectedLoss = 0
   /// Whether each packet carries a copy of the previous one.
-  private(set) var correctsErrors = false
+  package private(set) var correctsErrors = false
 
   /// The loss from which copies are worth their bits, and the loss below which they are not, in per cent.
   private static let worthwhile = 1.0
@@ -131,10 +131,12 @@ struct OpusLossTuning: Sendable {
   private var loss = 0.0
   private var reported: ContinuousClock.Instant?
 
+  package init() {}
+
   /// Updates the reported packet loss.
   ///
   /// - Parameter fraction: the fraction of packets lost, 0 to 1.
-  mutating func update(fractionLost fraction: Double, now: ContinuousClock.Instant) {
+  package mutating func update(fractionLost fraction: Double, now: ContinuousClock.Instant) {
     let percent = fraction.isFinite ? min(max(0, fraction * 100), Self.maximumLossPercentage) : 0
     let passed = reported.map { max(0, (now - $0).seconds) } ?? 0
     reported = now

@@ -1,7 +1,7 @@
-import Codecs
+package import Codecs
 
 /// Audio at 48 kHz that is read in chunks, and again from the start after `rewind`. It is used by one thread.
-protocol AudioInput: AnyObject {
+package protocol AudioInput: AnyObject {
   /// Reads the next chunk.
   ///
   /// - Parameter count: in ticks of 48 kHz.
@@ -16,18 +16,18 @@ protocol AudioInput: AnyObject {
 }
 
 extension AudioInput {
-  var undecodable: Undecodable { Undecodable() }
+  package var undecodable: Undecodable { Undecodable() }
 }
 
 /// Checked audio that can be opened any number of times.
-struct CheckedAudio: Sendable {
+package struct CheckedAudio: Sendable {
   /// A description, for example `WAV, 44100 Hz, stereo, 24 bit`.
-  var summary: String
+  package var summary: String
   /// The number of output channels, 1 or 2.
-  var channels: Int
-  var extent: Extent
-  var notes: [String] = []
-  var open: @Sendable (CameraClock) throws(InputError) -> any AudioInput
+  package var channels: Int
+  package var extent: Extent
+  package var notes: [String] = []
+  package var open: @Sendable (CameraClock) throws(InputError) -> any AudioInput
 }
 
 /// Decoded audio that has not been read yet.

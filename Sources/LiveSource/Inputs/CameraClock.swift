@@ -1,27 +1,32 @@
 import FileSource
-import Media
+package import Media
 import Synchronization
 
 /// The clock that the audio and video threads of one playback share.
-final class CameraClock: Sendable {
+package final class CameraClock: Sendable {
   private let time = Mutex(CameraTime())
   /// Only the test pattern shows the wall clock.
   private let wallClock: WallClock
 
-  init(wallClock: WallClock) {
+  /// - Parameter wallClock: a reading of the wall clock, which the test pattern shows.
+  package init(wallClock: WallClock) {
     self.wallClock = wallClock
   }
 
-  func begin(now: ContinuousClock.Instant) {
+  /// Starts the clock, unless it has started.
+  package func begin(now: ContinuousClock.Instant) {
     time.withLock { $0.begin(now: now) }
   }
 
-  /// See ``CameraTime``.
-  func update(now: ContinuousClock.Instant, expectedWakeup: Int64) -> Int64 {
+  /// Returns the current point of the playback, in units of `MediaTimebase.rate`. It pauses while the machine sleeps.
+  ///
+  /// - Parameter expectedWakeup: the point at which the caller wanted to be woken.
+  package func update(now: ContinuousClock.Instant, expectedWakeup: Int64) -> Int64 {
     time.withLock { $0.update(now: now, expectedWakeup: expectedWakeup) }
   }
 
-  func instant(of point: Int64) -> ContinuousClock.Instant? {
+  /// Returns when a point of the playback, in units of `MediaTimebase.rate`, is or was; nil before the start.
+  package func instant(of point: Int64) -> ContinuousClock.Instant? {
     time.withLock { $0.instant(of: point) }
   }
 
@@ -30,7 +35,7 @@ final class CameraClock: Sendable {
   }
 
   /// Returns the wall clock at a point, in milliseconds since 1970.
-  func unixMilliseconds(at point: Int64) -> UInt64 {
+  package func unixMilliseconds(at point: Int64) -> UInt64 {
     let ticks = point / MediaTimebase.units(perTickOf: .audio)
     return UInt64(clamping: (unixTicks(at: ticks) + 24) / 48)
   }
@@ -39,7 +44,7 @@ final class CameraClock: Sendable {
   /// clock at a point is not known.
   ///
   /// - Parameter ticks: the point in ticks of 48 kHz.
-  func unixTicks(at ticks: Int64) -> Int64 {
+  package func unixTicks(at ticks: Int64) -> Int64 {
     let unit = MediaTimebase.units(perTickOf: .audio)
     let now = ContinuousClock.now
     let (began, shown) = time.withLock { time in

@@ -3,9 +3,9 @@ import FileSource
 import Media
 
 /// Why an input cannot be played, or not any further.
-struct InputError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct InputError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The reason, to follow "cannot be played: ", without a full stop.
-  let description: String
+  package let description: String
 
   init(_ description: String) {
     self.description = description

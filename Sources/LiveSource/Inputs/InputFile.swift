@@ -2,16 +2,16 @@ import FileSource
 import Media
 
 /// Detects the format of a file from its first bytes, and checks the file.
-enum InputFile {
+package enum InputFile {
   /// The playable contents of a file.
-  struct Found: Sendable {
-    var video: CheckedVideo?
-    var audio: CheckedAudio?
-    var notes: [String] = []
+  package struct Found: Sendable {
+    package var video: CheckedVideo?
+    package var audio: CheckedAudio?
+    package var notes: [String] = []
   }
 
   /// - Parameter rate: the frame rate of formats that have none of their own.
-  static func check(_ path: String, rate: VideoRate?) throws(InputError) -> Found {
+  package static func check(_ path: String, rate: VideoRate?) throws(InputError) -> Found {
     let file = try refusing { () throws(MediaFile.ReadError) in try OpenFile(path) }
     guard file.size > 0 else { throw InputError(.empty) }
     let beginning = try refusing { () throws(MediaFile.ReadError) in try file.beginning(64) }

@@ -1,10 +1,10 @@
-import Codecs
-import Media
+package import Codecs
+package import Media
 
 /// Frames that are read one after the other, and again from the start after `rewind`. It is used by one thread.
 ///
 /// There are three steps so that frames can be skipped without being read, decoded or painted.
-protocol VideoInput: AnyObject {
+package protocol VideoInput: AnyObject {
   /// Returns the time of the next frame, in units of `MediaTimebase.rate` from the start of the round; nil at the end.
   func peek() throws(InputError) -> Int64?
 
@@ -30,27 +30,27 @@ protocol VideoInput: AnyObject {
 }
 
 extension VideoInput {
-  func replaceRepetition() -> Bool { false }
-  func videoFrameWasSent() {}
-  var undecodable: Undecodable { Undecodable() }
+  package func replaceRepetition() -> Bool { false }
+  package func videoFrameWasSent() {}
+  package var undecodable: Undecodable { Undecodable() }
 }
 
 /// Checked video that can be opened any number of times.
-struct CheckedVideo: Sendable {
+package struct CheckedVideo: Sendable {
   /// A description, for example `Y4M 640x480, 300 frames at 30 a second`.
-  var summary: String
-  var size: VideoSize
+  package var summary: String
+  package var size: VideoSize
   /// The usual interval between frames, in units of `MediaTimebase.rate`; positive.
-  var interval: Int64
-  var extent: Extent
-  var notes: [String] = []
+  package var interval: Int64
+  package var extent: Extent
+  package var notes: [String] = []
   /// Whether programs read what the frames show.
   var isReadByPrograms = false
-  var open: @Sendable (CameraClock) throws(InputError) -> any VideoInput
+  package var open: @Sendable (CameraClock) throws(InputError) -> any VideoInput
 }
 
 /// The extent of an input on its own timeline, in units of `MediaTimebase.rate`.
-enum Extent: Sendable, Hashable {
+package enum Extent: Sendable, Hashable {
   /// From the start of the first frame to the end of the last one. The input can be played again.
   case range(Range<Int64>)
   /// Unlimited, as for a still image.
@@ -60,20 +60,27 @@ enum Extent: Sendable, Hashable {
 }
 
 /// Statistics of frames or packets that could not be decoded and were skipped.
-struct Undecodable: Sendable, Hashable {
+package struct Undecodable: Sendable, Hashable {
   /// The first failure.
-  struct First: Sendable, Hashable {
+  package struct First: Sendable, Hashable {
     /// In units of `MediaTimebase.rate` from the input's start.
-    let time: Int64
+    package let time: Int64
     /// The reason, as a clause.
-    let reason: String
+    package let reason: String
   }
 
   /// The number of failures, in all rounds together.
-  private(set) var count = 0
-  private(set) var first: First?
+  package private(set) var count = 0
+  package private(set) var first: First?
 
-  mutating func add(at time: Int64, reason: String) {
+  package init() {}
+
+  /// Adds a failure.
+  ///
+  /// - Parameters:
+  ///   - time: in units of `MediaTimebase.rate` from the input's start.
+  ///   - reason: as a clause.
+  package mutating func add(at time: Int64, reason: String) {
     count += 1
     first = first ?? First(time: time, reason: reason)
   }

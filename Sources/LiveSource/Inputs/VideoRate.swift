@@ -1,15 +1,15 @@
 import FileSource
 
 /// A frame rate as a fraction, so that the millionth frame has an exact time.
-struct VideoRate: Sendable, Hashable, CustomStringConvertible {
-  let frames: Int64
-  let seconds: Int64
+package struct VideoRate: Sendable, Hashable, CustomStringConvertible {
+  package let frames: Int64
+  package let seconds: Int64
 
   /// From one frame a minute to a thousand a second.
   static let limits = "one frame a minute to 1000 a second"
 
   /// - Returns: nil for a rate outside the limits.
-  init?(frames: Int64, seconds: Int64 = 1) {
+  package init?(frames: Int64, seconds: Int64 = 1) {
     guard frames > 0, seconds > 0, frames <= 1 << 31, seconds <= 1 << 31 else { return nil }
     guard frames <= seconds * 1_000, seconds <= frames * 60 else { return nil }
     self.frames = frames
@@ -19,7 +19,7 @@ struct VideoRate: Sendable, Hashable, CustomStringConvertible {
   /// Rounds to a thousandth; 29.97, 59.94 and 23.976 become the exact NTSC fractions.
   ///
   /// - Returns: nil for a rate outside the limits.
-  init?(_ rate: Double) {
+  package init?(_ rate: Double) {
     guard rate.isFinite, rate > 0, rate <= 1_000 else { return nil }
     let whole = rate.rounded(.up)
     let ntscRate = whole * 1_000 / 1_001
@@ -64,7 +64,7 @@ struct VideoRate: Sendable, Hashable, CustomStringConvertible {
   var interval: Int64 { max(1, time(of: 1)) }
 
   /// For example `30` or `29.97`.
-  var description: String {
+  package var description: String {
     let hundredths = (frames * 100 + seconds / 2) / seconds
     if hundredths % 100 == 0 { return "\(hundredths / 100)" }
     let fraction = hundredths % 100

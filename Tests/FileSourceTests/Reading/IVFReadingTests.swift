@@ -1,9 +1,8 @@
+import FileSource
 import Media
 import NIOCore
 import TestSupport
 import Testing
-
-@testable import FileSource
 
 @Suite("IVF")
 struct IVFReadingTests {

@@ -1,8 +1,7 @@
+import FileSource
 import Foundation
 import TestSupport
 import Testing
-
-@testable import FileSource
 
 @Suite("Files that cannot be played")
 struct OpeningTests {
@@ -14,9 +13,8 @@ struct OpeningTests {
 
   @Test("a missing file is refused by name")
   func missing() {
-    #expect(throws: MediaFile.OpeningError(path: "nowhere/x.webm", reason: .unreadable(errno: ENOENT))) {
-      try MediaFile(opening: "nowhere/x.webm")
-    }
+    let error = #expect(throws: MediaFile.OpeningError.self) { try MediaFile(opening: "nowhere/x.webm") }
+    #expect(error?.path == "nowhere/x.webm" && error?.reason == .unreadable(errno: ENOENT))
     #expect(MediaFile.rejection("nowhere/x.webm") == "cannot be played: no such file or directory.")
   }
 

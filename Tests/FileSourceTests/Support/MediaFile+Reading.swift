@@ -1,6 +1,5 @@
+import FileSource
 import Media
-
-@testable import FileSource
 
 extension MediaFile {
   /// Returns all frames of a track, as they are played.

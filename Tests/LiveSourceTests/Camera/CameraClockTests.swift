@@ -1,8 +1,7 @@
 import FileSource
+import LiveSource
 import Media
 import Testing
-
-@testable import LiveSource
 
 @Suite("The clock of a playback")
 struct CameraClockTests {

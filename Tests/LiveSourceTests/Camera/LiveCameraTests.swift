@@ -1,13 +1,12 @@
 import Codecs
 import FileSource
 import Foundation
+import LiveSource
 import Media
 import NIOCore
 import Pattern
 import TestSupport
 import Testing
-
-@testable import LiveSource
 
 extension RealTime {
   @Suite("A live camera")

@@ -1,11 +1,10 @@
 import Codecs
 import Foundation
 import Glibc
+import LiveSource
 import Media
 import TestSupport
 import Testing
-
-@testable import LiveSource
 
 extension RealTime {
   @Suite("Frames from a pipe")

@@ -1,11 +1,10 @@
 import Codecs
 import Foundation
+import LiveSource
 import Logging
 import Media
 import TestSupport
 import Testing
-
-@testable import LiveSource
 
 @Suite("Frames that cannot be decoded")
 struct UndecodableTests {

@@ -1,7 +1,6 @@
+import LiveSource
 import TestSupport
 import Testing
-
-@testable import LiveSource
 
 @Suite("The bit budget")
 struct BitBudgetTests {

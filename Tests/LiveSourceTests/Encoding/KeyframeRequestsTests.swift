@@ -1,6 +1,5 @@
+import LiveSource
 import Testing
-
-@testable import LiveSource
 
 @Suite("Keyframe requests")
 struct KeyframeRequestsTests {

@@ -1,6 +1,5 @@
+import LiveSource
 import Testing
-
-@testable import LiveSource
 
 @Suite("Opus and packet loss")
 struct OpusLossTuningTests {

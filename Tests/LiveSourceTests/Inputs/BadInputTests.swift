@@ -1,11 +1,10 @@
 import Codecs
 import Foundation
 import Glibc
+import LiveSource
 import Media
 import TestSupport
 import Testing
-
-@testable import LiveSource
 
 @Suite("Inputs that cannot be played")
 struct BadInputTests {

@@ -1,8 +1,7 @@
 import Codecs
 import Foundation
+import LiveSource
 import Media
-
-@testable import LiveSource
 
 extension CheckedVideo {
   /// Returns all frames of one round, with their times.

@@ -1,9 +1,8 @@
 import Foundation
+import LiveSource
 import Media
 import TestSupport
 import Testing
-
-@testable import LiveSource
 
 /// A directory for the files of one test, removed after it.
 final class Scratch: Sendable {

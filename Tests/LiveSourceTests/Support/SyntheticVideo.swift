@@ -1,7 +1,6 @@
 import Codecs
+import LiveSource
 import Media
-
-@testable import LiveSource
 
 /// Synthetic frames whose brightness is their number.
 final class SyntheticVideo: VideoInput {
