@@ -1,8 +1,7 @@
 import CallCheck
 import CallCheckTestSupport
+import CallReport
 import Testing
-
-@testable import CallReport
 
 @Suite("The reports of a peer with several streams")
 struct StreamReportTests {

@@ -2,9 +2,8 @@ import DataMessages
 import Foundation
 import Media
 import NIOCore
+import RoomMessages
 import Testing
-
-@testable import RoomMessages
 
 @Suite("The folder of received files")
 struct ReceivedFilesTests {

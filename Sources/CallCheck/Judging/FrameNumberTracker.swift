@@ -1,12 +1,12 @@
-import Pattern
+package import Pattern
 
 /// Tracks the numbers on the pattern's frames: missing, duplicate and reordered ones.
-struct FrameNumberTracker: Sendable {
+package struct FrameNumberTracker: Sendable {
   /// How many numbers below the highest are remembered; older numbers that arrive count as duplicates.
   static let memory = 4_096
 
   /// The relation of a number to the earlier ones.
-  enum Classification: Sendable, Hashable {
+  package enum Classification: Sendable, Hashable {
     case next
     case doubled
     case reordered
@@ -38,11 +38,14 @@ struct FrameNumberTracker: Sendable {
   private var painted = 0
   private var unique = 0
   private(set) var streamID: UInt16 = 0
-  private(set) var doubled = 0
+  package private(set) var doubled = 0
   private(set) var reordered = 0
-  private(set) var restarts = 0
+  package private(set) var restarts = 0
 
-  mutating func add(_ reading: PatternReading) -> Classification {
+  package init() {}
+
+  /// Adds the reading of the next frame that was received.
+  package mutating func add(_ reading: PatternReading) -> Classification {
     let number = Int64(reading.frameNumber)
     guard var current = run, reading.streamID == streamID else { return begin(reading) }
     // Numbers and times increase together; if only one of them decreases, this is another run.
@@ -99,8 +102,8 @@ struct FrameNumberTracker: Sendable {
   }
 
   /// The count of numbers from the first to the last of each run.
-  var numbersPainted: Int { painted + (run?.painted ?? 0) }
+  package var numbersPainted: Int { painted + (run?.painted ?? 0) }
 
   /// The count of distinct numbers that were seen.
-  var numbersSeen: Int { unique + (run?.unique ?? 0) }
+  package var numbersSeen: Int { unique + (run?.unique ?? 0) }
 }

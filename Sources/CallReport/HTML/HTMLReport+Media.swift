@@ -122,13 +122,13 @@ extension HTMLReport {
 }
 
 /// Encodes a small frame as PNG with libpng.
-enum PNGImage {
+package enum PNGImage {
   /// Returns the PNG file.
   ///
   /// - Parameter rgb: red, green and blue of each pixel, row by row.
   /// - Returns: nil if the number of bytes does not match the size, the size is not that of a thumbnail, or libpng
   ///   fails.
-  static func bytes(width: Int, height: Int, rgb: [UInt8]) -> [UInt8]? {
+  package static func bytes(width: Int, height: Int, rgb: [UInt8]) -> [UInt8]? {
     guard (1...4096).contains(width), (1...4096).contains(height), rgb.count == 3 * width * height else { return nil }
     var image = png_image()
     image.version = png_uint_32(PNG_IMAGE_VERSION)

@@ -1,7 +1,7 @@
 import CallCheck
 
 /// Text on a terminal: its width, and where to cut and wrap it.
-struct TerminalText {
+package struct TerminalText {
   /// Whether the terminal can show more than ASCII.
   var isUnicode: Bool
 
@@ -40,7 +40,8 @@ struct TerminalText {
     text + String(repeating: " ", count: max(0, columns - Self.width(text)))
   }
 
-  static func width(_ text: String) -> Int { text.unicodeScalars.reduce(0) { $0 + width($1) } }
+  /// Returns the number of columns that a text takes.
+  package static func width(_ text: String) -> Int { text.unicodeScalars.reduce(0) { $0 + width($1) } }
 
   /// Returns 2 for ideographs and most emoji, 0 for combining characters, else 1, as most terminals do.
   private static func width(_ scalar: Unicode.Scalar) -> Int {

@@ -1,10 +1,10 @@
 import DataMessages
 import Glibc
-import NIOCore
+package import NIOCore
 import Synchronization
 
 /// A file that is being received: `NAME.part` until it is complete.
-final class ReceivedFile: Sendable {
+package final class ReceivedFile: Sendable {
   /// The name without `.part`.
   let name: String
   /// The announced size in bytes.
@@ -15,7 +15,7 @@ final class ReceivedFile: Sendable {
   private let count = Mutex<Int64>(0)
 
   /// The number of bytes that were written.
-  var written: Int64 { count.withLock(\.self) }
+  package var written: Int64 { count.withLock(\.self) }
 
   init(name: FileName, size: Int64, wanted: FileName, part: String, descriptor: Int32) {
     self.name = name.description
@@ -27,7 +27,8 @@ final class ReceivedFile: Sendable {
 
   deinit { close(descriptor) }
 
-  func write(_ bytes: ByteBuffer) throws(FileTransferError) {
+  /// Appends bytes.
+  package func write(_ bytes: ByteBuffer) throws(FileTransferError) {
     var rest = bytes.readableBytesView[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }

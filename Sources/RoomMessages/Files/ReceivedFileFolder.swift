@@ -1,14 +1,14 @@
-import DataMessages
+package import DataMessages
 import FoundationEssentials
 import Glibc
-import Media
+package import Media
 
 /// The folder of received files. Files are created exclusively, so none is overwritten, and links are not followed.
 ///
 /// `received.jsonl` in it has one line for each transfer: its time, the user, the announced name, the file, its size, its
 /// SHA-256, whether it is complete and if not why. It is created before any file, and nothing is ever appended to a file that
 /// exists: if there is one of an earlier call, ours has a number. No received file has such a name (``FileName``).
-actor ReceivedFileFolder {
+package actor ReceivedFileFolder {
   /// How many names are tried.
   private static let maximumNumber = 10_000
 
@@ -22,7 +22,7 @@ actor ReceivedFileFolder {
   ///
   /// - Parameter recordings: the folder of the recordings, which must be another one: the names of users' files must not meet
   ///   those of recordings.
-  init(_ path: String, recordings: String? = nil) throws(FileTransferError) {
+  package init(_ path: String, recordings: String? = nil) throws(FileTransferError) {
     self.path = path
     if mkdir(path, 0o700) != 0, errno != EEXIST {
       throw FileTransferError("created", path)
@@ -68,7 +68,7 @@ actor ReceivedFileFolder {
   }
 
   /// Creates a file, and reserves its space where the file system can.
-  func create(_ name: FileName, size: Int64) throws(FileTransferError) -> ReceivedFile {
+  package func create(_ name: FileName, size: Int64) throws(FileTransferError) -> ReceivedFile {
     for number in 1...Self.maximumNumber {
       let numbered = name.numbered(number)
       var status = stat()
@@ -85,7 +85,9 @@ actor ReceivedFileFolder {
   /// Gives a complete file its name.
   ///
   /// - Returns: the name, which has a number if a file of that name has appeared meanwhile.
-  func complete(_ file: ReceivedFile, of user: ParticipantID, sha256: String) throws(FileTransferError) -> String {
+  package func complete(
+    _ file: ReceivedFile, of user: ParticipantID, sha256: String
+  ) throws(FileTransferError) -> String {
     for number in 0...Self.maximumNumber {
       let name = number == 0 ? file.name : file.wanted.numbered(number).description
       if linkat(folder, file.part, folder, name, 0) == 0 {

@@ -1,10 +1,9 @@
+import CallCheck
 import CallCheckTestSupport
 import Media
 import Pattern
 import TestSupport
 import Testing
-
-@testable import CallCheck
 
 @Suite("Counts of the pattern's frames")
 struct FrameAccountingTests {

@@ -1,8 +1,7 @@
 import CallCheck
+import CallReport
 import TestSupport
 import Testing
-
-@testable import CallReport
 
 @Suite("Thumbnails as PNG")
 struct ReportFilesTests {

@@ -1,8 +1,7 @@
 import CallCheck
 import CallCheckTestSupport
+import CallReport
 import Testing
-
-@testable import CallReport
 
 @Suite("The table on the terminal")
 struct TableTests {
