@@ -1,8 +1,7 @@
+import HTTPTransport
 import Media
 import NIOCore
 import Testing
-
-@testable import HTTPTransport
 
 @Suite("Log rate limiter")
 struct LogRateLimiterTests {

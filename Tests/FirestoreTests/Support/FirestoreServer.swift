@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTransport
 import Logging
 import Media
 import NIOCore
@@ -7,7 +8,6 @@ import NIOPosix
 import Signalling
 
 @testable import Firestore
-@testable import HTTPTransport
 
 /// `Tests/Interop/firestore-server.py` on a free port of this machine, until the test ends.
 final class FirestoreServer: Sendable {

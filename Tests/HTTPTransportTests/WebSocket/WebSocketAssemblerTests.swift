@@ -1,8 +1,7 @@
+import HTTPTransport
 import NIOCore
 import NIOWebSocket
 import Testing
-
-@testable import HTTPTransport
 
 @Suite("WebSocket frames")
 struct WebSocketAssemblerTests {

@@ -1,7 +1,6 @@
+import HTTPTransport
 import NIOCore
 import Testing
-
-@testable import HTTPTransport
 
 @Suite("WebSocket keepalive")
 struct WebSocketKeepaliveTests {

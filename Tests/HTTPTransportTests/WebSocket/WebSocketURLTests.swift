@@ -1,6 +1,5 @@
+import HTTPTransport
 import Testing
-
-@testable import HTTPTransport
 
 @Suite("WebSocket URLs")
 struct WebSocketURLTests {

@@ -1,9 +1,9 @@
+import HTTPTransport
 import Media
 import NIOCore
 import Signalling
 import Testing
 
-@testable import HTTPTransport
 @testable import SkyRTC
 
 @Suite("SkyRTC client", .timeLimit(.minutes(2)))

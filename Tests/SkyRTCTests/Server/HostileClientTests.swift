@@ -1,10 +1,10 @@
+import HTTPTransport
 import NIOCore
 import NIOWebSocket
 import Signalling
 import TestSupport
 import Testing
 
-@testable import HTTPTransport
 @testable import SkyRTC
 
 /// Clients that try to waste the resources of the server or of others.

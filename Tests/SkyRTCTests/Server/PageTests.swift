@@ -1,9 +1,9 @@
 import Foundation
+import HTTPTransport
 import NIOCore
 import Signalling
 import Testing
 
-@testable import HTTPTransport
 @testable import SkyRTC
 
 @Suite("Web page", .timeLimit(.minutes(2)))

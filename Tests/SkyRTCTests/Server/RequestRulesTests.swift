@@ -1,7 +1,7 @@
+import HTTPTransport
 import NIOHTTP1
 import Testing
 
-@testable import HTTPTransport
 @testable import SkyRTC
 
 @Suite("Request rules")

@@ -1,9 +1,9 @@
+import HTTPTransport
 import Media
 import NIOCore
 import NIOPosix
 import Testing
 
-@testable import HTTPTransport
 @testable import SkyRTC
 
 @Suite("SkyRTC server: limits", .timeLimit(.minutes(2)))

@@ -1,11 +1,11 @@
 import Foundation
+import HTTPTransport
 import NIOCore
 import Signalling
 import Synchronization
 import TestSupport
 import Testing
 
-@testable import HTTPTransport
 @testable import SkyRTC
 
 @Suite("SkyRTC server", .timeLimit(.minutes(2)))

@@ -1,7 +1,7 @@
+import HTTPTransport
 import NIOCore
 import Signalling
 
-@testable import HTTPTransport
 @testable import SkyRTC
 
 /// A client of the server under test that sends and receives single messages of the protocol.

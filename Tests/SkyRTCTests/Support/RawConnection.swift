@@ -1,7 +1,6 @@
+import HTTPTransport
 import NIOCore
 import NIOPosix
-
-@testable import HTTPTransport
 
 /// A plain TCP connection, for bytes that no correct client would send.
 struct RawConnection {

@@ -1,9 +1,9 @@
+import HTTPTransport
 import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOWebSocket
 
-@testable import HTTPTransport
 @testable import SkyRTC
 
 /// A WebSocket server whose behaviour a test defines.

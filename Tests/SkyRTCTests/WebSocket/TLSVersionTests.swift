@@ -1,10 +1,10 @@
+import HTTPTransport
 import NIOCore
 import NIOPosix
 import NIOTLS
 import TLS
 import Testing
 
-@testable import HTTPTransport
 @testable import SkyRTC
 
 @Suite("TLS versions")

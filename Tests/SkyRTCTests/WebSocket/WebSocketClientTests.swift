@@ -1,9 +1,9 @@
+import HTTPTransport
 import NIOCore
 import NIOPosix
 import TestSupport
 import Testing
 
-@testable import HTTPTransport
 @testable import SkyRTC
 
 @Suite("WebSocket client", .timeLimit(.minutes(2)))
