@@ -1,8 +1,7 @@
 import Codecs
+import FileSource
+import LiveSource
 import Media
-
-@testable import FileSource
-@testable import LiveSource
 
 /// Files that can be played.
 enum FileTargets {

@@ -1,11 +1,10 @@
 import Bitstream
 import BotPeer
 import Codecs
+import FileSource
 import Media
 import NIOCore
 import RTP
-
-@testable import FileSource
 
 /// RTP payloads: fragments of VP8 frames, and Opus.
 enum PayloadTargets {

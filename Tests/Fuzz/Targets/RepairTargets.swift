@@ -1,7 +1,6 @@
 import Media
 import NIOCore
-
-@testable import Recorder
+import Recorder
 
 /// Recordings that were never closed, and their manifests.
 enum RepairTargets {

@@ -1,8 +1,8 @@
 import Media
+import Recorder
 import Room
 import Testing
 
-@testable import Recorder
 @testable import chatbot
 
 @Suite("the participant registry of a call")

@@ -1,8 +1,8 @@
 import Foundation
 import Media
+import Recorder
 import Testing
 
-@testable import Recorder
 @testable import chatbot
 
 /// The text that is printed when a recording is closed.
