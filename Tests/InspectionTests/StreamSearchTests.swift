@@ -1,11 +1,10 @@
 import CallCheck
 import Foundation
+import Inspection
 import InspectionTestSupport
 import Media
 import Recorder
 import Testing
-
-@testable import Inspection
 
 /// Finding the recordings of a user who sent several streams.
 @Suite struct StreamSearchTests {

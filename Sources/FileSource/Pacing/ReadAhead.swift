@@ -51,7 +51,7 @@ actor ReadAhead {
 /// A dedicated thread for an actor that waits for the disk, so that a slow disk delays nothing else.
 ///
 /// The thread ends when its executor is released.
-final class ReadingThread: SerialExecutor {
+package final class ReadingThread: SerialExecutor {
   /// The state shared by the thread and the executor. The thread does not hold the executor itself, which then would
   /// never be released.
   private struct Shared {
@@ -61,7 +61,7 @@ final class ReadingThread: SerialExecutor {
 
   private let shared = Monitor(Shared())
 
-  init(name: String) {
+  package init(name: String) {
     let shared = shared
     DedicatedThread.start(name) { Self.run(shared) }
   }
@@ -70,7 +70,7 @@ final class ReadingThread: SerialExecutor {
     shared.withLock { $0.isOver = true }
   }
 
-  func enqueue(_ job: consuming ExecutorJob) {
+  package func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     let executor = asUnownedSerialExecutor()
     shared.withLock { $0.jobs.append((job, executor)) }

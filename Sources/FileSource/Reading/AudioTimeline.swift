@@ -3,9 +3,11 @@
 /// A WebM file rounds each packet's time to a millisecond or so, and the times of a live recording have even more
 /// jitter. A receiver plays sample by sample, and would turn each deviation into an audible gap. So a packet begins
 /// where the previous one ends, unless the container has a real gap.
-struct AudioTimeline {
+package struct AudioTimeline {
   /// The tick of 48 kHz at which the next packet begins if there is no gap.
   private var next: Int64?
+
+  package init() {}
 
   /// The smallest deviation that is a real gap: 10 ms, in ticks.
   static let minimumGap: Int64 = 480
@@ -20,7 +22,7 @@ struct AudioTimeline {
   ///   - time: its time in the container, in 48 kHz ticks; nil if it has none.
   ///   - length: the packet's own length in ticks.
   /// - Returns: the start in ticks; nil if earlier packets overlap it, so that it must be skipped.
-  mutating func position(_ time: Int64?, length: Int64) -> Int64? {
+  package mutating func position(_ time: Int64?, length: Int64) -> Int64? {
     guard let expected = next else {
       let start = time ?? 0
       next = start + length

@@ -22,9 +22,17 @@ protocol ContainerReader: AnyObject {
 }
 
 /// How exact the frame times of a container are.
-struct ContainerTiming: Hashable {
+package struct ContainerTiming: Hashable {
   /// The maximum rounding error of a frame's time, in units; 0 if times are exact.
-  var rounding: Int64
+  package var rounding: Int64
   /// The constant interval between frames, in units, if the container states one.
-  var interval: Int64?
+  package var interval: Int64?
+
+  /// - Parameters:
+  ///   - rounding: the maximum rounding error of a frame's time, in units of `MediaTimebase.rate`.
+  ///   - interval: the constant interval between frames, in units; nil if the container states none.
+  package init(rounding: Int64, interval: Int64? = nil) {
+    self.rounding = rounding
+    self.interval = interval
+  }
 }

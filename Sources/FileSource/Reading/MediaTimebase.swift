@@ -36,7 +36,7 @@ package enum MediaTimebase {
   }
 
   /// Converts a time of `count` times `nanoseconds` to the nearest unit; nil beyond the latest time.
-  static func units(count: Int64, ofNanoseconds nanoseconds: UInt64) -> Int64? {
+  package static func units(count: Int64, ofNanoseconds nanoseconds: UInt64) -> Int64? {
     guard let unit = Int64(exactly: nanoseconds) else { return nil }
     let (total, overflow) = count.multipliedReportingOverflow(by: unit)
     // A unit is 12,500/9 ns.

@@ -4,14 +4,14 @@ import Media
 ///
 /// A WebM file rounds each frame's time to a millisecond or so: 30 frames a second are at 0, 33, 67, 100 ms. If the
 /// file states the interval between frames and its times agree with it, the interval is used.
-struct VideoTimeline {
+package struct VideoTimeline {
   /// How exact the container's times are.
   let timing: ContainerTiming
   private var last: Int64?
   /// The number of frames whose times were before that of the previous frame.
-  private(set) var framesMoved = 0
+  package private(set) var framesMoved = 0
 
-  init(timing: ContainerTiming) {
+  package init(timing: ContainerTiming) {
     self.timing = timing
   }
 
@@ -24,7 +24,7 @@ struct VideoTimeline {
   /// frames after it depend on it, and shown directly after the previous one.
   ///
   /// - Parameter time: its time in the container, in units of `MediaTimebase.rate`.
-  mutating func position(_ time: Int64) -> Int64 {
+  package mutating func position(_ time: Int64) -> Int64 {
     guard let last else {
       self.last = time
       return time

@@ -1,17 +1,17 @@
 import CallCheck
-import Recorder
+package import Recorder
 
 /// A recording with its manifest, or a media file without one: a peer of an inspection, or a further stream of one.
-struct FoundRecording: Sendable, Hashable {
+package struct FoundRecording: Sendable, Hashable {
   /// The manifest, or nil for a file without one.
-  var manifest: Manifest?
+  package var manifest: Manifest?
   /// The media files, in the order of their segments.
-  var files: [RecordedFile]
+  package var files: [RecordedFile]
 
   /// A recording's manifest and its path.
-  struct Manifest: Sendable, Hashable {
+  package struct Manifest: Sendable, Hashable {
     let path: String
-    let content: RecordingManifest
+    package let content: RecordingManifest
   }
 
   /// Which stream of the participant it is. A recording whose manifest has a number that no judged stream has is a peer of its
@@ -31,7 +31,7 @@ struct FoundRecording: Sendable, Hashable {
 }
 
 /// A media file to inspect.
-struct RecordedFile: Sendable, Hashable {
+package struct RecordedFile: Sendable, Hashable {
   /// The path as the user wrote it, or beside the manifest.
   let path: String
   /// The manifest's entry; nil without a manifest, and for a file that was begun after the manifest was last written.
@@ -40,5 +40,5 @@ struct RecordedFile: Sendable, Hashable {
   var segment: Int?
 
   /// The name without the folder.
-  var name: String { path.split(separator: "/").last.map(String.init) ?? path }
+  package var name: String { path.split(separator: "/").last.map(String.init) ?? path }
 }

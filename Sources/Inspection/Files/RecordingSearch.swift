@@ -3,7 +3,7 @@ import FoundationEssentials
 import Recorder
 
 /// Finds the files to inspect, and groups those of one recording.
-struct RecordingSearch {
+package struct RecordingSearch {
   /// The maximum number of files read from a manifest; no call leaves more.
   static let maximumFiles = 20_000
 
@@ -16,13 +16,15 @@ struct RecordingSearch {
   /// Files that are named like a manifest but are not one.
   private var refused: Set<String> = []
   /// Files that were named and are missing or cannot be read, a sentence each.
-  private(set) var problems: [String] = []
+  package private(set) var problems: [String] = []
   /// Further remarks for the user, a sentence each.
-  private(set) var remarks: [String] = []
+  package private(set) var remarks: [String] = []
+
+  package init() {}
 
   /// The recordings in the order in which they were made, each with its files in the order of their segments. Files with
   /// unknown time come last, in the order in which they were named.
-  var recordings: [FoundRecording] {
+  package var recordings: [FoundRecording] {
     let dated = found.enumerated().map { index, recording in
       (began: recording.manifest.flatMap { RecordedClock.milliseconds($0.content.start) } ?? .max, index: index)
     }
@@ -36,7 +38,7 @@ struct RecordingSearch {
   }
 
   /// Adds a file or a folder that the user named.
-  mutating func add(_ path: String) {
+  package mutating func add(_ path: String) {
     var isFolder = false
     if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder {
       addFolder(path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path)

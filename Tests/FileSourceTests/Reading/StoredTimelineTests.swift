@@ -1,9 +1,8 @@
 import Bitstream
+import FileSource
 import Media
 import NIOCore
 import Testing
-
-@testable import FileSource
 
 @Suite("Timelines of stored frames")
 struct StoredTimelineTests {

@@ -1,7 +1,6 @@
+import FileSource
 import TestSupport
 import Testing
-
-@testable import FileSource
 
 /// Tests in real time, which run one after the other.
 @Suite("In real time", .serialized, .realTime)
