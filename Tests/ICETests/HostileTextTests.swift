@@ -1,9 +1,8 @@
+import ICE
 import Media
 import NIOCore
 import TestSupport
 import Testing
-
-@testable import ICE
 
 /// Text outside ASCII, which takes long to compare as Swift strings.
 @Suite("Hostile text in ICE and multicast DNS")
@@ -26,9 +25,11 @@ struct HostileTextTests {
     let (questions, records): (UInt16, UInt16) = (isResponse ? 0 : 60, 60)
     buffer.writeMultipleIntegers(
       0 as UInt16, (isResponse ? 0x8400 : 0) as UInt16, questions, records, 0 as UInt16, 0 as UInt16)
+    // What follows the header of 12 bytes: the name, A and IN.
+    let query = MDNSMessage.query(for: name, type: .a)
+    let question = query.getSlice(at: 12, length: query.readableBytes - 12) ?? ByteBuffer()
     for _ in 0..<questions {
-      name.write(into: &buffer)
-      buffer.writeMultipleIntegers(1 as UInt16, 1 as UInt16)
+      buffer.writeImmutableBuffer(question)
     }
     for _ in 0..<records {
       write(label, into: &buffer)

@@ -1,7 +1,6 @@
+import Signalling
 import TestSupport
 import Testing
-
-@testable import Signalling
 
 @Suite("Reconnect backoff")
 struct ReconnectBackoffTests {

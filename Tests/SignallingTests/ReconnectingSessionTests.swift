@@ -1,9 +1,8 @@
 import Media
+import Signalling
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import Signalling
 
 @Suite("Reconnecting session", .timeLimit(.minutes(1)))
 struct ReconnectingSessionTests {

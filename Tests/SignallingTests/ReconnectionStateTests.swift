@@ -1,8 +1,7 @@
 import Media
+import Signalling
 import TestSupport
 import Testing
-
-@testable import Signalling
 
 @Suite("Reconnection state")
 struct ReconnectionStateTests {

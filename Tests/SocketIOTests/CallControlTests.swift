@@ -1,8 +1,7 @@
 import Media
 import Signalling
+import SocketIO
 import Testing
-
-@testable import SocketIO
 
 @Suite struct CallControlTests {
   private let start = MonotonicInstant.now

@@ -1,9 +1,8 @@
 import Media
 import Signalling
+import SocketIO
 import TestSupport
 import Testing
-
-@testable import SocketIO
 
 @Suite struct CallSignallingTests {
   private let start = MonotonicInstant.now

@@ -1,7 +1,6 @@
+import SocketIO
 import TestSupport
 import Testing
-
-@testable import SocketIO
 
 @Suite("socket.io: texts that nobody should send")
 struct HostileTextsTests {

@@ -3,10 +3,9 @@ import HTTPTransport
 import Logging
 import Media
 import Signalling
+import SocketIO
 import TestSupport
 import Testing
-
-@testable import SocketIO
 
 /// Against servers of python-socketio 4 (Engine.IO 3) and 5 (Engine.IO 4), with phones of the same library and aiortc.
 @Suite(

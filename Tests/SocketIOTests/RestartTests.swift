@@ -1,8 +1,7 @@
 import Media
 import Signalling
+import SocketIO
 import Testing
-
-@testable import SocketIO
 
 @Suite("Offers during a call, such as for an ICE restart")
 struct RestartTests {

@@ -1,7 +1,6 @@
 import Media
+import SocketIO
 import Testing
-
-@testable import SocketIO
 
 @Suite struct SessionTests {
   private static let open3 = #"0{"sid":"a","upgrades":[],"pingInterval":25000,"pingTimeout":5000}"#

@@ -1,8 +1,7 @@
 import NIOCore
 import NIOEmbedded
+import TLS
 import Testing
-
-@testable import TLS
 
 @Suite("TLS handler")
 struct TLSHandlerTests {

@@ -1,8 +1,7 @@
 import NIOCore
 import NIOEmbedded
 import NIOTLS
-
-@testable import TLS
+import TLS
 
 /// Keeps what a handler of TLS passes on.
 final class Observer: ChannelInboundHandler {

@@ -12,8 +12,11 @@ package import Signalling
 /// offer, and the host otherwise (of two that start at once, the first to write its offer); a person waits to be called. `create=yes` creates a missing room. `database=ID`
 /// selects a database other than `(default)`. Names are percent-encoded (RFC 3986).
 public struct FirestoreAddress: Sendable, Hashable, CustomStringConvertible {
-  enum Place: Sendable, Hashable {
+  /// What an address names.
+  package enum Place: Sendable, Hashable {
+    /// A room by its id or name. Without a role, the room's documents decide it; `isCreated`: a missing room is created.
     case room(FirestoreID, role: RoomSignalling.Role?, isCreated: Bool)
+    /// A call between us, the first one, and a peer.
     case person(FirestoreID, peer: FirestoreID, role: PersonSignalling.Role)
   }
 
@@ -40,8 +43,9 @@ public struct FirestoreAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  let database: FirestoreDatabase
-  let place: Place
+  /// The project and its database.
+  package let database: FirestoreDatabase
+  package let place: Place
   /// The text that was parsed.
   public let description: String
 

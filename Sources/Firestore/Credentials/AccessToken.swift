@@ -1,20 +1,21 @@
-internal import FoundationEssentials
+package import FoundationEssentials
 internal import JSON
-internal import Media
+package import Media
 
 /// A token that is sent with every request until it expires.
-struct AccessToken: Sendable {
+package struct AccessToken: Sendable {
   let secret: Secret
   /// For the next token of the same anonymous user.
   let refresh: Secret?
-  let expires: MonotonicInstant
+  /// 2 minutes to a day after it was received; an hour if the response does not say it.
+  package let expires: MonotonicInstant
 
   /// Whether it is valid for a further minute: a token must not expire on its way.
   func isFresh(now: MonotonicInstant) -> Bool { now < expires - .seconds(60) }
 
   /// Parses the responses of `accounts:signUp`, of `securetoken…/token` and of OAuth's token address (RFC 6749, 5.1);
   /// nil if there is no token.
-  init?(parsing body: Data, now: MonotonicInstant) {
+  package init?(parsing body: Data, now: MonotonicInstant) {
     guard let response = try? JSONReader.decode(Response.self, from: body, within: .init(values: 256)),
       let token = (response.idToken ?? response.refreshedIDToken ?? response.accessToken)?.string,
       (1...16_384).contains(token.utf8.count), token.utf8.allSatisfy({ (0x21...0x7E).contains($0) })

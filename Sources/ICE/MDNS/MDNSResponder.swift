@@ -23,7 +23,7 @@ package struct MDNSResponder: Sendable {
 
   private static let interval = Duration.seconds(1)
   /// The recommended time to live of a record with a host name (RFC 6762, 10).
-  static let timeToLive: UInt32 = 120
+  package static let timeToLive: UInt32 = 120
 
   package init(names: HostNames) {
     self.names = names
@@ -82,7 +82,12 @@ extension MDNSMessage.RecordType {
 extension MDNSMessage {
   /// Returns a response that tells the only address of a name: the record that was asked for, and the other one as an
   /// additional record. A response with a time to live of 0 has only the address.
-  static func response(
+  ///
+  /// - Parameters:
+  ///   - asked: the type of the question. If the name has no record of it, the answer is the record that says so (NSEC), and the
+  ///     address is the additional one. With nil, the address is the answer.
+  ///   - timeToLive: in seconds, for both records.
+  package static func response(
     name: MDNSName, address: IPAddress, asked: RecordType? = nil, timeToLive: UInt32 = MDNSResponder.timeToLive
   ) -> ByteBuffer {
     let own = RecordType(of: address)

@@ -1,8 +1,9 @@
 internal import Media
-internal import Signalling
+package import Signalling
 
-/// What the server sends on one WebRTC connection of a feed, in a form that peers expect.
-struct JanusOffers: Sendable {
+/// What the server sends on one WebRTC connection of a feed, in a form that peers expect: one session id in all offers, and
+/// candidates after the first offer only. At most 64 candidates wait for it; further ones are dropped.
+package struct JanusOffers: Sendable {
   /// The second field of the origin line of the first offer.
   private var sessionID: String?
   private var isOffered = false
@@ -11,6 +12,8 @@ struct JanusOffers: Sendable {
 
   private static let maximumEarlyCandidates = 64
 
+  package init() {}
+
   /// Returns the messages for an offer: the offer, and the candidates that came before it.
   ///
   /// Janus gives each offer of a connection a new session id, where only the version may change (RFC 3264, 8). A peer
@@ -18,7 +21,7 @@ struct JanusOffers: Sendable {
   ///
   /// - Parameter descriptions: what the publisher says of streams, by `mid`. SDP says it in `a=content` (RFC 4796), where the peer
   ///   finds it.
-  mutating func received(offer sdp: String, descriptions: [String: String] = [:]) -> [SignallingMessage] {
+  package mutating func received(offer sdp: String, descriptions: [String: String] = [:]) -> [SignallingMessage] {
     let origin = Self.sessionIDRange(in: sdp)
     var sdp = sdp
     if let origin {
@@ -44,7 +47,7 @@ struct JanusOffers: Sendable {
   }
 
   /// Returns the candidate, or nil if it is kept until the offer.
-  mutating func received(_ candidate: TrickledCandidate) -> SignallingMessage? {
+  package mutating func received(_ candidate: TrickledCandidate) -> SignallingMessage? {
     if isOffered { return .candidate(candidate) }
     if early.count < Self.maximumEarlyCandidates { early.append(candidate) }
     return nil

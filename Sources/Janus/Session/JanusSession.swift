@@ -45,7 +45,8 @@ package struct JanusSession: Sendable {
   /// When the release of our place counts as the reason for the end. A server that ends a session because it heard no
   /// keep-alive may say first that it releases the handles, and then why.
   var releaseDeadline: MonotonicInstant?
-  static let releaseDelay = Duration.milliseconds(500)
+  /// How long after the release of our place the reason is awaited.
+  package static let releaseDelay = Duration.milliseconds(500)
   /// How long the acknowledgement of a restart may take. Janus sends it before it acts on the request. If it is missing,
   /// the WebSocket probably used the network that was lost.
   static let acknowledgementTimeout = Duration.seconds(2)

@@ -1,21 +1,22 @@
-import NIOCore
+package import NIOCore
 
 /// The number of open connections, in total and for each address.
 ///
 /// An IPv6 network of 64 bits counts as one address, because one client has all of it (RFC 6177). Loopback addresses are
 /// not counted: all clients behind a reverse proxy have one, and a program on this machine can do worse.
-struct ConnectionCount: Sendable {
-  private(set) var total = 0
+package struct ConnectionCount: Sendable {
+  package private(set) var total = 0
   private var byNetwork: [[UInt8]: Int] = [:]
   private let maximum: Int
   private let maximumPerAddress: Int
 
   /// Why a connection is refused.
-  enum Rejection: Sendable, Hashable, CustomStringConvertible {
+  package enum Rejection: Sendable, Hashable, CustomStringConvertible {
+    /// The total, or the number from the address, that is open.
     case all(Int)
     case address(Int)
 
-    var description: String {
+    package var description: String {
       switch self {
       case .all(let count): "\(count) are open"
       case .address(let count): "\(count) are open from this address"
@@ -23,13 +24,16 @@ struct ConnectionCount: Sendable {
     }
   }
 
-  init(maximum: Int, maximumPerAddress: Int) {
+  /// - Parameters:
+  ///   - maximum: how many connections may be open in total.
+  ///   - maximumPerAddress: how many of them may come from one address.
+  package init(maximum: Int, maximumPerAddress: Int) {
     self.maximum = maximum
     self.maximumPerAddress = maximumPerAddress
   }
 
   /// Counts a new connection. Returns nil if it is admitted, or the limit that it exceeds.
-  mutating func open(_ address: SocketAddress?) -> Rejection? {
+  package mutating func open(_ address: SocketAddress?) -> Rejection? {
     guard total < maximum else { return .all(total) }
     if let network = Self.network(of: address) {
       let count = byNetwork[network, default: 0]
@@ -41,14 +45,14 @@ struct ConnectionCount: Sendable {
   }
 
   /// Removes a connection that was admitted and has been closed.
-  mutating func close(_ address: SocketAddress?) {
+  package mutating func close(_ address: SocketAddress?) {
     total -= 1
     guard let network = Self.network(of: address), let count = byNetwork[network] else { return }
     byNetwork[network] = count > 1 ? count - 1 : nil
   }
 
   /// Returns a name of the network that an address is counted by; empty if it is not counted.
-  static func networkName(of address: SocketAddress?) -> String {
+  package static func networkName(of address: SocketAddress?) -> String {
     network(of: address)?.map { String($0, radix: 16) }.joined(separator: ":") ?? ""
   }
 

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import Media
 import NIOCore
-import NIOHTTP1
+package import NIOHTTP1
 
 /// Decides which requests the server answers. Pure.
 ///
@@ -12,12 +12,13 @@ import NIOHTTP1
 /// A foreign page may also make its own name resolve to our address (DNS rebinding); then its requests have its own origin
 /// and name us by its name. So the name by which a request reaches us must be one of ours. An IP address cannot be
 /// rebound, and over TLS our certificate is not valid for the foreign name.
-struct RequestRules: Sendable {
+package struct RequestRules: Sendable {
   /// Why a request is rejected.
-  struct Rejection: Sendable, Hashable {
+  package struct Rejection: Sendable, Hashable {
     /// The HTTP status: 400, 403 or 421.
-    var status: Int
-    var reason: String
+    package var status: Int
+    /// One sentence of at most 300 bytes, without control characters.
+    package var reason: String
   }
 
   /// Which hosts a request may name.
@@ -39,7 +40,7 @@ struct RequestRules: Sendable {
   ///   - serverNames: further names of a server that does not listen on a loopback address; `*` for any.
   ///   - machineName: the name of the machine; empty if it has none.
   ///   - isSecure: whether the server uses TLS.
-  init(
+  package init(
     host: String, allowedOrigins: [String], serverNames: [String] = [], machineName: String = "",
     isSecure: Bool = false
   ) {
@@ -67,7 +68,8 @@ struct RequestRules: Sendable {
     return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
-  func rejection(of head: HTTPRequestHead) -> Rejection? {
+  /// Returns why the first request of a connection is not answered as it wants; nil if it is.
+  package func rejection(of head: HTTPRequestHead) -> Rejection? {
     // A URI has only ASCII (RFC 3986, 2).
     guard !head.uri.utf8.hasRunOutsideASCII(over: 0) else {
       return Rejection(status: 400, reason: "The target of the request is not ASCII.")

@@ -68,7 +68,7 @@ package struct CallControl: Sendable {
   private var isClosed = false
 
   /// The maximum number of messages that wait for one user.
-  static let maximumWaitingMessages = 64
+  package static let maximumWaitingMessages = 64
 
   package init(user: ParticipantID, configuration: Configuration) {
     self.user = user

@@ -1,6 +1,5 @@
+import Firestore
 import Testing
-
-@testable import Firestore
 
 @Suite("Firestore addresses")
 struct FirestoreAddressTests {

@@ -1,10 +1,9 @@
+import Firestore
 import Foundation
 import Media
 import Signalling
 import TestSupport
 import Testing
-
-@testable import Firestore
 
 @Suite("Firestore client", .timeLimit(.minutes(2)))
 struct FirestoreClientTests {

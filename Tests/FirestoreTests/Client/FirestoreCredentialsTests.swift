@@ -1,9 +1,8 @@
+import Firestore
 import Foundation
 import HTTPTransport
 import TestSupport
 import Testing
-
-@testable import Firestore
 
 @Suite("Firestore credentials", .timeLimit(.minutes(1)))
 struct FirestoreCredentialsTests {

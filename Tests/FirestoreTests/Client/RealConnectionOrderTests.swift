@@ -1,8 +1,7 @@
+import Firestore
 import Media
 import Signalling
 import Testing
-
-@testable import Firestore
 
 /// The six orders of the iOS app's own tests, over HTTP.
 @Suite("Firestore rooms over the REST API", .timeLimit(.minutes(3)))

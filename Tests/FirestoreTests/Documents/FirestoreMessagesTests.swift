@@ -1,9 +1,8 @@
+import Firestore
 import FoundationEssentials
 import Media
 import TestSupport
 import Testing
-
-@testable import Firestore
 
 @Suite("Firestore requests and responses")
 struct FirestoreMessagesTests {
@@ -58,7 +57,7 @@ struct FirestoreMessagesTests {
     #expect(page.ignoredCount == 3)
     #expect(page.nextPageToken == "t")
     let empty = try FirestoreResponse.page(Data("{}".utf8), in: database)
-    #expect(empty == DocumentPage(documents: [], nextPageToken: nil, ignoredCount: 0))
+    #expect(empty.documents.isEmpty && empty.nextPageToken == nil && empty.ignoredCount == 0)
   }
 
   @Test("a status is mapped to an error of one sentence, with the server's reason")

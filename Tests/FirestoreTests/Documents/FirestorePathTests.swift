@@ -1,6 +1,5 @@
+import Firestore
 import Testing
-
-@testable import Firestore
 
 @Suite("Firestore paths and times")
 struct FirestorePathTests {
@@ -13,7 +12,7 @@ struct FirestorePathTests {
     let database = try FirestoreDatabase(project: "p")
     let request = FirestoreRequest.get(CollectionPath("rooms").document(try FirestoreID(text)), in: database)
     #expect(request.target == "projects/p/databases/(default)/documents/rooms/" + encoded)
-    #expect(PercentEncoding.decode(encoded[...]) == text)
+    #expect(try FirestoreAddress("firestore://p/rooms/\(encoded)").room == text)
   }
 
   @Test(

@@ -1,10 +1,9 @@
+import Firestore
 import FoundationEssentials
 import Media
 import Signalling
 import TestSupport
 import Testing
-
-@testable import Firestore
 
 @Suite("Firestore: texts that nobody should store")
 struct HostileTextsTests {

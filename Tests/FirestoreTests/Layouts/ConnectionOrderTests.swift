@@ -1,9 +1,8 @@
+import Firestore
 import Media
 import Signalling
 import TestSupport
 import Testing
-
-@testable import Firestore
 
 /// The six orders of the iOS app's own tests, with the bot as either side, in simulated time.
 @Suite("The order in which host and guest come and go in a Firestore room")

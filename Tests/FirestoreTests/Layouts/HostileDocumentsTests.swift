@@ -1,9 +1,8 @@
+import Firestore
 import Media
 import Signalling
 import TestSupport
 import Testing
-
-@testable import Firestore
 
 @Suite("Documents that nobody should write")
 struct HostileDocumentsTests {

@@ -1,8 +1,7 @@
+import Firestore
 import Media
 import Signalling
 import Testing
-
-@testable import Firestore
 
 @Suite("Signalling between two persons in Firestore")
 struct PersonSignallingTests {

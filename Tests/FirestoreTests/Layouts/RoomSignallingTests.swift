@@ -1,9 +1,8 @@
+import Firestore
 import Foundation
 import Media
 import Signalling
 import Testing
-
-@testable import Firestore
 
 @Suite("Signalling in a Firestore room")
 struct RoomSignallingTests {
@@ -69,7 +68,8 @@ struct RoomSignallingTests {
     let description = OutgoingDescription(.offer, sdp: offer)
     let writes = documents.replacing(with: description, existing: [], isNew: true)
     #expect(writes.last == .create(documents.description, StoredDescription.fields(.offer, sdp: offer)))
-    let body = try JSONEncoder().encode(CommitBody(writes, in: FirestoreDatabase(project: "p")))
+    let request = FirestoreRequest.commit(writes, in: try FirestoreDatabase(project: "p"))
+    let body = try #require(request.body)
     #expect(String(decoding: body, as: UTF8.self).ranges(of: #""currentDocument":{"exists":false}"#).count == 1)
   }
 

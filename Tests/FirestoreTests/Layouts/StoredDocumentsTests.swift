@@ -1,8 +1,7 @@
+import Firestore
 import Media
 import Signalling
 import Testing
-
-@testable import Firestore
 
 @Suite("Descriptions and candidates as documents")
 struct StoredDocumentsTests {

@@ -1,3 +1,4 @@
+import Firestore
 import Foundation
 import HTTPTransport
 import Logging
@@ -7,7 +8,8 @@ import NIOHTTP1
 import NIOPosix
 import Signalling
 
-@testable import Firestore
+import Firestore
+import HTTPTransport
 
 /// `Tests/Interop/firestore-server.py` on a free port of this machine, until the test ends.
 final class FirestoreServer: Sendable {
@@ -77,7 +79,8 @@ final class FirestoreServer: Sendable {
   }
 
   func store(_ change: (inout FirestoreStore.Configuration) -> Void = { _ in }) throws -> FirestoreStore {
-    var configuration = options.store
+    var configuration = FirestoreStore.Configuration()
+    (configuration.server, configuration.identityServer, configuration.tokenServer) = (url, url, url)
     change(&configuration)
     return try FirestoreStore(
       try FirestoreDatabase(project: "p"), configuration, on: MultiThreadedEventLoopGroup.singleton)

@@ -1,6 +1,5 @@
+import Firestore
 import Signalling
-
-@testable import Firestore
 
 /// A database in memory whose clock is the number of its changes.
 struct MemoryDatabase {

@@ -1,9 +1,8 @@
+import Firestore
 import Media
 import Signalling
 import Synchronization
 import Testing
-
-@testable import Firestore
 
 /// A local peer that offers and answers at once, on a real client.
 actor RealBot {

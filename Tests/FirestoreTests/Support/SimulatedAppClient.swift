@@ -1,7 +1,6 @@
+import Firestore
 import Media
 import Signalling
-
-@testable import Firestore
 
 /// A client of Firestore rooms as the iOS app that the protocol comes from: it deletes its documents, waits while those
 /// of the other side exist, exchanges descriptions within 4 s, must be connected within 15 s, and starts again for ever

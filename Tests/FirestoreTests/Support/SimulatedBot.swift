@@ -1,7 +1,6 @@
+import Firestore
 import Media
 import Signalling
-
-@testable import Firestore
 
 /// A layout with a local peer that offers and answers at once, on a database in memory.
 struct SimulatedBot<Layout: SignallingLayout> {

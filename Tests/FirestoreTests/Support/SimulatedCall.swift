@@ -1,9 +1,8 @@
+import Firestore
 import Media
 import Signalling
 import TestSupport
 import Testing
-
-@testable import Firestore
 
 /// A bot and an app in a room of a database in memory, in steps of 10 ms.
 struct SimulatedCall {

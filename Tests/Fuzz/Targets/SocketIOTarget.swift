@@ -1,7 +1,6 @@
 import Media
 import Signalling
-
-@testable import SocketIO
+import SocketIO
 
 /// The packets of a socket.io server: bodies of long polling, single packets, and the calls that follow from them.
 ///

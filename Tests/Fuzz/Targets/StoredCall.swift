@@ -1,7 +1,6 @@
+import Firestore
 import Media
 import Signalling
-
-@testable import Firestore
 
 /// A layout of documents with an owner that carries out its changes at once, and a peer that offers and answers at
 /// once.

@@ -1,9 +1,8 @@
+import ICE
 import Media
 import NIOCore
 import TestSupport
 import Testing
-
-@testable import ICE
 
 @Suite("mDNS responder")
 struct MDNSResponderTests: ResolvesNames {

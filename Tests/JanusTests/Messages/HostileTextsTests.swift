@@ -1,9 +1,8 @@
+import Janus
 import Media
 import Signalling
 import TestSupport
 import Testing
-
-@testable import Janus
 
 @Suite("Janus: texts that nobody should send")
 struct HostileTextsTests {

@@ -1,7 +1,6 @@
 import HTTPTransport
+import Janus
 import Testing
-
-@testable import Janus
 
 @Suite("Janus address")
 struct JanusAddressTests {

@@ -1,7 +1,6 @@
+import Janus
 import Signalling
 import Testing
-
-@testable import Janus
 
 @Suite("Janus errors")
 struct JanusErrorTests {

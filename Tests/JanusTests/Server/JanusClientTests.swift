@@ -1,11 +1,10 @@
 import HTTPTransport
+import Janus
 import Logging
 import Media
 import Signalling
 import Synchronization
 import Testing
-
-@testable import Janus
 
 /// With servers whose behaviour the test defines.
 @Suite("Janus client", .timeLimit(.minutes(1)))

@@ -1,10 +1,9 @@
 import HTTPTransport
+import Janus
 import Logging
 import Media
 import Signalling
 import Testing
-
-@testable import Janus
 
 /// With the real Janus, as Debian installs it.
 @Suite(

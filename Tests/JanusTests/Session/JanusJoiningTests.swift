@@ -1,8 +1,7 @@
+import Janus
 import Media
 import Signalling
 import Testing
-
-@testable import Janus
 
 @Suite("Janus session: joining and leaving")
 struct JanusJoiningTests {
@@ -188,7 +187,8 @@ struct JanusJoiningTests {
       ])
     #expect(try room.next("detach").handleID == gone)
     try room.offer()
-    #expect(room.session.handles[handle] == "feed-11")
+    let kept = room.participant(at: handle)
+    #expect(kept == "feed-11")
     room.advance(.seconds(5))
     #expect(room.requests == [])
   }
@@ -282,7 +282,7 @@ struct JanusJoiningTests {
   @Test("an expired session and a released handle end the connection, and the next one begins a new session")
   func expired() throws {
     for message: @Sendable (SimulatedRoom) -> JanusMessage in [
-      { .timeout(session: $0.session.sessionID) }, { .detached(handle: $0.session.roomHandle ?? 0) },
+      { .timeout(session: $0.sessionID) }, { .detached(handle: $0.roomHandle) },
     ] {
       var room = SimulatedRoom()
       try room.join()
@@ -299,9 +299,9 @@ struct JanusJoiningTests {
   func releasedBeforeTimeout() throws {
     var room = SimulatedRoom()
     try room.join()
-    room.receive(.detached(handle: room.session.roomHandle ?? 0))
+    room.receive(.detached(handle: room.roomHandle))
     #expect(room.ending == nil)
-    room.receive(.timeout(session: room.session.sessionID))
+    room.receive(.timeout(session: room.sessionID))
     #expect(room.ending == .lost(reason: "The server has ended the session, because it heard no keep-alive."))
   }
 
@@ -311,7 +311,7 @@ struct JanusJoiningTests {
   func released() throws {
     var room = SimulatedRoom()
     try room.join()
-    room.receive(.detached(handle: room.session.roomHandle ?? 0))
+    room.receive(.detached(handle: room.roomHandle))
     var closed = room
     closed.session.connectionLost()
     closed.take(closed.session.opened(now: closed.now))

@@ -1,8 +1,7 @@
+import Janus
 import Media
 import Signalling
 import Testing
-
-@testable import Janus
 
 @Suite("Janus session: publishing")
 struct JanusPublishingTests {
@@ -23,10 +22,10 @@ struct JanusPublishingTests {
   @Test("our offer is published and the answer delivered; a second offer changes what is published")
   func call() throws {
     var room = try published()
-    let handle = room.session.roomHandle
+    let handle = room.roomHandle
     room.send(.candidate(TrickledCandidate(candidate: "candidate:1", mid: "0")), to: "publisher")
     #expect(try room.next("trickle").handleID == handle)
-    room.receive(.trickle(JanusCandidate(TrickledCandidate(candidate: "candidate:2", mid: "0")), handle: handle ?? 0))
+    room.receive(.trickle(JanusCandidate(TrickledCandidate(candidate: "candidate:2", mid: "0")), handle: handle))
     #expect(
       room.takeEvents() == [
         .message(.candidate(TrickledCandidate(candidate: "candidate:2", mid: "0")), from: "publisher")
@@ -81,7 +80,7 @@ struct JanusPublishingTests {
   func hangup() throws {
     var room = try published()
     room.advance(.seconds(6))
-    room.receive(.hangup(handle: room.session.roomHandle ?? 0, reason: "ICE failed"))
+    room.receive(.hangup(handle: room.roomHandle, reason: "ICE failed"))
     #expect(
       room.takeEvents() == [
         .participantLeft("publisher", isRejoinVerified: false),
@@ -91,7 +90,7 @@ struct JanusPublishingTests {
     #expect(room.requests == [])
     room.send(.offer("v=0"), to: "publisher-2")
     _ = try room.next("message", "publish")
-    room.receive(.hangup(handle: room.session.roomHandle ?? 0, reason: "ICE failed"))
+    room.receive(.hangup(handle: room.roomHandle, reason: "ICE failed"))
     let sentence = "The server ended what we publish at once (ICE failed); it is not published again."
     #expect(
       room.takeEvents() == [.participantLeft("publisher-2", isRejoinVerified: false), .rejected(reason: sentence)])
@@ -101,7 +100,7 @@ struct JanusPublishingTests {
   @Test("a connection that ends because we have closed it is no fault, and causes no warning")
   func closedByUs() throws {
     var room = try published()
-    room.receive(.hangup(handle: room.session.roomHandle ?? 0, reason: "DTLS alert"))
+    room.receive(.hangup(handle: room.roomHandle, reason: "DTLS alert"))
     #expect(room.takeEvents() == [.participantLeft("publisher", isRejoinVerified: false)])
     #expect(!room.problems.isEmpty)
     #expect(room.problems.allSatisfy { !$0.isWarning })

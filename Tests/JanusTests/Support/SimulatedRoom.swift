@@ -1,8 +1,7 @@
+import Janus
 import Media
 import Signalling
 import Testing
-
-@testable import Janus
 
 /// A session in a simulated room: it answers the session's requests as Janus 1.1.2 does, and advances a manual clock.
 struct SimulatedRoom {
@@ -13,6 +12,9 @@ struct SimulatedRoom {
   var events: [SignallingEvent] = []
   var problems: [JanusOutput.Problem] = []
   var ending: JanusOutput.Ending?
+  /// The ids that the server has assigned to the session and to its place in the room; 0 as long as there is none.
+  private(set) var sessionID: UInt64 = 0
+  private(set) var roomHandle: UInt64 = 0
   private var lastID: UInt64 = 100
 
   init(_ configure: (inout JanusSession.Configuration) -> Void = { _ in }) {
@@ -61,12 +63,26 @@ struct SimulatedRoom {
     return events
   }
 
+  /// Returns the participant for whom the session takes a handle, by the sender of a candidate that arrives there.
+  mutating func participant(at handle: UInt64) -> ParticipantID? {
+    let earlier = takeEvents()
+    receive(.trickle(JanusCandidate(TrickledCandidate(candidate: "candidate:1", mid: "0")), handle: handle))
+    defer { events = earlier }
+    guard case .message(.candidate, let sender)? = events.first else { return nil }
+    return sender
+  }
+
   // MARK: The server's side
 
   /// Answers a `create` or an `attach`.
   @discardableResult
   mutating func succeed(_ request: JanusRequest) -> UInt64 {
     lastID += 1
+    switch request.janus {
+    case "create": (sessionID, roomHandle) = (lastID, 0)
+    case "attach" where roomHandle == 0: roomHandle = lastID
+    default: break
+    }
     receive(.success(transaction: request.transaction, id: lastID))
     return lastID
   }
@@ -81,7 +97,7 @@ struct SimulatedRoom {
   mutating func report(_ event: VideoRoomEvent, handle: UInt64? = nil, offer: String? = nil) {
     receive(
       .plugin(
-        event, handle: handle ?? session.roomHandle ?? 0, transaction: nil,
+        event, handle: handle ?? roomHandle, transaction: nil,
         description: offer.map { JanusDescription(type: "offer", sdp: $0) }))
   }
 

@@ -2,9 +2,11 @@ import HTTPTransport
 import Media
 import NIOCore
 import Signalling
+import SkyRTC
 import Testing
 
-@testable import SkyRTC
+import HTTPTransport
+import SkyRTC
 
 @Suite("SkyRTC client", .timeLimit(.minutes(2)))
 struct SkyRTCClientTests {

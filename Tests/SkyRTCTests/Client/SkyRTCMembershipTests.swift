@@ -1,8 +1,7 @@
 import Media
 import Signalling
+import SkyRTC
 import Testing
-
-@testable import SkyRTC
 
 @Suite("Room membership")
 struct SkyRTCMembershipTests {

@@ -1,9 +1,8 @@
 import Foundation
 import Signalling
+import SkyRTC
 import TestSupport
 import Testing
-
-@testable import SkyRTC
 
 @Suite("Messages from the server")
 struct ServerMessageTests {

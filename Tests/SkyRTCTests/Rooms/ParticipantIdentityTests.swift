@@ -1,7 +1,6 @@
 import Foundation
+import SkyRTC
 import Testing
-
-@testable import SkyRTC
 
 @Suite("Participant identity")
 struct ParticipantIdentityTests {

@@ -1,6 +1,5 @@
+import SkyRTC
 import Testing
-
-@testable import SkyRTC
 
 @Suite("Relay queue limiter")
 struct RelayQueueLimiterTests {

@@ -1,6 +1,5 @@
+import SkyRTC
 import Testing
-
-@testable import SkyRTC
 
 @Suite("Rooms")
 struct RoomsTests {

@@ -1,7 +1,6 @@
 import NIOCore
+import SkyRTC
 import Testing
-
-@testable import SkyRTC
 
 @Suite("Connection limits")
 struct ConnectionCountTests {

@@ -2,10 +2,12 @@ import HTTPTransport
 import NIOCore
 import NIOWebSocket
 import Signalling
+import SkyRTC
 import TestSupport
 import Testing
 
-@testable import SkyRTC
+import HTTPTransport
+import SkyRTC
 
 /// Clients that try to waste the resources of the server or of others.
 @Suite("SkyRTC server: hostile clients", .timeLimit(.minutes(2)))

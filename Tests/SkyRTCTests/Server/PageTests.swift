@@ -2,9 +2,11 @@ import Foundation
 import HTTPTransport
 import NIOCore
 import Signalling
+import SkyRTC
 import Testing
 
-@testable import SkyRTC
+import HTTPTransport
+import SkyRTC
 
 @Suite("Web page", .timeLimit(.minutes(2)))
 struct PageTests {
@@ -42,16 +44,18 @@ struct PageTests {
   }
 
   @Test("the page refers only to files that exist, and to no other server")
-  func references() throws {
-    let files = PageFiles.all
-    for path in ["/index.html", "/app.js", "/peer.js", "/tiles.js", "/style.css"] {
-      let content = try #require(files.file(at: path)).content
-      let text = String(decoding: content.readableBytesView, as: UTF8.self)
-      for match in text.matches(of: /(?:src|href)="([^"#]+)|from '\.\/([^']+)'/) {
-        let name = try #require(match.1 ?? match.2)
-        #expect(files.file(at: "/\(name)") != nil, "\(name)")
+  func references() async throws {
+    try await withServer { _, address in
+      for path in ["/index.html", "/app.js", "/peer.js", "/tiles.js", "/style.css"] {
+        let whole = try await answer(to: get(path), at: address)
+        let text = try #require(whole.split(separator: "\r\n\r\n", maxSplits: 1).last)
+        for match in text.matches(of: /(?:src|href)="([^"#]+)|from '\.\/([^']+)'/) {
+          let name = try #require(match.1 ?? match.2)
+          let file = try await answer(to: get("/\(name)"), at: address)
+          #expect(file.hasPrefix("HTTP/1.1 200 OK\r\n"), "\(name)")
+        }
+        #expect(text.firstMatch(of: /https?:\/\//) == nil)
       }
-      #expect(text.firstMatch(of: /https?:\/\//) == nil)
     }
   }
 

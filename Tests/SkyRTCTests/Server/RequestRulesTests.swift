@@ -1,8 +1,10 @@
 import HTTPTransport
 import NIOHTTP1
+import SkyRTC
 import Testing
 
-@testable import SkyRTC
+import HTTPTransport
+import SkyRTC
 
 @Suite("Request rules")
 struct RequestRulesTests {

@@ -2,9 +2,11 @@ import HTTPTransport
 import Media
 import NIOCore
 import NIOPosix
+import SkyRTC
 import Testing
 
-@testable import SkyRTC
+import HTTPTransport
+import SkyRTC
 
 @Suite("SkyRTC server: limits", .timeLimit(.minutes(2)))
 struct ServerLimitTests {
@@ -118,7 +120,8 @@ struct ServerLimitTests {
     var limits = SkyRTCServer.Limits()
     limits.maximumConnectionsPerAddress = 2
     try await withServer(host: "0.0.0.0", limits: limits) { _, local in
-      let address = SkyRTCServer.Address(host: outer, port: local.port, isSecure: false)
+      var address = local
+      address.host = outer
       let (first, _) = try await Participant.joined("1", at: address)
       let (second, _) = try await Participant.joined("1", at: address)
       await #expect(throws: WebSocketConnectError.self) { try await Participant.connect(to: address) }

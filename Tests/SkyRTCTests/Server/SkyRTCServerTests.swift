@@ -2,11 +2,13 @@ import Foundation
 import HTTPTransport
 import NIOCore
 import Signalling
+import SkyRTC
 import Synchronization
 import TestSupport
 import Testing
 
-@testable import SkyRTC
+import HTTPTransport
+import SkyRTC
 
 @Suite("SkyRTC server", .timeLimit(.minutes(2)))
 struct SkyRTCServerTests {

@@ -1,8 +1,10 @@
 import HTTPTransport
 import NIOCore
 import Signalling
+import SkyRTC
 
-@testable import SkyRTC
+import HTTPTransport
+import SkyRTC
 
 /// A client of the server under test that sends and receives single messages of the protocol.
 final class Participant {

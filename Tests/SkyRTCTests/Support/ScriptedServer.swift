@@ -3,8 +3,10 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOWebSocket
+import SkyRTC
 
-@testable import SkyRTC
+import HTTPTransport
+import SkyRTC
 
 /// A WebSocket server whose behaviour a test defines.
 final class ScriptedServer: Sendable {

@@ -2,10 +2,12 @@ import HTTPTransport
 import NIOCore
 import NIOPosix
 import NIOTLS
+import SkyRTC
 import TLS
 import Testing
 
-@testable import SkyRTC
+import HTTPTransport
+import SkyRTC
 
 @Suite("TLS versions")
 struct TLSVersionTests {

@@ -1,10 +1,12 @@
 import HTTPTransport
 import NIOCore
 import NIOPosix
+import SkyRTC
 import TestSupport
 import Testing
 
-@testable import SkyRTC
+import HTTPTransport
+import SkyRTC
 
 @Suite("WebSocket client", .timeLimit(.minutes(2)))
 struct WebSocketClientTests {

@@ -1,8 +1,7 @@
 import Media
 import Signalling
+import SocketIO
 import Synchronization
-
-@testable import SocketIO
 
 /// Reads the events of a client and waits for some of them.
 final class EventReader: Sendable {

@@ -1,8 +1,7 @@
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-
-@testable import SocketIO
+import SocketIO
 
 /// A server of one Engine.IO connection that knows only long polling, on one event loop.
 final class PollingServer: Sendable {
