@@ -14,7 +14,7 @@ package enum TLSError: Error, Sendable, Hashable, CustomStringConvertible {
   case certificateRejected(TLSCertificateRejection)
   /// The peers do not agree, or one of them did not follow the protocol.
   case handshakeFailed(String)
-  /// The peer closed the connection before the handshake was complete.
+  /// The peer closed the connection, or TLS by a `close_notify`, before the handshake was complete.
   case endedDuringHandshake
   /// The connection ended without a `close_notify`, so that data may be missing (RFC 8446, 6.1).
   case truncated

@@ -29,6 +29,8 @@ extension TLSHandler {
       while result == .done, case .active = state, pending.hasMark, let write = pending.first {
         var data = write.data
         result = session.write(&data)
+        // What there is to send then is the alert, which is sent with the failure.
+        if case .failed = result { break }
         let bytes = session.takeCiphertext() ?? ByteBuffer()
         if result == .done {
           _ = pending.popFirst()
@@ -38,6 +40,7 @@ extension TLSHandler {
           if bytes.readableBytes > 0 { context.write(wrapOutboundOut(bytes), promise: nil) }
         }
       }
+      if case .failed = result { break }
       context.flush()
     }
     isSending = false
@@ -83,6 +86,8 @@ extension TLSHandler {
       case .sent, .complete: finish(context)
       case .impossible:
         let promise = end(failing: ChannelError.ioOnClosedChannel)
+        // The alert of a failure that is not reported yet.
+        sendCiphertext(context)
         context.close(promise: promise)
       }
     }

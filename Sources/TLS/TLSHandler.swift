@@ -8,10 +8,10 @@ internal import NIOTLS
 ///                       └── error, end ──► closed ◄──┘
 /// ```
 ///
-/// It fires `TLSUserEvent.handshakeCompleted` and `TLSUserEvent.shutdownCompleted`, and each failure once as a ``TLSError``, after
-/// which it closes the channel. What is written before the handshake is complete waits for it. A write succeeds when its
-/// ciphertext is flushed. `close` sends a `close_notify` and waits for that of the peer; `close` with mode `output` sends it and
-/// reads on.
+/// It fires `TLSUserEvent.handshakeCompleted` and `TLSUserEvent.shutdownCompleted`, and each failure once as a ``TLSError``. The
+/// promises of writes fail with the same error after that, and then the channel is closed. What is written before the handshake
+/// is complete waits for it. A write succeeds when its ciphertext is flushed. `close` sends a `close_notify` and waits for that of
+/// the peer; `close` with mode `output` sends it and reads on.
 ///
 /// Left out on purpose: ALPN, client certificates, session resumption of clients, early data, removal from a pipeline that goes on.
 package final class TLSHandler: ChannelDuplexHandler {
@@ -49,6 +49,8 @@ package final class TLSHandler: ChannelDuplexHandler {
   /// Writes; those before the mark are flushed.
   var pending = MarkedCircularBuffer<(data: ByteBuffer, promise: EventLoopPromise<Void>?)>(initialCapacity: 8)
   var isSending = false
+  /// A failure that is reported as soon as its alert is sent, with the promises that fail with it.
+  private var unreported: (error: TLSError, promises: Promises)?
   /// Whether data was passed on since the last `channelReadComplete`.
   private var hasDelivered = false
 
@@ -100,21 +102,29 @@ package final class TLSHandler: ChannelDuplexHandler {
   }
 
   package func channelInactive(context: ChannelHandlerContext) {
+    report(context)
     let error: TLSError? =
       switch state {
       case .idle, .closed: nil
       case .handshaking: .endedDuringHandshake
       case .active, .closing: isInputClosed ? nil : .truncated
       }
-    let reason: any Error = error ?? ChannelError.ioOnClosedChannel
-    let promise = end(failing: reason)
+    let promises = stop()
     if let error {
-      promise?.fail(error)
       context.fireErrorCaught(error)
+      promises.fail(error)
+      promises.close?.fail(error)
     } else {
-      promise?.succeed(())
+      promises.fail(ChannelError.ioOnClosedChannel)
+      promises.close?.succeed(())
     }
     context.fireChannelInactive()
+  }
+
+  package func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    // The cause comes before what follows from it, such as an alert that cannot be written.
+    report(context)
+    context.fireErrorCaught(error)
   }
 
   package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -134,32 +144,64 @@ package final class TLSHandler: ChannelDuplexHandler {
     }
   }
 
+  /// What waits when the handler stops.
+  struct Promises {
+    /// Those of writes, and of a close of the output.
+    fileprivate var waiting: [EventLoopPromise<Void>] = []
+    /// That of a close.
+    var close: EventLoopPromise<Void>?
+
+    func fail(_ reason: any Error) {
+      for promise in waiting { promise.fail(reason) }
+    }
+  }
+
+  /// Ends all, without telling anybody.
+  private func stop() -> Promises {
+    if case .closing(let timer) = state { timer.cancel() }
+    state = .closed
+    received.removeAll()
+    var promises = Promises(close: closePromise)
+    closePromise = nil
+    if case .closeRequested(let promise?) = output { promises.waiting.append(promise) }
+    output = .closed
+    while let write = pending.popFirst() {
+      if let promise = write.promise { promises.waiting.append(promise) }
+    }
+    return promises
+  }
+
   /// Fails all that waits, without telling later handlers.
   ///
   /// - Returns: the promise of a close.
   func end(failing reason: any Error) -> EventLoopPromise<Void>? {
-    if case .closing(let timer) = state { timer.cancel() }
-    state = .closed
-    received.removeAll()
-    let promise = closePromise
-    closePromise = nil
-    let requested = output
-    output = .closed
-    if case .closeRequested(let promise) = requested { promise?.fail(reason) }
-    discardWrites(reason)
-    return promise
+    let promises = stop()
+    promises.fail(reason)
+    return promises.close
   }
 
   func discardWrites(_ reason: any Error) {
     while let write = pending.popFirst() { write.promise?.fail(reason) }
   }
 
-  /// Reports a failure and closes the channel.
+  /// Sends the alert, if there is one, reports a failure and closes the channel.
   func fail(_ error: TLSError, _ context: ChannelHandlerContext) {
     if case .closed = state { return }
-    let promise = end(failing: error)
+    let promises = stop()
+    unreported = (error, promises)
+    // If this fails, `channelInactive` or `errorCaught` is called within it.
+    if let alert = session.takeCiphertext() { context.write(wrapOutboundOut(alert), promise: nil) }
+    context.flush()
+    report(context)
+    context.close(promise: promises.close)
+  }
+
+  /// Reports a failure that is not reported yet.
+  private func report(_ context: ChannelHandlerContext) {
+    guard let (error, promises) = unreported else { return }
+    unreported = nil
     context.fireErrorCaught(error)
-    context.close(promise: promise)
+    promises.fail(error)
   }
 
   // MARK: Receiving
@@ -211,10 +253,7 @@ package final class TLSHandler: ChannelDuplexHandler {
       guard case .active = state else { return }
       context.fireUserInboundEventTriggered(TLSUserEvent.handshakeCompleted(negotiatedProtocol: nil))
       sendPending(context)
-    case .failed(let error):
-      // The alert.
-      sendCiphertext(context)
-      fail(error, context)
+    case .failed(let error): fail(error, context)
     }
   }
 
@@ -227,7 +266,8 @@ package final class TLSHandler: ChannelDuplexHandler {
       if isInputClosed { return }
       var data = ByteBuffer()
       let result = session.read(into: &data, limit: Self.maximumDelivery)
-      sendCiphertext(context)
+      // After a failure it is the alert, which is sent with it.
+      if case .failed = result {} else { sendCiphertext(context) }
       if data.readableBytes > 0, case .active = state {
         hasDelivered = true
         context.fireChannelRead(wrapInboundOut(data))

@@ -191,6 +191,10 @@ package final class TLSSession {
       isEstablished = true
       return .done
     }
+    // A close_notify, for which OpenSSL has no reason.
+    if error != SSL_ERROR_SSL, SSL_get_shutdown(ssl) & SSL_RECEIVED_SHUTDOWN != 0 {
+      return .failed(fail(.endedDuringHandshake))
+    }
     if error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE { return .needsInput }
     let reason = TLSError.takeOpenSSLReason()
     return .failed(fail(rejection.map { .certificateRejected($0) } ?? .handshakeFailed(reason)))
