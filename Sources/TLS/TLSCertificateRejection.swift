@@ -21,7 +21,7 @@ package struct TLSCertificateRejection: Sendable, Hashable, CustomStringConverti
     switch code {
     case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH:
       names.isEmpty
-        ? "its certificate (\(subject)) has no subject alternative name, so it is not for \(host)"
+        ? "its certificate (\(subject)) is not for \(host): it has no subject alternative names, and common names do not count"
         : "its certificate is for \(shownNames), not for \(host)"
     case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
       "its certificate (\(subject)) is self-signed and not trusted; --ca-certificate names a file of certificates to trust"
@@ -51,6 +51,6 @@ extension TLSCertificateRejection {
     subject = current.map { X509Text.name(X509_get_subject_name($0)) } ?? ""
     issuer = current.map { X509Text.name(X509_get_issuer_name($0)) } ?? ""
     let own = X509_STORE_CTX_get0_cert(store)
-    names = own.map { X509Text.names(of: $0, isForAddress: code == X509_V_ERR_IP_ADDRESS_MISMATCH) } ?? []
+    names = own.map { X509Text.names(of: $0) } ?? []
   }
 }

@@ -70,8 +70,8 @@ package final class TLSSession {
   /// Creates the side of a client.
   ///
   /// - Parameters:
-  ///   - host: the DNS name or the IP address that the server's certificate must be for (RFC 9525). A name is also sent as the
-  ///     Server Name Indication; an address is none (RFC 6066, 3).
+  ///   - host: the DNS name or the IP address that the server's certificate must be for, by its subject alternative names
+  ///     alone (RFC 9525, 6.3). A name is also sent as the Server Name Indication; an address is none (RFC 6066, 3).
   ///   - verification: receives the chain of the server, its own certificate first, in DER, and returns whether it is accepted.
   ///     With nil, OpenSSL verifies the chain and the host.
   package init(
@@ -134,11 +134,15 @@ package final class TLSSession {
       guard X509_VERIFY_PARAM_set1_ip_asc(rules, name) == 1 else { throw .notSetUp(TLSError.takeOpenSSLReason()) }
       return
     }
-    X509_VERIFY_PARAM_set_hostflags(rules, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
+    X509_VERIFY_PARAM_set_hostflags(rules, Self.nameRules)
     guard X509_VERIFY_PARAM_set1_host(rules, name, name.utf8.count) == 1,
       chatbot_SSL_set_tlsext_host_name(ssl, name) == 1
     else { throw .notSetUp(TLSError.takeOpenSSLReason()) }
   }
+
+  /// How OpenSSL compares the names of a certificate with a host: partial wildcards such as `a*.example.org` and common names of
+  /// the subject do not count (RFC 9525, 6.3).
+  package static let nameRules = UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT)
 
   private static func isAddress(_ text: String) -> Bool {
     var bytes = in6_addr()

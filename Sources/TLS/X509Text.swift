@@ -20,22 +20,9 @@ package enum X509Text {
     return String(decoding: text.prefix(max(0, Int(count))), as: UTF8.self).printable()
   }
 
-  /// Returns the DNS names and addresses that a certificate is for; without any, its common names, which OpenSSL compares with
-  /// names, but not with addresses.
-  static func names(of certificate: OpaquePointer, isForAddress: Bool) -> [String] {
-    let alternative = alternativeNames(of: certificate)
-    if !alternative.isEmpty || isForAddress { return alternative }
-    guard let subject = X509_get_subject_name(certificate) else { return [] }
-    var names: [String] = []
-    var position = X509_NAME_get_index_by_NID(subject, NID_commonName, -1)
-    while position >= 0, names.count < maximumNames {
-      if let data = X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, position)) { names.append(text(data)) }
-      position = X509_NAME_get_index_by_NID(subject, NID_commonName, position)
-    }
-    return names
-  }
-
-  private static func alternativeNames(of certificate: OpaquePointer) -> [String] {
+  /// Returns the DNS names and addresses that a certificate is for: its subject alternative names (RFC 5280, 4.2.1.6), at most
+  /// 100.
+  package static func names(of certificate: OpaquePointer) -> [String] {
     guard let list = X509_get_ext_d2i(certificate, NID_subject_alt_name, nil, nil) else { return [] }
     let names = OpaquePointer(list)
     defer { GENERAL_NAMES_free(names) }

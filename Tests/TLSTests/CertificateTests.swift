@@ -1,8 +1,7 @@
 import COpenSSL
 import NIOCore
+import TLS
 import Testing
-
-@testable import TLS
 
 @Suite("Certificates of TLS")
 struct CertificateTests {
@@ -47,15 +46,21 @@ struct CertificateTests {
           : "its certificate is for a.example, *.b.example, f*.c.example, 127.0.0.1, 0:0:0:0:0:0:0:1, not for \(host)"))
   }
 
-  @Test("without other names the common name counts for a name, but not for an address")
-  func commonName() throws {
-    let name = try TestCertificate("a.example", issuer: authority)
-    #expect(try rejection(of: name, for: "a.example") == nil)
-    #expect(try rejection(of: name, for: "b.example") == "its certificate is for a.example, not for b.example")
-    let address = try TestCertificate("127.0.0.1", issuer: authority)
+  @Test("a certificate without subject alternative names is for no host", arguments: ["a.example", "127.0.0.1"])
+  func commonName(host: String) throws {
+    let certificate = try TestCertificate(host, issuer: authority)
     #expect(
-      try rejection(of: address, for: "127.0.0.1")
-        == "its certificate (CN = 127.0.0.1) has no subject alternative name, so it is not for 127.0.0.1")
+      try rejection(of: certificate, for: host)
+        == "its certificate (CN = \(host)) is not for \(host): it has no subject alternative names, and common names do not "
+        + "count")
+  }
+
+  @Test("a common name beside other names does not count")
+  func furtherCommonName() throws {
+    let certificate = try TestCertificate("a.example", names: ["DNS:b.example"], issuer: authority)
+    #expect(try rejection(of: certificate, for: "a.example") == "its certificate is for b.example, not for a.example")
+    let address = try TestCertificate("a.example", names: ["IP:127.0.0.1"], issuer: authority)
+    #expect(try rejection(of: address, for: "a.example") == "its certificate is for 127.0.0.1, not for a.example")
   }
 
   @Test("only trusted authorities count, and the option that names them is shown")

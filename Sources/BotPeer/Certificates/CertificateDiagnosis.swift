@@ -61,7 +61,7 @@ public struct CertificateDiagnosis: Sendable, Hashable, Codable {
     // The rules of the handshake: see `TLSSession`.
     X509_STORE_CTX_set_default(context, "ssl_server")
     X509_VERIFY_PARAM_set_auth_level(rules, 2)
-    X509_VERIFY_PARAM_set_hostflags(rules, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
+    X509_VERIFY_PARAM_set_hostflags(rules, TLSSession.nameRules)
     let name = host.hasSuffix(".") ? String(host.dropLast()) : host
     let isForHost =
       !name.isEmpty && !name.hasPrefix(".")
@@ -73,6 +73,10 @@ public struct CertificateDiagnosis: Sendable, Hashable, Codable {
     if X509_verify_cert(context) == 1 { return nil }
     let code = X509_STORE_CTX_get_error(context)
     ERR_clear_error()
+    let isOtherHost = code == X509_V_ERR_HOSTNAME_MISMATCH || code == X509_V_ERR_IP_ADDRESS_MISMATCH
+    if isOtherHost, X509Text.names(of: own).isEmpty {
+      return "it has no subject alternative names, and common names do not count"
+    }
     return String(cString: X509_verify_cert_error_string(Int(code)))
   }
 
