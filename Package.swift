@@ -227,7 +227,8 @@ let package = Package(
     tests(
       of: "HTTPTransport",
       [
-        "LocalInterfaces", "Media", "SkyRTC", "Signalling", byteBuffer, sockets, http, webSocket, tlsEvents, logging,
+        "LocalInterfaces", "Media", "SkyRTC", "Signalling", "TLS", byteBuffer, embedded, sockets, http, webSocket,
+        tlsEvents, logging,
       ]),
     tests(
       of: "SkyRTC",

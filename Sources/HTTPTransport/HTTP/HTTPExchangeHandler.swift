@@ -1,13 +1,18 @@
-import NIOCore
-import NIOHTTP1
+package import NIOCore
+package import NIOHTTP1
 import NIOTLS
 import TLS
 
-/// Sends requests on one connection, one after another, and collects their responses.
-final class HTTPExchangeHandler: ChannelInboundHandler {
-  typealias InboundIn = HTTPClientResponsePart
-  typealias OutboundOut = HTTPClientRequestPart
-  typealias Result = EventLoopPromise<(response: HTTPResponse, staysOpen: Bool)>
+/// Sends requests on one connection, one after another, and collects their responses. It follows the client handlers of
+/// NIOHTTP1, and fails a request with an ``HTTPError``.
+///
+/// A response that has neither a length nor chunks ends with its connection. If TLS ends without a `close_notify`, it may be
+/// incomplete, and fails (RFC 9112, 9.8); other responses are complete when all of their bytes have arrived.
+package final class HTTPExchangeHandler: ChannelInboundHandler {
+  package typealias InboundIn = HTTPClientResponsePart
+  package typealias OutboundOut = HTTPClientRequestPart
+  /// The response, and whether the connection can be used for another request.
+  package typealias Result = EventLoopPromise<(response: HTTPResponse, staysOpen: Bool)>
 
   /// The reason of a connection that ended before the first byte of a response.
   static let closedEarly = "the connection was closed before the response began"
@@ -27,8 +32,15 @@ final class HTTPExchangeHandler: ChannelInboundHandler {
   private var body = ByteBuffer()
   private var idleTimer: Scheduled<Void>?
   private var problem: HTTPError?
+  /// Whether TLS ended without a `close_notify`.
+  private var isTruncated = false
 
-  init(
+  /// - Parameters:
+  ///   - maximumBodyBytes: the maximum size of a response's body.
+  ///   - idleTimeout: how long the connection stays open between two requests.
+  ///   - ready: succeeds when requests can be sent.
+  ///   - waitsForTLS: whether that is after a handshake.
+  package init(
     url: HTTPURL, maximumBodyBytes: Int, idleTimeout: Duration,
     ready: EventLoopPromise<NIOLoopBound<HTTPExchangeHandler>>, waitsForTLS: Bool
   ) {
@@ -39,7 +51,8 @@ final class HTTPExchangeHandler: ChannelInboundHandler {
     self.waitsForTLS = waitsForTLS
   }
 
-  func begin(_ request: HTTPRequest, _ result: Result) {
+  /// Sends a request; the one before must have ended.
+  package func begin(_ request: HTTPRequest, _ result: Result) {
     idleTimer?.cancel()
     guard let context, context.channel.isActive, self.result == nil else {
       return result.fail(HTTPError.invalidResponse(url, reason: Self.closedBeforeRequest))
@@ -60,26 +73,26 @@ final class HTTPExchangeHandler: ChannelInboundHandler {
     context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
   }
 
-  func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+  package func handlerAdded(context: ChannelHandlerContext) { self.context = context }
 
-  func handlerRemoved(context: ChannelHandlerContext) {
+  package func handlerRemoved(context: ChannelHandlerContext) {
     self.context = nil
     idleTimer?.cancel()
   }
 
-  func channelActive(context: ChannelHandlerContext) {
+  package func channelActive(context: ChannelHandlerContext) {
     if !waitsForTLS { ready.succeed(NIOLoopBound(self, eventLoop: context.eventLoop)) }
     context.fireChannelActive()
   }
 
-  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+  package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     if case TLSUserEvent.handshakeCompleted = event {
       ready.succeed(NIOLoopBound(self, eventLoop: context.eventLoop))
     }
     context.fireUserInboundEventTriggered(event)
   }
 
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+  package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     switch unwrapInboundIn(data) {
     case .head(let head):
       // Nothing may arrive between two requests; it could be taken for the response to the next one.
@@ -95,6 +108,10 @@ final class HTTPExchangeHandler: ChannelInboundHandler {
       body.writeBuffer(&part)
     case .end:
       guard let head, let result else { return context.close(promise: nil) }
+      // It is the end of the connection that ends such a response.
+      guard !isTruncated else {
+        return fail(.invalidResponse(url, reason: "TLS was cut off, so that the response may be incomplete"))
+      }
       self.result = nil
       self.head = nil
       let response = HTTPResponse(status: head.status, headers: head.headers, body: body)
@@ -104,14 +121,14 @@ final class HTTPExchangeHandler: ChannelInboundHandler {
     }
   }
 
-  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+  package func errorCaught(context: ChannelHandlerContext, error: any Error) {
     // The peer may close TLS without a close_notify after a response; that is no error for a complete message.
-    if !isTLSTruncation(error) { problem = problem ?? self.error(for: error) }
+    if isTLSTruncation(error) { isTruncated = true } else { problem = problem ?? self.error(for: error) }
     if let problem { fail(problem) }
     context.close(promise: nil)
   }
 
-  func channelInactive(context: ChannelHandlerContext) {
+  package func channelInactive(context: ChannelHandlerContext) {
     let early = head == nil && body.readableBytes == 0
     fail(problem ?? .invalidResponse(url, reason: early ? Self.closedEarly : "the connection ended within it"))
     context.fireChannelInactive()
