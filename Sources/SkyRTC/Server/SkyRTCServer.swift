@@ -7,7 +7,7 @@ import NIOHTTP1
 public import NIOPosix
 import NIOWebSocket
 package import Signalling
-import TLS
+package import TLS
 
 /// A SkyRTC room server with its web page on the same port, as a program of its own or inside another one.
 ///
@@ -154,17 +154,27 @@ extension SkyRTCServer.TLS {
     do throws(TLSError) {
       return try TLSContext(certificateFile: certificateFile, keyFile: keyFile)
     } catch {
-      guard case .unusableCertificate(let file, let reason) = error else {
-        let reason = FileReason.of(keyFile, otherwise: "it contains no PEM private key that matches the certificate")
-        throw .unusableKey(file: keyFile, reason: reason)
-      }
-      let text = reason == "no start line" ? "it contains no PEM certificate" : reason
-      throw .unusableCertificate(file: file, reason: FileReason.of(file, otherwise: text))
+      throw SkyRTCServer.StartError(error)
     }
   }
 }
 
 extension SkyRTCServer.StartError {
+  /// Wraps why there is no TLS with a certificate and its key.
+  package init(_ error: TLSError) {
+    switch error {
+    case .unusableCertificate(let file, let reason):
+      let text = reason == "no start line" ? "it contains no PEM certificate" : reason
+      self = .unusableCertificate(file: file, reason: FileReason.of(file, otherwise: text))
+    case .unusableKey(let file, _):
+      let text = "it contains no PEM private key that matches the certificate"
+      self = .unusableKey(file: file, reason: FileReason.of(file, otherwise: text))
+    case .notSetUp, .noTrustedCertificates, .certificateRejected, .handshakeFailed, .endedDuringHandshake, .truncated,
+      .aborted:
+      self = .tlsNotSetUp(reason: error.reason)
+    }
+  }
+
   fileprivate static func listening(_ configuration: SkyRTCServer.Configuration, _ error: any Error) -> Self {
     let (host, port) = (configuration.host, configuration.port)
     switch error {
@@ -212,6 +222,8 @@ extension SkyRTCServer {
     case cannotListen(host: String, port: Int, reason: String)
     case unusableCertificate(file: String, reason: String)
     case unusableKey(file: String, reason: String)
+    /// OpenSSL rejects the settings of TLS, or has no memory.
+    case tlsNotSetUp(reason: String)
     case alreadyStarted
 
     public var description: String {
@@ -226,6 +238,8 @@ extension SkyRTCServer {
         "The TLS certificate in \(file) cannot be used: \(reason)."
       case .unusableKey(let file, let reason):
         "The TLS key in \(file) cannot be used: \(reason)."
+      case .tlsNotSetUp(let reason):
+        "The server cannot use TLS: \(reason)."
       case .alreadyStarted:
         "The server has been started before; make a new one to start again."
       }

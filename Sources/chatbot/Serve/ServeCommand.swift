@@ -33,7 +33,7 @@ struct ServeCommand: AsyncParsableCommand {
     } catch {
       console.report(error.description)
       switch error {
-      case .rooms(.portTaken), .rooms(.cannotListen), .rooms(.alreadyStarted), .stopped:
+      case .rooms(.portTaken), .rooms(.cannotListen), .rooms(.tlsNotSetUp), .rooms(.alreadyStarted), .stopped:
         throw ExitStatus.serverNotReached.exitCode
       case .rooms(.unusableCertificate), .rooms(.unusableKey), .rooms(.wrongPort), .gateway:
         throw ExitStatus.usage.exitCode
