@@ -1,7 +1,7 @@
-internal import HTTPTransport
 internal import Logging
 internal import Media
 internal import NIOCore
+internal import Signalling
 import Synchronization
 
 /// Parses documents and logs the unusable ones, each version once and all at a limited rate.

@@ -1,7 +1,7 @@
 import Glibc
-import HTTPTransport
 import Logging
 import Media
+import Signalling
 import SkyRTC
 import Synchronization
 

@@ -3,17 +3,8 @@ import Media
 import NIOCore
 import Testing
 
-@Suite("Log rate limiter")
-struct LogRateLimiterTests {
-  @Test("lines beyond the burst are skipped, and the next line that passes reports their number")
-  func counted() {
-    let start = MonotonicInstant(ofEventLoop: NIODeadline.uptimeNanoseconds(1_000_000_000))
-    var bucket = LogRateLimiter(perSecond: 10, burst: 2)
-    #expect((0..<5).map { _ in bucket.consume(now: start) } == [0, 0, nil, nil, nil])
-    #expect(bucket.consume(now: start + .milliseconds(100)) == 3)
-    #expect(bucket.consume(now: start + .seconds(1)) == 0)
-  }
-
+@Suite("Deadlines of event loops")
+struct EventLoopDeadlineTests {
   @Test("the deadlines of event loops become instants with the same distances")
   func deadlines() {
     func instant(_ deadline: NIODeadline) -> MonotonicInstant { MonotonicInstant(ofEventLoop: deadline) }
