@@ -29,7 +29,7 @@ package struct FirestoreAdapter: SignallingAdapter {
 
   package func probe(
     of address: SignallingAddress, environment: [String: String]
-  ) throws(SignallingSettingsError) -> ServerProbe {
+  ) throws(SignallingSettingsError) -> ServerProbe? {
     let server = Self.emulator(in: environment) ?? FirestoreClient.Options().server
     return try .http(at: SignallingAddress("\(server)/"), method: "GET")
   }

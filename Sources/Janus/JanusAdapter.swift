@@ -19,7 +19,7 @@ package struct JanusAdapter: SignallingAdapter {
 
   package func probe(
     of address: SignallingAddress, environment: [String: String]
-  ) throws(SignallingSettingsError) -> ServerProbe {
+  ) throws(SignallingSettingsError) -> ServerProbe? {
     try .webSocket(at: address, subprotocol: "janus-protocol")
   }
 

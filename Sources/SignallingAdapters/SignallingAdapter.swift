@@ -39,10 +39,15 @@ package protocol SignallingAdapter: Sendable {
   /// - Parameter environment: the environment variables of the process.
   func host(of address: SignallingAddress, environment: [String: String]) -> String?
 
-  /// What a server at the address responds to, without a call.
+  /// Whether other participants of a call at the address may be on this machine, so that its loopback addresses are offered too.
+  ///
+  /// - Parameter environment: the environment variables of the process.
+  func offersLoopback(at address: SignallingAddress, environment: [String: String]) -> Bool
+
+  /// What a server at the address responds to, without a call; nil if the system has no server that can be measured.
   func probe(
     of address: SignallingAddress, environment: [String: String]
-  ) throws(SignallingSettingsError) -> ServerProbe
+  ) throws(SignallingSettingsError) -> ServerProbe?
 
   /// Makes a client that is not connected yet.
   ///
@@ -58,6 +63,18 @@ extension SignallingAdapter {
   package var addressNamesHost: Bool { true }
 
   package func host(of address: SignallingAddress, environment: [String: String]) -> String? { address.host }
+
+  /// Whether the host of the server is a name or an address of this machine.
+  package func offersLoopback(at address: SignallingAddress, environment: [String: String]) -> Bool {
+    host(of: address, environment: environment).map(Self.loopbackHosts.contains) ?? false
+  }
+
+  package func probe(
+    of address: SignallingAddress, environment: [String: String]
+  ) throws(SignallingSettingsError) -> ServerProbe? { nil }
+
+  /// Host names that always mean this machine.
+  private static var loopbackHosts: Set<String> { ["localhost", "127.0.0.1", "::1"] }
 
   /// Whether the address has one of the system's schemes.
   package func accepts(_ address: SignallingAddress) -> Bool { address.scheme.map(schemes.contains) ?? false }

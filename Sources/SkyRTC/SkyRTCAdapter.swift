@@ -21,7 +21,7 @@ package struct SkyRTCAdapter: SignallingAdapter {
 
   package func probe(
     of address: SignallingAddress, environment: [String: String]
-  ) throws(SignallingSettingsError) -> ServerProbe {
+  ) throws(SignallingSettingsError) -> ServerProbe? {
     try .webSocket(at: address)
   }
 

@@ -20,7 +20,7 @@ package struct SocketIOAdapter: SignallingAdapter {
 
   package func probe(
     of address: SignallingAddress, environment: [String: String]
-  ) throws(SignallingSettingsError) -> ServerProbe {
+  ) throws(SignallingSettingsError) -> ServerProbe? {
     try .http(at: address)
   }
 

@@ -49,7 +49,7 @@ package struct WHIPAdapter: SignallingAdapter {
 
   package func probe(
     of address: SignallingAddress, environment: [String: String]
-  ) throws(SignallingSettingsError) -> ServerProbe {
+  ) throws(SignallingSettingsError) -> ServerProbe? {
     try .http(at: address)
   }
 

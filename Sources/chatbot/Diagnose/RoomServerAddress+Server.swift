@@ -7,7 +7,7 @@ extension RoomServerAddress {
   /// Reads the value of `--server`.
   init(server: String) throws(CallFailure) {
     let adapter = try SignallingSystems.known(of: server)
-    let probe: ServerProbe
+    let probe: ServerProbe?
     do throws(SignallingSettingsError) {
       probe = try adapter.probe(of: SignallingAddress(server), environment: ProcessInfo.processInfo.environment)
     } catch {
@@ -16,6 +16,7 @@ extension RoomServerAddress {
     switch probe {
     case .webSocket(let url, let name): self.init(url, protocol: name)
     case .http(let url, let method): self.init(url, method: method)
+    case nil: throw CallFailure(.usage, "\(adapter.shortName) has no server that can be measured.")
     }
   }
 

@@ -63,8 +63,6 @@ struct ConnectionSettings: Sendable, Hashable {
 
   /// The server used if none is named.
   static let defaultServer = "ws://localhost:3000"
-  /// Host names that always mean this machine.
-  private static let loopbackHosts: Set = ["localhost", "127.0.0.1", "::1"]
 
   /// The signalling system; nil if none has the address's scheme.
   var adapter: (any SignallingAdapter)? { SignallingSystems.adapter(of: server) }
@@ -72,8 +70,10 @@ struct ConnectionSettings: Sendable, Hashable {
   /// The room's name for people.
   var roomName: String { room ?? adapter?.defaultRoom ?? server }
 
-  /// Whether the server runs on this machine, so that other participants may run there too.
-  var isServerHere: Bool { serverHost.map(Self.loopbackHosts.contains) ?? false }
+  /// Whether other participants may be on this machine, as the signalling system says.
+  var isServerHere: Bool {
+    adapter?.offersLoopback(at: SignallingAddress(server), environment: ProcessInfo.processInfo.environment) ?? false
+  }
 
   /// The host of the server; nil if the address names none.
   private var serverHost: String? {
@@ -82,8 +82,8 @@ struct ConnectionSettings: Sendable, Hashable {
 
   /// Whether the server runs on this machine or in a private network.
   private var isServerLocal: Bool {
-    guard let host = serverHost else { return false }
-    return isServerHere || HostAddresses.of(host).contains(where: Peer.Configuration.isLocalAddress)
+    if isServerHere { return true }
+    return serverHost.map(HostAddresses.of)?.contains(where: Peer.Configuration.isLocalAddress) ?? false
   }
 
   /// The peer configuration for these settings.
