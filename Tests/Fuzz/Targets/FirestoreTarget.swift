@@ -1,8 +1,7 @@
+import Firestore
 import FoundationEssentials
 import Media
 import Signalling
-
-@testable import Firestore
 
 /// Responses and documents of a Firestore database, and the calls that follow from them.
 ///
@@ -83,9 +82,13 @@ enum FirestoreTarget {
 
   private static func check(_ document: FirestoreDocument, of database: FirestoreDatabase) throws(InvariantViolation) {
     try require(database.path(ofName: database.name(of: document.path)) == document.path, "A path does not round-trip.")
-    try require(isTarget(FirestoreRequest.get(document.path, in: database).target), "A document's target is not valid.")
-    for id in document.path.ids {
-      try require(PercentEncoding.decode(Substring(id.percentEncoded)) == id.text, "An id does not round-trip.")
+    let target = FirestoreRequest.get(document.path, in: database).target
+    try require(isTarget(target), "A document's target is not valid.")
+    let parts = target.split(separator: "/", omittingEmptySubsequences: false)
+    try require(parts.count >= document.path.ids.count, "A document's target lacks ids.")
+    // The same encoding is read in the address of a room.
+    for (part, id) in zip(parts.suffix(document.path.ids.count), document.path.ids) {
+      try require((try? FirestoreAddress("firestore://p/rooms/\(part)"))?.room == id.text, "An id does not round-trip.")
     }
     for value in document.fields.values where value != .other {
       let again = (try? JSONEncoder().encode(value)).flatMap {
