@@ -15,13 +15,14 @@ public struct CertificateDiagnosis: Sendable, Hashable, Codable {
   /// Why it is not trusted, as a clause.
   public var problem: String?
 
-  /// Verifies the chain that a server has sent (RFC 5280, 6; RFC 9525).
+  /// Verifies the chain that a server has sent (RFC 5280, 6; RFC 9525). The result names the first of the certificates; what
+  /// cannot be verified, also a chain that cannot be read, is not trusted and has a problem. Blocks while it reads the file.
   ///
   /// - Parameters:
   ///   - chain: the certificates in DER, the server's own first.
   ///   - host: the name or the address that the certificate must be for.
   ///   - caCertificate: a file with trusted certificates in PEM; nil for those of the system.
-  static func verifying(_ chain: [[UInt8]], host: String, caCertificate: String?) -> CertificateDiagnosis {
+  package static func verifying(_ chain: [[UInt8]], host: String, caCertificate: String?) -> CertificateDiagnosis {
     let parsed = chain.compactMap { certificate -> OpaquePointer? in
       certificate.withUnsafeBufferPointer { buffer in
         var position = buffer.baseAddress
