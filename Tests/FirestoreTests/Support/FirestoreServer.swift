@@ -8,9 +8,6 @@ import NIOHTTP1
 import NIOPosix
 import Signalling
 
-import Firestore
-import HTTPTransport
-
 /// `Tests/Interop/firestore-server.py` on a free port of this machine, until the test ends.
 final class FirestoreServer: Sendable {
   enum Failure: Error { case doesNotStart(String) }

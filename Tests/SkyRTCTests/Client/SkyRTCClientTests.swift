@@ -5,9 +5,6 @@ import Signalling
 import SkyRTC
 import Testing
 
-import HTTPTransport
-import SkyRTC
-
 @Suite("SkyRTC client", .timeLimit(.minutes(2)))
 struct SkyRTCClientTests {
   private var quick: SkyRTCClient.Options {

@@ -6,9 +6,6 @@ import SkyRTC
 import TestSupport
 import Testing
 
-import HTTPTransport
-import SkyRTC
-
 /// Clients that try to waste the resources of the server or of others.
 @Suite("SkyRTC server: hostile clients", .timeLimit(.minutes(2)))
 struct HostileClientTests {

@@ -5,9 +5,6 @@ import Signalling
 import SkyRTC
 import Testing
 
-import HTTPTransport
-import SkyRTC
-
 @Suite("Web page", .timeLimit(.minutes(2)))
 struct PageTests {
   private func answer(to request: String, at address: SkyRTCServer.Address) async throws -> String {

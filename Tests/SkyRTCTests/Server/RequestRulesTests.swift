@@ -3,9 +3,6 @@ import NIOHTTP1
 import SkyRTC
 import Testing
 
-import HTTPTransport
-import SkyRTC
-
 @Suite("Request rules")
 struct RequestRulesTests {
   private static func request(

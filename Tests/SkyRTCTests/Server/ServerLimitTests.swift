@@ -5,9 +5,6 @@ import NIOPosix
 import SkyRTC
 import Testing
 
-import HTTPTransport
-import SkyRTC
-
 @Suite("SkyRTC server: limits", .timeLimit(.minutes(2)))
 struct ServerLimitTests {
   /// Checks that the server still works for other clients.

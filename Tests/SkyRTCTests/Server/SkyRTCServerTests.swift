@@ -7,9 +7,6 @@ import Synchronization
 import TestSupport
 import Testing
 
-import HTTPTransport
-import SkyRTC
-
 @Suite("SkyRTC server", .timeLimit(.minutes(2)))
 struct SkyRTCServerTests {
   @Test("a newcomer is announced and welcomed, and its signals are relayed")

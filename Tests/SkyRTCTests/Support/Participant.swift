@@ -3,9 +3,6 @@ import NIOCore
 import Signalling
 import SkyRTC
 
-import HTTPTransport
-import SkyRTC
-
 /// A client of the server under test that sends and receives single messages of the protocol.
 final class Participant {
   let socket: WebSocketClient

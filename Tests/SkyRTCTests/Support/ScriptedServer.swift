@@ -5,9 +5,6 @@ import NIOPosix
 import NIOWebSocket
 import SkyRTC
 
-import HTTPTransport
-import SkyRTC
-
 /// A WebSocket server whose behaviour a test defines.
 final class ScriptedServer: Sendable {
   /// One connection, used on its event loop.

@@ -6,9 +6,6 @@ import SkyRTC
 import TLS
 import Testing
 
-import HTTPTransport
-import SkyRTC
-
 @Suite("TLS versions")
 struct TLSVersionTests {
   /// The result of one side's handshake.

@@ -5,9 +5,6 @@ import SkyRTC
 import TestSupport
 import Testing
 
-import HTTPTransport
-import SkyRTC
-
 @Suite("WebSocket client", .timeLimit(.minutes(2)))
 struct WebSocketClientTests {
   /// Sends every message back until "close" or "cut" arrives.
