@@ -1,11 +1,11 @@
-internal import Media
+package import Media
 internal import Synchronization
 
 /// The assignment of participants to shards: a new call goes to the shard with the fewest participants.
 ///
 /// A participant stays with a shard for a minute after the end of the connection. Until then calls for the participant
 /// may be queued on that shard, and a new connection under the same id begins there.
-final class ShardAssignments: Sendable {
+package final class ShardAssignments: Sendable {
   /// How long an assignment stays after the end of the connection.
   static let retention = Duration.seconds(60)
   /// The number of assignments from which expired ones are removed.
@@ -40,17 +40,17 @@ final class ShardAssignments: Sendable {
   private let state: Mutex<State>
 
   /// - Parameter count: the number of shards, at least 1.
-  init(count: Int) {
+  package init(count: Int) {
     state = Mutex(State(counts: Array(repeating: 0, count: max(1, count))))
   }
 
   /// Returns the shard of a participant, or nil if there is none.
-  func shard(of participant: ParticipantID) -> Int? {
+  package func shard(of participant: ParticipantID) -> Int? {
     state.withLock { $0.counts.count == 1 ? 0 : $0.entries[participant]?.shard }
   }
 
   /// Returns some participants by their shard, in the given order; those who have none are left out.
-  func byShard(_ participants: [ParticipantID]) -> [Int: [ParticipantID]] {
+  package func byShard(_ participants: [ParticipantID]) -> [Int: [ParticipantID]] {
     state.withLock { state in
       var found: [Int: [ParticipantID]] = [:]
       for participant in participants {
@@ -61,7 +61,7 @@ final class ShardAssignments: Sendable {
   }
 
   /// Returns the shard of a participant, and assigns one if there is none.
-  func assign(_ participant: ParticipantID, now: MonotonicInstant = .now) -> Int {
+  package func assign(_ participant: ParticipantID, now: MonotonicInstant = .now) -> Int {
     state.withLock { state in
       if state.counts.count == 1 { return 0 }
       if let known = state.entries[participant] {
@@ -77,10 +77,10 @@ final class ShardAssignments: Sendable {
   }
 
   /// Records that a shard has a connection to the participant.
-  func connectionBegan(_ participant: ParticipantID) { state.withLock { $0.begin(participant) } }
+  package func connectionBegan(_ participant: ParticipantID) { state.withLock { $0.begin(participant) } }
 
   /// Records that a shard has no connection to the participant any more, or that none was established.
-  func connectionEnded(_ participant: ParticipantID, now: MonotonicInstant = .now) {
+  package func connectionEnded(_ participant: ParticipantID, now: MonotonicInstant = .now) {
     state.withLock { state in
       guard let entry = state.entries[participant], entry.ended == nil else { return }
       state.entries[participant]?.ended = now

@@ -1,16 +1,20 @@
-internal import Media
-internal import Signalling
+package import Media
+package import Signalling
 
 /// Limits the rate of a participant's signalling messages, because each costs time that all participants share: parsing a
 /// description takes up to some milliseconds.
-struct SignallingRateLimiter: Sendable {
+///
+/// At once, 10 offers, 10 answers and 200 candidates pass; then an offer and an answer each 500 ms, and a candidate each 50 ms.
+package struct SignallingRateLimiter: Sendable {
   private var offers = DescriptionRateLimiter()
   private var answers = DescriptionRateLimiter()
   /// A peer trickles each of its addresses once, some dozens at most.
   private var candidates = TokenBucket(burst: 200, interval: .milliseconds(50))
 
+  package init() {}
+
   /// Returns the message if it may be handled now. Otherwise a description waits, and a candidate is dropped.
-  mutating func pass(_ message: SignallingMessage, now: MonotonicInstant) -> SignallingMessage? {
+  package mutating func pass(_ message: SignallingMessage, now: MonotonicInstant) -> SignallingMessage? {
     switch message {
     case .offer(let sdp): offers.pass(sdp, now: now).map { .offer($0) }
     case .answer(let sdp): answers.pass(sdp, now: now).map { .answer($0) }
@@ -19,20 +23,20 @@ struct SignallingRateLimiter: Sendable {
   }
 
   /// Removes and returns the waiting descriptions that are due.
-  mutating func open(now: MonotonicInstant) -> [SignallingMessage] {
+  package mutating func open(now: MonotonicInstant) -> [SignallingMessage] {
     [offers.open(now: now).map { .offer($0) }, answers.open(now: now).map { .answer($0) }].compactMap(\.self)
   }
 
-  mutating func forgetWaiting() {
+  package mutating func forgetWaiting() {
     offers.forgetWaiting()
     answers.forgetWaiting()
   }
 
   /// When ``open(now:)`` returns a description.
-  var deadline: MonotonicInstant? { [offers.deadline, answers.deadline].compactMap(\.self).min() }
+  package var deadline: MonotonicInstant? { [offers.deadline, answers.deadline].compactMap(\.self).min() }
 
   /// Whether the limiter can be removed without changing anything.
-  func isIdle(now: MonotonicInstant) -> Bool {
+  package func isIdle(now: MonotonicInstant) -> Bool {
     offers.isIdle(now: now) && answers.isIdle(now: now) && candidates.isFull(now: now)
   }
 }
@@ -41,34 +45,36 @@ struct SignallingRateLimiter: Sendable {
 /// the next one replaces it.
 ///
 /// An offer that is followed by another need not be answered, because the newer one supersedes it. Of several answers, the
-/// newest one belongs to our newest offer.
-struct DescriptionRateLimiter: Sendable {
+/// newest one belongs to our newest offer. At once, 10 pass, and then one each 500 ms.
+package struct DescriptionRateLimiter: Sendable {
   private var allowance = TokenBucket(burst: 10, interval: .milliseconds(500))
   private var waiting: (sdp: String, due: MonotonicInstant)?
 
+  package init() {}
+
   /// Returns the description if it may be handled now; otherwise keeps it for ``open(now:)``.
-  mutating func pass(_ sdp: String, now: MonotonicInstant) -> String? {
+  package mutating func pass(_ sdp: String, now: MonotonicInstant) -> String? {
     if waiting == nil, allowance.consume(now: now) { return sdp }
     waiting = (sdp, waiting?.due ?? allowance.next(now: now))
     return nil
   }
 
   /// Removes and returns the waiting description when it is due.
-  mutating func open(now: MonotonicInstant) -> String? {
+  package mutating func open(now: MonotonicInstant) -> String? {
     guard let (sdp, due) = waiting, due <= now, allowance.consume(now: now) else { return nil }
     waiting = nil
     return sdp
   }
 
-  mutating func forgetWaiting() {
+  package mutating func forgetWaiting() {
     waiting = nil
   }
 
   /// When ``open(now:)`` returns a description.
-  var deadline: MonotonicInstant? { waiting?.due }
+  package var deadline: MonotonicInstant? { waiting?.due }
 
   /// Whether the limiter can be removed without changing anything.
-  func isIdle(now: MonotonicInstant) -> Bool {
+  package func isIdle(now: MonotonicInstant) -> Bool {
     waiting == nil && allowance.isFull(now: now)
   }
 }

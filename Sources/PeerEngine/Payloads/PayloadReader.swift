@@ -1,13 +1,17 @@
-import Media
-import NIOCore
+package import Media
+package import NIOCore
 
 /// Turns the payloads of a source's packets, in order, into frames: the one place where a track that receives chooses by codec.
 ///
+/// Each packet is passed to ``add(_:)`` once, in the order of the sequence numbers, and each run that is missing to ``addLost(_:)``.
+/// Frames come out of ``next()`` in the same order, each as a decoder needs it; one that is damaged, or depends on one that is, is
+/// only noted as dropped. No payload is an error: one that cannot be parsed damages its frame.
+///
 /// It has a reader for each codec and is no enum with one in each case, because Swift would copy a case's value, the frame that is
 /// being assembled, to change it: for each packet.
-struct PayloadReader: Sendable {
+package struct PayloadReader: Sendable {
   /// What the packets so far have completed.
-  enum Item: Sendable {
+  package enum Item: Sendable {
     case frame(Frame)
     /// A frame that cannot be decoded.
     ///
@@ -16,20 +20,21 @@ struct PayloadReader: Sendable {
   }
 
   /// A frame that can be decoded.
-  struct Frame: Sendable {
+  package struct Frame: Sendable {
     /// The bitstream.
-    var payload: ByteBuffer
+    package var payload: ByteBuffer
     /// Its parsed header.
-    var header: FrameHeader
+    package var header: FrameHeader
     /// Whether it can be decoded without an earlier frame.
-    var isKeyframe: Bool
+    package var isKeyframe: Bool
     /// The duration of an audio packet in ticks of the codec's clock; 0 for video.
-    var duration = 0
+    package var duration = 0
     /// Whether it only signals that the sender is silent.
-    var isSilence = false
-    var timestamp: UInt32
+    package var isSilence = false
+    /// The RTP timestamp.
+    package var timestamp: UInt32
     /// When its last packet arrived.
-    var arrival: MonotonicInstant
+    package var arrival: MonotonicInstant
   }
 
   private let codec: Codec
@@ -38,7 +43,7 @@ struct PayloadReader: Sendable {
   /// The last Opus packet until it is read.
   private var opus: Item?
 
-  init(_ codec: Codec) {
+  package init(_ codec: Codec) {
     self.codec = codec
   }
 
@@ -46,7 +51,7 @@ struct PayloadReader: Sendable {
   // before a nonmutating call.
 
   /// Adds the next packet; call ``next()`` until it returns nil after each.
-  mutating func add(_ packet: ReceivedPacket) {
+  package mutating func add(_ packet: ReceivedPacket) {
     switch codec {
     case .vp8: vp8.add(packet)
     case .vp9: vp9.add(packet)
@@ -55,7 +60,7 @@ struct PayloadReader: Sendable {
   }
 
   /// Notes that the next `count` packets were given up.
-  mutating func addLost(_ count: Int) {
+  package mutating func addLost(_ count: Int) {
     switch codec {
     case .vp8: vp8.addLost(count)
     case .vp9: vp9.addLost(count)
@@ -64,7 +69,7 @@ struct PayloadReader: Sendable {
   }
 
   /// Removes and returns the next frame that has ended.
-  mutating func next() -> Item? {
+  package mutating func next() -> Item? {
     switch codec {
     case .vp8:
       guard let (frame, isDecodable) = vp8.popFrame() else { return nil }
@@ -89,7 +94,7 @@ struct PayloadReader: Sendable {
   }
 
   /// Whether no frame is emitted before the next keyframe.
-  var needsKeyframe: Bool {
+  package var needsKeyframe: Bool {
     mutating get {
       switch codec {
       case .vp8: vp8.needsKeyframe
@@ -100,7 +105,7 @@ struct PayloadReader: Sendable {
   }
 
   /// Whether a keyframe is being assembled of which nothing is missing yet.
-  var isGatheringKeyframe: Bool {
+  package var isGatheringKeyframe: Bool {
     mutating get {
       switch codec {
       case .vp8: vp8.isGatheringKeyframe
@@ -111,7 +116,7 @@ struct PayloadReader: Sendable {
   }
 
   /// Discards a frame whose end has not arrived, if nothing before that is missing: no more packets follow.
-  mutating func discardUnfinished() {
+  package mutating func discardUnfinished() {
     switch codec {
     case .vp8: vp8.discardUnfinished()
     case .vp9: vp9.discardUnfinished()
@@ -120,7 +125,7 @@ struct PayloadReader: Sendable {
   }
 
   /// Ends the source: an incomplete frame is damaged.
-  mutating func finish() {
+  package mutating func finish() {
     switch codec {
     case .vp8: vp8.finish()
     case .vp9: vp9.finish()
@@ -129,7 +134,7 @@ struct PayloadReader: Sendable {
   }
 
   /// Begins another source: a frame that depends on others is not emitted before the next keyframe.
-  mutating func restart() {
+  package mutating func restart() {
     switch codec {
     case .vp8: vp8.restart()
     case .vp9: vp9.restart()
@@ -159,7 +164,7 @@ extension PayloadReader {
   /// Returns the frame size if a payload begins a usable keyframe of video, or nil.
   ///
   /// - Parameter payload: one RTP payload, descriptor included.
-  static func keyframeStart(in payload: ByteBuffer, of codec: Codec) -> VideoSize? {
+  package static func keyframeStart(in payload: ByteBuffer, of codec: Codec) -> VideoSize? {
     switch codec {
     case .vp8: VP8Receiver.keyframeStart(in: payload)
     case .vp9: VP9Receiver.keyframeStart(in: payload)
@@ -168,7 +173,7 @@ extension PayloadReader {
   }
 
   /// Returns whether a payload begins a frame of any kind.
-  static func startsFrame(_ payload: ByteBuffer, of codec: Codec) -> Bool {
+  package static func startsFrame(_ payload: ByteBuffer, of codec: Codec) -> Bool {
     switch codec {
     case .vp8: VP8Receiver.startsFrame(payload)
     case .vp9: VP9Receiver.startsFrame(payload)

@@ -1,9 +1,12 @@
-import Media
-import NIOCore
+package import Media
+package import NIOCore
 import RTP
 
 /// Turns frames into RTP payloads: the one place where a track that sends chooses by codec.
-enum PayloadWriter: Sendable {
+///
+/// The payloads of a frame, descriptors included, are for packets with consecutive sequence numbers, the last one with the marker.
+/// What ``PayloadReader`` makes of them is the frame again.
+package enum PayloadWriter: Sendable {
   /// With the picture id of the next frame (RFC 7741, 4.2).
   case vp8(pictureID: UInt16)
   /// With the picture id of the next frame (RFC 9628, 4.2).
@@ -11,7 +14,7 @@ enum PayloadWriter: Sendable {
   case opus
 
   /// - Parameter generator: draws one number, whatever the codec is.
-  init(_ codec: Codec, using generator: inout some RandomNumberGenerator) {
+  package init(_ codec: Codec, using generator: inout some RandomNumberGenerator) {
     let first: UInt16 = generator.next()
     switch codec {
     case .vp8: self = .vp8(pictureID: first & 0x7FFF)
@@ -23,7 +26,7 @@ enum PayloadWriter: Sendable {
   /// Returns the payloads of the next frame, in order; nil if the frame itself is the only payload, as it is with audio.
   ///
   /// - Parameter maximumSize: the maximum size of a payload in bytes.
-  mutating func split(_ frame: ByteBuffer, maximumSize: Int) -> [ByteBuffer]? {
+  package mutating func split(_ frame: ByteBuffer, maximumSize: Int) -> [ByteBuffer]? {
     switch self {
     case .vp8(let pictureID):
       self = .vp8(pictureID: (pictureID + 1) & 0x7FFF)

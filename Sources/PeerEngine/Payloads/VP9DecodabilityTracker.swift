@@ -69,7 +69,7 @@ package struct VP9DecodabilityTracker: Sendable {
     }
 
     /// Adds the references of another layer frame.
-    mutating func addReferences(of descriptor: VP9PayloadDescriptor) {
+    package mutating func addReferences(of descriptor: VP9PayloadDescriptor) {
       guard case .flexible(let differences) = descriptor.mode else { return }
       references = differences.reduce(references ?? 0) { $0 | 1 << References($1 & 0x7F) }
     }

@@ -15,6 +15,16 @@ package struct StreamRouter: Sendable {
     package var repairs: UInt32?
     /// The rid of a simulcast stream, or the repaired rid of its retransmissions (RFC 8852).
     package var streamID: String?
+
+    package init(
+      track: Int, payloadType: UInt8, isRetransmission: Bool, repairs: UInt32? = nil, streamID: String? = nil
+    ) {
+      self.track = track
+      self.payloadType = payloadType
+      self.isRetransmission = isRetransmission
+      self.repairs = repairs
+      self.streamID = streamID
+    }
   }
 
   /// The identifiers in a packet's header extensions.

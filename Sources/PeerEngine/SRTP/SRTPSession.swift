@@ -166,7 +166,7 @@ package struct SRTPKeys: Sendable, Hashable {
   /// - Parameters:
   ///   - material: client key, server key, client salt and server salt, concatenated, with the profile's lengths.
   ///   - role: our role, which selects the keys for sending.
-  init(profile: SRTPProfile, material: [UInt8], role: DTLSRole) {
+  package init(profile: SRTPProfile, material: [UInt8], role: DTLSRole) {
     self.profile = profile
     let key = profile.keyLength
     let salt = profile.saltLength

@@ -13,7 +13,8 @@ extension TransportFeedback {
     static let twoBitCapacity = 7
     static let runCapacity = 8_191
 
-    init(word: UInt16) {
+    /// Reads the chunk as it is sent; every word is a chunk.
+    package init(word: UInt16) {
       switch word >> 14 {
       case 0b10: self = .oneBitVector(word & 0x3FFF)
       case 0b11: self = .twoBitVector(word & 0x3FFF)
@@ -21,7 +22,8 @@ extension TransportFeedback {
       }
     }
 
-    var word: UInt16 {
+    /// The chunk as it is sent.
+    package var word: UInt16 {
       switch self {
       case .run(let status, let count): UInt16(status.rawValue) << 13 | count & 0x1FFF
       case .oneBitVector(let bits): 0x8000 | bits & 0x3FFF
@@ -38,8 +40,10 @@ extension TransportFeedback {
       }
     }
 
+    /// Returns the status of the packet at an index.
+    ///
     /// - Parameter index: below `count`.
-    func status(at index: Int) -> Status {
+    package func status(at index: Int) -> Status {
       switch self {
       case .run(let status, _): status
       case .oneBitVector(let bits): Status(bits: bits >> (13 - index) & 1)
