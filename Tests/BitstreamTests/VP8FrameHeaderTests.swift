@@ -1,10 +1,14 @@
+import Bitstream
 import NIOCore
 import Testing
 
-@testable import Bitstream
-
 @Suite("VP8 frame header")
 struct VP8FrameHeaderTests {
+  /// The width, the height, and the scale of both.
+  private static func numbers(_ size: VP8FrameHeader.Size) -> [Int] {
+    [Int(size.width), Int(size.height), Int(size.horizontalScale), Int(size.verticalScale)]
+  }
+
   @Test("a keyframe contains its size")
   func keyframe() throws {
     // The header of a frame of Chromium.
@@ -14,13 +18,13 @@ struct VP8FrameHeaderTests {
     #expect(header.version == 0)
     // 0x007110: 19 bits above the lowest five.
     #expect(header.firstPartitionSize == 0x388)
-    #expect(header.size == .init(width: 640, height: 480, horizontalScale: 0, verticalScale: 0))
+    #expect(header.size.map(Self.numbers) == [640, 480, 0, 0])
   }
 
   @Test("the two bits above a size are the scale")
   func scale() throws {
     let header = try VP8FrameHeader(parsing: bytes("10 0000 9D012A 4081 F0C0"))
-    #expect(header.size == .init(width: 0x0140, height: 0x00F0, horizontalScale: 2, verticalScale: 3))
+    #expect(header.size.map(Self.numbers) == [0x0140, 0x00F0, 2, 3])
   }
 
   @Test("an interframe has a header of three bytes and no size")

@@ -1,17 +1,30 @@
+import Bitstream
 import Foundation
 import NIOCore
 import TestSupport
 import Testing
 
-@testable import Bitstream
-
 /// A VP9 stream that libvpx has encoded, and what another parser finds in it.
 struct VP9Stream {
+  /// The bits of a frame's uncompressed header and the bytes of its compressed header.
+  struct Extent: Equatable {
+    let bits: Int
+    let compressedHeaderSize: Int
+
+    init(bits: Int, compressedHeaderSize: Int) {
+      self.bits = bits
+      self.compressedHeaderSize = compressedHeaderSize
+    }
+
+    init(_ parsed: VP9FrameHeader.Extent) {
+      self.init(bits: parsed.bits, compressedHeaderSize: parsed.compressedHeaderSize)
+    }
+  }
+
   /// The units of the IVF file: frames and superframes.
   let units: [ByteBuffer]
-  /// The bits of each frame's uncompressed header and the bytes of its compressed header, by `trace_headers` of ffmpeg; frames
-  /// that only show an earlier one are left out.
-  let extents: [VP9FrameHeader.Extent]
+  /// Those of all frames, by `trace_headers` of ffmpeg; frames that only show an earlier one are left out.
+  let extents: [Extent]
 
   /// With two passes, options for frames that are not shown (alternate references).
   static let hidingFrames = ["-auto-alt-ref", "1", "-lag-in-frames", "25", "-cpu-used", "2"]

@@ -1,11 +1,10 @@
+import BotPeer
 import Firestore
 import Media
 import PeerEngineTestSupport
 import Signalling
 import TestSupport
 import Testing
-
-@testable import BotPeer
 
 /// A guest vanishes without a word, and within the two seconds of silence that a departure has, somebody else takes the place
 /// under the same id.

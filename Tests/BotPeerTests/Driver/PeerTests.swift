@@ -1,3 +1,4 @@
+import BotPeer
 import ICE
 import Media
 import NIOCore
@@ -5,8 +6,6 @@ import NIOPosix
 import Signalling
 import TestSupport
 import Testing
-
-@testable import BotPeer
 
 extension RealTime {
   @Suite("A peer with real sockets", .serialized)

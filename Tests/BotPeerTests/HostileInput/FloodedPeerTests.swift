@@ -1,11 +1,10 @@
+import BotPeer
 import Media
 import NIOCore
 import NIOPosix
 import Signalling
 import TestSupport
 import Testing
-
-@testable import BotPeer
 
 extension RealTime {
   @Suite("A flooded bot with real sockets")

@@ -35,6 +35,10 @@ final class EmbeddedConnections {
     var isOpen: Bool { channel.isActive }
   }
 
+  /// How many frames of a participant are handled in a turn, and how long a turn lasts.
+  static let framesOfTurn = ReadBudget.limitOfSender.frames
+  static let turn = ReadBudget.interval
+
   let loop = EmbeddedEventLoop()
   private(set) var connections: TCPConnections?
   /// The participants at the remote addresses that know our password.

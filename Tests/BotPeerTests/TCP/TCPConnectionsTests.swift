@@ -1,15 +1,14 @@
+import BotPeer
 import ICE
 import Media
 import NIOCore
 import NIOEmbedded
 import Testing
 
-@testable import BotPeer
-
 @Suite("TCP connections and those who flood them")
 struct TCPConnectionsTests {
   private static let tiny: [UInt8] = [1, 2, 3]
-  private static let limit = ReadBudget.limitOfSender.frames
+  private static let limit = EmbeddedConnections.framesOfTurn
 
   @Test(
     "a stranger's frame that is no check closes the connection before anything is passed on", arguments: [0, 3, 100])
@@ -73,7 +72,7 @@ struct TCPConnectionsTests {
     #expect(mallory.reads.count == reads.mallory)
     #expect(anna.reads.count == reads.anna + 1)
     for turn in 2...10 {
-      side.loop.advanceTime(by: ReadBudget.interval)
+      side.loop.advanceTime(by: EmbeddedConnections.turn)
       #expect(side.frames[mallory.address] == 1 + turn * Self.limit)
     }
     #expect(mallory.reads.count == reads.mallory)

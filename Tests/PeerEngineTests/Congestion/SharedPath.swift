@@ -1,9 +1,8 @@
 import Media
 import NIOCore
+import PeerEngine
 import RTP
 import TestSupport
-
-@testable import PeerEngine
 
 /// Senders that send media over one shared link, each to its own receiver, in time that the test advances.
 struct SharedPath {
@@ -19,6 +18,7 @@ struct SharedPath {
     /// When the flow's camera starts, and when its receiver joins.
     var start: MonotonicInstant
     var joins: MonotonicInstant
+    fileprivate var hasJoined = false
     var targets: [(time: MonotonicInstant, bitrate: Int)] = []
     var frames: [(time: MonotonicInstant, frame: EncodedFrame)] = []
     var keyframeRequests: [MonotonicInstant] = []
@@ -138,7 +138,8 @@ struct SharedPath {
   private mutating func work() {
     while let datagram = line.receive(now: now) { arrive(datagram) }
     for position in flows.indices where flows[position].start <= now {
-      if !flows[position].sender.isReady, flows[position].joins <= now {
+      if !flows[position].hasJoined, flows[position].joins <= now {
+        flows[position].hasJoined = true
         flows[position].sender.transportBecameReady(now: now)
         flows[position].receiver.transportBecameReady(now: now)
       }

@@ -1,8 +1,7 @@
 import NIOCore
+import PeerEngine
 import TestSupport
 import Testing
-
-@testable import PeerEngine
 
 @Suite("DTLS")
 struct DTLSConnectionTests {

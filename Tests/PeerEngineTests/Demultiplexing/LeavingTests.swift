@@ -1,12 +1,11 @@
 import Media
 import NIOCore
+import PeerEngine
 import PeerEngineTestSupport
 import RTP
 import Signalling
 import TestSupport
 import Testing
-
-@testable import PeerEngine
 
 @Suite("Participants who leave")
 struct LeavingTests {
@@ -58,17 +57,17 @@ struct LeavingTests {
     try call.enter("anna", host: 1)
     try call.connect("anna")
     let guest = try #require(call.guests[ParticipantID("anna")]?.engine)
-    guest.negotiation.negotiator.restartICE()
-    let lines = guest.negotiation.negotiator.createOffer().split(separator: "\r\n", omittingEmptySubsequences: false)
+    let restart = try guest.takeOffer(restartingICE: true, now: call.now)
+    let lines = restart.split(separator: "\r\n", omittingEmptySubsequences: false)
     call.guests[ParticipantID("anna")]?.speaks = false
     let engine = try #require(call.engine(of: "anna"))
-    #expect(engine.path != nil)
+    #expect(engine.statistics.remoteAddress != nil)
     for round in 0..<9 {
       let offer = lines.map { $0.hasPrefix("a=ice-ufrag:") ? "a=ice-ufrag:round\(round)" : String($0) }
       call.signal(.offer(offer.joined(separator: "\r\n")), from: "anna")
       call.run(for: .seconds(4))
     }
-    #expect(engine.path == nil)
+    #expect(engine.statistics.remoteAddress == nil)
   }
 
   @Test("the connection of a participant who closes the page without a goodbye ends 2 s after the server reports it")
@@ -107,11 +106,10 @@ struct LeavingTests {
     if !comesFirst { call.participantLeft("anna") }
     let guest = try #require(call.guests[ParticipantID("anna")])
     var packet = ByteBuffer()
-    let ssrc = try #require(guest.engine.media.sending.first?.ssrc)
+    let ssrc = try #require(guest.engine.sentTrack(.audio)).ssrc
     RTCPPacket.write(
       [.receiverReport(ReceiverReport(ssrc: ssrc)), .goodbye(Goodbye(sources: [ssrc]))], into: &packet)
-    #expect(guest.engine.secure.session?.protect(&packet, isControl: true) == true)
-    call.datagram(packet, from: guest.address)
+    call.datagram(try #require(guest.engine.protected(packet, isControl: true)), from: guest.address)
     call.run(for: .milliseconds(10))
     #expect(call.endings(of: "anna").isEmpty == comesFirst)
     call.participantLeft("anna")

@@ -1,11 +1,10 @@
 import Media
 import NIOCore
+import PeerEngine
 import PeerEngineTestSupport
 import Signalling
 import TestSupport
 import Testing
-
-@testable import PeerEngine
 
 @Suite("A participant who begins a new connection under the same id")
 struct NewConnectionTests {
@@ -101,8 +100,7 @@ struct NewConnectionTests {
     let call = try call()
     let engine = try #require(call.engine(of: "anna"))
     let guest = try #require(call.guests[ParticipantID("anna")]?.engine)
-    guest.negotiation.negotiator.restartICE()
-    let restart = guest.negotiation.negotiator.createOffer()
+    let restart = try guest.takeOffer(restartingICE: true, now: call.now)
     #expect(!engine.needsNewEngine(forOffer: restart))
     let again = call.events(of: "anna")
     #expect(!again.contains { if case .ended = $0 { true } else { false } })

@@ -1,9 +1,8 @@
 import ICE
 import Media
+import PeerEngine
 import TestSupport
 import Testing
-
-@testable import PeerEngine
 
 @Suite("The types of the candidates in use")
 struct CandidateTypesTests {

@@ -1,11 +1,10 @@
 import Media
 import NIOCore
+import PeerEngine
 import SCTP
 import Signalling
 import TestSupport
 import Testing
-
-@testable import PeerEngine
 
 @Suite("Data channels of a connection")
 struct DataChannelTests {
@@ -248,8 +247,7 @@ struct DataChannelTests {
     var pair = try pair()
     pair.run(for: .milliseconds(300))
     for count in 0..<40 {
-      pair.alice.engine.secure.send([ByteBuffer(repeating: UInt8(count), count: count * 30)])
-      for datagram in pair.alice.engine.secure.takeDatagrams() {
+      for datagram in pair.alice.engine.encrypted(ByteBuffer(repeating: UInt8(count), count: count * 30)) {
         pair.bob.engine.received(datagram, from: EnginePair.aliceAddress, to: EnginePair.bobAddress, now: pair.now)
       }
     }

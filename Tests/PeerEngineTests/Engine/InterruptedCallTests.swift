@@ -1,9 +1,8 @@
 import Media
+import PeerEngine
 import RTP
 import TestSupport
 import Testing
-
-@testable import PeerEngine
 
 @Suite("A whole call over a network that fails for a time")
 struct InterruptedCallTests {

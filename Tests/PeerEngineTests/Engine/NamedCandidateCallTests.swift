@@ -1,10 +1,9 @@
 import ICE
 import Media
+import PeerEngine
 import PeerEngineTestSupport
 import Signalling
 import Testing
-
-@testable import PeerEngine
 
 @Suite("names of participants")
 struct NamedCandidateCallTests {
@@ -27,7 +26,7 @@ struct NamedCandidateCallTests {
     call.demultiplexer.resolved(Self.name, to: [.v4(0x0A00_0009)], now: call.now)
     call.work()
     #expect(
-      ["alice", "bob", "carol"].map { call.engine(of: $0)?.transport.ice.agent.statistics.resolvedCandidates } == [
+      ["alice", "bob", "carol"].map { call.engine(of: $0)?.iceStatistics.resolvedCandidates } == [
         1, 1, 0,
       ])
   }
@@ -40,7 +39,7 @@ struct NamedCandidateCallTests {
     call.signal(.candidate(Self.trickled), from: "alice")
     call.work()
     #expect(call.demultiplexer.takeNamesToResolve() == [])
-    #expect(call.engine(of: "alice")?.transport.ice.agent.statistics.unresolvableCandidates == 1)
+    #expect(call.engine(of: "alice")?.iceStatistics.unresolvableCandidates == 1)
   }
 
   @Test("an answer after the end of the connection changes nothing")

@@ -1,12 +1,11 @@
 import ICE
 import Media
 import NIOCore
+import PeerEngine
 import RTP
 import Signalling
 import TestSupport
 import Testing
-
-@testable import PeerEngine
 
 @Suite("A call between two engines")
 struct PeerConnectionCallTests {

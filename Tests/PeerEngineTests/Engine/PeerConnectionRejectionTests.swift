@@ -1,11 +1,10 @@
 import ICE
 import Media
 import NIOCore
+import PeerEngine
 import Signalling
 import TestSupport
 import Testing
-
-@testable import PeerEngine
 
 @Suite("Input that an engine refuses")
 struct PeerConnectionRejectionTests {

@@ -23,6 +23,41 @@ struct ReachabilityTests {
     #expect(known == computed)
   }
 
+  @Test("a trigger checks a silent path after 4 s, restarts after 5 s, and repeats that after 10 s")
+  func trigger() {
+    var trigger = ICERestartTrigger()
+    func step(_ seconds: Double, heard: Double = 0, unansweredSince: Double? = nil) -> ICERestartTrigger.Step? {
+      trigger.due(
+        heard: start + .seconds(heard), unansweredSince: unansweredSince.map { start + .seconds($0) },
+        now: start + .seconds(seconds))
+    }
+    #expect(step(3.9) == nil)
+    #expect(step(4) == .check)
+    #expect(step(4.9) == nil)
+    #expect(step(5) == .restart(.silence(.seconds(5))))
+    #expect(step(14.9) == nil)
+    #expect(step(15) == .restart(.silence(.seconds(15))))
+    let heard = start + .seconds(16)
+    #expect(trigger.deadline(heard: heard, unansweredSince: nil) == start + .seconds(20))
+    #expect(step(16, heard: 16) == nil)
+    #expect(step(20, heard: 16) == .check)
+    // A participant who answers the check is heard.
+    #expect(step(21, heard: 20.25) == nil)
+    #expect(step(25, heard: 20.25) == .check)
+    #expect(step(25.5, heard: 20.25) == .restart(.silence(.milliseconds(5_250))))
+    trigger.request(.pathLost)
+    trigger.request(.requested)
+    #expect(step(26, heard: 25.9) == nil, "two requested restarts are 2 s apart")
+    #expect(step(27.5, heard: 27) == .restart(.pathLost))
+    // What the participant sends arrives, but no check is answered.
+    #expect(step(37.25, heard: 37, unansweredSince: 31) == nil, "10 s after the last restart")
+    #expect(step(37.5, heard: 37, unansweredSince: 31) == .restart(.unansweredChecks(.milliseconds(6_500))))
+    #expect(step(60, heard: 60, unansweredSince: 55.25) == nil)
+    trigger.participantRestarted(now: start + .seconds(60))
+    #expect(step(69.75, heard: 69, unansweredSince: 55.25) == nil, "the session that the participant began needs time")
+    #expect(step(70, heard: 69, unansweredSince: 60) == .restart(.unansweredChecks(.seconds(10))))
+  }
+
   @Test("silence leads to a check after 4 s, a restart after 5 s, an interruption after 8 s and the end after 30 s")
   func silence() {
     var monitor = SilenceMonitor()

@@ -1,8 +1,7 @@
 import Media
+import PeerEngine
 import Signalling
 import Testing
-
-@testable import PeerEngine
 
 @Suite("Rate limits on a participant's signalling")
 struct SignallingRateLimiterTests {

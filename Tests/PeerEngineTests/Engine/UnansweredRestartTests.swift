@@ -1,11 +1,10 @@
 import ICE
 import Media
+import PeerEngine
 import PeerEngineTestSupport
 import Signalling
 import TestSupport
 import Testing
-
-@testable import PeerEngine
 
 @Suite("ICE restarts of ours whose answer is late or lost")
 struct UnansweredRestartTests {

@@ -2,12 +2,11 @@ import Foundation
 import ICE
 import Media
 import NIOCore
+import PeerEngine
 import PeerEngineTestSupport
 import RTP
 import TestSupport
 import Testing
-
-@testable import PeerEngine
 
 @Suite("Forged and replayed media")
 struct ForgedMediaTests {

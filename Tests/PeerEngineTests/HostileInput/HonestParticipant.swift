@@ -1,9 +1,8 @@
 import Media
+import PeerEngine
 import PeerEngineTestSupport
 import TestSupport
 import Testing
-
-@testable import PeerEngine
 
 /// A guest who behaves correctly while others do not.
 struct HonestParticipant {

@@ -1,11 +1,10 @@
 import ICE
 import Media
 import NIOCore
+import PeerEngine
 import PeerEngineTestSupport
 import RTP
 import TestSupport
-
-@testable import PeerEngine
 
 /// A guest of a ``DemultiplexerCall`` with real keys whose RTP and RTCP packets the test writes itself.
 final class ScriptedPeer {
@@ -29,8 +28,7 @@ final class ScriptedPeer {
   var engine: PeerConnection? { call.engine(of: name) }
 
   private func track(_ kind: MediaKind) -> (ssrc: UInt32, payloadType: UInt8) {
-    let media = call.guests[id]?.engine.media.sending.first { $0.media.kind == kind }?.media
-    return (media?.localSSRC ?? 0, media?.payloadType ?? 0)
+    call.guests[id]?.engine.sentTrack(kind) ?? (0, 0)
   }
 
   // MARK: Packets
@@ -57,9 +55,7 @@ final class ScriptedPeer {
   }
 
   func protected(_ plain: ByteBuffer, isControl: Bool) -> ByteBuffer {
-    var datagram = plain
-    return call.guests[id]?.engine.secure.session?.protect(&datagram, isControl: isControl) == true
-      ? datagram : ByteBuffer()
+    call.guests[id]?.engine.protected(plain, isControl: isControl) ?? ByteBuffer()
   }
 
   /// Sends a packet; it arrives immediately.

@@ -1,11 +1,10 @@
 import Media
 import NIOCore
+import PeerEngine
 import PeerEngineTestSupport
 import RTP
 import TestSupport
 import Testing
-
-@testable import PeerEngine
 
 @Suite("A participant who sends unusual media")
 struct StrangeMediaTests {
@@ -50,7 +49,7 @@ struct StrangeMediaTests {
       mallory.send(mallory.packet(.video, ByteBuffer(bytes: [0x10, 0x11]), timestamp: source, ssrc: source &+ 77))
       if source % 50 == 0 { mallory.call.run(for: .milliseconds(10)) }
     }
-    #expect((mallory.engine?.media.receiving.count ?? 0) <= 2)
+    #expect((mallory.engine?.receivedTracks ?? 0) <= 2)
     expectUsable(mallory, from: 400)
     anna.expectUnharmed()
   }

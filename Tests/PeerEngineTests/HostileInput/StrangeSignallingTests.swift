@@ -1,11 +1,10 @@
 import Media
 import NIOCore
+import PeerEngine
 import PeerEngineTestSupport
 import Signalling
 import TestSupport
 import Testing
-
-@testable import PeerEngine
 
 @Suite("A participant who sends unusual signalling")
 struct StrangeSignallingTests {
@@ -15,8 +14,9 @@ struct StrangeSignallingTests {
     return (try ScriptedPeer(in: call), anna)
   }
 
-  private func offer(of mallory: ScriptedPeer) -> String {
-    mallory.call.guests[mallory.id]?.engine.negotiation.negotiator.createOffer() ?? ""
+  private func offer(of mallory: ScriptedPeer) throws -> String {
+    let guest = try #require(mallory.call.guests[mallory.id]?.engine)
+    return try guest.takeOffer(now: mallory.call.now)
   }
 
   private func answers(to name: String, in call: DemultiplexerCall) -> Int {
@@ -68,7 +68,7 @@ struct StrangeSignallingTests {
     let anna = try HonestParticipant(in: call)
     try call.enter("mallory", host: 66)
     guard let guest = call.guests[ParticipantID("mallory")]?.engine else { return }
-    let offer = guest.negotiation.negotiator.createOffer()
+    let offer = try guest.takeOffer(now: call.now)
     call.signal(.offer(offer), from: "mallory")
     call.signal(.offer(offer), from: "mallory")
     try call.connect("mallory")
@@ -86,7 +86,7 @@ struct StrangeSignallingTests {
   @Test("of 10,000 offers a few are answered, including the last, and everybody's media continues")
   func offerFlood() throws {
     let (mallory, anna) = try scene()
-    let offer = offer(of: mallory)
+    let offer = try offer(of: mallory)
     let before = answers(to: mallory.name, in: mallory.call)
     let began = ContinuousClock.now
     for number in 0..<10_000 {
@@ -105,7 +105,7 @@ struct StrangeSignallingTests {
   @Test("of 10,000 offers that each begin a new connection only a few do, and other participants' media continues")
   func connectionFlood() throws {
     let (mallory, anna) = try scene()
-    let template = offer(of: mallory).split(separator: "\r\n", omittingEmptySubsequences: false).map { line in
+    let template = try offer(of: mallory).split(separator: "\r\n", omittingEmptySubsequences: false).map { line in
       if line.hasPrefix("o=") { return "o=- NUMBER 1 IN IP4 127.0.0.1" }
       if line.hasPrefix("a=ice-ufrag:") { return "a=ice-ufrag:floodNUMBER" }
       return String(line)

@@ -9,14 +9,16 @@ extension Negotiator {
   static func seeded(
     _ seed: UInt64 = 1, sending: Set<MediaKind> = [.audio, .video], receiving: Set<MediaKind> = [.audio, .video],
     isPolite: Bool = true,
-    candidates: [String] = ["candidate:1 1 udp 2130706431 192.0.2.1 5000 typ host"]
+    candidates: [String] = ["candidate:1 1 udp 2130706431 192.0.2.1 5000 typ host"],
+    adjust: (inout TrackSettings) -> Void = { _ in }
   ) -> Negotiator {
     var generator = SeededGenerator(seed: seed)
     let fingerprint = CertificateFingerprint(
       algorithm: "sha-256", digest: (0..<32).map { $0 &+ UInt8(truncatingIfNeeded: seed) })
+    var tracks = TrackSettings(sending: sending, receiving: receiving)
+    adjust(&tracks)
     let local = LocalDescription(
-      fingerprint: fingerprint, candidates: candidates, tracks: .init(sending: sending, receiving: receiving),
-      using: &generator)
+      fingerprint: fingerprint, candidates: candidates, tracks: tracks, using: &generator)
     return Negotiator(local: local, isPolite: isPolite, generator: generator)
   }
 

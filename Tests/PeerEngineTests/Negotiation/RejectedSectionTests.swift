@@ -1,9 +1,8 @@
 import Media
+import PeerEngine
 import SDP
 import Signalling
 import Testing
-
-@testable import PeerEngine
 
 @Suite("Media sections that are rejected")
 struct RejectedSectionTests {

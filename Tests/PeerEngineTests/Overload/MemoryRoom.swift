@@ -1,12 +1,11 @@
 import ICE
 import Media
 import NIOCore
+import PeerEngine
 import RTP
 import Signalling
 import Synchronization
 import TestSupport
-
-@testable import PeerEngine
 
 /// Several publishers and one peer that receives from all of them, joined by a network without delay or loss, in time
 /// that the test advances.

@@ -1,9 +1,8 @@
 import Media
+import PeerEngine
 import PeerEngineTestSupport
 import TestSupport
 import Testing
-
-@testable import PeerEngine
 
 @Suite("A machine without enough CPU time for all received media")
 struct OverloadTests {

@@ -1,7 +1,6 @@
+import PeerEngine
 import RTP
 import Testing
-
-@testable import PeerEngine
 
 @Suite("Decodability tracker")
 struct DecodabilityTrackerTests {

@@ -1,9 +1,8 @@
 import Media
+import PeerEngine
 import RTP
 import TestSupport
 import Testing
-
-@testable import PeerEngine
 
 @Suite("NACK generator")
 struct NackGeneratorTests {

@@ -1,7 +1,6 @@
+import PeerEngine
 import TestSupport
 import Testing
-
-@testable import PeerEngine
 
 @Suite("Number of packets that are requested at a time")
 struct NackWindowTests {

@@ -1,9 +1,8 @@
 import Media
 import NIOCore
+import PeerEngine
 import TestSupport
 import Testing
-
-@testable import PeerEngine
 
 @Suite("Payloads of a frame")
 struct PayloadRoundTripTests {

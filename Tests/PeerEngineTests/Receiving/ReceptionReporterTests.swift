@@ -1,8 +1,7 @@
 import Media
+import PeerEngine
 import RTP
 import Testing
-
-@testable import PeerEngine
 
 @Suite("Reception reporter")
 struct ReceptionReporterTests {

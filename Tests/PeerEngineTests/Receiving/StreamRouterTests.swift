@@ -1,7 +1,6 @@
 import Media
+import PeerEngine
 import Testing
-
-@testable import PeerEngine
 
 @Suite("Stream router")
 struct StreamRouterTests {

@@ -1,8 +1,7 @@
+import PeerEngine
 import RTP
 import TestSupport
 import Testing
-
-@testable import PeerEngine
 
 @Suite("VP9 decodability tracker")
 struct VP9DecodabilityTrackerTests {

@@ -1,10 +1,9 @@
 import Bitstream
 import Media
 import NIOCore
+import PeerEngine
 import RTP
 import Testing
-
-@testable import PeerEngine
 
 @Suite("VP9 frame assembler")
 struct VP9FrameAssemblerTests {

@@ -1,9 +1,8 @@
 import Bitstream
 import Media
 import NIOCore
+import PeerEngine
 import RTP
-
-@testable import PeerEngine
 
 /// Makes the packets of VP9 pictures, each with a sequence number.
 struct VP9PictureMaker {

@@ -2,11 +2,10 @@ import Bitstream
 import Foundation
 import Media
 import NIOCore
+import PeerEngine
 import RTP
 import TestSupport
 import Testing
-
-@testable import PeerEngine
 
 @Suite("VP9 receiver")
 struct VP9ReceiverTests {

@@ -1,8 +1,7 @@
 import Media
+import PeerEngine
 import TestSupport
 import Testing
-
-@testable import PeerEngine
 
 @Suite("Group of pictures cache")
 struct GroupOfPicturesCacheTests {

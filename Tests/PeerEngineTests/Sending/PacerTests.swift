@@ -1,9 +1,8 @@
 import Media
 import NIOCore
+import PeerEngine
 import RTP
 import Testing
-
-@testable import PeerEngine
 
 @Suite("Pacer")
 struct PacerTests {

@@ -1,6 +1,5 @@
+import PeerEngine
 import Testing
-
-@testable import PeerEngine
 
 @Suite("Retransmission budget")
 struct RetransmissionBudgetTests {

@@ -1,9 +1,8 @@
 import Media
+import PeerEngine
 import RTP
 import TestSupport
 import Testing
-
-@testable import PeerEngine
 
 @Suite("Frames that depend on a missing frame, in a session")
 struct DecodabilityTests {

@@ -1,10 +1,9 @@
 import Media
 import NIOCore
+import PeerEngine
 import RTP
 import TestSupport
 import Testing
-
-@testable import PeerEngine
 
 /// A session that receives packets written by a test, without a sender, in time that the test advances.
 struct Listener {

@@ -1,10 +1,9 @@
 import Media
 import NIOCore
+import PeerEngine
 import RTP
 import TestSupport
 import Testing
-
-@testable import PeerEngine
 
 @Suite("Loss and its repair, between two sessions")
 struct LossRecoveryTests {

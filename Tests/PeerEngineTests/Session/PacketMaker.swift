@@ -1,9 +1,8 @@
 import Media
 import NIOCore
+import PeerEngine
 import RTP
 import TestSupport
-
-@testable import PeerEngine
 
 /// Writes the packets of a track one by one, so that a test can change them in ways in which our sender never sends them.
 struct PacketMaker {

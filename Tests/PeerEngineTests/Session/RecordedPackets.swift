@@ -1,8 +1,7 @@
 import Media
+import PeerEngine
 import RTP
 import TestSupport
-
-@testable import PeerEngine
 
 /// The packets of a track and the times at which they arrive, which a test can reorder, duplicate and drop.
 struct RecordedPackets {

@@ -1,9 +1,8 @@
 import Media
+import PeerEngine
 import RTP
 import TestSupport
 import Testing
-
-@testable import PeerEngine
 
 @Suite("Notice that a track's next frame is late, in a session")
 struct RecoveringTests {

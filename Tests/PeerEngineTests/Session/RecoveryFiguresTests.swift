@@ -1,10 +1,9 @@
 import Media
 import NIOCore
+import PeerEngine
 import RTP
 import TestSupport
 import Testing
-
-@testable import PeerEngine
 
 @Suite("Recovery at different loss rates, between two sessions")
 struct RecoveryFiguresTests {

@@ -1,10 +1,9 @@
 import Media
 import NIOCore
+import PeerEngine
 import RTP
 import TestSupport
 import Testing
-
-@testable import PeerEngine
 
 @Suite("Reports and clocks, between two sessions")
 struct ReportTests {

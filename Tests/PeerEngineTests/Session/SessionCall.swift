@@ -1,9 +1,8 @@
 import Media
 import NIOCore
+import PeerEngine
 import RTP
 import TestSupport
-
-@testable import PeerEngine
 
 /// Two media sessions joined by two lossy links, in time that the test advances. Alice sends media, Bob receives; both
 /// send RTCP.

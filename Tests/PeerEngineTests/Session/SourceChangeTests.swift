@@ -1,10 +1,9 @@
 import Media
 import NIOCore
+import PeerEngine
 import RTP
 import TestSupport
 import Testing
-
-@testable import PeerEngine
 
 @Suite("Sources that wrap, change and send padding, between two sessions")
 struct SourceChangeTests {

@@ -1,9 +1,8 @@
 import Media
 import NIOCore
+import PeerEngine
 import TestSupport
 import Testing
-
-@testable import PeerEngine
 
 extension EnginePair {
   /// Starts playing on both sides, until ``stopPlaying()``.

@@ -2,13 +2,12 @@ import Glibc
 import ICE
 import Media
 import NIOCore
+import PeerEngine
 import PeerEngineTestSupport
 import RTP
 import SCTP
 import Signalling
 import TestSupport
-
-@testable import PeerEngine
 
 /// Two engines joined in memory by two links with configurable impairments, in time that the test advances: a whole call
 /// without a socket.

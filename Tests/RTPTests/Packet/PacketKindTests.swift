@@ -1,8 +1,7 @@
 import NIOCore
+import RTP
 import TestSupport
 import Testing
-
-@testable import RTP
 
 @Suite("Demultiplexing of datagrams")
 struct PacketKindTests {

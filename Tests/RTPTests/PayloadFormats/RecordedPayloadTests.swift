@@ -1,8 +1,7 @@
+import Bitstream
 import RTP
 import TestSupport
 import Testing
-
-@testable import Bitstream
 
 @Suite("Payloads of recorded packets")
 struct RecordedPayloadTests {
@@ -12,7 +11,9 @@ struct RecordedPayloadTests {
     _ = try VP8PayloadDescriptor(parsing: &packet.payload)
     let header = try VP8FrameHeader(parsing: packet.payload)
     #expect(header.isKeyframe && header.isShown)
-    #expect(header.size == .init(width: 640, height: 480, horizontalScale: 0, verticalScale: 0))
+    let size = try #require(header.size)
+    #expect(size.width == 640 && size.height == 480)
+    #expect(size.horizontalScale == 0 && size.verticalScale == 0)
   }
 
   @Test("an Opus packet of Chromium has 20 ms of mono")

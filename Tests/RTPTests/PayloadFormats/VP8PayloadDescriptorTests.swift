@@ -1,9 +1,8 @@
 import Bitstream
 import NIOCore
+import RTP
 import TestSupport
 import Testing
-
-@testable import RTP
 
 @Suite("VP8 payload descriptor")
 struct VP8PayloadDescriptorTests {
