@@ -109,7 +109,7 @@ let package = Package(
         "Bitstream", "Media", "Signalling", "RTP", "SDP", "ICE", "SCTP", "COpenSSL", "CSRTP", byteBuffer,
       ]),
     module("NetworkEmulation", ["Media", "PeerEngine", "RTP", byteBuffer]),
-    module("FaultInjection", ["Media", "PeerEngine", "Signalling", "RTP", byteBuffer]),
+    module("FaultInjection", ["Media", "PeerEngine", "Signalling", byteBuffer]),
 
     // The edge: sockets, files, codecs.
     module("LocalInterfaces", []),

@@ -79,9 +79,9 @@ extension Peer {
     /// The network that all datagrams to and from participants pass before the sockets, such as `.emulating(impairment)` of the
     /// library `NetworkEmulation`; nil for none.
     public var network: PeerNetwork?
-    /// The deliberate fault of the connection to each participant, such as `.injecting(.slowAnswer)` of the library
-    /// `FaultInjection`; nil for none.
-    public var fault: PeerFault?
+    /// What stands between the connection to each participant and what is sent to them, in order: an `RTPInterceptor` of your own, or
+    /// a fault of the library `FaultInjection`, such as `.injecting(.slowAnswer)`.
+    public var interceptors: [PeerInterceptor] = []
     /// Whether this peer is the polite one towards a participant when both have sent an offer at once; exactly one side
     /// must be. If nil, the side with the smaller id is; see ``Peer/identify(as:)``.
     public var isPolite: (@Sendable (ParticipantID) -> Bool)?

@@ -24,7 +24,7 @@ extension Peer.Configuration {
     policy.media.congestion.minimumBitrate = Double(minimumSendBitrate)
     policy.media.congestion.maximumBitrate = Double(maximumSendBitrate)
     policy.dataChannels = dataChannels
-    policy.faultInjector = fault?.injector
+    policy.interceptors = interceptors
     return policy
   }
 }

@@ -1,16 +1,16 @@
 internal import NIOCore
 internal import PeerEngine
-internal import RTP
 
 /// Gives the packets of some intervals impossible timestamps. The change depends only on a packet's own timestamp, so a
 /// retransmission has the same timestamp as the original.
-struct AbsurdTimestamps: PacketAlteration {
+struct AbsurdTimestamps: RTPInterceptor {
   /// The first timestamp of each track, by clock rate, which differs between audio and video.
   private var first: [Int32: UInt32] = [:]
 
   private static let hour: UInt32 = 3_600
 
-  mutating func change(_ packet: inout RTPPacket, clockRate: Int32) {
+  mutating func send(_ packet: inout OutgoingRTPPacket) {
+    let clockRate = packet.clockRate
     let zero = first[clockRate] ?? packet.timestamp
     first[clockRate] = zero
     let ticks = Int32(bitPattern: packet.timestamp &- zero)
@@ -27,8 +27,8 @@ struct AbsurdTimestamps: PacketAlteration {
 }
 
 /// Removes each packet's payload and replaces it with padding (RFC 3550, 5.1).
-struct PaddingOnly: PacketAlteration {
-  mutating func change(_ packet: inout RTPPacket, clockRate: Int32) {
+struct PaddingOnly: RTPInterceptor {
+  mutating func send(_ packet: inout OutgoingRTPPacket) {
     packet.paddingLength = UInt8(clamping: max(1, packet.payload.readableBytes))
     packet.payload.clear()
     packet.marker = false

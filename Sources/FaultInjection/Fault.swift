@@ -79,41 +79,54 @@ public enum Fault: String, Sendable, Hashable, CaseIterable {
   /// Whether the source of the frames injects the fault, not the peer: then the source must be configured with it.
   public var isInjectedBySource: Bool { self == .sizeChange }
 
-  /// The injector of the fault for one participant's engine; nil if the fault is not injected by the engine.
-  package var injector: (any FaultInjector)? {
+  /// What injects the fault into the RTP packets to one participant; nil if it does not change them.
+  package var rtp: (any RTPInterceptor)? {
+    switch self {
+    case .absurdTimestamps: AbsurdTimestamps()
+    case .paddingOnly: PaddingOnly()
+    case .candidateBeforeOffer, .secondOffer, .ssrcChange, .sizeChange, .suddenLeave, .slowAnswer, .wrongFingerprint:
+      nil
+    }
+  }
+
+  /// What injects the fault into the connection to one participant, or only counts it; nil if the source injects it.
+  package var connection: (any ConnectionInterceptor)? {
     switch self {
     case .candidateBeforeOffer: CandidateFirst()
-    case .secondOffer: TimedFault(.offerAgain, after: .seconds(3))
-    case .ssrcChange: TimedFault(.changeSources, after: .seconds(3))
+    case .secondOffer: TimedFault([.offer], after: .seconds(3))
+    case .ssrcChange: TimedFault([.changeSources], after: .seconds(3))
     case .sizeChange: nil
-    case .absurdTimestamps: TimedFault(.alterPackets(AbsurdTimestamps()), after: .zero)
-    case .paddingOnly: TimedFault(.alterPackets(PaddingOnly()), after: .zero)
-    case .suddenLeave: TimedFault(.stopSending, after: .seconds(5))
+    // Their packets are changed from the first one on, which is sent when the connection is established.
+    case .absurdTimestamps, .paddingOnly: TimedFault([], after: .zero)
+    case .suddenLeave: TimedFault([.abandon(Self.suddenLeaveReason)], after: .seconds(5))
     case .slowAnswer: SlowAnswer()
     case .wrongFingerprint: WrongFingerprint()
     }
   }
+
+  private static let suddenLeaveReason = CloseReason(
+    .closedByUs, "We stopped sending on purpose, without a goodbye.")
 }
 
-/// Performs one action, some time after the connection is established.
-struct TimedFault: FaultInjector {
-  private let action: FaultAction
+/// Gives the connection some commands once, some time after it is established.
+struct TimedFault: ConnectionInterceptor {
+  private let commands: [ConnectionCommand]
   private let delay: Duration
   private(set) var deadline: MonotonicInstant?
-  private(set) var timesInjected: UInt64 = 0
+  private(set) var interventions: UInt64 = 0
 
-  init(_ action: FaultAction, after delay: Duration) {
-    self.action = action
+  init(_ commands: [ConnectionCommand], after delay: Duration) {
+    self.commands = commands
     self.delay = delay
   }
 
-  mutating func due(isConnected: Bool, now: MonotonicInstant) -> [FaultAction] {
-    guard isConnected, timesInjected == 0 else { return [] }
+  mutating func due(isConnected: Bool, now: MonotonicInstant) -> [ConnectionCommand] {
+    guard isConnected, interventions == 0 else { return [] }
     let due = deadline ?? now + delay
     deadline = due
     guard due <= now else { return [] }
     deadline = nil
-    timesInjected = 1
-    return [action]
+    interventions = 1
+    return commands
   }
 }

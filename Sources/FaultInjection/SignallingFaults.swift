@@ -3,7 +3,7 @@ internal import PeerEngine
 internal import Signalling
 
 /// Delays the first offer or answer while candidates are sent at once.
-struct CandidateFirst: FaultInjector {
+struct CandidateFirst: ConnectionInterceptor {
   private enum State {
     case waiting
     case keeping(SignallingMessage, until: MonotonicInstant)
@@ -14,7 +14,7 @@ struct CandidateFirst: FaultInjector {
 
   private static let delay: Duration = .seconds(1)
 
-  var timesInjected: UInt64 {
+  var interventions: UInt64 {
     if case .waiting = state { 0 } else { 1 }
   }
 
@@ -36,7 +36,7 @@ struct CandidateFirst: FaultInjector {
     }
   }
 
-  mutating func due(isConnected: Bool, now: MonotonicInstant) -> [FaultAction] {
+  mutating func due(isConnected: Bool, now: MonotonicInstant) -> [ConnectionCommand] {
     guard case .keeping(let message, let end) = state, end <= now else { return [] }
     state = .done
     return [.send(message)]
@@ -44,18 +44,18 @@ struct CandidateFirst: FaultInjector {
 }
 
 /// Delays the first offer and delivers it and all later messages in their order when the delay is over.
-struct SlowAnswer: FaultInjector {
+struct SlowAnswer: ConnectionInterceptor {
   private var kept: [SignallingMessage] = []
   private(set) var deadline: MonotonicInstant?
-  private(set) var timesInjected: UInt64 = 0
+  private(set) var interventions: UInt64 = 0
 
   private static let delay: Duration = .seconds(8)
   /// The number of messages that are buffered; more are dropped.
   private static let capacity = 256
 
   mutating func incoming(_ message: SignallingMessage, now: MonotonicInstant) -> SignallingMessage? {
-    if case .offer = message, timesInjected == 0 {
-      timesInjected = 1
+    if case .offer = message, interventions == 0 {
+      interventions = 1
       deadline = now + Self.delay
     }
     guard deadline != nil else { return message }
@@ -63,7 +63,7 @@ struct SlowAnswer: FaultInjector {
     return nil
   }
 
-  mutating func due(isConnected: Bool, now: MonotonicInstant) -> [FaultAction] {
+  mutating func due(isConnected: Bool, now: MonotonicInstant) -> [ConnectionCommand] {
     guard let deadline, deadline <= now else { return [] }
     self.deadline = nil
     defer { kept.removeAll() }
@@ -72,16 +72,16 @@ struct SlowAnswer: FaultInjector {
 }
 
 /// Sends descriptions with a fingerprint that does not match the certificate.
-struct WrongFingerprint: FaultInjector {
-  private(set) var timesInjected: UInt64 = 0
+struct WrongFingerprint: ConnectionInterceptor {
+  private(set) var interventions: UInt64 = 0
 
   mutating func outgoing(_ message: SignallingMessage, now: MonotonicInstant) -> SignallingMessage? {
     switch message {
     case .offer(let sdp):
-      timesInjected += 1
+      interventions += 1
       return .offer(Self.forged(sdp))
     case .answer(let sdp):
-      timesInjected += 1
+      interventions += 1
       return .answer(Self.forged(sdp))
     case .candidate:
       return message

@@ -27,7 +27,7 @@ struct FaultTests {
 
   @Test("a fault belongs either to the engine or to the source")
   func owners() {
-    for fault in Fault.allCases { #expect((fault.injector == nil) == fault.isInjectedBySource) }
+    for fault in Fault.allCases { #expect((fault.connection == nil) == fault.isInjectedBySource) }
     #expect(Fault.allCases.filter(\.isInjectedBySource) == [.sizeChange])
   }
 }

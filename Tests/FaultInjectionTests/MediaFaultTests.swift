@@ -13,7 +13,7 @@ import Testing
 struct MediaFaultTests {
   private func pair(_ fault: Fault, keyframeResponse: KeyframeResponse = .replay) throws -> DemultiplexerPair {
     let pair = DemultiplexerPair {
-      $0.policy.faultInjector = fault.injector
+      $0.policy.interceptors = [.injecting(fault)]
       $0.policy.media = MediaSession.Configuration(keyframeResponse: keyframeResponse)
     }
     try pair.connect()

@@ -11,7 +11,7 @@ import Testing
 @Suite("A peer with a deliberate signalling fault")
 struct SignallingFaultTests {
   private func pair(_ fault: Fault) -> DemultiplexerPair {
-    DemultiplexerPair { $0.policy.faultInjector = fault.injector }
+    DemultiplexerPair { $0.policy.interceptors = [.injecting(fault)] }
   }
 
   /// Expects that media is delivered in both directions, complete and in order, for another two seconds.

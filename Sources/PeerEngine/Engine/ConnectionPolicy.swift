@@ -8,8 +8,8 @@ package struct ConnectionPolicy: Sendable {
   package var media = MediaSession.Configuration()
   /// The data channels; nil if we use none.
   package var dataChannels: DataChannelOptions?
-  /// The injector of a deliberate fault; nil for none. Copied for each engine.
-  package var faultInjector: (any FaultInjector)?
+  /// What stands between the connection and the participant, in order. Copied for each engine.
+  package var interceptors: [PeerInterceptor] = []
 
   /// - Parameter sending: the kinds of media of our first stream.
   package init(sending: Set<MediaKind> = []) { tracks.sending = sending }

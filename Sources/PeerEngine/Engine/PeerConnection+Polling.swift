@@ -17,7 +17,7 @@ extension PeerConnection {
   /// Does the same with a reused array: `taken` must be empty.
   func poll(now: MonotonicInstant, wallClock: NTPTime, into taken: inout [Action]) {
     if isOpen, let timeout = transport.timeout(in: state, now: now) { carryOut(timeout, now: now) }
-    if injectsFaults, isOpen { injectFaults(now: now) }
+    if isIntercepted, isOpen { pollInterceptors(now: now) }
     if isOpen {
       if let update = transport.poll(now: now) { carryOut(update, now: now) }
       if path != nil {
@@ -28,7 +28,7 @@ extension PeerConnection {
       carryOutOutputs()
       pollDataChannels(now: now)
     }
-    if injectsFaults { actions = passThroughInjector(actions, now: now) }
+    if isIntercepted { actions = intercepted(actions, now: now) }
     schedulePoll()
     swap(&actions, &taken)
   }
@@ -41,8 +41,8 @@ extension PeerConnection {
       earliest = Deadline.earlier(earliest, secure.deadline)
       earliest = Deadline.earlier(earliest, channels.deadline)
     }
-    if injectsFaults {
-      earliest = Deadline.earlier(earliest, faultInjector?.deadline)
+    if isIntercepted {
+      for interceptor in interceptors { earliest = Deadline.earlier(earliest, interceptor.deadline) }
     }
     return earliest
   }

@@ -29,9 +29,9 @@ extension PeerConnection {
   /// changes nothing.
   package func received(_ message: SignallingMessage, now: MonotonicInstant) {
     guard isOpen else { return }
-    if !injectsFaults {
+    if !isIntercepted {
       take(message, now: now)
-    } else if let message = faultInjector?.incoming(message, now: now) {
+    } else if let message = intercepted(incoming: message, now: now) {
       take(message, now: now)
     }
   }

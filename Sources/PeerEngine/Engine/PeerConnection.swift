@@ -74,10 +74,10 @@ package final class PeerConnection {
   /// Outputs of the media session that are not carried out yet.
   var outputs: [MediaSession.Output] = []
   var pollState = PollState()
-  /// Nil when no fault is injected.
-  var faultInjector: (any FaultInjector)?
-  /// Whether a fault is injected. A constant, because each access to a variable of a class is checked.
-  let injectsFaults: Bool
+  /// What stands between the connection and the signalling, in order.
+  var interceptors: [any ConnectionInterceptor]
+  /// Whether there are interceptors. A constant, because each access to a variable of a class is checked.
+  let isIntercepted: Bool
   /// Whether we ended the call without sending anything.
   var isSilenced = false
   var datagramsRefused: UInt64 = 0
@@ -114,8 +114,9 @@ package final class PeerConnection {
       owner: configuration.participant, cname: local.cname, seed: generator.next(), configuration: policy.media)
     channels = DataChannelSession(options: policy.dataChannels)
     secure = SecureTransport(identity: configuration.identity, profiles: configuration.protectionProfiles)
-    faultInjector = policy.faultInjector
-    injectsFaults = policy.faultInjector != nil
+    media.interceptors = RTPInterceptorChain(policy.interceptors.compactMap(\.rtp))
+    interceptors = policy.interceptors.compactMap(\.connection)
+    isIntercepted = !interceptors.isEmpty
   }
 
   /// Whether the connection has not ended.
@@ -175,7 +176,7 @@ package final class PeerConnection {
     statistics.rejectedSections = negotiation.rejectedSections
     statistics.datagramsRefused = datagramsRefused
     statistics.packetsDiscarded = media.suspension.packetsDiscarded
-    statistics.faultsInjected = faultInjector?.timesInjected ?? 0
+    if isIntercepted { statistics.interventions = interceptors.reduce(0) { $0 &+ $1.interventions } }
     return statistics
   }
 

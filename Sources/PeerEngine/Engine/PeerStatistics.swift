@@ -41,8 +41,9 @@ public struct PeerStatistics: Sendable, Hashable {
 
   /// What `Peer.Configuration.network` did to the participant's datagrams; nil without one.
   public var network: NetworkStatistics?
-  /// How often `Peer.Configuration.fault` has been injected for the participant; 0 when there was no occasion yet.
-  public var faultsInjected: UInt64 = 0
+  /// How often `Peer.Configuration.interceptors` have intervened in the signalling or the course of the connection, together; 0
+  /// when there was no occasion yet. Changes of RTP packets are not counted.
+  public var interventions: UInt64 = 0
 
   public init(participant: ParticipantID, state: ConnectionState) {
     self.participant = participant

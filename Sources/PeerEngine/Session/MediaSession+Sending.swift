@@ -161,7 +161,8 @@ extension MediaSession {
   ) {
     guard let position = sendingIndex(ofSection: entry.media) else { return }
     var (packet, number) = sending[position].send(entry, sequence: &transportSequence, time: time, now: now)
-    alteration?.change(&packet, clockRate: sending[position].format.codec.clockRate)
+    interceptors?.send(
+      &packet, kind: sending[position].media.kind, clockRate: sending[position].format.codec.clockRate)
     if !sending[position].hasReported { nextReport = now }
     let wasProbing = congestion.isProbing
     congestion.sent(

@@ -92,8 +92,8 @@ package struct MediaSession: Sendable {
   var sendsTransportFeedback = false
   var sendsBitrateEstimate = false
 
-  /// A deliberate change of each RTP packet before it is sent.
-  var alteration: (any PacketAlteration)?
+  /// What sees each RTP packet before it is sent; nil for nothing.
+  var interceptors: RTPInterceptorChain?
   var isReady = false
   var isClosed = false
   var events: [MediaEvent] = []

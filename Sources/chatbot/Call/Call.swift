@@ -171,7 +171,7 @@ struct Call {
     configuration.dataChannels = plan.connectionSettings.dataChannels
     configuration.maximumSendBitrate = plan.maximumBitrate
     configuration.network = plan.impairment.map { .emulating($0) }
-    configuration.fault = plan.fault.flatMap { .injecting($0) }
+    configuration.interceptors = plan.fault.map { [.injecting($0)] } ?? []
     do {
       return try await Peer.start(
         configuration, on: MediaThread.loop, and: MediaThread.more((plan.connectionSettings.mediaThreads ?? 1) - 1),

@@ -15,7 +15,7 @@ extension RealTime {
       let group = MultiThreadedEventLoopGroup.singleton
       var configuration = LoopbackCall.configuration(sending: [.audio, .video])
       configuration.network = .emulating(try Impairment(parsing: "delay=40ms, receive: loss=1%", seed: 3))
-      configuration.fault = .injecting(.secondOffer)
+      configuration.interceptors = [.injecting(.secondOffer)]
       let alice = try await Peer.start(configuration, on: group.next())
       let bob = try await Peer.start(LoopbackCall.configuration(sending: []), on: group.next())
       let reported = Task {

@@ -97,7 +97,7 @@ final class ReplayCall {
     let ours = PeerDemultiplexer.Configuration(
       policy: .init(sending: [.audio, .video]), isPolite: { _ in true })
     var theirs = PeerDemultiplexer.Configuration(policy: .init(sending: [.audio, .video]), isPolite: { _ in false })
-    theirs.policy.faultInjector = plan.fault?.injector
+    theirs.policy.interceptors = plan.fault.map { [.injecting($0)] } ?? []
     theirs.policy.media = MediaSession.Configuration(
       keyframeResponse: plan.appsPattern == nil ? .requestFromSource : plan.appsKeyframeAnswer)
     var seeds = SeededGenerator(seed: plan.seed)
