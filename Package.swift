@@ -195,7 +195,7 @@ let package = Package(
       swiftSettings: rules),
     .target(
       name: "PeerEngineTestSupport",
-      dependencies: ["TestSupport", "PeerEngine", "Media", "Signalling", "RTP", "ICE", byteBuffer],
+      dependencies: ["TestSupport", "NetworkEmulation", "PeerEngine", "Media", "Signalling", "RTP", "ICE", byteBuffer],
       path: "Tests/PeerEngineTestSupport", swiftSettings: rules),
     .target(
       name: "CallCheckTestSupport",
@@ -220,7 +220,7 @@ let package = Package(
     tests(of: "RTP", ["Bitstream", byteBuffer], resources: [.copy("Fixtures")]),
     tests(of: "SDP", [], resources: [.copy("Fixtures")]),
     tests(of: "ICE", ["Media", byteBuffer]),
-    tests(of: "SCTP", ["Bitstream", "CChecksums", "Media", byteBuffer]),
+    tests(of: "SCTP", ["Bitstream", "CChecksums", "Media", "NetworkEmulation", byteBuffer]),
     tests(of: "DataMessages", ["Media", byteBuffer]),
     tests(of: "Signalling", ["Media"]),
     tests(of: "TLS", ["COpenSSL", byteBuffer, embedded, tlsEvents]),
@@ -288,8 +288,8 @@ let package = Package(
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "TestSupport", "MachineStalls", "Signalling", "SkyRTC", "HTTPTransport", "Media", byteBuffer, sockets, http,
-        webSocket, logging,
+        "TestSupport", "MachineStalls", "NetworkEmulation", "PeerEngine", "Signalling", "SkyRTC", "HTTPTransport",
+        "Media", byteBuffer, sockets, http, webSocket, logging,
       ],
       resources: [.copy("Pages")], swiftSettings: testRules),
   ],

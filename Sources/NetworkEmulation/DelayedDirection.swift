@@ -3,8 +3,8 @@ internal import NIOCore
 internal import PeerEngine
 
 /// One direction of an impaired network path, with the datagrams in flight.
-struct DelayedDirection {
-  private typealias Held = (arrival: MonotonicInstant, datagram: NetworkDatagram)
+struct DelayedDirection<Datagram> {
+  private typealias Held = (arrival: MonotonicInstant, datagram: Datagram)
 
   var link: ImpairedDirection
   /// The datagrams in flight in order of arrival, which is nearly always the order in which they were sent.
@@ -13,30 +13,44 @@ struct DelayedDirection {
   /// arrival.
   private var overtaking: [Held] = []
 
-  /// - Parameter number: the index of the network path among all, counted from 0.
-  init(_ impairment: Impairment, _ direction: Impairment.Direction, number: UInt64) {
-    let position = number &* 2 &+ (direction == .send ? 0 : 1)
-    var seeds = SplitMix64(seed: impairment.seed &+ position &* 0xD134_2543_DE82_EF95)
-    link = ImpairedDirection(impairment.steps(direction), seed: seeds.next())
+  init(_ link: ImpairedDirection) {
+    self.link = link
   }
 
-  /// Accepts a datagram and returns whether it continues at once.
-  mutating func passes(_ datagram: NetworkDatagram, kind: NetworkStatistics.DatagramKind, now: MonotonicInstant)
-    -> Bool
-  {
+  /// What happened to a datagram.
+  enum Outcome: Sendable, Hashable {
+    case passes
+    case held
+    case dropped
+  }
+
+  /// Accepts a datagram of a number of bytes and returns whether it continues at once, and otherwise, whether it is in flight.
+  mutating func accept(
+    _ datagram: Datagram, bytes: Int, kind: NetworkStatistics.DatagramKind, now: MonotonicInstant
+  ) -> Outcome {
     let hasRoom = queue.count + overtaking.count < NetworkEmulator.capacity
-    switch link.fate(bytes: datagram.datagram.readableBytes, kind: kind, hasRoom: hasRoom, now: now) {
+    let fate = link.fate(bytes: bytes, kind: kind, hasRoom: hasRoom, now: now)
+    let outcome: Outcome
+    switch fate {
     case .dropped:
-      return false
+      return .dropped
     case .held(let arrival):
-      hold((arrival, datagram))
-      return false
+      hold(datagram, until: arrival)
+      outcome = .held
     case .passes:
       // Datagrams that are already due go first.
-      guard let deadline, deadline <= now else { return true }
-      hold((now, datagram))
-      return false
+      if let deadline, deadline <= now {
+        hold(datagram, until: now)
+        outcome = .held
+      } else {
+        outcome = .passes
+      }
     }
+    if link.duplicates {
+      let arrival = if case .held(let arrival) = fate { arrival } else { now }
+      hold(datagram, until: arrival)
+    }
+    return outcome
   }
 
   /// When the next datagram arrives.
@@ -46,25 +60,28 @@ struct DelayedDirection {
   }
 
   /// Removes and returns the next datagram that has arrived by now.
-  mutating func next(now: MonotonicInstant) -> NetworkDatagram? {
+  mutating func next(now: MonotonicInstant) -> Datagram? {
     guard let deadline, deadline <= now else { return nil }
     return takeFirst()
   }
 
   /// Removes and returns the next datagram, whenever it arrives.
-  mutating func takeFirst() -> NetworkDatagram? {
+  mutating func takeFirst() -> Datagram? {
     if let first = overtaking.first, queue.first.map({ first.arrival < $0.arrival }) ?? true {
       return overtaking.removeFirst().datagram
     }
     return queue.popFirst()?.datagram
   }
 
-  private mutating func hold(_ held: Held) {
-    if let last = queue.last, held.arrival < last.arrival {
-      let position = overtaking.firstIndex { $0.arrival > held.arrival }
-      overtaking.insert(held, at: position ?? overtaking.endIndex)
+  /// Keeps a datagram in flight, whatever the conditions are.
+  mutating func hold(_ datagram: Datagram, until arrival: MonotonicInstant) {
+    if let last = queue.last, arrival < last.arrival {
+      let position = overtaking.firstIndex { $0.arrival > arrival }
+      overtaking.insert((arrival, datagram), at: position ?? overtaking.endIndex)
     } else {
-      queue.append(held)
+      queue.append((arrival, datagram))
     }
   }
 }
+
+extension DelayedDirection: Sendable where Datagram: Sendable {}

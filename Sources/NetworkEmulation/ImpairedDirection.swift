@@ -4,9 +4,9 @@ internal import PeerEngine
 /// One direction of an impaired network path: decides the fate of each datagram and counts it, but does not buffer
 /// datagrams.
 ///
-/// Five random numbers are drawn for each datagram, whatever the conditions are. So one setting does not change the fates
-/// that another one decides, nor does the time at which a step of the script begins. Media (RTP and RTCP) has random
-/// numbers of its own, because the number of datagrams of a handshake depends on the machine.
+/// The same number of random numbers is drawn for each datagram, whatever the conditions are. So one setting does not change
+/// the fates that another one decides, nor does the time at which a step of the script begins. Media (RTP and RTCP) has
+/// random numbers of its own, because the number of datagrams of a handshake depends on the machine.
 struct ImpairedDirection: Sendable {
   enum Fate: Sendable, Hashable {
     case passes
@@ -20,7 +20,10 @@ struct ImpairedDirection: Sendable {
   }
 
   private(set) var counts = NetworkStatistics.Counts()
-  private(set) var conditions = Impairment.Conditions()
+  /// They may be changed at any time; the fates of earlier datagrams stay.
+  var conditions = Impairment.Conditions()
+  /// Whether the last datagram is delivered twice.
+  private(set) var duplicates = false
   private let steps: [Impairment.Step]
   private var stepsTaken = 0
   private(set) var clockStart: MonotonicInstant?
@@ -41,6 +44,13 @@ struct ImpairedDirection: Sendable {
     if let first = steps.first, first.time <= .zero { take(first) }
   }
 
+  /// - Parameter number: the index of the network path among all, counted from 0.
+  init(_ impairment: Impairment, _ direction: Impairment.Direction, number: UInt64) {
+    let position = number &* 2 &+ (direction == .send ? 0 : 1)
+    var seeds = SplitMix64(seed: impairment.seed &+ position &* 0xD134_2543_DE82_EF95)
+    self.init(impairment.steps(direction), seed: seeds.next())
+  }
+
   /// Starts the script's clock, unless it runs already.
   mutating func startClock(now: MonotonicInstant) {
     if clockStart == nil { clockStart = now }
@@ -57,9 +67,10 @@ struct ImpairedDirection: Sendable {
     takeDueSteps(now: now)
     counts[kind].datagrams += 1
     let drawn = draw(kind)
+    duplicates = false
     let jitter = conditions.jitter * drawn.jitter
     let isHeldBack = drawn.order < conditions.reorder
-    let span = Impairment.Conditions.heldBack
+    let span = conditions.reorderDelay
     let extra = span.lowerBound + (span.upperBound - span.lowerBound) * drawn.hold
     if drawn.isLost {
       counts[kind].lost += 1
@@ -79,6 +90,7 @@ struct ImpairedDirection: Sendable {
     }
     overtake(arrival, now: now)
     counts[kind].passed += 1
+    duplicates = drawn.copy < conditions.duplicate
     guard arrival > now else { return .passes }
     counts[kind].delayed += 1
     counts[kind].delay += arrival - now
@@ -131,18 +143,23 @@ struct PacketFateGenerator: Sendable {
     var jitter: Double
     var order: Double
     var hold: Double
+    var copy: Double
   }
 
   private var generator: SplitMix64
+  private var copies: SplitMix64
   /// Whether the path loses everything at the moment.
   private var isBad = false
 
   init(seed: UInt64) {
     generator = SplitMix64(seed: seed)
+    copies = SplitMix64(seed: ~seed)
   }
 
   mutating func draw(_ conditions: Impairment.Conditions) -> Draw {
-    Draw(isLost: loses(conditions), jitter: random(), order: random(), hold: random())
+    Draw(
+      isLost: loses(conditions), jitter: random(), order: random(), hold: random(),
+      copy: Self.fraction(copies.next()))
   }
 
   private mutating func loses(_ conditions: Impairment.Conditions) -> Bool {
@@ -159,7 +176,7 @@ struct PacketFateGenerator: Sendable {
     return isBad
   }
 
-  private mutating func random() -> Double {
-    Double(generator.next() >> 11) * 0x1p-53
-  }
+  private mutating func random() -> Double { Self.fraction(generator.next()) }
+
+  private static func fraction(_ random: UInt64) -> Double { Double(random >> 11) * 0x1p-53 }
 }

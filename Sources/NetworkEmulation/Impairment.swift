@@ -87,29 +87,48 @@ extension Impairment {
   /// What a network path does to the datagrams of one direction. Shares are 0 to 1.
   public struct Conditions: Sendable, Hashable {
     /// The share of datagrams that are lost.
-    public internal(set) var loss: Double = 0
+    public package(set) var loss: Double = 0
     /// How many datagrams are lost in a row on average, at least 1 (a Gilbert model: the path is good, or loses
     /// everything); nil when each datagram is lost independently.
-    public internal(set) var burst: Double?
+    public package(set) var burst: Double?
     /// The one-way delay of the path. It preserves the order.
-    public internal(set) var delay: Duration = .zero
+    public package(set) var delay: Duration = .zero
     /// The maximum that is added to the delay, uniformly at random for each datagram. It preserves the order, as the queues
     /// do that cause real jitter: a datagram that would overtake another waits for it.
-    public internal(set) var jitter: Duration = .zero
+    public package(set) var jitter: Duration = .zero
     /// The share of datagrams that are delayed by ``heldBack`` so that later ones overtake them.
-    public internal(set) var reorder: Double = 0
+    public package(set) var reorder: Double = 0
+    /// How long such a datagram is delayed, uniformly at random; ``heldBack`` unless a simulation needs other delays. It has no
+    /// text form.
+    package var reorderDelay = Self.heldBack
+    /// The share of datagrams that are delivered twice. It has no text form.
+    package var duplicate: Double = 0
     /// The bottleneck's bitrate in bits a second of UDP payload; nil for unlimited. Datagrams beyond it wait in the queue.
-    public internal(set) var rate: Double?
+    public package(set) var rate: Double?
     /// How long a datagram may wait in the queue, as in a router with a buffer of this length: one that would wait longer
     /// is dropped.
-    public internal(set) var queue: Duration = Self.defaultQueue
+    public package(set) var queue: Duration = Self.defaultQueue
 
     /// 200 ms: a common buffer size of a home router's uplink.
     public static let defaultQueue: Duration = .milliseconds(200)
     /// How long a datagram is delayed so that others overtake it, uniformly at random.
     public static let heldBack: ClosedRange<Duration> = .milliseconds(5)...(.milliseconds(30))
 
-    init() {}
+    package init(
+      loss: Double = 0, burst: Double? = nil, delay: Duration = .zero, jitter: Duration = .zero, reorder: Double = 0,
+      reorderDelay: ClosedRange<Duration> = Self.heldBack, duplicate: Double = 0, rate: Double? = nil,
+      queue: Duration = Self.defaultQueue
+    ) {
+      self.loss = loss
+      self.burst = burst
+      self.delay = delay
+      self.jitter = jitter
+      self.reorder = reorder
+      self.reorderDelay = reorderDelay
+      self.duplicate = duplicate
+      self.rate = rate
+      self.queue = queue
+    }
 
     /// Returns the largest share that can be lost in bursts of a mean length: after each burst, at least one datagram is
     /// not lost.

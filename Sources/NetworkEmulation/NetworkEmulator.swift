@@ -69,13 +69,13 @@ package struct NetworkEmulator: DatagramNetwork {
 
   /// Both directions of one participant's network path.
   private struct EmulatedPath {
-    var send: DelayedDirection
-    var receive: DelayedDirection
+    var send: DelayedDirection<NetworkDatagram>
+    var receive: DelayedDirection<NetworkDatagram>
     var hasEnded = false
 
     init(_ impairment: Impairment, number: UInt64) {
-      send = DelayedDirection(impairment, .send, number: number)
-      receive = DelayedDirection(impairment, .receive, number: number)
+      send = DelayedDirection(ImpairedDirection(impairment, .send, number: number))
+      receive = DelayedDirection(ImpairedDirection(impairment, .receive, number: number))
     }
 
     mutating func passes(_ datagram: NetworkDatagram, now: MonotonicInstant) -> Bool {
@@ -85,9 +85,10 @@ package struct NetworkEmulator: DatagramNetwork {
         send.link.startClock(now: now)
         receive.link.startClock(now: now)
       }
+      let bytes = datagram.datagram.readableBytes
       switch datagram.direction {
-      case .send: return send.passes(datagram, kind: kind, now: now)
-      case .receive: return receive.passes(datagram, kind: kind, now: now)
+      case .send: return send.accept(datagram, bytes: bytes, kind: kind, now: now) == .passes
+      case .receive: return receive.accept(datagram, bytes: bytes, kind: kind, now: now) == .passes
       }
     }
 

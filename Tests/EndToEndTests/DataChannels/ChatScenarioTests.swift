@@ -1,4 +1,5 @@
 import Foundation
+import NetworkEmulation
 import TestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import Foundation
+import NetworkEmulation
 import TestSupport
 
 /// A browser's call with a recording bot in their own room, over an impaired network.

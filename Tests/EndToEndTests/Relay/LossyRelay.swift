@@ -2,6 +2,8 @@ import Foundation
 import HTTPTransport
 import NIOCore
 import NIOPosix
+import NetworkEmulation
+import PeerEngine
 import Signalling
 import SkyRTC
 import TestSupport
@@ -17,7 +19,7 @@ actor LossyRelay {
   private let network: Network
   private let server: Server
   private var generator: SeededGenerator
-  private var conditions: [Direction: LossyLink.Conditions] = [:]
+  private var conditions: [Direction: Impairment.Conditions] = [:]
   private var front: ScriptedServer?
   private var ports: [String: RelayedPort] = [:]
   private var connections: [Task<Void, Never>] = []
@@ -44,7 +46,7 @@ actor LossyRelay {
   var address: String { front?.address ?? "" }
 
   /// Sets the conditions of all links, including those of later users.
-  func impair(_ conditions: LossyLink.Conditions, _ directions: Direction...) {
+  func impair(_ conditions: Impairment.Conditions, _ directions: Direction...) {
     for direction in directions.isEmpty ? Direction.allCases : directions {
       self.conditions[direction] = conditions
       for port in ports.values { port.set(conditions, direction) }
@@ -66,7 +68,7 @@ actor LossyRelay {
   func unread(of user: String) async throws -> Int { try await ports[user]?.unread() ?? 0 }
 
   /// Returns the sum of the counters of all links in that direction.
-  func counts(_ direction: Direction) -> LossyLink.Counts {
+  func counts(_ direction: Direction) -> NetworkStatistics.DatagramCounts {
     ports.values.map { $0.counts(direction) }.reduce(.init(), +)
   }
 

@@ -2,6 +2,8 @@ import Foundation
 import Media
 import NIOCore
 import NIOPosix
+import NetworkEmulation
+import PeerEngine
 import Synchronization
 import TestSupport
 
@@ -19,13 +21,13 @@ final class RelayedPort: Sendable {
   private struct Flow {
     /// The socket towards the program.
     let socket: EventLoopFuture<any Channel>
-    var lines: [Direction: LossyLink]
+    var lines: [Direction: EmulatedLink]
     var isWaiting: Set<Direction> = []
   }
 
   private struct State {
     var flows: [SocketAddress: Flow] = [:]
-    var conditions: [Direction: LossyLink.Conditions]
+    var conditions: [Direction: Impairment.Conditions]
     var generator: SeededGenerator
     var censuses: [Direction: RTPCensus] = [:]
     var isClosed = false
@@ -44,7 +46,7 @@ final class RelayedPort: Sendable {
   ///   - program: the address of the program's port.
   ///   - seed: the seed of the random choices for each datagram.
   init(
-    at host: String, for program: SocketAddress, conditions: [Direction: LossyLink.Conditions], seed: UInt64,
+    at host: String, for program: SocketAddress, conditions: [Direction: Impairment.Conditions], seed: UInt64,
     on loop: any EventLoop
   ) async throws {
     let arrivals = Arrivals()
@@ -71,14 +73,14 @@ final class RelayedPort: Sendable {
   }
 
   /// Returns the sum of the counters of all links in that direction.
-  func counts(_ direction: Direction) -> LossyLink.Counts {
+  func counts(_ direction: Direction) -> NetworkStatistics.DatagramCounts {
     state.withLock { state in
       state.flows.values.compactMap { $0.lines[direction]?.counts }.reduce(.init(), +)
     }
   }
 
   /// Changes the conditions; datagrams in flight keep theirs.
-  func set(_ conditions: LossyLink.Conditions, _ direction: Direction) {
+  func set(_ conditions: Impairment.Conditions, _ direction: Direction) {
     state.withLock { state in
       state.conditions[direction] = conditions
       for user in state.flows.keys { state.flows[user]?.lines[direction]?.conditions = conditions }
@@ -108,7 +110,7 @@ final class RelayedPort: Sendable {
     let arrivals = Arrivals()
     arrivals.handle { [weak self] datagram in self?.travel(datagram.data, user, .fromProgram) }
     let lines = Direction.allCases.map { direction in
-      (direction, LossyLink(state.conditions[direction] ?? .init(), seed: state.generator.next()))
+      (direction, EmulatedLink(state.conditions[direction] ?? .init(), seed: state.generator.next()))
     }
     return Flow(
       socket: Self.socket(at: address.ipAddress ?? "127.0.0.1", on: channel.eventLoop, arrivals),
@@ -120,10 +122,9 @@ final class RelayedPort: Sendable {
     let time = Date().timeIntervalSince1970
     state.withLock { state in
       state.censuses[direction, default: RTPCensus()].pass(datagram, at: time)
-      let lost = state.flows[user]?.lines[direction]?.counts.lost
-      state.flows[user]?.lines[direction]?.send(datagram, now: .now)
-      guard state.flows[user]?.lines[direction]?.counts.lost != lost else { return }
-      state.censuses[direction]?.lost(at: time)
+      if state.flows[user]?.lines[direction]?.send(datagram, now: .now) == false {
+        state.censuses[direction]?.lost(at: time)
+      }
     }
     arrive(user, direction)
   }

@@ -1,11 +1,13 @@
 import Foundation
+import NetworkEmulation
+import PeerEngine
 import TestSupport
 import Testing
 
 extension EndToEnd {
   /// Calls over an impaired network with a round-trip time of 50 ms.
   @Suite("a call over an impaired network") struct LossTests {
-    typealias Conditions = LossyLink.Conditions
+    typealias Conditions = Impairment.Conditions
 
     @Test(
       "with 5 and 10 % random loss and 10 % loss in bursts, all video packets are recovered",
@@ -16,7 +18,7 @@ extension EndToEnd {
         let lines: [(room: String, conditions: Conditions)] = [
           ("random-5", Conditions(loss: 0.05, delay: half)),
           ("random-10", Conditions(loss: 0.10, delay: half)),
-          ("bursts-10", Conditions(bursts: .init(share: 0.10, meanLength: 4), delay: half)),
+          ("bursts-10", Conditions(loss: 0.10, burst: 4, delay: half)),
         ]
         try await sideBySide(
           lines, by: scenario.chromium(), camera: .spottedFlashing, in: scenario
@@ -142,7 +144,9 @@ extension EndToEnd {
       }
       for (index, call) in calls.enumerated() {
         let lost = await call.relay.counts(.toProgram)
-        await scenario.note("\(lines[index].room): \(lost.lost) of \(lost.sent) datagrams to the bot were lost")
+        await scenario.note(
+          "\(lines[index].room): \(lost.lost + lost.droppedByQueue) of \(lost.datagrams) datagrams to the bot were lost"
+        )
       }
       let rooms = lines.map(\.room)
       _ = try await concurrently(Array(calls.indices)) { index in

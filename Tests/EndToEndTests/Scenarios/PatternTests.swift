@@ -1,4 +1,5 @@
 import Foundation
+import NetworkEmulation
 import TestSupport
 import Testing
 
@@ -71,7 +72,7 @@ extension EndToEnd {
         let server = try await scenario.server()
         let browser = try await scenario.chromium()
         // One after the other: a small machine cannot decode two at once in time.
-        let lossy = LossyLink.Conditions(loss: 0.05, delay: .milliseconds(25))
+        let lossy = Impairment.Conditions(loss: 0.05, delay: .milliseconds(25))
         let loss = try await Self.seen(
           over: lossy, room: "loss", seed: 190, playing: Self.pattern, in: browser, of: server, scenario)
         await scenario.note("measured: 5 % loss: \(loss.description)")
@@ -79,7 +80,7 @@ extension EndToEnd {
         #expect(loss.missing == 0, .onQuietMachine("lost packets are retransmitted"))
         #expect(loss.videoFrames.count > 75, .onQuietMachine("the video moves"))
         try await Self.expectInStep(loss, within: Self.badLineSkew + scenario.stall)
-        let narrowPath = LossyLink.Conditions(delay: .milliseconds(25), rate: 300_000)
+        let narrowPath = Impairment.Conditions(delay: .milliseconds(25), rate: 300_000)
         let narrow = try await Self.seen(
           over: narrowPath, room: "narrow", seed: 191, playing: ["--play", "pattern"], in: browser, of: server, scenario
         )
@@ -101,7 +102,7 @@ extension EndToEnd {
     /// Returns what a page sees of the pattern during 8 s over an impaired network, after 10 s in which the encoder
     /// adapts and the browser synchronises audio and video again.
     private static func seen(
-      over line: LossyLink.Conditions, room: String, seed: UInt64, playing pattern: [String], in browser: Chromium,
+      over line: Impairment.Conditions, room: String, seed: UInt64, playing pattern: [String], in browser: Chromium,
       of server: Server, _ scenario: Scenario
     ) async throws -> PatternReport {
       let relay = try await scenario.relay(to: server, seed: seed)

@@ -1,4 +1,6 @@
 import Foundation
+import NetworkEmulation
+import PeerEngine
 import TestSupport
 import Testing
 
@@ -40,7 +42,8 @@ extension EndToEnd {
         let verdict = await judge.verdict
         let lost = await relay.counts(.toProgram)
         await scenario.note(
-          "measured: \(verdict.recordings) recordings, all decoded; \(lost.lost) of \(lost.sent) datagrams lost")
+          "measured: \(verdict.recordings) recordings, all decoded; \(lost.lost + lost.droppedByQueue) of \(lost.datagrams) datagrams lost"
+        )
         #expect(verdict.recordings > 0)
         #expect(verdict.complaints == [])
       }
@@ -79,12 +82,12 @@ extension EndToEnd {
     /// Changes the network conditions every few seconds, by a seed.
     private static func worsen(_ relay: LossyRelay) async throws {
       var generator = SeededGenerator(seed: 31)
-      var reordering = LossyLink.Conditions(delay: .milliseconds(25), reordering: 0.1, duplication: 0.05)
-      reordering.jitter = .milliseconds(10)
-      let lines: [LossyLink.Conditions] = [
+      let reordering = Impairment.Conditions(
+        delay: .milliseconds(25), jitter: .milliseconds(10), reorder: 0.1, duplicate: 0.05)
+      let lines: [Impairment.Conditions] = [
         .init(), .init(delay: .milliseconds(25)), .init(loss: 0.01), .init(loss: 0.05, delay: .milliseconds(25)),
         .init(loss: 0.10, delay: .milliseconds(25)), .init(loss: 0.30, delay: .milliseconds(25)),
-        .init(bursts: .init(share: 0.10, meanLength: 4), delay: .milliseconds(25)), reordering,
+        .init(loss: 0.10, burst: 4, delay: .milliseconds(25)), reordering,
         .init(delay: .milliseconds(500)), .init(delay: .milliseconds(25), rate: 300_000), .init(loss: 1),
       ]
       while true {

@@ -60,7 +60,7 @@ struct RecordedLink {
   private var shadow: ImpairedDirection?
 
   init(_ impairment: Impairment?) {
-    shadow = impairment.map { DelayedDirection($0, .receive, number: 0).link }
+    shadow = impairment.map { ImpairedDirection($0, .receive, number: 0) }
   }
 
   /// Records a datagram that the app sends.
