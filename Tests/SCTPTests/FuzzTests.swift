@@ -1,6 +1,7 @@
 import Foundation
 import Media
 import NIOCore
+import NetworkEmulation
 import SCTP
 import TestSupport
 import Testing
@@ -92,7 +93,8 @@ struct FuzzTests {
   func damagedAssociations() {
     for seed in 1...60 as ClosedRange<UInt64> {
       var generator = SeededGenerator(seed: seed)
-      var pair = AssociationPair(.init(loss: 0.05, delay: .milliseconds(5), reordering: 0.1), seed: seed)
+      var pair = AssociationPair(
+        .init(loss: 0.05, delay: .milliseconds(5), reorder: 0.1, reorderDelay: .zero ... .milliseconds(20)), seed: seed)
       let recorder = Recorder()
       pair.isLost = { side, datagram in
         recorder.packets[side, default: []].append(datagram)
@@ -126,7 +128,8 @@ struct FuzzTests {
   /// Packets of whole associations: set-up, data, loss, resets, shutdown.
   private static func recordedPackets() -> [ByteBuffer] {
     var packets: [ByteBuffer] = []
-    var pair = AssociationPair(.init(loss: 0.1, delay: .milliseconds(5), reordering: 0.1), seed: 17)
+    var pair = AssociationPair(
+      .init(loss: 0.1, delay: .milliseconds(5), reorder: 0.1, reorderDelay: .zero ... .milliseconds(20)), seed: 17)
     pair.isLost = { _, datagram in
       packets.append(datagram)
       return false

@@ -1,5 +1,6 @@
 import Media
 import NIOCore
+import NetworkEmulation
 import SCTP
 import TestSupport
 import Testing
@@ -123,7 +124,8 @@ struct LossRecoveryTests {
 
   @Test("reordering causes few retransmissions and hardly a smaller congestion window")
   func reordering() throws {
-    var pair = AssociationPair.connected(.init(delay: .milliseconds(25), reordering: 0.1), seed: 5)
+    var pair = AssociationPair.connected(
+      .init(delay: .milliseconds(25), reorder: 0.1, reorderDelay: .zero ... .milliseconds(20)), seed: 5)
     for number in 0..<2_000 { try pair.sendLeft(1_132, number: number) }
     let start = pair.now
     #expect(pair.run(.seconds(60)) { $0.rightEvents.count == 2_000 })

@@ -1,5 +1,6 @@
 import Media
 import NIOCore
+import NetworkEmulation
 import SCTP
 import TestSupport
 import Testing
@@ -11,7 +12,8 @@ struct PartialReliabilityTests {
     arguments: 0..<6)
   func retransmissions(seed: Int) throws {
     var pair = AssociationPair.connected(
-      .init(loss: 0.2, delay: .milliseconds(10), reordering: 0.05), seed: UInt64(seed) + 40)
+      .init(loss: 0.2, delay: .milliseconds(10), reorder: 0.05, reorderDelay: .zero ... .milliseconds(20)),
+      seed: UInt64(seed) + 40)
     var options = SCTPSendOptions(maximumRetransmissions: seed % 2)
     options.isUnordered = seed >= 4
     for number in 0..<400 {
@@ -94,7 +96,9 @@ struct PartialReliabilityTests {
     [0.05, 0.2, 0.4])
   func limits(options: SCTPSendOptions, loss: Double) throws {
     var pair = AssociationPair.connected(
-      .init(loss: loss, delay: .milliseconds(25), reordering: 0.1, duplication: 0.05), seed: 91)
+      .init(
+        loss: loss, delay: .milliseconds(25), reorder: 0.1, reorderDelay: .zero ... .milliseconds(20), duplicate: 0.05),
+      seed: 91)
     let sends = Sends()
     pair.isLost = { side, datagram in
       guard side == .left else { return false }

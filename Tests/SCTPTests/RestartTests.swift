@@ -1,5 +1,6 @@
 import Media
 import NIOCore
+import NetworkEmulation
 import SCTP
 import TestSupport
 import Testing
@@ -65,7 +66,8 @@ struct RestartTests {
 
   @Test("a peer restarts during a transfer in both directions, with loss; its old packets and cookie have no effect")
   func restartDuringTransfer() throws {
-    var pair = AssociationPair(.init(loss: 0.1, delay: .milliseconds(20), reordering: 0.1), seed: 8)
+    var pair = AssociationPair(
+      .init(loss: 0.1, delay: .milliseconds(20), reorder: 0.1, reorderDelay: .zero ... .milliseconds(20)), seed: 8)
     var old: [ByteBuffer] = []
     pair.isLost = { side, datagram in
       if side == .left, old.count < 60 { old.append(datagram) }

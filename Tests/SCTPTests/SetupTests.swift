@@ -1,5 +1,6 @@
 import Media
 import NIOCore
+import NetworkEmulation
 import SCTP
 import TestSupport
 import Testing
@@ -18,7 +19,9 @@ struct SetupTests {
   @Test("both sides connect at the same time, also when packets are lost", arguments: 0..<40)
   func simultaneous(seed: Int) throws {
     var pair = AssociationPair(
-      .init(loss: seed == 0 ? 0 : 0.3, delay: .milliseconds(10), reordering: 0.2, duplication: 0.1),
+      .init(
+        loss: seed == 0 ? 0 : 0.3, delay: .milliseconds(10), reorder: 0.2, reorderDelay: .zero ... .milliseconds(20),
+        duplicate: 0.1),
       seed: UInt64(seed) + 1)
     pair.left.connect(now: pair.now)
     pair.run(.milliseconds(Int64(seed % 25)))

@@ -1,5 +1,6 @@
 import Media
 import NIOCore
+import NetworkEmulation
 import SCTP
 import TestSupport
 import Testing
@@ -74,7 +75,8 @@ struct ShutdownTests {
 
   @Test("a stream is reset after its messages, and begins again", arguments: [0, 0.25])
   func reset(loss: Double) throws {
-    var pair = AssociationPair.connected(.init(loss: loss, delay: .milliseconds(10), reordering: 0.1), seed: 31)
+    var pair = AssociationPair.connected(
+      .init(loss: loss, delay: .milliseconds(10), reorder: 0.1, reorderDelay: .zero ... .milliseconds(20)), seed: 31)
     for round in 0..<20 {
       for number in 0..<10 { try pair.sendLeft(1_500, stream: 3, number: round * 10 + number) }
       pair.left.resetStream(3, now: pair.now)

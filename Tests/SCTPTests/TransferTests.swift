@@ -1,16 +1,18 @@
 import Foundation
 import Media
 import NIOCore
+import NetworkEmulation
 import SCTP
 import TestSupport
 import Testing
 
 @Suite("Transfer of messages")
 struct TransferTests {
-  static let paths: [(String, LossyLink.Conditions)] = [0, 0.05, 0.2, 0.4].map { loss in
+  static let paths: [(String, Impairment.Conditions)] = [0, 0.05, 0.2, 0.4].map { loss in
     (
       "\(Int(loss * 100)) % loss, reordering and duplication",
-      .init(loss: loss, delay: .milliseconds(25), reordering: 0.1, duplication: 0.05)
+      .init(
+        loss: loss, delay: .milliseconds(25), reorder: 0.1, reorderDelay: .zero ... .milliseconds(20), duplicate: 0.05)
     )
   }
 
@@ -54,7 +56,8 @@ struct TransferTests {
 
   @Test("messages of both sides arrive while both send at the same time over a lossy path")
   func bothDirections() throws {
-    var pair = AssociationPair.connected(.init(loss: 0.1, delay: .milliseconds(20), reordering: 0.1), seed: 9)
+    var pair = AssociationPair.connected(
+      .init(loss: 0.1, delay: .milliseconds(20), reorder: 0.1, reorderDelay: .zero ... .milliseconds(20)), seed: 9)
     for number in 0..<300 {
       try pair.left.send(payload(700, number: number), stream: 0, protocolID: 53, now: pair.now)
       try pair.right.send(payload(900, number: number), stream: 0, protocolID: 53, now: pair.now)
@@ -88,7 +91,8 @@ struct TransferTests {
   @Test("sequence numbers of chunks and of messages continue after their largest values")
   func wrap() throws {
     // The generator's third and fourth numbers are the tag and the first TSN.
-    var pair = AssociationPair(.init(loss: 0.02, delay: .milliseconds(1), reordering: 0.05))
+    var pair = AssociationPair(
+      .init(loss: 0.02, delay: .milliseconds(1), reorder: 0.05, reorderDelay: .zero ... .milliseconds(20)))
     pair.left = SCTPAssociation(
       options: AssociationPair.patient, generator: ConstantGenerator(value: UInt64(UInt32.max - 500)), now: pair.now)
     pair.left.connect(now: pair.now)

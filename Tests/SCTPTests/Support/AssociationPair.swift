@@ -1,5 +1,6 @@
 import Media
 import NIOCore
+import NetworkEmulation
 import SCTP
 import TestSupport
 import Testing
@@ -13,8 +14,8 @@ struct AssociationPair {
 
   var left: SCTPAssociation
   var right: SCTPAssociation
-  var toRight: LossyLink
-  var toLeft: LossyLink
+  var toRight: EmulatedLink
+  var toLeft: EmulatedLink
   var now: MonotonicInstant
   var leftEvents: [SCTPEvent] = []
   var rightEvents: [SCTPEvent] = []
@@ -25,14 +26,14 @@ struct AssociationPair {
   var maximumReceiveMemory = 0
 
   init(
-    _ conditions: LossyLink.Conditions = .init(delay: .milliseconds(5)), seed: UInt64 = 1,
+    _ conditions: Impairment.Conditions = .init(delay: .milliseconds(5)), seed: UInt64 = 1,
     options: SCTPAssociation.Options = Self.patient, rightOptions: SCTPAssociation.Options? = nil
   ) {
     now = .now
     left = SCTPAssociation(options: options, generator: SeededGenerator(seed: seed), now: now)
     right = SCTPAssociation(options: rightOptions ?? options, generator: SeededGenerator(seed: seed ^ 0xFFFF), now: now)
-    toRight = LossyLink(conditions, seed: seed &* 3)
-    toLeft = LossyLink(conditions, seed: seed &* 5)
+    toRight = EmulatedLink(conditions, seed: seed &* 3)
+    toLeft = EmulatedLink(conditions, seed: seed &* 5)
   }
 
   /// Options without a limit on timeouts, as libwebrtc uses them.
@@ -46,7 +47,7 @@ struct AssociationPair {
 
   /// A pair that is set up.
   static func connected(
-    _ conditions: LossyLink.Conditions = .init(delay: .milliseconds(5)), seed: UInt64 = 1,
+    _ conditions: Impairment.Conditions = .init(delay: .milliseconds(5)), seed: UInt64 = 1,
     options: SCTPAssociation.Options = Self.patient, rightOptions: SCTPAssociation.Options? = nil
   ) -> AssociationPair {
     var pair = AssociationPair(conditions, seed: seed, options: options, rightOptions: rightOptions)

@@ -1,5 +1,6 @@
 import Media
 import NIOCore
+import NetworkEmulation
 import SCTP
 import TestSupport
 
@@ -7,26 +8,26 @@ import TestSupport
 struct DataChannelPair {
   var left: DataChannelTransport
   var right: DataChannelTransport
-  var toRight: LossyLink
-  var toLeft: LossyLink
+  var toRight: EmulatedLink
+  var toLeft: EmulatedLink
   var now = MonotonicInstant.now
   var leftEvents: [DataChannelEvent] = []
   var rightEvents: [DataChannelEvent] = []
   /// Sends whatever a test wants from the left, on the same association.
   private var rawSender: SCTPAssociation?
 
-  init(_ conditions: LossyLink.Conditions = .init(delay: .milliseconds(5)), seed: UInt64 = 1) {
+  init(_ conditions: Impairment.Conditions = .init(delay: .milliseconds(5)), seed: UInt64 = 1) {
     let options = AssociationPair.patient
     left = DataChannelTransport(
       role: .dtlsClient, options: options, generator: SeededGenerator(seed: seed), now: now)
     right = DataChannelTransport(
       role: .dtlsServer, options: options, generator: SeededGenerator(seed: seed ^ 0xFF), now: now)
-    toRight = LossyLink(conditions, seed: seed &* 3)
-    toLeft = LossyLink(conditions, seed: seed &* 5)
+    toRight = EmulatedLink(conditions, seed: seed &* 3)
+    toLeft = EmulatedLink(conditions, seed: seed &* 5)
   }
 
   static func connected(
-    _ conditions: LossyLink.Conditions = .init(delay: .milliseconds(5)), seed: UInt64 = 1
+    _ conditions: Impairment.Conditions = .init(delay: .milliseconds(5)), seed: UInt64 = 1
   ) -> DataChannelPair {
     var pair = DataChannelPair(conditions, seed: seed)
     pair.left.connect(now: pair.now)
