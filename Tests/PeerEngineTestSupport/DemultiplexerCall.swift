@@ -2,6 +2,7 @@ import Glibc
 package import ICE
 package import Media
 package import NIOCore
+package import NetworkEmulation
 package import PeerEngine
 import RTP
 package import Signalling
@@ -14,8 +15,8 @@ package final class DemultiplexerCall {
   package struct Guest {
     package var engine: PeerConnection
     package var address: TransportAddress
-    package var toBot: LossyLink
-    package var toGuest: LossyLink
+    package var toBot: EmulatedLink
+    package var toGuest: EmulatedLink
     package var source: SyntheticFrameSource?
     /// Whether the guest's engine is polled for datagrams; a scripted guest sends only what the test sends.
     package var speaks = true
@@ -78,7 +79,7 @@ package final class DemultiplexerCall {
   /// signalling system, the guest's identity is verified.
   package func enter(
     _ name: String, host: UInt8, port: UInt16 = 5000, identity: DTLSIdentity? = nil, offers: Bool = true,
-    sends: Set<MediaKind> = [.audio, .video], line: LossyLink.Conditions = .init(delay: .milliseconds(10))
+    sends: Set<MediaKind> = [.audio, .video], line: Impairment.Conditions = .init(delay: .milliseconds(10))
   ) throws {
     let id = ParticipantID(name)
     let address = TransportAddress(ip: .v4(0x0A00_0000 | UInt32(host)), port: port)
@@ -88,8 +89,8 @@ package final class DemultiplexerCall {
         isPolite: true, policy: .init(sending: sends)),
       offers: offers, generator: SeededGenerator(seed: generator.next()))
     guests[id] = Guest(
-      engine: engine, address: address, toBot: LossyLink(line, seed: generator.next()),
-      toGuest: LossyLink(line, seed: generator.next()), events: guests[id]?.events ?? [])
+      engine: engine, address: address, toBot: EmulatedLink(line, seed: generator.next()),
+      toGuest: EmulatedLink(line, seed: generator.next()), events: guests[id]?.events ?? [])
     if carrier == nil {
       demultiplexer.announce(SignalledParticipant(id, offerer: .remote, isIdentityVerified: true))
     }

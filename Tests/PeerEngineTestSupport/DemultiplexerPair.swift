@@ -2,6 +2,7 @@ import Glibc
 package import ICE
 package import Media
 package import NIOCore
+import NetworkEmulation
 package import PeerEngine
 import RTP
 package import Signalling
@@ -22,7 +23,7 @@ package final class DemultiplexerPair {
     package var events: [(time: MonotonicInstant, event: PeerEvent)] = []
     /// All datagrams sent, with their times.
     package var sent: [(time: MonotonicInstant, datagram: ByteBuffer)] = []
-    fileprivate var line: LossyLink
+    fileprivate var line: EmulatedLink
     fileprivate var handshakeTimer: (due: MonotonicInstant, real: MonotonicInstant)?
 
     fileprivate init(
@@ -36,7 +37,7 @@ package final class DemultiplexerPair {
       demultiplexer.localAddresses = [address]
       self.address = address
       self.other = ParticipantID(other)
-      line = LossyLink(.init(delay: .milliseconds(1)), seed: 1)
+      line = EmulatedLink(.init(delay: .milliseconds(1)), seed: 1)
     }
 
     /// This side's engine for the other peer.

@@ -33,7 +33,7 @@ final class ReplayCall {
     var patternLength = Duration.seconds(3)
     var duration = Duration.seconds(4)
     /// The network path in each direction.
-    var line = LossyLink.Conditions(delay: .milliseconds(10))
+    var line = Impairment.Conditions(delay: .milliseconds(10))
     /// Real time that each step takes until the connection is established.
     var handshakePause: Duration = .zero
     /// Whether an app that returns media sends each keyframe twice.
@@ -52,11 +52,11 @@ final class ReplayCall {
     let other: ParticipantID
     var player: FramePlayer?
     /// The datagrams that this side sends.
-    fileprivate var line: LossyLink
+    fileprivate var line: EmulatedLink
     fileprivate var handshakeTimer: (due: MonotonicInstant, real: MonotonicInstant)?
 
     init(
-      _ configuration: PeerDemultiplexer.Configuration, host: UInt32, other: ParticipantID, line: LossyLink.Conditions,
+      _ configuration: PeerDemultiplexer.Configuration, host: UInt32, other: ParticipantID, line: Impairment.Conditions,
       seed: UInt64, network: (any DatagramNetwork)? = nil
     ) {
       var configuration = configuration
@@ -66,7 +66,7 @@ final class ReplayCall {
       address = TransportAddress(ip: .v4(0x0A00_0000 | host), port: 5_000)
       demultiplexer.localAddresses = [address]
       self.other = other
-      self.line = LossyLink(line, seed: seed)
+      self.line = EmulatedLink(line, seed: seed)
     }
 
     /// The connection to the other side.
