@@ -1,5 +1,6 @@
 import Glibc
 import Media
+import NetworkEmulation
 import PeerEngine
 import TestSupport
 import Testing
@@ -8,8 +9,8 @@ import Testing
 struct BandwidthChangeTests {
   private let verbose = getenv("TRACE") != nil
 
-  static func conditions(rate: Double, queue: Duration = .seconds(1)) -> LossyLink.Conditions {
-    var conditions = LossyLink.Conditions(delay: .milliseconds(20), rate: rate)
+  static func conditions(rate: Double, queue: Duration = .seconds(1)) -> Impairment.Conditions {
+    var conditions = Impairment.Conditions(delay: .milliseconds(20), rate: rate)
     conditions.queue = queue
     return conditions
   }

@@ -1,5 +1,6 @@
 import Glibc
 import Media
+import NetworkEmulation
 import PeerEngine
 import RTP
 import TestSupport
@@ -9,8 +10,8 @@ import Testing
 struct NetworkConditionTests {
   private func line(
     rate: Double, loss: Double = 0, jitter: Duration = .zero, queue: Duration = .milliseconds(500)
-  ) -> LossyLink.Conditions {
-    var conditions = LossyLink.Conditions(loss: loss, delay: .milliseconds(20), jitter: jitter, rate: rate)
+  ) -> Impairment.Conditions {
+    var conditions = Impairment.Conditions(loss: loss, delay: .milliseconds(20), jitter: jitter, rate: rate)
     conditions.queue = queue
     return conditions
   }

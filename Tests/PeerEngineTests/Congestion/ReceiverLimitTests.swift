@@ -1,4 +1,5 @@
 import Media
+import NetworkEmulation
 import PeerEngine
 import RTP
 import TestSupport
@@ -21,7 +22,7 @@ struct ReceiverLimitTests {
   private func path(
     seed: UInt64, rate: Double? = nil, _ configuration: MediaSession.Configuration, file: Int?, falseOveruse: Double
   ) -> SharedPath {
-    var conditions = LossyLink.Conditions(delay: .milliseconds(5), rate: rate)
+    var conditions = Impairment.Conditions(delay: .milliseconds(5), rate: rate)
     conditions.queue = .milliseconds(300)
     var shared = SharedPath(seed: seed, conditions)
     shared.add(media: Self.withREMB, configuration: configuration, file: file)

@@ -1,12 +1,13 @@
 import Media
+import NetworkEmulation
 import PeerEngine
 import TestSupport
 import Testing
 
 @Suite("A recorded source on narrow links")
 struct RecordedSourceTests {
-  private func line(rate: Double?, queue: Duration = .seconds(3)) -> LossyLink.Conditions {
-    var conditions = LossyLink.Conditions(delay: .milliseconds(20), rate: rate)
+  private func line(rate: Double?, queue: Duration = .seconds(3)) -> Impairment.Conditions {
+    var conditions = Impairment.Conditions(delay: .milliseconds(20), rate: rate)
     conditions.queue = queue
     return conditions
   }

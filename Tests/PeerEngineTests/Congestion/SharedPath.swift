@@ -1,6 +1,7 @@
 import Media
 import NIOCore
 import PeerEngine
+import NetworkEmulation
 import RTP
 import TestSupport
 
@@ -14,7 +15,7 @@ struct SharedPath {
     /// own.
     var encoder: LiveEncoder?
     var file: LiveEncoder?
-    var back: LossyLink
+    var back: EmulatedLink
     /// When the flow's camera starts, and when its receiver joins.
     var start: MonotonicInstant
     var joins: MonotonicInstant
@@ -31,7 +32,7 @@ struct SharedPath {
     /// Estimates the maximum bitrate of the video in place of the receiver.
     var estimator: ThroughputEstimator?
 
-    init(sender: MediaSession, receiver: MediaSession, back: LossyLink, start: MonotonicInstant) {
+    init(sender: MediaSession, receiver: MediaSession, back: EmulatedLink, start: MonotonicInstant) {
       self.sender = sender
       self.receiver = receiver
       self.back = back
@@ -48,7 +49,7 @@ struct SharedPath {
 
   let start: MonotonicInstant
   private(set) var now: MonotonicInstant
-  var line: LossyLink
+  var line: EmulatedLink
   var flows: [Flow] = []
   private(set) var waits: [Wait] = []
   private(set) var bytesCarried = 0
@@ -56,11 +57,11 @@ struct SharedPath {
   private var serial: UInt32 = 0
   private let seed: UInt64
 
-  init(seed: UInt64, _ conditions: LossyLink.Conditions) {
+  init(seed: UInt64, _ conditions: Impairment.Conditions) {
     start = .now
     now = start
     self.seed = seed
-    line = LossyLink(conditions, seed: seed)
+    line = EmulatedLink(conditions, seed: seed)
   }
 
   /// Adds a sender and its receiver.
@@ -76,7 +77,7 @@ struct SharedPath {
     receiver.configure(media.bob, now: now)
     let flow = Flow(
       sender: sender, receiver: receiver,
-      back: LossyLink(.init(delay: line.conditions.delay), seed: seed &+ 200 &+ number), start: now + delay)
+      back: EmulatedLink(.init(delay: line.conditions.delay), seed: seed &+ 200 &+ number), start: now + delay)
     if let file {
       flow.file = LiveEncoder(seed: seed &+ number, start: now + delay)
       flow.file?.bitrate = file

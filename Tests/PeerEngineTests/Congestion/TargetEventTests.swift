@@ -1,4 +1,5 @@
 import Media
+import NetworkEmulation
 import PeerEngine
 import RTP
 import TestSupport
@@ -8,7 +9,7 @@ import Testing
 struct TargetEventTests {
   @Test("the target is reported when it changes by 5 %, and at most ten times a second unless it falls")
   func rate() throws {
-    var conditions = LossyLink.Conditions(delay: .milliseconds(20), rate: 2_000_000)
+    var conditions = Impairment.Conditions(delay: .milliseconds(20), rate: 2_000_000)
     conditions.queue = .milliseconds(500)
     var line = SharedPath(seed: 1, conditions)
     line.add()
@@ -29,7 +30,7 @@ struct TargetEventTests {
 
   @Test("the target stays within the configured limits")
   func limits() {
-    var conditions = LossyLink.Conditions(delay: .milliseconds(20), rate: 60_000)
+    var conditions = Impairment.Conditions(delay: .milliseconds(20), rate: 60_000)
     conditions.queue = .milliseconds(500)
     var line = SharedPath(seed: 2, conditions)
     var configuration = MediaSession.Configuration.live

@@ -3,6 +3,7 @@ import ICE
 import Media
 import NIOCore
 import PeerEngine
+import NetworkEmulation
 import PeerEngineTestSupport
 import RTP
 import TestSupport

@@ -1,6 +1,7 @@
 import Media
 import NIOCore
 import PeerEngine
+import NetworkEmulation
 import SCTP
 import Signalling
 import TestSupport
@@ -11,7 +12,7 @@ struct DataChannelTests {
   private static let chat = DataChannelConfiguration(label: "chat")
 
   private func pair(
-    seed: UInt64 = 1, line: LossyLink.Conditions = .init(delay: .milliseconds(5)),
+    seed: UInt64 = 1, line: Impairment.Conditions = .init(delay: .milliseconds(5)),
     alice: DataChannelOptions? = DataChannelOptions(opened: [chat]), bob: DataChannelOptions? = DataChannelOptions()
   ) throws -> EnginePair {
     var pair = try EnginePair(seed: seed, line: line, aliceData: alice, bobData: bob)

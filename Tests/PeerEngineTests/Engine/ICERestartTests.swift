@@ -1,6 +1,7 @@
 import ICE
 import Media
 import PeerEngine
+import NetworkEmulation
 import Signalling
 import TestSupport
 import Testing

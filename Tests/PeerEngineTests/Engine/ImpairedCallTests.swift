@@ -1,17 +1,18 @@
 import Media
+import NetworkEmulation
 import PeerEngine
 import TestSupport
 import Testing
 
 @Suite("A whole call over an impaired network")
 struct ImpairedCallTests {
-  static let usual = LossyLink.Conditions(delay: .milliseconds(25))
+  static let usual = Impairment.Conditions(delay: .milliseconds(25))
 
   @Test(
     "a call connects and delivers every frame with 1, 5 or 10 % loss from the first check on",
     arguments: [0.01, 0.05, 0.1], [1, 2] as [UInt64])
   func lossFromTheStart(share: Double, seed: UInt64) throws {
-    let line = LossyLink.Conditions(loss: share, delay: .milliseconds(25))
+    let line = Impairment.Conditions(loss: share, delay: .milliseconds(25))
     var pair = try EnginePair(seed: seed, bobSends: [], line: line)
     try pair.connect(within: .seconds(8))
     print("measured: connected after \(pair.now - pair.start) at \(share) loss, seed \(seed)")
@@ -24,7 +25,8 @@ struct ImpairedCallTests {
   @Test("a call connects and delivers every frame when losses occur in bursts", arguments: [0.05, 0.1])
   func burstsFromTheStart(share: Double) throws {
     var line = Self.usual
-    line.bursts = .init(share: share, meanLength: 4)
+    line.loss = share
+    line.burst = 4
     var pair = try EnginePair(seed: 8, bobSends: [], line: line)
     try pair.connect(within: .seconds(8))
     pair.setBandwidth(line, seed: 8)
@@ -35,7 +37,7 @@ struct ImpairedCallTests {
 
   @Test("a call connects with 30 % loss, and in 60 s no undecodable frame is delivered")
   func heavyLoss() throws {
-    let line = LossyLink.Conditions(loss: 0.3, delay: .milliseconds(25))
+    let line = Impairment.Conditions(loss: 0.3, delay: .milliseconds(25))
     var pair = try EnginePair(seed: 7, bobSends: [], line: line)
     try pair.connect(within: .seconds(20))
     let connected = pair.now - pair.start
@@ -53,9 +55,9 @@ struct ImpairedCallTests {
   @Test(
     "jitter, reordering and duplication do not change the delivered frames", arguments: [1, 2] as [UInt64])
   func disorder(seed: UInt64) throws {
-    var line = LossyLink.Conditions(
-      delay: .milliseconds(25), jitter: .milliseconds(15), reordering: 0.1, duplication: 0.05)
-    line.reorderingDelay = .milliseconds(60)
+    var line = Impairment.Conditions(
+      delay: .milliseconds(25), jitter: .milliseconds(15), reorder: 0.1, duplicate: 0.05)
+    line.reorderDelay = .zero ... .milliseconds(60)
     var pair = try EnginePair(seed: seed, bobSends: [], line: line)
     try pair.connect()
     pair.setBandwidth(line, seed: seed)

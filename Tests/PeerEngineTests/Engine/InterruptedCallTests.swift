@@ -1,5 +1,6 @@
 import Media
 import PeerEngine
+import NetworkEmulation
 import RTP
 import TestSupport
 import Testing
@@ -13,7 +14,7 @@ struct InterruptedCallTests {
     case toAlice
   }
 
-  static let usual = LossyLink.Conditions(delay: .milliseconds(25))
+  static let usual = Impairment.Conditions(delay: .milliseconds(25))
 
   /// Returns a call that has been running for 3 s.
   private func call(shape: SyntheticMedia.Shape = .usual) throws -> EnginePair {
@@ -25,7 +26,7 @@ struct InterruptedCallTests {
     return pair
   }
 
-  private func change(_ pair: inout EnginePair, _ ways: Ways, _ change: (inout LossyLink.Conditions) -> Void) {
+  private func change(_ pair: inout EnginePair, _ ways: Ways, _ change: (inout Impairment.Conditions) -> Void) {
     if ways != .toAlice { change(&pair.toBob.conditions) }
     if ways != .toBob { change(&pair.toAlice.conditions) }
   }

@@ -1,5 +1,6 @@
 import Media
 import PeerEngine
+import NetworkEmulation
 import RTP
 import TestSupport
 import Testing
@@ -16,7 +17,7 @@ struct LoopbackTests {
   }
 
   private func pair(seed: UInt64, loss: Double = 0) throws -> EnginePair {
-    let line = LossyLink.Conditions(loss: loss, delay: .milliseconds(10))
+    let line = Impairment.Conditions(loss: loss, delay: .milliseconds(10))
     var pair = try EnginePair(seed: seed, line: line)
     try pair.connect()
     pair.setBandwidth(line, seed: seed)

@@ -1,5 +1,8 @@
 import Media
 import PeerEngine
+import NIOCore
+import NetworkEmulation
+import RTP
 import TestSupport
 import Testing
 
@@ -9,10 +12,10 @@ struct RolloverTests {
     "media continues without a gap for every protection profile, also with loss and reordering",
     arguments: SRTPProfile.allCases, [0, 0.1])
   func wrap(profile: SRTPProfile, loss: Double) throws {
-    var line = LossyLink.Conditions(loss: loss, delay: .milliseconds(25))
+    var line = Impairment.Conditions(loss: loss, delay: .milliseconds(25))
     if loss > 0 {
-      line.reordering = 0.1
-      line.reorderingDelay = .milliseconds(60)
+      line.reorder = 0.1
+      line.reorderDelay = .zero ... .milliseconds(60)
     }
     var pair = try EnginePair(seed: 6, bobSends: [], line: .init(delay: .milliseconds(25)), profiles: [profile])
     try pair.connect()

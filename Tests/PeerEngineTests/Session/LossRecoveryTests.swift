@@ -1,6 +1,7 @@
 import Media
 import NIOCore
 import PeerEngine
+import NetworkEmulation
 import RTP
 import TestSupport
 import Testing
@@ -51,8 +52,9 @@ struct LossRecoveryTests {
   @Test(
     "all video packets are recovered from loss in bursts at a round-trip time of 50 ms", arguments: [0.01, 0.05, 0.1])
   func burstLoss(share: Double) throws {
-    var line = LossyLink.Conditions(delay: .milliseconds(25))
-    line.bursts = .init(share: share, meanLength: 4)
+    var line = Impairment.Conditions(delay: .milliseconds(25))
+    line.loss = share
+    line.burst = 4
     var call = SessionCall(seed: 11, toBob: line, toAlice: line)
     call.run(for: .seconds(30))
     clearUp(&call)
@@ -63,8 +65,8 @@ struct LossRecoveryTests {
     "reordering by up to 30 packets and 5 % of duplicates do not change the delivered frames",
     arguments: [1, 2, 3] as [UInt64])
   func reordering(seed: UInt64) throws {
-    var line = LossyLink.Conditions(delay: .milliseconds(10), reordering: 0.3, duplication: 0.05)
-    line.reorderingDelay = .milliseconds(150)
+    var line = Impairment.Conditions(delay: .milliseconds(10), reorder: 0.3, duplicate: 0.05)
+    line.reorderDelay = .zero ... .milliseconds(150)
     var call = SessionCall(seed: seed, toBob: line)
     call.run(for: .seconds(20))
     call.settle()
@@ -218,7 +220,7 @@ struct LossRecoveryTests {
   /// Ends without loss, because the receiver cannot detect a lost packet that no other packet follows.
   private func clearUp(_ call: inout SessionCall) {
     call.toBob.conditions.loss = 0
-    call.toBob.conditions.bursts = nil
+    call.toBob.conditions.burst = nil
     call.run(for: .milliseconds(200))
     call.settle()
   }

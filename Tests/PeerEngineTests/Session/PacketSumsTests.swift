@@ -1,6 +1,7 @@
 import Media
 import NIOCore
 import PeerEngine
+import NetworkEmulation
 import RTP
 import TestSupport
 import Testing
@@ -139,7 +140,7 @@ struct PacketSumsTests {
     media.nack = asks
     media.audioNack = asks
     var call = SessionCall(
-      seed: 21, toBob: .init(loss: 0.08, delay: .milliseconds(25), duplication: 0.03),
+      seed: 21, toBob: .init(loss: 0.08, delay: .milliseconds(25), duplicate: 0.03),
       toAlice: .init(loss: 0.08, delay: .milliseconds(25)), media: media)
     call.run(for: .seconds(10))
     call.toBob.conditions.loss = 0

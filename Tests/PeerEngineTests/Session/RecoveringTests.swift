@@ -1,5 +1,6 @@
 import Media
 import PeerEngine
+import NetworkEmulation
 import RTP
 import TestSupport
 import Testing

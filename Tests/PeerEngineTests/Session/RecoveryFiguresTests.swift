@@ -1,6 +1,7 @@
 import Media
 import NIOCore
 import PeerEngine
+import NetworkEmulation
 import RTP
 import TestSupport
 import Testing
@@ -12,11 +13,13 @@ struct RecoveryFiguresTests {
     case bursts
   }
 
-  private func line(_ kind: Kind, _ share: Double) -> LossyLink.Conditions {
-    var line = LossyLink.Conditions(delay: .milliseconds(25))
+  private func line(_ kind: Kind, _ share: Double) -> Impairment.Conditions {
+    var line = Impairment.Conditions(delay: .milliseconds(25))
     switch kind {
     case .random: line.loss = share
-    case .bursts: line.bursts = .init(share: share, meanLength: 4)
+    case .bursts:
+      line.loss = share
+      line.burst = 4
     }
     return line
   }
@@ -42,7 +45,7 @@ struct RecoveryFiguresTests {
         var call = SessionCall(
           seed: seed * 31, toBob: line(kind, share), toAlice: line(kind, share), media: media)
         call.run(for: .seconds(5))
-        lost += call.toBob.counts.lost
+        lost += Int(call.toBob.counts.lost)
         clearUp(&call)
         for codec in [Codec.opus, .vp8] {
           let counts = try #require(call.bob.session.receiveStatistics[codec.kind])

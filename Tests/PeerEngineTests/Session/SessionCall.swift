@@ -1,6 +1,7 @@
 import Media
 import NIOCore
 import PeerEngine
+import NetworkEmulation
 import RTP
 import TestSupport
 
@@ -36,8 +37,8 @@ struct SessionCall {
   var now: MonotonicInstant
   var alice: Side
   var bob: Side
-  var toBob: LossyLink
-  var toAlice: LossyLink
+  var toBob: EmulatedLink
+  var toAlice: EmulatedLink
   var source: SyntheticSource?
   /// Whether the source encodes a keyframe when one is requested.
   var sourceMakesKeyframes = false
@@ -53,13 +54,13 @@ struct SessionCall {
   var rewrite: (RTPPacket) -> RTPPacket = { $0 }
 
   init(
-    seed: UInt64 = 1, toBob: LossyLink.Conditions = .init(), toAlice: LossyLink.Conditions? = nil,
+    seed: UInt64 = 1, toBob: Impairment.Conditions = .init(), toAlice: Impairment.Conditions? = nil,
     media: Negotiated = .init(), configuration: MediaSession.Configuration = .init(), isReady: Bool = true
   ) {
     start = MonotonicInstant.now
     now = start
-    self.toBob = LossyLink(toBob, seed: seed)
-    self.toAlice = LossyLink(toAlice ?? .init(delay: toBob.delay), seed: seed &+ 1)
+    self.toBob = EmulatedLink(toBob, seed: seed)
+    self.toAlice = EmulatedLink(toAlice ?? .init(delay: toBob.delay), seed: seed &+ 1)
     source = SyntheticSource(seed: seed, start: start)
     alice = Side(
       session: MediaSession(

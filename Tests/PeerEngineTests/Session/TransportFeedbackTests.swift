@@ -1,6 +1,7 @@
 import Media
 import NIOCore
 import PeerEngine
+import NetworkEmulation
 import RTP
 import TestSupport
 import Testing
@@ -81,8 +82,8 @@ struct TransportFeedbackTests {
 
   @Test("a packet that arrives after it was reported lost is reported later, and no received packet is reported lost")
   func late() throws {
-    var line = LossyLink.Conditions(delay: .milliseconds(5), reordering: 0.05)
-    line.reorderingDelay = .milliseconds(400)
+    var line = Impairment.Conditions(delay: .milliseconds(5), reorder: 0.05)
+    line.reorderDelay = .zero ... .milliseconds(400)
     var call = SessionCall(seed: 6, toBob: line)
     call.run(for: .seconds(10))
     call.settle(for: .seconds(1))

@@ -3,6 +3,7 @@ import ICE
 import Media
 import NIOCore
 import PeerEngine
+import NetworkEmulation
 import PeerEngineTestSupport
 import RTP
 import SCTP
@@ -49,8 +50,8 @@ struct EnginePair {
   var now: MonotonicInstant
   var alice: Side
   var bob: Side
-  var toBob: LossyLink
-  var toAlice: LossyLink
+  var toBob: EmulatedLink
+  var toAlice: EmulatedLink
   var signallingDelay: Duration = .milliseconds(1)
   /// A filter for each datagram; false drops it.
   var carries: (ByteBuffer, _ toBob: Bool) -> Bool = { _, _ in true }
@@ -58,7 +59,7 @@ struct EnginePair {
   var relay: (SignallingMessage, _ toBob: Bool) -> [SignallingMessage] = { message, _ in [message] }
 
   private var signals: [Signal] = []
-  private var earlier: (toBob: LossyLink, toAlice: LossyLink)?
+  private var earlier: (toBob: EmulatedLink, toAlice: EmulatedLink)?
 
   /// - Parameters:
   ///   - offersAlice: whether Alice offers; Bob only answers unless `offersBob` is true.
@@ -67,7 +68,7 @@ struct EnginePair {
   init(
     seed: UInt64 = 1, offersAlice: Bool = true, offersBob: Bool = false,
     aliceSends: Set<MediaKind> = [.audio, .video], bobSends: Set<MediaKind> = [.audio, .video],
-    bobReceives: Set<MediaKind> = [.audio, .video], line: LossyLink.Conditions = .init(delay: .milliseconds(1)),
+    bobReceives: Set<MediaKind> = [.audio, .video], line: Impairment.Conditions = .init(delay: .milliseconds(1)),
     profiles: [SRTPProfile] = SRTPProfile.preferred, aliceData: DataChannelOptions? = nil,
     bobData: DataChannelOptions? = nil, bobRestartsICE: Bool = true
   ) throws {
@@ -84,8 +85,8 @@ struct EnginePair {
         for: "alice", at: Self.bobAddress, sends: bobSends, receives: bobReceives, offers: offersBob, isPolite: false,
         data: bobData, restartsICE: bobRestartsICE, using: &generator),
       address: Self.bobAddress)
-    toBob = LossyLink(line, seed: generator.next())
-    toAlice = LossyLink(line, seed: generator.next())
+    toBob = EmulatedLink(line, seed: generator.next())
+    toAlice = EmulatedLink(line, seed: generator.next())
   }
 
   static let aliceAddress = TransportAddress(ip: .v4(0x0A00_0001), port: 5000)
@@ -118,12 +119,12 @@ struct EnginePair {
 
   /// Sets the conditions of both directions. The fates of later datagrams depend only on the seed, although the number of
   /// datagrams in the handshake depends on the machine.
-  mutating func setBandwidth(_ conditions: LossyLink.Conditions, seed: UInt64) {
+  mutating func setBandwidth(_ conditions: Impairment.Conditions, seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     // Datagrams in flight remain in flight.
     earlier = (toBob, toAlice)
-    toBob = LossyLink(conditions, seed: generator.next())
-    toAlice = LossyLink(conditions, seed: generator.next())
+    toBob = EmulatedLink(conditions, seed: generator.next())
+    toAlice = EmulatedLink(conditions, seed: generator.next())
   }
 
   mutating func call() {
