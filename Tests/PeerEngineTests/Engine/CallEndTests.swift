@@ -2,8 +2,8 @@ import Foundation
 import ICE
 import Media
 import NIOCore
-import PeerEngine
 import NetworkEmulation
+import PeerEngine
 import PeerEngineTestSupport
 import RTP
 import TestSupport

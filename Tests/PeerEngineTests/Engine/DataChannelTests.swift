@@ -1,7 +1,7 @@
 import Media
 import NIOCore
-import PeerEngine
 import NetworkEmulation
+import PeerEngine
 import SCTP
 import Signalling
 import TestSupport

@@ -1,7 +1,7 @@
 import ICE
 import Media
-import PeerEngine
 import NetworkEmulation
+import PeerEngine
 import Signalling
 import TestSupport
 import Testing

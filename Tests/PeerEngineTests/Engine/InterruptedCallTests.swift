@@ -1,6 +1,6 @@
 import Media
-import PeerEngine
 import NetworkEmulation
+import PeerEngine
 import RTP
 import TestSupport
 import Testing

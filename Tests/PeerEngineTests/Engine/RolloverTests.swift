@@ -1,7 +1,7 @@
 import Media
-import PeerEngine
 import NIOCore
 import NetworkEmulation
+import PeerEngine
 import RTP
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
 import ICE
 import Media
-import PeerEngine
 import NetworkEmulation
+import PeerEngine
 import PeerEngineTestSupport
 import Signalling
 import TestSupport

@@ -1,7 +1,7 @@
 import Media
 import NIOCore
-import PeerEngine
 import NetworkEmulation
+import PeerEngine
 import RTP
 import TestSupport
 import Testing

@@ -2,8 +2,8 @@ import Glibc
 import ICE
 import Media
 import NIOCore
-import PeerEngine
 import NetworkEmulation
+import PeerEngine
 import PeerEngineTestSupport
 import RTP
 import SCTP
