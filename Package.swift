@@ -66,6 +66,7 @@ let package = Package(
     .library(name: "Firestore", targets: ["Firestore"]),
     .library(name: "WHIP", targets: ["WHIP"]),
     .library(name: "Janus", targets: ["Janus"]),
+    .library(name: "ExecSignalling", targets: ["ExecSignalling"]),
     .library(name: "Media", targets: ["Media"]),
     .executable(name: "chatbot", targets: ["chatbot"]),
   ],
@@ -90,6 +91,7 @@ let package = Package(
     .target(name: "CDatagrams", path: "Sources/CLibraries/CDatagrams"),
     .target(name: "CThreads", path: "Sources/CLibraries/CThreads"),
     .target(name: "CFiles", path: "Sources/CLibraries/CFiles"),
+    .target(name: "CProcesses", path: "Sources/CLibraries/CProcesses"),
     .target(name: "CChecksums", path: "Sources/CLibraries/CChecksums"),
     .target(name: "CWebM", path: "Sources/CLibraries/CWebM", linkerSettings: [.linkedLibrary("webm")]),
 
@@ -142,6 +144,12 @@ let package = Package(
     module(
       "Janus",
       ["JSON", "Media", "Signalling", "SignallingAdapters", "HTTPTransport", byteBuffer, sockets, http, logging]),
+    module(
+      "ExecSignalling",
+      [
+        "JSON", "Media", "Signalling", "SignallingAdapters", "HTTPTransport", "CProcesses", byteBuffer, sockets,
+        logging,
+      ]),
     module("Codecs", ["Bitstream", "Media", "COpus", "CVPX", "CYUV", byteBuffer]),
     module("Pattern", ["Media", "Codecs"]),
     module(
@@ -171,8 +179,8 @@ let package = Package(
       dependencies: [
         "Bitstream", "BotPeer", "Recorder", "Inspection", "LiveSource", "CallCheck", "CallReport", "Room", "Load",
         "RoomMessages", "RoomServer", "Signalling", "SignallingAdapters", "SkyRTC", "SocketIO", "Firestore", "WHIP",
-        "Janus", "HTTPTransport", "DataMessages", "Codecs", "Media", "NetworkEmulation", "FaultInjection", byteBuffer,
-        sockets, logging, arguments,
+        "Janus", "ExecSignalling", "HTTPTransport", "DataMessages", "Codecs", "Media", "NetworkEmulation",
+        "FaultInjection", byteBuffer, sockets, logging, arguments,
       ],
       swiftSettings: rules),
 
@@ -210,7 +218,7 @@ let package = Package(
       dependencies: [
         "Bitstream", "BotPeer", "CallCheck", "Codecs", "FileSource", "ICE", "LiveSource", "Media", "PeerEngine", "RTP",
         "Recorder", "SCTP", "SDP", "Signalling", "SkyRTC", "HTTPTransport", "Janus", "SocketIO", "Firestore", "WHIP",
-        "DataMessages", byteBuffer, embedded, http, webSocket, logging,
+        "ExecSignalling", "DataMessages", byteBuffer, embedded, http, webSocket, logging,
       ],
       path: "Tests/Fuzz/Targets", swiftSettings: rules),
     tests(of: "MachineStalls", []),
@@ -235,6 +243,7 @@ let package = Package(
       ["Media", "Signalling", "HTTPTransport", "TLS", byteBuffer, sockets, http, webSocket, tlsEvents, logging],
       resources: [.copy("Fixtures")]),
     tests(of: "Firestore", ["Media", "Signalling", "HTTPTransport", byteBuffer, sockets, http, logging]),
+    tests(of: "ExecSignalling", ["HTTPTransport", "Media", "Signalling", byteBuffer, sockets, logging]),
     tests(
       of: "Janus", ["Media", "Signalling", "HTTPTransport", byteBuffer, sockets, http, logging],
       resources: [.copy("Fixtures")]),
@@ -279,8 +288,8 @@ let package = Package(
       [
         "Media", "BotPeer", "CallCheck", "CallReport", "Codecs", "FaultInjection", "Inspection",
         "InspectionTestSupport", "ICE", "LiveSource", "Load", "NetworkEmulation", "Pattern", "PeerEngine", "RTP",
-        "Recorder", "Room", "RoomMessages", "SCTP", "SDP", "DataMessages", "Signalling", "SignallingAdapters", "SkyRTC",
-        byteBuffer, arguments, logging,
+        "Recorder", "Room", "RoomMessages", "SCTP", "SDP", "DataMessages", "ExecSignalling", "Signalling",
+        "SignallingAdapters", "SkyRTC", byteBuffer, arguments, logging,
       ]),
     .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"], swiftSettings: testRules),
     .testTarget(

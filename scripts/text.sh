@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-modules=(Signalling SkyRTC SocketIO Firestore Janus WHIP HTTPTransport DataMessages RoomMessages SCTP ICE RTP SDP PeerEngine)
+modules=(Signalling SkyRTC SocketIO Firestore Janus WHIP ExecSignalling HTTPTransport DataMessages RoomMessages SCTP ICE RTP SDP PeerEngine)
 sources=()
 for module in "${modules[@]}"; do sources+=("Sources/$module"); done
 failed=0

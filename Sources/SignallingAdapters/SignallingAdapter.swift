@@ -27,11 +27,13 @@ package protocol SignallingAdapter: Sendable {
   var options: Set<SignallingOption> { get }
   /// The name of the room that is joined if none is named; nil if there is none, or the address names it.
   var defaultRoom: String? { get }
+  /// Whether the address is a URL, with `://` behind the scheme. If not, any text follows the scheme and a colon.
+  var addressIsURL: Bool { get }
   /// Whether the address names the host of a server. If not, it names something within a service.
   var addressNamesHost: Bool { get }
 
   /// What can be done in a call at an address, before there is a client: that has the same
-  /// ``SignallingClient/capabilities``.
+  /// ``SignallingClient/capabilities``, unless the other side says more when the client connects.
   func capabilities(at address: SignallingAddress) -> SignallingCapabilities
 
   /// The host of the server, a name or an address, IPv6 without brackets; nil if the host is not the user's choice.
@@ -60,6 +62,7 @@ package protocol SignallingAdapter: Sendable {
 
 extension SignallingAdapter {
   package var defaultRoom: String? { nil }
+  package var addressIsURL: Bool { true }
   package var addressNamesHost: Bool { true }
 
   package func host(of address: SignallingAddress, environment: [String: String]) -> String? { address.host }
@@ -76,8 +79,14 @@ extension SignallingAdapter {
   /// Host names that always mean this machine.
   private static var loopbackHosts: Set<String> { ["localhost", "127.0.0.1", "::1"] }
 
+  /// What addresses begin with: `ws://` and `wss://`.
+  package var addressPrefixes: [String] { schemes.map { addressIsURL ? "\($0)://" : "\($0):" } }
+
   /// Whether the address has one of the system's schemes.
-  package func accepts(_ address: SignallingAddress) -> Bool { address.scheme.map(schemes.contains) ?? false }
+  package func accepts(_ address: SignallingAddress) -> Bool {
+    let start = address.description.prefix(32).lowercased()
+    return addressPrefixes.contains { start.hasPrefix($0) }
+  }
 }
 
 /// What a program can do in a call.

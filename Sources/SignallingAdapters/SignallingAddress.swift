@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 
-/// The address of a signalling server or of a call: a URL whose scheme names the system, such as `whip+https://host/whip/1`.
+/// The address of a signalling server or of a call: a URL whose scheme names the system, such as `whip+https://host/whip/1`, or a
+/// scheme and another text, such as `exec:python3 adapter.py`.
 package struct SignallingAddress: Sendable, Hashable, CustomStringConvertible {
   /// The text as the user wrote it. It may contain a secret in its query.
   package let description: String
@@ -10,9 +11,14 @@ package struct SignallingAddress: Sendable, Hashable, CustomStringConvertible {
     description = text
   }
 
-  /// The URL scheme in lower case, or nil without `://`.
+  /// The scheme in lower case, or nil without a colon.
   package var scheme: String? {
-    description.firstRange(of: "://").map { description[..<$0.lowerBound].lowercased() }
+    description.firstIndex(of: ":").map { description[..<$0].lowercased() }
+  }
+
+  /// What follows the first colon, where an address is no URL: `python3 adapter.py` of `exec:python3 adapter.py`.
+  package var opaque: String {
+    description.firstIndex(of: ":").map { String(description[description.index(after: $0)...]) } ?? ""
   }
 
   /// The URL of the server without the name of the system: `https://…` for `whip+https://…`.

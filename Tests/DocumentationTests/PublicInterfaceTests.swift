@@ -6,8 +6,10 @@ import Testing
 struct PublicInterfaceTests {
   /// The modules of the library products, and those that they export.
   static let modules = [
-    "BotPeer", "CallCheck", "CallReport", "FaultInjection", "FileSource", "Firestore", "HTTPTransport", "Inspection",
-    "Janus", "LiveSource", "Load", "Media", "NetworkEmulation", "PeerEngine", "Recorder", "Room", "RoomServer", "SCTP",
+    "BotPeer", "CallCheck", "CallReport", "ExecSignalling", "FaultInjection", "FileSource", "Firestore",
+    "HTTPTransport",
+    "Inspection", "Janus", "LiveSource", "Load", "Media", "NetworkEmulation", "PeerEngine", "Recorder", "Room",
+    "RoomServer", "SCTP",
     "Signalling", "SkyRTC", "SocketIO", "WHIP",
   ]
 

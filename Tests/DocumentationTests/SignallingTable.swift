@@ -5,7 +5,7 @@ struct SignallingTable {
   /// The names of the systems in lines of the end-to-end tests, and in the table.
   static let titles = [
     "skyrtc": "SkyRTC", "socket.io": "socket.io calls", "firestore": "Firestore", "whip": "WHIP", "whep": "WHEP",
-    "janus": "Janus VideoRoom",
+    "janus": "Janus VideoRoom", "exec": "Child process",
   ]
   static let uses = ["record", "play", "loopback", "check", "load"]
 

@@ -261,12 +261,13 @@ enum AddressCheck {
 
   /// Validates the address of a server: a scheme of a signalling system, a host, and what follows.
   static func server(_ text: String) throws(ValidationError) {
+    if let system = SignallingSystems.adapter(of: text), !system.addressIsURL { return }
     guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased() else {
       throw ValidationError(
         "\"\(text)\" is not a server address; one looks like \(ConnectionSettings.defaultServer).")
     }
     guard let system = SignallingSystems.adapter(of: text) else {
-      let schemes = SignallingSystems.all.flatMap(\.schemes).map { "\($0)://" }
+      let schemes = SignallingSystems.all.flatMap(\.addressPrefixes)
       throw ValidationError(
         "The URL of a server must start with \(schemes.dropLast().joined(separator: ", ")) or \(schemes.last ?? ""), "
           + "not \(scheme)://.")

@@ -1,3 +1,4 @@
+import ExecSignalling
 import Firestore
 import Janus
 import SignallingAdapters
@@ -15,6 +16,7 @@ enum SignallingSystems {
     WHIPAdapter(.publisher),
     WHIPAdapter(.player),
     JanusAdapter(),
+    ExecAdapter(),
   ]
 
   /// The system of an address, or nil if none has its scheme.
@@ -41,7 +43,7 @@ enum SignallingSystems {
   /// The list for `chatbot signallings`.
   static var list: String {
     all.map { system in
-      let address = system.schemes.map { "\($0)://" }.joined(separator: ", ")
+      let address = system.addressPrefixes.joined(separator: ", ")
       let uses = SignallingUse.allCases.filter(system.uses.contains).map(\.rawValue).joined(separator: ", ")
       return "\(system.name): \(address)\n  \(system.summary)\n  Uses: \(uses).\n  \(system.example)"
     }.joined(separator: "\n\n")

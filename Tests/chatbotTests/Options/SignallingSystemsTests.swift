@@ -1,4 +1,5 @@
 import ArgumentParser
+import ExecSignalling
 import Foundation
 import Logging
 import PeerEngine
@@ -17,13 +18,15 @@ struct SignallingSystemsTests {
       ("ws://localhost:3000", "SkyRTC"), ("WSS://calls.example", "SkyRTC"),
       ("socketio+http://calls.example:9012", "socket.io calls"), ("firestore://project/rooms/1", "Firestore"),
       ("whip+https://media.example/whip/1", "WHIP"), ("whep+http://media.example/whep/1", "WHEP"),
-      ("janus+ws://janus.example:8188", "Janus VideoRoom"),
+      ("janus+ws://janus.example:8188", "Janus VideoRoom"), ("exec:python3 adapter.py", "Child process"),
+      ("Exec:a ws://b", "Child process"),
     ])
   func schemes(address: String, system: String) {
     #expect(SignallingSystems.adapter(of: address)?.name == system)
   }
 
-  @Test("other schemes, and texts without one, select none", arguments: ["http://x", "sip://x", "ws:x", "", "://"])
+  @Test(
+    "other schemes, and texts without one, select none", arguments: ["http://x", "sip://x", "ws:x", "", "://", "exec"])
   func unknown(address: String) {
     #expect(SignallingSystems.adapter(of: address)?.name == nil)
     let failure = #expect(throws: CallFailure.self) { _ = try SignallingSystems.known(of: address) }
@@ -44,7 +47,7 @@ struct SignallingSystemsTests {
 
   /// The address in a system's example.
   private static func exampleAddress(of system: any SignallingAdapter) throws -> SignallingAddress {
-    let words = system.example.split(separator: " ").map { $0.trimmingCharacters(in: ["'"]) }
+    let words = try ExecCommand(system.example).words
     let index = try #require(words.firstIndex(of: "--server"))
     return SignallingAddress(try #require(words.dropFirst(index + 1).first))
   }
@@ -71,6 +74,7 @@ struct SignallingSystemsTests {
       ("firestore://a/rooms/1", [false, false, true, false, true]),
       ("whip+http://a", [true, true, false, true, false]),
       ("whep+http://a", [true, true, false, true, false]), ("janus+ws://a", [true, true, false, false, true]),
+      ("exec:a", [true, true, true, true, true]),
     ])
   func capabilities(address: String, expected: [Bool]) throws {
     let system = try SignallingSystems.known(of: address)
@@ -90,7 +94,7 @@ struct SignallingSystemsTests {
     #expect(page?.opened.map(\.label) == ["undefined"] && page?.opensWhenAnswering == false)
     let people = ConnectionSettings(server: "firestore://project/people/tom?peer=jerry").dataChannels
     #expect(people?.opened.map(\.label) == ["WebRTCData"] && people?.opensWhenAnswering == true)
-    for server in ["firestore://project/rooms/1", "socketio+http://a"] {
+    for server in ["firestore://project/rooms/1", "socketio+http://a", "exec:a"] {
       #expect(ConnectionSettings(server: server).dataChannels?.opened.isEmpty == true, "\(server)")
     }
     for server in ["whip+http://a", "whep+http://a", "janus+ws://a"] {
@@ -104,8 +108,28 @@ struct SignallingSystemsTests {
     #expect(media.scheme == "whip+https" && media.url == "https://[::1]:8443/whip/a+b" && media.host == "::1")
     let room = SignallingAddress("ws://calls.example/a+b")
     #expect(room.scheme == "ws" && room.url == room.description && room.host == "calls.example")
+    let program = SignallingAddress("exec:a ws://b:1")
+    #expect(program.opaque == "a ws://b:1" && program.scheme == "exec")
+    #expect("\(SignallingSettings(address: program))" == "settings of a client of exec", "arguments may be secret")
     let none = SignallingAddress("a+b")
-    #expect(none.scheme == nil && none.url == "a+b" && none.host == nil)
+    #expect(none.scheme == nil && none.url == "a+b" && none.host == nil && none.opaque == "")
+  }
+
+  @Test("the server of a program is on the host of its first argument that is a URL, and cannot be measured")
+  func programs() throws {
+    func host(_ address: String) throws -> String? {
+      try SignallingSystems.known(of: address).host(of: SignallingAddress(address), environment: [:])
+    }
+    #expect(try host("exec:python3 adapter.py") == nil)
+    #expect(try host("exec:adapter --key a/b 'ws://localhost:3000/a b' ws://other") == "localhost")
+    #expect(try host("exec:ws://localhost") == nil)
+    #expect(try host("exec:a 'ws://localhost") == nil)
+    let system = try SignallingSystems.known(of: "exec:a")
+    #expect(throws: SignallingSettingsError.self) {
+      try system.probe(of: SignallingAddress("exec:a ws://b"), environment: [:])
+    }
+    #expect(ConnectionSettings(server: "exec:adapter ws://127.0.0.1:3000").isServerHere)
+    #expect(!ConnectionSettings(server: "exec:adapter").isServerHere)
   }
 
   @Test("the server of Firestore is the emulator that the environment names")
@@ -126,9 +150,9 @@ struct SignallingSystemsTests {
 
   @Test("the help names the systems that understand an option")
   func optionNames() {
-    #expect(SignallingSystems.names(with: .user) == "socket.io and Janus")
-    #expect(SignallingSystems.names(with: .callees) == "socket.io")
-    #expect(SignallingSystems.names(with: .token) == "WHIP, WHEP and Janus")
+    #expect(SignallingSystems.names(with: .user) == "socket.io, Janus and exec")
+    #expect(SignallingSystems.names(with: .callees) == "socket.io and exec")
+    #expect(SignallingSystems.names(with: .token) == "WHIP, WHEP, Janus and exec")
     #expect(SignallingSystems.names(with: .redirects, conjunction: "or") == "WHIP or WHEP")
     for option in SignallingOption.allCases { #expect(!SignallingSystems.names(with: option).isEmpty, "\(option)") }
   }
@@ -137,9 +161,8 @@ struct SignallingSystemsTests {
   func list() throws {
     for system in SignallingSystems.all {
       #expect(SignallingSystems.list.contains(system.example))
-      #expect(system.schemes.allSatisfy { SignallingSystems.list.contains("\($0)://") })
-      let words = system.example.split(separator: " ").dropFirst().map { $0.trimmingCharacters(in: ["'"]) }
-      _ = try CallOptions.parse(words)
+      #expect(system.addressPrefixes.allSatisfy { SignallingSystems.list.contains($0) })
+      _ = try CallOptions.parse(Array(try ExecCommand(system.example).words.dropFirst()))
     }
   }
 
@@ -149,7 +172,7 @@ struct SignallingSystemsTests {
       .deletingLastPathComponent().deletingLastPathComponent()
     let text = try String(contentsOf: folder.appendingPathComponent("docs/signalling.md"), encoding: .utf8)
     for system in SignallingSystems.all {
-      let addresses = system.schemes.map { "`\($0)://`" }.joined(separator: ", ")
+      let addresses = system.addressPrefixes.map { "`\($0)`" }.joined(separator: ", ")
       let uses = SignallingUse.allCases.map { system.uses.contains($0) ? "yes" : "no" }
       #expect(text.contains("| \(system.name) | \(addresses) | \(uses.joined(separator: " | ")) |"), "\(system.name)")
     }
@@ -191,6 +214,11 @@ struct SignallingSystemsTests {
       _ = try ConnectionSettings(server: "janus+ws://localhost:8188").client(directions, log: log)
     }
     #expect(janus?.sentence == "A Janus server needs --room, the id of a room.")
+    let program = #expect(throws: CallFailure.self) {
+      _ = try ConnectionSettings(server: "exec: ").client(directions, log: log)
+    }
+    #expect(
+      program?.sentence == "The address exec: needs a program: exec:python3 adapter.py." && program?.code == .usage)
   }
 
   @Test("only secrets that the system understands are read")
