@@ -240,7 +240,7 @@ case $what in
     run 10 scripts/instructions.sh || failed=1
     real_time_tests
     # The scenarios of socket.io are skipped without its Python packages, which need a network.
-    signalling_table "skyrtc firestore whip whep janus${CHATBOT_SOCKETIO_PYTHON4:+ socket.io}"
+    signalling_table "skyrtc firestore whip whep janus exec${CHATBOT_SOCKETIO_PYTHON4:+ socket.io}"
     longest
     ;;
 esac

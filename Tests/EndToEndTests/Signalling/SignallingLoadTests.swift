@@ -53,6 +53,21 @@ extension EndToEndWithoutBrowsers {
       }
     }
 
+    @Test("each publisher of a load has a program of its own, and a recorder records three")
+    func exec() async throws {
+      try await Scenario.run("34e load of programs") { scenario in
+        let hub = try await ProgramHub(in: scenario)
+        let folder = await scenario.recordings()
+        let recorder = try await scenario.bot(
+          "recorder", at: hub.address, ["--room", "load", "--user", "recorder", "--record", folder.path])
+        try await SignallingOutcomes.record(.exec, .load) {
+          try await scenario.expectLoad(at: hub.address, ["--room", "load", "--user", "load"])
+          #expect(try await recorder.terminate().ending == .exit(0))
+          try await scenario.expectRecorded(3, in: [folder])
+        }
+      }
+    }
+
     @Test("three publishers are the hosts of a room of Firestore each, and the guests record them")
     func firestore() async throws {
       try await Scenario.run("34d load of Firestore") { scenario in

@@ -7,7 +7,7 @@ enum SignallingOutcomes {
   enum System: String, CaseIterable, Sendable {
     case skyRTC = "skyrtc"
     case socketIO = "socket.io"
-    case firestore, whip, whep, janus
+    case firestore, whip, whep, janus, exec
   }
 
   enum Use: String, CaseIterable, Sendable {
