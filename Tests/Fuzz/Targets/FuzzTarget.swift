@@ -16,6 +16,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case opus
   case skyrtc
   case janus
+  case exec
   case socketIO
   case firestore
   case whipFormat
@@ -56,6 +57,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .opus: try PayloadTargets.opus(input)
     case .skyrtc: try SignallingTargets.skyrtc(input)
     case .janus: try JanusTarget.run(input)
+    case .exec: try ExecTarget.run(input)
     case .socketIO: try SocketIOTarget.run(input)
     case .firestore: try FirestoreTarget.run(input)
     case .whipFormat: try WHIPFormatTarget.run(input)
@@ -82,7 +84,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .vp8, .vp9, .vp9Frame: 6_000
     case .skyrtc, .webSocket, .httpUpgrade, .manifest, .wav, .png: 8_192
     case .socketIO, .dataChannel, .dataMessage, .turn, .streamFrame: 4_096
-    case .sctp, .janus, .firestore, .whipFormat, .whipServer, .whipSession, .httpURL: 8_192
+    case .sctp, .janus, .exec, .firestore, .whipFormat, .whipServer, .whipSession, .httpURL: 8_192
     case .description, .ivf, .y4m, .ogg, .baseline: 16_384
     case .webm, .repair: 32_768
     }
