@@ -28,7 +28,7 @@ package struct ExecAdapter: SignallingAdapter {
 
   package func probe(
     of address: SignallingAddress, environment: [String: String]
-  ) throws(SignallingSettingsError) -> ServerProbe {
+  ) throws(SignallingSettingsError) -> ServerProbe? {
     throw SignallingSettingsError(
       "The server that a program connects to cannot be measured; an address such as wss://calls.example can.")
   }
