@@ -147,8 +147,7 @@ let package = Package(
     module(
       "ExecSignalling",
       [
-        "JSON", "Media", "Signalling", "SignallingAdapters", "HTTPTransport", "CProcesses", byteBuffer, sockets,
-        logging,
+        "JSON", "Media", "Signalling", "SignallingAdapters", "CProcesses", byteBuffer, sockets, logging,
       ]),
     module("Codecs", ["Bitstream", "Media", "COpus", "CVPX", "CYUV", byteBuffer]),
     module("Pattern", ["Media", "Codecs"]),

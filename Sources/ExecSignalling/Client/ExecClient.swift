@@ -1,4 +1,3 @@
-internal import HTTPTransport
 public import Logging
 public import Media
 public import NIOCore

@@ -1,5 +1,5 @@
-internal import HTTPTransport
 package import Media
+internal import Signalling
 
 /// What a program writes to its standard error, as lines for the log. Pure.
 ///
