@@ -51,6 +51,7 @@ let package = Package(
   products: [
     .library(name: "BotPeer", targets: ["BotPeer"]),
     .library(name: "Room", targets: ["Room"]),
+    .library(name: "Call", targets: ["Call"]),
     .library(name: "Load", targets: ["Load"]),
     .library(name: "RoomServer", targets: ["RoomServer"]),
     .library(name: "Recorder", targets: ["Recorder"]),
@@ -166,6 +167,11 @@ let package = Package(
     module(
       "RoomServer",
       ["BotPeer", "HTTPTransport", "Media", "Room", "Signalling", "SkyRTC", "WHIP", byteBuffer, sockets, http, logging]),
+    module(
+      "Call",
+      [
+        "BotPeer", "CallCheck", "Load", "Media", "Recorder", "Room", "RoomMessages", "Signalling", byteBuffer, logging,
+      ]),
     module("RoomMessages", ["BotPeer", "DataMessages", "Media", "Recorder", byteBuffer, logging]),
     module("Recorder", ["Bitstream", "Media", "Codecs", "CFiles", "COgg", byteBuffer, sockets, logging]),
     module("FileSource", ["Bitstream", "Media", "CWebM", "COgg", byteBuffer, logging]),
@@ -176,7 +182,8 @@ let package = Package(
     .executableTarget(
       name: "chatbot",
       dependencies: [
-        "Bitstream", "BotPeer", "Recorder", "Inspection", "LiveSource", "CallCheck", "CallReport", "Room", "Load",
+        "Bitstream", "BotPeer", "Recorder", "Inspection", "LiveSource", "Call", "CallCheck", "CallReport", "Room",
+        "Load",
         "RoomMessages", "RoomServer", "Signalling", "SignallingAdapters", "SkyRTC", "SocketIO", "Firestore", "WHIP",
         "Janus", "ExecSignalling", "HTTPTransport", "DataMessages", "Codecs", "Media", "NetworkEmulation",
         "FaultInjection", byteBuffer, sockets, logging, arguments,
@@ -263,6 +270,13 @@ let package = Package(
       of: "Load",
       ["BotPeer", "CallCheck", "Media", "Signalling", byteBuffer, sockets, logging]),
     tests(
+      of: "Call",
+      [
+        "BotPeer", "CallCheck", "Codecs", "InspectionTestSupport", "LiveSource", "Media", "Recorder", "Signalling",
+        "SkyRTC",
+        byteBuffer, sockets, logging,
+      ]),
+    tests(
       of: "RoomMessages",
       ["BotPeer", "DataMessages", "Media", "PeerEngine", "Recorder", "SCTP", byteBuffer, sockets, logging]),
     tests(of: "RoomServer", ["BotPeer", "Media", "Signalling", "SkyRTC", "WHIP", byteBuffer, sockets]),
@@ -285,7 +299,7 @@ let package = Package(
     tests(
       of: "chatbot",
       [
-        "Media", "BotPeer", "CallCheck", "CallReport", "Codecs", "FaultInjection", "Inspection",
+        "Media", "BotPeer", "Call", "CallCheck", "CallReport", "Codecs", "FaultInjection", "Inspection",
         "InspectionTestSupport", "ICE", "LiveSource", "Load", "NetworkEmulation", "Pattern", "PeerEngine", "RTP",
         "Recorder", "Room", "RoomMessages", "SCTP", "SDP", "DataMessages", "ExecSignalling", "Signalling",
         "SignallingAdapters", "SkyRTC", byteBuffer, arguments, logging,

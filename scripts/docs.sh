@@ -8,7 +8,7 @@ folder=$1
 # A product's module comes after those that its documentation refers to.
 modules=(
   Media Signalling SCTP PeerEngine NetworkEmulation FaultInjection BotPeer Room Load Recorder FileSource LiveSource CallCheck
-  CallReport Inspection HTTPTransport SkyRTC SocketIO Firestore WHIP Janus ExecSignalling RoomServer
+  CallReport RoomMessages Call Inspection HTTPTransport SkyRTC SocketIO Firestore WHIP Janus ExecSignalling RoomServer
 )
 
 # The plugin builds a target as `scripts/build.sh build` does; a build of all that came before takes no time.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Call
 import Logging
 import Recorder
 
@@ -13,26 +14,22 @@ struct CallCommand: AsyncParsableCommand {
     let console = Console(isQuiet: options.log.quiet)
     let log = console.logger("chatbot", level: options.log.level)
     try await console.carryOut {
-      let participantRegistry = try await Call(plan: options.plan, console: console, log: log).run()
-      if options.record != nil { try report(participantRegistry, on: console) }
-      if let failure = participantRegistry.failure { throw failure }
+      let outcome = try await CallRunner(settings: try options.settings(), console: console, log: log).run()
+      if options.record != nil { try report(outcome, on: console) }
+      if let failure = outcome.failure { throw failure }
     }
   }
 
   /// Lists the recordings, and throws if one failed.
-  private func report(_ participantRegistry: ParticipantRegistry, on console: Console) throws(CallFailure) {
-    let recordings = participantRegistry.recordings
-    let forgotten = participantRegistry.recordingsForgotten
+  private func report(_ outcome: RoomCall.Outcome, on console: Console) throws(CallFailure) {
+    let recordings = outcome.recordings
+    let forgotten = outcome.recordingsForgotten
     if forgotten > 0 {
       console.result("\(forgotten) earlier recordings are in the folder too; their manifests report them.")
     }
     for summary in recordings { console.result(RecordingReport(summary).text) }
-    if let problem = participantRegistry.recordingProblem { throw problem }
-    if participantRegistry.failure != nil || forgotten > 0
-      || recordings.contains(where: { !$0.manifest.tracks.isEmpty })
-    {
-      return
-    }
+    if let failure = outcome.recordingFailure { throw failure }
+    if outcome.failure != nil || forgotten > 0 || recordings.contains(where: { !$0.manifest.tracks.isEmpty }) { return }
     throw CallFailure(
       .nothingRecorded,
       recordings.isEmpty

@@ -1,10 +1,7 @@
 import ArgumentParser
 import BotPeer
-import FaultInjection
-import LiveSource
-import NetworkEmulation
+import Call
 import Recorder
-import RoomMessages
 import SignallingAdapters
 
 /// The options of a call: the room, the input, the loopback, the recording and the network.
@@ -87,23 +84,29 @@ struct CallOptions: ParsableArguments {
     segment.isEmpty ? nil : SegmentLimit(duration: segmentTime?.duration, bytes: segmentSize)
   }
 
-  /// The call that the options describe.
-  var plan: CallPlan {
-    var plan = CallPlan(connection.connectionSettings)
-    plan.mayStartServer = mayStartServer
-    plan.camera = playing.camera
-    plan.connectionSettings.prefer(playing.sendCodec)
-    plan.maximumBitrate = playing.maxBitrate.bitsPerSecond
-    plan.loopback = loopback
-    plan.delay = delay?.duration ?? .zero
-    plan.record = record
-    plan.segment = segmentLimit
-    plan.verifies = verifies
-    plan.queueMemory = queueMemory.map { Int($0.size.bytes) }
-    plan.duration = duration?.duration
-    plan.messages = messages.plan
-    plan.sayFile = messages.sayFile
-    return plan
+  /// Reads the files of secrets and texts, and returns the call that the options describe.
+  func settings() throws(CallFailure) -> CallSettings {
+    let connection = try connection.settings(
+      sends: playing.play != nil || loopback, receives: record != nil || loopback, sending: playing.sendCodec)
+    var settings = CallSettings(
+      server: connection.server, mayStartServer: mayStartServer, camera: playing.camera,
+      mediaThreads: self.connection.mediaThreads ?? 1)
+    settings.call.peer = connection.peer
+    settings.call.peer.maximumSendBitrate = playing.maxBitrate.bitsPerSecond
+    settings.call.media.loopbackDelay = loopback ? delay?.duration ?? .zero : nil
+    settings.call.media.waitsForConnection = !playing.loops
+    settings.call.recording = record.map { recording(in: $0, of: connection.server.roomName) }
+    settings.call.messages = try messages.plan()
+    settings.call.duration = duration?.duration
+    return settings
+  }
+
+  private func recording(in folder: String, of room: String) -> RoomRecorder.Configuration {
+    var configuration = RoomRecorder.Configuration(folder: folder, room: room)
+    configuration.verifies = verifies
+    configuration.segment = segmentLimit
+    configuration.memoryLimit = queueMemory.map { Int($0.size.bytes) }
+    return configuration
   }
 
   func validate() throws {
@@ -145,54 +148,4 @@ extension SegmentLength {
 extension TimeSpan {
   /// For `transform:`, whose errors ArgumentParser prints as they are.
   @Sendable static func parse(_ text: String) throws -> TimeSpan { try TimeSpan(text) }
-}
-
-/// The configuration of a call: the room, the input, the loopback, the recording and the network.
-struct CallPlan: Sendable {
-  var connectionSettings: ConnectionSettings
-  /// Whether the embedded server may start if no server listens.
-  var mayStartServer = false
-  /// The input to play, or nil for none.
-  var camera: LiveCamera.Options?
-  /// The maximum bitrate sent to each viewer, in bits per second.
-  var maximumBitrate = 2_500_000
-  /// Whether each user's media is sent back to them, and after which delay.
-  var loopback = false
-  var delay: Duration = .zero
-  /// The folder to record into, or nil for no recording.
-  var record: String?
-  var segment: SegmentLimit?
-  /// Whether each recorded frame is decoded to verify it.
-  var verifies = true
-  /// The bytes of received frames that may wait to be written, or nil for a limit that follows the machine and the users.
-  var queueMemory: Int?
-  /// The time after which the bot leaves, or nil to stay.
-  var duration: Duration?
-  var impairment: Impairment?
-  var fault: Fault?
-  /// What the call says, offers and accepts on data channels.
-  var messages = MessagePlan()
-  /// A file with further texts to say, one a line.
-  var sayFile: String?
-  /// Whether the call is checked.
-  var isCheck = false
-
-  init(_ connectionSettings: ConnectionSettings) {
-    self.connectionSettings = connectionSettings
-  }
-
-  /// The media that the call sends and receives. A check receives although it records nothing.
-  var directions: ConnectionSettings.Directions {
-    .init(sends: camera != nil || loopback, receives: record != nil || loopback || isCheck)
-  }
-
-  /// The name of the input, for log messages.
-  var cameraName: String {
-    switch camera?.input {
-    case .file(let path): path
-    case .standardInput: "standard input"
-    case .pattern: "pattern"
-    case nil: ""
-    }
-  }
 }

@@ -45,13 +45,6 @@ struct Interruption: Sendable {
     return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
   }
 
-  /// An interruption that no signal triggers, for a call that is ended by other means.
-  static var never: Interruption { Interruption(signals: AsyncStream { _ in }) }
-
-  private init(signals: AsyncStream<Int32>) {
-    self.signals = signals
-  }
-
   /// Makes the first signal request an orderly end from now on.
   func beginOrderly() {
     Self.isOrderly.store(true, ordering: .sequentiallyConsistent)

@@ -1,35 +1,36 @@
+import Call
 import Logging
 import Signalling
+import SignallingAdapters
 import SkyRTC
 
-/// Connects to the signalling server. Starts the embedded server if the user named none and none listens.
+/// Joins the room. Starts the embedded server if the user named none and none listens.
 struct ServerConnector {
-  let plan: CallPlan
+  let settings: CallSettings
   let console: Console
   let log: Logger
 
-  /// The client, and the embedded server if this process runs it.
-  struct Connection {
-    let client: any SignallingClient
-    let embedded: SkyRTCServer?
-  }
-
   private static let embeddedPort = 3000
 
-  func connect() async throws(CallFailure) -> Connection {
-    let client = try plan.connectionSettings.client(plan.directions, log: log)
-    do throws(SignallingConnectError) {
-      try await client.connect(waiting: plan.connectionSettings.waitForServer) { reason in
-        log.notice("waiting for the server", metadata: ["reason": "\(reason)"])
+  /// Joins the room with the call, and closes the call if that fails.
+  ///
+  /// - Returns: The embedded server if this process runs it.
+  func join(_ call: RoomCall) async throws(CallFailure) -> SkyRTCServer? {
+    do throws(CallFailure) {
+      do throws(SignallingConnectError) {
+        try await call.join(waiting: settings.server.waitForServer)
+        return nil
+      } catch {
+        guard settings.mayStartServer, case .unreachable = error else { throw CallFailure(error) }
       }
-      return Connection(client: client, embedded: nil)
+      return try await startEmbedded(for: call)
     } catch {
-      guard plan.mayStartServer, case .unreachable = error else { throw CallFailure(error) }
+      await call.close()
+      throw error
     }
-    return try await startEmbedded()
   }
 
-  private func startEmbedded() async throws(CallFailure) -> Connection {
+  private func startEmbedded(for call: RoomCall) async throws(CallFailure) -> SkyRTCServer? {
     let configuration = SkyRTCServer.Configuration(host: "127.0.0.1", port: Self.embeddedPort)
     // The call itself logs who joins and leaves.
     var quietly = log
@@ -37,21 +38,30 @@ struct ServerConnector {
     let server = SkyRTCServer(configuration: configuration, logger: quietly)
     do {
       let address = try await server.start()
-      let room = plan.connectionSettings.room.map { "#" + Self.percentEncoded($0) } ?? ""
+      let room = settings.server.signalling.room.map { "#" + Self.percentEncoded($0) } ?? ""
       console.say(
-        "Nothing listened at \(plan.connectionSettings.server), so a room server was started here: open \(address.pageURL)\(room)"
+        "Nothing listened at \(settings.server.address), so a room server was started here: open \(address.pageURL)\(room)"
       )
     } catch SkyRTCServer.StartError.portTaken {
       // Another program started a server first; use that one.
-      let client = try plan.connectionSettings.client(plan.directions, log: log)
-      return Connection(client: try await connecting(client), embedded: nil)
+      try await join(call, at: settings.server)
+      return nil
     } catch {
       throw CallFailure(.serverNotReached, error.description)
     }
-    var here = plan.connectionSettings
-    here.server = "ws://127.0.0.1:\(Self.embeddedPort)"
-    let client = try here.client(plan.directions, log: log)
-    return Connection(client: try await connecting(client), embedded: server)
+    var here = settings.server
+    here.signalling.address = SignallingAddress("ws://127.0.0.1:\(Self.embeddedPort)")
+    try await join(call, at: here)
+    return server
+  }
+
+  private func join(_ call: RoomCall, at server: ServerSettings) async throws(CallFailure) {
+    let client = try server.client(log: log)
+    do throws(SignallingConnectError) {
+      try await call.join(with: client)
+    } catch {
+      throw CallFailure(error)
+    }
   }
 
   /// Encodes a room's name as a URL fragment (RFC 3986, 3.5).
@@ -66,15 +76,6 @@ struct ServerConnector {
       default:
         encoded += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
       }
-    }
-  }
-
-  private func connecting(_ client: any SignallingClient) async throws(CallFailure) -> any SignallingClient {
-    do throws(SignallingConnectError) {
-      try await client.connect()
-      return client
-    } catch {
-      throw CallFailure(error)
     }
   }
 }

@@ -1,11 +1,10 @@
 import BotPeer
+import Call
 import Media
-import Room
-import RoomMessages
 
 /// Shows the state of each user's call once a second.
 struct StatusTask {
-  let parts: Call.Parts
+  let call: RoomCall
   let console: Console
   let room: String
 
@@ -18,10 +17,10 @@ struct StatusTask {
 
   func run() async {
     var earlier: [ParticipantID: Earlier] = [:]
-    while !Task.isCancelled {
+    while call.endReason == nil {
       try? await MediaThread.loop.sleep(for: .seconds(1))
       let now = ContinuousClock.now
-      let all = await parts.session.peer.statistics().sorted { $0.participant.text < $1.participant.text }
+      let all = await call.peer.statistics().sorted { $0.participant.text < $1.participant.text }
       var next: [ParticipantID: Earlier] = [:]
       let users = all.map { peer in
         let frames = peer.received[.video]?.frames ?? 0
@@ -29,8 +28,8 @@ struct StatusTask {
         return user(peer, since: earlier[peer.participant], now: now)
       }
       earlier = next
-      let transfers = await parts.messages.progress()
-      if !Task.isCancelled { console.show(StatusLine(room: room, users: users, transfers: transfers)) }
+      let transfers = await call.transferProgress()
+      if call.endReason == nil { console.show(StatusLine(room: room, users: users, transfers: transfers)) }
     }
   }
 

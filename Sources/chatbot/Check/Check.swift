@@ -1,15 +1,13 @@
-import BotPeer
+import Call
 import CallCheck
 import CallReport
 import FaultInjection
 import Inspection
-import LiveSource
-import Load
 import Logging
 import Media
 import NetworkEmulation
 import Recorder
-import SkyRTC
+import SignallingAdapters
 
 /// One check: joins a call, judges it and writes the reports. Wiring only.
 struct Check {
@@ -23,26 +21,25 @@ struct Check {
   func run() async throws -> CheckReport {
     // Find errors that need no network before joining, so that no participant notices them.
     let outputs = options.rules.outputs
-    var plan = try options.plan()
+    var settings = try options.settings()
     try outputs.prepare()
-    try plan.connectionSettings.check()
+    try settings.server.check()
     let baseline = try options.rules.baselineReport()
     let rules = try options.allRules()
     let recordingStore = try RecordingStore(kept: options.record, isWanted: outputs.html != nil)
-    plan.record = recordingStore.folder
-    plan.verifies = false
+    settings.call.recording = recordingStore.folder.map { options.recording(in: $0, of: settings.server) }
     defer { recordingStore.clear() }
 
     var report: CheckReport
     var problem: CallFailure?
     if options.selfCheck {
-      let itself = try await SelfCheck(console: console, log: log).start()
-      plan.connectionSettings.server = itself.server
-      plan.connectionSettings.room = SelfCheck.room
-      (report, problem) = try await judged(plan, by: rules, recordingStore)
+      let itself = try await SelfCheck(log: log).start()
+      settings.server.signalling.address = itself.server
+      settings.server.signalling.room = SelfCheck.room
+      (report, problem) = try await judged(settings, by: rules, recordingStore)
       await itself.end()
     } else {
-      (report, problem) = try await judged(plan, by: rules, recordingStore)
+      (report, problem) = try await judged(settings, by: rules, recordingStore)
     }
     if let baseline { report.comparison = report.compared(with: baseline) }
     // The verdict is printed first, so that it is shown even if a file cannot be written.
@@ -60,28 +57,28 @@ struct Check {
 
   /// Runs the call and returns its report, even if the call failed.
   private func judged(
-    _ plan: CallPlan, by rules: RuleList, _ recordingStore: RecordingStore
+    _ settings: CallSettings, by rules: RuleList, _ recordingStore: RecordingStore
   ) async throws -> (CheckReport, CallFailure?) {
     let clock = WallClock.read()
-    var judging = CallJudge.Options(start: clock.moment.instant, room: plan.connectionSettings.roomName)
+    var judging = CallJudge.Options(start: clock.moment.instant, room: settings.server.roomName)
     judging.wallClock = clock.secondsSince1970 * 1_000
     judging.expected = options.rules.expectation(peers: options.peers)
     if options.selfCheck { judging.expected.pattern = .played }
     judging.rules = rules
 
-    let display = CheckDisplay(console: console, room: plan.connectionSettings.roomName, span: options.span.duration)
+    let display = CheckDisplay(console: console, room: settings.server.roomName, span: options.span.duration)
     let checkObserver = CheckObserver(
-      .init(wait: options.wait.duration, span: options.span.duration),
-      probe: options.data.map { DataProbe(bitrate: $0.bitsPerSecond, on: MediaThread.loop) }, log: log
+      .init(wait: options.wait.duration, span: options.span.duration), dataBitrate: options.data?.bitsPerSecond,
+      on: MediaThread.loop, log: log
     ) { display.show($0) }
-    let settings = judging
-    async let judged = checkObserver.judge(settings)
+    let judgeOptions = judging
+    async let judged = checkObserver.judge(judgeOptions)
     var problem: CallFailure?
     var recordings: [RecordingSummary] = []
     do {
-      let participantRegistry = try await Call(plan: plan, console: console, log: log, observer: checkObserver).run()
-      recordings = participantRegistry.recordings
-      problem = participantRegistry.failure ?? (options.record != nil ? participantRegistry.recordingProblem : nil)
+      let outcome = try await CallRunner(settings: settings, console: console, log: log, observer: checkObserver).run()
+      recordings = outcome.recordings
+      problem = outcome.failure ?? (options.record != nil ? outcome.recordingFailure : nil)
     } catch let failure as CallFailure {
       checkObserver.failed(failure.sentence)
       problem = failure
@@ -95,11 +92,19 @@ struct Check {
     if let fault = options.fault {
       report.fault = .init(name: fault.rawValue, injectionCount: checkObserver.injectionCount(of: fault))
     }
-    if let impairment = plan.impairment {
+    if let impairment = try options.impairment() {
       let first = report.peers.compactMap { $0.steps.firstPacket ?? $0.steps.dtlsConnected }.min()
       report.impairment = impairment.notes(from: first ?? report.mediaFrom ?? 0)
     }
     return (report, problem)
+  }
+}
+
+extension CheckObserver {
+  /// How often the fault was injected, or nil if that is not counted.
+  func injectionCount(of fault: Fault) -> UInt64? {
+    if fault.isInjectedBySource { return nil }
+    return fault == .suddenLeave ? endedCallCount : injectionCount
   }
 }
 

@@ -1,9 +1,12 @@
 public import ArgumentParser
+import BotPeer
+import Call
 import CallCheck
 public import FaultInjection
 import LiveSource
 import Media
 import NetworkEmulation
+import Recorder
 import SignallingAdapters
 
 /// The options of `chatbot check`.
@@ -77,22 +80,40 @@ struct CheckOptions: ParsableArguments {
 
   private static let maximumPeers = 100
 
-  /// The call that the check joins.
-  func plan() throws -> CallPlan {
-    var plan = CallPlan(connection.connectionSettings)
-    plan.isCheck = true
-    plan.connectionSettings.prefer(playing.sendCodec)
-    plan.camera =
+  /// Reads the files of secrets, and returns the call that the check joins.
+  func settings() throws -> CallSettings {
+    let connection = try connection.settings(sends: true, receives: true, sending: playing.sendCodec)
+    var settings = CallSettings(
+      server: connection.server, camera: camera, mediaThreads: self.connection.mediaThreads ?? 1)
+    settings.call.peer = connection.peer
+    settings.call.peer.maximumSendBitrate = playing.maxBitrate.bitsPerSecond
+    settings.call.peer.network = try impairment().map { .emulating($0) }
+    settings.call.peer.fault = peerFault.flatMap { .injecting($0) }
+    settings.call.media.waitsForConnection = !playing.loops
+    settings.call.media.endsWithSource = false
+    settings.call.recording = record.map { recording(in: $0, of: connection.server) }
+    return settings
+  }
+
+  /// The recording of a check, which is verified by judging it.
+  func recording(in folder: String, of server: ServerSettings) -> RoomRecorder.Configuration {
+    var configuration = RoomRecorder.Configuration(folder: folder, room: server.roomName)
+    configuration.verifies = false
+    return configuration
+  }
+
+  /// The input, by default the test pattern.
+  var camera: LiveCamera.Options {
+    var camera =
       playing.camera
       ?? LiveCamera.Options(
         input: .pattern, maximumBitrate: playing.maxBitrate.bitsPerSecond, owner: ParticipantID("camera"))
-    if fault?.isInjectedBySource == true { plan.camera?.sizeChange = .seconds(2) }
-    plan.maximumBitrate = playing.maxBitrate.bitsPerSecond
-    plan.record = record
-    plan.impairment = try impairment()
-    plan.fault = fault?.isInjectedBySource == true ? nil : fault
-    return plan
+    if fault?.isInjectedBySource == true { camera.sizeChange = .seconds(2) }
+    return camera
   }
+
+  /// The fault that the peer injects, not the input.
+  var peerFault: Fault? { fault?.isInjectedBySource == true ? nil : fault }
 
   /// The rules of the check, including `--peers` as a rule unless a given rule covers it or the default rules, which
   /// contain it, apply.
@@ -102,7 +123,7 @@ struct CheckOptions: ParsableArguments {
     return list
   }
 
-  private func impairment() throws -> Impairment? {
+  func impairment() throws -> Impairment? {
     guard let impair else { return nil }
     do {
       return try Impairment(parsing: impair, seed: seed ?? 1)

@@ -1,18 +1,20 @@
+import BotPeer
+import Call
 import LiveSource
 import Logging
 import Media
+import SignallingAdapters
 import SkyRTC
 
 /// Runs a server and a player beside a check in one process, to find out whether this machine can keep up.
 struct SelfCheck {
-  let console: Console
   let log: Logger
 
   static let room = "self"
 
   /// The server and the player that run beside the check.
   struct Running {
-    let server: String
+    let server: SignallingAddress
     fileprivate let embedded: SkyRTCServer
     fileprivate let player: Task<Void, Never>
 
@@ -26,27 +28,35 @@ struct SelfCheck {
   /// Starts both on the loopback interface, on any free port.
   func start() async throws(CallFailure) -> Running {
     let embedded = SkyRTCServer(configuration: .init(host: "127.0.0.1", port: 0), logger: log)
-    let server: String
+    let server: ServerSettings
     do {
-      server = try await embedded.start().webSocketURL
+      server = try ServerSettings(address: try await embedded.start().webSocketURL)
+    } catch let failure as CallFailure {
+      throw failure
     } catch {
-      throw CallFailure(.serverNotReached, error.description)
+      throw CallFailure(.serverNotReached, "\(error)")
     }
-    var connectionSettings = ConnectionSettings(server: server)
-    connectionSettings.room = Self.room
-    connectionSettings.bindAddress = "127.0.0.1"
-    var plan = CallPlan(connectionSettings)
-    plan.isCheck = true
-    plan.camera = LiveCamera.Options(input: .pattern, owner: ParticipantID("camera"))
-    let call = Call(plan: plan, console: Console(isQuiet: true), log: log)
-    let player = Task {
+    var settings = CallSettings(server: server)
+    settings.server.signalling.room = Self.room
+    settings.camera = LiveCamera.Options(input: .pattern, owner: ParticipantID("camera"))
+    settings.call.peer.bindAddresses = ["127.0.0.1"]
+    settings.call.peer.includesLoopback = true
+    let player = Task { [log, settings] in
       do {
-        try await call.run(interruption: .never)
+        let source = try settings.camera?.open(log: log, isAnnounced: true)
+        let call = try await RoomCall(
+          settings.call, client: try settings.server.client(log: log), source: source, on: MediaThread.loop, log: log)
+        do {
+          try await call.join()
+        } catch {
+          await call.close()
+          throw error
+        }
+        _ = await call.run()
       } catch {
-        let reason = (error as? CallFailure)?.sentence ?? "\(error)"
-        log.error("the player ended", metadata: ["reason": "\(reason)"])
+        log.error("the player ended", metadata: ["reason": "\(error)"])
       }
     }
-    return Running(server: server, embedded: embedded, player: player)
+    return Running(server: server.signalling.address, embedded: embedded, player: player)
   }
 }

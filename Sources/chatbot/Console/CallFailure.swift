@@ -1,6 +1,5 @@
 import FoundationEssentials
 import Glibc
-import RoomMessages
 import Signalling
 
 /// An error that ends a command with an exit code other than 0.
@@ -19,17 +18,6 @@ struct CallFailure: Error, CustomStringConvertible {
   /// The failure of joining.
   init(_ error: SignallingConnectError) {
     let code: ExitStatus = if case .invalidConfiguration = error { .usage } else { .serverNotReached }
-    self.init(code, error.description)
-  }
-
-  /// The failure of a file that is to be sent, or of a folder for chat or files.
-  init(_ error: FileTransferError) {
-    let code: ExitStatus =
-      switch error.cause {
-      case .unreadable: .fileNotPlayable
-      case .unwritable: .disk
-      case .sharedFolder: .usage
-      }
     self.init(code, error.description)
   }
 }

@@ -23,7 +23,7 @@ struct DiagnoseCommand: AsyncParsableCommand {
     let console = Console(isQuiet: options.log.quiet)
     try await console.carryOut {
       var configuration = try options.configuration()
-      configuration.iceServers = try options.ice.settings.read().servers(for: "chatbot-diagnose")
+      configuration.iceServers = try options.ice.servers().servers(for: "chatbot-diagnose")
       let diagnosis: NetworkDiagnosis
       do {
         diagnosis = try await NetworkDiagnosis.run(configuration, on: MultiThreadedEventLoopGroup.singleton.next())
@@ -106,7 +106,7 @@ struct DiagnoseOptions: ParsableArguments {
     configuration.timeout = timeout.duration
     if let server {
       configuration.roomServer = try RoomServerAddress(server: server)
-      configuration.includesLoopback = ConnectionSettings(server: server).isServerHere
+      configuration.includesLoopback = try ServerSettings(address: server).isHere
     }
     return configuration
   }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import LiveSource
 import Load
 import Logging
 import Media
@@ -27,11 +26,13 @@ struct LoadCommand: AsyncParsableCommand {
     try await console.carryOut {
       let interruption = Interruption()
       // Find errors that need no network before joining, so that no participant notices them.
-      try options.connection.connectionSettings.check()
-      let source = try openSource(log)
+      let settings = try options.settings()
+      guard let source = try options.playing.camera?.open(log: log) else {
+        throw CallFailure(.usage, "There is nothing to play.")
+      }
       // Each publisher has one socket for each local address and one to the server.
       FileDescriptorLimit.allowMany()
-      let load = try await prepare(source, log)
+      let load = try await prepare(settings, source, log)
       interruption.beginOrderly()
       let report = await report(of: load, interruption, console)
       console.clearStatus()
@@ -43,19 +44,9 @@ struct LoadCommand: AsyncParsableCommand {
 
   // MARK: Setting up
 
-  private func openSource(_ log: Logger) throws(CallFailure) -> any FrameSource {
-    guard let camera = options.playing.camera else { throw CallFailure(.usage, "There is nothing to play.") }
-    do {
-      let source = try LiveCamera.open(camera, logger: log)
-      for note in source.notes { log.warning("\(note)", metadata: ["camera": "\(options.playing.play ?? "")"]) }
-      return source
-    } catch {
-      throw CallFailure(.fileNotPlayable, error.description)
-    }
-  }
-
-  private func prepare(_ source: any FrameSource, _ log: Logger) async throws(CallFailure) -> RoomLoad {
-    let settings = try options.settings()
+  private func prepare(
+    _ settings: RoomLoad.Settings, _ source: any FrameSource, _ log: Logger
+  ) async throws(CallFailure) -> RoomLoad {
     let loops = Array(
       MultiThreadedEventLoopGroup(numberOfThreads: options.connection.mediaThreads ?? System.coreCount).makeIterator())
     do {

@@ -1,6 +1,8 @@
 import ArgumentParser
 import BotPeer
 import Load
+import Room
+import Signalling
 import SignallingAdapters
 
 /// The options of `chatbot load`.
@@ -45,18 +47,17 @@ struct LoadOptions: ParsableArguments {
 
   static let maximumPublishers = 1000
 
-  /// The settings of the load, without its source.
+  /// Reads the files of secrets, and returns the settings of the load, without its source.
   func settings() throws(CallFailure) -> RoomLoad.Settings {
-    var connectionSettings = connection.connectionSettings
-    connectionSettings.prefer(playing.sendCodec)
-    var settings = RoomLoad.Settings(server: connectionSettings.server, room: connectionSettings.roomName) {
-      [connectionSettings, receive] publisher, log in
-      try connectionSettings.client(
-        .init(sends: true, receives: receive), suffix: publisher == 0 ? "" : "-\(publisher)", log: log)
+    let connection = try connection.settings(sends: true, receives: receive, sending: playing.sendCodec)
+    let server = connection.server
+    try server.check()
+    var settings = RoomLoad.Settings(server: server.address, room: server.roomName) { publisher, log in
+      try server.client(suffix: publisher == 0 ? "" : "-\(publisher)", log: log)
     }
-    settings.peer = try connectionSettings.peerConfiguration()
+    settings.peer = connection.peer
     settings.peer.maximumSendBitrate = playing.maxBitrate.bitsPerSecond
-    if data != nil { settings.peer.dataChannels = connectionSettings.dataChannels }
+    if data != nil { settings.peer.dataChannels = server.capabilities.dataChannels.map { DataChannelOptions($0) } }
     settings.publishers = publishers
     settings.ramp = ramp
     settings.receives = receive
@@ -69,7 +70,8 @@ struct LoadOptions: ParsableArguments {
   func validate() throws {
     try connection.validate(uses: [.load])
     guard playing.play != nil else { throw ValidationError("Publishers need something to send: --play FILE.") }
-    if data != nil, connection.connectionSettings.dataChannels == nil {
+    let server = try ServerSettings(address: connection.server ?? ServerSettings.defaultAddress)
+    if data != nil, !server.capabilities.carriesDataChannels {
       throw ValidationError("--data needs data channels, which the calls of this signalling system do not have.")
     }
     guard (1...Self.maximumPublishers).contains(publishers) else {

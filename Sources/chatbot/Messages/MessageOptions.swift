@@ -43,10 +43,10 @@ struct MessageOptions: ParsableArguments {
     if receiveFiles?.isEmpty == true { throw ValidationError("--receive-files needs the name of a folder.") }
   }
 
-  /// What the call is to do, without the lines of ``sayFile``.
-  var plan: MessagePlan {
+  /// Reads the lines of ``sayFile``, and returns what the call is to do.
+  func plan() throws(CallFailure) -> MessagePlan {
     var plan = MessagePlan()
-    plan.texts = say
+    plan.texts = say + (try Self.texts(in: sayFile))
     plan.sentFiles = sendFile
     plan.receivedFiles = receiveFiles
     plan.maximumFileBytes = Int64(maxFileSize.bytes)

@@ -15,7 +15,7 @@ struct ConnectionOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "The server's address; its scheme names the signalling system, see chatbot signallings. (default: "
-        + "\(ConnectionSettings.defaultServer); the call command starts a server there if none listens)",
+        + "\(ServerSettings.defaultAddress); the call command starts a server there if none listens)",
       valueName: "url"))
   var server: String?
 
@@ -153,34 +153,66 @@ struct ConnectionOptions: ParsableArguments {
   /// The maximum length of a room name that the server accepts, in Unicode scalars.
   static let maximumRoom = 128
 
-  /// The settings that the options describe.
-  var connectionSettings: ConnectionSettings {
-    var connectionSettings = ConnectionSettings(server: server ?? ConnectionSettings.defaultServer)
-    connectionSettings.room = room
-    connectionSettings.user = user
-    connectionSettings.callees = callees
-    connectionSettings.token.path = tokenFile
-    connectionSettings.pin.path = pinFile
-    connectionSettings.apiSecret.path = apiSecretFile
-    connectionSettings.roomToken.path = roomTokenFile
-    connectionSettings.waitForServer = waitForServer?.duration ?? .zero
-    connectionSettings.followsOtherOrigins = allowRedirects
-    connectionSettings.caCertificate = caCertificate
-    connectionSettings.ice = ice.settings
-    connectionSettings.iceTransportPolicy = iceTransportPolicy
-    connectionSettings.udpPort = udpPort
-    connectionSettings.usesTCP = tcp
-    connectionSettings.videoCodecs = videoCodecs
-    connectionSettings.audioCodecs = audioCodecs
-    connectionSettings.tcpPort = tcpPort
-    connectionSettings.bindAddress = bindAddress
-    connectionSettings.bindInterfaces = bindInterface
-    connectionSettings.mediaThreads = mediaThreads
-    connectionSettings.maximumUsers = maxUsers
-    connectionSettings.allowsLocalCandidates = allowLocalCandidates
-    connectionSettings.resolvesLocalNames = mdns
-    connectionSettings.hidesAddresses = hideAddresses
-    return connectionSettings
+  /// Reads the secrets, and returns the settings that the options describe.
+  ///
+  /// - Parameters:
+  ///   - sends: Whether we send media, and `receives`, whether we receive it: for systems that must know it when we join.
+  ///   - codec: The codec of the video that we send, which is preferred unless the codecs were chosen.
+  func settings(sends: Bool, receives: Bool, sending codec: Codec? = nil) throws(CallFailure) -> ConnectionSettings {
+    var settings = ConnectionSettings(server: try ServerSettings(address: server ?? ServerSettings.defaultAddress))
+    try describe(&settings.server)
+    settings.server.signalling.sends = sends
+    settings.server.signalling.receives = receives
+    try describe(&settings.peer, server: settings.server)
+    if let codec, videoCodecs == nil {
+      let preferred = [codec] + Codec.all(of: codec.kind).filter { $0 != codec }
+      settings.server.signalling.videoCodecs = preferred
+      settings.peer.videoCodecs = preferred
+    }
+    return settings
+  }
+
+  /// Describes the client. Of the secrets only those are read that the system understands: other files and variables may be those
+  /// of other programs.
+  private func describe(_ server: inout ServerSettings) throws(CallFailure) {
+    func secret(_ option: SignallingOption, _ path: String?, _ variable: String) throws(CallFailure) -> String? {
+      server.adapter.options.contains(option) ? try SecretFile(path: path, variable: variable).read() : nil
+    }
+    server.waitForServer = waitForServer?.duration ?? .zero
+    server.signalling.room = room
+    server.signalling.user = user
+    server.signalling.callees = callees
+    server.signalling.token = try secret(.token, tokenFile, "CHATBOT_TOKEN")
+    server.signalling.pin = try secret(.pin, pinFile, "CHATBOT_PIN")
+    server.signalling.apiSecret = try secret(.apiSecret, apiSecretFile, "CHATBOT_API_SECRET")
+    server.signalling.roomToken = try secret(.roomToken, roomTokenFile, "CHATBOT_ROOM_TOKEN")
+    server.signalling.serviceAccountFile = tokenFile
+    server.signalling.trust = caCertificate.map { .file($0) } ?? .system
+    server.signalling.maximumUsers = maxUsers
+    server.signalling.audioCodecs = audioCodecs
+    server.signalling.videoCodecs = videoCodecs
+    server.signalling.waitsForStream = server.waitForServer > .zero
+    server.signalling.followsOtherOrigins = allowRedirects
+  }
+
+  private func describe(_ peer: inout Peer.Configuration, server: ServerSettings) throws(CallFailure) {
+    peer.bindAddresses = bindAddress.map { [$0] } ?? []
+    peer.bindInterfaces = bindInterface
+    peer.includesLoopback = server.isHere
+    // A server in a private network has participants there.
+    peer.allowsLocalCandidates = allowLocalCandidates ?? server.isLocal
+    peer.resolvesLocalNames = mdns
+    peer.hidesAddresses = hideAddresses
+    peer.udpPort = udpPort
+    peer.usesTCP = tcp
+    peer.tcpPort = tcpPort
+    peer.videoCodecs = videoCodecs
+    peer.audioCodecs = audioCodecs
+    peer.use(try ice.servers(), for: user ?? "chatbot")
+    peer.iceTransportPolicy = iceTransportPolicy
+    peer.restartsICE = server.capabilities.restartsICE
+    peer.caCertificate = caCertificate
+    peer.maximumDeparted = max(peer.maximumDeparted, maxUsers)
   }
 
   /// Checks that the signalling system allows what the command does.
@@ -220,12 +252,12 @@ struct ConnectionOptions: ParsableArguments {
     if let waitForServer, waitForServer.milliseconds > 3_600_000 {
       throw ValidationError("--wait-for-server is at most 1h.")
     }
-    let address = server ?? ConnectionSettings.defaultServer
-    let system = try SignallingSystems.known(of: address)
+    let server = try ServerSettings(address: server ?? ServerSettings.defaultAddress)
+    let system = server.adapter
     if allowRedirects, !system.options.contains(.redirects) {
       throw ValidationError("--allow-redirects is for \(SignallingSystems.names(with: .redirects)) servers.")
     }
-    if iceTransportPolicy == .relay, !system.capabilities(at: SignallingAddress(address)).assignsICEServers,
+    if iceTransportPolicy == .relay, !server.capabilities.assignsICEServers,
       !ice.iceServer.contains(where: { $0.lowercased().hasPrefix("turn") })
     {
       throw ValidationError(
@@ -233,9 +265,7 @@ struct ConnectionOptions: ParsableArguments {
     }
     if tcpPort > 0, !tcp { throw ValidationError("--tcp-port needs --tcp.") }
     try AddressCheck.tcpPorts(tcpPort, count: mediaThreads)
-    if tcpPort > 0, connectionSettings.isServerHere,
-      URLComponents(string: connectionSettings.server)?.port == Int(tcpPort)
-    {
+    if tcpPort > 0, server.isHere, URLComponents(string: server.address)?.port == Int(tcpPort) {
       throw ValidationError("--tcp-port needs another port than that of the room server on this machine, \(tcpPort).")
     }
     if tcp, iceTransportPolicy == .relay {
@@ -244,6 +274,12 @@ struct ConnectionOptions: ParsableArguments {
     }
     try AddressCheck.source(bindAddress: bindAddress, bindInterfaces: bindInterface)
   }
+}
+
+/// What joins a room: the server for its adapter, and the network for its peer. Each part travels whole to what it is for.
+struct ConnectionSettings: Sendable {
+  var server: ServerSettings
+  var peer = Peer.Configuration()
 }
 
 /// Validates addresses before connecting to them.
@@ -264,7 +300,7 @@ enum AddressCheck {
     if let system = SignallingSystems.adapter(of: text), !system.addressIsURL { return }
     guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased() else {
       throw ValidationError(
-        "\"\(text)\" is not a server address; one looks like \(ConnectionSettings.defaultServer).")
+        "\"\(text)\" is not a server address; one looks like \(ServerSettings.defaultAddress).")
     }
     guard let system = SignallingSystems.adapter(of: text) else {
       let schemes = SignallingSystems.all.flatMap(\.addressPrefixes)
@@ -274,7 +310,7 @@ enum AddressCheck {
     }
     guard system.addressNamesHost else { return }
     guard let host = parts.host, !host.isEmpty else {
-      throw ValidationError("\"\(text)\" names no host; an address looks like \(ConnectionSettings.defaultServer).")
+      throw ValidationError("\"\(text)\" names no host; an address looks like \(ServerSettings.defaultAddress).")
     }
     if let port = parts.port, !(1...65_535).contains(port) {
       throw ValidationError("A port is 1 to 65535, not \(port).")

@@ -1,6 +1,7 @@
 public import ArgumentParser
 public import BotPeer
 import FoundationEssentials
+import Signalling
 
 /// The options of STUN and TURN servers.
 struct ICEServerOptions: ParsableArguments {
@@ -42,27 +43,14 @@ struct ICEServerOptions: ParsableArguments {
     }
   }
 
-  var settings: ICEServerSettings {
-    ICEServerSettings(
-      urls: iceServer, credentials: SecretFile(path: iceCredentials, variable: "CHATBOT_ICE_CREDENTIALS"),
-      secret: SecretFile(path: turnSecretFile, variable: "CHATBOT_TURN_SECRET"),
-      lifetime: turnCredentialLifetime?.duration ?? ICEServerSettings().lifetime)
-  }
-}
-
-/// STUN and TURN servers, and where the credentials for the latter are.
-struct ICEServerSettings: Sendable, Hashable {
-  var urls: [String] = []
-  var credentials = SecretFile(variable: "CHATBOT_ICE_CREDENTIALS")
-  var secret = SecretFile(variable: "CHATBOT_TURN_SECRET")
-  /// How long credentials that are made from the secret are valid.
-  var lifetime: Duration = .seconds(86_400)
-
   /// Reads the files of credentials.
-  func read() throws(CallFailure) -> ICEServerList {
-    let servers = urls.map { ICEServer(url: $0) }
-    guard let first = servers.first(where: \.needsCredentials) else { return ICEServerList(servers: servers) }
-    if let secret = try secret.read() { return ICEServerList(servers: servers, secret: secret, lifetime: lifetime) }
+  func servers() throws(CallFailure) -> ICEServerList {
+    let servers = iceServer.map { ICEServer(url: $0) }
+    guard let first = servers.first(where: \.needsCredentials) else { return ICEServerList(servers) }
+    if let secret = try SecretFile(path: turnSecretFile, variable: "CHATBOT_TURN_SECRET").read() {
+      return ICEServerList(servers, secret: secret, lifetime: turnCredentialLifetime?.duration ?? .seconds(86_400))
+    }
+    let credentials = SecretFile(path: iceCredentials, variable: "CHATBOT_ICE_CREDENTIALS")
     guard let text = try credentials.readText() else {
       throw CallFailure(
         .usage, "The TURN server \(first.url) needs a user and a password: --ice-credentials or --turn-secret-file.")
@@ -74,11 +62,11 @@ struct ICEServerSettings: Sendable, Hashable {
       )
     }
     return ICEServerList(
-      servers: servers.map { $0.needsCredentials ? ICEServer(url: $0.url, username: user, credential: password) : $0 })
+      servers.map { $0.needsCredentials ? ICEServer(url: $0.url, username: user, credential: password) : $0 })
   }
 }
 
-extension ICEServerSettings {
+extension ICEServerOptions {
   /// Returns the user and the password: from two lines, or from one with a colon between them.
   ///
   /// In one line the user ends at the first colon. Only a user name with a time (draft-uberti-behave-turn-rest-00), such as
@@ -102,36 +90,6 @@ extension ICEServerSettings {
     var line = line
     while line.last?.isWhitespace == true { line.removeLast() }
     return line
-  }
-}
-
-/// STUN and TURN servers with credentials, or with the secret to make them.
-struct ICEServerList: Sendable {
-  fileprivate var servers: [ICEServer]
-  fileprivate var secret: String?
-  fileprivate var lifetime: Duration = .zero
-
-  /// How often credentials are renewed: when three quarters of their lifetime have passed. Nil if they do not expire.
-  var renewalInterval: Duration? { secret == nil ? nil : lifetime * 3 / 4 }
-
-  /// The servers with credentials that are valid from now.
-  ///
-  /// - Parameter name: who will use them, for the log of a TURN server.
-  func servers(for name: String) -> [ICEServer] {
-    guard let secret else { return servers }
-    let expiry = Int64(Date.now.timeIntervalSince1970) + lifetime.components.seconds
-    return servers.map { server in
-      server.needsCredentials
-        ? server.withTimeLimitedCredentials(secret: secret, name: name, expiry: expiry) : server
-    }
-  }
-}
-
-extension Peer.Configuration {
-  /// Uses the servers, and renews their credentials.
-  mutating func use(_ list: ICEServerList, for name: String) {
-    iceServers = list.servers(for: name)
-    iceServerRenewal = list.renewalInterval.map { .init(interval: $0) { list.servers(for: name) } }
   }
 }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BotPeer
 import Logging
 import RoomServer
 import SkyRTC
@@ -56,7 +57,7 @@ extension ServeOptions {
     rooms.serverNames = serverName
     rooms.tls = tls.map { SkyRTCServer.TLS(certificateFile: $0.certificate, keyFile: $0.key) }
     var settings = RoomServer.Settings(rooms: rooms)
-    let ice = try ice.settings.read()
+    let ice = try ice.servers()
     settings.rooms.iceServers = ice.servers(for: "room")
     settings.iceServerRenewal = ice.renewalInterval.map { interval in
       RoomServer.ICEServerRenewal(interval: interval) { ice.servers(for: $0) }

@@ -1,9 +1,12 @@
 import ArgumentParser
 import BotPeer
+import Call
 import CallCheck
 import FaultInjection
 import Foundation
 import LiveSource
+import Logging
+import Media
 import NetworkEmulation
 import Testing
 
@@ -23,10 +26,11 @@ struct CheckOptionsTests {
   @Test("by default a check sends the pattern, waits for one peer and uses the default rules")
   func defaults() throws {
     let options = try CheckOptions.parse([])
-    let plan = try options.plan()
-    #expect(plan.camera?.input == .pattern)
-    #expect(plan.connectionSettings.server == ConnectionSettings.defaultServer)
-    #expect(!plan.mayStartServer)
+    let settings = try options.settings()
+    #expect(settings.camera?.input == .pattern)
+    #expect(settings.server.address == ServerSettings.defaultAddress)
+    #expect(!settings.mayStartServer && !settings.call.media.endsWithSource)
+    #expect(settings.call.peer.network == nil && settings.call.peer.fault == nil)
     #expect(options.peers == 1)
     #expect(options.wait.milliseconds == 30_000)
     #expect(options.span.milliseconds == 20_000)
@@ -42,10 +46,11 @@ struct CheckOptionsTests {
       "second-offer", "--content", "returned", "--no-audio",
     ])
     #expect(try options.rules.rules().given.map(\.text) == ["video.fps >= 24", "peers == 2"])
-    let plan = try options.plan()
-    #expect(plan.impairment?.description == "send: loss=5%")
-    #expect(plan.impairment?.seed == 7)
-    #expect(plan.fault == .secondOffer)
+    #expect(try options.impairment()?.description == "send: loss=5%")
+    #expect(try options.impairment()?.seed == 7)
+    #expect(options.peerFault == .secondOffer)
+    let peer = try options.settings().call.peer
+    #expect(peer.network != nil && peer.fault != nil)
     #expect(options.rules.expectation(peers: 1) == CheckExpectation(audio: false, pattern: .returned))
   }
 
@@ -71,9 +76,23 @@ struct CheckOptionsTests {
 
   @Test("the camera performs the size change, not the peer")
   func sizeChange() throws {
-    let plan = try CheckOptions.parse(["--fault", "size-change"]).plan()
-    #expect(plan.fault == nil)
-    #expect(plan.camera?.sizeChange == .seconds(2))
+    let options = try CheckOptions.parse(["--fault", "size-change"])
+    #expect(options.peerFault == nil)
+    let settings = try options.settings()
+    #expect(settings.call.peer.fault == nil)
+    #expect(settings.camera?.sizeChange == .seconds(2))
+  }
+
+  @Test(
+    "a fault that ends calls is counted by them, one of the peer by its injections, and one of the input is not counted"
+  )
+  func faultCounts() {
+    let checkObserver = CheckObserver(
+      .init(wait: .seconds(1), span: .seconds(1)), on: MediaThread.loop, log: Logger(label: "test"))
+    checkObserver.received(.ended(CloseReason(.closedByUs, "It ended.")), of: ParticipantID("a"), at: .now)
+    #expect(checkObserver.injectionCount(of: .suddenLeave) == 1)
+    #expect(checkObserver.injectionCount(of: .ssrcChange) == 0)
+    #expect(checkObserver.injectionCount(of: .sizeChange) == nil)
   }
 
   @Test("a wrong value is rejected with a sentence that names the nearest correct one")

@@ -22,7 +22,7 @@ struct LoadOptionsTests {
     #expect(options.ramp == RampRate(perSecond: 5))
     #expect(options.duration == TimeSpan(milliseconds: 30_000))
     #expect(options.json)
-    #expect(options.connection.connectionSettings.server == "wss://a:1")
+    #expect(options.connection.server == "wss://a:1")
     #expect(options.playing.play == "a.webm")
   }
 
@@ -33,7 +33,7 @@ struct LoadOptionsTests {
     #expect(options.duration == nil)
     #expect(!options.json)
     #expect(!options.receive)
-    #expect(options.connection.connectionSettings.server == "ws://localhost:3000")
+    #expect(try options.settings().server == "ws://localhost:3000")
   }
 
   @Test("they become the settings of the library")

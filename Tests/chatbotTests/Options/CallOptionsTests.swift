@@ -1,4 +1,11 @@
 import ArgumentParser
+import BotPeer
+import Call
+import LiveSource
+import Media
+import Recorder
+import RoomMessages
+import SignallingAdapters
 import Testing
 
 @testable import chatbot
@@ -39,7 +46,7 @@ struct CallOptionsTests {
   func defaults() throws {
     let options = try CallOptions.parse(["--record", "out/"])
     #expect(options.connection.room == nil)
-    #expect(options.connection.connectionSettings.server == "ws://localhost:3000")
+    #expect(try options.settings().server.address == "ws://localhost:3000")
     #expect(options.mayStartServer)
     #expect(options.playing.play == nil)
     #expect(options.record == "out/")
@@ -64,7 +71,7 @@ struct CallOptionsTests {
     #expect(options.playing.play == "a.webm")
     #expect(options.playing.loops)
     #expect(options.duration == TimeSpan(milliseconds: 60_000))
-    #expect(options.connection.connectionSettings.server == "wss://calls.example:8443")
+    #expect(options.connection.server == "wss://calls.example:8443")
     #expect(!options.mayStartServer)
     #expect(options.connection.ice.iceServer == ["stun:one.example", "stun:[2001:db8::1]:3479"])
     #expect(options.connection.udpPort == 40_000)
@@ -217,9 +224,12 @@ struct CallOptionsTests {
 
   @Test("the memory for queued frames is a size with a unit, between 1 MiB and 64 GiB, and needs a recording")
   func queueMemory() throws {
-    #expect(try CallOptions.parse(["--record", "o"]).plan.queueMemory == nil)
-    #expect(try CallOptions.parse(["--record", "o", "--queue-memory", "512MiB"]).plan.queueMemory == 512 << 20)
-    #expect(try CallOptions.parse(["--record", "o", "--queue-memory", "2gb"]).plan.queueMemory == 2_000_000_000)
+    #expect(try CallOptions.parse(["--record", "o"]).settings().call.recording?.memoryLimit == nil)
+    func limit(_ size: String) throws -> Int? {
+      try CallOptions.parse(["--record", "o", "--queue-memory", size]).settings().call.recording?.memoryLimit
+    }
+    #expect(try limit("512MiB") == 512 << 20)
+    #expect(try limit("2gb") == 2_000_000_000)
     #expect(try QueueMemory("1048576kB").description == "1000MiB")
     for wrong in ["512", "0MiB", "1kB", "65GiB", "-1GiB", "GiB", "1.5GiB", "9999999999999999999GiB", "10s"] {
       let sentence = rejection(of: CallOptions.self, "--record", "o", "--queue-memory=\(wrong)")
@@ -229,6 +239,36 @@ struct CallOptionsTests {
     }
     #expect(
       rejection(of: CallOptions.self, "--play", "f", "--queue-memory", "1GiB") == "--queue-memory needs --record.")
+  }
+
+  @Test("they become the settings of the library, each part whole")
+  func settings() throws {
+    let settings = try CallOptions.parse([
+      "--room", "100", "--play", "a.webm", "--once", "--record", "out", "--segment", "10m", "--duration", "60",
+      "--server",
+      "wss://192.0.2.1", "--udp-port", "40000", "--max-bitrate", "1M", "--send-codec", "vp9", "--media-threads", "2",
+      "--say",
+      "hello", "--verify", "off", "--wait-for-server", "1s",
+    ]).settings()
+    #expect(settings.server.address == "wss://192.0.2.1" && !settings.mayStartServer)
+    #expect(settings.server.signalling.room == "100" && settings.server.roomName == "100")
+    #expect(settings.server.signalling.sends && settings.server.signalling.receives)
+    #expect(settings.server.signalling.videoCodecs?.first == .vp9 && settings.server.waitForServer == .seconds(1))
+    #expect(settings.camera?.input == .file("a.webm") && settings.mediaThreads == 2)
+    #expect(settings.call.peer.udpPort == 40_000 && settings.call.peer.maximumSendBitrate == 1_000_000)
+    #expect(settings.call.peer.videoCodecs?.first == .vp9)
+    #expect(settings.call.media.waitsForConnection && settings.call.media.endsWithSource)
+    #expect(settings.call.media.loopbackDelay == nil)
+    #expect(settings.call.recording?.folder == "out" && settings.call.recording?.room == "100")
+    #expect(settings.call.recording?.segment?.duration == .seconds(600) && settings.call.recording?.verifies == false)
+    #expect(settings.call.messages.texts == ["hello"] && settings.call.duration == .seconds(60))
+    let echo = try CallOptions.parse(["--loopback", "--delay", "1s"]).settings()
+    #expect(echo.call.media.loopbackDelay == .seconds(1) && echo.mayStartServer)
+    #expect(echo.server.signalling.sends && echo.server.signalling.receives)
+    let camera = try CallOptions.parse(["--play", "pattern"]).settings()
+    #expect(camera.server.signalling.sends && !camera.server.signalling.receives && camera.call.recording == nil)
+    let recorder = try CallOptions.parse(["--record", "out"]).settings()
+    #expect(!recorder.server.signalling.sends && recorder.server.signalling.receives && recorder.camera == nil)
   }
 
   @Test("the help names every option and its default")

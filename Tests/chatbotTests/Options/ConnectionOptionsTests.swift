@@ -1,7 +1,10 @@
 import ArgumentParser
 import BotPeer
+import Call
 import Foundation
+import HTTPTransport
 import Load
+import SignallingAdapters
 import Testing
 
 @testable import chatbot
@@ -15,35 +18,33 @@ struct ConnectionOptionsTests {
     "pin", "--wait-for-server", "1min",
   ]
 
+  private static func settings(_ arguments: [String]) throws -> ConnectionSettings {
+    try ConnectionOptions.parse(arguments).settings(sends: true, receives: true)
+  }
+
   @Test("every command that joins a call parses them in the same way")
   func alike() throws {
-    var wanted = ConnectionSettings(server: "wss://calls.example:8443")
-    wanted.room = "100"
-    wanted.caCertificate = "ca.pem"
-    wanted.ice.urls = ["stun:one.example"]
-    wanted.udpPort = 40_000
-    wanted.bindAddress = "192.0.2.1"
-    wanted.allowsLocalCandidates = false
-    wanted.maximumUsers = 7
-    wanted.mediaThreads = 2
-    wanted.user = "bot"
-    wanted.callees = ["anna", "bob"]
-    wanted.token.path = "token"
-    wanted.pin.path = "pin"
-    wanted.waitForServer = .seconds(60)
     let call = try CallOptions.parse(["--play", "pattern"] + Self.given)
-    #expect(call.plan.connectionSettings == wanted)
-    #expect(try CheckOptions.parse(Self.given).plan().connectionSettings == wanted)
+    let check = try CheckOptions.parse(Self.given)
     let load = try LoadOptions.parse(["--play", "pattern", "--publishers", "3"] + Self.given)
-    #expect(load.connection.connectionSettings == wanted)
+    for options in [call.connection, check.connection, load.connection] {
+      let settings = try options.settings(sends: true, receives: false)
+      #expect(settings.server.address == "wss://calls.example:8443" && settings.server.waitForServer == .seconds(60))
+      let signalling = settings.server.signalling
+      #expect(signalling.room == "100" && signalling.user == "bot" && signalling.callees == ["anna", "bob"])
+      #expect(signalling.trust == .file("ca.pem") && signalling.maximumUsers == 7)
+      #expect(signalling.sends && !signalling.receives)
+      #expect(settings.peer.caCertificate == "ca.pem" && settings.peer.iceServers == ["stun:one.example"])
+      #expect(settings.peer.udpPort == 40_000 && settings.peer.bindAddresses == ["192.0.2.1"])
+      #expect(!settings.peer.allowsLocalCandidates)
+      #expect(options.mediaThreads == 2 && options.tokenFile == "token" && options.pinFile == "pin")
+    }
   }
 
   @Test("several interfaces may be named")
   func interfaces() throws {
     let arguments = ["--play", "pattern", "--bind-interface", "eth0", "--bind-interface", "wlan0"]
-    let settings = try CallOptions.parse(arguments).plan.connectionSettings
-    #expect(settings.bindInterfaces == ["eth0", "wlan0"])
-    #expect(try settings.peerConfiguration().bindInterfaces == ["eth0", "wlan0"])
+    #expect(try CallOptions.parse(arguments).settings().call.peer.bindInterfaces == ["eth0", "wlan0"])
   }
 
   @Test("the help of each command describes them with the same words under their own heading")
@@ -60,9 +61,8 @@ struct ConnectionOptionsTests {
   @Test("local candidates are checked if the server is local, or as the option says")
   func localCandidates() throws {
     func allows(_ server: String, _ said: Bool? = nil) throws -> Bool {
-      var connectionSettings = ConnectionSettings(server: server)
-      connectionSettings.allowsLocalCandidates = said
-      return try connectionSettings.peerConfiguration().allowsLocalCandidates
+      let option = said.map { [$0 ? "--allow-local-candidates" : "--no-allow-local-candidates"] } ?? []
+      return try Self.settings(["--server", server] + option).peer.allowsLocalCandidates
     }
     for server in [
       "ws://localhost:3000", "ws://127.0.0.1", "ws://[::1]:3000", "ws://192.168.1.2", "wss://10.0.0.1",
@@ -85,7 +85,7 @@ struct ConnectionOptionsTests {
       ("janus+wss://media.example/?room=1", true),
     ])
   func restarts(server: String, isRestarted: Bool) throws {
-    #expect(try ConnectionSettings(server: server).peerConfiguration().restartsICE == isRestarted)
+    #expect(try Self.settings(["--server", server]).peer.restartsICE == isRestarted)
   }
 
   @Test("each command rejects an invalid value with the same sentence")
@@ -107,13 +107,13 @@ struct ConnectionOptionsTests {
     #expect(
       rejection(of: CheckOptions.self, "--ca-certificate", "", "--server", "wss://a")
         == "--ca-certificate needs the name of a file.")
-    var connectionSettings = ConnectionSettings(server: "wss://a")
-    #expect(throws: Never.self) { try connectionSettings.check() }
+    #expect(throws: Never.self) { try ServerSettings(address: "wss://a").check() }
     for (file, reason) in [
       ("/nowhere/ca.pem", "no such file or directory"), (#filePath, "it contains no PEM certificate"),
     ] {
-      connectionSettings.caCertificate = file
-      let failure = #expect(throws: CallFailure.self) { try connectionSettings.check() }
+      let failure = #expect(throws: CallFailure.self) {
+        try Self.settings(["--server", "wss://192.0.2.1", "--ca-certificate", file]).server.check()
+      }
       #expect(failure?.code == .usage)
       #expect(failure?.sentence == "The certificates in \(file) cannot be read: \(reason).")
     }
@@ -122,12 +122,12 @@ struct ConnectionOptionsTests {
   @Test("loopback addresses are used if the server runs on this machine, whatever its host name")
   func here() throws {
     for server in ["ws://localhost:3000", "wss://127.0.0.1:1", "ws://[::1]:3000/room"] {
-      #expect(ConnectionSettings(server: server).isServerHere)
-      #expect(try ConnectionSettings(server: server).peerConfiguration().includesLoopback)
+      #expect(try ServerSettings(address: server).isHere)
+      #expect(try Self.settings(["--server", server]).peer.includesLoopback)
     }
     for server in ["ws://localhost.example", "wss://calls.example:8443", "ws://192.0.2.1:3000"] {
-      #expect(!ConnectionSettings(server: server).isServerHere)
-      #expect(try !ConnectionSettings(server: server).peerConfiguration().includesLoopback)
+      #expect(try !ServerSettings(address: server).isHere)
+      #expect(try !Self.settings(["--server", server, "--no-allow-local-candidates"]).peer.includesLoopback)
     }
   }
 

@@ -1,3 +1,5 @@
+import ArgumentParser
+import BotPeer
 import FoundationEssentials
 import Signalling
 import Testing
@@ -21,7 +23,7 @@ struct ICEServerOptionsTests {
     ])
   func pairs(text: String, user: String, password: String) throws {
     for text in [text, text + "\n"] {
-      let pair = try #require(ICEServerSettings.userAndPassword(in: text))
+      let pair = try #require(ICEServerOptions.userAndPassword(in: text))
       #expect(pair.user == user)
       #expect(pair.password == password)
     }
@@ -29,7 +31,7 @@ struct ICEServerOptionsTests {
 
   @Test("other files are refused", arguments: ["", "bot", ":secret", "bot:", "bot secret", "a\nb\nc", "a b:c"])
   func others(text: String) {
-    #expect(ICEServerSettings.userAndPassword(in: text) == nil)
+    #expect(ICEServerOptions.userAndPassword(in: text) == nil)
   }
 
   @Test("the user of a file with a colon reaches the servers that need one, and a bad file is named")
@@ -38,16 +40,16 @@ struct ICEServerOptionsTests {
       "turn-\(UInt64.random(in: 0 ... .max)).txt"
     ).path
     defer { try? FileManager.default.removeItem(atPath: path) }
-    var settings = ICEServerSettings()
-    settings.urls = ["stun:a.example", "turn:a.example"]
-    settings.credentials.path = path
+    let options = try ICEServerOptions.parse([
+      "--ice-server", "stun:a.example", "--ice-server", "turn:a.example", "--ice-credentials", path,
+    ])
     try Data("1893456000:bot\nsecret\n".utf8).write(to: URL(fileURLWithPath: path))
     #expect(
-      try settings.read().servers(for: "me") == [
+      try options.servers().servers(for: "me") == [
         "stun:a.example", ICEServer(url: "turn:a.example", username: "1893456000:bot", credential: "secret"),
       ])
     try Data("bot\n".utf8).write(to: URL(fileURLWithPath: path))
-    let failure = #expect(throws: CallFailure.self) { try settings.read() }
+    let failure = #expect(throws: CallFailure.self) { try options.servers() }
     #expect(failure?.code == .usage)
     #expect(
       failure?.sentence.contains("must contain user:password, or the user and the password on a line each") == true)

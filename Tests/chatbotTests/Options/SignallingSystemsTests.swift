@@ -3,6 +3,7 @@ import ExecSignalling
 import Foundation
 import Logging
 import PeerEngine
+import Room
 import SCTP
 import Signalling
 import SignallingAdapters
@@ -89,16 +90,19 @@ struct SignallingSystemsTests {
   }
 
   @Test("data channels are opened as the clients of a system expect them")
-  func dataChannels() {
-    let page = ConnectionSettings(server: "ws://a").dataChannels
+  func dataChannels() throws {
+    func channels(_ server: String) throws -> DataChannelOptions? {
+      try ServerSettings(address: server).capabilities.dataChannels.map { DataChannelOptions($0) }
+    }
+    let page = try channels("ws://a")
     #expect(page?.opened.map(\.label) == ["undefined"] && page?.opensWhenAnswering == false)
-    let people = ConnectionSettings(server: "firestore://project/people/tom?peer=jerry").dataChannels
+    let people = try channels("firestore://project/people/tom?peer=jerry")
     #expect(people?.opened.map(\.label) == ["WebRTCData"] && people?.opensWhenAnswering == true)
     for server in ["firestore://project/rooms/1", "socketio+http://a", "exec:a"] {
-      #expect(ConnectionSettings(server: server).dataChannels?.opened.isEmpty == true, "\(server)")
+      #expect(try channels(server)?.opened.isEmpty == true, "\(server)")
     }
     for server in ["whip+http://a", "whep+http://a", "janus+ws://a"] {
-      #expect(ConnectionSettings(server: server).dataChannels == nil, "\(server)")
+      #expect(try channels(server) == nil, "\(server)")
     }
   }
 
@@ -204,18 +208,17 @@ struct SignallingSystemsTests {
 
   @Test("systems that need a name or a room say so")
   func missingNames() {
-    let directions = ConnectionSettings.Directions(sends: false, receives: true)
     let log = Logger(label: "test")
     let phone = #expect(throws: CallFailure.self) {
-      _ = try ConnectionSettings(server: "socketio+http://localhost:9012").client(directions, log: log)
+      _ = try ServerSettings(address: "socketio+http://localhost:9012").client(log: log)
     }
     #expect(phone?.sentence == "A socket.io server needs --user, the name to log in with.")
     let janus = #expect(throws: CallFailure.self) {
-      _ = try ConnectionSettings(server: "janus+ws://localhost:8188").client(directions, log: log)
+      _ = try ServerSettings(address: "janus+ws://localhost:8188").client(log: log)
     }
     #expect(janus?.sentence == "A Janus server needs --room, the id of a room.")
     let program = #expect(throws: CallFailure.self) {
-      _ = try ConnectionSettings(server: "exec: ").client(directions, log: log)
+      _ = try ServerSettings(address: "exec: ").client(log: log)
     }
     #expect(
       program?.sentence == "The address exec: needs a program: exec:python3 adapter.py." && program?.code == .usage)
@@ -223,17 +226,14 @@ struct SignallingSystemsTests {
 
   @Test("only secrets that the system understands are read")
   func unreadSecrets() throws {
-    let directions = ConnectionSettings.Directions(sends: false, receives: true)
-    let log = Logger(label: "test")
     let missing = "/nowhere/secret"
-    var settings = ConnectionSettings(server: "ws://localhost:3000")
-    settings.room = "1"
-    settings.token.path = missing
-    settings.pin.path = missing
-    #expect(throws: Never.self) { _ = try settings.client(directions, log: log) }
+    func client(_ server: String) throws -> any SignallingClient {
+      try ConnectionOptions.parse(["--server", server, "--room", "1", "--token-file", missing, "--pin-file", missing])
+        .settings(sends: false, receives: true).server.client(log: Logger(label: "test"))
+    }
+    #expect(throws: Never.self) { _ = try client("ws://localhost:3000") }
     for server in ["whip+http://localhost/whip/1", "janus+ws://localhost:8188", "firestore://project/rooms/1"] {
-      settings.server = server
-      let failure = #expect(throws: CallFailure.self) { _ = try settings.client(directions, log: log) }
+      let failure = #expect(throws: CallFailure.self) { _ = try client(server) }
       #expect(failure?.sentence.contains(missing) == true && failure?.code == .usage, "\(server)")
     }
   }

@@ -1,22 +1,17 @@
+import Call
 import Media
 import Recorder
 import Room
 import Testing
 
-@testable import chatbot
-
 @Suite("the participant registry of a call")
 struct ParticipantRegistryTests {
-  @Test("a rejection that comes before anybody waits for it is not missed, and the first failure is kept")
+  @Test("an end that is asked for before anybody waits for it is not missed, and the first reason counts")
   func rejection() async {
     let participantRegistry = ParticipantRegistry()
-    participantRegistry.reject("The server does not let us publish.")
-    participantRegistry.reject("Again.")
-    #expect(await participantRegistry.firstRejection() == "The server does not let us publish.")
-    #expect(participantRegistry.failure == nil)
-    participantRegistry.failed(CallFailure(.serverNotReached, "first"))
-    participantRegistry.failed(CallFailure(.serverNotReached, "second"))
-    #expect(participantRegistry.failure?.sentence == "first")
+    participantRegistry.end(.rejected("The server does not let us publish."))
+    participantRegistry.end(.signallingClosed("The room is closed."))
+    #expect(await participantRegistry.firstEnd() == .rejected("The server does not let us publish."))
   }
 
   @Test("the kinds that a media server rejects are collected for the present publication only")
@@ -43,12 +38,5 @@ struct ParticipantRegistryTests {
         && kept.count <= ParticipantRegistry.maximumRecordings * 11 / 10)
     #expect(kept.last?.participant.text == "user 9999")
     #expect(kept.count + participantRegistry.recordingsForgotten == 10_000)
-  }
-
-  @Test("the end of the signalling that comes before anybody waits for it is not missed")
-  func end() async {
-    let participantRegistry = ParticipantRegistry()
-    participantRegistry.end(.closed("The room is closed."))
-    #expect(await participantRegistry.signallingEnd() == .closed("The room is closed."))
   }
 }

@@ -1,14 +1,12 @@
-import BotPeer
-import Media
-import Recorder
-import Room
-import Signalling
-import Synchronization
+package import Media
+package import Recorder
+internal import Signalling
+internal import Synchronization
 
-/// The participants of a call: the state that signalling, peer and player share.
+/// The participants of a call, and what becomes of it: the state that signalling, peer and player share.
 ///
 /// It uses a lock because the peer's event loop queries it synchronously, which an actor does not allow.
-final class ParticipantRegistry: Sendable {
+package final class ParticipantRegistry: Sendable {
   private struct State {
     var ownID: ParticipantID?
     /// The announcements with a name or a restricted direction.
@@ -19,23 +17,20 @@ final class ParticipantRegistry: Sendable {
     var hasConnected = false
     var recordings: [RecordingSummary] = []
     var recordingsForgotten = 0
-    var recordingProblem: CallFailure?
+    var recordingProblem: RoomRecorder.Problem?
     /// The kinds of what we publish that a media server rejects.
     var rejectedKinds: [ParticipantID: Set<MediaKind>] = [:]
-    var failure: CallFailure?
+    var endReason: RoomCall.EndReason?
   }
 
   private let state = Mutex(State())
   private let connections: AsyncStream<Void>
   private let connection: AsyncStream<Void>.Continuation
-  private let ends: AsyncStream<RoomEndReason>
-  private let endContinuation: AsyncStream<RoomEndReason>.Continuation
-  private let rejections: AsyncStream<String>
-  private let rejection: AsyncStream<String>.Continuation
+  private let ends: AsyncStream<RoomCall.EndReason>
+  private let endContinuation: AsyncStream<RoomCall.EndReason>.Continuation
 
-  init() {
-    (ends, endContinuation) = AsyncStream.makeStream(of: RoomEndReason.self, bufferingPolicy: .bufferingOldest(1))
-    (rejections, rejection) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingOldest(1))
+  package init() {
+    (ends, endContinuation) = AsyncStream.makeStream(of: RoomCall.EndReason.self, bufferingPolicy: .bufferingOldest(1))
     (connections, connection) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
   }
 
@@ -45,17 +40,20 @@ final class ParticipantRegistry: Sendable {
   /// Our id; nil before the server has assigned one.
   var ownID: ParticipantID? { state.withLock { $0.ownID } }
 
-  /// Stores why the signalling has ended.
-  func end(_ reason: RoomEndReason) {
-    endContinuation.yield(reason)
-    endContinuation.finish()
-  }
+  /// Asks for the end of the call; only the first reason counts.
+  package func end(_ reason: RoomCall.EndReason) { endContinuation.yield(reason) }
 
-  /// Waits until the signalling has ended, and returns why; nil if the task is cancelled before. For one caller.
-  func signallingEnd() async -> RoomEndReason? {
+  /// Waits until the end of the call is asked for, and returns why; nil if the task is cancelled before. For one caller.
+  package func firstEnd() async -> RoomCall.EndReason? {
     for await reason in ends { return reason }
     return nil
   }
+
+  /// Stores why the call ends.
+  func ends(because reason: RoomCall.EndReason) { state.withLock { $0.endReason = reason } }
+
+  /// Why the call ends; nil while it lasts.
+  var endReason: RoomCall.EndReason? { state.withLock { $0.endReason } }
 
   /// Stores what the signalling says of a participant.
   func announced(_ participant: SignalledParticipant) {
@@ -81,7 +79,7 @@ final class ParticipantRegistry: Sendable {
   func isMediaServer(_ participant: ParticipantID) -> Bool { announcement(of: participant)?.direction == .receiveOnly }
 
   /// Stores that a media server rejects a kind of what we publish, and returns all kinds that it rejects.
-  func rejected(_ kind: MediaKind, by participant: ParticipantID) -> Set<MediaKind> {
+  package func rejected(_ kind: MediaKind, by participant: ParticipantID) -> Set<MediaKind> {
     state.withLock { state in
       // We publish to one server at a time.
       if state.rejectedKinds[participant] == nil { state.rejectedKinds = [:] }
@@ -89,21 +87,6 @@ final class ParticipantRegistry: Sendable {
       return state.rejectedKinds[participant, default: []]
     }
   }
-
-  /// Notes that what we were asked to do is rejected; one sentence.
-  func reject(_ reason: String) { rejection.yield(reason) }
-
-  /// Waits until what we were asked to do is rejected, and returns why; nil if the task is cancelled before.
-  func firstRejection() async -> String? {
-    for await reason in rejections { return reason }
-    return nil
-  }
-
-  /// Stores why the call as a whole has failed, although there may be recordings.
-  func failed(_ failure: CallFailure) { state.withLock { $0.failure = $0.failure ?? failure } }
-
-  /// Why the call as a whole has failed; nil if it has not.
-  var failure: CallFailure? { state.withLock { $0.failure } }
 
   /// Forgets what the signalling said of a participant who has left the room.
   func left(_ participant: ParticipantID) { state.withLock { $0.announcements[participant] = nil } }
@@ -127,7 +110,7 @@ final class ParticipantRegistry: Sendable {
     for await _ in connections { return }
   }
 
-  func recorded(_ summary: RecordingSummary) {
+  package func recorded(_ summary: RecordingSummary) {
     state.withLock { state in
       state.recordings.append(summary)
       guard state.recordings.count > Self.maximumRecordings + Self.maximumRecordings / 10 else { return }
@@ -137,24 +120,24 @@ final class ParticipantRegistry: Sendable {
     }
   }
 
-  func recordingFailed(_ failure: CallFailure) {
+  func recordingFailed(_ problem: RoomRecorder.Problem) {
     state.withLock { state in
       // A disk failure needs the user's attention, so it replaces any other problem.
-      if let known = state.recordingProblem, known.code == .disk || failure.code != .disk { return }
-      state.recordingProblem = failure
+      if let known = state.recordingProblem, known.kind == .lost || problem.kind != .lost { return }
+      state.recordingProblem = problem
     }
   }
 
   /// The first problem with a recording; a disk failure takes precedence over any other.
-  var recordingProblem: CallFailure? { state.withLock { $0.recordingProblem } }
+  var recordingProblem: RoomRecorder.Problem? { state.withLock { $0.recordingProblem } }
 
   /// The summaries of the newest recordings, in the order in which they ended, for the report at the end.
-  var recordings: [RecordingSummary] { state.withLock { $0.recordings } }
+  package var recordings: [RecordingSummary] { state.withLock { $0.recordings } }
 
   /// The number of recordings that ended before the first of `recordings`.
-  var recordingsForgotten: Int { state.withLock { $0.recordingsForgotten } }
+  package var recordingsForgotten: Int { state.withLock { $0.recordingsForgotten } }
 
   static let maximumAnnouncements = 4_096
   /// Bounds the memory when participants join and leave for days.
-  static let maximumRecordings = 1_000
+  package static let maximumRecordings = 1_000
 }

@@ -1,18 +1,30 @@
-import BotPeer
-import CallCheck
-import FaultInjection
-import Load
-import Logging
-import Media
-import RoomMessages
-import Signalling
-import SkyRTC
-import Synchronization
+public import BotPeer
+public import CallCheck
+internal import Load
+public import Logging
+public import Media
+public import NIOCore
+public import Signalling
+internal import Synchronization
 
 /// Observes a call for the judge: passes its events on, samples its statistics, counts its faults and decides when it ends.
-final class CheckObserver: CallObserver {
+///
+/// ```swift
+/// let observer = CheckObserver(.init(wait: .seconds(30), span: .seconds(20)), on: loop)
+/// async let report = observer.judge(CallJudge.Options(start: .now, room: "100"))
+/// let call = try await RoomCall(settings, client: client, source: source, observer: observer, on: loop)
+/// try await call.join()
+/// _ = await call.run()
+/// observer.end()
+/// print(await report.verdict)
+/// ```
+///
+/// The settings of the call say that it does not end with its source.
+public final class CheckObserver: RoomCallObserver {
   private let judge: LiveJudge
   private let limits: Durations
+  /// Runs the timers.
+  private let loop: any EventLoop
   private let log: Logger
   private let faultCounts = Mutex(FaultCounts())
   /// Shows the present status; called periodically.
@@ -30,21 +42,36 @@ final class CheckObserver: CallObserver {
   }
 
   /// How long a check waits for media, and how long it judges.
-  struct Durations: Sendable {
+  public struct Durations: Sendable {
     /// The maximum time until all expected media flows.
-    var wait: Duration
+    public var wait: Duration
     /// The time to judge from then on.
-    var span: Duration
+    public var span: Duration
     /// The bounds of what waits for the judge.
-    var queue = LiveJudge.QueueBounds()
+    public var queue = LiveJudge.QueueBounds()
+
+    public init(wait: Duration, span: Duration) {
+      self.wait = wait
+      self.span = span
+    }
   }
 
   /// The measurement of data channels; nil for none.
   private let probe: DataProbe?
 
-  init(_ limits: Durations, probe: DataProbe? = nil, log: Logger, shown: @escaping @Sendable (CheckStatus) -> Void) {
+  /// - Parameters:
+  ///   - limits: how long it lasts.
+  ///   - dataBitrate: the payload in bits per second of messages to each peer on a data channel, which must come back; nil for none.
+  ///   - loop: the event loop of timers.
+  ///   - log: logs at `warning` what the report says of this machine.
+  ///   - shown: called periodically with the present status.
+  public init(
+    _ limits: Durations, dataBitrate: Int? = nil, on loop: any EventLoop, log: Logger = Logger(label: "check"),
+    shown: @escaping @Sendable (CheckStatus) -> Void = { _ in }
+  ) {
     self.limits = limits
-    self.probe = probe
+    self.loop = loop
+    probe = dataBitrate.map { DataProbe(bitrate: $0, on: loop) }
     self.log = log
     self.shown = shown
     judge = LiveJudge(bounds: limits.queue) { peer in
@@ -54,31 +81,31 @@ final class CheckObserver: CallObserver {
   }
 
   /// Judges all events until ``end()`` is called.
-  func judge(_ options: CallJudge.Options) async -> CheckReport {
+  public func judge(_ options: CallJudge.Options) async -> CheckReport {
     let report = await judge.judge(options)
     for sentence in report.limitations { log.warning("\(sentence)") }
     return report
   }
 
   /// Records that the call failed or ended early.
-  func failed(_ sentence: String) { judge.failed(sentence) }
+  public func failed(_ sentence: String) { judge.failed(sentence) }
 
-  /// How often the fault was injected, or nil if that is not counted.
-  func injectionCount(of fault: Fault) -> UInt64? {
-    if fault.isInjectedBySource { return nil }
-    return faultCounts.withLock { counts in
-      fault == .suddenLeave ? counts.endedCalls : counts.injections.values.reduce(counts.endedInjections, +)
-    }
+  /// How often connections injected their fault.
+  public var injectionCount: UInt64 {
+    faultCounts.withLock { $0.injections.values.reduce($0.endedInjections, +) }
   }
 
+  /// The number of connections that we ended before the check was over, as a fault may do.
+  public var endedCallCount: UInt64 { faultCounts.withLock { $0.endedCalls } }
+
   /// Ends the check; no events follow.
-  func end() { judge.end() }
+  public func end() { judge.end() }
 
-  // MARK: CallObserver
+  // MARK: RoomCallObserver
 
-  func received(_ event: SignallingEvent, at now: ContinuousClock.Instant) { judge.received(event, at: now) }
+  public func received(_ event: SignallingEvent, at now: ContinuousClock.Instant) { judge.received(event, at: now) }
 
-  func received(_ event: PeerEvent, of participant: ParticipantID, at now: ContinuousClock.Instant) {
+  public func received(_ event: PeerEvent, of participant: ParticipantID, at now: ContinuousClock.Instant) {
     if case .ended(let ending) = event {
       faultCounts.withLock { counts in
         if ending.cause == .closedByUs, !counts.isOver { counts.endedCalls += 1 }
@@ -88,21 +115,21 @@ final class CheckObserver: CallObserver {
     judge.received(event, of: participant, at: now)
   }
 
-  func receive(_ event: MediaEvent, of participant: ParticipantID, now: ContinuousClock.Instant) {
+  public func receive(_ event: MediaEvent, of participant: ParticipantID, now: ContinuousClock.Instant) {
     judge.receive(event, of: participant, now: now)
   }
 
-  func sent(_ frame: EncodedFrame, at now: ContinuousClock.Instant) { judge.sent(frame, at: now) }
+  public func sent(_ frame: EncodedFrame, at now: ContinuousClock.Instant) { judge.sent(frame, at: now) }
 
-  func exchanged(_ message: ExchangedMessage, from sender: String, at now: ContinuousClock.Instant) {
-    judge.exchanged(message.text.string, from: sender, name: message.name, with: message.user, at: now)
+  public func exchanged(_ message: RoomCall.ChatMessage, at now: ContinuousClock.Instant) {
+    judge.exchanged(message.text, from: message.sender, name: message.name, with: message.user, at: now)
   }
 
-  func leaving(at now: ContinuousClock.Instant, because ending: Call.EndReason) {
-    switch ending {
+  public func leaving(at now: ContinuousClock.Instant, because reason: RoomCall.EndReason) {
+    switch reason {
     case .observerFinished: break
-    case .interrupted: failed("The check was interrupted before it was complete.")
-    case .fileEnded: failed("The input ended before the check was complete.")
+    case .left: failed("The check was interrupted before it was complete.")
+    case .sourceEnded: failed("The input ended before the check was complete.")
     case .signallingEnded, .timeIsUp: failed("The call ended before the check was complete.")
     case .rejected(let reason): failed(reason)
     case .signallingClosed(let reason): failed("The call ended before the check was complete: \(reason)")
@@ -112,7 +139,7 @@ final class CheckObserver: CallObserver {
     judge.leaving(at: now)
   }
 
-  func watch(_ peer: Peer) async {
+  public func watch(_ peer: Peer) async -> String? {
     await withTaskGroup(of: Void.self) { group in
       await watch(peer) { participant in
         guard let probe, probe.begin(with: participant) else { return }
@@ -120,6 +147,7 @@ final class CheckObserver: CallObserver {
       }
       group.cancelAll()
     }
+    return "the check has ended"
   }
 
   private func watch(_ peer: Peer, connected: (ParticipantID) -> Void) async {
@@ -128,7 +156,7 @@ final class CheckObserver: CallObserver {
     var hasMedia = false
     while !Task.isCancelled {
       next += .milliseconds(hasMedia ? 1_000 : 200)
-      guard (try? await MediaThread.loop.sleep(for: next - .now)) != nil else { return }
+      guard (try? await loop.sleep(for: next - .now)) != nil else { return }
       await sample(peer, connected: connected)
       for participant in judge.wantedKeyframes { peer.requestKeyframe(of: participant) }
       guard let status = await judge.status() else { return }
@@ -139,7 +167,7 @@ final class CheckObserver: CallObserver {
         let left = limits.span - .seconds(elapsed)
         if left <= .zero { return }
         if left < .milliseconds(1_500) {
-          try? await MediaThread.loop.sleep(for: left)
+          try? await loop.sleep(for: left)
           return await sample(peer, connected: connected)
         }
       } else if wait.isOver(status, at: .now) {

@@ -1,29 +1,41 @@
-import BotPeer
-import LiveSource
-import Logging
-import Media
-import NIOCore
-import Recorder
-import Room
-import Synchronization
+internal import BotPeer
+internal import Logging
+internal import Media
+internal import Recorder
+internal import Room
+internal import Signalling
 
 /// Media from users and to users.
-extension Call {
-  /// Returns what receives the media of all users.
-  func mediaSinks(recorder: RecorderGroup?, loopback: Loopback?) -> [any MediaSink] {
-    let known: [(any MediaSink)?] = [observer, recorder, loopback]
-    return known.compactMap(\.self)
+extension RoomCall {
+  /// Returns the peer's configuration: that of the settings, with what the call itself decides.
+  static func peerConfiguration(
+    _ settings: Settings, capabilities: SignallingCapabilities, source: (any FrameSource)?, recorder: RecorderGroup?,
+    loopback: Loopback?, observer: (any RoomCallObserver)?, participants: ParticipantRegistry
+  ) -> Peer.Configuration {
+    var configuration = settings.peer
+    let sinks: [(any MediaSink)?] = [observer, recorder, loopback]
+    configuration.mediaSinks = (configuration.mediaSinks ?? []) + sinks.compactMap(\.self)
+    configuration.handler = handler(recorder: recorder, observer: observer, participants: participants)
+    configuration.sending = loopback != nil ? Set(MediaKind.allCases) : source?.kinds ?? []
+    configuration.sendsInEverySection = loopback != nil
+    // A recorded file cannot produce a keyframe. An encoder can, and so can the user whose media is looped back.
+    configuration.keyframeResponse = loopback != nil || source?.isLive == true ? .requestFromSource : .replay
+    // Otherwise the first audio would return late, and out of sync with the video, which begins with a keyframe.
+    if loopback != nil { configuration.initialReorderingDelay = .milliseconds(40) }
+    configuration.dataChannels = capabilities.dataChannels.map { DataChannelOptions($0) }
+    configuration.restartsICE = configuration.restartsICE && capabilities.restartsICE
+    return configuration
   }
 
   /// Returns the peer's event handler, which passes to the recorder what happens to a connection. It runs on the media thread
   /// that the event is of, of which there can be several, so it must not block.
-  func handler(
-    recorder: RecorderGroup?, participantRegistry: ParticipantRegistry
+  private static func handler(
+    recorder: RecorderGroup?, observer: (any RoomCallObserver)?, participants: ParticipantRegistry
   ) -> @Sendable (ParticipantEvent) -> Void {
-    { [observer] participantEvent in
+    { participantEvent in
       let participant = participantEvent.participant
       func begin() {
-        let known = participantRegistry.announcement(of: participant)
+        let known = participants.announcement(of: participant)
         // A media server that only receives what we publish sends nothing to record.
         if known?.direction != .sendOnly { recorder?.begin(participant, name: known?.name) }
       }
@@ -40,7 +52,7 @@ extension Call {
         begin()
         recorder?.addProblem(section.description, of: participant, now: participantEvent.time)
       case .orientationLeftOut:
-        if participantRegistry.isMediaServer(participant) {
+        if participants.isMediaServer(participant) {
           recorder?.addProblem(Self.orientationSentence, of: participant, now: participantEvent.time)
         }
       case .signal, .stateChanged, .reached, .media, .keyframeRequested, .targetBitrate, .mediaAnnounced, .iceRestarted,
@@ -51,7 +63,7 @@ extension Call {
   }
 
   /// Passes what happens to a connection to the camera and the log.
-  func received(_ participantEvent: ParticipantEvent, _ connections: inout ConnectionLog, _ parts: Parts) {
+  func received(_ participantEvent: ParticipantEvent, _ connections: inout ConnectionLog) {
     let participant = participantEvent.participant
     let user: Logger.Metadata = ["user": "\(participant)"]
     switch participantEvent.event {
@@ -59,9 +71,9 @@ extension Call {
       break
     case .stateChanged(let state):
       let level: Logger.Level =
-        state == .connecting && parts.participantRegistry.isExpected(participant) ? .debug : .info
+        state == .connecting && participants.isExpected(participant) ? .debug : .info
       if state == .connected {
-        parts.participantRegistry.connected(participant)
+        participants.connected(participant)
         connections.connected.insert(participant)
       }
       // The `ended` event that follows carries the reason.
@@ -81,18 +93,18 @@ extension Call {
       }
     case .keyframeRequested:
       log.debug("keyframe requested", metadata: user)
-      parts.source?.requestKeyframe()
-      if parts.loopback != nil { parts.session.peer.requestKeyframe(of: participant) }
+      source?.requestKeyframe()
+      if loopback != nil { peer.requestKeyframe(of: participant) }
     case .targetBitrate(let bitrate, let fractionLost):
       connections.bandwidth.set(.init(bitrate: bitrate, fractionLost: fractionLost), of: participant)
-      adaptSource(to: connections.bandwidth, parts)
+      adaptSource(to: connections.bandwidth)
     case .iceRestarted(let reason):
       log.log(level: reason == .requested ? .info : .warning, "\(reason)", metadata: user)
     case .sectionRejected(let section):
       log.warning("\(section)", metadata: user)
-      rejected(section, by: participant, parts)
+      rejected(section, by: participant)
     case .orientationLeftOut:
-      if parts.participantRegistry.isMediaServer(participant) {
+      if participants.isMediaServer(participant) {
         log.warning("\(Self.orientationSentence)", metadata: user)
       }
     case .problem(let sentence):
@@ -101,11 +113,11 @@ extension Call {
       connections.paths[participant] = nil
       // Somebody who never came has not ended a call.
       let isNews =
-        connections.connected.remove(participant) != nil || !parts.participantRegistry.isExpected(participant)
+        connections.connected.remove(participant) != nil || !participants.isExpected(participant)
       log.log(
         level: isNews ? .info : .debug, "call ended", metadata: user.merging(["reason": "\(ending)"]) { $1 })
       connections.bandwidth.remove(participant)
-      adaptSource(to: connections.bandwidth, parts)
+      adaptSource(to: connections.bandwidth)
     }
   }
 
@@ -115,14 +127,14 @@ extension Call {
     + "leaves turning to the receiver lies on its side."
 
   /// Ends the call if a media server rejects all that we are to publish.
-  private func rejected(_ section: RejectedSection, by participant: ParticipantID, _ parts: Parts) {
+  private func rejected(_ section: RejectedSection, by participant: ParticipantID) {
     guard section.reason == .rejectedByParticipant, let kind = MediaKind(rawValue: section.kind),
-      parts.participantRegistry.announcement(of: participant)?.direction == .sendOnly
+      participants.announcement(of: participant)?.direction == .sendOnly
     else { return }
-    let published = parts.source?.kinds ?? (plan.loopback ? Set(MediaKind.allCases) : [])
-    let rejected = parts.participantRegistry.rejected(kind, by: participant)
+    let published = source?.kinds ?? (loopback != nil ? Set(MediaKind.allCases) : [])
+    let rejected = participants.rejected(kind, by: participant)
     if !published.isEmpty, rejected.isSuperset(of: published) {
-      parts.participantRegistry.reject("The server rejects all that we publish: \(section)")
+      participants.end(.rejected("The server rejects all that we publish: \(section)"))
     }
   }
 
@@ -134,21 +146,21 @@ extension Call {
     ]
   }
 
-  /// Sends the camera's frames to the peer. A file that is played once waits for its first viewer.
-  func play(_ source: any FrameSource, _ parts: Parts) async {
-    if plan.camera?.loops == false { await parts.participantRegistry.firstConnection() }
+  /// Sends the frames of the source.
+  func play(_ source: any FrameSource) async {
+    if settings.media.waitsForConnection { await participants.firstConnection() }
     for await frame in await source.frames() {
       // Before `send`, because a peer may return the frame before this task continues.
       observer?.sent(frame, at: .now)
-      parts.session.peer.send(frame)
+      peer.send(frame)
     }
     // The last frames are still being sent.
-    try? await MediaThread.loop.sleep(for: .milliseconds(300))
+    try? await loop.sleep(for: .milliseconds(300))
   }
 
   /// Adapts the encoder to the viewers' bandwidth. One encoder serves all viewers.
-  private func adaptSource(to bandwidth: ViewerBandwidth, _ parts: Parts) {
-    guard let source = parts.source, source.isLive else { return }
+  private func adaptSource(to bandwidth: ViewerBandwidth) {
+    guard let source = source, source.isLive else { return }
     if let estimate = bandwidth.common {
       source.adapt(toBitrate: estimate.bitrate, fractionLost: estimate.fractionLost)
     } else {
@@ -163,30 +175,4 @@ struct ConnectionLog {
   /// The participants whose connections were established.
   var connected: Set<ParticipantID> = []
   var paths: [ParticipantID: CandidateTypes] = [:]
-}
-
-/// Sends each user's media back to them unchanged, to test cameras or as an echo.
-///
-/// Nothing is re-encoded. Packets lost on the way here are requested again here, and packets lost on the way back are
-/// retransmitted from here. Only keyframe requests reach the user's encoder.
-final class Loopback: MediaSink {
-  /// How long each frame is delayed.
-  private let delay: Duration
-  private let peer = Mutex<Peer?>(nil)
-
-  init(delay: Duration) {
-    self.delay = delay
-  }
-
-  /// Sends through this peer from now on.
-  func start(_ peer: Peer) { self.peer.withLock { $0 = peer } }
-
-  /// Stops sending, and releases the peer, which holds a reference to this object.
-  func stop() { peer.withLock { $0 = nil } }
-
-  func receive(_ event: MediaEvent, of participant: ParticipantID, now: ContinuousClock.Instant) {
-    guard case .frame(let frame) = event, let peer = peer.withLock({ $0 }) else { return }
-    guard delay > .zero else { return peer.send(frame, to: participant) }
-    MediaThread.loop.scheduleTask(in: TimeAmount(delay)) { peer.send(frame, to: participant) }
-  }
 }

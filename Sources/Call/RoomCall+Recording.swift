@@ -1,0 +1,87 @@
+internal import BotPeer
+internal import Logging
+internal import Media
+internal import NIOCore
+internal import Recorder
+internal import RoomMessages
+
+/// Recording of a call.
+extension RoomCall {
+  static func openRecorder(_ settings: Settings, threads: Int) throws(FileError) -> RecorderGroup? {
+    guard let recording = settings.recording else { return nil }
+    do {
+      return try RecorderGroup(recording, threads: threads)
+    } catch {
+      throw FileError(error)
+    }
+  }
+
+  /// Opens the writer of chat beside the recordings.
+  static func openChat(
+    _ settings: Settings, _ recorder: RecorderGroup?, _ participants: ParticipantRegistry, on loop: any EventLoop,
+    log: Logger
+  ) throws(FileError) -> ChatRecorder? {
+    guard let recorder, let folder = settings.recording?.folder else { return nil }
+    do {
+      return try ChatRecorder(
+        folder, recorder: recorder, ownID: { participants.ownID?.text ?? "" }, on: loop, log: log)
+    } catch {
+      throw FileError(error)
+    }
+  }
+
+  /// Registers each closed recording until the recorders finish.
+  func registerRecordings() async {
+    await withTaskGroup(of: Void.self) { group in
+      for recorder in recorder?.recorders ?? [] {
+        group.addTask {
+          for await summary in recorder.summaries {
+            await self.chat?.finish(summary)
+            self.participants.recorded(summary)
+          }
+        }
+      }
+    }
+  }
+
+  /// Logs problems with recordings until the recorders finish.
+  func logProblems() async {
+    await withTaskGroup(of: Void.self) { group in
+      for recorder in recorder?.recorders ?? [] {
+        group.addTask { for await problem in recorder.problems { self.received(problem) } }
+      }
+    }
+  }
+
+  private func received(_ problem: RoomRecorder.Problem) {
+    let user: Logger.Metadata = ["user": "\(problem.participant)"]
+    switch problem.kind {
+    case .stalled, .notRecorded: log.warning("\(problem)", metadata: user)
+    case .resumed: log.notice("\(problem)", metadata: user)
+    case .lost, .overloaded, .memoryFull:
+      log.error("\(problem)", metadata: user)
+      participants.recordingFailed(problem)
+    }
+  }
+}
+
+extension RecordingManifest.NetworkPath {
+  /// The manifest's description of a candidate pair.
+  init(_ types: CandidateTypes) {
+    self.init(
+      localCandidateType: types.local, remoteCandidateType: types.remote, protocol: types.transport,
+      relayed: types.isRelayed)
+  }
+}
+
+extension RecordingEndReason {
+  /// The manifest's reason for the end of a connection.
+  init(_ cause: CloseReason.Cause) {
+    switch cause {
+    case .closedByParticipant: self = .left
+    case .connectionLost: self = .connectionLost
+    case .failed: self = .failed
+    case .closedByUs: self = .stopped
+    }
+  }
+}

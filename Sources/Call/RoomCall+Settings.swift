@@ -1,0 +1,34 @@
+public import BotPeer
+public import Recorder
+public import RoomMessages
+
+extension RoomCall {
+  /// What a ``RoomCall`` does. Each part is the settings of one library and travels there whole.
+  public struct Settings: Sendable {
+    /// The network, the codecs and the ICE servers. The call itself decides which media are sent, how keyframe requests are answered,
+    /// and which data channels there are.
+    public var peer = Peer.Configuration()
+    /// How media is sent.
+    public var media = Media()
+    /// Where and how everyone is recorded; nil for no recording.
+    public var recording: RoomRecorder.Configuration?
+    /// What the call says, offers and accepts on data channels.
+    public var messages = MessagePlan()
+    /// When to leave, counted from ``RoomCall/run()``; nil to stay.
+    public var duration: Duration?
+
+    public init() {}
+
+    /// How a call sends media.
+    public struct Media: Sendable, Hashable {
+      /// After which delay each user's media is sent back to them; nil not to send it back.
+      public var loopbackDelay: Duration?
+      /// Whether the source starts only when the first user is connected, because it does not play in a loop.
+      public var waitsForConnection = false
+      /// Whether the call ends when the source has ended. If not, only a source that fails ends it.
+      public var endsWithSource = true
+
+      public init() {}
+    }
+  }
+}

@@ -1,0 +1,201 @@
+public import BotPeer
+public import Logging
+public import Media
+public import NIOCore
+internal import Recorder
+internal import Room
+@_exported public import RoomMessages
+public import Signalling
+internal import Synchronization
+
+/// One stay in one room as a program wants it: sends a source, records everyone, sends media back, carries chat and files, and ends
+/// for a reason.
+///
+/// ```swift
+/// var settings = RoomCall.Settings()
+/// settings.recording = RoomRecorder.Configuration(folder: "out", room: "100")
+/// settings.duration = .seconds(60)
+/// let client = try SkyRTCClient(url: "ws://localhost:3000", room: "100")
+/// let call = try await RoomCall(settings, client: client, on: group.next())
+/// try await call.join()
+/// for recording in await call.run().recordings { print(recording.paths) }
+/// ```
+///
+/// Each part does its own work: a `RoomSession` joins signalling and peer, a `RecorderGroup` records.
+public final class RoomCall: Sendable {
+  let settings: Settings
+  let source: (any FrameSource)?
+  let recorder: RecorderGroup?
+  let loopback: Loopback?
+  let participants: ParticipantRegistry
+  let messages: RoomMessages
+  let chat: ChatRecorder?
+  let observer: (any RoomCallObserver)?
+  let loop: any EventLoop
+  let log: Logger
+  /// Our side of all connections.
+  public let peer: Peer
+  private let client: Mutex<any SignallingClient>
+
+  /// Prepares a call: opens the folders and the files to offer, and binds the sockets, so that errors are found before anyone sees us.
+  /// ``run()`` closes them, or ``close()`` if it is not called.
+  ///
+  /// - Parameters:
+  ///   - settings: what to do.
+  ///   - client: a client of the room that is not connected yet.
+  ///   - source: what is sent to everyone; nil for nothing.
+  ///   - observer: learns what happens, and may end the call.
+  ///   - loop: the event loop of timers and media.
+  ///   - others: further event loops for media, each with a recorder thread; users are distributed over all.
+  ///   - log: logs who joins, connects and leaves at `info`, and what goes wrong at `warning` and `error`.
+  /// - Throws: a ``FileError``, or what `Peer.start` throws.
+  public init(
+    _ settings: Settings, client: any SignallingClient, source: (any FrameSource)? = nil,
+    observer: (any RoomCallObserver)? = nil, on loop: any EventLoop, and others: [any EventLoop] = [],
+    log: Logger = Logger(label: "call")
+  ) async throws {
+    let participants = ParticipantRegistry()
+    let recorder = try Self.openRecorder(settings, threads: 1 + others.count)
+    let loopback = settings.media.loopbackDelay.map { Loopback(delay: $0, on: loop) }
+    do {
+      chat = try Self.openChat(settings, recorder, participants, on: loop, log: log)
+      messages = try Self.openMessages(settings, chat, participants, observer, on: loop, log: log)
+      let configuration = Self.peerConfiguration(
+        settings, capabilities: client.capabilities, source: source, recorder: recorder, loopback: loopback,
+        observer: observer, participants: participants)
+      peer = try await Peer.start(configuration, on: loop, and: others, log: log)
+    } catch {
+      await recorder?.finish(now: .now)
+      throw error
+    }
+    self.settings = settings
+    self.client = Mutex(client)
+    self.source = source
+    self.observer = observer
+    self.recorder = recorder
+    self.loopback = loopback
+    self.participants = participants
+    self.loop = loop
+    self.log = log
+    loopback?.start(peer)
+  }
+
+  /// Connects to the server and joins the room. If that fails, it may be called again.
+  ///
+  /// - Parameters:
+  ///   - other: another client with the same capabilities that replaces the former one, for example of a server that the program has
+  ///     started itself.
+  ///   - limit: how long to try again while the server cannot be reached; without it there is one attempt.
+  public func join(
+    with other: (any SignallingClient)? = nil, waiting limit: Duration = .zero
+  ) async throws(SignallingConnectError) {
+    let client = client.withLock { client in
+      if let other { client = other }
+      return client
+    }
+    try await client.connect(waiting: limit) { [log] reason in
+      log.notice("waiting for the server", metadata: ["reason": "\(reason)"])
+    }
+  }
+
+  /// Closes the sockets and files of a call that is not run, for example because the server was not reached.
+  public func close() async {
+    loopback?.stop()
+    await peer.close(reason: "The server was not reached.")
+    await recorder?.finish(now: .now)
+  }
+
+  /// Makes ``run()`` leave the room in order and return.
+  ///
+  /// - Parameter reason: a clause for the log.
+  public func leave(because reason: String) { participants.end(.left(reason)) }
+
+  /// Why the call ends; nil while it lasts.
+  public var endReason: EndReason? { participants.endReason }
+
+  /// The progress of file transfers in a few words; nil if there are none.
+  package func transferProgress() async -> String? { await messages.progress() }
+
+  /// Stays in the room until something ends the call or the task is cancelled, then leaves in order. For one call, after
+  /// ``join(with:waiting:)``.
+  public func run() async -> Outcome {
+    // The files must be finished also after a cancellation.
+    let stay = Task { await carryOut() }
+    return await withTaskCancellationHandler {
+      await stay.value
+    } onCancel: {
+      leave(because: "the task was cancelled")
+    }
+  }
+
+  private func carryOut() async -> Outcome {
+    // The last messages and frames are still sent when the signalling has ended.
+    var policy = RoomPolicy()
+    policy.closesPeer = false
+    let session = RoomSession(client: client.withLock { $0 }, peer: peer, policy: policy)
+    log.info("media", metadata: ["addresses": "\(peer.localAddresses.joined(separator: " "))"])
+
+    async let events: Void = handleEvents(of: session)
+    async let summaries: Void = registerRecordings()
+    async let problems: Void = logProblems()
+    async let channels: Void = serveDataChannels()
+    let chatWriting = Task { await chat?.run() }
+    let reason = await untilEnd()
+    participants.ends(because: reason)
+    observer?.leaving(at: .now, because: reason)
+    log.info("leaving", metadata: ["reason": "\(reason)"])
+    await messages.finish(within: settings.messages == MessagePlan() ? .zero : .seconds(2))
+    await peer.close(reason: "The bot left the room.")
+    await events
+    await recorder?.finish(now: .now)
+    await summaries
+    await problems
+    await channels
+    chatWriting.cancel()
+    await chatWriting.value
+    loopback?.stop()
+    return Outcome(
+      endReason: reason, hasConnected: participants.hasConnected, recordings: participants.recordings,
+      recordingsForgotten: participants.recordingsForgotten, recordingProblem: participants.recordingProblem,
+      sourceFailure: await source?.failure)
+  }
+
+  /// Runs all tasks that may end the call, and returns the first reason.
+  private func untilEnd() async -> EndReason {
+    await withTaskGroup(of: EndReason?.self) { group in
+      group.addTask { await self.participants.firstEnd() }
+      if let duration = settings.duration {
+        group.addTask {
+          try? await self.loop.sleep(for: duration)
+          return Task.isCancelled ? nil : .timeIsUp
+        }
+      }
+      if let source {
+        group.addTask {
+          await self.play(source)
+          if !self.settings.media.endsWithSource, await source.failure == nil { return nil }
+          return Task.isCancelled ? nil : .sourceEnded
+        }
+      }
+      for recorder in recorder?.recorders ?? [] {
+        group.addTask {
+          for await track in recorder.keyframeRequests { self.peer.requestKeyframe(of: track.participant) }
+          return nil
+        }
+      }
+      if let observer {
+        group.addTask {
+          let reason = await observer.watch(self.peer)
+          return Task.isCancelled ? nil : reason.map { .observerFinished($0) }
+        }
+      }
+      for await reason in group {
+        if let reason {
+          group.cancelAll()
+          return reason
+        }
+      }
+      return .signallingEnded
+    }
+  }
+}
