@@ -27,7 +27,7 @@ struct CallCommand: AsyncParsableCommand {
     if forgotten > 0 {
       console.result("\(forgotten) earlier recordings are in the folder too; their manifests report them.")
     }
-    for summary in recordings { console.result(RecordingReport(summary).text) }
+    for summary in recordings { console.result(summary.text) }
     if let failure = outcome.recordingFailure { throw failure }
     if outcome.failure != nil || forgotten > 0 || recordings.contains(where: { !$0.manifest.tracks.isEmpty }) { return }
     throw CallFailure(

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CallCheck
+import Media
 
 /// Errors of the command line that are found only when a command runs, for example in a file that it names.
 enum UsageErrors {
@@ -37,7 +38,7 @@ enum Subcommands {
     {
       return sentence
     }
-    let shown = StatusLine.plain(word, longest: 40)
+    let shown = DisplayText.plain(word, longest: 40)
     if let near = near(word) { return "There is no subcommand “\(shown)”; did you mean \(near)?" }
     return "There is no subcommand “\(shown)”; there are \(list(names))."
   }
@@ -46,7 +47,7 @@ enum Subcommands {
   private static func unknownOption(_ text: String) -> String? {
     guard text.hasPrefix("--"), text.count > 2, !has(CallCommand.self, text) else { return nil }
     let others = Chatbot.configuration.subcommands.filter { has($0, text) }.compactMap { $0.configuration.commandName }
-    let shown = StatusLine.plain(text, longest: 40)
+    let shown = DisplayText.plain(text, longest: 40)
     if others.isEmpty { return "There is no option \(shown)." }
     return "A call has no option \(shown); \(list(others)) \(others.count == 1 ? "has" : "have") it."
   }

@@ -126,7 +126,7 @@ final class Console: Sendable {
   func show(lines: [String]) {
     guard !isQuiet, let columns = errorColumns else { return }
     shownLines.withLock { shown in
-      let text = lines.map { StatusLine.cut($0.printable(utf8Bytes: .max), to: columns - 1) }.joined(separator: "\n")
+      let text = lines.map { DisplayText.cut($0.printable(utf8Bytes: .max), to: columns - 1) }.joined(separator: "\n")
       errors.write(Self.eraser(of: shown) + text)
       shown = lines.count
     }

@@ -61,7 +61,7 @@ struct StatusLine: Sendable, Hashable {
   /// - Parameter columns: The maximum width, or nil for no limit. Users for whom there is no room are only counted.
   func text(columns: Int? = nil) -> String {
     let people = users.count == 1 ? "1 user" : "\(users.count) users"
-    var head = "room \(Self.plain(room, longest: Self.maximumRoom)), \(people)"
+    var head = "room \(DisplayText.plain(room, longest: Self.maximumRoom)), \(people)"
     if let transfers { head += ", \(transfers)" }
     let limit = columns ?? .max
     var line = head
@@ -69,18 +69,18 @@ struct StatusLine: Sendable, Hashable {
       let next = line + (index == 0 ? ": " : ", ") + Self.text(user)
       let others = users.count - index - 1
       let tail = others == 0 ? "" : ", \(others) more"
-      guard Self.width(next) + tail.count <= limit else {
+      guard DisplayText.width(next) + tail.count <= limit else {
         let remaining = users.count - index
         let counted = index == 0 ? "" : ", \(remaining) more"
-        return Self.cut(line + counted, to: limit)
+        return DisplayText.cut(line + counted, to: limit)
       }
       line = next
     }
-    return Self.cut(line, to: limit)
+    return DisplayText.cut(line, to: limit)
   }
 
   private static func text(_ user: User) -> String {
-    var words = [plain(user.name, longest: maximumNameLength), user.state.rawValue]
+    var words = [DisplayText.plain(user.name, longest: maximumNameLength), user.state.rawValue]
     if let flow = user.received { words.append("↓\(text(flow))") }
     if let flow = user.sent { words.append("↑\(text(flow))") }
     if !user.rejected.isEmpty { words.append("(\(user.rejected.prefix(3).joined(separator: ", ")))") }
@@ -88,9 +88,9 @@ struct StatusLine: Sendable, Hashable {
   }
 
   private static func text(_ flow: Flow) -> String {
-    var words = [bitrate(flow.bitrate)]
-    if let rate = flow.framesPerSecond { words.append("\(whole(rate)) fps") }
-    words.append("\(tenths(flow.loss * 100)) % lost")
+    var words = [DisplayText.bitrate(flow.bitrate)]
+    if let rate = flow.framesPerSecond { words.append("\(DisplayText.whole(rate)) fps") }
+    words.append("\(DisplayText.tenths(flow.loss * 100)) % lost")
     return words.joined(separator: " ")
   }
 }
@@ -98,68 +98,8 @@ struct StatusLine: Sendable, Hashable {
 extension StatusLine {
   /// What was rejected, in a few words: `refused video H264`, `our video refused`.
   static func words(of section: RejectedSection) -> String {
-    if section.reason == .rejectedByParticipant { return "our \(plain(section.kind, longest: 12)) refused" }
-    let offered = section.offered.first.map { " " + plain($0, longest: 12) } ?? ""
-    return "refused \(plain(section.kind, longest: 12))\(offered)"
-  }
-}
-
-/// Formatting of numbers and names for a terminal.
-extension StatusLine {
-  /// Formats a bitrate in at most three figures: `850 b/s`, `64 kb/s`, `1.2 Mb/s`.
-  static func bitrate(_ bits: Double) -> String {
-    switch bits {
-    case 999_500...: "\(tenths(bits / 1_000_000)) Mb/s"
-    case 999.5...: "\(whole(bits / 1000)) kb/s"
-    default: "\(whole(bits)) b/s"
-    }
-  }
-
-  /// Rounds to the nearest whole number; NaN and infinity become 0.
-  static func whole(_ value: Double) -> Int {
-    value.isFinite ? Int(max(0, min(value, 1e15)).rounded()) : 0
-  }
-
-  /// Formats a number with one decimal.
-  static func tenths(_ value: Double) -> String {
-    let tenths = whole(value * 10)
-    return "\(tenths / 10).\(tenths % 10)"
-  }
-
-  /// Removes control and formatting characters from a text from outside and shortens it; `?` if nothing is left.
-  static func plain(_ text: String, longest: Int) -> String {
-    let visible = text.prefix(longest * 4).unicodeScalars.filter { scalar in
-      switch scalar.properties.generalCategory {
-      case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator,
-        .nonspacingMark, .enclosingMark, .spacingMark:
-        false
-      default: true
-      }
-    }
-    let plain = String(String.UnicodeScalarView(visible)).prefix(longest)
-    return plain.isEmpty ? "?" : String(plain)
-  }
-
-  /// The columns that a text occupies on a terminal: two for each character beyond Latin, Greek, Cyrillic and their
-  /// neighbours, because it is better to overestimate.
-  static func width(_ text: String) -> Int {
-    text.unicodeScalars.reduce(0) { $0 + width($1) }
-  }
-
-  /// The beginning of the text that fits into the given number of columns.
-  static func cut(_ text: String, to columns: Int) -> String {
-    var used = 0
-    var kept = String.UnicodeScalarView()
-    for scalar in text.unicodeScalars {
-      used += width(scalar)
-      if used > columns { break }
-      kept.append(scalar)
-    }
-    return String(kept)
-  }
-
-  private static func width(_ scalar: Unicode.Scalar) -> Int {
-    // The arrows that the status line itself uses are narrow.
-    scalar.value < 0x1100 || scalar == "↓" || scalar == "↑" ? 1 : 2
+    if section.reason == .rejectedByParticipant { return "our \(DisplayText.plain(section.kind, longest: 12)) refused" }
+    let offered = section.offered.first.map { " " + DisplayText.plain($0, longest: 12) } ?? ""
+    return "refused \(DisplayText.plain(section.kind, longest: 12))\(offered)"
   }
 }

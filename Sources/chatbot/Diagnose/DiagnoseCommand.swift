@@ -1,5 +1,6 @@
 import ArgumentParser
 import BotPeer
+import FoundationEssentials
 import HTTPTransport
 import NIOCore
 import NIOPosix
@@ -39,6 +40,25 @@ struct DiagnoseCommand: AsyncParsableCommand {
       try console.checkOutput()
       if let code = report.verdict.exitStatus { throw code.exitCode }
     }
+  }
+}
+
+extension DiagnosisReport {
+  /// The object as JSON, with the keys in alphabetical order.
+  var json: String {
+    get throws {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+      return String(decoding: try encoder.encode(self), as: UTF8.self)
+    }
+  }
+}
+
+extension CallVerdict {
+  /// The exit code; nil if a call is possible.
+  var exitStatus: ExitStatus? {
+    guard calls == .none else { return nil }
+    return isServerMissing ? .serverNotReached : .notConnected
   }
 }
 

@@ -57,4 +57,27 @@ struct DiagnoseOptionsTests {
   func invalid(arguments: String) {
     #expect(throws: (any Error).self) { try read(arguments) }
   }
+
+  @Test("the exit code says whether no network or no room server is reached")
+  func exitCodes() {
+    var diagnosis = NetworkDiagnosis()
+    #expect(CallVerdict(diagnosis).exitStatus == nil)
+    var server = STUNServerDiagnosis(url: "stun:stun.example")
+    server.failure = "The STUN server does not answer."
+    diagnosis.stun = [server]
+    #expect(CallVerdict(diagnosis).exitStatus == .notConnected)
+    var room = RoomServerDiagnosis(address: "wss://calls.example")
+    room.failure = "The room server does not accept a connection: Connection refused."
+    diagnosis.roomServer = room
+    #expect(CallVerdict(diagnosis).exitStatus == .serverNotReached)
+  }
+
+  @Test("the result is one JSON object with its keys in order")
+  func json() throws {
+    var diagnosis = NetworkDiagnosis()
+    diagnosis.ipv6Only = IPv6OnlyDiagnosis(nat64Prefix: "64:ff9b::/96")
+    let json = try DiagnosisReport(diagnosis).json
+    #expect(json.contains("\"nat64Prefix\" : \"64:ff9b::/96\""))
+    #expect(json.hasSuffix("  \"version\" : 1\n}"))
+  }
 }

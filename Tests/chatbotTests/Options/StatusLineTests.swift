@@ -49,7 +49,7 @@ struct StatusLineTests {
   func widths() {
     for columns in 0...120 {
       let text = line.text(columns: columns)
-      #expect(StatusLine.width(text) <= columns)
+      #expect(DisplayText.width(text) <= columns)
     }
     #expect(
       line.text(columns: 90)
@@ -65,17 +65,7 @@ struct StatusLineTests {
       room: "a\u{1b}[2Jb\nc\r\u{202e}", users: [.init(name: "\u{0}\u{7}\u{9b}", state: .stalled)])
     #expect(nasty.text() == "room a[2Jbc, 1 user: ? stalled")
     let long = StatusLine(room: String(repeating: "房", count: 500), users: [])
-    #expect(StatusLine.width(long.text(columns: 30)) <= 30)
-  }
-
-  @Test(
-    "bitrates are short",
-    arguments: [
-      (0, "0 b/s"), (850, "850 b/s"), (999.6, "1 kb/s"), (64_400, "64 kb/s"), (999_499, "999 kb/s"),
-      (999_500, "1.0 Mb/s"), (12_345_678, "12.3 Mb/s"), (-1, "0 b/s"), (.nan, "0 b/s"), (.infinity, "0.0 Mb/s"),
-    ] as [(Double, String)])
-  func bitrates(_ bits: Double, _ text: String) {
-    #expect(StatusLine.bitrate(bits) == text)
+    #expect(DisplayText.width(long.text(columns: 30)) <= 30)
   }
 
   @Test("a descriptor that is not a terminal has no width")

@@ -1,16 +1,15 @@
-import BotPeer
-import Media
+internal import Media
 
 /// A diagnosis as a table.
-struct DiagnosisTable: Sendable {
+public struct DiagnosisTable: Sendable {
   private let report: DiagnosisReport
 
-  init(_ report: DiagnosisReport) {
+  public init(_ report: DiagnosisReport) {
     self.report = report
   }
 
   /// The lines without control characters.
-  var lines: [String] {
+  public var lines: [String] {
     var lines = ["addresses"]
     if report.interfaces.isEmpty { lines.append("  none") }
     for interface in report.interfaces {
@@ -73,7 +72,7 @@ struct DiagnosisTable: Sendable {
       lines.append(
         Self.line(
           "clock",
-          "\(StatusLine.tenths(abs(offset.seconds))) s \(side), ± \(StatusLine.tenths(offset.bound)) s"
+          "\(DisplayText.tenths(abs(offset.seconds))) s \(side), ± \(DisplayText.tenths(offset.bound)) s"
             + (offset.isTooLarge ? ": too much" : "")))
     } else if server.answer != nil {
       lines.append(Self.line("clock", "unknown: the server sends no date"))
@@ -101,7 +100,7 @@ struct DiagnosisTable: Sendable {
   }
 
   private static func milliseconds(_ time: Double?) -> String {
-    time.map { "\(StatusLine.tenths($0)) ms" } ?? "unknown"
+    time.map { "\(DisplayText.tenths($0)) ms" } ?? "unknown"
   }
 
   private static func line(_ name: String, _ text: String) -> String { "  \(padded(name, 12)) \(text)" }

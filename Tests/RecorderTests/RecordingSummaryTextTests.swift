@@ -3,10 +3,8 @@ import Media
 import Recorder
 import Testing
 
-@testable import chatbot
-
 /// The text that is printed when a recording is closed.
-@Suite struct RecordingReportTests {
+@Suite struct RecordingSummaryTextTests {
   private func text(unwritten: Double, storageError: Int32?, reason: String = "diskStalled") -> String {
     var manifest = RecordingManifest(room: "100", user: "anna", name: nil, start: "2026-03-01T09:30:00.250Z")
     var track = RecordingManifest.Track(codec: .vp8)
@@ -18,9 +16,8 @@ import Testing
     }
     manifest.tracks = [track]
     let error = storageError.map { RoomRecorder.StorageError("write to", "out/anna.webm", code: $0) }
-    return RecordingReport(
-      RecordingSummary(
-        participant: ParticipantID("anna"), folder: "out", base: "anna", manifest: manifest, storageError: error)
+    return RecordingSummary(
+      participant: ParticipantID("anna"), folder: "out", base: "anna", manifest: manifest, storageError: error
     ).text
   }
 
@@ -45,9 +42,8 @@ import Testing
     manifest.problems = (0..<8).map {
       "We refused the video of section \($0): only H264 is offered, but we support VP8."
     }
-    let text = RecordingReport(
-      RecordingSummary(
-        participant: ParticipantID("anna"), folder: "out", base: "anna", manifest: manifest, storageError: nil)
+    let text = RecordingSummary(
+      participant: ParticipantID("anna"), folder: "out", base: "anna", manifest: manifest, storageError: nil
     ).text
     let lines = text.split(separator: "\n")
     #expect(lines.prefix(2) == ["out/anna.json", "  no media"])
@@ -61,7 +57,7 @@ import Testing
     func lines(_ base: String) -> [Substring] {
       let summary = RecordingSummary(
         participant: ParticipantID("anna"), folder: "out", base: base, manifest: manifest, storageError: nil)
-      return RecordingReport(summary).text.split(separator: "\n")
+      return summary.text.split(separator: "\n")
     }
     #expect(lines("anna").count == 2)
     manifest.stream = .init(number: 2)

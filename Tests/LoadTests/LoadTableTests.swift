@@ -2,8 +2,6 @@ import Foundation
 import Load
 import Testing
 
-@testable import chatbot
-
 @Suite("the table of a load")
 struct LoadTableTests {
   /// A report of ten seconds with the given fields.

@@ -1,34 +1,27 @@
-import Media
-import Recorder
+internal import Media
 
 /// The summary of a finished recording, for people.
-struct RecordingReport {
-  private let summary: RecordingSummary
-
-  init(_ summary: RecordingSummary) {
-    self.summary = summary
-  }
-
+extension RecordingSummary {
   /// The paths on one text line, then one text line for each track, and one for each of the first problems. A further
   /// stream of a user has a text line that says what it is.
-  var text: String {
-    var lines = [summary.paths.joined(separator: " ")]
-    if summary.stream > 1 {
-      let user = summary.manifest.user.printable(utf8Bytes: 100)
-      lines.append("  stream \(summary.stream) of \(user)" + (summary.manifest.stream.content.map { ": \($0)" } ?? ""))
+  public var text: String {
+    var lines = [paths.joined(separator: " ")]
+    if stream > 1 {
+      let user = manifest.user.printable(utf8Bytes: 100)
+      lines.append("  stream \(stream) of \(user)" + (manifest.stream.content.map { ": \($0)" } ?? ""))
     }
-    if let video = summary.track(.video) {
+    if let video = track(.video) {
       lines.append(
         "  video \(video.codec) \(Self.text(of: video.sizes ?? [])), \(seconds(video.duration)) s, \(video.frames) frames, "
           + "\(video.keyframes ?? 0) keyframes, \(losses(video))\(unwritten(video))")
     }
-    if let audio = summary.track(.audio) {
+    if let audio = track(.audio) {
       lines.append(
         "  audio \(audio.codec), \(seconds(audio.duration)) s, \(audio.frames) packets, "
           + "\(losses(audio))\(unwritten(audio))")
     }
-    if summary.manifest.tracks.isEmpty { lines.append("  no media") }
-    let problems = summary.manifest.problems
+    if manifest.tracks.isEmpty { lines.append("  no media") }
+    let problems = manifest.problems
     lines += problems.prefix(Self.maximumProblems).map { "  problem: \($0)" }
     if problems.count > Self.maximumProblems {
       lines.append("  and \(problems.count - Self.maximumProblems) more problems; the manifest lists them")
@@ -46,7 +39,7 @@ struct RecordingReport {
 
   /// The duration at a track's end that was not written, and why.
   private func unwritten(_ track: RecordingManifest.Track) -> String {
-    track.unwritten > 0 ? "; \(seconds(track.unwritten)) s were not written: \(summary.unwrittenReason)" : ""
+    track.unwritten > 0 ? "; \(seconds(track.unwritten)) s were not written: \(unwrittenReason)" : ""
   }
 
   private func losses(_ track: RecordingManifest.Track) -> String {

@@ -1,17 +1,17 @@
-import Load
+internal import Media
 
 /// A load's report as a table.
-struct LoadTable: Sendable {
+public struct LoadTable: Sendable {
   private let report: LoadReport
 
-  init(_ report: LoadReport) {
+  public init(_ report: LoadReport) {
     self.report = report
   }
 
   /// The lines without control characters; all except the reasons of errors fit into 80 columns.
-  var lines: [String] {
+  public var lines: [String] {
     let people = report.publishers == 1 ? "1 publisher" : "\(report.publishers) publishers"
-    let room = StatusLine.plain(report.room, longest: StatusLine.maximumRoom)
+    let room = DisplayText.plain(report.room, longest: Self.maximumRoom)
     let since =
       report.started < report.publishers
       ? "since the beginning; \(report.started) started" : "since the last one started"
@@ -25,7 +25,7 @@ struct LoadTable: Sendable {
       Self.line(
         "sent",
         "\(Self.grouped(report.sent.packets)) packets, \(Self.grouped(report.sent.frames)) frames, "
-          + "\(Self.bytes(report.sent.bytes)); \(StatusLine.bitrate(report.sent.bitrate))"))
+          + "\(Self.bytes(report.sent.bytes)); \(DisplayText.bitrate(report.sent.bitrate))"))
     lines.append(
       Self.line("lost", "\(Self.grouped(report.lost.packets)) packets, \(Self.percent(report.lost.fraction))"))
     lines.append(Self.line("keyframes", "\(Self.grouped(report.keyframeRequests)) requested"))
@@ -42,18 +42,21 @@ struct LoadTable: Sendable {
         Self.line(
           "messages",
           "\(Self.grouped(UInt64(data.returned))) of \(Self.grouped(UInt64(data.sent))) came back, "
-            + "\(Self.percent(lost)) lost; \(StatusLine.bitrate(data.throughput))"))
+            + "\(Self.percent(lost)) lost; \(DisplayText.bitrate(data.throughput))"))
       if let trip = data.roundTripTime { lines.append(times("their trip", "\(data.opened)", trip)) }
     }
     if let lateness = report.lateness {
       lines.append(Self.line("late", "99 % of frames were sent within \(Self.decimal(lateness)) ms"))
     }
     for (index, failure) in report.failures.enumerated() {
-      let reason = StatusLine.plain(failure.reason, longest: 200)
+      let reason = DisplayText.plain(failure.reason, longest: 200)
       lines.append(Self.line(index == 0 ? "failed" : "", "\(failure.count) x \(reason)"))
     }
     return lines
   }
+
+  /// The maximum length of the room's name, in characters.
+  private static let maximumRoom = 24
 
   private func times(_ name: String, _ reached: String, _ times: LoadReport.Distribution?) -> String {
     let figures = times.map { [$0.median, $0.p95, $0.worst].map { "\(Self.decimal($0)) ms" } } ?? ["-", "-", "-"]
@@ -71,10 +74,10 @@ struct LoadTable: Sendable {
   }
 
   /// Formats a number with one decimal.
-  static func decimal(_ value: Double) -> String { StatusLine.tenths(value) }
+  static func decimal(_ value: Double) -> String { DisplayText.tenths(value) }
 
   static func percent(_ share: Double) -> String {
-    let hundredths = StatusLine.whole(share * 10_000)
+    let hundredths = DisplayText.whole(share * 10_000)
     let fraction = hundredths % 100
     return "\(hundredths / 100).\(fraction < 10 ? "0" : "")\(fraction) %"
   }

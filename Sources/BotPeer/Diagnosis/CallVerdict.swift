@@ -1,8 +1,8 @@
-import BotPeer
+internal import Media
 
-/// Which calls will work, and what to change.
-struct CallVerdict: Sendable, Hashable, Encodable {
-  enum Calls: String, Sendable, Hashable, Encodable {
+/// Which calls will work, and what to change. The advice names settings like the options of `chatbot`.
+public struct CallVerdict: Sendable, Hashable, Encodable {
+  public enum Calls: String, Sendable, Hashable, Encodable {
     /// Directly at least with some users in other networks.
     case direct
     /// Only through a TURN server, as far as is known.
@@ -12,25 +12,20 @@ struct CallVerdict: Sendable, Hashable, Encodable {
     case none
   }
 
-  var calls: Calls
+  public var calls: Calls
   /// One sentence.
-  var summary: String
+  public var summary: String
   /// What to change, a sentence each.
-  var advice: [String] = []
-  /// Whether no call is possible because of the room server.
-  private var isServerMissing = false
+  public var advice: [String] = []
+  /// Whether no call is possible because the room cannot be entered.
+  public private(set) var isServerMissing = false
 
   private enum CodingKeys: String, CodingKey {
     case calls, summary, advice
   }
 
-  /// The exit code; nil if a call is possible.
-  var exitStatus: ExitStatus? {
-    guard calls == .none else { return nil }
-    return isServerMissing ? .serverNotReached : .notConnected
-  }
-
-  init(_ diagnosis: NetworkDiagnosis) {
+  /// Judges what was measured.
+  public init(_ diagnosis: NetworkDiagnosis) {
     let reached = diagnosis.stun.filter(\.isReachable)
     let granted = diagnosis.turn.filter(\.isAllocated)
     let relay = granted.first { $0.isUsedByCalls && $0.returnsData != false }
@@ -72,7 +67,7 @@ struct CallVerdict: Sendable, Hashable, Encodable {
     }
     if let offset = diagnosis.roomServer?.clockOffset, offset.isTooLarge {
       advice.append(
-        "Set the clock of this machine, which is \(StatusLine.tenths(abs(offset.seconds))) s "
+        "Set the clock of this machine, which is \(DisplayText.tenths(abs(offset.seconds))) s "
           + "\(offset.seconds < 0 ? "ahead of" : "behind") the server's: TURN credentials that are "
           + "valid for a limited time and signatures of tokens fail above \(Int(RoomServerDiagnosis.ClockOffset.limit)) s."
       )
