@@ -105,6 +105,14 @@ extension Peer {
     /// Whether a text is an IP address of one machine or of a network without public addresses.
     public static func isLocalAddress(_ text: String) -> Bool { IPAddress(text)?.isLocal ?? false }
 
+    /// Whether a host is this machine or in a network without public addresses, by one of its addresses. A room server there has
+    /// participants there; see ``allowsLocalCandidates``. Asks the system's resolver, which may block for some seconds.
+    ///
+    /// - Parameter host: a name or an IP address, IPv6 without brackets.
+    public static func isLocalHost(_ host: String) -> Bool {
+      ICEServers.lookUp(host, port: 0).contains { $0.ip.isLocal }
+    }
+
     /// Returns a configuration that decides which side is polite, as it says itself or else by `decision`.
     func decidingPoliteness(_ decision: @escaping @Sendable (ParticipantID) -> Bool) -> Self {
       var configuration = self

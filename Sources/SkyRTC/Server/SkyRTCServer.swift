@@ -203,6 +203,21 @@ extension SkyRTCServer {
     /// The URL for browsers, for example `http://localhost:3000/`. A room is added as a fragment: `#100`.
     public var pageURL: String { "\(isSecure ? "https" : "http")://\(authority)/" }
 
+    /// The URL for browsers that opens a room, whose name is the fragment (RFC 3986, 3.5).
+    public func pageURL(room: String) -> String {
+      let digits = Array("0123456789ABCDEF")
+      return room.utf8.reduce(into: pageURL + "#") { encoded, byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+          UInt8(ascii: "~"), UInt8(ascii: "/"):
+          encoded.unicodeScalars.append(Unicode.Scalar(byte))
+        default:
+          encoded += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
+        }
+      }
+    }
+
     /// Clients cannot connect to an unspecified address, so localhost replaces it.
     private var authority: String {
       switch host {

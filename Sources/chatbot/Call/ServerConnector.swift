@@ -38,10 +38,8 @@ struct ServerConnector {
     let server = SkyRTCServer(configuration: configuration, logger: quietly)
     do {
       let address = try await server.start()
-      let room = settings.server.signalling.room.map { "#" + Self.percentEncoded($0) } ?? ""
-      console.say(
-        "Nothing listened at \(settings.server.address), so a room server was started here: open \(address.pageURL)\(room)"
-      )
+      let page = settings.server.signalling.room.map { address.pageURL(room: $0) } ?? address.pageURL
+      console.say("Nothing listened at \(settings.server.address), so a room server was started here: open \(page)")
     } catch SkyRTCServer.StartError.portTaken {
       // Another program started a server first; use that one.
       try await join(call, at: settings.server)
@@ -61,21 +59,6 @@ struct ServerConnector {
       try await call.join(with: client)
     } catch {
       throw CallFailure(error)
-    }
-  }
-
-  /// Encodes a room's name as a URL fragment (RFC 3986, 3.5).
-  private static func percentEncoded(_ text: String) -> String {
-    let digits = Array("0123456789ABCDEF")
-    return text.utf8.reduce(into: "") { encoded, byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-        UInt8(ascii: "~"), UInt8(ascii: "/"):
-        encoded.unicodeScalars.append(Unicode.Scalar(byte))
-      default:
-        encoded += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
-      }
     }
   }
 }

@@ -1,6 +1,5 @@
 import BotPeer
 import FoundationEssentials
-import Glibc
 import HTTPTransport
 import Logging
 import Signalling
@@ -66,36 +65,6 @@ extension ServerSettings {
   /// Whether the server runs on this machine or in a private network.
   var isLocal: Bool {
     guard let host else { return false }
-    return isHere || HostAddresses.of(host).contains(where: Peer.Configuration.isLocalAddress)
-  }
-}
-
-/// Resolves host names.
-enum HostAddresses {
-  /// Queries the system's resolver, which may take some seconds if no name server answers.
-  ///
-  /// - Parameter host: A name or an address.
-  /// - Returns: Numeric addresses; empty if the name is unknown.
-  static func of(_ host: String) -> [String] {
-    var hints = addrinfo()
-    hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-    var first: UnsafeMutablePointer<addrinfo>?
-    guard getaddrinfo(host, nil, &hints, &first) == 0 else { return [] }
-    defer { freeaddrinfo(first) }
-    var found: [String] = []
-    var next = first
-    while let entry = next?.pointee {
-      var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
-      let result = getnameinfo(
-        entry.ai_addr, entry.ai_addrlen, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST)
-      if result == 0 {
-        found.append(
-          text.withUnsafeBufferPointer {
-            String(decoding: $0.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-          })
-      }
-      next = entry.ai_next
-    }
-    return found
+    return isHere || Peer.Configuration.isLocalHost(host)
   }
 }

@@ -231,6 +231,7 @@ struct SkyRTCServerTests {
     try await withServer(tls: .init(certificateFile: certificate, keyFile: key)) { _, address in
       #expect(address.webSocketURL == "wss://127.0.0.1:\(address.port)")
       #expect(address.pageURL == "https://127.0.0.1:\(address.port)/")
+      #expect(address.pageURL(room: "a/b c#ü") == address.pageURL + "#a/b%20c%23%C3%BC")
       var options = WebSocketClient.Options()
       options.trust = .file(certificate)
       let participant = try await Participant.connect(to: address, options: options)
