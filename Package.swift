@@ -170,7 +170,9 @@ let package = Package(
     module(
       "Call",
       [
-        "BotPeer", "CallCheck", "Load", "Media", "Recorder", "Room", "RoomMessages", "Signalling", byteBuffer, logging,
+        "BotPeer", "CallCheck", "CallReport", "Load", "Media", "Recorder", "Room", "RoomMessages", "Signalling",
+        byteBuffer,
+        logging,
       ]),
     module("RoomMessages", ["BotPeer", "DataMessages", "Media", "Recorder", byteBuffer, logging]),
     module("Recorder", ["Bitstream", "Media", "Codecs", "CFiles", "COgg", byteBuffer, sockets, logging]),

@@ -73,6 +73,11 @@ extension RoomCall {
     public let cause: Cause
     public let description: String
 
+    init(_ cause: Cause, _ sentence: String) {
+      self.cause = cause
+      description = sentence
+    }
+
     init(_ error: FileTransferError) {
       cause =
         switch error.cause {

@@ -180,20 +180,8 @@ extension RecordingInspection.Outcome {
   ///
   /// - Parameter path: The path that the page will have.
   public func recordings(forPageAt path: String) -> [String: HTMLReport.Recording] {
-    var recordings: [String: HTMLReport.Recording] = [:]
-    var left = HTMLReport.maximumTotalEmbedded
     // A WebM file has both tracks, so WebM files go first if there is not room for all.
     let files = report.peers.flatMap(\.recordings)
-    let webMFiles = files.filter { $0.hasSuffix(".webm") }
-    for file in webMFiles + files where recordings[file] == nil {
-      let isPlayable = !file.hasSuffix(".ivf")
-      if isPlayable, let bytes = HTMLReport.bytes(of: file, most: min(left, HTMLReport.maximumEmbedded)) {
-        left -= bytes.count
-        recordings[file] = .bytes(bytes)
-      } else {
-        recordings[file] = .file(HTMLReport.link(to: file, from: path))
-      }
-    }
-    return recordings
+    return HTMLReport.recordings(files.filter { $0.hasSuffix(".webm") } + files, forPageAt: path)
   }
 }

@@ -2,8 +2,30 @@ import FoundationEssentials
 
 /// The media files of a page.
 extension HTMLReport {
+  /// The media files of a page: small files are embedded while there is room, in their order, and the others are linked.
+  ///
+  /// - Parameters:
+  ///   - path: The path that the page will have.
+  ///   - isLinking: Whether the other files stay where they are. If not, they are left out.
+  package static func recordings(
+    _ files: [String], forPageAt path: String, isLinking: Bool = true
+  ) -> [String: Recording] {
+    var recordings: [String: Recording] = [:]
+    var left = maximumTotalEmbedded
+    for file in files where recordings[file] == nil {
+      // Browsers play no IVF.
+      if !file.hasSuffix(".ivf"), let bytes = bytes(of: file, most: min(left, maximumEmbedded)) {
+        left -= bytes.count
+        recordings[file] = .bytes(bytes)
+      } else if isLinking {
+        recordings[file] = .file(link(to: file, from: path))
+      }
+    }
+    return recordings
+  }
+
   /// The bytes of a file to embed, or nil if there are more than the limit or it cannot be read.
-  package static func bytes(of file: String, most: Int) -> [UInt8]? {
+  static func bytes(of file: String, most: Int) -> [UInt8]? {
     // The type of the number depends on which Foundation is linked.
     guard let attribute = (try? FileManager.default.attributesOfItem(atPath: file))?[.size],
       let size = attribute as? Int ?? (attribute as? UInt).flatMap({ Int(exactly: $0) })

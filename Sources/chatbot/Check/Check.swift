@@ -26,9 +26,9 @@ struct Check {
     try settings.server.check()
     let baseline = try options.rules.baselineReport()
     let rules = try options.allRules()
-    let recordingStore = try RecordingStore(kept: options.record, isWanted: outputs.html != nil)
-    settings.call.recording = recordingStore.folder.map { options.recording(in: $0, of: settings.server) }
-    defer { recordingStore.clear() }
+    let kept = try openRecordings(for: outputs)
+    settings.call.recording = kept.folder.map { options.recording(in: $0, of: settings.server) }
+    defer { kept.clear() }
 
     var report: CheckReport
     var problem: CallFailure?
@@ -36,16 +36,16 @@ struct Check {
       let itself = try await SelfCheck(log: log).start()
       settings.server.signalling.address = itself.server
       settings.server.signalling.room = SelfCheck.room
-      (report, problem) = try await judged(settings, by: rules, recordingStore)
+      (report, problem) = try await judged(settings, by: rules, kept)
       await itself.end()
     } else {
-      (report, problem) = try await judged(settings, by: rules, recordingStore)
+      (report, problem) = try await judged(settings, by: rules, kept)
     }
     if let baseline { report.comparison = report.compared(with: baseline) }
     // The verdict is printed first, so that it is shown even if a file cannot be written.
     console.verdict(report, outputs: outputs)
     do {
-      try outputs.write(report, page: outputs.html.map { recordingStore.page(of: report, at: $0) }, on: console)
+      try outputs.write(report, page: outputs.html.map { kept.page(of: report, at: $0) }, on: console)
     } catch {
       if let problem { console.report(problem.sentence) }
       throw error
@@ -55,9 +55,17 @@ struct Check {
     return report
   }
 
+  private func openRecordings(for outputs: CheckOutputs) throws(CallFailure) -> CheckRecordings {
+    do {
+      return try CheckRecordings(kept: options.record, isWanted: outputs.html != nil)
+    } catch {
+      throw CallFailure(error)
+    }
+  }
+
   /// Runs the call and returns its report, even if the call failed.
   private func judged(
-    _ settings: CallSettings, by rules: RuleList, _ recordingStore: RecordingStore
+    _ settings: CallSettings, by rules: RuleList, _ kept: CheckRecordings
   ) async throws -> (CheckReport, CallFailure?) {
     let clock = WallClock.read()
     var judging = CallJudge.Options(start: clock.moment.instant, room: settings.server.roomName)
@@ -87,8 +95,8 @@ struct Check {
     var report = await judged
     display.clear()
     report.start = RecordedClock.text(Int64((clock.secondsSince1970 * 1_000).rounded()))
-    recordingStore.enter(recordings)
-    if options.record != nil { recordingStore.list(in: &report) }
+    kept.add(recordings)
+    if options.record != nil { kept.list(in: &report) }
     if let fault = options.fault {
       report.fault = .init(name: fault.rawValue, injectionCount: checkObserver.injectionCount(of: fault))
     }

@@ -86,5 +86,4 @@ struct CheckOutputs: Sendable {
   private static func folder(of path: String) -> String {
     URL(fileURLWithPath: path).deletingLastPathComponent().path
   }
-
 }

@@ -1,18 +1,17 @@
+import Call
 import Foundation
 import Testing
 
-@testable import chatbot
-
 @Suite("the recordings of a check")
-struct RecordingStoreTests {
+struct CheckRecordingsTests {
   @Test("recordings that are made only for the page are removed")
   func scratch() throws {
-    let recordingStore = try RecordingStore(kept: nil, isWanted: true)
-    let folder = try #require(recordingStore.folder)
+    let recordings = try CheckRecordings(kept: nil, isWanted: true)
+    let folder = try #require(recordings.folder)
     #expect(FileManager.default.fileExists(atPath: folder))
-    recordingStore.clear()
+    recordings.clear()
     #expect(!FileManager.default.fileExists(atPath: folder))
-    #expect(try RecordingStore(kept: nil, isWanted: false).folder == nil)
+    #expect(try CheckRecordings(kept: nil, isWanted: false).folder == nil)
   }
 
   @Test("requested recordings are kept")
@@ -20,9 +19,9 @@ struct RecordingStoreTests {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("kept-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
-    let recordingStore = try RecordingStore(kept: folder.path, isWanted: true)
-    #expect(recordingStore.folder == folder.path)
-    recordingStore.clear()
+    let recordings = try CheckRecordings(kept: folder.path, isWanted: true)
+    #expect(recordings.folder == folder.path)
+    recordings.clear()
     #expect(FileManager.default.fileExists(atPath: folder.path))
   }
 }

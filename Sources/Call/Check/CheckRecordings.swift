@@ -1,37 +1,37 @@
-import CallCheck
-import CallReport
-import FoundationEssentials
-import Media
-import Recorder
+public import CallCheck
+public import CallReport
+internal import FoundationEssentials
+internal import Glibc
+internal import Media
+public import Recorder
 
 /// The recordings of a check: kept in the requested folder, or made only to embed them in the page.
-final class RecordingStore {
+public final class CheckRecordings {
   /// The folder to record into, or nil for no recording.
-  let folder: String?
+  public let folder: String?
   private let isKept: Bool
   private var files: [String: [String]] = [:]
 
   /// - Parameters:
   ///   - kept: The folder to keep them in.
   ///   - isWanted: Whether there is a page to embed them in.
-  init(kept: String?, isWanted: Bool) throws(CallFailure) {
+  public init(kept: String?, isWanted: Bool) throws(RoomCall.FileError) {
     isKept = kept != nil
     if kept != nil || !isWanted {
       folder = kept
       return
     }
-    let scratch = FileManager.default.temporaryDirectory.appendingPathComponent("chatbot-check-\(UUID().uuidString)")
-    do {
-      try FileManager.default.createDirectory(
-        at: scratch, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-    } catch {
-      throw CallFailure(.disk, "\(scratch.path) cannot be created: \(FileErrorDescription.sentence(error))")
+    let name = "chatbot-check-\(UUID().uuidString)"
+    let scratch = FileManager.default.temporaryDirectory.appendingPathComponent(name).path
+    guard mkdir(scratch, 0o700) == 0 else {
+      let reason = String(cString: strerror(errno))
+      throw RoomCall.FileError(.unwritable, "\(scratch) cannot be created: \(reason).")
     }
-    folder = scratch.path
+    folder = scratch
   }
 
   /// Adds the files of finished recordings.
-  func enter(_ recordings: [RecordingSummary]) {
+  public func add(_ recordings: [RecordingSummary]) {
     for recording in recordings {
       // The WebM file has both tracks; the Ogg file is used only if there was no video.
       let media = recording.paths.filter { !$0.hasSuffix(".json") }
@@ -41,36 +41,25 @@ final class RecordingStore {
   }
 
   /// Lists each peer's files in a report.
-  func list(in report: inout CheckReport) {
+  public func list(in report: inout CheckReport) {
     for index in report.peers.indices { report.peers[index].recordings = files[report.peers[index].id] ?? [] }
   }
 
   /// Returns the report and its files for a page at a path: large files that are kept are linked, the others are
   /// embedded.
-  func page(
+  public func page(
     of report: CheckReport, at path: String
   ) -> (report: CheckReport, recordings: [String: HTMLReport.Recording]) {
     var report = report
     list(in: &report)
-    var recordings: [String: HTMLReport.Recording] = [:]
-    var left = HTMLReport.maximumTotalEmbedded
-    for index in report.peers.indices {
-      for file in report.peers[index].recordings {
-        if let bytes = HTMLReport.bytes(of: file, most: min(left, HTMLReport.maximumEmbedded)) {
-          left -= bytes.count
-          recordings[file] = .bytes(bytes)
-        } else if isKept {
-          recordings[file] = .file(HTMLReport.link(to: file, from: path))
-        } else {
-          report.peers[index].recordings.removeAll { $0 == file }
-        }
-      }
-    }
+    let files = report.peers.flatMap(\.recordings)
+    let recordings = HTMLReport.recordings(files, forPageAt: path, isLinking: isKept)
+    for index in report.peers.indices { report.peers[index].recordings.removeAll { recordings[$0] == nil } }
     return (report, recordings)
   }
 
   /// Removes recordings that must not be kept.
-  func clear() {
+  public func clear() {
     if !isKept, let folder { try? FileManager.default.removeItem(atPath: folder) }
   }
 }
