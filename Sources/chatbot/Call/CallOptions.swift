@@ -86,16 +86,11 @@ struct CallOptions: ParsableArguments {
 
   /// Reads the files of secrets and texts, and returns the call that the options describe.
   func settings() throws(CallFailure) -> CallSettings {
-    let connection = try connection.settings(
-      sends: playing.play != nil || loopback, receives: record != nil || loopback, sending: playing.sendCodec)
-    var settings = CallSettings(
-      server: connection.server, mayStartServer: mayStartServer, camera: playing.camera,
-      mediaThreads: self.connection.mediaThreads ?? 1)
-    settings.call.peer = connection.peer
-    settings.call.peer.maximumSendBitrate = playing.maxBitrate.bitsPerSecond
+    var settings = try CallSettings(
+      connection, playing, sends: playing.play != nil || loopback, receives: record != nil || loopback)
+    settings.mayStartServer = mayStartServer
     settings.call.media.loopbackDelay = loopback ? delay?.duration ?? .zero : nil
-    settings.call.media.waitsForConnection = !playing.loops
-    settings.call.recording = record.map { recording(in: $0, of: connection.server.roomName) }
+    settings.call.recording = record.map { recording(in: $0, of: settings.server.roomName) }
     settings.call.messages = try messages.plan()
     settings.call.duration = duration?.duration
     return settings

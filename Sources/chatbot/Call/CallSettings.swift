@@ -1,3 +1,4 @@
+import BotPeer
 import Call
 import LiveSource
 import Logging
@@ -13,6 +14,21 @@ struct CallSettings: Sendable {
   /// The number of event loops for media.
   var mediaThreads = 1
   var call = RoomCall.Settings()
+
+  init(server: ServerSettings) {
+    self.server = server
+  }
+
+  /// Reads the files of secrets, and returns what the options of a call and those of a check have in common.
+  init(_ connection: ConnectionOptions, _ playing: PlayOptions, sends: Bool, receives: Bool) throws(CallFailure) {
+    let settings = try connection.settings(sends: sends, receives: receives, sending: playing.sendCodec)
+    server = settings.server
+    camera = playing.camera
+    mediaThreads = connection.mediaThreads ?? 1
+    call.peer = settings.peer
+    call.peer.maximumSendBitrate = playing.maxBitrate.bitsPerSecond
+    call.media.waitsForConnection = !playing.loops
+  }
 }
 
 extension LiveCamera.Options {

@@ -82,16 +82,12 @@ struct CheckOptions: ParsableArguments {
 
   /// Reads the files of secrets, and returns the call that the check joins.
   func settings() throws -> CallSettings {
-    let connection = try connection.settings(sends: true, receives: true, sending: playing.sendCodec)
-    var settings = CallSettings(
-      server: connection.server, camera: camera, mediaThreads: self.connection.mediaThreads ?? 1)
-    settings.call.peer = connection.peer
-    settings.call.peer.maximumSendBitrate = playing.maxBitrate.bitsPerSecond
+    var settings = try CallSettings(connection, playing, sends: true, receives: true)
+    settings.camera = camera
     settings.call.peer.network = try impairment().map { .emulating($0) }
     settings.call.peer.fault = peerFault.flatMap { .injecting($0) }
-    settings.call.media.waitsForConnection = !playing.loops
     settings.call.media.endsWithSource = false
-    settings.call.recording = record.map { recording(in: $0, of: connection.server) }
+    settings.call.recording = record.map { recording(in: $0, of: settings.server) }
     return settings
   }
 

@@ -28,15 +28,13 @@ struct SelfCheck {
   /// Starts both on the loopback interface, on any free port.
   func start() async throws(CallFailure) -> Running {
     let embedded = SkyRTCServer(configuration: .init(host: "127.0.0.1", port: 0), logger: log)
-    let server: ServerSettings
+    let address: String
     do {
-      server = try ServerSettings(address: try await embedded.start().webSocketURL)
-    } catch let failure as CallFailure {
-      throw failure
+      address = try await embedded.start().webSocketURL
     } catch {
-      throw CallFailure(.serverNotReached, "\(error)")
+      throw CallFailure(.serverNotReached, error.description)
     }
-    var settings = CallSettings(server: server)
+    var settings = CallSettings(server: try ServerSettings(address: address))
     settings.server.signalling.room = Self.room
     settings.camera = LiveCamera.Options(input: .pattern, owner: ParticipantID("camera"))
     settings.call.peer.bindAddresses = ["127.0.0.1"]
@@ -57,6 +55,6 @@ struct SelfCheck {
         log.error("the player ended", metadata: ["reason": "\(error)"])
       }
     }
-    return Running(server: server.signalling.address, embedded: embedded, player: player)
+    return Running(server: settings.server.signalling.address, embedded: embedded, player: player)
   }
 }

@@ -25,8 +25,8 @@ struct MessageOptions: ParsableArguments {
   var receiveFiles: String?
 
   @Option(
-    help: ArgumentHelp("Refuse larger files: 500kB, 100MB, 2GB.", valueName: "size"), transform: FileSize.parse)
-  var maxFileSize = FileSize(bytes: 100_000_000)
+    help: ArgumentHelp("Refuse larger files: 500kB, 100MB, 2GB.", valueName: "size"), transform: ByteSize.parseFileSize)
+  var maxFileSize = ByteSize(bytes: 100_000_000)
 
   /// Whether any of them gives the program something to do.
   var areUsed: Bool { !say.isEmpty || sayFile != nil || !sendFile.isEmpty || receiveFiles != nil }
@@ -49,7 +49,7 @@ struct MessageOptions: ParsableArguments {
     plan.texts = say + (try Self.texts(in: sayFile))
     plan.sentFiles = sendFile
     plan.receivedFiles = receiveFiles
-    plan.maximumFileBytes = Int64(maxFileSize.bytes)
+    plan.maximumFileBytes = maxFileSize.bytes
     return plan
   }
 
@@ -67,23 +67,18 @@ struct MessageOptions: ParsableArguments {
   }
 }
 
-/// A size in bytes on the command line.
-struct FileSize: Sendable, Hashable, CustomStringConvertible {
-  let bytes: Int
-
-  var description: String { bytes.isMultiple(of: 1_000_000) ? "\(bytes / 1_000_000)MB" : "\(bytes)" }
-
-  /// For `transform:`, whose errors ArgumentParser prints as they are.
-  @Sendable static func parse(_ text: String) throws -> FileSize {
-    let digits = text.prefix { $0.isASCII && $0.isNumber }
-    let units: [String: Int] = [
-      "": 1, "b": 1, "kb": 1_000, "mb": 1_000_000, "gb": 1_000_000_000, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30,
-    ]
-    guard let number = Int(digits), number > 0, let unit = units[text.dropFirst(digits.count).lowercased()] else {
-      throw ValidationError("A size is a number with a unit, such as 500kB, 100MB or 2GB, not \(text).")
-    }
-    let (bytes, overflow) = number.multipliedReportingOverflow(by: unit)
-    guard !overflow, bytes <= 1 << 50 else { throw ValidationError("The size \(text) is too large.") }
-    return FileSize(bytes: bytes)
+extension ByteSize {
+  /// Parses the size of a file, which without a unit is in bytes. For `transform:`, whose errors ArgumentParser prints as they are.
+  @Sendable static func parseFileSize(_ text: String) throws -> ByteSize {
+    do throws(ParseError) {
+      let digits = text.lowercased().hasSuffix("b") ? text.dropLast() : text[...]
+      if let size = try ByteSize(text) ?? Int64(digits).map({ ByteSize(bytes: $0) }), size.bytes > 0 {
+        guard size.bytes <= 1 << 50 else { throw .tooLarge }
+        return size
+      }
+    } catch .tooLarge {
+      throw ValidationError("The size \(text) is too large.")
+    } catch {}
+    throw ValidationError("A size is a number with a unit, such as 500kB, 100MB or 2GB, not \(text).")
   }
 }

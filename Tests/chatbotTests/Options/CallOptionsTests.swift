@@ -271,6 +271,25 @@ struct CallOptionsTests {
     #expect(!recorder.server.signalling.sends && recorder.server.signalling.receives && recorder.camera == nil)
   }
 
+  @Test("the size of a file has a unit or is in bytes, and is at least 1 byte and at most 1 PiB")
+  func fileSizes() throws {
+    func bytes(_ size: String) throws -> Int64 {
+      try CallOptions.parse(["--receive-files", "in", "--max-file-size", size]).settings().call.messages
+        .maximumFileBytes
+    }
+    for (size, expected) in [("500kB", 500_000), ("100mb", 100_000_000), ("2GiB", 2 << 30), ("12", 12), ("12B", 12)] {
+      #expect(try bytes(size) == Int64(expected))
+    }
+    for size in ["0", "-1", "kB", "1.5MB", "12TB", "99999999999999999999GB"] {
+      let sentence = rejection(of: CallOptions.self, "--receive-files", "in", "--max-file-size=\(size)")
+      #expect(sentence?.contains("A size is a number with a unit, such as 500kB, 100MB or 2GB") == true, "\(size)")
+    }
+    for size in ["9000000000GB", "1200000GB"] {
+      let sentence = rejection(of: CallOptions.self, "--receive-files", "in", "--max-file-size", size)
+      #expect(sentence?.contains("The size \(size) is too large.") == true)
+    }
+  }
+
   @Test("the help names every option and its default")
   func help() {
     let help = CallOptions.helpMessage()
