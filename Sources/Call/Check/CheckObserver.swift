@@ -180,7 +180,7 @@ public final class CheckObserver: RoomCallObserver {
     let now = ContinuousClock.now
     for statistics in await peer.statistics() {
       judge.sampled(statistics, at: now)
-      faultCounts.withLock { $0.injections[statistics.participant] = statistics.faultsInjected }
+      faultCounts.withLock { $0.injections[statistics.participant] = statistics.interventions }
       if statistics.state == .connected { connected(statistics.participant) }
       if let report = probe?.report(of: statistics.participant) {
         judge.sampled(report, of: statistics.participant, at: now)

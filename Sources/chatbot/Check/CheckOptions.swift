@@ -85,7 +85,7 @@ struct CheckOptions: ParsableArguments {
     var settings = try CallSettings(connection, playing, sends: true, receives: true)
     settings.camera = camera
     settings.call.peer.network = try impairment().map { .emulating($0) }
-    settings.call.peer.fault = peerFault.flatMap { .injecting($0) }
+    settings.call.peer.interceptors = peerFault.map { [.injecting($0)] } ?? []
     settings.call.media.endsWithSource = false
     settings.call.recording = record.map { recording(in: $0, of: settings.server) }
     return settings

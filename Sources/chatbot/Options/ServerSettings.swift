@@ -53,18 +53,14 @@ struct ServerSettings: Sendable {
 
 /// Where the server is.
 extension ServerSettings {
-  /// Host names that always mean this machine.
-  private static let loopbackHosts: Set = ["localhost", "127.0.0.1", "::1"]
-
   /// The host of the server; nil if the address names none.
   private var host: String? { adapter.host(of: signalling.address, environment: signalling.environment) }
 
-  /// Whether the server runs on this machine, so that other participants may run there too.
-  var isHere: Bool { host.map(Self.loopbackHosts.contains) ?? false }
+  /// Whether other participants may be on this machine, as the signalling system says.
+  var isHere: Bool { adapter.offersLoopback(at: signalling.address, environment: signalling.environment) }
 
   /// Whether the server runs on this machine or in a private network.
   var isLocal: Bool {
-    guard let host else { return false }
-    return isHere || Peer.Configuration.isLocalHost(host)
+    isHere || host.map(Peer.Configuration.isLocalHost) ?? false
   }
 }
