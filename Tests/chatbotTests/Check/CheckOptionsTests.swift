@@ -30,7 +30,7 @@ struct CheckOptionsTests {
     #expect(settings.camera?.input == .pattern)
     #expect(settings.server.address == ServerSettings.defaultAddress)
     #expect(!settings.mayStartServer && !settings.call.media.endsWithSource)
-    #expect(settings.call.peer.network == nil && settings.call.peer.fault == nil)
+    #expect(settings.call.peer.network == nil && settings.call.peer.interceptors.isEmpty)
     #expect(options.peers == 1)
     #expect(options.wait.milliseconds == 30_000)
     #expect(options.span.milliseconds == 20_000)
@@ -50,7 +50,7 @@ struct CheckOptionsTests {
     #expect(try options.impairment()?.seed == 7)
     #expect(options.peerFault == .secondOffer)
     let peer = try options.settings().call.peer
-    #expect(peer.network != nil && peer.fault != nil)
+    #expect(peer.network != nil && peer.interceptors.count == 1)
     #expect(options.rules.expectation(peers: 1) == CheckExpectation(audio: false, pattern: .returned))
   }
 
@@ -79,7 +79,7 @@ struct CheckOptionsTests {
     let options = try CheckOptions.parse(["--fault", "size-change"])
     #expect(options.peerFault == nil)
     let settings = try options.settings()
-    #expect(settings.call.peer.fault == nil)
+    #expect(settings.call.peer.interceptors.isEmpty)
     #expect(settings.camera?.sizeChange == .seconds(2))
   }
 

@@ -132,8 +132,8 @@ struct SignallingSystemsTests {
     #expect(throws: SignallingSettingsError.self) {
       try system.probe(of: SignallingAddress("exec:a ws://b"), environment: [:])
     }
-    #expect(ConnectionSettings(server: "exec:adapter ws://127.0.0.1:3000").isServerHere)
-    #expect(!ConnectionSettings(server: "exec:adapter").isServerHere)
+    #expect(try ServerSettings(address: "exec:adapter ws://127.0.0.1:3000").isHere)
+    #expect(try !ServerSettings(address: "exec:adapter").isHere)
   }
 
   @Test("the server of Firestore is the emulator that the environment names")
