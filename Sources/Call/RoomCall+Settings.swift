@@ -6,7 +6,7 @@ extension RoomCall {
   /// What a ``RoomCall`` does. Each part is the settings of one library and travels there whole.
   public struct Settings: Sendable {
     /// The network, the codecs and the ICE servers. The call itself decides which media are sent, how keyframe requests are answered,
-    /// and which data channels there are.
+    /// and which data channels there are, and sets the handler of its events.
     public var peer = Peer.Configuration()
     /// How media is sent.
     public var media = Media()

@@ -64,10 +64,12 @@ struct RestartTests {
     #expect(pair.rightMessages.map(\.payload) == [payload(100, number: 1)])
   }
 
-  @Test("a peer restarts during a transfer in both directions, with loss; its old packets and cookie have no effect")
-  func restartDuringTransfer() throws {
+  @Test(
+    "a peer restarts during a transfer in both directions, with loss; its old packets and cookie have no effect",
+    arguments: [9, 10] as [UInt64])
+  func restartDuringTransfer(seed: UInt64) throws {
     var pair = AssociationPair(
-      .init(loss: 0.1, delay: .milliseconds(20), reorder: 0.1, reorderDelay: .zero ... .milliseconds(20)), seed: 8)
+      .init(loss: 0.1, delay: .milliseconds(20), reorder: 0.1, reorderDelay: .zero ... .milliseconds(20)), seed: seed)
     var old: [ByteBuffer] = []
     pair.isLost = { side, datagram in
       if side == .left, old.count < 60 { old.append(datagram) }

@@ -101,5 +101,8 @@ int cprocesses_reap(pid_t child) {
 }
 
 void cprocesses_signal(pid_t child, int number) {
-  if (child > 1) kill(-child, number);
+  if (child <= 1) return;
+  kill(-child, number);
+  // It may have joined another group.
+  kill(child, number);
 }

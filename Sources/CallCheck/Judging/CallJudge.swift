@@ -102,7 +102,7 @@ public final class CallJudge {
 
   /// Processes any event of a peer.
   package func receive(_ event: CheckEvent, of peer: ParticipantID, at now: ContinuousClock.Instant) {
-    if receivers.contains(peer) || isIgnored(peer) { return }
+    if receivers.contains(peer) { return }
     switch event {
     case .step(let step): self.step(step, of: peer, at: now)
     case .frame(let frame): receive(frame, from: peer, at: now)
@@ -186,6 +186,7 @@ public final class CallJudge {
 
   private func change(_ id: ParticipantID, _ change: (inout PeerJudge) -> Void) {
     if let position = positions[id] { return change(&peers[position]) }
+    if isIgnored(id) { return }
     guard peers.count < options.maximumPeers else {
       if unjudgedPeers.count < Self.maximumUnjudgedPeers, unjudgedPeers[id] == nil {
         unjudgedPeers[id] = UnjudgedPeer()

@@ -96,7 +96,8 @@ extension CheckComparison {
     // What the earlier check would have measured in the time of this one.
     let comparable = grows ? old * durations.now / durations.before : old
     let change = new - comparable
-    guard abs(change) > measurement.noise + 0.000_05, abs(change) > Self.tolerance * abs(comparable) else { return }
+    let noise = grows ? measurement.noise * max(1, durations.now / durations.before) : measurement.noise
+    guard abs(change) > noise + 0.000_05, abs(change) > Self.tolerance * abs(comparable) else { return }
     let unit = measurement.unit
     let differ = grows && abs(durations.now - durations.before) > Self.tolerance * durations.before
     let texts = [(old, durations.before), (new, durations.now)].map { value, duration in

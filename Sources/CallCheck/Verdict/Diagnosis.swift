@@ -19,8 +19,11 @@ enum Diagnosis {
     /// The sections that were rejected, in the order in which that was reported.
     var rejected: [RejectionReport] = []
 
-    /// Whether the peer only receives: its description announces no media, and none has come.
-    var isListener: Bool { announcedMedia?.isEmpty == true && Diagnosis.progress(self) < .packets }
+    /// Whether the peer is connected and only receives: its description announces no media, and none has come. One whose media
+    /// was refused is none.
+    var isListener: Bool {
+      announcedMedia?.isEmpty == true && rejected.isEmpty && Diagnosis.progress(self) == .dtlsConnected
+    }
 
     /// Why there is no media of a kind; nil if no section of the kind was rejected.
     func rejection(of kind: MediaKind) -> RejectionReport? {

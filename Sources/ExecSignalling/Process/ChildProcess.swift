@@ -232,7 +232,9 @@ package final class ChildProcess: Sendable {
     signal(SIGTERM)
     if let how = await exited(within: grace) { return how }
     signal(SIGKILL)
-    return (try? await exit.get()) ?? .unknown
+    // A program of another user cannot be killed; it learns by its pipes that nobody waits.
+    closePipes()
+    return await exited(within: grace) ?? .unknown
   }
 
   private func closePipes() {

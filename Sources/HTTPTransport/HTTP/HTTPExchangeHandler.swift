@@ -108,9 +108,11 @@ package final class HTTPExchangeHandler: ChannelInboundHandler {
       body.writeBuffer(&part)
     case .end:
       guard let head, let result else { return context.close(promise: nil) }
-      // It is the end of the connection that ends such a response.
-      guard !isTruncated else {
-        return fail(.invalidResponse(url, reason: "TLS was cut off, so that the response may be incomplete"))
+      // It is the end of the connection that ends such a response. The status of an error says enough without the rest.
+      guard !isTruncated || head.status.code >= 400 else {
+        return fail(
+          .invalidResponse(
+            url, reason: "TLS was cut off after status \(head.status.code), so that the response may be incomplete"))
       }
       self.result = nil
       self.head = nil

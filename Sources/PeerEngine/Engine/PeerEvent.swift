@@ -26,8 +26,8 @@ public enum PeerEvent: Sendable, Hashable {
   /// section, and again when what is rejected changes; before the answer that rejects it (`signal`), or before the `problem`
   /// with an offer of which nothing can be used.
   case sectionRejected(RejectedSection)
-  /// The kinds of media that the participant sends according to the last exchange of descriptions, whether or not we can take
-  /// them. Reported after the first exchange with media sections, and when it changes; empty for one who only receives.
+  /// The kinds of media that the participant sends to us according to the last exchange of descriptions. Those of rejected
+  /// sections count. Reported after the first exchange with media sections, and when it changes; empty for one who only receives.
   case mediaAnnounced(Set<MediaKind>)
   /// The participant offers to send the orientation of its video (`urn:3gpp:video-orientation`), which our answer leaves out.
   /// A browser then rotates its frames itself; a media server that forwards frames cannot. Reported once.

@@ -60,7 +60,7 @@ struct CallRunner {
   /// Throws if the call failed without recordings that could be reported.
   private func check(_ outcome: RoomCall.Outcome) throws(CallFailure) {
     if case .notAdmitted(let reason) = outcome.endReason {
-      throw CallFailure(.serverNotReached, "\(settings.server.address) refused the join: \(reason)")
+      throw CallFailure(.serverNotReached, "\(settings.server.name) refused the join: \(reason)")
     }
     if case .signallingClosed(let reason) = outcome.endReason, observer == nil, !outcome.hasConnected {
       throw CallFailure(.serverNotReached, reason)

@@ -27,18 +27,20 @@ struct Check {
     let baseline = try options.rules.baselineReport()
     let rules = try options.allRules()
     let kept = try openRecordings(for: outputs)
-    settings.call.recording = kept.folder.map { options.recording(in: $0, of: settings.server) }
     defer { kept.clear() }
 
     var report: CheckReport
     var problem: CallFailure?
+    func record() { settings.call.recording = kept.folder.map { options.recording(in: $0, of: settings.server) } }
     if options.selfCheck {
       let itself = try await SelfCheck(log: log).start()
       settings.server.signalling.address = itself.server
       settings.server.signalling.room = SelfCheck.room
+      record()
       (report, problem) = try await judged(settings, by: rules, kept)
       await itself.end()
     } else {
+      record()
       (report, problem) = try await judged(settings, by: rules, kept)
     }
     if let baseline { report.comparison = report.compared(with: baseline) }

@@ -24,8 +24,10 @@ struct ServerSettings: Sendable {
   }
 
   var address: String { signalling.address.description }
+  /// The server for people: its address, or the system's name if the address is a command, whose arguments may be secret.
+  var name: String { adapter.addressIsURL ? address : adapter.shortName }
   /// The room's name for people.
-  var roomName: String { signalling.room ?? adapter.defaultRoom ?? address }
+  var roomName: String { signalling.room ?? adapter.defaultRoom ?? name }
   var capabilities: SignallingCapabilities { adapter.capabilities(at: signalling.address) }
 
   /// Checks what can be checked without a network: whether the file of CA certificates contains certificates.

@@ -58,7 +58,7 @@ struct ComparisonTests {
     long.paused = 4..<8
     let worse = try #require(
       long.report().compared(with: short.report()).worse.first { $0.measurement == "video.freeze.total" })
-    #expect(worse.sentence.contains(" in 7") && worse.sentence.contains(" in 14"), "\(worse.sentence)")
+    #expect(worse.sentence.contains(" in 6.9") && worse.sentence.contains(" in 13.9"), "\(worse.sentence)")
   }
 
   @Test("a baseline with absurd counts is compared like any other")

@@ -126,7 +126,8 @@ struct ExecClientTests {
   @Test("inherits three pipes and nothing else, and its pipes are closed after its end")
   func descriptors() async throws {
     let script = try Script(
-      "ls -l /proc/self/fd >\"$HERE/list\"; readlink /proc/$$/fd/* >\"$HERE/links\"\n" + Script.joining + Script.staying
+      "ls -l /proc/self/fd >\"$HERE/list\"; links=$(readlink /proc/$$/fd/0 /proc/$$/fd/1 /proc/$$/fd/2); echo \"$links\" >\"$HERE/links\"\n"
+        + Script.joining + Script.staying
     )
     defer { script.remove() }
     // This end is inherited unless it is closed for the program.

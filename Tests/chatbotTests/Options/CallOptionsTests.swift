@@ -123,7 +123,8 @@ struct CallOptionsTests {
       (
         ["--record", "o", "--server", "http://a"],
         "The URL of a server must start with ws://, wss://, socketio+http://, socketio+https://, firestore://, "
-          + "whip+http://, whip+https://, whep+http://, whep+https://, janus+ws:// or janus+wss://, not http://."
+          + "whip+http://, whip+https://, whep+http://, whep+https://, janus+ws://, janus+wss:// or exec:, "
+          + "not http://."
       ),
       (
         ["--record", "o", "--server", "localhost"],
