@@ -227,7 +227,7 @@ package final class ChildProcess: Sendable {
   @discardableResult
   package func end(within patience: Duration, grace: Duration = .seconds(2)) async -> ChildExit {
     defer { closePipes() }
-    // Whoever waits may be cancelled, but the program ends nevertheless.
+    // The waiting task may be cancelled, but the program ends nevertheless.
     if let how = await exited(within: patience) { return how }
     signal(SIGTERM)
     if let how = await exited(within: grace) { return how }
