@@ -326,3 +326,8 @@ if Context.environment["CHATBOT_FUZZ"] != nil {
     .executableTarget(
       name: "fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Program", swiftSettings: rules))
 }
+
+// `make unit ONLY=RecorderTests` builds no other tests than these.
+if let names = Context.environment["CHATBOT_TEST_TARGETS"]?.split(separator: ",").map(String.init) {
+  package.targets.removeAll { $0.type == .test && !names.contains($0.name) }
+}

@@ -114,6 +114,8 @@ fi
 [[ $what != all ]] || lint_sources
 
 step "Build"
+# Of a test target that is named, nothing else is built.
+[[ $what != unit || $name != *Tests || ! -d Tests/$name ]] || export CHATBOT_TEST_TARGETS=$name
 run 60 scripts/build.sh build --build-tests
 bin=$(scripts/build.sh build --show-bin-path)
 # Like `swift test`, but that would leave this process running when it is ended itself.
