@@ -202,8 +202,10 @@ package struct SyntheticCall: Hashable {
       track.packetsReceived = track.packetsExpected
       track.jitter = 0.002
       sample.received = [TrackID(of: Self.peer, kind: .video): track]
-      sample.packetsSent = UInt64((time - begin) * 50) + 1
-      sample.bytesSent = sample.packetsSent * 1_000
+      var sent = ConnectionSample.Sent()
+      sent.packets = UInt64((time - begin) * 50) + 1
+      sent.bytes = sent.packets * 1_000
+      sample.sent = sent
       sample.roundTripTime = 0.03
       return ScriptedEvent(time: time, event: .sample(sample))
     }

@@ -63,12 +63,14 @@ extension ConnectionSample {
   package init(_ statistics: PeerStatistics) {
     self.init()
     received = statistics.received
-    packetsSent = statistics.packetsSent
-    bytesSent = statistics.bytesSent
-    framesSent = statistics.framesSent
-    packetsLost = statistics.packetsLost
-    keyframeRequests = statistics.keyframeRequests
-    targetBitrate = statistics.targetBitrate
+    var sent = Sent()
+    sent.packets = statistics.packetsSent
+    sent.bytes = statistics.bytesSent
+    sent.frames = statistics.framesSent
+    sent.packetsLost = statistics.packetsLost
+    sent.keyframeRequests = statistics.keyframeRequests
+    sent.targetBitrate = statistics.targetBitrate
+    self.sent = sent
     roundTripTime = statistics.roundTripTime
     localAddress = statistics.localAddress
     remoteAddress = statistics.remoteAddress

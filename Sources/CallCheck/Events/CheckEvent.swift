@@ -48,19 +48,38 @@ package enum CallStep: Sendable, Hashable {
 
 /// The counters of the connection to one peer at one moment. Counters only grow; the receiver detects a restart.
 package struct ConnectionSample: Sendable, Hashable {
+  /// Which counters belong to the time since the previous sample.
+  package enum Timing: Sendable, Hashable {
+    /// All of them: they were read at this time.
+    case all
+    /// Those of packets only.
+    case packets
+    /// None: they are totals whose place in time is not known.
+    case none
+  }
+
+  /// What was sent; the counters of a connection.
+  package struct Sent: Sendable, Hashable {
+    /// RTP packets, including retransmissions.
+    package var packets: UInt64 = 0
+    /// RTP payload bytes.
+    package var bytes: UInt64 = 0
+    package var frames: UInt64 = 0
+    /// Packets that the peer reported as lost.
+    package var packetsLost: Int64 = 0
+    /// Keyframes that the peer requested.
+    package var keyframeRequests: UInt64 = 0
+    /// The estimated bandwidth of the network path, in bits per second.
+    package var targetBitrate: Int?
+
+    package init() {}
+  }
+
+  package var timing = Timing.all
   /// The received packets, by track of the peer.
   package var received: [TrackID: TrackStatistics] = [:]
-  /// RTP packets sent, including retransmissions.
-  package var packetsSent: UInt64 = 0
-  /// RTP payload bytes sent.
-  package var bytesSent: UInt64 = 0
-  package var framesSent: UInt64 = 0
-  /// Packets that the peer reported as lost.
-  package var packetsLost: Int64 = 0
-  /// Keyframes that the peer requested.
-  package var keyframeRequests: UInt64 = 0
-  /// The estimated bandwidth of the network path, in bits per second.
-  package var targetBitrate: Int?
+  /// What was sent; nil if that is not counted, as in a recording.
+  package var sent: Sent?
   /// The round-trip time in seconds.
   package var roundTripTime: Double?
   package var localAddress: String?

@@ -6,8 +6,10 @@ extension BucketedTimeline {
   ///   - video: the intervals in which there was video, in order.
   ///   - audio: the same for audio.
   ///   - fastest: the sender's highest frame rate. A higher rate is a burst of arrivals and is not shown.
+  ///   - countsKeyframeRequests: whether keyframe requests were counted at their times.
   func timeline(
-    end: Double, video: [ClosedRange<Double>], audio: [ClosedRange<Double>], fastest: Double?
+    end: Double, video: [ClosedRange<Double>], audio: [ClosedRange<Double>], fastest: Double?,
+    countsKeyframeRequests: Bool
   ) -> CheckTimeline {
     let count = min(Self.maximumSteps, Int((end / step).rounded(.up)))
     func row(_ value: (Bucket, Double) -> Double?) -> [Double?] {
@@ -41,7 +43,9 @@ extension BucketedTimeline {
       audioDelay: row { bucket, _ in bucket.audioDelay.value },
       sentBitrate: row { bucket, _ in bucket.sentBitrate.value },
       targetBitrate: row { bucket, _ in bucket.targetBitrate.value },
-      keyframeRequests: row { bucket, start in isThere(start, video) ? Double(bucket.keyframeRequests) : nil },
+      keyframeRequests: row { bucket, start in
+        countsKeyframeRequests && isThere(start, video) ? Double(bucket.keyframeRequests) : nil
+      },
       keyframes: row { bucket, start in isThere(start, video) ? Double(bucket.keyframes) : nil })
   }
 

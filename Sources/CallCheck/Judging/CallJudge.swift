@@ -121,6 +121,10 @@ public final class CallJudge {
     }
   }
 
+  /// Records that nothing says why media of a peer is missing, as for the file of another program. Causes that frames do not
+  /// show themselves are then missing in the report.
+  package func causesAreUnknown(of peer: ParticipantID) { change(peer) { $0.causesAreUnknown() } }
+
   package func step(_ step: CallStep, of peer: ParticipantID, at now: ContinuousClock.Instant) {
     let time = seconds(now)
     change(peer) { $0.step(step, at: time) }
@@ -262,7 +266,14 @@ public final class CallJudge {
   public func report(at now: ContinuousClock.Instant) -> CheckReport {
     let end = max(0, seconds(now))
     var reports = peers.map { $0.report(until: end) }
-    if options.subject == .call {
+    if options.subject == .recording {
+      // They are steps of a call, which the recording says nothing of.
+      for index in reports.indices {
+        reports[index].steps.firstPacket = nil
+        reports[index].steps.localCandidates = nil
+        reports[index].steps.remoteCandidates = nil
+      }
+    } else {
       LateJoiners(expected: options.expected, mediaFrom: mediaFrom).mark(in: &reports, end: end)
     }
     let (listeners, ignored) = (peers.count(where: isListener), choices.values.count(where: \.self))

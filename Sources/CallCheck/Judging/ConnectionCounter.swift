@@ -17,12 +17,13 @@ struct ConnectionCounter: Sendable {
     var lost: UInt64 = 0
     var keyframeRequests: UInt64 = 0
 
-    mutating func add(_ sample: ConnectionSample) {
-      packets &+= sample.packetsSent
-      bytes &+= sample.bytesSent
-      frames &+= sample.framesSent
-      lost &+= UInt64(max(0, sample.packetsLost))
-      keyframeRequests &+= sample.keyframeRequests
+    mutating func add(_ sent: ConnectionSample.Sent?) {
+      guard let sent else { return }
+      packets &+= sent.packets
+      bytes &+= sent.bytes
+      frames &+= sent.frames
+      lost &+= UInt64(max(0, sent.packetsLost))
+      keyframeRequests &+= sent.keyframeRequests
     }
   }
 
@@ -30,9 +31,11 @@ struct ConnectionCounter: Sendable {
   ///
   /// - Returns: the RTP payload bits per second that we sent since the previous sample; nil if they are not known.
   mutating func receive(_ sample: ConnectionSample, at time: Double) -> Double? {
-    if sample.packetsSent < newest.packetsSent { sent.add(newest) }
+    if let now = sample.sent, let before = newest.sent, now.packets < before.packets { sent.add(before) }
+    let isCounted = sample.sent != nil
     newest = sample
     if let roundTrip = sample.roundTripTime { roundTrips.add(roundTrip) }
+    guard isCounted else { return nil }
     var sentBitrate: Double?
     let bytes = whole.bytes
     if let last, time > last.time, bytes >= last.bytes {
@@ -45,7 +48,7 @@ struct ConnectionCounter: Sendable {
 
   private var whole: SentSum {
     var sum = sent
-    sum.add(newest)
+    sum.add(newest.sent)
     return sum
   }
 
@@ -68,7 +71,7 @@ struct ConnectionCounter: Sendable {
         packets: sent.packets, bytes: sent.bytes, frames: sent.frames, bitrate: bitrate, packetsLost: sent.lost,
         loss: roundedForReport(min(1, Double(sent.lost) / Double(sent.packets))),
         keyframeRequests: sent.keyframeRequests,
-        targetBitrate: newest.targetBitrate)
+        targetBitrate: newest.sent?.targetBitrate)
     }
     report.impairment = newest.impairment.isEmpty ? nil : newest.impairment
     return report

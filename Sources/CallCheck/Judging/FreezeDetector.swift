@@ -17,7 +17,7 @@ struct FreezeDetector: Sendable {
     let start: Double
     var gaps = 0.0
     var longestGap = 0.0
-    var reason = FreezeReason.senderPaused
+    var reason: FreezeReason?
     var repeats = 0
   }
 
@@ -38,9 +38,9 @@ struct FreezeDetector: Sendable {
   /// - Parameters:
   ///   - time: when it could be seen.
   ///   - isSame: whether it looks like the previous one.
-  ///   - reason: the cause of a gap before it.
+  ///   - reason: the cause of a gap before it; nil if it is not known.
   /// - Returns: a freeze that the frame ended.
-  mutating func videoFrame(at time: Double, isSame: Bool, reason: FreezeReason) -> Freeze? {
+  mutating func videoFrame(at time: Double, isSame: Bool, reason: FreezeReason?) -> Freeze? {
     guard let last, var current = candidate else {
       self.last = time
       candidate = FreezeCandidate(start: time)
@@ -82,7 +82,7 @@ struct FreezeDetector: Sendable {
     return settle(current, at: time)
   }
 
-  private func note(gap: Double, reason: FreezeReason, in current: inout FreezeCandidate) {
+  private func note(gap: Double, reason: FreezeReason?, in current: inout FreezeCandidate) {
     // The usual interval is unknown for the first two frames.
     let usual = distance ?? 0.1
     guard gap > max(Self.factor * usual, usual + Self.margin) else { return }
@@ -96,7 +96,7 @@ struct FreezeDetector: Sendable {
   private mutating func settle(_ current: FreezeCandidate, at time: Double) -> Freeze? {
     let duration = time - current.start
     if current.gaps > 0, current.gaps * 2 >= duration {
-      freezes.add(start: current.start, duration: duration, reason: current.reason.rawValue)
+      freezes.add(start: current.start, duration: duration, reason: current.reason?.rawValue)
       return Freeze(start: current.start, duration: duration)
     }
     if current.repeats > 0 { frozen.add(start: current.start, duration: duration) }

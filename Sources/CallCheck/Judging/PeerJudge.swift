@@ -54,6 +54,9 @@ struct PeerJudge {
 
   // MARK: Events
 
+  /// Records that nothing says why media is missing, as for the file of another program.
+  mutating func causesAreUnknown() { first.video.knowsCauses = false }
+
   mutating func receive(_ message: MessageReport) {
     if messages.count < MessageReport.maximumCount { messages.append(message) } else { furtherMessages += 1 }
   }
@@ -94,10 +97,10 @@ struct PeerJudge {
     case .answerReceived: first(\.answerReceived)
     case .localCandidate(let kind):
       first(\.firstLocalCandidate)
-      notes.steps.localCandidates[kind.rawValue, default: 0] += 1
+      notes.steps.localCandidates?[kind.rawValue, default: 0] += 1
     case .remoteCandidate(let kind):
       first(\.firstRemoteCandidate)
-      notes.steps.remoteCandidates[kind.rawValue, default: 0] += 1
+      notes.steps.remoteCandidates?[kind.rawValue, default: 0] += 1
     case .checksBegun: first(\.checksBegun)
     case .checkAnswered: first(\.firstCheckAnswered)
     case .iceConnected: first(\.iceConnected)
@@ -124,9 +127,9 @@ struct PeerJudge {
     for (track, statistics) in sample.received where track.stream == 1 || statistics.hasArrived {
       counts[track.stream, default: [:]][track.kind] = statistics
     }
-    for (number, counts) in counts { change(number) { $0.receive(counts, at: time) } }
+    for (number, counts) in counts { change(number) { $0.receive(counts, sample.timing, at: time) } }
     if let bitrate = counter.receive(sample, at: time) { first.buckets[time].sentBitrate.add(bitrate) }
-    if let target = sample.targetBitrate { first.buckets[time].targetBitrate.add(Double(target)) }
+    if let target = sample.sent?.targetBitrate { first.buckets[time].targetBitrate.add(Double(target)) }
     notes.unreachableReason = sample.unreachableReason
     if sample.checksSent > 0 { step(.checksBegun, at: time) }
     if sample.checksAnswered > 0 { step(.checkAnswered, at: time) }

@@ -36,7 +36,9 @@ extension StreamJudge {
       received: .init(audio: counter.report(of: .audio), video: counter.report(of: .video)),
       video: videoReport(seen), audio: audioReport(heard), undecoded: undecoded, skew: skew.report,
       pattern: patternReport, returned: returns.report(end: end),
-      timeline: buckets.timeline(end: checkEnd, video: seen, audio: heard, fastest: video.frameRateEstimator.fastest),
+      timeline: buckets.timeline(
+        end: checkEnd, video: seen, audio: heard, fastest: video.frameRateEstimator.fastest,
+        countsKeyframeRequests: countsKeyframeRequests),
       skippedFrames: skippedFrames, thumbnails: video.thumbnails.chosen)
   }
 

@@ -10,6 +10,8 @@ struct StreamJudge {
   /// What the peer's description says of the stream; nil if it says nothing.
   private(set) var description: MediaStream?
   var counter = PacketCounter()
+  /// Whether keyframe requests were counted at their times.
+  private(set) var countsKeyframeRequests = false
   var video: VideoJudge
   var audio = AudioJudge()
   var buckets: BucketedTimeline
@@ -111,11 +113,18 @@ struct StreamJudge {
   mutating func receive(_ report: ClockReport, arrived: Double) { skew.receive(report, arrived: arrived) }
 
   /// Records the counters of the stream's tracks.
-  mutating func receive(_ counts: [MediaKind: TrackStatistics], at time: Double) {
+  ///
+  /// - Parameter timing: which of them belong to the time since the previous sample.
+  mutating func receive(
+    _ counts: [MediaKind: TrackStatistics], _ timing: ConnectionSample.Timing, at time: Double
+  ) {
     let change = counter.receive(counts)
+    if timing == .none { return }
     buckets[time].packets += Double(change.packets)
     buckets[time].missing += Double(change.missing)
+    guard timing == .all else { return }
     buckets[time].keyframeRequests += Int(min(change.keyframeRequests, 1_000))
+    countsKeyframeRequests = true
   }
 
   /// Records a frame of the pattern that we sent in our stream of the same number.

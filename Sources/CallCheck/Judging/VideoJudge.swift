@@ -39,6 +39,8 @@ struct VideoJudge {
   private var hasSkipped = false
   private var brightness = 0.0
   private(set) var hasPattern = false
+  /// Whether frames say why others before them are missing.
+  var knowsCauses = true
   private(set) var thumbnails: ThumbnailStrip
   private(set) var decoded = 0
   private(set) var keyframes = 0
@@ -141,10 +143,11 @@ struct VideoJudge {
     return reading
   }
 
-  /// Returns the cause of a gap before a frame.
-  private func reason(of frame: EncodedFrame, at time: Double) -> FreezeReason {
+  /// Returns the cause of a gap before a frame; nil if it is not known.
+  private func reason(of frame: EncodedFrame, at time: Double) -> FreezeReason? {
     if hasSkipped { return .receiverStalled }
     if hasUndecodable { return .undecodable }
+    if !knowsCauses { return nil }
     if let gap = frame.gap {
       return switch gap.reason {
       case .lost: .lost

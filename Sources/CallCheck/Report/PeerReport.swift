@@ -187,9 +187,10 @@ public struct CallSteps: Sendable, Hashable, Codable {
   public var firstFrame: Double?
   /// The first audio packet was decoded.
   public var firstSound: Double?
-  /// The number of our candidates and of the peer's by kind: `host`, `mdns`, `srflx`, `prflx`, `relay`, `tcp`, `other`.
-  public var localCandidates: [String: Int] = [:]
-  public var remoteCandidates: [String: Int] = [:]
+  /// The number of our candidates and of the peer's by kind: `host`, `mdns`, `srflx`, `prflx`, `relay`, `tcp`, `other`. Nil
+  /// for a recording.
+  public var localCandidates: [String: Int]? = [:]
+  public var remoteCandidates: [String: Int]? = [:]
 
   package init() {}
 }

@@ -88,7 +88,7 @@ enum Diagnosis {
     if notes.unreachableReason != nil {
       return "To see whether a TURN server relays for us, run chatbot diagnose --ice-server turn:HOST."
     }
-    let kinds = Set(notes.steps.remoteCandidates.keys.compactMap(CandidateKind.init(rawValue:)))
+    let kinds = Set((notes.steps.remoteCandidates ?? [:]).keys.compactMap(CandidateKind.init(rawValue:)))
     if kinds.isEmpty || kinds == [.other] { return nil }
     if kinds == [.relay] {
       return "To see whether UDP leaves this network, run chatbot diagnose --ice-server stun:HOST."
@@ -114,14 +114,14 @@ enum Diagnosis {
       return "the peer offered only mDNS names (.local), which only its own network can resolve"
     }
     if kinds == [tcp] {
-      return "the peer offered only TCP candidates" + (steps.localCandidates[tcp] == nil ? ", which need --tcp" : "")
+      return "the peer offered only TCP candidates" + (steps.localCandidates?[tcp] == nil ? ", which need --tcp" : "")
     }
     if kinds == [names, tcp] { return "the peer offered only mDNS names (.local) and TCP candidates" }
     if kinds == [CandidateKind.relay.rawValue] { return "the peer offered only relayed candidates" }
     let list = CandidateKind.allCases.compactMap { kind in
       remote[kind.rawValue].map { "\($0) \(kind.rawValue)" }
     }
-    let ours = steps.localCandidates.isEmpty ? ", and we had none" : ""
+    let ours = (steps.localCandidates ?? [:]).isEmpty ? ", and we had none" : ""
     return "the peer's candidates were \(list.joined(separator: ", "))\(ours)"
   }
 

@@ -64,26 +64,33 @@ extension HTMLReport {
         ("Target bitrate", ["", "", ""]),
         sent: { $0.targetBitrate.map { NumberFormatting.bitrate(Double($0)) } ?? "" }),
     ]
+    // A column without values was not measured.
+    let columns = ["Video received", "Audio received", "Sent"].enumerated().filter { column in
+      rows.contains { !$0.values[column.offset].isEmpty }
+    }
+    if columns.isEmpty { return facts(connection, into: &page) }
     page.element("h4", text: title)
     page.element("div", ["class": "scroll"]) { page in
       page.element("table", ["class": "both-ways"]) { page in
         page.element("thead") { page in
           page.element("tr") { page in
-            for name in ["", "Video received", "Audio received", "Sent"] {
-              page.element("th", ["scope": "col"], text: name)
-            }
+            for name in [""] + columns.map(\.element) { page.element("th", ["scope": "col"], text: name) }
           }
         }
         page.element("tbody") { page in
           for row in rows where row.values.contains(where: { !$0.isEmpty }) {
             page.element("tr") { page in
               page.element("th", ["scope": "row"], text: row.name)
-              for value in row.values { page.element("td", ["class": "number"], text: value) }
+              for column in columns { page.element("td", ["class": "number"], text: row.values[column.offset]) }
             }
           }
         }
       }
     }
+    facts(connection, into: &page)
+  }
+
+  private func facts(_ connection: ConnectionReport, into page: inout Markup) {
     var facts: [(String, String)] = []
     if let local = connection.localAddress {
       facts.append(("Our address", Self.address(local, type: connection.localCandidateType)))

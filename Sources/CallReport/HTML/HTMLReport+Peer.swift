@@ -121,11 +121,11 @@ extension HTMLReport {
   }
 
   private func candidates(_ steps: CallSteps, into page: inout Markup) {
-    func text(_ candidates: [String: Int]) -> String {
-      let kinds = candidates.sorted { $0.key < $1.key }.map { "\($0.value) \(ReportText.line($0.key, limit: 20))" }
+    func text(_ candidates: [String: Int]?) -> String {
+      let kinds = (candidates ?? [:]).sorted { $0.key < $1.key }.map { "\($0.value) \(ReportText.line($0.key, limit: 20))" }
       return kinds.isEmpty ? "none" : kinds.joined(separator: ", ")
     }
-    if steps.localCandidates.isEmpty && steps.remoteCandidates.isEmpty { return }
+    if (steps.localCandidates ?? [:]).isEmpty && (steps.remoteCandidates ?? [:]).isEmpty { return }
     page.element(
       "p", ["class": "soft"],
       text: "Candidates: ours \(text(steps.localCandidates)); the peer\u{2019}s \(text(steps.remoteCandidates)).")

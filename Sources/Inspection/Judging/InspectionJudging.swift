@@ -54,12 +54,15 @@ struct InspectionJudging {
         let recording = recordings[item.recording]
         if !begun[item.recording] {
           begun[item.recording] = true
+          if recording.manifest == nil { judge.causesAreUnknown(of: recording.id) }
           judge.receive(.described(recording.stream), of: recording.id, at: instant(item.time))
         }
         while !countCursors[item.recording].counts.isEmpty, countCursors[item.recording].next <= item.time {
           let time = countCursors[item.recording].next
           countCursors[item.recording].next += Self.second
-          let sample = countCursors[item.recording].counts.sample(at: RecordedTime.seconds(time - recording.offset))
+          let sample = countCursors[item.recording].counts.sample(
+            at: RecordedTime.seconds(time - recording.offset),
+            since: RecordedTime.seconds(time - Self.second - recording.offset))
           judge.sample(sample, of: recording.id, at: instant(time))
         }
         if item.frame.gap?.reason == .streamEnded, item.time - lastTimes[item.recording] > Self.second {

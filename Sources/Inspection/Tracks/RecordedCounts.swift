@@ -2,48 +2,48 @@ import CallCheck
 import Media
 import Recorder
 
-/// Estimates the counters of a recording's connection at a given time.
+/// The counters of a recording's connection at a given time, as far as its manifest tells them.
 ///
-/// A manifest has the totals of the whole call and the times of the gaps. So lost and recovered packets and keyframe
-/// requests are counted at the gaps, and received packets are spread evenly over the track. The last sample has the exact
-/// totals.
+/// A manifest has the totals of the whole call, and the times of the gaps. Lost packets are counted at the gaps, and received
+/// ones are spread evenly over the track. What is in no gap, such as packets that a retransmission replaced in time, has no
+/// place in time: it is only in the totals, and between the gaps the share of lost packets is then not known. Keyframe
+/// requests have no times.
 struct RecordedCounts {
   private struct TrackCounts {
     let kind: MediaKind
     let entry: RecordingManifest.Track
-    /// When packets were lost, when they were recovered late, and when keyframes were requested.
-    let lost: Share
-    let recovered: Share
-    let requests: Share
+    /// How many packets were lost until each time.
+    let lost: Steps
+
+    /// Whether all packets that did not arrive at the first attempt are in gaps.
+    var arePlaced: Bool { lost.sum >= entry.lost && entry.recovered == 0 }
   }
 
-  /// The fraction of a total that had been counted by a time, from 0 to 1.
-  private struct Share {
-    private let steps: [(time: Double, sum: Double)]
-    private let track: ClosedRange<Double>
+  /// The running sum of what was counted at the ends of gaps.
+  private struct Steps {
+    private let steps: [(time: Double, sum: UInt64)]
 
-    /// - Parameter steps: When and how much was counted; if empty, the total is spread evenly over the track.
-    init(_ steps: [(time: Double, amount: Double)], over track: ClosedRange<Double>) {
-      var sum = 0.0
+    /// - Parameters:
+    ///   - steps: When and how much was counted.
+    ///   - total: What the sum cannot exceed.
+    init(_ steps: [(time: Double, amount: Int)], total: UInt64) {
+      var sum: UInt64 = 0
       self.steps = steps.filter { $0.time.isFinite && $0.amount > 0 }.sorted { $0.time < $1.time }.map { step in
-        sum += step.amount
+        sum = min(total, sum + min(total, UInt64(step.amount)))
         return (step.time, sum)
       }
-      self.track = track
     }
 
-    func by(_ time: Double) -> Double {
-      guard let whole = steps.last?.sum else {
-        let length = track.upperBound - track.lowerBound
-        return length > 0 ? min(1, max(0, (time - track.lowerBound) / length)) : (time >= track.upperBound ? 1 : 0)
-      }
-      // Binary search: the steps are sorted, there can be many, and every second of the recording needs a lookup.
+    var sum: UInt64 { steps.last?.sum ?? 0 }
+
+    func by(_ time: Double) -> UInt64 {
+      // Binary search: there can be many steps, and every second of the recording needs a lookup.
       var (below, above) = (0, steps.count)
       while below < above {
         let middle = (below + above) / 2
         if steps[middle].time <= time { below = middle + 1 } else { above = middle }
       }
-      return below == 0 ? 0 : steps[below - 1].sum / whole
+      return below == 0 ? 0 : steps[below - 1].sum
     }
   }
 
@@ -61,22 +61,25 @@ struct RecordedCounts {
     tracks = (manifest?.tracks ?? []).compactMap { entry in
       guard let kind = MediaKind(rawValue: entry.kind), entry.sent > 0 || entry.packets > 0 || entry.lost > 0
       else { return nil }
-      func share(_ amount: (RecordingManifest.Gap) -> Double) -> Share {
-        Share(entry.gaps.map { ($0.start + $0.duration, amount($0)) }, over: entry.range)
-      }
+      var entry = entry
+      entry.lost = min(entry.lost, Self.maximumCount)
+      entry.recovered = min(entry.recovered, Self.maximumCount)
       return TrackCounts(
-        kind: kind, entry: entry, lost: share { Double($0.packets) },
-        recovered: share { $0.reason == MediaGap.Reason.recoveredLate.rawValue ? 1 : 0 },
-        requests: share { [MediaGap.Reason.waitingForKeyframe.rawValue, "lost"].contains($0.reason) ? 1 : 0 })
+        kind: kind, entry: entry,
+        lost: Steps(entry.gaps.map { ($0.start + $0.duration, $0.packets) }, total: entry.lost))
     }
   }
 
   /// Whether there are no counts.
   var isEmpty: Bool { tracks.isEmpty }
 
-  /// - Parameter time: In seconds from the recording's start; nil for its end.
-  func sample(at time: Double?) -> ConnectionSample {
+  /// - Parameters:
+  ///   - time: In seconds from the recording's start; nil for its end.
+  ///   - before: The time of the previous sample.
+  func sample(at time: Double?, since before: Double? = nil) -> ConnectionSample {
     var sample = ConnectionSample()
+    let isPlaced = time.map { isPlaced(until: $0, since: before ?? 0) } ?? tracks.allSatisfy(\.arePlaced)
+    sample.timing = isPlaced ? .packets : .none
     for track in tracks {
       let id = TrackID(of: stream.owner, stream: stream.number, kind: track.kind)
       sample.received[id] = statistics(of: track, at: time)
@@ -84,23 +87,32 @@ struct RecordedCounts {
     return sample
   }
 
+  /// Whether it is known how many packets of an interval did not arrive: all that did not are in gaps, or the interval has
+  /// one.
+  private func isPlaced(until time: Double, since before: Double) -> Bool {
+    tracks.allSatisfy(\.arePlaced) || tracks.contains { $0.lost.by(time) > $0.lost.by(before) }
+  }
+
   private func statistics(of track: TrackCounts, at time: Double?) -> TrackStatistics {
     let entry = track.entry
-    func part(_ whole: UInt64, _ share: Share) -> UInt64 {
-      let whole = min(whole, Self.maximumCount)
-      return time.map { UInt64((Double(whole) * share.by($0)).rounded(.down)) } ?? whole
+    /// The part of a total that an even spread over the track gives.
+    func even(_ total: UInt64) -> UInt64 {
+      let total = min(total, Self.maximumCount)
+      guard let time else { return total }
+      let length = entry.range.upperBound - entry.range.lowerBound
+      let share = length > 0 ? (time - entry.range.lowerBound) / length : time >= entry.range.upperBound ? 1 : 0
+      return UInt64((Double(total) * min(1, max(0, share))).rounded(.down))
     }
-    let even = Share([], over: entry.range)
     var statistics = TrackStatistics()
-    statistics.packetsLost = part(entry.lost, track.lost)
-    statistics.packetsRecovered = part(entry.recovered, track.recovered)
-    statistics.packetsReceived = part(entry.received, even) + statistics.packetsRecovered
+    statistics.packetsLost = time.map(track.lost.by) ?? entry.lost
+    statistics.packetsRecovered = time == nil ? entry.recovered : 0
+    statistics.packetsReceived = even(entry.received) + statistics.packetsRecovered
     statistics.packetsExpected = statistics.packetsReceived + statistics.packetsLost
     if time == nil { statistics.packetsExpected = max(statistics.packetsExpected, min(entry.sent, Self.maximumCount)) }
-    statistics.packetsDuplicated = part(entry.duplicated, even)
-    statistics.bytesReceived = part(entry.bytes, even)
-    statistics.framesDropped = part(entry.dropped, even)
-    statistics.keyframeRequests = part(entry.keyframeRequests, track.requests)
+    statistics.packetsDuplicated = even(entry.duplicated)
+    statistics.bytesReceived = even(entry.bytes)
+    statistics.framesDropped = even(entry.dropped)
+    if time == nil { statistics.keyframeRequests = min(entry.keyframeRequests, Self.maximumCount) }
     // Manifests have no jitter, and 0 would be wrong.
     statistics.jitter = .nan
     return statistics

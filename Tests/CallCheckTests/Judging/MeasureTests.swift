@@ -248,11 +248,13 @@ struct MeasureTests {
       track.keyframeRequests = lost
       track.jitter = time / 1_000
       sample.received = [TrackID(of: SyntheticCall.peer, kind: .video): track]
-      sample.packetsSent = sent
-      sample.bytesSent = sent * 1_000
-      sample.packetsLost = Int64(sent / 10)
+      var counts = ConnectionSample.Sent()
+      counts.packets = sent
+      counts.bytes = sent * 1_000
+      counts.packetsLost = Int64(sent / 10)
+      counts.targetBitrate = 500_000
+      sample.sent = counts
       sample.roundTripTime = 0.02
-      sample.targetBitrate = 500_000
       judge.sample(sample, of: SyntheticCall.peer, at: SyntheticCall.instant(time))
     }
     sample(1, expected: 100, lost: 2, recovered: 3, sent: 50)
