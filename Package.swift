@@ -171,8 +171,7 @@ let package = Package(
       "Call",
       [
         "BotPeer", "CallCheck", "CallReport", "Load", "Media", "Recorder", "Room", "RoomMessages", "Signalling",
-        byteBuffer,
-        logging,
+        byteBuffer, sockets, logging,
       ]),
     module("RoomMessages", ["BotPeer", "DataMessages", "Media", "Recorder", byteBuffer, logging]),
     module("Recorder", ["Bitstream", "Media", "Codecs", "CFiles", "COgg", byteBuffer, sockets, logging]),
@@ -196,6 +195,9 @@ let package = Package(
       name: "call-instructions", dependencies: ["ICE", "Media", "PeerEngine", "RTP", "Recorder", byteBuffer],
       path: "Benchmarks/Instructions", swiftSettings: rules),
     // Programs that use the libraries as other packages do.
+    .executableTarget(
+      name: "RecordCall", dependencies: ["Call", "SkyRTC"], path: "Examples/RecordCall", exclude: ["Package.swift"],
+      swiftSettings: rules),
     example("RecordRoom", ["Recorder"]),
     example("FakeCamera", ["FileSource"]),
     example("EchoBot", []),
@@ -296,7 +298,9 @@ let package = Package(
       ["CallCheckTestSupport", "CallReport", "Media", "Codecs", "Pattern", "PeerEngine", "Signalling", byteBuffer]),
     tests(of: "CallReport", ["CallCheckTestSupport", "CallCheck", "Media"]),
     tests(of: "FileSource", ["Bitstream", "Media", byteBuffer]),
-    tests(of: "Inspection", ["InspectionTestSupport", "CallCheck", "CallReport", "Media", "Recorder"]),
+    tests(
+      of: "Inspection", ["InspectionTestSupport", "CallCheck", "CallReport", "Media", "Recorder"],
+      resources: [.copy("Fixtures")]),
     tests(of: "LiveSource", ["Bitstream", "Media", "Codecs", "Pattern", "FileSource", byteBuffer]),
     tests(
       of: "chatbot",

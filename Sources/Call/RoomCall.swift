@@ -2,6 +2,7 @@ public import BotPeer
 public import Logging
 public import Media
 public import NIOCore
+internal import NIOPosix
 internal import Recorder
 internal import Room
 @_exported public import RoomMessages
@@ -16,7 +17,7 @@ internal import Synchronization
 /// settings.recording = RoomRecorder.Configuration(folder: "out", room: "100")
 /// settings.duration = .seconds(60)
 /// let client = try SkyRTCClient(url: "ws://localhost:3000", room: "100")
-/// let call = try await RoomCall(settings, client: client, on: group.next())
+/// let call = try await RoomCall(settings, client: client)
 /// try await call.join()
 /// for recording in await call.run().recordings { print(recording.paths) }
 /// ```
@@ -45,15 +46,16 @@ public final class RoomCall: Sendable {
   ///   - client: a client of the room that is not connected yet.
   ///   - source: what is sent to everyone; nil for nothing.
   ///   - observer: learns what happens, and may end the call.
-  ///   - loop: the event loop of timers and media.
+  ///   - loop: the event loop of timers and media; without it one of the process's own.
   ///   - others: further event loops for media, each with a recorder thread; users are distributed over all.
   ///   - log: logs who joins, connects and leaves at `info`, and what goes wrong at `warning` and `error`.
   /// - Throws: a ``FileError``, or what `Peer.start` throws.
   public init(
     _ settings: Settings, client: any SignallingClient, source: (any FrameSource)? = nil,
-    observer: (any RoomCallObserver)? = nil, on loop: any EventLoop, and others: [any EventLoop] = [],
+    observer: (any RoomCallObserver)? = nil, on loop: (any EventLoop)? = nil, and others: [any EventLoop] = [],
     log: Logger = Logger(label: "call")
   ) async throws {
+    let loop = loop ?? MultiThreadedEventLoopGroup.singleton.next()
     let participants = ParticipantRegistry()
     let recorder = try Self.openRecorder(settings, threads: 1 + others.count)
     let loopback = settings.media.loopbackDelay.map { Loopback(delay: $0, on: loop) }
