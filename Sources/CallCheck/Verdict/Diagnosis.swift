@@ -105,7 +105,7 @@ enum Diagnosis {
   }
 
   private static func candidates(_ steps: CallSteps) -> String {
-    let remote = steps.remoteCandidates
+    let remote = steps.remoteCandidates ?? [:]
     if remote.isEmpty { return "no candidate of the peer arrived" }
     let kinds = Set(remote.keys)
     let names = CandidateKind.mdns.rawValue
