@@ -78,8 +78,8 @@ struct RecordedCounts {
   ///   - before: The time of the previous sample.
   func sample(at time: Double?, since before: Double? = nil) -> ConnectionSample {
     var sample = ConnectionSample()
-    let isPlaced = time.map { isPlaced(until: $0, since: before ?? 0) } ?? tracks.allSatisfy(\.arePlaced)
-    sample.timing = isPlaced ? .packets : .none
+    let areInTime = time.map { isPlaced(until: $0, since: before ?? 0) } ?? tracks.allSatisfy(\.arePlaced)
+    sample.timing = areInTime ? .packets : .none
     for track in tracks {
       let id = TrackID(of: stream.owner, stream: stream.number, kind: track.kind)
       sample.received[id] = statistics(of: track, at: time)
