@@ -70,10 +70,8 @@ struct Check {
     _ settings: CallSettings, by rules: RuleList, _ kept: CheckRecordings
   ) async throws -> (CheckReport, CallFailure?) {
     let clock = WallClock.read()
-    var judging = CallJudge.Options(start: clock.moment.instant, room: settings.server.roomName)
+    var judging = options.judging(start: clock.moment.instant, room: settings.server.roomName)
     judging.wallClock = clock.secondsSince1970 * 1_000
-    judging.expected = options.rules.expectation(peers: options.peers)
-    if options.selfCheck { judging.expected.pattern = .played }
     judging.rules = rules
 
     let display = CheckDisplay(console: console, room: settings.server.roomName, span: options.span.duration)
