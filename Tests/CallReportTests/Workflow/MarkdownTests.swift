@@ -28,8 +28,8 @@ struct MarkdownTests {
     // The peer with failures is first.
     #expect(
       headings == [
-        "### peer 2: b9a7c2d4-15e6-4c0b-8f3a-77d2e9c01f55", "### peer 1: 4d0f1c9e-7a41-4a5e-9d53-1d0c6f1b7a10",
-        "### room",
+        "### peer 2: b9a7c2d4-15e6-4c0b-8f3a-77d2e9c01f55", "### room",
+        "### peer 1: 4d0f1c9e-7a41-4a5e-9d53-1d0c6f1b7a10",
       ])
     #expect(text.hasSuffix("|\n\n") && rows(text).allSatisfy { $0.count == 5 })
     #expect(rows(text).count == SampleReport.failed.results.count + headings.count)
