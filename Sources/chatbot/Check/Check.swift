@@ -70,10 +70,8 @@ struct Check {
     _ settings: CallSettings, by rules: RuleList, _ kept: CheckRecordings
   ) async throws -> (CheckReport, CallFailure?) {
     let clock = WallClock.read()
-    var judging = CallJudge.Options(start: clock.moment.instant, room: settings.server.roomName)
+    var judging = options.judging(start: clock.moment.instant, room: settings.server.roomName)
     judging.wallClock = clock.secondsSince1970 * 1_000
-    judging.expected = options.rules.expectation(peers: options.peers)
-    if options.selfCheck { judging.expected.pattern = .played }
     judging.rules = rules
 
     let display = CheckDisplay(console: console, room: settings.server.roomName, span: options.span.duration)
@@ -136,13 +134,17 @@ extension Impairment {
 /// Printing of a verdict.
 extension Console {
   /// Prints a verdict as a table as wide as the terminal: on standard output, or on standard error if a report uses
-  /// standard output. With `--quiet` it is printed only on standard output, and only if a rule failed.
+  /// standard output. With `--quiet` it is printed only on standard output, and only if a rule failed. In a job of GitHub
+  /// Actions, annotations of the failures follow.
   func verdict(_ report: CheckReport, outputs: CheckOutputs) {
     let isAside = outputs.takesStandardOutput
     if isQuiet, isAside || report.verdict == .held { return }
     let columns = isAside ? errorColumns : outputColumns
     var table = report.table(width: columns ?? 100, isUnicode: Terminal.isUnicode, isColoured: columns != nil)
     while table.last == "\n" { table.removeLast() }
+    if outputs.annotates {
+      table = ([WorkflowCommand.withoutCommands(table)] + report.annotations).joined(separator: "\n")
+    }
     if isAside { write(styled: table) } else { result(styled: table, isWanted: true) }
   }
 }

@@ -22,6 +22,16 @@ struct CheckOptions: ParsableArguments {
   var peers = 1
 
   @Option(
+    help: ArgumentHelp(
+      "Do not judge the peers with this id or name; repeatable. They are called, and do not count as peers.",
+      valueName: "id|name"))
+  var ignore: [String] = []
+
+  @Option(
+    help: ArgumentHelp("Judge only the peers with this id or name; repeatable.", valueName: "id|name"))
+  var only: [String] = []
+
+  @Option(
     parsing: .unconditional,
     help: ArgumentHelp("How long to wait until all peers send: 45s, 2m. (default: 30s)", valueName: "time"),
     transform: TimeSpan.parse)
@@ -79,6 +89,8 @@ struct CheckOptions: ParsableArguments {
   var log: LogOptions
 
   private static let maximumPeers = 100
+  /// The maximum number of values of `--ignore`, and of `--only`.
+  private static let maximumChosen = 100
 
   /// Reads the files of secrets, and returns the call that the check joins.
   func settings() throws -> CallSettings {
@@ -119,6 +131,16 @@ struct CheckOptions: ParsableArguments {
     return list
   }
 
+  /// What the judge expects and whom it judges; the wall clock and the rules are set by the caller.
+  func judging(start: ContinuousClock.Instant, room: String) -> CallJudge.Options {
+    var judging = CallJudge.Options(start: start, room: room)
+    judging.expected = rules.expectation(peers: peers)
+    if selfCheck { judging.expected.pattern = .played }
+    judging.ignored = Set(ignore)
+    judging.only = Set(only)
+    return judging
+  }
+
   func impairment() throws -> Impairment? {
     guard let impair else { return nil }
     do {
@@ -145,12 +167,27 @@ struct CheckOptions: ParsableArguments {
       throw ValidationError(
         "--self cannot be combined with --content returned, because its player returns nothing.")
     }
+    try validateChoice()
     if seed != nil, impair == nil { throw ValidationError("--seed needs --impair.") }
     if selfCheck, peers != 1 { throw ValidationError("--self has exactly one peer; omit --peers.") }
     if wait.milliseconds == 0 { throw ValidationError("--wait 0 would end before anyone can join.") }
     if span.milliseconds < 1_000 { throw ValidationError("--for is at least 1s: less cannot be judged.") }
     if record?.isEmpty == true { throw ValidationError("--record needs the name of a folder.") }
     _ = try impairment()
+  }
+
+  /// Checks the ids and names of the peers to judge.
+  private func validateChoice() throws {
+    for (option, values) in [("--ignore", ignore), ("--only", only)] where !values.isEmpty {
+      if selfCheck { throw ValidationError("--self has exactly one peer; omit \(option).") }
+      if values.contains("") { throw ValidationError("\(option) needs the id or the name of a peer.") }
+      if values.count > Self.maximumChosen {
+        throw ValidationError("\(option) may be given at most \(Self.maximumChosen) times, not \(values.count).")
+      }
+    }
+    if let both = only.first(where: ignore.contains) {
+      throw ValidationError("“\(both)” cannot be in both --only and --ignore.")
+    }
   }
 }
 

@@ -143,6 +143,23 @@ struct CheckOptionsTests {
     #expect(try rejection("/dev/zero")?.hasPrefix("/dev/zero cannot be read: it has more than ") == true)
   }
 
+  @Test("peers are ignored, or judged alone, by id or name")
+  func chosen() throws {
+    let options = try CheckOptions.parse(["--ignore", "recorder", "--ignore", "a b", "--only=--x"])
+    #expect(options.ignore == ["recorder", "a b"] && options.only == ["--x"])
+    let judging = options.judging(start: .now, room: "100")
+    #expect(judging.ignored == ["recorder", "a b"] && judging.only == ["--x"])
+    #expect(rejection("--ignore", "") == "--ignore needs the id or the name of a peer.")
+    #expect(rejection("--only", "a", "--only", "") == "--only needs the id or the name of a peer.")
+    #expect(rejection("--only", "a", "--ignore", "a") == "“a” cannot be in both --only and --ignore.")
+    #expect(rejection("--self", "--only", "a") == "--self has exactly one peer; omit --only.")
+    let many = (1...101).flatMap { ["--ignore", "\($0)"] }
+    let error = #expect(throws: (any Error).self) { try CheckOptions.parse(many) }
+    let message = error.map { CheckOptions.message(for: $0) }
+    #expect(message == "--ignore may be given at most 100 times, not 101.")
+    #expect(try CheckOptions.parse(Array(many.dropLast(2))).ignore.count == 100)
+  }
+
   @Test("a negative number is rejected with the valid range and not treated as an option")
   func belowZero() {
     #expect(rejection("--peers", "-1") == "--peers is 1 to 100, not -1.")
@@ -154,7 +171,7 @@ struct CheckOptionsTests {
     let duration = chatbotTests.rejection(of: CallOptions.self, "--record", "o", "--duration", "-1s")
     #expect(duration?.contains("A duration must not be negative, but this is -1s.") == true)
     let publishers = chatbotTests.rejection(of: LoadOptions.self, "--play", "pattern", "--publishers", "-1")
-    #expect(publishers == "--publishers is 1 to \(LoadOptions.maximumPublishers), not -1.")
+    #expect(publishers == "--publishers is 0 to \(LoadOptions.maximumParticipants), not -1.")
   }
 
   @Test("an error that is found only when the command runs is reported with the command's usage")
