@@ -1,5 +1,6 @@
 import ArgumentParser
 import Call
+import Console
 import Logging
 import Recorder
 

@@ -1,5 +1,6 @@
 import BotPeer
 import Call
+import Console
 import Logging
 import Recorder
 import SkyRTC
