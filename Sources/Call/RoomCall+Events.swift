@@ -11,8 +11,12 @@ extension RoomCall {
     var connections = ConnectionLog()
     await session.run { event in
       switch event {
-      case .signalling(let event): received(event)
-      case .connection(let event): received(event, &connections)
+      case .signalling(let event):
+        occupancy.update { $0.received(event, now: .now) }
+        received(event)
+      case .connection(let event):
+        occupancy.update { $0.received(event.event, of: event.participant, now: MonotonicInstant(event.time)) }
+        received(event, &connections)
       case .problem(let sentence): log.warning("\(sentence)")
       case .ended(let reason): participants.end(EndReason(reason))
       }

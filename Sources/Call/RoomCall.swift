@@ -31,6 +31,7 @@ public final class RoomCall: Sendable {
   let messages: RoomMessages
   let chat: ChatRecorder?
   let observer: (any RoomCallObserver)?
+  let occupancy: OccupancyTimer
   let loop: any EventLoop
   let log: Logger
   /// Our side of all connections.
@@ -77,6 +78,9 @@ public final class RoomCall: Sendable {
     self.participants = participants
     self.loop = loop
     self.log = log
+    occupancy = OccupancyTimer(
+      RoomOccupancy(emptyLimit: settings.leaveWhenEmpty, nobodyLimit: settings.leaveIfNobody), on: loop
+    ) { participants.end($0) }
     loopback?.start(peer)
   }
 
@@ -142,6 +146,7 @@ public final class RoomCall: Sendable {
     let chatWriting = Task { await chat?.run() }
     let reason = await untilEnd()
     participants.ends(because: reason)
+    occupancy.stop()
     observer?.leaving(at: .now, because: reason)
     log.info("leaving", metadata: ["reason": "\(reason)"])
     await messages.finish(within: settings.messages == MessagePlan() ? .zero : .seconds(2))
