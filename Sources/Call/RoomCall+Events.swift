@@ -3,6 +3,7 @@ internal import Logging
 internal import Media
 internal import Room
 internal import Signalling
+internal import Synchronization
 
 /// What happens in the room: stored and logged; the session acts on it.
 extension RoomCall {
@@ -12,10 +13,15 @@ extension RoomCall {
     await session.run { event in
       switch event {
       case .signalling(let event):
-        occupancy.update { $0.received(event, now: .now) }
+        let now = MonotonicInstant.now
+        sessionLog.withLock { $0.received(event, now: now) }
+        occupancy.update { $0.received(event, now: now) }
         received(event)
       case .connection(let event):
-        occupancy.update { $0.received(event.event, of: event.participant, now: MonotonicInstant(event.time)) }
+        let (participant, now) = (event.participant, MonotonicInstant(event.time))
+        let announcement = participants.announcement(of: participant)
+        sessionLog.withLock { $0.received(event.event, of: participant, announcement: announcement, now: now) }
+        occupancy.update { $0.received(event.event, of: participant, now: now) }
         received(event, &connections)
       case .problem(let sentence): log.warning("\(sentence)")
       case .ended(let reason): participants.end(EndReason(reason))

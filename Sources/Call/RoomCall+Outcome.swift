@@ -69,6 +69,12 @@ extension RoomCall {
     public var recordingProblem: RoomRecorder.Problem?
     /// Why the source ended early; one sentence.
     public var sourceFailure: String?
+    /// Why the call ended, who was there, and who was recorded.
+    public var summary: SessionSummary
+    /// The file of the summary beside the recordings; nil if nothing was to be recorded, or if it could not be written.
+    public var summaryFile: String?
+    /// Why that file could not be written; one sentence.
+    public var summaryProblem: String?
   }
 
   /// Why the files of a call cannot be used. The description is one sentence.

@@ -14,6 +14,8 @@ extension RoomCall {
     public var recording: RoomRecorder.Configuration?
     /// What the call says, offers and accepts on data channels.
     public var messages = MessagePlan()
+    /// The room's name, for the ``SessionSummary``.
+    public var room = ""
     /// When to leave, counted from ``RoomCall/run()``; nil to stay.
     public var duration: Duration?
     /// How long nobody else may be in the room, after somebody was, before the call ends; nil to stay.

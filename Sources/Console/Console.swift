@@ -104,7 +104,7 @@ package final class Console: Sendable {
   package func document(_ text: String) throws(OutputError) {
     clearStatus()
     let failure = Self.write(text, to: output)
-    if failure != 0 { throw OutputError(description: String(cString: strerror(failure))) }
+    if failure != 0 { throw OutputError(number: failure) }
   }
 
   /// Shows the status line at the bottom of the terminal; without a terminal it shows nothing.
@@ -152,6 +152,15 @@ package final class Console: Sendable {
 /// Why standard output could not be written, as a clause.
 package struct OutputError: Error, Sendable, Hashable, CustomStringConvertible {
   package let description: String
+
+  /// - Parameter number: the system's error number.
+  init(number: Int32) {
+    description = strerror(number).map { String(cString: $0) } ?? "error \(number)"
+  }
+
+  init(description: String) {
+    self.description = description
+  }
 }
 
 /// Properties of the terminal.
