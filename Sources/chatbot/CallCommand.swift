@@ -64,9 +64,13 @@ struct OutcomeReport {
     if isAside { console.say(text) } else { console.result(text, isWanted: isWanted) }
   }
 
-  /// Throws if a recording failed, or if there is none.
+  /// Throws if a recording failed, or if less was recorded than was asked for.
   func check() throws(CallFailure) {
     if let failure = outcome.recordingFailure { throw failure }
+    if !options.require.isEmpty {
+      guard let sentence = outcome.summary.missing(of: options.require) else { return }
+      throw CallFailure(.nothingRecorded, sentence)
+    }
     let recordings = outcome.recordings
     if outcome.failure != nil || outcome.recordingsForgotten > 0
       || recordings.contains(where: { !$0.manifest.tracks.isEmpty })

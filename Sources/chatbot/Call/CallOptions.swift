@@ -136,7 +136,7 @@ struct CallOptions: ParsableArguments {
     if segment.count > 1, segmentTime == nil || segmentSize == nil || segment.count > 2 {
       throw ValidationError("--segment takes one time and one size, like --segment 10m --segment 500MB.")
     }
-    try ending.validate()
+    try ending.validate(isRecording: record != nil)
     if duration?.milliseconds == 0 { throw ValidationError("--duration 0 would leave before joining.") }
   }
 }

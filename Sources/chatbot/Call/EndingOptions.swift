@@ -1,4 +1,5 @@
 import ArgumentParser
+import Call
 
 /// The options for when a call ends, and what is said of it then.
 struct EndingOptions: ParsableArguments {
@@ -22,10 +23,28 @@ struct EndingOptions: ParsableArguments {
     completion: .file())
   var summary: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Exit with code 65 unless so many users, or the user with this id or name, were recorded. Can be repeated.",
+      valueName: "number|name"),
+    transform: SessionRequirement.parse)
+  var require: [SessionRequirement] = []
+
   /// The file name that means standard output.
   static let standardOutput = "-"
 
-  func validate() throws {
+  func validate(isRecording: Bool) throws {
+    if !isRecording, !require.isEmpty { throw ValidationError("--require needs --record.") }
     if summary?.isEmpty == true { throw ValidationError("--summary needs the name of a file.") }
+  }
+}
+
+extension SessionRequirement {
+  /// For `transform:`, whose errors ArgumentParser prints as they are.
+  @Sendable static func parse(_ text: String) throws -> SessionRequirement {
+    guard let requirement = SessionRequirement(text) else {
+      throw ValidationError("--require needs a number of users, or the id or name of one.")
+    }
+    return requirement
   }
 }
