@@ -180,10 +180,12 @@ let package = Package(
     module(
       "LiveSource",
       ["Media", "Codecs", "Pattern", "FileSource", "CPNG", "CSndFile", "CSoxr", "CVorbis", byteBuffer, logging]),
+    module("Console", ["Media", "Signalling", logging]),
     .executableTarget(
       name: "chatbot",
       dependencies: [
-        "Bitstream", "BotPeer", "Recorder", "Inspection", "LiveSource", "Call", "CallCheck", "CallReport", "Room",
+        "Bitstream", "BotPeer", "Console", "Recorder", "Inspection", "LiveSource", "Call", "CallCheck", "CallReport",
+        "Room",
         "Load",
         "RoomMessages", "RoomServer", "Signalling", "SignallingAdapters", "SkyRTC", "SocketIO", "Firestore", "WHIP",
         "Janus", "ExecSignalling", "HTTPTransport", "DataMessages", "Codecs", "Media", "NetworkEmulation",
@@ -302,10 +304,11 @@ let package = Package(
       of: "Inspection", ["InspectionTestSupport", "CallCheck", "CallReport", "Media", "Recorder"],
       resources: [.copy("Fixtures")]),
     tests(of: "LiveSource", ["Bitstream", "Media", "Codecs", "Pattern", "FileSource", byteBuffer]),
+    tests(of: "Console", ["Media", logging]),
     tests(
       of: "chatbot",
       [
-        "Media", "BotPeer", "Call", "CallCheck", "CallReport", "Codecs", "FaultInjection", "Inspection",
+        "Media", "BotPeer", "Call", "CallCheck", "CallReport", "Codecs", "Console", "FaultInjection", "Inspection",
         "InspectionTestSupport", "ICE", "LiveSource", "Load", "NetworkEmulation", "Pattern", "PeerEngine", "RTP",
         "Recorder", "Room", "RoomMessages", "SCTP", "SDP", "DataMessages", "ExecSignalling", "Signalling",
         "SignallingAdapters", "SkyRTC", byteBuffer, arguments, logging,

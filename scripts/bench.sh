@@ -127,6 +127,8 @@ measure() {
   publisher_memory=$(awk -v a="$(memory $load)" -v n="$1" 'BEGIN { printf "%.2f", a / 1024 / n }')
   stop $load
   stop $recorder
+  # The summary of the call is no manifest.
+  rm -f "$out"/*.session.json
   span=$(awk "BEGIN { print $ended - $began }")
   recorder_cpu=$(share $((after - before)) "$span" "$1")
   publisher_cpu=$(share $((load_after - load_before)) "$span" "$1")

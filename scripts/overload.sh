@@ -79,6 +79,7 @@ open_room() {
 losses() {
   local manifest
   for manifest in "$folder"/out/*.json; do
+    [[ $manifest != *.session.json ]] || continue
     # The start of the recording, then the manifest.
     date -d "$(awk -F '"' '$2 == "start" && NF > 4 { print $4; exit }' "$manifest")" '+begin %s.%N'
     cat "$manifest"

@@ -3,6 +3,7 @@ internal import Logging
 internal import Media
 internal import Room
 internal import Signalling
+internal import Synchronization
 
 /// What happens in the room: stored and logged; the session acts on it.
 extension RoomCall {
@@ -11,8 +12,17 @@ extension RoomCall {
     var connections = ConnectionLog()
     await session.run { event in
       switch event {
-      case .signalling(let event): received(event)
-      case .connection(let event): received(event, &connections)
+      case .signalling(let event):
+        let now = MonotonicInstant.now
+        sessionLog.withLock { $0.received(event, now: now) }
+        occupancy.update { $0.received(event, now: now) }
+        received(event)
+      case .connection(let event):
+        let (participant, now) = (event.participant, MonotonicInstant(event.time))
+        let announcement = participants.announcement(of: participant)
+        sessionLog.withLock { $0.received(event.event, of: participant, announcement: announcement, now: now) }
+        occupancy.update { $0.received(event.event, of: participant, now: now) }
+        received(event, &connections)
       case .problem(let sentence): log.warning("\(sentence)")
       case .ended(let reason): participants.end(EndReason(reason))
       }

@@ -1,3 +1,4 @@
+internal import Media
 public import Recorder
 internal import Room
 internal import RoomMessages
@@ -20,6 +21,10 @@ extension RoomCall {
     case notAdmitted(String)
     /// The server rejects what we were asked to do; one sentence.
     case rejected(String)
+    /// Somebody was there, and then nobody for this time: ``Settings/leaveWhenEmpty``.
+    case roomEmpty(Duration)
+    /// Nobody came in this time since we joined: ``Settings/leaveIfNobody``.
+    case nobodyCame(Duration)
 
     init(_ reason: RoomEndReason) {
       self =
@@ -40,7 +45,14 @@ extension RoomCall {
       case .left(let reason), .observerFinished(let reason), .signallingClosed(let reason), .rejected(let reason):
         reason
       case .notAdmitted(let reason): "the server refused the join: \(reason)"
+      case .roomEmpty(let time): "everybody left, and nobody came for \(Self.text(time))"
+      case .nobodyCame(let time): "nobody came within \(Self.text(time))"
       }
+    }
+
+    private static func text(_ time: Duration) -> String {
+      let tenths = DisplayText.tenths(time.seconds)
+      return "\(tenths.hasSuffix(".0") ? String(tenths.dropLast(2)) : tenths) s"
     }
   }
 
@@ -57,6 +69,12 @@ extension RoomCall {
     public var recordingProblem: RoomRecorder.Problem?
     /// Why the source ended early; one sentence.
     public var sourceFailure: String?
+    /// Why the call ended, who was there, and who was recorded.
+    public var summary: SessionSummary
+    /// The file of the summary beside the recordings; nil if nothing was to be recorded, or if it could not be written.
+    public var summaryFile: String?
+    /// Why that file could not be written; one sentence.
+    public var summaryProblem: String?
   }
 
   /// Why the files of a call cannot be used. The description is one sentence.

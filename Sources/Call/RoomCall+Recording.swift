@@ -4,6 +4,7 @@ internal import Media
 internal import NIOCore
 internal import Recorder
 internal import RoomMessages
+internal import Synchronization
 
 /// Recording of a call.
 extension RoomCall {
@@ -38,6 +39,7 @@ extension RoomCall {
           for await summary in recorder.summaries {
             await self.chat?.finish(summary)
             self.participants.recorded(summary)
+            self.sessionLog.withLock { $0.recorded(summary) }
           }
         }
       }
@@ -50,6 +52,17 @@ extension RoomCall {
       for recorder in recorder?.recorders ?? [] {
         group.addTask { for await problem in recorder.problems { self.received(problem) } }
       }
+    }
+  }
+
+  /// Writes the summary beside the recordings. It blocks, but only when the call is over.
+  func writeSummary(_ outcome: inout Outcome) {
+    guard let folder = settings.recording?.folder else { return }
+    do {
+      outcome.summaryFile = try SessionFile.write(outcome.summary, into: folder)
+    } catch {
+      outcome.summaryProblem = "The summary of the call cannot be written: \(error)"
+      log.error("the summary of the call cannot be written", metadata: ["reason": "\(error)"])
     }
   }
 

@@ -14,8 +14,14 @@ extension RoomCall {
     public var recording: RoomRecorder.Configuration?
     /// What the call says, offers and accepts on data channels.
     public var messages = MessagePlan()
+    /// The room's name, for the ``SessionSummary``.
+    public var room = ""
     /// When to leave, counted from ``RoomCall/run()``; nil to stay.
     public var duration: Duration?
+    /// How long nobody else may be in the room, after somebody was, before the call ends; nil to stay.
+    public var leaveWhenEmpty: Duration?
+    /// How long to wait for the first user, counted from the join, before the call ends; nil to stay.
+    public var leaveIfNobody: Duration?
 
     public init() {}
 

@@ -32,6 +32,8 @@ public final class RoomCall: Sendable {
   let messages: RoomMessages
   let chat: ChatRecorder?
   let observer: (any RoomCallObserver)?
+  let sessionLog: Mutex<SessionLog>
+  let occupancy: OccupancyTimer
   let loop: any EventLoop
   let log: Logger
   /// Our side of all connections.
@@ -79,6 +81,12 @@ public final class RoomCall: Sendable {
     self.participants = participants
     self.loop = loop
     self.log = log
+    sessionLog = Mutex(
+      SessionLog(
+        room: settings.room, session: recorder?.session, clock: recorder?.session.clock ?? .read(), now: .now))
+    occupancy = OccupancyTimer(
+      RoomOccupancy(emptyLimit: settings.leaveWhenEmpty, nobodyLimit: settings.leaveIfNobody), on: loop
+    ) { participants.end($0) }
     loopback?.start(peer)
   }
 
@@ -135,6 +143,7 @@ public final class RoomCall: Sendable {
     var policy = RoomPolicy()
     policy.closesPeer = false
     let session = RoomSession(client: client.withLock { $0 }, peer: peer, policy: policy)
+    sessionLog.withLock { $0.begin(now: .now) }
     log.info("media", metadata: ["addresses": "\(peer.localAddresses.joined(separator: " "))"])
 
     async let events: Void = handleEvents(of: session)
@@ -143,7 +152,9 @@ public final class RoomCall: Sendable {
     async let channels: Void = serveDataChannels()
     let chatWriting = Task { await chat?.run() }
     let reason = await untilEnd()
+    let end = MonotonicInstant.now
     participants.ends(because: reason)
+    occupancy.stop()
     observer?.leaving(at: .now, because: reason)
     log.info("leaving", metadata: ["reason": "\(reason)"])
     await messages.finish(within: settings.messages == MessagePlan() ? .zero : .seconds(2))
@@ -156,10 +167,13 @@ public final class RoomCall: Sendable {
     chatWriting.cancel()
     await chatWriting.value
     loopback?.stop()
-    return Outcome(
+    var outcome = Outcome(
       endReason: reason, hasConnected: participants.hasConnected, recordings: participants.recordings,
       recordingsForgotten: participants.recordingsForgotten, recordingProblem: participants.recordingProblem,
-      sourceFailure: await source?.failure)
+      sourceFailure: await source?.failure,
+      summary: sessionLog.withLock { $0.summary(endReason: reason, now: end) })
+    writeSummary(&outcome)
+    return outcome
   }
 
   /// Runs all tasks that may end the call, and returns the first reason.

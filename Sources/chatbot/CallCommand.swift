@@ -1,5 +1,6 @@
 import ArgumentParser
 import Call
+import Console
 import Logging
 import Recorder
 
@@ -14,22 +15,68 @@ struct CallCommand: AsyncParsableCommand {
     let console = Console(isQuiet: options.log.quiet)
     let log = console.logger("chatbot", level: options.log.level)
     try await console.carryOut {
-      let outcome = try await CallRunner(settings: try options.settings(), console: console, log: log).run()
-      if options.record != nil { try report(outcome, on: console) }
-      if let failure = outcome.failure { throw failure }
+      let runner = CallRunner(settings: try options.settings(), console: console, log: log)
+      let report = OutcomeReport(outcome: try await runner.stay(), options: options.ending, console: console)
+      let failure = report.write(isRecording: options.record != nil)
+      try runner.check(report.outcome)
+      if options.record != nil { try report.check() }
+      if let failure { throw failure }
+      if let failure = report.outcome.failure { throw failure }
     }
   }
+}
 
-  /// Lists the recordings, and throws if one failed.
-  private func report(_ outcome: RoomCall.Outcome, on console: Console) throws(CallFailure) {
-    let recordings = outcome.recordings
-    let forgotten = outcome.recordingsForgotten
-    if forgotten > 0 {
-      console.result("\(forgotten) earlier recordings are in the folder too; their manifests report them.")
+/// What a call says when it is over.
+struct OutcomeReport {
+  let outcome: RoomCall.Outcome
+  let options: EndingOptions
+  let console: Console
+
+  /// Lists the recordings and the users, and writes the file of `--summary`.
+  ///
+  /// - Returns: What could not be written, and why.
+  func write(isRecording: Bool) -> CallFailure? {
+    if isRecording { listRecordings() }
+    // The sentence of the error says the rest.
+    if case .notAdmitted = outcome.endReason {} else { show(outcome.summary.text) }
+    if let file = outcome.summaryFile { show("Summary: \(file)") }
+    guard let file = options.summary else { return outcome.summaryProblem.map { CallFailure(.disk, $0) } }
+    do {
+      let json = try outcome.summary.json
+      if isAside { try console.document(json) } else { try DocumentFile.write(json, to: file) }
+    } catch {
+      let name = isAside ? "Standard output" : file
+      return CallFailure(.disk, "\(name) cannot be written: \(FileErrorDescription.sentence(error))")
     }
-    for summary in recordings { console.result(summary.text) }
+    return outcome.summaryProblem.map { CallFailure(.disk, $0) }
+  }
+
+  private func listRecordings() {
+    let forgotten = outcome.recordingsForgotten
+    if forgotten > 0 { show("\(forgotten) earlier recordings are in the folder too; their manifests report them.") }
+    for summary in outcome.recordings { show(summary.text, isWanted: true) }
+  }
+
+  /// Whether the JSON uses standard output, so that nothing else may be written there.
+  private var isAside: Bool { options.summary == EndingOptions.standardOutput }
+
+  private func show(_ text: String, isWanted: Bool = false) {
+    if isAside { console.say(text) } else { console.result(text, isWanted: isWanted) }
+  }
+
+  /// Throws if a recording failed, or if less was recorded than was asked for.
+  func check() throws(CallFailure) {
     if let failure = outcome.recordingFailure { throw failure }
-    if outcome.failure != nil || forgotten > 0 || recordings.contains(where: { !$0.manifest.tracks.isEmpty }) { return }
+    if !options.require.isEmpty {
+      guard let sentence = outcome.summary.missing(of: options.require) else { return }
+      throw CallFailure(.nothingRecorded, sentence)
+    }
+    let recordings = outcome.recordings
+    if outcome.failure != nil || outcome.recordingsForgotten > 0
+      || recordings.contains(where: { !$0.manifest.tracks.isEmpty })
+    {
+      return
+    }
     throw CallFailure(
       .nothingRecorded,
       recordings.isEmpty

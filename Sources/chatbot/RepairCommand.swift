@@ -1,4 +1,5 @@
 import ArgumentParser
+import Console
 import Recorder
 
 /// Completes recordings that were never closed.

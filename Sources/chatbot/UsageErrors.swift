@@ -1,5 +1,6 @@
 import ArgumentParser
 import CallCheck
+import Console
 import Media
 
 /// Errors of the command line that are found only when a command runs, for example in a file that it names.

@@ -130,7 +130,7 @@ public final class CheckObserver: RoomCallObserver {
     case .observerFinished: break
     case .left: failed("The check was interrupted before it was complete.")
     case .sourceEnded: failed("The input ended before the check was complete.")
-    case .signallingEnded, .timeIsUp: failed("The call ended before the check was complete.")
+    case .signallingEnded, .timeIsUp, .roomEmpty, .nobodyCame: failed("The call ended before the check was complete.")
     case .rejected(let reason): failed(reason)
     case .signallingClosed(let reason): failed("The call ended before the check was complete: \(reason)")
     case .notAdmitted(let reason): failed("The server refused the join: \(reason)")

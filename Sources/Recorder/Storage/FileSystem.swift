@@ -76,5 +76,5 @@ extension RoomRecorder {
 
 extension RoomRecorder.StorageError {
   /// Whether a file of that name exists already.
-  var isNameTaken: Bool { code == EEXIST }
+  package var isNameTaken: Bool { code == EEXIST }
 }

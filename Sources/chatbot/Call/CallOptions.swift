@@ -48,6 +48,9 @@ struct CallOptions: ParsableArguments {
     help: ArgumentHelp("Leave after this time: 90, 90s, 10m, 1h, 250ms.", valueName: "time"), transform: TimeSpan.parse)
   var duration: TimeSpan?
 
+  @OptionGroup(title: "End of the call")
+  var ending: EndingOptions
+
   @Option(help: ArgumentHelp("Decode each recorded frame to verify it.", valueName: "on|off"))
   var verify: Switch = .on
 
@@ -93,6 +96,8 @@ struct CallOptions: ParsableArguments {
     settings.call.recording = record.map { recording(in: $0, of: settings.server.roomName) }
     settings.call.messages = try messages.plan()
     settings.call.duration = duration?.duration
+    settings.call.leaveWhenEmpty = ending.leaveWhenEmpty?.duration
+    settings.call.leaveIfNobody = ending.leaveIfNobody?.duration
     return settings
   }
 
@@ -131,6 +136,7 @@ struct CallOptions: ParsableArguments {
     if segment.count > 1, segmentTime == nil || segmentSize == nil || segment.count > 2 {
       throw ValidationError("--segment takes one time and one size, like --segment 10m --segment 500MB.")
     }
+    try ending.validate(isRecording: record != nil)
     if duration?.milliseconds == 0 { throw ValidationError("--duration 0 would leave before joining.") }
   }
 }

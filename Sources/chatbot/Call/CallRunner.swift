@@ -1,5 +1,6 @@
 import BotPeer
 import Call
+import Console
 import Logging
 import Recorder
 import SkyRTC
@@ -12,8 +13,15 @@ struct CallRunner {
   /// Observes the call and may end it; nil if no observer is needed.
   var observer: (any RoomCallObserver)?
 
-  /// Joins the room and stays until something ends the call.
+  /// Joins the room and stays until something ends the call, and throws if the call failed.
   func run() async throws -> RoomCall.Outcome {
+    let outcome = try await stay()
+    try check(outcome)
+    return outcome
+  }
+
+  /// Joins the room and stays until something ends the call.
+  func stay() async throws -> RoomCall.Outcome {
     let interruption = Interruption()
     // Each participant may need three files and one or two sockets.
     FileDescriptorLimit.allowMany()
@@ -37,7 +45,6 @@ struct CallRunner {
     let outcome = await run(call, interruption)
     await embedded?.shutdown()
     console.clearStatus()
-    try check(outcome)
     return outcome
   }
 
@@ -58,7 +65,7 @@ struct CallRunner {
   }
 
   /// Throws if the call failed without recordings that could be reported.
-  private func check(_ outcome: RoomCall.Outcome) throws(CallFailure) {
+  func check(_ outcome: RoomCall.Outcome) throws(CallFailure) {
     if case .notAdmitted(let reason) = outcome.endReason {
       throw CallFailure(.serverNotReached, "\(settings.server.name) refused the join: \(reason)")
     }

@@ -25,6 +25,7 @@ struct CallSettings: Sendable {
     server = settings.server
     camera = playing.camera
     mediaThreads = connection.mediaThreads ?? 1
+    call.room = settings.server.roomName
     call.peer = settings.peer
     call.peer.maximumSendBitrate = playing.maxBitrate.bitsPerSecond
     call.media.waitsForConnection = !playing.loops

@@ -1,4 +1,5 @@
 import Call
+import Console
 import Logging
 import Signalling
 import SignallingAdapters

@@ -1,5 +1,6 @@
 import BotPeer
 import Call
+import Console
 import Media
 
 /// Shows the state of each user's call once a second.

@@ -1,6 +1,7 @@
 import Call
 import CallCheck
 import CallReport
+import Console
 import FaultInjection
 import Inspection
 import Logging

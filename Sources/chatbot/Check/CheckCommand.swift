@@ -1,6 +1,7 @@
 import ArgumentParser
 import BotPeer
 import CallCheck
+import Console
 import FaultInjection
 import Logging
 

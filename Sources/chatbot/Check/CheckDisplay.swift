@@ -1,4 +1,5 @@
 import CallCheck
+import Console
 import Inspection
 import Synchronization
 

@@ -11,7 +11,7 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
   case inconclusive = 2
   /// The command line is invalid (EX_USAGE). The argument parser uses the same code.
   case usage = 64
-  /// `--record` was given, and nothing was recorded (EX_DATAERR).
+  /// `--record` was given, and nothing was recorded, or less than `--require` asks for (EX_DATAERR).
   case nothingRecorded = 65
   /// The file to play is missing or cannot be played (EX_NOINPUT); found before joining.
   case fileNotPlayable = 66
@@ -39,7 +39,7 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
     case .ruleFailed: "check, inspect, load: a rule failed or could not be measured"
     case .inconclusive: "check: this machine could not keep up, and no rule that could be judged failed"
     case .usage: "the command line is invalid"
-    case .nothingRecorded: "call: nothing was recorded"
+    case .nothingRecorded: "call: nothing was recorded, or less than --require asks for"
     case .fileNotPlayable: "the file cannot be played or inspected, or repair left a file unchanged"
     case .serverNotReached: "the server was not reached, or refused the join or what we publish, or could not listen"
     case .unexpected: "internal error"

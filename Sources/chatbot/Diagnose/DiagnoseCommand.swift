@@ -1,5 +1,6 @@
 import ArgumentParser
 import BotPeer
+import Console
 import FoundationEssentials
 import HTTPTransport
 import NIOCore

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CallCheck
+import Console
 import Inspection
 import Logging
 

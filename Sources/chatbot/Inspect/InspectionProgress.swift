@@ -1,3 +1,5 @@
+import Console
+
 /// Shows the progress of an inspection on a terminal.
 struct InspectionProgress {
   private let recordings: Int

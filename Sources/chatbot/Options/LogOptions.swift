@@ -8,7 +8,8 @@ struct LogOptions: ParsableArguments {
 
   @Flag(
     help:
-      "Print only warnings and errors (check and inspect: errors, and the verdict if it did not hold); no status line.")
+      "Print only warnings, errors and the list of recordings (check and inspect: errors, and the verdict if it did not hold); no status line."
+  )
   var quiet = false
 
   /// The log level; `--quiet` changes the default.

@@ -1,5 +1,6 @@
 import CallCheck
 import CallReport
+import Console
 import FoundationEssentials
 
 /// The outputs of a verdict besides the table: files, and at most one of them standard output.

@@ -6,10 +6,11 @@ struct RecordingFolder: Sendable {
 
   var path: String { url.path }
 
-  /// Returns all files with that extension, sorted by name.
+  /// Returns all files with that extension, sorted by name; without the summaries of calls, which are no manifests.
   func files(_ kind: String) -> [URL] {
     ((try? FileManager.default.contentsOfDirectory(at: url, includingPropertiesForKeys: nil)) ?? [])
-      .filter { $0.pathExtension == kind }.sorted { $0.lastPathComponent < $1.lastPathComponent }
+      .filter { $0.pathExtension == kind && !$0.lastPathComponent.hasSuffix(".session.json") }
+      .sorted { $0.lastPathComponent < $1.lastPathComponent }
   }
 
   /// The files of one user.

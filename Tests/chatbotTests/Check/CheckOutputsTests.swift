@@ -1,6 +1,7 @@
 import ArgumentParser
 import CallCheck
 import CallReport
+import Console
 import Foundation
 import Testing
 

@@ -1,7 +1,6 @@
+import Console
 import Media
 import Testing
-
-@testable import chatbot
 
 @Suite("the limit of info lines in a log")
 struct EventLogLimiterTests {

@@ -1,8 +1,7 @@
+import Console
 import Foundation
 import Glibc
 import Testing
-
-@testable import chatbot
 
 @Suite("standard error that is not read")
 struct ErrorOutputTests {

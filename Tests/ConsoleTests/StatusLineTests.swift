@@ -1,7 +1,6 @@
+import Console
 import Media
 import Testing
-
-@testable import chatbot
 
 @Suite("the status line")
 struct StatusLineTests {

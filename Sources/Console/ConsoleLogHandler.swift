@@ -1,9 +1,8 @@
-import Glibc
-import Logging
-import Media
-import Signalling
-import SkyRTC
-import Synchronization
+internal import Glibc
+internal import Logging
+package import Media
+internal import Signalling
+internal import Synchronization
 
 /// Writes one line for each log event: time, level, message and metadata.
 struct ConsoleLogHandler: LogHandler {
@@ -63,19 +62,19 @@ struct ConsoleLogHandler: LogHandler {
 ///
 /// Warnings and errors are limited where they are logged. With a more detailed log level than the default nothing is
 /// limited.
-final class EventLogLimiter: Sendable {
+package final class EventLogLimiter: Sendable {
   static let linesPerSecond = 20
   static let burst = 2_000
   private let lines: Mutex<LogRateLimiter>
 
-  init() {
+  package init() {
     lines = Mutex(LogRateLimiter(perSecond: Self.linesPerSecond, burst: Self.burst))
   }
 
   /// Takes one line from the allowance.
   ///
   /// - Returns: The number of lines skipped before this one, or nil if this one must be skipped too.
-  func consume(now: MonotonicInstant = .now) -> Int? {
+  package func consume(now: MonotonicInstant = .now) -> Int? {
     lines.withLock { $0.consume(now: now) }
   }
 }

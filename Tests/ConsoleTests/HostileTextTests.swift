@@ -1,8 +1,7 @@
+import Console
 import Foundation
 import Logging
 import Testing
-
-@testable import chatbot
 
 /// Text that users choose, in names, candidates and descriptions, and that is printed to a terminal or a log.
 @Suite("terminal control sequences in text from the network") struct HostileTextTests {

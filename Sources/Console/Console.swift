@@ -1,16 +1,14 @@
-import ArgumentParser
-import Glibc
-import Logging
-import Media
-import SkyRTC
-import Synchronization
+internal import Glibc
+package import Logging
+internal import Media
+internal import Synchronization
 
 /// Output for people: lines on standard error, with a status line or table below them on a terminal, and results on
 /// standard output.
-final class Console: Sendable {
+package final class Console: Sendable {
   /// Whether standard error is a terminal that can be rewritten.
-  let isTerminal: Bool
-  let isQuiet: Bool
+  package let isTerminal: Bool
+  package let isQuiet: Bool
   /// Shared by all loggers.
   let logAllowance = EventLogLimiter()
   private let output: Int32
@@ -21,9 +19,9 @@ final class Console: Sendable {
   private let shownLines = Mutex(0)
 
   /// - Parameters:
-  ///   - output: The file descriptor for results.
-  ///   - errors: The file descriptor for everything else.
-  init(isQuiet: Bool, output: Int32 = STDOUT_FILENO, errors: Int32 = STDERR_FILENO) {
+  ///   - output: The file descriptor for results; standard output.
+  ///   - errors: The file descriptor for everything else; standard error.
+  package init(isQuiet: Bool, output: Int32 = 1, errors: Int32 = 2) {
     self.isQuiet = isQuiet
     self.output = output
     self.errors = ErrorOutput(descriptor: errors)
@@ -31,16 +29,16 @@ final class Console: Sendable {
   }
 
   /// The widths of standard output and standard error; nil for one that is not a terminal.
-  var outputColumns: Int? { Terminal.columns(output) }
-  var errorColumns: Int? { Terminal.columns(errors.descriptor) }
+  package var outputColumns: Int? { Terminal.columns(output) }
+  package var errorColumns: Int? { Terminal.columns(errors.descriptor) }
 
   /// Writes a log line or a sentence. Characters that could move the cursor are escaped.
-  func write(line: String) {
+  package func write(line: String) {
     write(styled: Self.escaped(line))
   }
 
   /// Writes text with colours, which must already be escaped.
-  func write(styled line: String) {
+  package func write(styled line: String) {
     write(styled: line, timeout: ErrorOutput.defaultTimeout)
   }
 
@@ -55,24 +53,24 @@ final class Console: Sendable {
   private static func escaped(_ text: String) -> String { text.printable(utf8Bytes: .max, keeping: ["\n", "\t"]) }
 
   /// Prints a sentence unless `--quiet` was given.
-  func say(_ sentence: String) {
+  package func say(_ sentence: String) {
     if !isQuiet { write(line: sentence) }
   }
 
   /// Prints an error, also with `--quiet`.
-  func report(_ sentence: String) {
+  package func report(_ sentence: String) {
     write(styled: Self.escaped("chatbot: \(sentence)"), timeout: .seconds(1))
   }
 
   /// Prints a result, for people and programs alike.
   ///
   /// - Parameter isWanted: Whether an option requested this result, so that it is printed even with `--quiet`.
-  func result(_ line: String, isWanted: Bool = false) {
+  package func result(_ line: String, isWanted: Bool = false) {
     result(styled: Self.escaped(line), isWanted: isWanted)
   }
 
   /// Prints a result with colours, which must already be escaped.
-  func result(styled line: String, isWanted: Bool = false) {
+  package func result(styled line: String, isWanted: Bool = false) {
     if isQuiet && !isWanted { return }
     clearStatus()
     let failure = Self.write(line + "\n", to: output)
@@ -98,21 +96,19 @@ final class Console: Sendable {
   }
 
   /// Throws if a result could not be written completely.
-  func checkOutput() throws(CallFailure) {
-    if let reason = outputFailure.withLock(\.self) {
-      throw CallFailure(.disk, "Standard output cannot be written: \(reason).")
-    }
+  package func checkOutput() throws(OutputError) {
+    if let reason = outputFailure.withLock(\.self) { throw OutputError(description: reason) }
   }
 
   /// Writes a document that an option requested; standard output contains it unchanged and nothing else.
-  func document(_ text: String) throws(CallFailure) {
+  package func document(_ text: String) throws(OutputError) {
     clearStatus()
     let failure = Self.write(text, to: output)
-    if failure != 0 { throw CallFailure(.disk, String(cString: strerror(failure))) }
+    if failure != 0 { throw OutputError(number: failure) }
   }
 
   /// Shows the status line at the bottom of the terminal; without a terminal it shows nothing.
-  func show(_ status: StatusLine) {
+  package func show(_ status: StatusLine) {
     guard !isQuiet, let columns = errorColumns else { return }
     shownLines.withLock { shown in
       errors.write((shown > 1 ? Self.eraser(of: shown) : "") + status.onTerminal(columns: columns))
@@ -123,7 +119,7 @@ final class Console: Sendable {
   /// Shows a table at the bottom of the terminal and replaces the previous one; without a terminal it shows nothing.
   ///
   /// - Parameter lines: Text lines without control characters; lines that are too long are cut.
-  func show(lines: [String]) {
+  package func show(lines: [String]) {
     guard !isQuiet, let columns = errorColumns else { return }
     shownLines.withLock { shown in
       let text = lines.map { DisplayText.cut($0.printable(utf8Bytes: .max), to: columns - 1) }.joined(separator: "\n")
@@ -132,7 +128,7 @@ final class Console: Sendable {
     }
   }
 
-  func clearStatus() {
+  package func clearStatus() {
     shownLines.withLock { shown in
       if shown > 0 { errors.write(Self.eraser(of: shown)) }
       shown = 0
@@ -140,7 +136,7 @@ final class Console: Sendable {
   }
 
   /// Returns a logger that does not disturb the status line.
-  func logger(_ label: String, level: Logger.Level) -> Logger {
+  package func logger(_ label: String, level: Logger.Level) -> Logger {
     var logger = Logger(label: label) { ConsoleLogHandler(label: $0, console: self) }
     logger.logLevel = level
     return logger
@@ -153,32 +149,25 @@ final class Console: Sendable {
   }
 }
 
-/// Running a command.
-extension Console {
-  /// Runs a command's work, and turns errors into a sentence and an exit code.
-  func carryOut(_ work: () async throws -> Void) async throws {
-    do {
-      try await work()
-      try checkOutput()
-    } catch let failure as CallFailure {
-      report(failure.sentence)
-      throw failure.code.exitCode
-    } catch let error as ExitCode {
-      throw error
-    } catch let error as ValidationError {
-      throw error
-    } catch {
-      report("\(error)")
-      throw ExitStatus.unexpected.exitCode
-    }
+/// Why standard output could not be written, as a clause.
+package struct OutputError: Error, Sendable, Hashable, CustomStringConvertible {
+  package let description: String
+
+  /// - Parameter number: the system's error number.
+  init(number: Int32) {
+    description = strerror(number).map { String(cString: $0) } ?? "error \(number)"
+  }
+
+  init(description: String) {
+    self.description = description
   }
 }
 
 /// Properties of the terminal.
-enum Terminal {
+package enum Terminal {
   /// The width of the terminal behind a descriptor, or nil if it is not a terminal, to which only plain lines may be
   /// written.
-  static func columns(_ descriptor: Int32) -> Int? {
+  package static func columns(_ descriptor: Int32) -> Int? {
     guard isatty(descriptor) == 1 else { return nil }
     var size = winsize()
     guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
@@ -186,7 +175,7 @@ enum Terminal {
   }
 
   /// Whether the terminal shows UTF-8: the locale decides (POSIX, Base Definitions 8.2); true if it says nothing.
-  static var isUnicode: Bool {
+  package static var isUnicode: Bool {
     for name in ["LC_ALL", "LC_CTYPE", "LANG"] {
       guard let value = getenv(name).map({ String(cString: $0) }), !value.isEmpty else { continue }
       let upper = value.uppercased()

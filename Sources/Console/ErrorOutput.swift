@@ -1,32 +1,32 @@
-import Glibc
-import Synchronization
+internal import Glibc
+internal import Synchronization
 
 /// Standard error, written without ever blocking a call.
 ///
 /// A pipe that is not read is full after 64 KiB. Further texts are skipped and counted, and the count is reported when
 /// there is room again.
-final class ErrorOutput: Sendable {
+package final class ErrorOutput: Sendable {
   private struct State {
     /// The number of texts skipped since the last one was written.
     var skippedLines = 0
   }
 
-  let descriptor: Int32
+  package let descriptor: Int32
   private let state = Mutex(State())
 
   /// How long a text waits for room, unless the previous one was skipped.
-  static let defaultTimeout = Duration.milliseconds(50)
+  package static let defaultTimeout = Duration.milliseconds(50)
   /// The size that is written to a pipe atomically (POSIX, PIPE_BUF).
   private static let piece = 4_096
 
-  init(descriptor: Int32) {
+  package init(descriptor: Int32) {
     self.descriptor = descriptor
   }
 
   /// Writes a text, or skips it.
   ///
   /// - Parameter timeout: How long it waits for room.
-  func write(_ text: String, timeout: Duration = ErrorOutput.defaultTimeout) {
+  package func write(_ text: String, timeout: Duration = ErrorOutput.defaultTimeout) {
     state.withLock { state in
       guard isReady(within: state.skippedLines == 0 || timeout > Self.defaultTimeout ? timeout : .zero) else {
         state.skippedLines += 1

@@ -1,29 +1,45 @@
-import Media
+package import Media
 
 /// The status line of a call on a terminal: the room, and the media from and to each user.
 ///
 ///     room 100, 2 users: 3f2a91c0 live ↓1.2 Mb/s 30 fps 0.1 % lost, 77b1c0de connecting
-struct StatusLine: Sendable, Hashable {
-  var room: String
-  var users: [User]
+package struct StatusLine: Sendable, Hashable {
+  package var room: String
+  package var users: [User]
   /// The progress of file transfers; nil if there are none.
-  var transfers: String?
+  package var transfers: String?
+
+  package init(room: String, users: [User], transfers: String? = nil) {
+    self.room = room
+    self.users = users
+    self.transfers = transfers
+  }
 
   /// A user of the room.
-  struct User: Sendable, Hashable {
+  package struct User: Sendable, Hashable {
     /// The id that the server assigned, or a name; shown shortened and without control characters.
-    var name: String
-    var state: State
+    package var name: String
+    package var state: State
     /// The media received from the user, or nil if there is none.
-    var received: Flow?
+    package var received: Flow?
     /// The media sent to the user, or nil if there is none.
-    var sent: Flow?
+    package var sent: Flow?
     /// What was rejected by us or by the user, each a few words.
-    var rejected: [String] = []
+    package var rejected: [String] = []
+
+    package init(
+      name: String, state: State, received: Flow? = nil, sent: Flow? = nil, rejected: [String] = []
+    ) {
+      self.name = name
+      self.state = state
+      self.received = received
+      self.sent = sent
+      self.rejected = rejected
+    }
   }
 
   /// The state of the call with a user.
-  enum State: String, Sendable, Hashable {
+  package enum State: String, Sendable, Hashable {
     /// Offer, answer, ICE or DTLS is under way.
     case connecting
     /// Connected, but no media has arrived yet.
@@ -35,23 +51,29 @@ struct StatusLine: Sendable, Hashable {
   }
 
   /// Media in one direction.
-  struct Flow: Sendable, Hashable {
+  package struct Flow: Sendable, Hashable {
     /// In bits per second, audio and video together.
-    var bitrate: Double
+    package var bitrate: Double
     /// In frames per second, or nil without video.
-    var framesPerSecond: Double?
+    package var framesPerSecond: Double?
     /// The fraction of packets lost, 0 to 1.
-    var loss: Double
+    package var loss: Double
+
+    package init(bitrate: Double, framesPerSecond: Double?, loss: Double) {
+      self.bitrate = bitrate
+      self.framesPerSecond = framesPerSecond
+      self.loss = loss
+    }
   }
 
   /// The maximum length of a name, in characters.
-  static let maximumNameLength = 8
-  static let maximumRoom = 24
+  package static let maximumNameLength = 8
+  package static let maximumRoom = 24
 
   /// The line with control characters that overwrite the previous one.
   ///
   /// - Parameter columns: The terminal's width; the line never wraps.
-  func onTerminal(columns: Int) -> String {
+  package func onTerminal(columns: Int) -> String {
     // The last column stays empty, because some terminals wrap when it is written.
     "\r\(text(columns: columns - 1))\u{1b}[K"
   }
@@ -59,7 +81,7 @@ struct StatusLine: Sendable, Hashable {
   /// The line without control characters.
   ///
   /// - Parameter columns: The maximum width, or nil for no limit. Users for whom there is no room are only counted.
-  func text(columns: Int? = nil) -> String {
+  package func text(columns: Int? = nil) -> String {
     let people = users.count == 1 ? "1 user" : "\(users.count) users"
     var head = "room \(DisplayText.plain(room, longest: Self.maximumRoom)), \(people)"
     if let transfers { head += ", \(transfers)" }
@@ -97,7 +119,7 @@ struct StatusLine: Sendable, Hashable {
 
 extension StatusLine {
   /// What was rejected, in a few words: `refused video H264`, `our video refused`.
-  static func words(of section: RejectedSection) -> String {
+  package static func words(of section: RejectedSection) -> String {
     if section.reason == .rejectedByParticipant { return "our \(DisplayText.plain(section.kind, longest: 12)) refused" }
     let offered = section.offered.first.map { " " + DisplayText.plain($0, longest: 12) } ?? ""
     return "refused \(DisplayText.plain(section.kind, longest: 12))\(offered)"

@@ -1,0 +1,56 @@
+import Call
+import Testing
+
+@Suite("the recordings that a call requires")
+struct SessionRequirementTests {
+  private func user(_ id: String, _ name: String?, explanation: String? = nil) -> SessionSummary.User {
+    var user = SessionSummary.User(id: id, name: name, from: "", to: "", fromSeconds: 0, toSeconds: 1)
+    user.recorded = explanation == nil
+    user.explanation = explanation
+    return user
+  }
+
+  private func summary(_ users: [SessionSummary.User]) -> SessionSummary {
+    var summary = SessionSummary(
+      room: "1", start: "", end: "", duration: 1, endReason: .init(cause: "left", text: ""), recording: true)
+    summary.users = users
+    summary.recordedUsers = users.count(where: \.recorded)
+    return summary
+  }
+
+  @Test("a number is a count of users, and anything else the id or name of one")
+  func parsing() {
+    #expect(SessionRequirement("3") == .users(3) && SessionRequirement("0") == .users(0))
+    #expect(SessionRequirement("anna") == .user("anna") && SessionRequirement("3a") == .user("3a"))
+    #expect(SessionRequirement("-1") == .user("-1") && SessionRequirement("") == nil)
+    #expect(SessionRequirement("99999999999999999999") == .user("99999999999999999999"))
+  }
+
+  @Test("users count when they were recorded, and are named by id or name")
+  func held() {
+    let summary = summary([user("a1", "Anna"), user("b2", nil), user("c3", "Carl", explanation: "left at once")])
+    #expect(summary.missing(of: []) == nil)
+    #expect(summary.missing(of: [.users(2), .user("Anna"), .user("b2"), .users(0)]) == nil)
+  }
+
+  @Test("one sentence says all that is missing, with the reason")
+  func missing() {
+    let summary = summary([
+      user("a1", "Anna"), user("c3", "Carl", explanation: "We refused the video of section 1: x."),
+    ])
+    #expect(summary.missing(of: [.users(2)]) == "1 of 2 required users was recorded.")
+    #expect(
+      summary.missing(of: [.user("Carl"), .user("Dora"), .users(3)])
+        == "“Carl” was not recorded: We refused the video of section 1: x; “Dora” was not in the room; "
+        + "1 of 3 required users was recorded.")
+    let many = (0..<9).map { SessionRequirement.user("u\($0)") }
+    #expect(summary.missing(of: many)?.hasSuffix("; and 4 more.") == true)
+  }
+
+  @Test("a name that several users had is satisfied by one of them")
+  func sameName() {
+    let summary = summary([user("a1", "Anna", explanation: "left"), user("a2", "Anna")])
+    #expect(summary.missing(of: [.user("Anna")]) == nil)
+    #expect(summary.missing(of: [.user("a1")]) == "“a1” was not recorded: left.")
+  }
+}
