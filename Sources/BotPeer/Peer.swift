@@ -63,6 +63,7 @@ public final class Peer: Sendable {
   ///     when the call begins.
   ///   - log: logs failed sockets and STUN servers at `debug`, failures of TURN servers and video suspended for lack of time
   ///     at `warning`.
+  /// - Throws: a ``StartError``, whose description is one sentence.
   public static func start(
     _ configuration: Configuration, on loop: any EventLoop, and others: [any EventLoop] = [],
     log: Logger = Logger(label: "peer")

@@ -21,6 +21,8 @@ package final class ParticipantRegistry: Sendable {
     /// The kinds of what we publish that a media server rejects.
     var rejectedKinds: [ParticipantID: Set<MediaKind>] = [:]
     var endReason: RoomCall.EndReason?
+    /// Who waits until we are admitted or the call ends.
+    var waiting: [CheckedContinuation<RoomCall.EndReason?, Never>] = []
   }
 
   private let state = Mutex(State())
@@ -35,7 +37,29 @@ package final class ParticipantRegistry: Sendable {
   }
 
   /// Stores our id.
-  func joined(as id: ParticipantID) { state.withLock { $0.ownID = id } }
+  func joined(as id: ParticipantID) {
+    let waiting = state.withLock { state in
+      defer { state.waiting = [] }
+      state.ownID = id
+      return state.waiting
+    }
+    for continuation in waiting { continuation.resume(returning: nil) }
+  }
+
+  /// Waits until the server has admitted us.
+  ///
+  /// - Returns: why the call ended before; nil if we were admitted.
+  func admission() async -> RoomCall.EndReason? {
+    await withCheckedContinuation { continuation in
+      let decided = state.withLock { state -> RoomCall.EndReason?? in
+        if state.ownID != nil { return .some(nil) }
+        if let reason = state.endReason { return reason }
+        state.waiting.append(continuation)
+        return nil
+      }
+      if let decided { continuation.resume(returning: decided) }
+    }
+  }
 
   /// Our id; nil before the server has assigned one.
   var ownID: ParticipantID? { state.withLock { $0.ownID } }
@@ -50,7 +74,14 @@ package final class ParticipantRegistry: Sendable {
   }
 
   /// Stores why the call ends.
-  func ends(because reason: RoomCall.EndReason) { state.withLock { $0.endReason = reason } }
+  func ends(because reason: RoomCall.EndReason) {
+    let waiting = state.withLock { state in
+      defer { state.waiting = [] }
+      state.endReason = reason
+      return state.waiting
+    }
+    for continuation in waiting { continuation.resume(returning: reason) }
+  }
 
   /// Why the call ends; nil while it lasts.
   var endReason: RoomCall.EndReason? { state.withLock { $0.endReason } }

@@ -36,6 +36,14 @@ extension RoomCall {
         }
     }
 
+    /// Whether the server did not let us do what we were asked to, or is lost for good.
+    public var isFailure: Bool {
+      switch self {
+      case .notAdmitted, .rejected, .signallingClosed: true
+      case .left, .timeIsUp, .sourceEnded, .signallingEnded, .observerFinished, .roomEmpty, .nobodyCame: false
+      }
+    }
+
     /// The reason as a clause or sentence, for a log.
     public var description: String {
       switch self {

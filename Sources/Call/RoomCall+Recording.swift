@@ -2,12 +2,15 @@ internal import BotPeer
 internal import Logging
 internal import Media
 internal import NIOCore
-internal import Recorder
+public import Recorder
 internal import RoomMessages
 internal import Synchronization
 
 /// Recording of a call.
 extension RoomCall {
+  /// The state of each recording while it grows, in the order of the users' ids and of their streams; empty without recording.
+  public func recordingStatus() -> [RecordingStatus] { recorder?.status() ?? [] }
+
   static func openRecorder(_ settings: Settings, threads: Int) throws(FileError) -> RecorderGroup? {
     guard let recording = settings.recording else { return nil }
     do {
@@ -40,6 +43,7 @@ extension RoomCall {
             await self.chat?.finish(summary)
             self.participants.recorded(summary)
             self.sessionLog.withLock { $0.recorded(summary) }
+            self.observer?.recorded(summary)
           }
         }
       }
@@ -67,6 +71,7 @@ extension RoomCall {
   }
 
   private func received(_ problem: RoomRecorder.Problem) {
+    observer?.received(problem)
     let user: Logger.Metadata = ["user": "\(problem.participant)"]
     switch problem.kind {
     case .stalled, .notRecorded: log.warning("\(problem)", metadata: user)

@@ -11,6 +11,9 @@ extension RoomCall {
     /// How media is sent.
     public var media = Media()
     /// Where and how everyone is recorded; nil for no recording.
+    ///
+    /// Each call has threads and a limit of memory for its own recordings. Of several calls, recordings are on one time axis if their
+    /// `session` is the same `RecordingSession`. Without `verifies`, which decodes each frame, a call needs less time and fewer threads.
     public var recording: RoomRecorder.Configuration?
     /// What the call says, offers and accepts on data channels.
     public var messages = MessagePlan()

@@ -22,6 +22,8 @@ internal import Synchronization
 /// for recording in await call.run().recordings { print(recording.paths) }
 /// ```
 ///
+/// A program may have several calls at once, also on the same event loop and with recordings in one folder.
+///
 /// Each part does its own work: a `RoomSession` joins signalling and peer, a `RecorderGroup` records.
 public final class RoomCall: Sendable {
   let settings: Settings
@@ -39,6 +41,17 @@ public final class RoomCall: Sendable {
   /// Our side of all connections.
   public let peer: Peer
   private let client: Mutex<any SignallingClient>
+  private let state = Mutex(State())
+
+  /// What became of the call.
+  private struct State {
+    /// Whether the server was reached.
+    var isConnected = false
+    /// Whether the sockets and files were closed without a stay.
+    var isClosed = false
+    /// The stay that ``run()`` began.
+    var stay: Task<Outcome, Never>?
+  }
 
   /// Prepares a call: opens the folders and the files to offer, and binds the sockets, so that errors are found before anyone sees us.
   /// ``run()`` closes them, or ``close()`` if it is not called.
@@ -48,10 +61,11 @@ public final class RoomCall: Sendable {
   ///   - client: a client of the room that is not connected yet.
   ///   - source: what is sent to everyone; nil for nothing.
   ///   - observer: learns what happens, and may end the call.
-  ///   - loop: the event loop of timers and media; without it one of the process's own.
+  ///   - loop: the event loop of timers and media; without it one of the process's own. It must not be blocked for more than some
+  ///     milliseconds, so a program that blocks its loops gives another group's.
   ///   - others: further event loops for media, each with a recorder thread; users are distributed over all.
   ///   - log: logs who joins, connects and leaves at `info`, and what goes wrong at `warning` and `error`.
-  /// - Throws: a ``FileError``, or what `Peer.start` throws.
+  /// - Throws: a ``FileError``, or the `Peer.StartError` of `Peer.start`.
   public init(
     _ settings: Settings, client: any SignallingClient, source: (any FrameSource)? = nil,
     observer: (any RoomCallObserver)? = nil, on loop: (any EventLoop)? = nil, and others: [any EventLoop] = [],
@@ -90,7 +104,10 @@ public final class RoomCall: Sendable {
     loopback?.start(peer)
   }
 
-  /// Connects to the server and joins the room. If that fails, it may be called again.
+  /// Connects to the server and asks it to admit us to the room. If that fails, it may be called again, or ``close(reason:)``.
+  ///
+  /// Most servers answer later, and ``run()`` then returns an ``EndReason`` such as ``EndReason/notAdmitted(_:)``: see ``admitted()``. A
+  /// server that does not respond costs 10 s, also if the task is cancelled.
   ///
   /// - Parameters:
   ///   - other: another client with the same capabilities that replaces the former one, for example of a server that the program has
@@ -106,13 +123,46 @@ public final class RoomCall: Sendable {
     try await client.connect(waiting: limit) { [log] reason in
       log.notice("waiting for the server", metadata: ["reason": "\(reason)"])
     }
+    state.withLock { $0.isConnected = true }
   }
 
-  /// Closes the sockets and files of a call that is not run, for example because the server was not reached.
-  public func close() async {
+  /// Waits until the server has admitted us to the room, while ``run()`` runs.
+  ///
+  /// - Throws: `SignallingConnectError.rejected` with why the call ended before.
+  public func admitted() async throws(SignallingConnectError) {
+    if let reason = await participants.admission() { throw .rejected(reason.description) }
+  }
+
+  /// Ends a call. One that was not run, for example because the server was not reached, has sockets and files that are closed, and leaves
+  /// the room if it has joined.
+  ///
+  /// - Parameter reason: why, as a sentence for the log.
+  public func close(reason: String = "The call was not begun.") async {
+    let (stay, isConnected) = state.withLock { state in
+      if state.stay == nil { state.isClosed = true }
+      return (state.stay, state.isConnected)
+    }
+    if let stay {
+      leave(because: reason)
+      _ = await stay.value
+      return
+    }
     loopback?.stop()
-    await peer.close(reason: "The server was not reached.")
+    if isConnected { await client.withLock { $0 }.leave() }
+    await peer.close(reason: reason)
     await recorder?.finish(now: .now)
+  }
+
+  deinit {
+    let isOver = state.withLock { $0.isClosed || $0.stay != nil }
+    if isOver { return }
+    // Nobody closes them any more.
+    Task { [peer, recorder, loopback, client = client.withLock(\.self), isConnected = state.withLock(\.isConnected)] in
+      loopback?.stop()
+      if isConnected { await client.leave() }
+      await peer.close(reason: "The call was not begun.")
+      await recorder?.finish(now: .now)
+    }
   }
 
   /// Makes ``run()`` leave the room in order and return.
@@ -126,11 +176,17 @@ public final class RoomCall: Sendable {
   /// The progress of file transfers in a few words; nil if there are none.
   package func transferProgress() async -> String? { await messages.progress() }
 
-  /// Stays in the room until something ends the call or the task is cancelled, then leaves in order. For one call, after
-  /// ``join(with:waiting:)``.
+  /// Stays in the room until something ends the call or the task is cancelled, then leaves in order, after ``join(with:waiting:)``. A
+  /// second call waits for the same end.
+  ///
+  /// Leaving takes some milliseconds; up to 2 s more while messages are sent, and up to 10 s while a disk is slow or full.
   public func run() async -> Outcome {
     // The files must be finished also after a cancellation.
-    let stay = Task { await carryOut() }
+    let stay = state.withLock { state in
+      let stay = state.stay ?? Task { await carryOut() }
+      state.stay = stay
+      return stay
+    }
     return await withTaskCancellationHandler {
       await stay.value
     } onCancel: {

@@ -1,5 +1,6 @@
 public import BotPeer
 public import Media
+public import Recorder
 public import Signalling
 
 /// Observes a ``RoomCall`` and may end it. Methods are called in the order of events, from several threads, and must not block. Each has
@@ -13,6 +14,10 @@ public protocol RoomCallObserver: MediaSink {
   func sent(_ frame: EncodedFrame, at now: ContinuousClock.Instant)
   /// A chat message was received from a user or sent to one.
   func exchanged(_ message: RoomCall.ChatMessage, at now: ContinuousClock.Instant)
+  /// The files of a recording are finished.
+  func recorded(_ recording: RecordingSummary)
+  /// A recording has a problem, or is over one.
+  func received(_ problem: RoomRecorder.Problem)
   /// The call is over; what follows is our own leaving.
   func leaving(at now: ContinuousClock.Instant, because reason: RoomCall.EndReason)
   /// Samples the call's statistics, and returns when the observer has all it needs. The task is cancelled when the call ends for another
@@ -28,6 +33,8 @@ extension RoomCallObserver {
   public func receive(_ event: MediaEvent, of participant: ParticipantID, now: ContinuousClock.Instant) {}
   public func sent(_ frame: EncodedFrame, at now: ContinuousClock.Instant) {}
   public func exchanged(_ message: RoomCall.ChatMessage, at now: ContinuousClock.Instant) {}
+  public func recorded(_ recording: RecordingSummary) {}
+  public func received(_ problem: RoomRecorder.Problem) {}
   public func leaving(at now: ContinuousClock.Instant, because reason: RoomCall.EndReason) {}
   public func watch(_ peer: Peer) async -> String? { nil }
 }

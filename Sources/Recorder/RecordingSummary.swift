@@ -26,6 +26,9 @@ public struct RecordingSummary: Sendable, Hashable {
     self.storageError = storageError
   }
 
+  /// How long it is.
+  public var duration: Duration { .milliseconds(Int64(max(0, min(manifest.duration, 1e9)) * 1_000)) }
+
   /// The paths of the media files, followed by that of the manifest.
   public var paths: [String] {
     let stem = folder.hasSuffix("/") ? folder : folder + "/"

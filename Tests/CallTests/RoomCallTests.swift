@@ -34,6 +34,8 @@ struct RoomCallTests {
       /// Admits us, and closes the room at once.
       case closes(String)
       case rejects(String)
+      /// Refuses the join.
+      case refuses(String)
     }
 
     let events: SignallingEvents
@@ -56,6 +58,7 @@ struct RoomCallTests {
         continuation.yield(.joined(id: "me", others: []))
         continuation.yield(.closed(reason: reason))
         continuation.finish()
+      case .refuses(let reason): continuation.yield(.rejected(reason: reason))
       case .rejects(let reason):
         continuation.yield(.joined(id: "me", others: []))
         continuation.yield(.rejected(reason: reason))
@@ -117,6 +120,43 @@ struct RoomCallTests {
     let rejected = try await call(Client(.rejects("Nobody may publish.")))
     try await rejected.join()
     #expect(await rejected.run().endReason == .rejected("Nobody may publish."))
+  }
+
+  @Test("a program can wait until the server has admitted us, and learns why it did not")
+  func admission() async throws {
+    let admitted = try await call(Client(.admits))
+    try await admitted.join()
+    let stay = Task { await admitted.run() }
+    try await admitted.admitted()
+    // A second stay is the same one.
+    let same = Task { await admitted.run() }
+    await admitted.close(reason: "The test is over.")
+    #expect(await stay.value.endReason == .left("The test is over."))
+    #expect(await same.value.endReason == .left("The test is over."))
+
+    let refused = try await call(Client(.refuses("The room is full.")))
+    try await refused.join()
+    let end = Task { await refused.run() }
+    await #expect(throws: SignallingConnectError.rejected("the server refused the join: The room is full.")) {
+      try await refused.admitted()
+    }
+    let reason = await end.value.endReason
+    #expect(reason == .notAdmitted("The room is full.") && reason.isFailure)
+    #expect(!RoomCall.EndReason.timeIsUp.isFailure)
+  }
+
+  @Test("a call that was joined and not run leaves the room, closed or forgotten")
+  func unused() async throws {
+    let client = Client(.admits)
+    let closed = try await call(client)
+    try await closed.join()
+    await closed.close()
+    #expect(client.hasLeft.withLock { $0 })
+    let other = Client(.admits)
+    try await call(other).join()
+    // Nothing else holds the call.
+    for _ in 0..<1_000 where !other.hasLeft.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(10)) }
+    #expect(other.hasLeft.withLock { $0 })
   }
 
   @Test("a server that is not reached may be replaced by another one")
