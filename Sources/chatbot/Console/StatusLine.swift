@@ -2,7 +2,7 @@ import Media
 
 /// The status line of a call on a terminal: the room, and the media from and to each user.
 ///
-///     room 100, 2 users: 3f2a91c0 live ↓1.2 Mb/s 30 fps 0.1 % lost, 77b1c0de connecting
+///     room 100, 2 users: Ann 3f2a91 live ↓1.2 Mb/s 30 fps 0.1 % lost, 77b1c0de connecting
 struct StatusLine: Sendable, Hashable {
   var room: String
   var users: [User]
@@ -11,8 +11,10 @@ struct StatusLine: Sendable, Hashable {
 
   /// A user of the room.
   struct User: Sendable, Hashable {
-    /// The id that the server assigned, or a name; shown shortened and without control characters.
+    /// The id that the server assigned; shown shortened and without control characters.
     var name: String
+    /// The name that the user gave itself; shown before the beginning of the id.
+    var givenName: String?
     var state: State
     /// The media received from the user, or nil if there is none.
     var received: Flow?
@@ -46,6 +48,8 @@ struct StatusLine: Sendable, Hashable {
 
   /// The maximum length of a name, in characters.
   static let maximumNameLength = 8
+  static let maximumGivenNameLength = 16
+  static let shortIDLength = 6
   static let maximumRoom = 24
 
   /// The line with control characters that overwrite the previous one.
@@ -80,7 +84,11 @@ struct StatusLine: Sendable, Hashable {
   }
 
   private static func text(_ user: User) -> String {
-    var words = [DisplayText.plain(user.name, longest: maximumNameLength), user.state.rawValue]
+    let name =
+      user.givenName.map {
+        "\(DisplayText.plain($0, longest: maximumGivenNameLength)) \(DisplayText.plain(user.name, longest: shortIDLength))"
+      } ?? DisplayText.plain(user.name, longest: maximumNameLength)
+    var words = [name, user.state.rawValue]
     if let flow = user.received { words.append("↓\(text(flow))") }
     if let flow = user.sent { words.append("↑\(text(flow))") }
     if !user.rejected.isEmpty { words.append("(\(user.rejected.prefix(3).joined(separator: ", ")))") }
