@@ -24,7 +24,7 @@ struct StatusLineTests {
   }
 
   @Test("a user with a name is shown by it and the beginning of the id")
-  func names() {
+  func givenNames() {
     let user = StatusLine.User(name: "0f3a9c77-5555", givenName: "Ann\u{1b}[31m of Essex and beyond", state: .connected)
     #expect(StatusLine(room: "100", users: [user]).text() == "room 100, 1 user: Ann[31m of Essex 0f3a9c connected")
   }
