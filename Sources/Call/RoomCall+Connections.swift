@@ -65,7 +65,7 @@ extension RoomCall {
   /// Passes what happens to a connection to the camera and the log.
   func received(_ participantEvent: ParticipantEvent, _ connections: inout ConnectionLog) {
     let participant = participantEvent.participant
-    let user: Logger.Metadata = ["user": "\(participant)"]
+    let user = metadata(of: participant)
     switch participantEvent.event {
     case .signal, .media, .mediaAnnounced:
       break

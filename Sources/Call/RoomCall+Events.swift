@@ -37,13 +37,12 @@ extension RoomCall {
       log.info("joined", metadata: ["user": "\(you)", "others": "\(others.count)"])
       for other in others { participants.announced(other) }
     case .participantJoined(let participant):
-      var metadata: Logger.Metadata = ["user": "\(participant.id)"]
-      if let name = participant.name { metadata["name"] = "\(name.printable())" }
-      log.log(level: participant.isExpected ? .debug : .info, "user joined", metadata: metadata)
       participants.announced(participant)
+      log.log(
+        level: participant.isExpected ? .debug : .info, "user joined", metadata: metadata(of: participant.id))
     case .participantLeft(let id, _):
       let level: Logger.Level = participants.isExpected(id) ? .debug : .info
-      log.log(level: level, "user left", metadata: ["user": "\(id)"])
+      log.log(level: level, "user left", metadata: metadata(of: id))
       participants.left(id)
     case .connectionLost(let reason, let delay):
       // Before we have joined, it ends the session.

@@ -2,7 +2,7 @@ package import Media
 
 /// The status line of a call on a terminal: the room, and the media from and to each user.
 ///
-///     room 100, 2 users: 3f2a91c0 live ↓1.2 Mb/s 30 fps 0.1 % lost, 77b1c0de connecting
+///     room 100, 2 users: Ann 3f2a91 live ↓1.2 Mb/s 30 fps 0.1 % lost, 77b1c0de connecting
 package struct StatusLine: Sendable, Hashable {
   package var room: String
   package var users: [User]
@@ -17,8 +17,10 @@ package struct StatusLine: Sendable, Hashable {
 
   /// A user of the room.
   package struct User: Sendable, Hashable {
-    /// The id that the server assigned, or a name; shown shortened and without control characters.
+    /// The id that the server assigned; shown shortened and without control characters.
     package var name: String
+    /// The name that the user gave itself; shown before the beginning of the id.
+    package var givenName: String?
     package var state: State
     /// The media received from the user, or nil if there is none.
     package var received: Flow?
@@ -28,9 +30,11 @@ package struct StatusLine: Sendable, Hashable {
     package var rejected: [String] = []
 
     package init(
-      name: String, state: State, received: Flow? = nil, sent: Flow? = nil, rejected: [String] = []
+      name: String, givenName: String? = nil, state: State, received: Flow? = nil, sent: Flow? = nil,
+      rejected: [String] = []
     ) {
       self.name = name
+      self.givenName = givenName
       self.state = state
       self.received = received
       self.sent = sent
@@ -68,6 +72,8 @@ package struct StatusLine: Sendable, Hashable {
 
   /// The maximum length of a name, in characters.
   package static let maximumNameLength = 8
+  package static let maximumGivenNameLength = 16
+  package static let shortIDLength = 6
   package static let maximumRoom = 24
 
   /// The line with control characters that overwrite the previous one.
@@ -102,7 +108,11 @@ package struct StatusLine: Sendable, Hashable {
   }
 
   private static func text(_ user: User) -> String {
-    var words = [DisplayText.plain(user.name, longest: maximumNameLength), user.state.rawValue]
+    let name =
+      user.givenName.map {
+        "\(DisplayText.plain($0, longest: maximumGivenNameLength)) \(DisplayText.plain(user.name, longest: shortIDLength))"
+      } ?? DisplayText.plain(user.name, longest: maximumNameLength)
+    var words = [name, user.state.rawValue]
     if let flow = user.received { words.append("↓\(text(flow))") }
     if let flow = user.sent { words.append("↑\(text(flow))") }
     if !user.rejected.isEmpty { words.append("(\(user.rejected.prefix(3).joined(separator: ", ")))") }

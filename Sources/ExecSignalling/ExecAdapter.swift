@@ -10,7 +10,7 @@ package struct ExecAdapter: SignallingAdapter {
   package let summary = "A program in any language that connects a system of one's own, by lines of JSON."
   package let example = "chatbot --server 'exec:python3 adapter.py tcp://calls.example:9000' --room 100 --record out/"
   package let uses = Set(SignallingUse.allCases)
-  package let options: Set<SignallingOption> = [.room, .user, .callees, .token]
+  package let options: Set<SignallingOption> = [.room, .user, .name, .callees, .token]
 
   package init() {}
 
@@ -44,7 +44,7 @@ package struct ExecAdapter: SignallingAdapter {
     }
     var options = ExecClient.Options()
     options.room = settings.room
-    options.user = settings.user.map { $0 + settings.suffix }
+    options.user = (settings.user ?? settings.name).map { $0 + settings.suffix }
     options.callees = settings.callees
     options.token = settings.token
     options.sends = settings.sends

@@ -9,9 +9,9 @@ package struct JanusAdapter: SignallingAdapter {
   package let shortName = "Janus"
   package let schemes = ["janus+ws", "janus+wss"]
   package let summary = "The VideoRoom plugin of a Janus server: each publisher is a user."
-  package let example = "chatbot --server janus+wss://janus.example:8989 --room 1234 --user bot --record out/"
+  package let example = "chatbot --server janus+wss://janus.example:8989 --room 1234 --name bot --record out/"
   package let uses: Set<SignallingUse> = [.record, .play, .check, .load]
-  package let options: Set<SignallingOption> = [.room, .user, .token, .pin, .apiSecret, .roomToken]
+  package let options: Set<SignallingOption> = [.room, .name, .token, .pin, .apiSecret, .roomToken]
 
   package init() {}
 
@@ -31,7 +31,7 @@ package struct JanusAdapter: SignallingAdapter {
     }
     var options = JanusClient.Options(room: JanusID(room))
     options.trust = settings.trust
-    options.displayName = settings.user.map { $0 + settings.suffix }
+    options.displayName = settings.displayName
     options.publishes = settings.sends
     options.receives = settings.receives
     if let first = settings.audioCodecs?.first { options.audioCodec = first }

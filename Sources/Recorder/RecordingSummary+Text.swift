@@ -6,8 +6,9 @@ extension RecordingSummary {
   /// stream of a user has a text line that says what it is.
   public var text: String {
     var lines = [paths.joined(separator: " ")]
+    let user = DisplayName.label(manifest.name, id: ParticipantID(manifest.user.prefix(utf8Bytes: 100)))
+    if stream == 1, manifest.name != nil { lines.append("  user \(user)") }
     if stream > 1 {
-      let user = manifest.user.printable(utf8Bytes: 100)
       lines.append("  stream \(stream) of \(user)" + (manifest.stream.content.map { ": \($0)" } ?? ""))
     }
     if let video = track(.video) {

@@ -13,6 +13,8 @@ extension RoomRecorder {
     public var verifies = true
     /// The size at which a recording continues in new files; nil for one file of each kind.
     public var segment: SegmentLimit?
+    /// How files are called; nil for `{name}`.
+    public var fileName: FileNameTemplate?
     /// How long a track's first frames wait for the sender reports that align audio and video; less if memory is short.
     public var alignmentDelay = Duration.seconds(3)
     /// The maximum bytes of frames that wait, of all participants together. When this is full, video frames are dropped,

@@ -77,7 +77,8 @@ public actor RoomRecorder: MediaSink {
     self.session = session
     let report: (Problem) -> Void = { problemInput.yield($0) }
     environment = StreamRecording.Environment(
-      folder: folder, room: configuration.room, session: session, alignmentDelay: configuration.alignmentDelay,
+      folder: folder, room: configuration.room, fileName: configuration.fileName, session: session,
+      alignmentDelay: configuration.alignmentDelay,
       verification: configuration.verifies
         ? VerificationPool(
           threads: configuration.verificationThreads, bounds: .init(share: configuration.recorders)) : nil,
@@ -118,7 +119,7 @@ public actor RoomRecorder: MediaSink {
   ///
   /// - Parameters:
   ///   - participant: any id that is not being recorded; otherwise nothing happens.
-  ///   - name: the base name of the files, instead of the id.
+  ///   - name: the user's name, for the manifest, and instead of the id for the names of the files.
   ///   - now: the moment that `wallClock` belongs to.
   ///   - wallClock: seconds since 1970-01-01 00:00 UTC.
   public nonisolated func begin(

@@ -98,8 +98,10 @@ package enum SignallingUse: String, CaseIterable, Sendable {
 package enum SignallingOption: CaseIterable, Sendable {
   /// The room, ``SignallingSettings/room``.
   case room
-  /// Our name, ``SignallingSettings/user``.
+  /// The name by which other users know us, ``SignallingSettings/user``.
   case user
+  /// Our name for people, ``SignallingSettings/name``.
+  case name
   /// The users to call, ``SignallingSettings/callees``.
   case callees
   /// The server's token, ``SignallingSettings/token``.

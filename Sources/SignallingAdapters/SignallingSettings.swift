@@ -6,11 +6,16 @@ package struct SignallingSettings: Sendable, CustomStringConvertible, CustomRefl
   package var address: SignallingAddress
   /// The room's name or id; nil for the system's default, or where the address names it.
   package var room: String?
-  /// Our name, for systems whose users have names.
+  /// The name with which we log in and by which others call us, for systems whose users are known by it. It is an id: there
+  /// may be no other user of this name.
   package var user: String?
+  /// Our name for people, which need not be the only one. See ``displayName``.
+  package var name: String?
+  /// Whether we record the others, for systems that tell them.
+  package var records = false
   /// The users to call, for systems in which users call each other.
   package var callees: [String] = []
-  /// Appended to our name, and where a room holds one call to that of the room, so that each client of one program has its
+  /// Appended to our names, and where a room holds one call to that of the room, so that each client of one program has its
   /// own.
   package var suffix = ""
 
@@ -45,6 +50,16 @@ package struct SignallingSettings: Sendable, CustomStringConvertible, CustomRefl
   package init(address: SignallingAddress) {
     self.address = address
   }
+
+  /// Our name for people, with the suffix: ``name``, else ``user``, else `chatbot`.
+  package var displayName: String {
+    let name = (name ?? user).flatMap { DisplayName($0)?.description } ?? Self.defaultName
+    let length = max(0, DisplayName.maximumLength - suffix.unicodeScalars.count)
+    return String(String.UnicodeScalarView(name.unicodeScalars.prefix(length))) + suffix
+  }
+
+  /// The default of ``name``.
+  package static let defaultName = "chatbot"
 
   /// Without secrets, which an address may contain too.
   package var description: String { "settings of a client of \(address.scheme ?? "no system")" }

@@ -11,7 +11,7 @@ package struct SkyRTCAdapter: SignallingAdapter {
   package let summary = "A WebSocket server that puts users into rooms; everyone is connected to everyone."
   package let example = "chatbot --server wss://calls.example:8443 --room 100 --record out/"
   package let uses = Set(SignallingUse.allCases)
-  package let options: Set<SignallingOption> = [.room]
+  package let options: Set<SignallingOption> = [.room, .name]
 
   package init() {}
 
@@ -29,6 +29,8 @@ package struct SkyRTCAdapter: SignallingAdapter {
     _ settings: SignallingSettings, logger: Logger
   ) throws(SignallingSettingsError) -> any SignallingClient {
     var options = SkyRTCClient.Options()
+    options.name = settings.displayName
+    options.records = settings.records
     options.trust = settings.trust
     options.maximumParticipants = settings.maximumUsers
     do {

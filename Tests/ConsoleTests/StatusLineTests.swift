@@ -22,6 +22,12 @@ struct StatusLineTests {
     #expect(StatusLine(room: "100", users: []).text() == "room 100, 0 users")
   }
 
+  @Test("a user with a name is shown by it and the beginning of the id")
+  func givenNames() {
+    let user = StatusLine.User(name: "0f3a9c77-5555", givenName: "Ann\u{1b}[31m of Essex and beyond", state: .connected)
+    #expect(StatusLine(room: "100", users: [user]).text() == "room 100, 1 user: Ann[31m of Essex 0f3a9c connected")
+  }
+
   @Test("it shows which media of a user was refused, and which of ours")
   func rejected() {
     let sections = [

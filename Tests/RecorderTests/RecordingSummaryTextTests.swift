@@ -51,6 +51,14 @@ import Testing
     #expect(lines.count == 9 && lines[8] == "  and 2 more problems; the manifest lists them")
   }
 
+  @Test func itSaysTheNameOfAUserWithTheBeginningOfTheID() {
+    var manifest = RecordingManifest(room: "100", user: "0f3a9c77", name: "Ann", start: "2026-03-01T09:30:00.250Z")
+    manifest.tracks = [RecordingManifest.Track(codec: .opus)]
+    let summary = RecordingSummary(
+      participant: ParticipantID("0f3a9c77"), folder: "out", base: "Ann", manifest: manifest, storageError: nil)
+    #expect(summary.text.split(separator: "\n")[1] == "  user Ann (0f3a9c)")
+  }
+
   @Test func itSaysWhichStreamOfAUserItIs() {
     var manifest = RecordingManifest(room: "100", user: "anna", name: nil, start: "2026-03-01T09:30:00.250Z")
     manifest.tracks = [RecordingManifest.Track(codec: .opus)]

@@ -23,6 +23,9 @@ public struct RecordingManifest: Sendable, Hashable, Codable {
   public var user: String
   /// The participant's name, if known.
   public var name: String?
+  /// The name of the files without a segment's number and an extension, as they were created; absent where it is that of the
+  /// user.
+  public var fileName: String?
   /// Which of the participant's streams was recorded.
   public var stream = Stream(number: 1)
   /// The wall clock at the first frame of either track, ISO 8601 in UTC with milliseconds: when that frame would have
@@ -231,6 +234,7 @@ extension RecordingManifest {
     room = try fields.decode(String.self, forKey: .room)
     user = try fields.decode(String.self, forKey: .user)
     name = try fields.decodeIfPresent(String.self, forKey: .name)
+    fileName = try fields.decodeIfPresent(String.self, forKey: .fileName)
     stream = try fields.decodeIfPresent(Stream.self, forKey: .stream) ?? Stream(number: 1)
     start = try fields.decode(String.self, forKey: .start)
     session = try fields.decodeIfPresent(Session.self, forKey: .session)

@@ -11,7 +11,7 @@ extension StreamRecording {
       for base in Self.names(like: wanted) where !hasMedia(base) {
         do {
           manifestFile = try ManifestFile(
-            "\(base).json", in: environment.folder, text: manifest(isFinished: false, now: now).json)
+            "\(base).json", in: environment.folder, text: manifest(isFinished: false, base: base, now: now).json)
         } catch let error as RoomRecorder.StorageError where error.isNameTaken {
           continue
         }
@@ -30,11 +30,20 @@ extension StreamRecording {
     }
   }
 
-  /// The user's name or id; for a further stream, the name of the first recording and the stream's number.
+  /// The user's name or id, or what the template says; for a further stream, the name of the first recording and the stream's
+  /// number, unless the template has that.
   private var wantedName: String {
-    let own = SafeFileName(of: name ?? participant.text).description
-    guard let first else { return own }
+    let own = ownName
+    guard let first, environment.fileName?.namesStreams != true else { return own }
     return SafeFileName.base(first.files.base ?? nextFreeName(like: own), stream: stream)
+  }
+
+  private var ownName: String {
+    guard let template = environment.fileName else { return SafeFileName(of: name ?? participant.text).description }
+    return template.name(
+      of: FileNameTemplate.Values(
+        room: environment.room, name: name, id: participant.text, stream: stream, session: environment.session.id,
+        start: clock.text(at: clock.moment)))
   }
 
   /// Returns the name that the first recording would get now.
@@ -58,13 +67,15 @@ extension StreamRecording {
   var claimKey: String { "\(participant)/\(stream)/name" }
   var manifestKey: String { "\(participant)/\(stream)/manifest" }
 
-  func manifest(isFinished: Bool, now: MonotonicInstant) -> RecordingManifest {
+  /// - Parameter base: the name that is claimed with the manifest; nil for the claimed one.
+  func manifest(isFinished: Bool, base: String? = nil, now: MonotonicInstant) -> RecordingManifest {
     let begin = start ?? clock.moment
     var manifest = RecordingManifest(
       room: environment.room, user: participant.text, name: name, start: clock.text(at: begin))
     manifest.session = RecordingManifest.Session(
       id: environment.session.id,
       offset: ((begin - environment.session.clock.moment).seconds * 1_000).rounded() / 1_000)
+    manifest.fileName = environment.fileName == nil ? nil : base ?? files.base
     manifest.finished = isFinished
     manifest.endReason = ending
     manifest.stream = .init(number: stream, id: described.id, content: described.content)

@@ -7,6 +7,8 @@ final class StreamRecording {
   struct Environment {
     let folder: RecordingDirectory
     let room: String
+    /// How files are called; nil for the user's name or id.
+    let fileName: FileNameTemplate?
     let session: RecordingSession
     let alignmentDelay: Duration
     /// The pool that decodes frames to verify them; nil if frames are not verified.

@@ -169,6 +169,7 @@ extension RecordingRepair {
 
   /// Whether the manifest has the name that the recorder gave it.
   private func hasOwnName(_ manifest: RecordingManifest) -> Bool {
+    if let fileName = manifest.fileName { return fileName == ownBase }
     let wanted = SafeFileName(of: manifest.name ?? manifest.user).description
     guard var rest = Self.rest(of: ownBase[...], after: wanted) else { return false }
     if manifest.stream.number > 1 {

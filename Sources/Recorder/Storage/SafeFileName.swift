@@ -6,18 +6,20 @@ internal import Media
 /// is never empty, hidden, similar to an option or reserved by other systems, and is at most 100 bytes long, so that it
 /// fits into the limits of file systems with an extension and a number.
 package struct SafeFileName: Sendable, Hashable, CustomStringConvertible {
-  static let maximumLength = 100
+  package static let maximumLength = 100
 
   package let description: String
 
-  /// - Parameter text: any text.
-  package init(of text: String) {
+  /// - Parameters:
+  ///   - text: any text.
+  ///   - maximumLength: in bytes.
+  package init(of text: String, maximumLength: Int = Self.maximumLength) {
     var name = ""
     var bytes = 0
     for scalar in text.unicodeScalars {
       let kept = Self.isKept(scalar) ? Character(scalar) : "_"
       bytes += String(kept).utf8.count
-      if bytes > Self.maximumLength { break }
+      if bytes > maximumLength { break }
       name.append(kept)
     }
     if let first = name.first, first == "." || first == "-" { name = "_" + name.dropFirst() }
@@ -27,7 +29,7 @@ package struct SafeFileName: Sendable, Hashable, CustomStringConvertible {
     description = name
   }
 
-  private static func isKept(_ scalar: Unicode.Scalar) -> Bool {
+  static func isKept(_ scalar: Unicode.Scalar) -> Bool {
     if scalar == "-" || scalar == "_" || scalar == "." { return true }
     if scalar.isASCII { return scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) }
     switch scalar.properties.generalCategory {

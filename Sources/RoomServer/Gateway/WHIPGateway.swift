@@ -209,6 +209,10 @@ actor WHIPGateway: HTTPRequestResponder {
       switch outcome {
       case .respond(let number, let response): waiting.removeValue(forKey: number)?.resume(returning: response)
       case .event(let event): received(event)
+      case .participants(let number, let room):
+        let senders = listeners[room]?.senders ?? []
+        let list = senders.map { WHIPServer.Participant(id: $0.id.text, name: $0.name) }
+        waiting.removeValue(forKey: number)?.resume(returning: server.participantsResponse(list))
       }
     }
   }
@@ -240,7 +244,7 @@ actor WHIPGateway: HTTPRequestResponder {
     // Only the client knows the address of its session.
     switch role {
     case .publisher:
-      let publisher = RoomPublisher(room: room, access: access, log: log) { [peer] in
+      let publisher = RoomPublisher(room: room, name: name, access: access, log: log) { [peer] in
         peer.requestKeyframe(of: participant)
       }
       sessions[participant] = .publisher(publisher)

@@ -37,8 +37,11 @@ struct RoomAccess: Sendable {
   }
 
   /// Returns a client for a room that is not connected yet.
-  func client(room: String, log: Logger) throws -> any SignallingClient {
+  ///
+  /// - Parameter name: the name that the others see; nil for none.
+  func client(room: String, name: String?, log: Logger) throws -> any SignallingClient {
     var options = SkyRTCClient.Options()
+    options.name = name
     // The connection stays on this machine, and the certificate need not name its address.
     options.trust = isSecure ? .noVerification : .system
     options.maximumParticipants = settings.rooms.limits.maximumUsersPerRoom

@@ -1,6 +1,7 @@
 import BotPeer
 import Logging
 import Media
+import Signalling
 import Synchronization
 
 /// The participant of a room that receives media for the players of WHEP. Each player sees one participant: the one that
@@ -14,15 +15,23 @@ final class RoomListener: Sendable {
   private struct State {
     /// The participants whose media arrives, in the order of their connection.
     var senders: [ParticipantID] = []
+    /// The names of those in the room who have one.
+    var names: [ParticipantID: String] = [:]
     var players: [ParticipantID: Player] = [:]
 
     /// Chooses the participant for each player.
     mutating func choose() {
       for (id, player) in players {
-        let wanted = player.wanted.map { ParticipantID($0) }
-        if let shown = player.shown, senders.contains(shown), wanted == nil || wanted == shown { continue }
-        players[id]?.shown = wanted.flatMap { senders.contains($0) ? $0 : nil } ?? (wanted == nil ? senders.first : nil)
+        if let shown = player.shown, senders.contains(shown), isWanted(shown, by: player) { continue }
+        let next = senders.first { isWanted($0, by: player) }
+        players[id]?.shown = next
       }
+    }
+
+    private func isWanted(_ sender: ParticipantID, by player: Player) -> Bool {
+      guard let wanted = player.wanted else { return true }
+      return sender == ParticipantID(wanted)
+        || names[sender].map { UntrustedText($0) == UntrustedText(wanted) } ?? false
     }
   }
 
@@ -44,11 +53,19 @@ final class RoomListener: Sendable {
     self.send = send
   }
 
+  /// The name of the participant, which others see.
+  private static let name = "WHEP players"
+
+  /// Those whose media arrives, with their names, in the order of their connection.
+  var senders: [(id: ParticipantID, name: String?)] {
+    state.withLock { state in state.senders.map { ($0, state.names[$0]) } }
+  }
+
   var playerIDs: [ParticipantID] { state.withLock { Array($0.players.keys) } }
 
   /// Adds a player.
   ///
-  /// - Parameter wanted: the id of the participant to show, or nil for any.
+  /// - Parameter wanted: the id or the name of the participant to show, or nil for any.
   func add(_ player: ParticipantID, wants wanted: String?) {
     state.withLock { state in
       state.players[player] = Player(wanted: wanted, shown: nil)
@@ -67,6 +84,14 @@ final class RoomListener: Sendable {
   /// Joins the room, unless that has begun or the last player has gone.
   func join() async throws {
     var handlers = RoomMember.Handlers()
+    handlers.joined = { [self] others in
+      state.withLock { state in
+        state.names = others.reduce(into: [:]) { $0[$1.id] = $1.name }
+        state.choose()
+      }
+    }
+    handlers.entered = { [self] participant in state.withLock { $0.names[participant.id] = participant.name } }
+    handlers.left = { [self] participant in state.withLock { $0.names[participant] = nil } }
     handlers.ended = { [self] sender in
       state.withLock { state in
         state.senders.removeAll { $0 == sender }
@@ -76,7 +101,7 @@ final class RoomListener: Sendable {
     }
     handlers.frame = { [self] frame, sender in forward(frame, of: sender) }
     try await membership.begin { [handlers] in
-      try await RoomMember.join(room, sending: [], access: access, log: log, handlers)
+      try await RoomMember.join(room, as: Self.name, sending: [], access: access, log: log, handlers)
     }
   }
 

@@ -10,7 +10,10 @@ final class RoomMember: Sendable {
   /// What happens in the room.
   struct Handlers: Sendable {
     /// The room was joined, and these were in it. Called before any of them is connected; again after a reconnection.
-    var joined: @Sendable ([ParticipantID]) -> Void = { _ in }
+    var joined: @Sendable ([SignalledParticipant]) -> Void = { _ in }
+    /// Somebody joined the room, or left it.
+    var entered: @Sendable (SignalledParticipant) -> Void = { _ in }
+    var left: @Sendable (ParticipantID) -> Void = { _ in }
     var connected: @Sendable (Peer, ParticipantID) -> Void = { _, _ in }
     var ended: @Sendable (ParticipantID) -> Void = { _ in }
     var keyframeRequested: @Sendable () -> Void = {}
@@ -23,11 +26,14 @@ final class RoomMember: Sendable {
   var peer: Peer { session.peer }
 
   /// Joins a room.
+  ///
+  /// - Parameter name: the name that the others see; nil for none.
   static func join(
-    _ room: String, sending streams: [Set<MediaKind>], access: RoomAccess, log: Logger, _ handlers: Handlers
+    _ room: String, as name: String?, sending streams: [Set<MediaKind>], access: RoomAccess, log: Logger,
+    _ handlers: Handlers
   ) async throws -> RoomMember {
     let sending = streams.first ?? []
-    let client = try access.client(room: room, log: log)
+    let client = try access.client(room: room, name: name, log: log)
     var configuration = access.peerConfiguration()
     configuration.sending = sending
     configuration.furtherStreams = Array(streams.dropFirst())
@@ -58,7 +64,9 @@ final class RoomMember: Sendable {
     task = Task {
       await session.run { event in
         switch event {
-        case .signalling(.joined(_, let others)): handlers.joined(others.map(\.id))
+        case .signalling(.joined(_, let others)): handlers.joined(others)
+        case .signalling(.participantJoined(let participant)): handlers.entered(participant)
+        case .signalling(.participantLeft(let id, _)): handlers.left(id)
         case .connection(let event):
           switch event.event {
           case .stateChanged(.connected): handlers.connected(session.peer, event.participant)

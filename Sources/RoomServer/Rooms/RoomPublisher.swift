@@ -6,6 +6,8 @@ import Synchronization
 /// The participant of a room that sends what a client publishes with WHIP.
 final class RoomPublisher: Sendable {
   let room: String
+  /// The name of the participant; nil if the client gave none.
+  private let name: String?
   private let access: RoomAccess
   private let log: Logger
   private let requestKeyframe: @Sendable () -> Void
@@ -20,10 +22,11 @@ final class RoomPublisher: Sendable {
   }
 
   init(
-    room: String, access: RoomAccess, log: Logger,
+    room: String, name: String?, access: RoomAccess, log: Logger,
     requestKeyframe: @escaping @Sendable () -> Void
   ) {
     self.room = room
+    self.name = name
     self.access = access
     self.log = log
     self.requestKeyframe = requestKeyframe
@@ -32,7 +35,7 @@ final class RoomPublisher: Sendable {
   /// Joins the room, unless that has begun or the session has ended.
   func join() async throws {
     var handlers = RoomMember.Handlers()
-    handlers.joined = { [self] others in state.withLock { $0.start.joined(others: others) } }
+    handlers.joined = { [self] others in state.withLock { $0.start.joined(others: others.map(\.id)) } }
     handlers.connected = { [self] peer, viewer in
       // Within the lock, so that the first frames precede those that arrive now.
       state.withLock { state in
@@ -49,7 +52,7 @@ final class RoomPublisher: Sendable {
       described.isEmpty
       ? [Set(MediaKind.allCases)] : (1...max(1, described.keys.max() ?? 1)).map { described[$0] ?? [] }
     try await membership.begin { [handlers] in
-      try await RoomMember.join(room, sending: streams, access: access, log: log, handlers)
+      try await RoomMember.join(room, as: name, sending: streams, access: access, log: log, handlers)
     }
   }
 

@@ -3,6 +3,11 @@ public import HTTPTransport
 extension SkyRTCClient {
   /// How to reach the server, and the limits for what it sends.
   public struct Options: Sendable {
+    /// Our name for people, which servers that know names show to the others: at most 64 Unicode scalars, without control and
+    /// format characters; what is more is left out. Nil for none.
+    public var name: String?
+    /// Whether the others are told that we record them.
+    public var records = false
     /// The certificates to trust with `wss`.
     public var trust = TLSTrust.system
     /// The timeout for TCP, TLS and the upgrade together.
@@ -31,6 +36,9 @@ extension SkyRTCClient {
     public var maximumWaitingEvents = 4096
 
     public init() {}
+
+    /// What we say of ourselves.
+    var profile: ParticipantProfile { ParticipantProfile(name: name, records: records) }
 
     var webSocket: WebSocketClient.Options {
       var options = WebSocketClient.Options()

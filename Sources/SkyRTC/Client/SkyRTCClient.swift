@@ -49,6 +49,7 @@ public final class SkyRTCClient: SignallingClient {
     // Pages create the channel with the label `undefined`, which a browser turns into this text.
     capabilities.dataChannels = .init(labels: ["undefined"])
     capabilities.announcesLostParticipants = true
+    capabilities.namesUsers = true
     return capabilities
   }()
 
@@ -189,7 +190,7 @@ public final class SkyRTCClient: SignallingClient {
       socket.close()
       return await socket.ended()
     }
-    socket.send(.text(ClientMessage.join(room: room, former: former).text))
+    socket.send(.text(ClientMessage.join(room: room, former: former, profile: options.profile).text))
     let limit = options.joinTimeout
     let joinTimer = Task {
       try await group.any().sleep(for: limit)

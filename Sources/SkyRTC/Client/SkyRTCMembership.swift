@@ -15,6 +15,7 @@ package struct SkyRTCMembership: Sendable {
     case offerAsAnswer(String)
     case beforePeers
     case tooMany(limit: Int)
+    case renamed(String)
 
     package var description: String {
       switch self {
@@ -24,6 +25,7 @@ package struct SkyRTCMembership: Sendable {
       case .offerAsAnswer(let id): "The participant \(id.printable()) answered with an offer."
       case .beforePeers: "The server sent a message before _peers."
       case .tooMany(let limit): "More than \(limit) others are in the room."
+      case .renamed(let id): "The participant \(id.printable()) has another name now."
       }
     }
   }
@@ -51,7 +53,7 @@ package struct SkyRTCMembership: Sendable {
 
   package mutating func received(_ message: ServerMessage) -> Outcome {
     guard let you else {
-      guard case .peers(let you, let listed, let secret, let iceServers) = message else {
+      guard case .peers(let you, let listed, let secret, let iceServers, let profiles) = message else {
         return .ignored(.beforePeers)
       }
       self.you = you
@@ -67,16 +69,20 @@ package struct SkyRTCMembership: Sendable {
         unique.append(id)
       }
       return .event(
-        .joined(id: ParticipantID(you), others: unique.map { Self.participant($0, offerer: .local) }))
+        .joined(
+          id: ParticipantID(you), others: unique.map { Self.participant($0, profiles[$0], offerer: .local) }))
     }
     switch message {
     case .peers:
       return .ignored(.duplicatePeers)
-    case .joined(let id):
+    case .joined(let id, let profile):
       guard id != you, !others.contains(id) else { return .ignored(.knownAlready(id)) }
       guard others.count < maximumOthers else { return .ignored(.tooMany(limit: maximumOthers)) }
       others.insert(id)
-      return .event(.participantJoined(Self.participant(id, offerer: .remote)))
+      return .event(.participantJoined(Self.participant(id, profile, offerer: .remote)))
+    case .profile(let id, _):
+      // Those who record a participant know it by the name with which it joined.
+      return .ignored(others.contains(id) ? .renamed(id) : .unknownParticipant(id))
     case .left(let id):
       guard others.remove(id) != nil else { return .ignored(.unknownParticipant(id)) }
       // Only a server that sent a secret never assigns an id to another participant.
@@ -88,8 +94,10 @@ package struct SkyRTCMembership: Sendable {
   }
 
   /// An id belongs to one connection to the server.
-  private static func participant(_ id: String, offerer: SignalledParticipant.Offerer) -> SignalledParticipant {
-    SignalledParticipant(ParticipantID(id), offerer: offerer, isIdentityVerified: true)
+  private static func participant(
+    _ id: String, _ profile: ParticipantProfile?, offerer: SignalledParticipant.Offerer
+  ) -> SignalledParticipant {
+    SignalledParticipant(ParticipantID(id), name: profile?.name, offerer: offerer, isIdentityVerified: true)
   }
 
   private static func outcome(of signal: RelayedMessage, from id: String) -> Outcome {

@@ -1,13 +1,15 @@
 package import Signalling
 
-/// A message to the server: `__join`, `__offer`, `__answer` or `__ice_candidate`.
+/// A message to the server: `__join`, `__profile`, `__offer`, `__answer` or `__ice_candidate`.
 package enum ClientMessage: Sendable, Hashable {
   /// Join a room.
   ///
   /// `former` is an addition of this project, sent as `you` and `secret`. After a lost connection a client requests its
   /// former id, so that calls in progress continue under it, and proves it with the secret. Servers that do not know
-  /// this assign a new id.
-  case join(room: String, former: FormerIdentity?)
+  /// this assign a new id. `profile` is an addition too, sent as `name` and `records`.
+  case join(room: String, former: FormerIdentity?, profile: ParticipantProfile = ParticipantProfile())
+  /// Say something else of oneself from now on. An addition of this project, `__profile` with `name` and `records`.
+  case profile(ParticipantProfile)
   /// A signal to the participant with this id.
   case signal(RelayedMessage, to: String)
 
@@ -39,9 +41,13 @@ package enum ClientMessage: Sendable, Hashable {
       switch data?.room ?? .name("") {
       case .name(let name):
         let former = data?.you.map { FormerIdentity(id: $0, secret: data?.secret) }
-        self = .join(room: name.isEmpty ? Self.defaultRoom : name, former: former)
+        self = .join(
+          room: name.isEmpty ? Self.defaultRoom : name, former: former, profile: data?.profile ?? ParticipantProfile())
       case .unusable: throw .unusable(event: wire.eventName, part: "room")
       }
+    case "__profile":
+      guard let data else { throw .unusable(event: wire.eventName, part: "data") }
+      self = .profile(data.profile)
     case "__offer":
       self = .signal(.offer(try wire.description(otherwise: "offer")), to: try wire.socketID())
     case "__answer":
@@ -56,12 +62,17 @@ package enum ClientMessage: Sendable, Hashable {
   /// The message in JSON.
   package var text: String {
     switch self {
-    case .join(let room, let former):
+    case .join(let room, let former, let profile):
       var data = WireMessage.Payload()
       data.room = .name(room)
       data.you = former?.id
       data.secret = former?.secret
+      data.profile = profile
       return WireMessage(eventName: "__join", data: data).text
+    case .profile(let profile):
+      var data = WireMessage.Payload()
+      data.profile = profile
+      return WireMessage(eventName: "__profile", data: data).text
     case .signal(let signal, let id):
       return WireMessage(prefix: "__", signal: signal, socketID: id).text
     }

@@ -59,12 +59,22 @@ extension WireMessage {
   }
 }
 
+extension WireMessage.Participant {
+  /// A value of an unexpected type counts as nothing, so that it does not make the whole list unusable.
+  init(from decoder: any Decoder) throws {
+    guard let fields = try? decoder.container(keyedBy: CodingKeys.self) else { return }
+    socketId = try? fields.decodeIfPresent(UntrustedText.self, forKey: .socketId)?.string
+    name = try? fields.decodeIfPresent(UntrustedText.self, forKey: .name)?.string
+    records = try? fields.decodeIfPresent(Bool.self, forKey: .records)
+  }
+}
+
 extension WireMessage.Payload {
   init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     /// Reads a text in ASCII, as mids and candidates are; one that is not counts as missing.
     func text(_ key: CodingKeys) -> String? { try? fields.decodeIfPresent(ASCIIText.self, forKey: key)?.string }
-    /// Reads an id or a secret, which is checked later.
+    /// Reads an id, a secret or a name, which is checked later.
     func id(_ key: CodingKeys) -> String? { try? fields.decodeIfPresent(UntrustedText.self, forKey: key)?.string }
     /// Reads an m-line index, as a number or as a string; values outside 0 to 65535 count as missing.
     func index(_ key: CodingKeys) -> Int? {
@@ -75,6 +85,9 @@ extension WireMessage.Payload {
     connections = try? fields.decodeIfPresent([UntrustedText].self, forKey: .connections)?.map(\.string)
     you = id(.you)
     secret = id(.secret)
+    name = id(.name)
+    records = try? fields.decodeIfPresent(Bool.self, forKey: .records)
+    participants = try? fields.decodeIfPresent([WireMessage.Participant].self, forKey: .participants)
     iceServers = try? fields.decodeIfPresent(SignalledICEServers.self, forKey: .iceServers)
     socketId = id(.socketId)
     sdp = try? fields.decodeIfPresent(WireMessage.Description.self, forKey: .sdp)
@@ -83,5 +96,42 @@ extension WireMessage.Payload {
     label = index(.label)
     sdpMid = text(.sdpMid)
     sdpMLineIndex = index(.sdpMLineIndex)
+  }
+}
+
+/// What participants say of themselves.
+extension WireMessage.Payload {
+  var profile: ParticipantProfile {
+    get { ParticipantProfile(name: name, records: records ?? false) }
+    set {
+      name = newValue.name
+      records = newValue.records ? true : nil
+    }
+  }
+
+  /// What is said of those of these participants of whom something is said.
+  func profiles(of ids: [String]) -> [String: ParticipantProfile] {
+    guard let participants, !participants.isEmpty else { return [:] }
+    let known = Set(ids)
+    var profiles: [String: ParticipantProfile] = [:]
+    for participant in participants {
+      guard let id = participant.socketId, known.contains(id), profiles[id] == nil else { continue }
+      let profile = ParticipantProfile(name: participant.name, records: participant.records ?? false)
+      if !profile.isEmpty { profiles[id] = profile }
+    }
+    return profiles
+  }
+
+  /// Sets what is said of these participants. Nothing is written of those of whom nothing is said.
+  mutating func set(_ profiles: [String: ParticipantProfile], of ids: [String]) {
+    var rest = profiles
+    let list = ids.compactMap { id in
+      rest.removeValue(forKey: id).flatMap { profile in
+        profile.isEmpty
+          ? nil
+          : WireMessage.Participant(socketId: id, name: profile.name, records: profile.records ? true : nil)
+      }
+    }
+    participants = list.isEmpty ? nil : list
   }
 }

@@ -21,6 +21,9 @@ struct WireMessage: Codable {
     var connections: [String]?
     var you: String?
     var secret: String?
+    var name: String?
+    var records: Bool?
+    var participants: [Participant]?
     var iceServers: SignalledICEServers?
     var socketId: String?
     var sdp: Description?
@@ -31,7 +34,19 @@ struct WireMessage: Codable {
     var sdpMLineIndex: Int?
 
     enum CodingKeys: CodingKey {
-      case room, connections, you, secret, iceServers, socketId, sdp, candidate, id, label, sdpMid, sdpMLineIndex
+      case room, connections, you, secret, name, records, participants, iceServers, socketId, sdp, candidate, id, label
+      case sdpMid, sdpMLineIndex
+    }
+  }
+
+  /// What `_peers` says of one of its `connections`.
+  struct Participant: Codable {
+    var socketId: String?
+    var name: String?
+    var records: Bool?
+
+    enum CodingKeys: CodingKey {
+      case socketId, name, records
     }
   }
 
@@ -40,9 +55,10 @@ struct WireMessage: Codable {
     self.data = data
   }
 
-  init(eventName: String, socketID: String) {
+  init(eventName: String, socketID: String, profile: ParticipantProfile = ParticipantProfile()) {
     var data = Payload()
     data.socketId = socketID
+    data.profile = profile
     self.init(eventName: eventName, data: data)
   }
 
@@ -100,6 +116,8 @@ struct WireMessage: Codable {
     guard data?.connections?.allSatisfy(isUsable) ?? true else {
       throw .unusable(event: eventName, part: "connections")
     }
+    // A participant of whom nothing usable is said is one without a name.
+    data?.participants?.removeAll { !($0.socketId.map(isUsable) ?? false) }
   }
 
   var text: String {

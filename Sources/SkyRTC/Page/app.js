@@ -5,10 +5,11 @@
 //   streams.js     the streams of a participant      figures.js  what the browser measures of them
 //   messages.js    the data channels and the chat    panel.js  the side panel with messages and files
 //   incoming.js    files that others offer           outgoing.js  files that we offer
-//   screen.js      our screen, if we share it
+//   screen.js      our screen, if we share it         names.js  the names of all participants
 //
-// `/#ROOM` joins that room at once. Without a fragment the page shows the lobby first. With the query `?screen=canvas` the
-// page shares a generated picture as its screen, without a dialog and from the beginning of each call.
+// `/#ROOM` joins that room at once, under the remembered name if there is one. Without a fragment the page shows the lobby
+// first. With the query `?name=TEXT` that is our name, which is not remembered. With `?screen=canvas` the page shares a
+// generated picture as its screen, without a dialog and from the beginning of each call.
 //
 // Stable interface for tests and scripts:
 //
@@ -25,6 +26,9 @@
 //                          .sent(id)     the same of what we send to them: number 1 is the camera, 2 the screen
 //                          .you          our id, or null          .room   the room's name, or null
 //                          .state        'lobby', 'preparing', 'connecting', 'joined' or 'reconnecting'
+//                          .name         our name, or ''          .setName(text)  changes it, also during a call
+//                          .profiles()   what others say of themselves: { ID: { name, records } }, '' for no name
+//                          .isRecorded   whether one of them records
 //                          .join(room)   a promise                .leave()
 //                          .say(text)    sends a message to everyone; returns to how many, or null if it is too long
 //                          .messages()   [{ from, text, time }], own ones are from `call.you`; time in ms since 1970
@@ -39,12 +43,14 @@
 //                                        'cancelled', 'failed' or 'discarded'
 //                          .fileBytes(i) a promise of the Uint8Array of the received file files()[i]
 //   body                   data-view     'lobby' or 'call'
-//   #room #join            the lobby's field and button           #lobby-problem  why joining failed
+//   #name #room #join      the lobby's fields and button          #lobby-problem  why joining failed
+//   #own-name              the field for our name in the call     #recorded       shown while somebody records
 //   #status                data-state    the same words as call.state
 //   #banner                problems in the call                   #hear           shown when audio needs a click
 //   #tiles > .tile         data-peer     the id, or 'you'         data-picture    'on' or 'off'
 //                          data-stream   the number of the stream; each further one has a tile while it arrives
 //                          .screen       it is a screen           .large          it is shown large
+//                          .records      the participant records
 //                          data-state    'waiting', 'connecting', 'connected', 'reconnecting' or 'failed'
 //                          data-path     'direct', 'relayed' (by a TURN server), or '' while not connected
 //   #microphone #camera    aria-pressed  'true' while it is on    #copy #figures #leave
@@ -59,6 +65,7 @@
 import { Signalling } from './signalling.js';
 import { figureTexts, receivedFigures, sentFigures } from './figures.js';
 import { Media } from './media.js';
+import { cleanOwnName, Profiles, rememberedName, rememberName } from './names.js';
 import { Screen } from './screen.js';
 import { Peer } from './peer.js';
 import { Tiles } from './tiles.js';
@@ -76,6 +83,10 @@ const media = new Media();
 const screen = new Screen();
 /** What the button shares: `canvas`, or undefined for what the user selects. */
 const screenSource = new URLSearchParams(location.search).get('screen') === 'canvas' ? 'canvas' : undefined;
+const givenName = new URLSearchParams(location.search).get('name');
+let ownName = givenName === null ? rememberedName() : cleanOwnName(givenName);
+/** What the others say of themselves. */
+const profiles = new Profiles();
 const tiles = new Tiles($('tiles'), () => { $('hear').hidden = false; });
 const peers = new Map();
 let watches = 0;
@@ -86,7 +97,7 @@ const messages = new Messages({
   chat(id, text) {
     if (!text) return;
     panel.addMessage(id, text);
-    if (!panel.isOpen) toast(`${id.slice(0, 6)}: ${text.length > 80 ? `${text.slice(0, 80)}…` : text}`);
+    if (!panel.isOpen) toast(`${profiles.label(id)}: ${text.length > 80 ? `${text.slice(0, 80)}…` : text}`);
   },
   file(id, message) {
     incoming.received(id, message);
@@ -105,7 +116,7 @@ const incoming = new Incoming({
   accepts: () => window.call.acceptFiles === true,
   added(file) {
     panel.addFile(file);
-    if (!panel.isOpen) toast(`${file.from.slice(0, 6)} offers ${file.name}`);
+    if (!panel.isOpen) toast(`${profiles.label(file.from)} offers ${file.name}`);
   },
   changed: (file) => panel.update(file),
 });
@@ -117,6 +128,7 @@ const outgoing = new Outgoing({
   changed: (offer) => panel.update(offer),
 });
 const panel = new Panel({
+  label: (id) => profiles.label(id),
   say,
   offer: offerFiles,
   accept: (file) => incoming.accept(file),
@@ -149,6 +161,10 @@ window.call = {
   get you() { return you; },
   get room() { return room; },
   get state() { return state; },
+  get name() { return ownName; },
+  setName,
+  profiles: () => Object.fromEntries([...peers.keys()].map((id) => [id, { ...profiles.get(id) }])),
+  get isRecorded() { return isRecorded(); },
   join,
   leave,
   say,
@@ -185,6 +201,7 @@ async function join(name) {
   banner('Waiting for your camera and microphone …', 'Join without');
   tiles.add('you', { isYou: true });
   tiles.setState('you', 'connected');
+  showOwnName();
   await Promise.race([openMedia(), new Promise((resolve) => { $('banner').onclick = resolve; })]);
   settings ??= await loadSettings();
   if (mine !== attempt) return;
@@ -193,7 +210,8 @@ async function join(name) {
   if (screenSource) screen.start(screenSource);
   showScreen();
   setState('connecting');
-  signalling = new Signalling(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/`, room, handlers);
+  const url = `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/`;
+  signalling = new Signalling(url, room, () => (ownName ? { name: ownName } : {}), handlers);
   signalling.open();
 }
 
@@ -204,6 +222,8 @@ function leave(problem = '') {
   for (const id of [...peers.keys()]) removePeer(id);
   screen.stop();
   tiles.clear();
+  profiles.clear();
+  showRecorded();
   you = null;
   room = null;
   $('hear').hidden = true;
@@ -213,31 +233,72 @@ function leave(problem = '') {
   document.title = 'Call';
   $('lobby-problem').textContent = problem || media.problem;
   $('lobby-problem').hidden = !$('lobby-problem').textContent;
-  $('room').focus();
+  $(ownName ? 'room' : 'name').focus();
+}
+
+/** Takes a name from the user, who is known by it from now on; '' for none. */
+function setName(text) {
+  const name = cleanOwnName(text);
+  rememberName(name);
+  const isNew = name !== ownName;
+  ownName = name;
+  showOwnName();
+  if (isNew) signalling?.sendProfile();
+}
+
+function showOwnName() {
+  $('name').value = ownName;
+  $('own-name').value = ownName;
+  tiles.setName('you', ownName ? `${ownName} (you)` : 'you', you);
+}
+
+function isRecorded() { return [...peers.keys()].some((id) => profiles.get(id).records); }
+
+function showRecorded() { $('recorded').hidden = !isRecorded(); }
+
+/** Takes what a participant says of itself. */
+function setProfile(id, profile) {
+  profiles.set(id, profile);
+  const { name, records } = profiles.get(id);
+  tiles.setName(id, name, id);
+  tiles.setRecords(id, records);
+  panel.renamed(id);
+  showRecorded();
 }
 
 const handlers = {
-  welcome(id, others) {
+  welcome(id, others, said) {
     if (you !== null && you !== id) for (const old of [...peers.keys()]) removePeer(old);
     you = id;
-    tiles.setName('you', `you · ${id.slice(0, 6)}`);
+    showOwnName();
     setState('joined');
     banner(media.problem);
     for (const [old] of peers) if (!others.includes(old)) awaitReturn(old);
     // The newcomer sends the offers. This also renegotiates a call that continued without the server.
-    for (const other of others) addPeer(other).offer();
+    for (const other of others) {
+      addPeer(other).offer();
+      setProfile(other, said.get(other));
+    }
     count();
   },
-  joined(id) {
+  joined(id, profile) {
     addPeer(id);
+    setProfile(id, profile);
     count();
-    toast(`${id.slice(0, 6)} joined`);
+    toast(`${profiles.label(id)} joined`);
+  },
+  profile(id, profile) {
+    if (!peers.has(id)) return;
+    const before = profiles.label(id);
+    setProfile(id, profile);
+    if (profiles.label(id) !== before) toast(`${before} is now ${profiles.label(id)}`);
   },
   left(id) {
     if (!peers.has(id)) return;
+    const name = profiles.label(id);
     removePeer(id);
     count();
-    toast(`${id.slice(0, 6)} left`);
+    toast(`${name} left`);
   },
   offer(id, description) { peers.get(id)?.receivedOffer(description); },
   answer(id, description) { peers.get(id)?.receivedAnswer(description); },
@@ -275,7 +336,7 @@ function addPeer(id) {
 }
 
 function showStreams({ id, streams }) {
-  if (tiles.setStreams(id, streams).some(({ isScreen }) => isScreen)) toast(`${id.slice(0, 6)} shares a screen`);
+  if (tiles.setStreams(id, streams).some(({ isScreen }) => isScreen)) toast(`${profiles.label(id)} shares a screen`);
 }
 
 function removePeer(id) {
@@ -284,6 +345,8 @@ function removePeer(id) {
   peers.get(id)?.close();
   peers.delete(id);
   tiles.remove(id);
+  profiles.remove(id);
+  showRecorded();
 }
 
 /** Keeps a call with a participant who has lost the server too, as long as it works. */
@@ -506,7 +569,18 @@ async function copyLink() {
 
 $('join-form').addEventListener('submit', (event) => {
   event.preventDefault();
+  if (cleanOwnName($('name').value) !== ownName) setName($('name').value);
   join($('room').value.trim());
+});
+$('name-form').addEventListener('submit', (event) => {
+  event.preventDefault();
+  $('own-name').blur();
+});
+$('own-name').addEventListener('change', () => setName($('own-name').value));
+$('own-name').addEventListener('keydown', (event) => {
+  if (event.key !== 'Escape') return;
+  $('own-name').value = ownName;
+  $('own-name').blur();
 });
 for (const button of document.querySelectorAll('[data-toggle]')) {
   button.addEventListener('click', () => toggle(button.dataset.toggle));
@@ -545,9 +619,10 @@ addEventListener('pagehide', () => {
 setInterval(watch, 500);
 showMedia();
 showScreen();
+showOwnName();
 if (location.hash.length > 1) {
   join(roomFromHash());
 } else {
-  $('room').focus();
+  $(ownName ? 'room' : 'name').focus();
   openMedia();
 }

@@ -17,7 +17,7 @@ export class Panel {
   #timer = null;
 
   /**
-   * `options` has `say(text)`, which returns null if the text cannot be sent, `offer(files)`, `accept(file)`,
+   * `options` has `label(id)`, how a participant is called, `say(text)`, which returns null if the text cannot be sent, `offer(files)`, `accept(file)`,
    * `refuse(file)`, `cancel(file)`, `discard(file)` and `forget(file)` for a file that the panel no longer shows.
    */
   constructor(options) {
@@ -104,6 +104,15 @@ export class Panel {
     $('reach').hidden = !text;
   }
 
+  /** Shows another name of a participant. */
+  renamed(id) {
+    for (const { element, from } of this.#entries) if (from === id) this.#sign(element, id);
+  }
+
+  #sign(element, from) {
+    element.querySelector('.meta b').textContent = from === null ? 'you' : this.#options.label(from);
+  }
+
   clear() {
     for (const entry of this.#entries.splice(0)) this.#discard(entry);
     this.#unread = 0;
@@ -127,7 +136,7 @@ export class Panel {
     element.classList.toggle('follows', follows);
     element.dataset.from = from ?? 'you';
     if (from !== null) element.style.setProperty('--hue', hue(from));
-    element.querySelector('.meta b').textContent = from === null ? 'you' : from.slice(0, 6);
+    this.#sign(element, from);
     const clock = element.querySelector('time');
     clock.textContent = new Date(time).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
     clock.dateTime = new Date(time).toISOString();

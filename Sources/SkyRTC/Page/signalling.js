@@ -1,7 +1,8 @@
 // The connection to the SkyRTC server: joins a room over a WebSocket and reconnects when the server is lost.
 //
-// Calls `welcome(you, others)`, `joined(id)`, `left(id)`, `offer(id, description)`, `answer(id, description)`,
-// `candidate(id, candidate)`, `lost(seconds)` and `refused(reason)` of the given handlers.
+// Calls `welcome(you, others, profiles)`, `joined(id, profile)`, `profile(id, profile)`, `left(id)`, `offer(id, description)`, `answer(id, description)`,
+// `candidate(id, candidate)`, `lost(seconds)` and `refused(reason)` of the given handlers. A profile is what a participant says
+// of itself, `{ name, records }`, as the server passes it on; `profiles` is a Map of them by id.
 
 const minimumWait = 500;
 const maximumWait = 30_000;
@@ -11,6 +12,7 @@ const policyViolation = 1008;
 export class Signalling {
   #handlers;
   #room;
+  #profile;
   #url;
   #socket = null;
   // Our id and the secret that proves it, under the names of the message fields.
@@ -20,9 +22,11 @@ export class Signalling {
   #timer = null;
   #retryNow = () => { if (!this.#socket && !this.#isClosed) this.open(); };
 
-  constructor(url, room, handlers) {
+  /** `profile()` returns what we say of ourselves. */
+  constructor(url, room, profile, handlers) {
     this.#url = url;
     this.#room = room;
+    this.#profile = profile;
     this.#handlers = handlers;
     addEventListener('online', this.#retryNow);
   }
@@ -33,7 +37,7 @@ export class Signalling {
     const socket = new WebSocket(this.#url);
     this.#socket = socket;
     // Requests the id of the last connection, so that calls in progress continue under it.
-    socket.onopen = () => this.send('__join', { room: this.#room, ...this.#identity });
+    socket.onopen = () => this.send('__join', { room: this.#room, ...this.#profile(), ...this.#identity });
     socket.onmessage = (event) => { if (socket === this.#socket) this.#received(event.data); };
     socket.onclose = (event) => {
       if (socket !== this.#socket || this.#isClosed) return;
@@ -53,6 +57,9 @@ export class Signalling {
     this.#socket.send(JSON.stringify({ eventName, data }));
   }
 
+  /** Says something else of ourselves from now on. */
+  sendProfile() { this.send('__profile', this.#profile()); }
+
   close() {
     this.#isClosed = true;
     clearTimeout(this.#timer);
@@ -71,9 +78,11 @@ export class Signalling {
     switch (message.eventName) {
       case '_peers':
         this.#identity = { you: data.you, ...(data.secret && { secret: data.secret }) };
-        this.#handlers.welcome(data.you, (data.connections ?? []).filter((other) => other !== data.you));
+        this.#handlers.welcome(
+          data.you, (data.connections ?? []).filter((other) => other !== data.you), profiles(data.participants));
         break;
-      case '_new_peer': this.#handlers.joined(id); break;
+      case '_new_peer': this.#handlers.joined(id, data); break;
+      case '_profile': this.#handlers.profile(id, data); break;
       case '_remove_peer': this.#handlers.left(id); break;
       case '_offer': this.#receivedDescription('offer', id, data.sdp); break;
       case '_answer': this.#receivedDescription('answer', id, data.sdp); break;
@@ -97,4 +106,10 @@ export class Signalling {
     if (kind === 'answer' && description.type === 'offer') return;
     this.#handlers[kind](id, { type: kind, sdp });
   }
+}
+
+/** The profiles of a list of participants, by id. */
+function profiles(list) {
+  const known = (Array.isArray(list) ? list : []).filter((one) => typeof one?.socketId === 'string');
+  return new Map(known.map((one) => [one.socketId, one]));
 }

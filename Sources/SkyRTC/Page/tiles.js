@@ -3,6 +3,7 @@
 // large as the window allows.
 
 import { fit, stage } from './layout.js';
+import { label } from './names.js';
 
 const labels = {
   waiting: 'waiting to connect', connecting: 'connecting', connected: '', reconnecting: 'reconnecting',
@@ -26,16 +27,10 @@ export class Tiles {
   add(id, { number = 1, isScreen = false, hasVideo = true, isYou = id === 'you' } = {}) {
     if (this.#get(id, number)) return;
     const tile = this.#template.content.firstElementChild.cloneNode(true);
-    const name = isYou ? 'you' : id.slice(0, 6);
-    const what = isScreen ? 'screen' : `${hasVideo ? 'video' : 'audio'} ${number}`;
     tile.dataset.peer = id;
     tile.dataset.stream = number;
     tile.style.setProperty('--hue', isYou ? 226 : hue(id));
-    tile.setAttribute('aria-label', number === 1
-      ? isYou ? 'You' : `Participant ${name}`
-      : isYou ? `Your ${what}` : `${what[0].toUpperCase()}${what.slice(1)} of ${name}`);
-    tile.querySelector('.name span').textContent = number === 1 ? name : `${name} – ${what}`;
-    tile.querySelector('.avatar b').textContent = isYou ? 'You' : name.slice(0, 2);
+    if (number > 1) tile.dataset.what = isScreen ? 'screen' : `${hasVideo ? 'video' : 'audio'} ${number}`;
     const video = tile.querySelector('video');
     video.muted = isYou;
     tile.classList.toggle('you', isYou && number === 1);
@@ -48,6 +43,7 @@ export class Tiles {
     look(tile);
     this.#tiles.set(key(id, number), tile);
     const first = this.#get(id, 1);
+    sign(tile, first?.dataset.name ?? (isYou ? 'you' : ''), first?.dataset.id ?? (isYou ? '' : id));
     if (number > 1 && first) {
       tile.dataset.state = first.dataset.state;
       first.after(tile);
@@ -64,10 +60,13 @@ export class Tiles {
     for (const tile of [...this.#tiles.values()]) this.#remove(tile.dataset.peer, Number(tile.dataset.stream));
   }
 
-  setName(id, name) {
-    const tile = this.#get(id);
-    if (tile) tile.querySelector('.name span').textContent = name;
+  /** Shows another name of a participant; the id is shown beside it, or alone without a name, once it is known. */
+  setName(peer, name, id) {
+    for (const number of this.#numbers(peer)) sign(this.#get(peer, number), name, id ?? '');
   }
+
+  /** Marks the tile of a participant who records. */
+  setRecords(id, records) { this.#get(id)?.classList.toggle('records', records); }
 
   setState(id, state) {
     for (const number of this.#numbers(id)) this.#get(id, number).dataset.state = state;
@@ -161,15 +160,45 @@ export class Tiles {
     if (!tiles.length || !width || !height) return;
     if (large.length > 0) {
       const small = tiles.filter((tile) => !isLarge(tile));
-      const places = stage(large.map(ratio), small.length, width, height);
+      const places = stage(large.map(ratio), small.length, width, height, captionOf(this.#box));
       large.forEach((tile, index) => place(tile, places.large[index]));
       small.forEach((tile, index) => place(tile, places.small[index]));
       return;
     }
-    const { side, columns } = fit(tiles.length, width, height);
+    const { side, columns } = fit(tiles.length, width, height, captionOf(this.#box));
     this.#box.style.setProperty('--side', `${Math.floor(Math.max(side, 120))}px`);
     this.#box.style.setProperty('--columns', columns);
   }
+}
+
+/** The height of the caption below each picture. */
+function captionOf(box) { return parseFloat(getComputedStyle(box).getPropertyValue('--caption')) || 0; }
+
+/** Shows whose stream a tile shows. */
+function sign(tile, name, id) {
+  const isYou = tile.dataset.peer === 'you';
+  const { what } = tile.dataset;
+  Object.assign(tile.dataset, { name, id });
+  const short = isYou && !id ? name : label(name, id);
+  tile.setAttribute('aria-label', !what
+    ? isYou ? 'You' : `Participant ${short}`
+    : isYou ? `Your ${what}` : `${what[0].toUpperCase()}${what.slice(1)} of ${short}`);
+  // Where there is no room for both, the name is cut and not the id.
+  const [who, rest] = name && id ? [name, short.slice(name.length)] : [short, ''];
+  const span = tile.querySelector('.name span');
+  span.replaceChildren(
+    Object.assign(document.createElement('b'), { textContent: who }),
+    Object.assign(document.createElement('bdi'), { textContent: what ? `${rest} – ${what}` : rest }));
+  tile.querySelector('.name').title = span.textContent;
+  tile.querySelector('.avatar b').textContent = initials(isYou && name === 'you' ? 'You' : name, id);
+}
+
+/** At most two letters for a participant without a picture: those of the first words of the name, or of the id. */
+function initials(name, id) {
+  if (name === 'You') return name;
+  const words = name.replace(/ \(you\)$/, '').split(' ').filter((word) => /[\p{L}\p{N}]/u.test(word));
+  if (words.length === 0) return name ? [...name][0] : id.slice(0, 2);
+  return words.slice(0, 2).map((word) => [...word].find((letter) => /[\p{L}\p{N}]/u.test(letter)).toUpperCase()).join('');
 }
 
 function place(tile, rect) {

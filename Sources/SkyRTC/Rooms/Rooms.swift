@@ -40,6 +40,8 @@ package struct Rooms: Sendable {
   /// The members in the order in which they joined. A room without members does not exist.
   private var members: [UntrustedText: [String]] = [:]
   private var roomOf: [String: UntrustedText] = [:]
+  /// What members say of themselves, for those who say something.
+  private var profiles: [String: ParticipantProfile] = [:]
 
   package init(maximumNameCharacters: Int = 128, maximumUsers: Int = 50, maximumRooms: Int = 1000) {
     self.maximumNameCharacters = maximumNameCharacters
@@ -56,8 +58,13 @@ package struct Rooms: Sendable {
   /// The room of a participant.
   package func room(of id: String) -> String? { roomOf[id]?.string }
 
+  /// What a member says of itself.
+  package func profile(of id: String) -> ParticipantProfile { profiles[id] ?? ParticipantProfile() }
+
   /// Adds a participant to a room and returns the messages for the others, then for the newcomer.
-  package mutating func join(_ id: String, room: String) throws(JoinError) -> [Delivery] {
+  package mutating func join(
+    _ id: String, room: String, profile: ParticipantProfile = ParticipantProfile()
+  ) throws(JoinError) -> [Delivery] {
     // Counts scalars, because one visible character can consist of thousands.
     let characters = room.unicodeScalars.count
     guard characters <= maximumNameCharacters else {
@@ -65,20 +72,31 @@ package struct Rooms: Sendable {
     }
     let name = UntrustedText(room)
     let others = members(of: room).filter { $0 != id }
-    if roomOf[id] == name { return [Delivery(to: id, message: .peers(you: id, others: others))] }
+    let peers = ServerMessage.peers(
+      you: id, others: others, profiles: others.reduce(into: [:]) { $0[$1] = profiles[$1] })
+    if roomOf[id] == name { return setProfile(profile, of: id) + [Delivery(to: id, message: peers)] }
     guard others.count < maximumUsers else { throw .roomFull(limit: maximumUsers) }
     guard !others.isEmpty || members.count < maximumRooms else { throw .tooManyRooms(limit: maximumRooms) }
     var deliveries = leave(id)
     members[name, default: []].append(id)
     roomOf[id] = name
-    deliveries += others.map { Delivery(to: $0, message: .joined(id)) }
-    deliveries.append(Delivery(to: id, message: .peers(you: id, others: others)))
+    profiles[id] = profile.isEmpty ? nil : profile
+    deliveries += others.map { Delivery(to: $0, message: .joined(id, profile: profile)) }
+    deliveries.append(Delivery(to: id, message: peers))
     return deliveries
+  }
+
+  /// Changes what a member says of itself, and returns the messages for the others; none if that is nothing new.
+  package mutating func setProfile(_ profile: ParticipantProfile, of id: String) -> [Delivery] {
+    guard let room = roomOf[id], profile != self.profile(of: id) else { return [] }
+    profiles[id] = profile.isEmpty ? nil : profile
+    return (members[room] ?? []).filter { $0 != id }.map { Delivery(to: $0, message: .profile(id, profile)) }
   }
 
   /// Removes a participant from their room and returns the messages for the remaining members.
   package mutating func leave(_ id: String) -> [Delivery] {
     guard let room = roomOf.removeValue(forKey: id) else { return [] }
+    profiles[id] = nil
     let staying = (members[room] ?? []).filter { $0 != id }
     members[room] = staying.isEmpty ? nil : staying
     return staying.map { Delivery(to: $0, message: .left(id)) }

@@ -140,11 +140,17 @@ final class ConnectionRegistry {
     }
     do throws(SignallingError) {
       switch try ClientMessage(parsing: try Self.text(of: message)) {
-      case .join(let room, let former):
+      case .join(let room, let former, let profile):
         guard clients[name.id]?.joins.consume(now: now) == true else {
           return drop(name.id, because: "More than \(limits.maximumJoinsPerSecond) rooms a second were joined.")
         }
-        join(room, former: former, name: name)
+        join(room, former: former, profile: profile, name: name)
+      case .profile(let profile):
+        // It causes a message to each member of the room, like a join.
+        guard clients[name.id]?.joins.consume(now: now) == true else {
+          return drop(name.id, because: "More than \(limits.maximumJoinsPerSecond) profiles a second were sent.")
+        }
+        deliver(rooms.setProfile(profile, of: name.id))
       case .signal(let signal, let target): relay(signal, from: name.id, to: target)
       }
     } catch {
@@ -172,21 +178,23 @@ final class ConnectionRegistry {
     drop(id, because: "\(client.unusableMessages) messages were not of the SkyRTC protocol.")
   }
 
-  private func join(_ room: String, former: ClientMessage.FormerIdentity?, name: Name) {
+  private func join(
+    _ room: String, former: ClientMessage.FormerIdentity?, profile: ParticipantProfile, name: Name
+  ) {
     if let former { takeBack(former, name: name) }
     do throws(Rooms.JoinError) {
-      var deliveries = try rooms.join(name.id, room: room)
+      var deliveries = try rooms.join(name.id, room: room, profile: profile)
       for index in deliveries.indices {
-        guard case .peers(let you, let others, _, _) = deliveries[index].message else { continue }
+        guard case .peers(let you, let others, _, _, let profiles) = deliveries[index].message else { continue }
         let servers = iceServers()
         deliveries[index].message = .peers(
           you: you, others: others, secret: name.identity.secret,
-          iceServers: servers.isEmpty ? nil : SignalledICEServers(servers))
+          iceServers: servers.isEmpty ? nil : SignalledICEServers(servers), profiles: profiles)
       }
       clients[name.id]?.joinTimer?.cancel()
-      logger.info(
-        "A participant joined; \(rooms.members(of: room).count) are in the room.",
-        metadata: ["user": "\(name.id)", "room": "\(room.printable())"])
+      var metadata: Logger.Metadata = ["user": "\(name.id)", "room": "\(room.printable())"]
+      if let text = profile.name { metadata["name"] = "\(text)" }
+      logger.info("A participant joined; \(rooms.members(of: room).count) are in the room.", metadata: metadata)
       deliver(deliveries)
     } catch {
       drop(name.id, because: error.description)

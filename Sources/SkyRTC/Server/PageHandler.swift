@@ -136,6 +136,9 @@ final class PageHandler: ChannelInboundHandler, RemovableChannelHandler {
       send(.ok, type: "application/json", settings, context: context)
     } else if let file = PageFiles.all.file(at: path) {
       send(.ok, type: file.type, file.content, context: context)
+    } else if head.headers["Accept"].contains(where: { $0.lowercased().contains("text/html") }) {
+      let page = ByteBuffer(string: NotFoundPage.html(at: path))
+      send(.notFound, type: "text/html; charset=utf-8", page, context: context)
     } else {
       let text = "There is no such file. The page is at /, and a WebSocket may be opened at any path.\n"
       send(.notFound, type: "text/plain; charset=utf-8", ByteBuffer(string: text), context: context)
@@ -203,6 +206,7 @@ struct PageFiles: Sendable {
       "/streams.js": file(script, PackageResources.streams_js),
       "/layout.js": file(script, PackageResources.layout_js),
       "/figures.js": file(script, PackageResources.figures_js),
+      "/names.js": file(script, PackageResources.names_js),
       "/messages.js": file(script, PackageResources.messages_js),
       "/incoming.js": file(script, PackageResources.incoming_js),
       "/outgoing.js": file(script, PackageResources.outgoing_js),

@@ -1,5 +1,6 @@
 // The publisher (WHIP, RFC 9725) and the player (WHEP) of a room. `/whip.html#ROOM` and `/whep.html#ROOM` begin at
-// once; `#ROOM?pattern` publishes the test pattern.
+// once; `#ROOM?pattern` publishes the test pattern. With the query `?name=TEXT` the publisher has that name in the room, and the
+// player shows the participant with that id or name.
 //
 // Stable interface for tests and scripts:
 //
@@ -7,9 +8,13 @@
 //                          .state       'idle', 'preparing', 'connecting', 'connected', 'reconnecting' or 'failed'
 //                          .location    the address of the session          .problem  the last problem
 //                          .start(room) a promise                           .stop()   a promise
+//                          .participants   those whom the player can choose, [{ id, name }]
+//                          .choose(id)  plays this one, by id or name, or anybody with ''; a promise
 //   body                   data-state   the same words                      data-picture  'on' while video is shown
 //                          data-media   'on' while media is sent or received
-//   #room #token #start #stop #status #problem #numbers #video, and #source in the publisher, #hear in the player
+//   #room #token #start #stop #status #problem #numbers #video, #name and #source in the publisher, #hear and #who in the player
+
+import { cleanOwnName, label, rememberedName, rememberName } from './names.js';
 
 const role = document.body.dataset.role;
 const isPublisher = role === 'whip';
@@ -18,6 +23,9 @@ const $ = (id) => document.getElementById(id);
 const responseTimeout = 10_000;
 const trickleDelay = 50;
 const maximumRestarts = 3;
+/** The time without a video frame after which the player no longer shows the last one. */
+const maximumStandstill = 4_000;
+const listInterval = 2_000;
 const words = {
   idle: 'not connected', preparing: 'preparing', connecting: 'connecting',
   connected: isPublisher ? 'publishing' : 'playing', reconnecting: 'reconnecting', failed: 'failed',
@@ -31,6 +39,8 @@ class Session {
   location = null;
   // What the server rejected, a sentence; empty if nothing.
   remark = '';
+  // Whether the server does not tell whom a player can choose.
+  hasNoList = false;
 
   #endpoint;
   #token;
@@ -276,6 +286,12 @@ let problem = '';
 let attempt = 0;
 let last = null;
 let isFlowing = false;
+/** When the last video frame was decoded, by `performance.now()`. */
+let lastFrameAt = -Infinity;
+/** The participants whom the player can choose, and the chosen one, by id or name; '' for any. */
+let participants = [];
+const queryName = new URLSearchParams(location.search).get('name');
+let chosen = isPublisher ? '' : cleanOwnName(queryName);
 
 /** Shows the state; a connection on which nothing flows does not look as if it did. */
 function showStatus() {
@@ -295,7 +311,7 @@ function show(next, text = '') {
   $('problem').hidden = !text;
   $('start').hidden = isActive;
   $('stop').hidden = !isActive;
-  for (const id of ['room', 'token', 'source']) if ($(id)) $(id).disabled = isActive;
+  for (const id of ['room', 'token', 'source', 'name']) if ($(id)) $(id).disabled = isActive;
 }
 
 async function start(room) {
@@ -316,8 +332,12 @@ async function start(room) {
     }
     if (mine !== attempt) return;
     $('video').srcObject = stream;
+    $('video').muted = isPublisher;
     show('connecting');
-    const opened = session = new Session(new URL(`${role}/${encodeURIComponent(name)}`, document.baseURI).href, $('token').value.trim());
+    const endpoint = new URL(`${role}/${encodeURIComponent(name)}`, document.baseURI);
+    const wanted = isPublisher ? cleanOwnName($('name').value) : chosen;
+    if (wanted) endpoint.searchParams.set('name', wanted);
+    const opened = session = new Session(endpoint.href, $('token').value.trim());
     await opened.open(isPublisher ? stream : null, (connection) => {
       if (opened !== session) return;
       if (connection === 'connected') show('connected', opened.remark);
@@ -325,11 +345,24 @@ async function start(room) {
       else if (connection === 'failed' || connection === 'closed') fail('The connection to the server was lost.');
     }, (track) => {
       stream.addTrack(track);
-      $('video').play().catch(() => { if ($('hear')) $('hear').hidden = false; });
+      play();
     });
     if (opened !== session) await opened.close();
   } catch (error) {
     if (mine === attempt) await fail(error.name === 'TimeoutError' ? 'The server did not respond in time.' : error.message);
+  }
+}
+
+/** Plays what arrives; without the sound, until a click, in a browser that does not allow it. */
+async function play() {
+  const video = $('video');
+  try {
+    await video.play();
+  } catch (error) {
+    if (error.name !== 'NotAllowedError' || !$('hear')) return;
+    video.muted = true;
+    $('hear').hidden = false;
+    video.play().catch(() => {});
   }
 }
 
@@ -344,6 +377,8 @@ async function end() {
   session = null;
   last = null;
   isFlowing = false;
+  lastFrameAt = -Infinity;
+  showParticipants([]);
   source?.stop();
   source = null;
   for (const track of stream?.getTracks() ?? []) track.stop();
@@ -359,9 +394,62 @@ async function stop() {
   show('idle');
 }
 
+/** Lists whom the player can choose. A server that does not tell them is not asked again in this session. */
+async function listParticipants() {
+  const asked = session;
+  if (isPublisher || state !== 'connected' || asked.hasNoList) return;
+  const token = $('token').value.trim();
+  try {
+    const url = new URL(`whep/${encodeURIComponent($('room').value)}/participants`, document.baseURI);
+    const response = await fetch(url, {
+      headers: token ? { Authorization: `Bearer ${token}` } : {}, signal: AbortSignal.timeout(responseTimeout),
+    });
+    if (response.status === 404) asked.hasNoList = true;
+    if (!response.ok) return;
+    const list = (await response.json()).participants;
+    if (asked === session && Array.isArray(list)) showParticipants(list.filter(({ id }) => typeof id === 'string'));
+  } catch { /* The next time may be better. */ }
+}
+
+function showParticipants(list) {
+  if (isPublisher) return;
+  participants = list.map(({ id, name }) => ({ id, name: cleanOwnName(name) }));
+  const options = [['', 'anybody who sends'], ...participants.map(({ id, name }) => [id, label(name, id)])];
+  const present = chosenParticipant();
+  if (chosen && !present) options.push([chosen, `${chosen.length > 30 ? chosen.slice(0, 6) : chosen} (not here)`]);
+  const value = present?.id ?? chosen;
+  const isKnown = options.length === $('who').options.length
+    && options.every(([id, text], index) => $('who').options[index].value === id && $('who').options[index].text === text);
+  if (!isKnown) $('who').replaceChildren(...options.map(([id, text]) => new Option(text, id)));
+  $('who').value = value;
+  $('who').hidden = $('who-label').hidden = options.length === 1 && state !== 'connected';
+}
+
+/** The chosen participant if it sends. */
+function chosenParticipant() {
+  return participants.find(({ id }) => id === chosen) ?? participants.find(({ name }) => name && name === chosen);
+}
+
+/** Plays another participant, by id or name, or with '' anybody. */
+async function choose(id) {
+  chosen = id;
+  if (session) await start($('room').value);
+}
+
+/** Whether the player shows what it received last; not after its participant has left. */
+function showsPicture() {
+  if ($('video').videoWidth === 0 || !$('video').srcObject) return false;
+  return isPublisher || performance.now() - lastFrameAt < maximumStandstill;
+}
+
 /** Shows the size, the frame rate and the bit rate of the last second. */
 async function count() {
-  document.body.dataset.picture = $('video').videoWidth > 0 && $('video').srcObject ? 'on' : 'off';
+  const shows = showsPicture();
+  document.body.dataset.picture = shows ? 'on' : 'off';
+  if (!isPublisher) {
+    $('stage-text').textContent = state !== 'connected' ? 'The room appears here'
+      : chosen && !chosenParticipant() ? 'The chosen participant is not here' : 'Nobody sends video to this room now';
+  }
   const pc = session?.pc;
   if (!pc || pc.connectionState !== 'connected') return;
   const report = await pc.getStats();
@@ -384,7 +472,12 @@ async function count() {
     const fps = Math.max(0, Math.round((frames - last.frames) / seconds));
     $('numbers').textContent = [size, `${fps} fps`, `${rate} kbit/s`].filter(Boolean).join(' · ');
   }
-  isFlowing = bytes > (last?.pc === pc ? last.bytes : 0);
+  const before = last?.pc === pc ? last : { bytes: 0, frames: 0 };
+  if (frames > before.frames) lastFrameAt = now;
+  // A publisher with a camera publishes when frames leave: packets without them are padding and silence.
+  const sendsVideo = isPublisher && stream?.getVideoTracks().length > 0;
+  isFlowing = sendsVideo ? frames > before.frames : bytes > before.bytes;
+  if (!isFlowing && $('numbers').textContent) $('numbers').textContent = '';
   last = { pc, now, bytes, frames };
   showStatus();
 }
@@ -395,17 +488,25 @@ window.whip = {
   get state() { return state; },
   get location() { return session?.location ?? null; },
   get problem() { return problem; },
+  get participants() { return participants; },
+  choose,
   start,
   stop,
 };
 
 $('form').addEventListener('submit', (event) => {
   event.preventDefault();
+  if ($('name')) {
+    $('name').value = cleanOwnName($('name').value);
+    rememberName($('name').value);
+  }
   start($('room').value);
 });
+$('who')?.addEventListener('change', () => choose($('who').value));
 $('stop').addEventListener('click', stop);
 $('hear')?.addEventListener('click', () => {
   $('hear').hidden = true;
+  $('video').muted = false;
   $('video').play();
 });
 $('other').addEventListener('click', (event) => {
@@ -413,6 +514,8 @@ $('other').addEventListener('click', (event) => {
 });
 window.addEventListener('pagehide', () => session?.close());
 setInterval(count, 1000);
+setInterval(listParticipants, listInterval);
+if ($('name')) $('name').value = queryName === null ? rememberedName() : cleanOwnName(queryName);
 
 const fragment = location.hash.slice(1);
 if (fragment) {

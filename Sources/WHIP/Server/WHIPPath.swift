@@ -1,9 +1,11 @@
 import Media
 
-/// The path of a request: an endpoint `/whip/ROOM` or `/whep/ROOM`, or a session below it. Pure.
+/// The path of a request: an endpoint `/whip/ROOM` or `/whep/ROOM`, a session below it, or the list of those whom a player can
+/// choose, `/whep/ROOM/participants`. Pure.
 package enum WHIPPath: Sendable, Hashable {
   case endpoint(WHIPClient.Role, room: String, name: String?)
   case session(WHIPClient.Role, room: String, id: String)
+  case participants(room: String)
 
   package static let maximumRoomScalars = 128
   package static let maximumNameScalars = 128
@@ -16,7 +18,7 @@ package enum WHIPPath: Sendable, Hashable {
     guard let path = parts.first, path.hasPrefix("/") else { return nil }
     var words = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
     if words.last?.isEmpty ?? false { words.removeLast() }
-    guard words.count == 2 || words.count == 4 else { return nil }
+    guard (2...4).contains(words.count) else { return nil }
     let role: WHIPClient.Role
     switch words[0] {
     case "whip": role = .publisher
@@ -27,7 +29,10 @@ package enum WHIPPath: Sendable, Hashable {
       (1...Self.maximumRoomScalars).contains(room.unicodeScalars.count),
       !room.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F })
     else { return nil }
-    if words.count == 4 {
+    if words.count == 3 {
+      guard role == .player, words[2] == "participants" else { return nil }
+      self = .participants(room: room)
+    } else if words.count == 4 {
       guard words[2] == "sessions", (1...64).contains(words[3].utf8.count) else { return nil }
       self = .session(role, room: room, id: String(words[3]))
     } else {

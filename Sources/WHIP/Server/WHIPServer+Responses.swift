@@ -1,4 +1,5 @@
-import HTTPTransport
+import FoundationEssentials
+package import HTTPTransport
 import Media
 import NIOCore
 import NIOHTTP1
@@ -71,6 +72,14 @@ extension WHIPServer {
     for section in rejected.prefix(8) {
       response.headers.add(name: "Warning", value: "199 chatbot \"\(section.description.quoted)\"")
     }
+  }
+
+  /// The list of those whom a player can choose, `{"participants": [{"id": …, "name": …}]}`.
+  package func participantsResponse(_ participants: [Participant]) -> HTTPResponse {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    let json = (try? encoder.encode(["participants": participants])) ?? Data("{}".utf8)
+    return response(.ok, type: "application/json", String(decoding: json, as: UTF8.self))
   }
 
   /// Checks the token of a request (RFC 6750, 3).

@@ -11,6 +11,7 @@ package import Signalling
 /// POST /whip/ROOM               creates a session: 201 when the peer has answered
 /// PATCH  …/sessions/ID          adds candidates (204), or restarts ICE (200 when the peer has answered)
 /// DELETE …/sessions/ID          ends it
+/// GET /whep/ROOM/participants   lists whom a player can choose; an addition of this project
 /// ```
 ///
 /// Left out on purpose: counter-offers of WHEP, protocol extensions, redirects.
@@ -62,6 +63,20 @@ package struct WHIPServer: Sendable {
     /// Respond to the request with this number.
     case respond(Int, HTTPResponse)
     case event(Event)
+    /// Respond to the request with this number with those of the room who send; see
+    /// ``WHIPServer/participantsResponse(_:)``.
+    case participants(Int, room: String)
+  }
+
+  /// A participant of a room whom a player can choose.
+  package struct Participant: Sendable, Hashable, Encodable {
+    package var id: String
+    package var name: String?
+
+    package init(id: String, name: String?) {
+      self.id = id
+      self.name = name
+    }
   }
 
   struct Session {
@@ -118,6 +133,8 @@ package struct WHIPServer: Sendable {
       return endpoint(request, role, room: room, name: name, number: number, now: now)
     case .session(let role, let room, let id):
       return session(request, SessionID(text: id), role, room: room, number: number, now: now)
+    case .participants(let room):
+      return [participants(request, of: room, number: number)]
     case nil:
       return [.respond(number, problem(.notFound, "Nothing is at this path; an endpoint is /whip/ROOM."))]
     }
@@ -139,6 +156,20 @@ package struct WHIPServer: Sendable {
       }
     default:
       return [.respond(number, notAllowed("OPTIONS, GET, HEAD, POST"))]
+    }
+  }
+
+  private func participants(_ request: Request, of room: String, number: Int) -> Outcome {
+    switch request.method {
+    case .OPTIONS: return .respond(number, optionsResponse(request))
+    case .GET, .HEAD: break
+    default: return .respond(number, notAllowed("OPTIONS, GET, HEAD"))
+    }
+    do throws(Refusal) {
+      _ = try authorize(request)
+      return .participants(number, room: room)
+    } catch {
+      return .respond(number, error.response)
     }
   }
 

@@ -31,6 +31,12 @@ struct CallOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
+      "The names of recorded files, with the fields \(FileNameTemplate.fields). (default: {name})",
+      valueName: "template"), transform: FileNameTemplate.parse)
+  var fileName: FileNameTemplate?
+
+  @Option(
+    help: ArgumentHelp(
       "Begin a new file after this time or size: 10m, 500MB; with both, whichever is reached first.",
       valueName: "time|size"),
     transform: SegmentLength.parse)
@@ -94,6 +100,7 @@ struct CallOptions: ParsableArguments {
     settings.mayStartServer = mayStartServer
     settings.call.media.loopbackDelay = loopback ? delay?.duration ?? .zero : nil
     settings.call.recording = record.map { recording(in: $0, of: settings.server.roomName) }
+    settings.server.signalling.records = record != nil
     settings.call.messages = try messages.plan()
     settings.call.duration = duration?.duration
     settings.call.leaveWhenEmpty = ending.leaveWhenEmpty?.duration
@@ -105,6 +112,7 @@ struct CallOptions: ParsableArguments {
     var configuration = RoomRecorder.Configuration(folder: folder, room: room)
     configuration.verifies = verifies
     configuration.segment = segmentLimit
+    configuration.fileName = fileName
     configuration.memoryLimit = queueMemory.map { Int($0.size.bytes) }
     return configuration
   }
@@ -132,6 +140,7 @@ struct CallOptions: ParsableArguments {
     if record?.isEmpty == true { throw ValidationError("--record needs the name of a folder.") }
     if record == nil, verify == .off { throw ValidationError("--verify needs --record.") }
     if record == nil, !segment.isEmpty { throw ValidationError("--segment needs --record.") }
+    if record == nil, fileName != nil { throw ValidationError("--file-name needs --record.") }
     if record == nil, queueMemory != nil { throw ValidationError("--queue-memory needs --record.") }
     if segment.count > 1, segmentTime == nil || segmentSize == nil || segment.count > 2 {
       throw ValidationError("--segment takes one time and one size, like --segment 10m --segment 500MB.")
@@ -144,6 +153,11 @@ struct CallOptions: ParsableArguments {
 extension SegmentLength {
   /// For `transform:`, as `TimeSpan.parse`.
   @Sendable static func parse(_ text: String) throws -> SegmentLength { try SegmentLength(text) }
+}
+
+extension FileNameTemplate {
+  /// For `transform:`, as `TimeSpan.parse`.
+  @Sendable static func parse(_ text: String) throws -> FileNameTemplate { try FileNameTemplate(text) }
 }
 
 extension TimeSpan {

@@ -67,7 +67,8 @@ struct StatusTask {
       case .disconnected, .failed, .closed: .stalled
       }
     return StatusLine.User(
-      name: peer.participant.text, state: state, received: incoming, sent: outgoing,
+      name: peer.participant.text, givenName: call.name(of: peer.participant), state: state, received: incoming,
+      sent: outgoing,
       rejected: peer.rejectedSections.map(StatusLine.words(of:)))
   }
 }

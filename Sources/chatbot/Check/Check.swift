@@ -32,7 +32,10 @@ struct Check {
 
     var report: CheckReport
     var problem: CallFailure?
-    func record() { settings.call.recording = kept.folder.map { options.recording(in: $0, of: settings.server) } }
+    func record() {
+      settings.call.recording = kept.folder.map { options.recording(in: $0, of: settings.server) }
+      settings.server.signalling.records = settings.call.recording != nil
+    }
     if options.selfCheck {
       let itself = try await SelfCheck(log: log).start()
       settings.server.signalling.address = itself.server

@@ -19,7 +19,16 @@ struct ConnectionOptions: ParsableArguments {
       valueName: "url"))
   var server: String?
 
-  @Option(help: ArgumentHelp("Our name, for \(SignallingSystems.names(with: .user)).", valueName: "name"))
+  @Option(
+    help: ArgumentHelp(
+      "Our name, which others see, for \(SignallingSystems.names(with: .name)). (default: "
+        + "\(SignallingSettings.defaultName))", valueName: "text"))
+  var name: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The user as whom we log in and whom others call, for \(SignallingSystems.names(with: .user)); also the name, without "
+        + "--name.", valueName: "name"))
   var user: String?
 
   @Option(
@@ -181,6 +190,7 @@ struct ConnectionOptions: ParsableArguments {
     server.waitForServer = waitForServer?.duration ?? .zero
     server.signalling.room = room
     server.signalling.user = user
+    server.signalling.name = name
     server.signalling.callees = callees
     server.signalling.token = try secret(.token, tokenFile, "CHATBOT_TOKEN")
     server.signalling.pin = try secret(.pin, pinFile, "CHATBOT_PIN")
@@ -240,6 +250,10 @@ struct ConnectionOptions: ParsableArguments {
     if let room, room.isEmpty || room.unicodeScalars.count > Self.maximumRoom {
       throw ValidationError(
         "A room's name has 1 to \(Self.maximumRoom) characters, but this one has \(room.unicodeScalars.count).")
+    }
+    if let name, DisplayName(name) == nil || name.unicodeScalars.count > DisplayName.maximumLength {
+      throw ValidationError(
+        "--name has 1 to \(DisplayName.maximumLength) characters, of which at least one is visible.")
     }
     guard (1...10_000).contains(maxUsers) else { throw ValidationError("--max-users is 1 to 10000, not \(maxUsers).") }
     let mediaThreads = mediaThreads ?? 1

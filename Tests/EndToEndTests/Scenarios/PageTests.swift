@@ -94,5 +94,76 @@ extension EndToEnd {
         await server.shutdown()
       }
     }
+
+    @Test(
+      "pages show names, the sign of a recorder, and a page where there is nothing", .enabled(if: Machine.hasChromium))
+    func names() async throws {
+      try await Scenario.run("0 names on the call page") { scenario in
+        let server = SkyRTCServer(
+          configuration: SkyRTCServer.Configuration(host: "127.0.0.1", port: 0),
+          logger: Logger(label: "server") { _ in SwiftLogNoOpLogHandler() }, on: scenario.network.loops)
+        let address = try await server.start()
+        let browser = try await scenario.chromium()
+        let pages = try await [
+          scenario.page(of: browser, camera: .flashing), scenario.page(of: browser, camera: .flashing),
+        ]
+        let calls = pages.map { CallPage(page: $0, browser: browser.name) }
+        try await calls[0].enter(room: "names", at: "\(address.pageURL)?name=Ann%20of%20Essex")
+        let ann = try await calls[0].joined()
+        try await calls[1].enter(room: "names", at: address.pageURL)
+        let bob = try await calls[1].joined()
+
+        func waitForCaption(_ text: String, of id: String, on page: any Page) async throws {
+          try await eventually("caption \(text)", within: .seconds(10)) {
+            let caption = "document.querySelector('.tile[data-peer=\"\(id)\"] .name span')?.textContent"
+            return try await page.evaluate(caption).string == text ? true : nil
+          }
+        }
+        try await waitForCaption("Ann of Essex · \(ann.prefix(6))", of: ann, on: pages[1])
+        try await waitForCaption("\(bob.prefix(6))", of: bob, on: pages[0])
+        try await waitForCaption("Ann of Essex (you) · \(ann.prefix(6))", of: "you", on: pages[0])
+        _ = try await pages[1].evaluate("call.setName(' Bob\\u202e ') ?? null")
+        try await waitForCaption("Bob · \(bob.prefix(6))", of: bob, on: pages[0])
+        #expect(try await pages[0].evaluate("call.profiles()")[bob]["name"] == "Bob")
+        #expect(try await pages[0].evaluate("localStorage.length") == 0, "the name of an address is not remembered")
+        #expect(try await pages[1].evaluate("localStorage.getItem('name')") == "Bob")
+
+        try await eventually("message of Bob", within: .seconds(15)) {
+          try await pages[1].evaluate("call.reachable.length > 0 ? call.say('Hello') : 0") == 1 ? true : nil
+        }
+        try await eventually("name of Bob at the message", within: .seconds(5)) {
+          try await pages[0].evaluate("document.querySelector('#log .meta b')?.textContent").string
+            == "Bob · \(bob.prefix(6))" ? true : nil
+        }
+
+        let isRecorded = "[call.isRecorded, !document.querySelector('#recorded').hidden]"
+        #expect(try await pages[0].evaluate(isRecorded).list == [false, false])
+        var options = SkyRTCClient.Options()
+        options.name = "recorder"
+        options.records = true
+        let recorder = try SkyRTCClient(url: address.webSocketURL, room: "names", options: options)
+        try await recorder.connect()
+        for page in pages {
+          try await eventually("sign of the recorder", within: .seconds(5)) {
+            try await page.evaluate(isRecorded).list == [true, true]
+              && page.evaluate("document.querySelector('.tile.records .name').title").string?.hasPrefix("recorder · ")
+                == true
+              ? true : nil
+          }
+        }
+        try await pages[0].screenshot().write(to: scenario.folder.appendingPathComponent("names.png"))
+        await recorder.leave()
+        try await eventually("end of the sign", within: .seconds(5)) {
+          try await pages[0].evaluate(isRecorded).list == [false, false] ? true : nil
+        }
+        for page in pages { #expect(await page.errors == []) }
+
+        try await pages[1].open("\(address.pageURL)nonsense/deep")
+        #expect(
+          try await pages[1].evaluate("[document.title, document.querySelector('a').href]").list.map(\.string)
+            == ["Not found", address.pageURL])
+        await server.shutdown()
+      }
+    }
   }
 }

@@ -106,6 +106,9 @@ enum WHIPServerTarget {
           guard let count = candidates[id] else { throw InvariantViolation("A candidate has no session.") }
           try require(count < options.maximumCandidates, "A session has more candidates than allowed.")
           candidates[id] = count + 1
+        case .participants(let number, _):
+          try require(waiting.remove(number) != nil, "A request has two responses.")
+          try check(server.participantsResponse([]))
         case .event(.ended(let id)):
           try require(candidates.removeValue(forKey: id) != nil, "A session ends that did not begin.")
         }

@@ -44,6 +44,27 @@ struct SkyRTCMembershipTests {
     #expect(membership.you == "a")
   }
 
+  @Test("the names of others are in the events, and a later name yields none")
+  func names() {
+    var membership = SkyRTCMembership()
+    let ann = ParticipantProfile(name: "Ann")
+    #expect(
+      membership.received(.peers(you: "a", others: ["b", "c"], profiles: ["b": ann]))
+        == .event(
+          .joined(
+            id: "a",
+            others: [
+              SignalledParticipant("b", name: "Ann", offerer: .local, isIdentityVerified: true),
+              SignalledParticipant("c", offerer: .local, isIdentityVerified: true),
+            ])))
+    #expect(
+      membership.received(.joined("d", profile: ann))
+        == .event(
+          .participantJoined(SignalledParticipant("d", name: "Ann", offerer: .remote, isIdentityVerified: true))))
+    #expect(membership.received(.profile("d", ParticipantProfile(name: "Bob"))) == .ignored(.renamed("d")))
+    #expect(membership.received(.profile("z", ann)) == .ignored(.unknownParticipant("z")))
+  }
+
   @Test("messages before the first _peers are ignored, and so is a second _peers")
   func oneWelcome() {
     var membership = SkyRTCMembership()

@@ -99,12 +99,33 @@ struct ClientMessageTests {
     let requests: [ClientMessage] = [
       .join(room: "a/b \"c\" 💬", former: nil), .join(room: "100", former: .init(id: "x", secret: nil)),
       .join(room: "100", former: .init(id: "x", secret: "00ff")),
+      .join(room: "100", former: nil, profile: ParticipantProfile(name: "Ann 💬", records: true)),
+      .profile(ParticipantProfile(name: "Bob")), .profile(ParticipantProfile()),
       .signal(.offer(.init(type: "offer", sdp: "v=0\r\n")), to: "x"),
       .signal(.answer(.init(type: "answer", sdp: "")), to: "x"),
       .signal(.candidate(.init(candidate: "candidate:1", mid: "0", mLineIndex: 0)), to: "x"),
       .signal(.candidate(.init(candidate: "", mid: nil, mLineIndex: nil)), to: ""),
     ]
     for request in requests { #expect(try ClientMessage(parsing: request.text) == request) }
+  }
+
+  @Test(
+    "a join says a name and whether it records, and values of another type say nothing",
+    arguments: [
+      (#""name":"Ann","records":true"#, "Ann", true), (#""name":"Ann","records":false"#, "Ann", false),
+      (#""name":"  Ann \t of \n  Essex ""#, "Ann of Essex", false), (#""name":"a\u202eb\u0000c""#, "abc", false),
+      (#""name":" ""#, nil, false), (#""name":7,"records":1"#, nil, false),
+      (#""name":{},"records":"true""#, nil, false),
+      (#""name":null,"records":null"#, nil, false),
+    ] as [(String, String?, Bool)])
+  func profile(fields: String, name: String?, records: Bool) throws {
+    let expected = ClientMessage.join(room: "1", former: nil, profile: ParticipantProfile(name: name, records: records))
+    #expect(try ClientMessage(parsing: #"{"eventName":"__join","data":{"room":"1",\#(fields)}}"#) == expected)
+  }
+
+  @Test("a join without a name is that of an old client, byte for byte")
+  func oldJoin() {
+    #expect(ClientMessage.join(room: "1", former: nil).text == #"{"data":{"room":"1"},"eventName":"__join"}"#)
   }
 
   @Test("a candidate is sent with id and label, without their newer names")

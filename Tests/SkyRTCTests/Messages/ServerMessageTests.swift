@@ -13,7 +13,11 @@ struct ServerMessageTests {
       .peers(
         you: "a", others: [],
         iceServers: SignalledICEServers(["stun:a", ICEServer(url: "turn:b", username: "u", credential: "p")])),
-      .joined("b"), .left("b"),
+      .peers(
+        you: "a", others: ["b", "c"],
+        profiles: ["b": ParticipantProfile(name: "Ann"), "c": ParticipantProfile(records: true)]),
+      .joined("b"), .left("b"), .joined("b", profile: ParticipantProfile(name: "Bob", records: true)),
+      .profile("b", ParticipantProfile(name: "Bob")), .profile("b", ParticipantProfile()),
       .signal(.offer(.init(type: "offer", sdp: "v=0\r\n")), from: "b"),
       .signal(.answer(.init(type: "offer", sdp: "v=0\r\n")), from: "b"),
       .signal(.candidate(.init(candidate: "", mid: nil, mLineIndex: 0)), from: "b"),
@@ -28,6 +32,33 @@ struct ServerMessageTests {
       message.text
         == #"{"data":{"candidate":"candidate:1","id":"0","label":1,"sdpMLineIndex":1,"sdpMid":"0","socketId":"b"},"#
         + #""eventName":"_ice_candidate"}"#)
+  }
+
+  @Test("names are beside what old clients read, and without any nothing is added")
+  func names() {
+    let ann = ParticipantProfile(name: "Ann", records: true)
+    #expect(
+      ServerMessage.peers(you: "a", others: ["b", "c"], profiles: ["c": ann, "z": ann]).text
+        == #"{"data":{"connections":["b","c"],"participants":[{"name":"Ann","records":true,"socketId":"c"}],"you":"a"},"#
+        + #""eventName":"_peers"}"#)
+    #expect(
+      ServerMessage.joined("c", profile: ann).text
+        == #"{"data":{"name":"Ann","records":true,"socketId":"c"},"eventName":"_new_peer"}"#)
+    #expect(ServerMessage.joined("c").text == #"{"data":{"socketId":"c"},"eventName":"_new_peer"}"#)
+  }
+
+  @Test(
+    "a list of participants with values of another kind says what can be read of it",
+    arguments: [
+      ("7", [:]), ("{}", [:]), ("[7,null,[],{}]", [:]), (#"[{"socketId":"z","name":"Zoe"}]"#, [:]),
+      (#"[{"socketId":"b","name":7}]"#, [:]),
+      (#"[{"socketId":7,"name":"Ann"},{"socketId":"b","name":"Bob"}]"#, ["b": "Bob"]),
+      (#"[{"socketId":"b","name":"Ann"},{"socketId":"b","name":"Bob"}]"#, ["b": "Ann"]),
+    ] as [(String, [String: String])])
+  func strangeParticipants(list: String, names: [String: String]) throws {
+    let text = #"{"eventName":"_peers","data":{"connections":["b"],"you":"a","participants":\#(list)}}"#
+    let profiles = names.mapValues { ParticipantProfile(name: $0) }
+    #expect(try ServerMessage(parsing: text) == .peers(you: "a", others: ["b"], profiles: profiles))
   }
 
   @Test("ICE servers of an unexpected kind count as missing", arguments: ["7", "{}", "\"turn:b\"", "null"])

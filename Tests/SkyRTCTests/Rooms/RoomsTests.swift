@@ -104,4 +104,41 @@ struct RoomsTests {
       for name in names { #expect(rooms.members(of: name).count <= 3) }
     }
   }
+
+  @Test("members learn the name of a newcomer, who learns theirs; a new name is told once")
+  func names() throws {
+    var rooms = Rooms()
+    let (ann, bob) = (ParticipantProfile(name: "Ann"), ParticipantProfile(name: "Bob", records: true))
+    _ = try rooms.join("a", room: "1", profile: ann)
+    let joined = try rooms.join("b", room: "1", profile: bob)
+    #expect(
+      joined == [
+        .init(to: "a", message: .joined("b", profile: bob)),
+        .init(to: "b", message: .peers(you: "b", others: ["a"], profiles: ["a": ann])),
+      ])
+    let silent = try rooms.join("c", room: "1")
+    #expect(silent.last?.message == .peers(you: "c", others: ["a", "b"], profiles: ["a": ann, "b": bob]))
+
+    let zoe = ParticipantProfile(name: "Zoe")
+    let renamed = rooms.setProfile(zoe, of: "a")
+    #expect(
+      renamed == [.init(to: "b", message: .profile("a", zoe)), .init(to: "c", message: .profile("a", zoe))])
+    let again = rooms.setProfile(zoe, of: "a")
+    #expect(again == [], "nothing is new")
+    let outside = rooms.setProfile(zoe, of: "x")
+    #expect(outside == [], "in no room")
+    // Joining the same room again with another name is telling it.
+    let rejoined = try rooms.join("a", room: "1", profile: ann)
+    #expect(
+      rejoined == [
+        .init(to: "b", message: .profile("a", ann)), .init(to: "c", message: .profile("a", ann)),
+        .init(to: "a", message: .peers(you: "a", others: ["b", "c"], profiles: ["b": bob])),
+      ])
+    _ = rooms.leave("b")
+    #expect(rooms.profile(of: "b").isEmpty)
+    _ = try rooms.join("b", room: "1")
+    let last = try rooms.join("d", room: "1")
+    #expect(
+      last.last?.message == .peers(you: "d", others: ["a", "c", "b"], profiles: ["a": ann]), "no name is left behind")
+  }
 }

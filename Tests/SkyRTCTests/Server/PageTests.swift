@@ -25,7 +25,8 @@ struct PageTests {
       ("/messages.js", "text/javascript"), ("/incoming.js", "text/javascript"), ("/outgoing.js", "text/javascript"),
       ("/panel.js", "text/javascript"), ("/sha256.js", "text/javascript"), ("/tiles.js", "text/javascript"),
       ("/screen.js", "text/javascript"), ("/streams.js", "text/javascript"), ("/layout.js", "text/javascript"),
-      ("/figures.js", "text/javascript"), ("/style.css", "text/css"), ("/icons.svg", "image/svg+xml"),
+      ("/figures.js", "text/javascript"), ("/names.js", "text/javascript"), ("/style.css", "text/css"),
+      ("/icons.svg", "image/svg+xml"),
       ("/favicon.ico", "image/svg+xml"), ("/settings.json", "application/json"),
     ])
   func files(path: String, type: String) async throws {
@@ -85,6 +86,22 @@ struct PageTests {
     try await withServer { _, address in
       let answer = try await answer(to: request, at: address)
       #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(answer.prefix(60))")
+    }
+  }
+
+  @Test(
+    "a browser gets a page where there is nothing, with relative links home, and a program one line of text",
+    arguments: [("/nonsense", "./"), ("/a/b", "../"), ("/a/b/", "../../"), ("//x", "../"), ("/a?b=/c/d", "./")])
+  func nowhere(path: String, home: String) async throws {
+    try await withServer { _, address in
+      let page = try await answer(
+        to: "GET \(path) HTTP/1.1\r\nHost: localhost\r\nAccept: application/xml, TEXT/HTML;q=0.9\r\n\r\n", at: address)
+      #expect(page.hasPrefix("HTTP/1.1 404 "))
+      #expect(page.contains("Content-Type: text/html") && page.contains("Content-Security-Policy: default-src 'none'"))
+      #expect(page.contains("<a class=\"primary\" href=\"\(home)\">") && page.contains("href=\"\(home)style.css\""))
+      #expect(!page.contains("nonsense"))
+      let text = try await answer(to: get(path), at: address)
+      #expect(text.hasPrefix("HTTP/1.1 404 ") && text.contains("Content-Type: text/plain"))
     }
   }
 

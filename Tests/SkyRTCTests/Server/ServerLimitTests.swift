@@ -153,7 +153,7 @@ struct ServerLimitTests {
     let slow = try await RawConnection.connect(to: address.port, receiveBuffer: 65_536)
     slow.send(RawConnection.upgrade)
     slow.send(Self.maskedText(#"{"eventName":"__join","data":{"room":"1"}}"#))
-    guard case .joined(let slowID)? = try await first.next() else { throw Participant.Surprise.noWelcome }
+    guard case .joined(let slowID, _)? = try await first.next() else { throw Participant.Surprise.noWelcome }
     try await slow.channel.setOption(.autoRead, value: false).get()
     return (slow, slowID)
   }
@@ -262,7 +262,7 @@ struct ServerLimitTests {
       let dead = try await RawConnection.connect(to: address.port)
       dead.send(RawConnection.upgrade)
       dead.send(Self.maskedText(#"{"eventName":"__join","data":{"room":"1"}}"#))
-      guard case .joined(let deadID)? = try await first.next() else { throw Participant.Surprise.noWelcome }
+      guard case .joined(let deadID, _)? = try await first.next() else { throw Participant.Surprise.noWelcome }
       // The dead client answers no ping. The first participant does, and stays.
       #expect(try await first.next() == .left(deadID))
       try await check(address)

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTransport
+import Media
 import NIOCore
 import Signalling
 import SkyRTC
@@ -45,7 +46,9 @@ struct SkyRTCServerTests {
       let participant = try await Participant.connect(to: address)
       participant.socket.send(
         .binary(ByteBuffer(string: "{\n \"eventName\": \"__join\",\n \"data\": {\"room\": 5}\n}")))
-      guard case .peers(let you, [], _, _)? = try await participant.next() else { throw Participant.Surprise.noWelcome }
+      guard case .peers(let you, [], _, _, _)? = try await participant.next() else {
+        throw Participant.Surprise.noWelcome
+      }
       #expect(await server.participants(in: "5") == [you])
     }
   }
@@ -66,7 +69,7 @@ struct SkyRTCServerTests {
     for number in 1...2 {
       let participant = try await Participant.connect(to: address)
       participant.send(.join(room: "\(number)", former: nil))
-      guard case .peers(_, [], _, let assigned?)? = try await participant.next() else {
+      guard case .peers(_, [], _, let assigned?, _)? = try await participant.next() else {
         throw Participant.Surprise.noWelcome
       }
       #expect(assigned.servers == [ICEServer(url: "turn:a", username: "user\(number)", credential: "p")])
@@ -91,7 +94,9 @@ struct SkyRTCServerTests {
       }
       let participant = try await Participant.connect(to: address)
       participant.send(text: #"{"eventName":"__join"}"#)
-      guard case .peers(let you, [], _, _)? = try await participant.next() else { throw Participant.Surprise.noWelcome }
+      guard case .peers(let you, [], _, _, _)? = try await participant.next() else {
+        throw Participant.Surprise.noWelcome
+      }
       #expect(await server.participants(in: "__default") == [you])
     }
   }
@@ -172,7 +177,7 @@ struct SkyRTCServerTests {
       ] {
         let thief = try await Participant.connect(to: address)
         thief.send(.join(room: "1", former: .init(id: victimID, secret: wrong)))
-        guard case .peers(let id, _, _, _)? = try await thief.next() else { throw Participant.Surprise.noWelcome }
+        guard case .peers(let id, _, _, _, _)? = try await thief.next() else { throw Participant.Surprise.noWelcome }
         #expect(id != victimID && id != witnessID)
         await thief.close()
       }
@@ -194,7 +199,7 @@ struct SkyRTCServerTests {
       #expect(try await witness.next() == .joined(id))
       let back = try await Participant.connect(to: address)
       back.send(.join(room: "1", former: .init(id: id, secret: old.secret)))
-      guard case .peers(id, let others, _, _)? = try await back.next() else { throw Participant.Surprise.noWelcome }
+      guard case .peers(id, let others, _, _, _)? = try await back.next() else { throw Participant.Surprise.noWelcome }
       #expect(others.count == 1)
       #expect(await old.socket.ended() == .closedByPeer(code: 1008, reason: "This participant has connected again."))
       back.send(.signal(.mark("here"), to: others[0]))
@@ -281,6 +286,54 @@ struct SkyRTCServerTests {
 
   private func server(certificate: String, key: String) -> SkyRTCServer {
     SkyRTCServer(configuration: .init(port: 0, tls: .init(certificateFile: certificate, keyFile: key)))
+  }
+
+  @Test("a name goes to the members and to later ones, cleaned, and so does another name")
+  func names() async throws {
+    try await withServer { _, address in
+      let (first, firstID) = try await Participant.joined("1", at: address)
+      let second = try await Participant.connect(to: address)
+      second.send(
+        text: #"{"eventName":"__join","data":{"room":"1","name":" An\u202en \u0007","records":true,"extra":"x"}}"#)
+      guard case .peers(let secondID, [firstID], _, _, let none)? = try await second.next() else {
+        throw Participant.Surprise.noWelcome
+      }
+      #expect(none.isEmpty)
+      let ann = ParticipantProfile(name: "Ann", records: true)
+      #expect(try await first.nextText() == ServerMessage.joined(secondID, profile: ann).text)
+      first.send(.profile(ParticipantProfile(name: String(repeating: "x", count: 1_000))))
+      let long = ParticipantProfile(name: String(repeating: "x", count: 64))
+      #expect(try await second.next() == .profile(firstID, long))
+      let third = try await Participant.connect(to: address)
+      third.send(.join(room: "1", former: nil))
+      guard case .peers(_, _, _, _, let profiles)? = try await third.next() else {
+        throw Participant.Surprise.noWelcome
+      }
+      #expect(profiles == [firstID: long, secondID: ann])
+      for participant in [first, second, third] { await participant.close() }
+    }
+  }
+
+  @Test("a client joins under the name of its options and learns those of others")
+  func clientNames() async throws {
+    try await withServer { _, address in
+      let (member, memberID) = try await Participant.joined("1", at: address, profile: ParticipantProfile(name: "Ann"))
+      var options = SkyRTCClient.Options()
+      options.name = "Bob\u{0}"
+      options.records = true
+      let client = try SkyRTCClient(url: address.webSocketURL, room: "1", options: options, logger: .quiet)
+      try await client.connect()
+      var events = client.events.makeAsyncIterator()
+      guard case .joined(let id, let others)? = await events.next() else { throw Participant.Surprise.noWelcome }
+      #expect(
+        others == [
+          SignalledParticipant(ParticipantID(memberID), name: "Ann", offerer: .local, isIdentityVerified: true)
+        ])
+      let profile = ParticipantProfile(name: "Bob", records: true)
+      #expect(try await member.next() == .joined(id.text, profile: profile))
+      await client.leave()
+      await member.close()
+    }
   }
 }
 

@@ -22,10 +22,12 @@ final class Participant {
   }
 
   /// Joins a room and reads the `_peers`.
-  static func joined(_ room: String, at address: SkyRTCServer.Address) async throws -> (Participant, id: String) {
+  static func joined(
+    _ room: String, at address: SkyRTCServer.Address, profile: ParticipantProfile = ParticipantProfile()
+  ) async throws -> (Participant, id: String) {
     let participant = try await connect(to: address)
-    participant.send(.join(room: room, former: nil))
-    guard case .peers(let you, _, _, _)? = try await participant.next() else { throw Surprise.noWelcome }
+    participant.send(.join(room: room, former: nil, profile: profile))
+    guard case .peers(let you, _, _, _, _)? = try await participant.next() else { throw Surprise.noWelcome }
     return (participant, you)
   }
 
@@ -47,9 +49,9 @@ final class Participant {
   /// Returns the next message, without the secret of a `_peers`.
   func next() async throws -> ServerMessage? {
     let message = try await nextText().map { try ServerMessage(parsing: $0) }
-    guard case .peers(let you, let others, let secret, let iceServers) = message else { return message }
+    guard case .peers(let you, let others, let secret, let iceServers, let profiles) = message else { return message }
     self.secret = secret
-    return .peers(you: you, others: others, iceServers: iceServers)
+    return .peers(you: you, others: others, iceServers: iceServers, profiles: profiles)
   }
 
   func close() async {

@@ -33,6 +33,11 @@ struct ManualServer {
         #expect(responses[number] == nil, "A request has two responses.")
         responses[number] = response
       case .event(let event): events.append(event)
+      case .participants(let number, let room):
+        #expect(responses[number] == nil, "A request has two responses.")
+        responses[number] = server.participantsResponse([
+          .init(id: "0f3a", name: "\(room)\"é"), .init(id: "77", name: nil),
+        ])
       }
     }
   }

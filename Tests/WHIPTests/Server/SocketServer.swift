@@ -32,6 +32,7 @@ final class SocketServer: Sendable {
         while !outcomes.isEmpty {
           switch outcomes.removeFirst() {
           case .respond(_, let given): response = given
+          case .participants: response = state.server.participantsResponse([])
           case .event(let event):
             state.events.append(event)
             switch event {

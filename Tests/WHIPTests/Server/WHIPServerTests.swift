@@ -50,6 +50,20 @@ struct WHIPServerTests {
     #expect(manual.send(.DELETE, location)?.status == .ok)
   }
 
+  @Test("a player can ask for those whom it can choose, with the token that a session needs")
+  func participants() throws {
+    var manual = try ManualServer { $0.tokens = TokenList([try BearerToken("s3cret")]) }
+    #expect(try manual.fetch(.GET, "/whep/a%2Fb/participants").status == .unauthorized)
+    let list = try manual.fetch(.GET, "/whep/a%2Fb/participants", ["Authorization": "Bearer s3cret"])
+    #expect(list.status == .ok && list.header("Content-Type") == "application/json")
+    #expect(list.text == #"{"participants":[{"id":"0f3a","name":"a/b\"é"},{"id":"77"}]}"#)
+    #expect(try manual.fetch(.POST, "/whep/1/participants").status == .methodNotAllowed)
+    #expect(try manual.fetch(.OPTIONS, "/whep/1/participants").status == .ok)
+    for path in ["/whip/1/participants", "/whep/1/sessions", "/whep/1/participants/2"] {
+      #expect(try manual.fetch(.GET, path).status == .notFound, "\(path)")
+    }
+  }
+
   @Test("a DELETE of the Location ends the session, with any entity tag (4.2, 4.3.1)")
   func delete() throws {
     var manual = ManualServer()

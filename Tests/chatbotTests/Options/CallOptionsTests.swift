@@ -42,6 +42,22 @@ struct CallOptionsTests {
     }
   }
 
+  @Test("others are told of a recording, whose files have the names of a template")
+  func fileNames() throws {
+    let settings = try CallOptions.parse(["--record", "out", "--file-name", "{date}-{room}-{name}"]).settings()
+    #expect(settings.call.recording?.fileName == (try FileNameTemplate("{date}-{room}-{name}")))
+    #expect(settings.server.signalling.records)
+    let playing = try CallOptions.parse(["--play", "pattern"]).settings()
+    #expect(!playing.server.signalling.records && playing.call.recording == nil)
+    #expect(
+      rejection(of: CallOptions.self, "--play", "pattern", "--file-name", "{name}") == "--file-name needs --record.")
+    #expect(
+      rejection(of: CallOptions.self, "--record", "out", "--file-name", "{nam}")?.contains(
+        "There is no field “{nam}” for names of files; there are {date}, {time}, {room}, {name}, {id}, {stream}, {session}."
+      )
+        == true)
+  }
+
   @Test("all options have their documented defaults")
   func defaults() throws {
     let options = try CallOptions.parse(["--record", "out/"])

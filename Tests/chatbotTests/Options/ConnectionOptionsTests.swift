@@ -41,6 +41,26 @@ struct ConnectionOptionsTests {
     }
   }
 
+  @Test("our name is that of --name, else that of --user, else chatbot, with the suffix of a publisher")
+  func names() throws {
+    func name(_ arguments: String..., suffix: String = "") throws -> String {
+      var settings = try Self.settings(arguments).server.signalling
+      settings.suffix = suffix
+      return settings.displayName
+    }
+    #expect(try name() == "chatbot")
+    #expect(try name("--user", "bot", suffix: "-2") == "bot-2")
+    #expect(try name("--user", "bot", "--name", "Ann of Essex") == "Ann of Essex")
+    let long = String(repeating: "x", count: 64)
+    #expect(try name("--name", long, suffix: "-17") == String(long.prefix(61)) + "-17")
+    for wrong in ["", " ", "\u{202E}", long + "x"] {
+      #expect(
+        rejection(of: CallOptions.self, "--play", "pattern", "--name", wrong)
+          == "--name has 1 to 64 characters, of which at least one is visible.")
+    }
+    #expect(try Self.settings(["--user", "bot"]).server.signalling.name == nil)
+  }
+
   @Test("several interfaces may be named")
   func interfaces() throws {
     let arguments = ["--play", "pattern", "--bind-interface", "eth0", "--bind-interface", "wlan0"]

@@ -71,7 +71,7 @@ struct SignallingSystemsTests {
     "systems differ in what they can do",
     arguments: [
       // trickles, restarts ICE, data channels, assigns ICE servers, names users
-      ("ws://a", [true, true, true, true, false]), ("socketio+http://a", [true, true, true, true, true]),
+      ("ws://a", [true, true, true, true, true]), ("socketio+http://a", [true, true, true, true, true]),
       ("firestore://a/rooms/1", [false, false, true, false, true]),
       ("whip+http://a", [true, true, false, true, false]),
       ("whep+http://a", [true, true, false, true, false]), ("janus+ws://a", [true, true, false, false, true]),
