@@ -145,10 +145,11 @@ let package = Package(
     module(
       "Janus",
       ["JSON", "Media", "Signalling", "SignallingAdapters", "HTTPTransport", byteBuffer, sockets, http, logging]),
+    module("Processes", ["Media", "Signalling", "CProcesses", byteBuffer, sockets]),
     module(
       "ExecSignalling",
       [
-        "JSON", "Media", "Signalling", "SignallingAdapters", "CProcesses", byteBuffer, sockets, logging,
+        "JSON", "Media", "Processes", "Signalling", "SignallingAdapters", byteBuffer, sockets, logging,
       ]),
     module("Codecs", ["Bitstream", "Media", "COpus", "CVPX", "CYUV", byteBuffer]),
     module("Pattern", ["Media", "Codecs"]),
@@ -228,7 +229,7 @@ let package = Package(
       dependencies: [
         "Bitstream", "BotPeer", "CallCheck", "Codecs", "FileSource", "ICE", "LiveSource", "Media", "PeerEngine", "RTP",
         "Recorder", "SCTP", "SDP", "Signalling", "SkyRTC", "HTTPTransport", "Janus", "SocketIO", "Firestore", "WHIP",
-        "ExecSignalling", "DataMessages", byteBuffer, embedded, http, webSocket, logging,
+        "ExecSignalling", "Processes", "DataMessages", byteBuffer, embedded, http, webSocket, logging,
       ],
       path: "Tests/Fuzz/Targets", swiftSettings: rules),
     tests(of: "MachineStalls", []),
@@ -253,7 +254,8 @@ let package = Package(
       ["Media", "Signalling", "HTTPTransport", "TLS", byteBuffer, sockets, http, webSocket, tlsEvents, logging],
       resources: [.copy("Fixtures")]),
     tests(of: "Firestore", ["Media", "Signalling", "HTTPTransport", byteBuffer, sockets, http, logging]),
-    tests(of: "ExecSignalling", ["HTTPTransport", "Media", "Signalling", byteBuffer, sockets, logging]),
+    tests(of: "Processes", ["Media", byteBuffer, sockets]),
+    tests(of: "ExecSignalling", ["HTTPTransport", "Media", "Processes", "Signalling", byteBuffer, sockets, logging]),
     tests(
       of: "Janus", ["Media", "Signalling", "HTTPTransport", byteBuffer, sockets, http, logging],
       resources: [.copy("Fixtures")]),

@@ -33,7 +33,7 @@ static int open_pipe(int ends[2]) {
   return 0;
 }
 
-static int spawn(char *const *arguments, int pipes[3][2], pid_t *child) {
+static int spawn(char *const *arguments, char *const *variables, int pipes[3][2], pid_t *child) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   sigset_t none, all;
@@ -57,17 +57,18 @@ static int spawn(char *const *arguments, int pipes[3][2], pid_t *child) {
     error = posix_spawnattr_setflags(
         &attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   }
-  if (error == 0) error = posix_spawnp(child, arguments[0], &actions, &attributes, arguments, environ);
+  if (error == 0) error = posix_spawnp(child, arguments[0], &actions, &attributes, arguments,
+                                         variables == NULL ? environ : variables);
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   return error;
 }
 
-int cprocesses_start(char *const *arguments, int ends[3], pid_t *child) {
+int cprocesses_start(char *const *arguments, char *const *variables, int ends[3], pid_t *child) {
   int pipes[3][2] = {{-1, -1}, {-1, -1}, {-1, -1}};
   int error = arguments[0] == NULL ? EINVAL : 0;
   for (int i = 0; i < 3 && error == 0; i++) error = open_pipe(pipes[i]);
-  if (error == 0) error = spawn(arguments, pipes, child);
+  if (error == 0) error = spawn(arguments, variables, pipes, child);
   if (error != 0) {
     close_all(pipes);
     return error;
