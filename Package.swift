@@ -171,9 +171,8 @@ let package = Package(
     module(
       "Call",
       [
-        "BotPeer", "CallCheck", "CallReport", "Load", "Media", "Recorder", "Room", "RoomMessages", "Signalling",
-        byteBuffer,
-        logging,
+        "BotPeer", "CallCheck", "CallReport", "Load", "Media", "Processes", "Recorder", "Room", "RoomMessages",
+        "Signalling", byteBuffer, sockets, logging,
       ]),
     module("RoomMessages", ["BotPeer", "DataMessages", "Media", "Recorder", byteBuffer, logging]),
     module("Recorder", ["Bitstream", "Media", "Codecs", "CFiles", "COgg", byteBuffer, sockets, logging]),
@@ -186,7 +185,7 @@ let package = Package(
     .executableTarget(
       name: "chatbot",
       dependencies: [
-        "Bitstream", "BotPeer", "Console", "Recorder", "Inspection", "LiveSource", "Call", "CallCheck", "CallReport",
+        "Bitstream", "BotPeer", "Console", "Processes", "Recorder", "Inspection", "LiveSource", "Call", "CallCheck", "CallReport",
         "Room",
         "Load",
         "RoomMessages", "RoomServer", "Signalling", "SignallingAdapters", "SkyRTC", "SocketIO", "Firestore", "WHIP",
