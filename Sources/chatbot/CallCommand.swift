@@ -13,7 +13,7 @@ struct CallCommand: AsyncParsableCommand {
   @OptionGroup var options: CallOptions
 
   func run() async throws {
-    let console = Console(isQuiet: options.log.quiet)
+    let console = try options.log.console()
     let log = console.logger("chatbot", level: options.log.level)
     try await console.carryOut {
       let runner = CallRunner(settings: try options.settings(), console: console, log: log)
