@@ -145,10 +145,11 @@ let package = Package(
     module(
       "Janus",
       ["JSON", "Media", "Signalling", "SignallingAdapters", "HTTPTransport", byteBuffer, sockets, http, logging]),
+    module("Processes", ["Media", "Signalling", "CProcesses", byteBuffer, sockets]),
     module(
       "ExecSignalling",
       [
-        "JSON", "Media", "Signalling", "SignallingAdapters", "CProcesses", byteBuffer, sockets, logging,
+        "JSON", "Media", "Processes", "Signalling", "SignallingAdapters", byteBuffer, sockets, logging,
       ]),
     module("Codecs", ["Bitstream", "Media", "COpus", "CVPX", "CYUV", byteBuffer]),
     module("Pattern", ["Media", "Codecs"]),
@@ -170,8 +171,8 @@ let package = Package(
     module(
       "Call",
       [
-        "BotPeer", "CallCheck", "CallReport", "Load", "Media", "Recorder", "Room", "RoomMessages", "Signalling",
-        byteBuffer, sockets, logging,
+        "BotPeer", "CallCheck", "CallReport", "Load", "Media", "Processes", "Recorder", "Room", "RoomMessages",
+        "Signalling", byteBuffer, sockets, logging,
       ]),
     module("RoomMessages", ["BotPeer", "DataMessages", "Media", "Recorder", byteBuffer, logging]),
     module("Recorder", ["Bitstream", "Media", "Codecs", "CFiles", "COgg", byteBuffer, sockets, logging]),
@@ -184,7 +185,7 @@ let package = Package(
     .executableTarget(
       name: "chatbot",
       dependencies: [
-        "Bitstream", "BotPeer", "Console", "Recorder", "Inspection", "LiveSource", "Call", "CallCheck", "CallReport",
+        "Bitstream", "BotPeer", "Console", "Processes", "Recorder", "Inspection", "LiveSource", "Call", "CallCheck", "CallReport",
         "Room",
         "Load",
         "RoomMessages", "RoomServer", "Signalling", "SignallingAdapters", "SkyRTC", "SocketIO", "Firestore", "WHIP",
@@ -230,7 +231,7 @@ let package = Package(
       dependencies: [
         "Bitstream", "BotPeer", "CallCheck", "Codecs", "FileSource", "ICE", "LiveSource", "Media", "PeerEngine", "RTP",
         "Recorder", "SCTP", "SDP", "Signalling", "SkyRTC", "HTTPTransport", "Janus", "SocketIO", "Firestore", "WHIP",
-        "ExecSignalling", "DataMessages", byteBuffer, embedded, http, webSocket, logging,
+        "ExecSignalling", "Processes", "DataMessages", byteBuffer, embedded, http, webSocket, logging,
       ],
       path: "Tests/Fuzz/Targets", swiftSettings: rules),
     tests(of: "MachineStalls", []),
@@ -255,7 +256,8 @@ let package = Package(
       ["Media", "Signalling", "HTTPTransport", "TLS", byteBuffer, sockets, http, webSocket, tlsEvents, logging],
       resources: [.copy("Fixtures")]),
     tests(of: "Firestore", ["Media", "Signalling", "HTTPTransport", byteBuffer, sockets, http, logging]),
-    tests(of: "ExecSignalling", ["HTTPTransport", "Media", "Signalling", byteBuffer, sockets, logging]),
+    tests(of: "Processes", ["Media", byteBuffer, sockets]),
+    tests(of: "ExecSignalling", ["HTTPTransport", "Media", "Processes", "Signalling", byteBuffer, sockets, logging]),
     tests(
       of: "Janus", ["Media", "Signalling", "HTTPTransport", byteBuffer, sockets, http, logging],
       resources: [.copy("Fixtures")]),

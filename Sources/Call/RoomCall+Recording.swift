@@ -44,8 +44,18 @@ extension RoomCall {
             self.participants.recorded(summary)
             self.sessionLog.withLock { $0.recorded(summary) }
             self.observer?.recorded(summary)
+            self.programs.finished(summary)
           }
         }
+      }
+    }
+  }
+
+  /// Runs the program for each finished file until the recorders finish.
+  func registerSegments() async {
+    await withTaskGroup(of: Void.self) { group in
+      for recorder in recorder?.recorders ?? [] {
+        group.addTask { for await segment in recorder.segments { self.programs.finished(segment) } }
       }
     }
   }

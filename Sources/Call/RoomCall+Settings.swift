@@ -26,7 +26,21 @@ extension RoomCall {
     /// How long to wait for the first user, counted from the join, before the call ends; nil to stay.
     public var leaveIfNobody: Duration?
 
+    /// What runs when recordings are finished.
+    public var programs = Programs()
+
     public init() {}
+
+    /// Programs that run for recordings, each the words of a command; the path of the manifest is appended. They run without a shell,
+    /// four at once, for an hour at most.
+    public struct Programs: Sendable, Hashable {
+      /// Runs once for each finished recording; nil for nothing.
+      public var onFinish: [String]?
+      /// Runs for each finished file of a recording with segments; nil for nothing.
+      public var onSegment: [String]?
+
+      public init() {}
+    }
 
     /// How a call sends media.
     public struct Media: Sendable, Hashable {

@@ -36,6 +36,9 @@ public final class RoomCall: Sendable {
   let observer: (any RoomCallObserver)?
   let sessionLog: Mutex<SessionLog>
   let occupancy: OccupancyTimer
+  let programs: RecordingPrograms
+  /// When the call was left.
+  private let leftAt = Mutex<MonotonicInstant?>(nil)
   let loop: any EventLoop
   let log: Logger
   /// Our side of all connections.
@@ -101,6 +104,7 @@ public final class RoomCall: Sendable {
     occupancy = OccupancyTimer(
       RoomOccupancy(emptyLimit: settings.leaveWhenEmpty, nobodyLimit: settings.leaveIfNobody), on: loop
     ) { participants.end($0) }
+    programs = RecordingPrograms(settings.programs, room: settings.room, log: log)
     loopback?.start(peer)
   }
 
@@ -167,8 +171,13 @@ public final class RoomCall: Sendable {
 
   /// Makes ``run()`` leave the room in order and return.
   ///
+  /// Afterwards it makes ``finishPrograms(within:)`` return.
+  ///
   /// - Parameter reason: a clause for the log.
-  public func leave(because reason: String) { participants.end(.left(reason)) }
+  public func leave(because reason: String) {
+    participants.end(.left(reason))
+    if leftAt.withLock({ $0 != nil }) { programs.stopWaiting() }
+  }
 
   /// Why the call ends; nil while it lasts.
   public var endReason: EndReason? { participants.endReason }
@@ -194,6 +203,13 @@ public final class RoomCall: Sendable {
     }
   }
 
+  /// Waits for the programs of the settings that still run after ``run()``, and logs which ones run on.
+  ///
+  /// - Parameter limit: counted from when the room was left.
+  public func finishPrograms(within limit: Duration = .seconds(60)) async {
+    await programs.finish(until: (leftAt.withLock(\.self) ?? .now) + limit)
+  }
+
   private func carryOut() async -> Outcome {
     // The last messages and frames are still sent when the signalling has ended.
     var policy = RoomPolicy()
@@ -206,6 +222,7 @@ public final class RoomCall: Sendable {
     async let summaries: Void = registerRecordings()
     async let problems: Void = logProblems()
     async let channels: Void = serveDataChannels()
+    async let segments: Void = registerSegments()
     let chatWriting = Task { await chat?.run() }
     let reason = await untilEnd()
     let end = MonotonicInstant.now
@@ -219,6 +236,7 @@ public final class RoomCall: Sendable {
     await recorder?.finish(now: .now)
     await summaries
     await problems
+    await segments
     await channels
     chatWriting.cancel()
     await chatWriting.value
@@ -229,6 +247,7 @@ public final class RoomCall: Sendable {
       sourceFailure: await source?.failure,
       summary: sessionLog.withLock { $0.summary(endReason: reason, now: end) })
     writeSummary(&outcome)
+    leftAt.withLock { $0 = end }
     return outcome
   }
 

@@ -9,6 +9,10 @@ package final class Console: Sendable {
   /// Whether standard error is a terminal that can be rewritten.
   package let isTerminal: Bool
   package let isQuiet: Bool
+  private let color: ColorChoice
+  private let format: LogFormat
+  /// Where log lines go instead of standard error; nil for none.
+  private let logFile: LogFile?
   /// Shared by all loggers.
   let logAllowance = EventLogLimiter()
   private let output: Int32
@@ -19,10 +23,19 @@ package final class Console: Sendable {
   private let shownLines = Mutex(0)
 
   /// - Parameters:
+  ///   - color: When colours are used.
+  ///   - format: How log lines, sentences and errors are written.
+  ///   - logFile: Where log lines go instead of standard error.
   ///   - output: The file descriptor for results; standard output.
   ///   - errors: The file descriptor for everything else; standard error.
-  package init(isQuiet: Bool, output: Int32 = 1, errors: Int32 = 2) {
+  package init(
+    isQuiet: Bool, color: ColorChoice = .auto, format: LogFormat = .text, logFile: LogFile? = nil, output: Int32 = 1,
+    errors: Int32 = 2
+  ) {
     self.isQuiet = isQuiet
+    self.color = color
+    self.format = format
+    self.logFile = logFile
     self.output = output
     self.errors = ErrorOutput(descriptor: errors)
     isTerminal = Terminal.columns(errors) != nil
@@ -31,6 +44,35 @@ package final class Console: Sendable {
   /// The widths of standard output and standard error; nil for one that is not a terminal.
   package var outputColumns: Int? { Terminal.columns(output) }
   package var errorColumns: Int? { Terminal.columns(errors.descriptor) }
+
+  /// Whether results, and what is written to standard error, have colours.
+  package var outputIsColoured: Bool { isColoured(Terminal.columns(output) != nil) }
+  package var errorsAreColoured: Bool { isColoured(isTerminal) }
+
+  private func isColoured(_ isTerminal: Bool) -> Bool {
+    color.isColoured(isTerminal: isTerminal, noColor: getenv("NO_COLOR").map { String(cString: $0) })
+  }
+
+  /// Writes an event of a log: to the log file, or to standard error.
+  func write(_ record: LogRecord) {
+    if let logFile { return logFile.write(record) }
+    switch format {
+    case .text: write(styled: record.text(isDated: !isTerminal, isColoured: errorsAreColoured))
+    case .json: write(styled: record.json)
+    }
+  }
+
+  /// Writes a sentence to standard error, as a line of the log if that is for programs.
+  private func write(sentence: String, level: String, timeout: Duration = ErrorOutput.defaultTimeout) {
+    let record = LogRecord(level: level, message: sentence)
+    if level == "error" { logFile?.write(record) }
+    let isForPrograms = format == .json && !isTerminal
+    let shown = level == "error" ? "chatbot: \(sentence)" : sentence
+    write(styled: isForPrograms ? record.json : Self.escaped(shown), timeout: timeout)
+  }
+
+  /// Waits until the log file is written.
+  package func close() { logFile?.close() }
 
   /// Writes a log line or a sentence. Characters that could move the cursor are escaped.
   package func write(line: String) {
@@ -54,12 +96,12 @@ package final class Console: Sendable {
 
   /// Prints a sentence unless `--quiet` was given.
   package func say(_ sentence: String) {
-    if !isQuiet { write(line: sentence) }
+    if !isQuiet { write(sentence: sentence, level: "notice") }
   }
 
   /// Prints an error, also with `--quiet`.
   package func report(_ sentence: String) {
-    write(styled: Self.escaped("chatbot: \(sentence)"), timeout: .seconds(1))
+    write(sentence: sentence, level: "error", timeout: .seconds(1))
   }
 
   /// Prints a result, for people and programs alike.

@@ -1,10 +1,9 @@
-internal import Glibc
 internal import Logging
 package import Media
 internal import Signalling
 internal import Synchronization
 
-/// Writes one line for each log event: time, level, message and metadata.
+/// Writes one line for each log event.
 struct ConsoleLogHandler: LogHandler {
   let label: String
   let console: Console
@@ -19,42 +18,13 @@ struct ConsoleLogHandler: LogHandler {
   func log(event: LogEvent) {
     if event.level == .info, logLevel == .info {
       guard let skippedLines = console.logAllowance.consume() else { return }
-      if skippedLines > 0 { write("INFO", "\(skippedLines) lines were skipped, because there were too many.") }
+      if skippedLines > 0 {
+        let sentence = "\(skippedLines) lines were skipped, because there were too many."
+        console.write(LogRecord(level: "info", message: sentence))
+      }
     }
-    let details = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }
-      .map { " \($0.key)=\(Self.quoted("\($0.value)"))" }.joined()
-    let level = event.level.rawValue.uppercased()
-    write(level, "\(event.message)".printable(utf8Bytes: Self.maximumMessage) + details)
-  }
-
-  private func write(_ level: String, _ text: String) {
-    let padded = level + String(repeating: " ", count: max(0, 7 - level.count))
-    console.write(line: "\(Self.time()) \(padded) \(text)")
-  }
-
-  /// The maximum bytes shown of a message and of each metadata value.
-  private static let maximumMessage = 2_000
-  private static let maximumValue = 1_000
-
-  /// Quotes text from the network, so that it cannot break or forge a log line or move the cursor.
-  private static func quoted(_ text: String) -> String {
-    let shown = text.printable(utf8Bytes: maximumValue)
-    let isPlain = !shown.isEmpty && !shown.unicodeScalars.contains { $0 == " " || $0 == "\"" } && shown == text
-    return isPlain ? shown : "\"\(shown.replacing("\"", with: "\\\""))\""
-  }
-
-  /// The local time of day, for example `09:30:00.250`.
-  private static func time() -> String {
-    var now = timespec()
-    clock_gettime(CLOCK_REALTIME, &now)
-    var local = tm()
-    localtime_r(&now.tv_sec, &local)
-    func digits(_ value: Int, _ count: Int) -> String {
-      let text = String(value)
-      return String(repeating: "0", count: max(0, count - text.count)) + text
-    }
-    return [local.tm_hour, local.tm_min, local.tm_sec].map { digits(Int($0), 2) }.joined(separator: ":") + "."
-      + digits(now.tv_nsec / 1_000_000, 3)
+    let fields = metadata.merging(event.metadata ?? [:]) { $1 }.mapValues { "\($0)" }
+    console.write(LogRecord(level: event.level.rawValue, message: "\(event.message)", fields: fields))
   }
 }
 

@@ -62,6 +62,35 @@ public struct RecordingSummary: Sendable, Hashable {
   }
 }
 
+/// A finished media file of a recording with segments, which the manifest on the disk lists as complete.
+public struct RecordedSegment: Sendable, Hashable {
+  public let participant: ParticipantID
+  /// The number of the recorded stream, from 1.
+  public let stream: Int
+  /// The participant's name, if known.
+  public let name: String?
+  /// The folder, as it was passed to the recorder.
+  public let folder: String
+  /// The common name of the recording's files, without extension and number.
+  public let base: String
+  /// ``RecordingManifest/start``, as far as is known now.
+  public let recordingStart: String
+  public let file: RecordingManifest.File
+
+  package init(
+    participant: ParticipantID, stream: Int, name: String?, folder: String, base: String, recordingStart: String,
+    file: RecordingManifest.File
+  ) {
+    self.participant = participant
+    self.stream = stream
+    self.name = name
+    self.folder = folder
+    self.base = base
+    self.recordingStart = recordingStart
+    self.file = file
+  }
+}
+
 /// The status of a recording while it grows.
 public struct RecordingStatus: Sendable, Hashable {
   public let participant: ParticipantID

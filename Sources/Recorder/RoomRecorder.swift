@@ -24,10 +24,13 @@ public actor RoomRecorder: MediaSink {
   public nonisolated let keyframeRequests: AsyncStream<TrackID>
   /// The results of closed recordings; the newest 1,000 are buffered. Ends after `finish`.
   public nonisolated let summaries: AsyncStream<RecordingSummary>
+  /// The files that are finished while recordings with segments grow; the newest 1,000 are buffered. Ends after `finish`.
+  public nonisolated let segments: AsyncStream<RecordedSegment>
 
   private nonisolated let problemInput: AsyncStream<Problem>.Continuation
   private nonisolated let requestInput: AsyncStream<TrackID>.Continuation
   private nonisolated let summaryInput: AsyncStream<RecordingSummary>.Continuation
+  private nonisolated let segmentInput: AsyncStream<RecordedSegment>.Continuation
   private nonisolated let inbox: RecordingQueue
   private nonisolated let monitor: DiskMonitor
   private nonisolated let newestStatus = Mutex<[RecordingStatus]>([])
@@ -68,6 +71,9 @@ public actor RoomRecorder: MediaSink {
     let (requests, requestInput) = AsyncStream.makeStream(
       of: TrackID.self, bufferingPolicy: .bufferingNewest(100))
     (summaries, summaryInput) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1_000))
+    let (segments, segmentInput) = AsyncStream.makeStream(
+      of: RecordedSegment.self, bufferingPolicy: .bufferingNewest(1_000))
+    (self.segments, self.segmentInput) = (segments, segmentInput)
     (self.problems, self.problemInput) = (problems, problemInput)
     (keyframeRequests, self.requestInput) = (requests, requestInput)
     self.inbox = inbox
@@ -85,7 +91,8 @@ public actor RoomRecorder: MediaSink {
       segment: configuration.segment,
       health: StorageHealth(
         folder: configuration.folder, memoryLimit: { inbox.limit }, monitor: monitor, report: report),
-      report: report, wantKeyframe: { requestInput.yield($0) })
+      report: report, wantKeyframe: { requestInput.yield($0) },
+      segmentFinished: { segmentInput.yield($0) })
     threads = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let loop = threads.next()
     self.loop = loop
@@ -103,6 +110,7 @@ public actor RoomRecorder: MediaSink {
     problemInput.finish()
     requestInput.finish()
     summaryInput.finish()
+    segmentInput.finish()
     threads.shutdownGracefully { _ in }
   }
 
@@ -349,5 +357,6 @@ public actor RoomRecorder: MediaSink {
     problemInput.finish()
     requestInput.finish()
     summaryInput.finish()
+    segmentInput.finish()
   }
 }

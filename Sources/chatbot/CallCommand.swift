@@ -3,6 +3,7 @@ import Call
 import Console
 import Logging
 import Recorder
+import Synchronization
 
 /// Joins a call: records, plays, or both.
 struct CallCommand: AsyncParsableCommand {
@@ -12,16 +13,19 @@ struct CallCommand: AsyncParsableCommand {
   @OptionGroup var options: CallOptions
 
   func run() async throws {
-    let console = Console(isQuiet: options.log.quiet)
+    let console = try options.log.console()
     let log = console.logger("chatbot", level: options.log.level)
     try await console.carryOut {
       let runner = CallRunner(settings: try options.settings(), console: console, log: log)
-      let report = OutcomeReport(outcome: try await runner.stay(), options: options.ending, console: console)
-      let failure = report.write(isRecording: options.record != nil)
-      try runner.check(report.outcome)
-      if options.record != nil { try report.check() }
-      if let failure { throw failure }
-      if let failure = report.outcome.failure { throw failure }
+      let failure = Mutex<CallFailure?>(nil)
+      let (isRecording, ending) = (options.record != nil, options.ending)
+      let outcome = try await runner.stay { outcome in
+        let report = OutcomeReport(outcome: outcome, options: ending, console: console)
+        failure.withLock { $0 = report.write(isRecording: isRecording) }
+      }
+      try runner.check(outcome)
+      if isRecording { try OutcomeReport(outcome: outcome, options: ending, console: console).check() }
+      if let failure = failure.withLock(\.self) ?? outcome.failure { throw failure }
     }
   }
 }

@@ -33,7 +33,8 @@ static int open_pipe(int ends[2]) {
   return 0;
 }
 
-static int spawn(char *const *arguments, int pipes[3][2], pid_t *child) {
+static int spawn(char *const *arguments, char *const *variables, int only_errors, int pipes[3][2],
+                 pid_t *child) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   sigset_t none, all;
@@ -46,8 +47,13 @@ static int spawn(char *const *arguments, int pipes[3][2], pid_t *child) {
     posix_spawn_file_actions_destroy(&actions);
     return error;
   }
-  if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, pipes[0][0], 0);
-  if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, pipes[1][1], 1);
+  if (only_errors) {
+    if (error == 0) error = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    if (error == 0) error = posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+  } else {
+    if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, pipes[0][0], 0);
+    if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, pipes[1][1], 1);
+  }
   if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, pipes[2][1], 2);
   if (error == 0) error = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
   if (error == 0) error = posix_spawnattr_setpgroup(&attributes, 0);
@@ -57,17 +63,19 @@ static int spawn(char *const *arguments, int pipes[3][2], pid_t *child) {
     error = posix_spawnattr_setflags(
         &attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   }
-  if (error == 0) error = posix_spawnp(child, arguments[0], &actions, &attributes, arguments, environ);
+  if (error == 0) error = posix_spawnp(child, arguments[0], &actions, &attributes, arguments,
+                                         variables == NULL ? environ : variables);
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   return error;
 }
 
-int cprocesses_start(char *const *arguments, int ends[3], pid_t *child) {
+int cprocesses_start(char *const *arguments, char *const *variables, int only_errors, int ends[3],
+                     pid_t *child) {
   int pipes[3][2] = {{-1, -1}, {-1, -1}, {-1, -1}};
   int error = arguments[0] == NULL ? EINVAL : 0;
-  for (int i = 0; i < 3 && error == 0; i++) error = open_pipe(pipes[i]);
-  if (error == 0) error = spawn(arguments, pipes, child);
+  for (int i = only_errors ? 2 : 0; i < 3 && error == 0; i++) error = open_pipe(pipes[i]);
+  if (error == 0) error = spawn(arguments, variables, only_errors, pipes, child);
   if (error != 0) {
     close_all(pipes);
     return error;
@@ -75,8 +83,10 @@ int cprocesses_start(char *const *arguments, int ends[3], pid_t *child) {
   ends[0] = pipes[0][1];
   ends[1] = pipes[1][0];
   ends[2] = pipes[2][0];
-  close(pipes[0][0]);
-  close(pipes[1][1]);
+  if (!only_errors) {
+    close(pipes[0][0]);
+    close(pipes[1][1]);
+  }
   close(pipes[2][1]);
   return 0;
 }

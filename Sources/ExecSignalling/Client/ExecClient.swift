@@ -2,6 +2,7 @@ public import Logging
 public import Media
 public import NIOCore
 public import NIOPosix
+internal import Processes
 public import Signalling
 internal import Synchronization
 
@@ -148,7 +149,7 @@ public final class ExecClient: SignallingClient {
   private func start() async throws(ChildProcess.StartError) -> Run {
     let logger = self.logger
     let program = command.description.printable(utf8Bytes: 60)
-    let process = try await ChildProcess.start(command, on: group.any()) { line in
+    let process = try await ChildProcess.start(command.words, on: group.any()) { line in
       logger.info(
         "\(program): \(line.text)",
         metadata: line.suppressedCount > 0 ? ["lines left out before": "\(line.suppressedCount)"] : nil)

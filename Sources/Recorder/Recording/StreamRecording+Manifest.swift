@@ -95,6 +95,18 @@ extension StreamRecording {
     return manifest
   }
 
+  /// Reports the files that were closed since the last time, when the manifest on the disk lists them as complete.
+  private func reportSegments(in manifest: RecordingManifest) {
+    guard environment.segment != nil, let base = files.base else { return }
+    for file in files.closed.dropFirst(reportedFiles) where file.complete {
+      environment.segmentFinished(
+        RecordedSegment(
+          participant: participant, stream: stream, name: name, folder: environment.folder.path, base: base,
+          recordingStart: manifest.start, file: file))
+    }
+    reportedFiles = files.closed.count
+  }
+
   /// Updates the manifest.
   ///
   /// - Parameter isLast: whether it is the final version.
@@ -111,6 +123,7 @@ extension StreamRecording {
       manifestDue = now + Self.manifestInterval
       manifestFailed = false
       environment.health.settled(manifestKey, of: participant, now: now)
+      reportSegments(in: manifest)
       return true
     } catch let error as RoomRecorder.StorageError {
       if !manifestFailed { files.note(error.description) }

@@ -19,6 +19,8 @@ final class StreamRecording {
     let report: (RoomRecorder.Problem) -> Void
     /// Requests a keyframe of a track.
     let wantKeyframe: (TrackID) -> Void
+    /// Called with each finished file of a recording with segments.
+    let segmentFinished: (RecordedSegment) -> Void
   }
 
   /// How often the manifest is updated while the recording grows.
@@ -47,6 +49,8 @@ final class StreamRecording {
   /// When the manifest is updated next.
   var manifestDue: MonotonicInstant?
   var manifestChanges = 0
+  /// The number of closed files that were reported as finished.
+  var reportedFiles = 0
   /// Whether the last update of the manifest failed.
   var manifestFailed = false
   /// The manifest as it was last stored; nil until the recording is finished.

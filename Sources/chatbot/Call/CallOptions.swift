@@ -104,6 +104,7 @@ struct CallOptions: ParsableArguments {
     settings.call.messages = try messages.plan()
     settings.call.duration = duration?.duration
     settings.call.leaveWhenEmpty = ending.leaveWhenEmpty?.duration
+    settings.call.programs = try ending.programs()
     settings.call.leaveIfNobody = ending.leaveIfNobody?.duration
     return settings
   }
@@ -145,7 +146,7 @@ struct CallOptions: ParsableArguments {
     if segment.count > 1, segmentTime == nil || segmentSize == nil || segment.count > 2 {
       throw ValidationError("--segment takes one time and one size, like --segment 10m --segment 500MB.")
     }
-    try ending.validate(isRecording: record != nil)
+    try ending.validate(isRecording: record != nil, hasSegments: !segment.isEmpty)
     if duration?.milliseconds == 0 { throw ValidationError("--duration 0 would leave before joining.") }
   }
 }

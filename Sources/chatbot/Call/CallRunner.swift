@@ -20,8 +20,10 @@ struct CallRunner {
     return outcome
   }
 
-  /// Joins the room and stays until something ends the call.
-  func stay() async throws -> RoomCall.Outcome {
+  /// Joins the room and stays until something ends the call, then waits for the programs that run for recordings.
+  ///
+  /// - Parameter report: Called when the call is over, before that wait.
+  func stay(reporting report: @Sendable (RoomCall.Outcome) -> Void = { _ in }) async throws -> RoomCall.Outcome {
     let interruption = Interruption()
     // Each participant may need three files and one or two sockets.
     FileDescriptorLimit.allowMany()
@@ -42,14 +44,15 @@ struct CallRunner {
     if let folder = settings.call.recording?.folder { reportUnfinished(in: folder) }
     let embedded = try await ServerConnector(settings: settings, console: console, log: log).join(call)
     interruption.beginOrderly()
-    let outcome = await run(call, interruption)
+    let outcome = await run(call, interruption, reporting: report)
     await embedded?.shutdown()
-    console.clearStatus()
     return outcome
   }
 
   /// Runs the call until it ends or a signal arrives, and shows its state on a terminal.
-  private func run(_ call: RoomCall, _ interruption: Interruption) async -> RoomCall.Outcome {
+  private func run(
+    _ call: RoomCall, _ interruption: Interruption, reporting report: @Sendable (RoomCall.Outcome) -> Void
+  ) async -> RoomCall.Outcome {
     await withDiscardingTaskGroup { group in
       group.addTask {
         await interruption.first()
@@ -59,6 +62,9 @@ struct CallRunner {
         group.addTask { await StatusTask(call: call, console: console, room: settings.server.roomName).run() }
       }
       let outcome = await call.run()
+      console.clearStatus()
+      report(outcome)
+      await call.finishPrograms()
       group.cancelAll()
       return outcome
     }

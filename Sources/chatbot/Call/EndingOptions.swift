@@ -1,5 +1,7 @@
 import ArgumentParser
 import Call
+import ExecSignalling
+import Processes
 
 /// The options for when a call ends, and what is said of it then.
 struct EndingOptions: ParsableArguments {
@@ -30,11 +32,52 @@ struct EndingOptions: ParsableArguments {
     transform: SessionRequirement.parse)
   var require: [SessionRequirement] = []
 
+  @Option(
+    help: ArgumentHelp(
+      "Run this program, with the path of the manifest as its last argument, for each finished recording. Arguments are separated by spaces; there is no shell.",
+      valueName: "command"))
+  var onFinish: String?
+
+  @Option(
+    help: ArgumentHelp("Run this program for each finished file of a recording with --segment.", valueName: "command"))
+  var onSegment: String?
+
   /// The file name that means standard output.
   static let standardOutput = "-"
 
-  func validate(isRecording: Bool) throws {
+  /// The programs to run.
+  func programs() throws(CallFailure) -> RoomCall.Settings.Programs {
+    var programs = RoomCall.Settings.Programs()
+    programs.onFinish = try Self.words(of: onFinish, option: "--on-finish")
+    programs.onSegment = try Self.words(of: onSegment, option: "--on-segment")
+    return programs
+  }
+
+  private static func words(of text: String?, option: String) throws(CallFailure) -> [String]? {
+    guard let text else { return nil }
+    let words: [String]
+    do throws(ExecCommand.ParseError) {
+      words = try ExecCommand(text).words
+    } catch {
+      let reason =
+        switch error {
+        case .noProgram: "needs a program, such as \(option) 'python3 upload.py'"
+        case .unclosedQuote(let quote): "has a quote \(quote) that is not closed"
+        case .trailingBackslash: "ends with a backslash, which must stand before a character"
+        case .zeroCharacter: "has a character with the number 0"
+        }
+      throw CallFailure(.usage, "\(option) \(reason).")
+    }
+    if let program = words.first, let problem = ProgramLookup.problem(of: program) {
+      throw CallFailure(.usage, "\(option): \(problem)")
+    }
+    return words
+  }
+
+  func validate(isRecording: Bool, hasSegments: Bool) throws {
     if !isRecording, !require.isEmpty { throw ValidationError("--require needs --record.") }
+    if !isRecording, onFinish != nil { throw ValidationError("--on-finish needs --record.") }
+    if !hasSegments, onSegment != nil { throw ValidationError("--on-segment needs --segment.") }
     if summary?.isEmpty == true { throw ValidationError("--summary needs the name of a file.") }
   }
 }

@@ -144,7 +144,8 @@ extension Console {
     let isAside = outputs.takesStandardOutput
     if isQuiet, isAside || report.verdict == .held { return }
     let columns = isAside ? errorColumns : outputColumns
-    var table = report.table(width: columns ?? 100, isUnicode: Terminal.isUnicode, isColoured: columns != nil)
+    var table = report.table(
+      width: columns ?? 100, isUnicode: Terminal.isUnicode, isColoured: isAside ? errorsAreColoured : outputIsColoured)
     while table.last == "\n" { table.removeLast() }
     if outputs.annotates {
       table = ([WorkflowCommand.withoutCommands(table)] + report.annotations).joined(separator: "\n")

@@ -23,7 +23,7 @@ struct CheckCommand: AsyncParsableCommand {
   func run() async throws {
     if options.listsFaults { return print(FaultList.text) }
     if options.rules.measurements { return print(MeasurementList.text) }
-    let console = Console(isQuiet: options.log.quiet)
+    let console = try options.log.console()
     let log = console.logger("check", level: options.log.logLevel ?? (options.log.quiet ? .error : .warning))
     try await UsageErrors.reported(for: Self.self, on: console) {
       let report = try await Check(options: options, console: console, log: log).run()

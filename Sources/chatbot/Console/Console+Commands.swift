@@ -5,6 +5,7 @@ import Console
 extension Console {
   /// Runs a command's work, and turns errors into a sentence and an exit code.
   func carryOut(_ work: () async throws -> Void) async throws {
+    defer { close() }
     do {
       try await work()
       try checkOutput()

@@ -22,7 +22,7 @@ struct DiagnoseCommand: AsyncParsableCommand {
   @OptionGroup var options: DiagnoseOptions
 
   func run() async throws {
-    let console = Console(isQuiet: options.log.quiet)
+    let console = try options.log.console()
     try await console.carryOut {
       var configuration = try options.configuration()
       configuration.iceServers = try options.ice.servers().servers(for: "chatbot-diagnose")

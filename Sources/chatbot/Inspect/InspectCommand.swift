@@ -53,7 +53,7 @@ struct InspectCommand: AsyncParsableCommand {
 
   func run() async throws {
     if rules.measurements { return print(MeasurementList.text) }
-    let console = Console(isQuiet: log.quiet)
+    let console = try log.console()
     let logger = console.logger("inspect", level: log.logLevel ?? (log.quiet ? .error : .warning))
     try await UsageErrors.reported(for: Self.self, on: console) {
       let inspect = Inspect(files: files, peers: peers, rules: rules, console: console, log: logger)

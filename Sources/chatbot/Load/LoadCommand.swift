@@ -24,7 +24,7 @@ struct LoadCommand: AsyncParsableCommand {
   @OptionGroup var options: LoadOptions
 
   func run() async throws {
-    let console = Console(isQuiet: options.log.quiet)
+    let console = try options.log.console()
     let log = console.logger("load", level: options.log.level)
     try await console.carryOut {
       let interruption = Interruption()

@@ -15,7 +15,8 @@ struct ServeCommand: AsyncParsableCommand {
 
   func run() async throws {
     FileDescriptorLimit.allowMany()
-    let console = Console(isQuiet: options.log.quiet)
+    let console = try options.log.console()
+    defer { console.close() }
     let interruption = Interruption()
     let settings: RoomServer.Settings
     do {

@@ -4,6 +4,7 @@ import Logging
 import Media
 import NIOCore
 import NIOPosix
+import Processes
 import Signalling
 import TestSupport
 import Testing
@@ -35,7 +36,7 @@ struct ExampleAdapterTests {
   func meeting() async throws {
     let port = try ServerPort.unused()
     let hub = try await ChildProcess.start(
-      try ExecCommand("python3 -u '\(Self.folder)/hub.py' \(port)"),
+      ["python3", "-u", "\(Self.folder)/hub.py", "\(port)"],
       on: MultiThreadedEventLoopGroup.singleton.any()
     ) { _ in }
     do {

@@ -1,4 +1,5 @@
 import Media
+import Processes
 import Signalling
 
 @testable import ExecSignalling

@@ -59,6 +59,25 @@ struct SegmentTests {
     #expect(abs(end - length) < 0.04)
   }
 
+  @Test("each finished file is reported once, when the manifest on the disk lists it as complete")
+  func reported() async throws {
+    let folder = TestFolder()
+    let script = try SmallCall.script(13)
+    let recorder = try folder.recorder(segment: SegmentLimit(duration: .seconds(3)))
+    recorder.begin(script.owner, name: "Anna", now: Script.beginning, wallClock: TestFolder.wallClock)
+    let last = await folder.play([script], to: recorder, until: 8)
+    var segments = recorder.segments.makeAsyncIterator()
+    let first = try #require(await segments.next())
+    #expect(first.base == "Anna" && first.file.segment == 1 && first.file.complete && first.folder == folder.path)
+    let onDisk = try RecordingManifest(parsing: folder.bytes("Anna.json"))
+    #expect(onDisk.files.contains(first.file) && !onDisk.finished)
+    recorder.end(script.owner, reason: .left, now: last)
+    await recorder.finish(now: last)
+    var names = [first.file.name]
+    while let segment = await segments.next() { names.append(segment.file.name) }
+    #expect(names.sorted() == folder.names.filter { !$0.hasSuffix("json") } && names.count == 6)
+  }
+
   @Test("with a limit of time, the next files begin with a keyframe, and nothing is lost or duplicated")
   func byTime() async throws {
     let folder = TestFolder()

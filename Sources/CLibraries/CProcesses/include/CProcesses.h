@@ -9,12 +9,14 @@
  * Starts a program without a shell. `arguments` ends with NULL; the first one is a path, or a name that is looked up in PATH.
  *
  * The child leads a process group of its own. Its signals have their default actions and none is blocked. It inherits the
- * environment and the working directory, and of the descriptors only 0, 1 and 2: pipes, whose other ends are returned in `ends`.
- * These are not inherited by further children.
+ * working directory, the environment unless `variables` (which ends with NULL) replaces it, and of the descriptors only 0, 1 and 2: pipes, whose other ends are returned in `ends`.
+ * These are not inherited by further children. With `only_errors` there is a pipe for 2 only: the child reads from and writes to
+ * /dev/null, and the first two of `ends` are -1.
  *
  * Returns 0, or an error number; then nothing was started and no descriptor is left open.
  */
-int cprocesses_start(char *const *arguments, int ends[3], pid_t *child);
+int cprocesses_start(char *const *arguments, char *const *variables, int only_errors, int ends[3],
+                     pid_t *child);
 
 /* Waits until a child has ended, but leaves it to be reaped, so that its id is not used again. Returns 0 or an error number. */
 int cprocesses_wait(pid_t child);

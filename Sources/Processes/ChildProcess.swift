@@ -56,20 +56,25 @@ package final class ChildProcess: Sendable {
 
   // MARK: Starting
 
-  /// Starts a program.
+  /// Starts a program without a shell.
   ///
   /// - Parameters:
+  ///   - words: the program, a path or a name that is looked up in `PATH`, and its arguments.
+  ///   - environment: its environment variables; nil for those of this process. None may have a character with the number 0.
+  ///   - onlyErrors: whether only the standard error is read: standard input is empty, and standard output is discarded.
   ///   - loop: serves its pipes.
   ///   - report: called with lines of its standard error, on the event loop.
   package static func start(
-    _ command: ExecCommand, on loop: any EventLoop, report: @escaping @Sendable (DiagnosticLines.Line) -> Void
+    _ words: [String], environment: [String: String]? = nil, onlyErrors: Bool = false, on loop: any EventLoop,
+    report: @escaping @Sendable (DiagnosticLines.Line) -> Void
   ) async throws(StartError) -> ChildProcess {
     var ends: [Int32] = [-1, -1, -1]
     var id: pid_t = 0
-    let words: [UnsafeMutablePointer<CChar>?] = command.words.map { strdup($0) } + [nil]
-    let error = cprocesses_start(words, &ends, &id)
-    for word in words { free(word) }
-    guard error == 0 else { throw StartError(number: error, command: command) }
+    let arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
+    let variables: [UnsafeMutablePointer<CChar>?]? = environment.map { $0.map { strdup("\($0)=\($1)") } + [nil] }
+    let error = Self.start(arguments, variables, onlyErrors, &ends, &id)
+    for text in arguments + (variables ?? []) { free(text) }
+    guard error == 0 else { throw StartError(number: error, program: words.first ?? "") }
     let exited = loop.makePromise(of: ChildExit.self)
     let child = ChildProcess(id: id, loop: loop, exit: exited.futureResult, report: report)
     let isWatched = DedicatedThread.start("child \(id)") { [id] in
@@ -77,15 +82,26 @@ package final class ChildProcess: Sendable {
       exited.succeed(child.reap())
     }
     guard isWatched else {
-      for end in ends { close(end) }
+      for end in ends where end >= 0 { close(end) }
       cprocesses_signal(id, SIGKILL)
       exited.succeed(child.reap())
-      throw StartError(description: "No thread can be started to wait for \(command).", isPermanent: false)
+      throw StartError(
+        description: "No thread can be started to wait for \((words.first ?? "").printable(utf8Bytes: 120)).",
+        isPermanent: false)
     }
     await child.open(ends)
     // What is not of its group may hold the other ends of its pipes.
     child.exit.whenSuccess { [weak child] _ in child?.stopReadingSoon() }
     return child
+  }
+
+  private static func start(
+    _ arguments: [UnsafeMutablePointer<CChar>?], _ variables: [UnsafeMutablePointer<CChar>?]?, _ onlyErrors: Bool,
+    _ ends: inout [Int32], _ id: inout pid_t
+  ) -> Int32 {
+    let onlyErrors: Int32 = onlyErrors ? 1 : 0
+    guard let variables else { return cprocesses_start(arguments, nil, onlyErrors, &ends, &id) }
+    return cprocesses_start(arguments, variables, onlyErrors, &ends, &id)
   }
 
   /// Makes channels of the ends of the pipes. One that cannot be opened counts as closed by the program.
@@ -94,6 +110,11 @@ package final class ChildProcess: Sendable {
       ends[2], bytesInInterval: 1 << 16, received: { [weak self] bytes in self?.received(diagnostics: bytes) },
       ended: { [weak self] in self?.diagnosticsEnded() })
     state.withLock { $0.errorReader = errorReader }
+    if ends[0] < 0 {
+      outputEnd.finish()
+      state.withLock { $0.isInputClosed = true }
+      return loop.execute { errorReader?.value.more() }
+    }
     let outputReader = await open(
       ends[1], bytesInInterval: 1 << 20, received: { [outputEnd] bytes in outputEnd.yield(bytes) },
       ended: { [outputEnd] in outputEnd.finish() })
@@ -260,8 +281,8 @@ package final class ChildProcess: Sendable {
 }
 
 extension ChildProcess.StartError {
-  fileprivate init(number: Int32, command: ExecCommand) {
-    let name = "\(command.words.first ?? "")".printable(utf8Bytes: 120)
+  fileprivate init(number: Int32, program: String) {
+    let name = program.printable(utf8Bytes: 120)
     switch number {
     case ENOENT:
       self.init(

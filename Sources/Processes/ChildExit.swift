@@ -7,7 +7,7 @@ package enum ChildExit: Sendable, Hashable, CustomStringConvertible {
   case unknown
 
   /// - Parameter result: what `cprocesses_reap` returns.
-  init(result: Int32) {
+  package init(result: Int32) {
     self = result < 0 ? .signal(-Int(result)) : result < 256 ? .code(Int(result)) : .unknown
   }
 

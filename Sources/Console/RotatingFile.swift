@@ -1,0 +1,126 @@
+internal import Glibc
+
+/// A log file that is renamed when it is full: `FILE` becomes `FILE.1`, that one `FILE.2`, and so on. It blocks; ``LogFile`` writes
+/// from a thread.
+///
+/// A write that fails, for example because the disk is full, changes nothing: later ones are tried again, and the number of lines
+/// that are missing is written then.
+package struct RotatingFile: Sendable {
+  /// Writes bytes as write(2) does, and returns their number, or the negative error number.
+  package typealias Write = @Sendable (_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int
+
+  private let path: String
+  private let maximumBytes: Int64
+  private let keptFiles: Int
+  private let write: Write
+  private var descriptor: Int32
+  private var size: Int64
+  /// Whether the last line was written in part.
+  private var isLineOpen = false
+  /// Whether the file can be renamed: what is no file, such as a pipe or a device, is not.
+  private var isFile: Bool
+  /// The number of lines that are missing before the next one.
+  package private(set) var missingLines = 0
+  private var lastError: Int32 = 0
+
+  /// Opens a file, and appends to it if it exists.
+  ///
+  /// - Parameters:
+  ///   - maximumBytes: the size at which the next file begins.
+  ///   - keptFiles: the number of full files that are kept.
+  ///   - write: for tests, with a disk that fails.
+  package init(
+    path: String, maximumBytes: Int64, keptFiles: Int = 5, write: @escaping Write = Self.systemWrite
+  ) throws(OutputError) {
+    self.path = path
+    self.maximumBytes = max(1, maximumBytes)
+    self.keptFiles = max(1, keptFiles)
+    self.write = write
+    descriptor = -1
+    size = 0
+    isFile = true
+    let error = open()
+    if error != 0 { throw OutputError(number: error) }
+  }
+
+  @Sendable package static func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+    let count = Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+    return count < 0 ? -Int(errno) : count
+  }
+
+  private mutating func open() -> Int32 {
+    let file = Glibc.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0o640)
+    guard file >= 0 else { return errno }
+    var status = stat()
+    guard fstat(file, &status) == 0 else {
+      let error = errno
+      Glibc.close(file)
+      return error
+    }
+    descriptor = file
+    size = Int64(status.st_size)
+    isFile = status.st_mode & S_IFMT == S_IFREG
+    isLineOpen = false
+    return 0
+  }
+
+  /// Writes a line.
+  ///
+  /// - Parameter note: makes the line that says how many lines are missing, and why.
+  /// - Returns: 0, or the error number if the line is missing now.
+  @discardableResult
+  package mutating func write(line: String, note: (_ missing: Int, _ reason: String) -> String) -> Int32 {
+    if descriptor < 0 {
+      let error = open()
+      if error != 0 { return miss(error) }
+    }
+    var text = isLineOpen ? "\n" : ""
+    if missingLines > 0 { text += note(missingLines, reason) + "\n" }
+    text += line + "\n"
+    let bytes = Int64(text.utf8.count)
+    if isFile, size > 0, size + bytes > maximumBytes { rotate() }
+    let error = put(text)
+    if error != 0 { return miss(error) }
+    missingLines = 0
+    return 0
+  }
+
+  private var reason: String { strerror(lastError).map { String(cString: $0) } ?? "error \(lastError)" }
+
+  private mutating func miss(_ error: Int32) -> Int32 {
+    lastError = error
+    missingLines += 1
+    return error
+  }
+
+  private mutating func put(_ text: String) -> Int32 {
+    var left = Array(text.utf8)[...]
+    while !left.isEmpty {
+      let count = left.withUnsafeBytes { write(descriptor, $0) }
+      if count > 0 {
+        left = left.dropFirst(count)
+        size += Int64(count)
+      } else if count != -Int(EINTR) {
+        isLineOpen = isLineOpen || left.count < text.utf8.count
+        return count == 0 ? EIO : Int32(clamping: -count)
+      }
+    }
+    isLineOpen = false
+    return 0
+  }
+
+  /// Begins the next file. If that fails, the present one is continued.
+  private mutating func rotate() {
+    for number in stride(from: keptFiles - 1, to: 0, by: -1) { rename("\(path).\(number)", "\(path).\(number + 1)") }
+    guard rename(path, "\(path).1") == 0 else { return }
+    Glibc.close(descriptor)
+    descriptor = -1
+    if open() != 0 { descriptor = -1 }
+  }
+
+  /// Closes the file.
+  package mutating func close() {
+    if descriptor >= 0 { Glibc.close(descriptor) }
+    descriptor = -1
+  }
+}

@@ -1,0 +1,109 @@
+import Console
+import Foundation
+import Synchronization
+import Testing
+
+@Suite("a log file")
+final class RotatingFileTests {
+  private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("rotating-\(UUID().uuidString)")
+  private var path: String { folder.appendingPathComponent("log").path }
+
+  init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false) }
+  deinit { try? FileManager.default.removeItem(at: folder) }
+
+  private func text(_ name: String) -> String? {
+    try? String(contentsOfFile: folder.appendingPathComponent(name).path, encoding: .utf8)
+  }
+
+  private var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).sorted() }
+
+  private func note(_ missing: Int, _ reason: String) -> String { "\(missing) missing: \(reason)" }
+
+  @Test("a full one is renamed, five are kept, and no line is divided")
+  func rotation() throws {
+    var file = try RotatingFile(path: path, maximumBytes: 25)
+    for number in 100..<130 { file.write(line: "line \(number)", note: note) }
+    #expect(names == ["log", "log.1", "log.2", "log.3", "log.4", "log.5"])
+    #expect(text("log") == "line 128\nline 129\n" && text("log.1") == "line 126\nline 127\n")
+    #expect(text("log.5") == "line 118\nline 119\n")
+    file.close()
+    var again = try RotatingFile(path: path, maximumBytes: 25)
+    again.write(line: "appended", note: note)
+    #expect(text("log") == "appended\n" && text("log.1") == "line 128\nline 129\n")
+    let long = String(repeating: "x", count: 100)
+    again.write(line: long, note: note)
+    #expect(text("log") == long + "\n", "a line longer than a file has a file of its own")
+  }
+
+  /// A disk that is full for a while, at once or in the middle of a line.
+  private final class Disk: Sendable {
+    let room = Mutex<Int?>(nil)
+
+    func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+      room.withLock { room in
+        guard let left = room else { return RotatingFile.systemWrite(descriptor, bytes) }
+        if left == 0 { return -28 }
+        let count = RotatingFile.systemWrite(descriptor, UnsafeRawBufferPointer(rebasing: bytes.prefix(left)))
+        room = left - max(0, count)
+        return count
+      }
+    }
+  }
+
+  @Test(
+    "lines that a full disk does not take are counted, and the next one says how many are missing", arguments: [0, 3])
+  func fullDisk(room: Int) throws {
+    let disk = Disk()
+    var file = try RotatingFile(path: path, maximumBytes: 1_000) { disk.write($0, $1) }
+    file.write(line: "first", note: note)
+    disk.room.withLock { $0 = room }
+    for _ in 0..<3 {
+      let error = file.write(line: "lost", note: note)
+      #expect(error == 28)
+    }
+    #expect(file.missingLines == 3)
+    disk.room.withLock { $0 = nil }
+    let error = file.write(line: "last", note: note)
+    #expect(error == 0)
+    let rest = room == 0 ? "" : "los\n"
+    #expect(text("log") == "first\n\(rest)3 missing: No space left on device\nlast\n")
+  }
+
+  @Test("a folder that is gone does not end the log")
+  func noFolder() throws {
+    var file = try RotatingFile(path: path, maximumBytes: 10)
+    file.write(line: "0123456789", note: note)
+    try FileManager.default.removeItem(at: folder)
+    for _ in 0..<3 { file.write(line: "0123456789", note: note) }
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    file.write(line: "again", note: note)
+    #expect(throws: OutputError.self) { _ = try RotatingFile(path: "/no/such/folder/log", maximumBytes: 10) }
+  }
+
+  @Test("a device is written and never renamed; what it does not take is missing")
+  func device() throws {
+    var null = try RotatingFile(path: "/dev/null", maximumBytes: 1)
+    let written = [null.write(line: "x", note: note), null.write(line: "x", note: note)]
+    #expect(written == [0, 0])
+    var full = try RotatingFile(path: "/dev/full", maximumBytes: 1)
+    let error = full.write(line: "x", note: note)
+    #expect(error == 28 && full.missingLines == 1)
+  }
+
+  @Test("10,000 lines of several threads are all in the files, in whole lines")
+  func threads() async throws {
+    let file = try LogFile(path: path, size: 100_000)
+    await withTaskGroup(of: Void.self) { group in
+      for task in 0..<4 {
+        group.addTask {
+          for number in 0..<2_500 { file.write(LogRecord(level: "info", message: "task \(task) line \(number) end")) }
+        }
+      }
+    }
+    file.close(within: .seconds(30))
+    let all = names.compactMap { text($0) }.joined()
+    let lines = all.split(separator: "\n")
+    #expect(lines.count == 10_000 || names.count == 6)
+    #expect(lines.allSatisfy { $0.hasSuffix(" end") && $0.contains("Z INFO    task ") })
+  }
+}
