@@ -13,12 +13,12 @@ enum MarkdownText {
       case "&": result.append(contentsOf: "&amp;".unicodeScalars)
       case "<": result.append(contentsOf: "&lt;".unicodeScalars)
       case ">": result.append(contentsOf: "&gt;".unicodeScalars)
-      case "\\", "`", "*", "_", "[", "]", "(", ")", "~", "|", "#", "!", "{", "}":
+      case "\\", "`", "*", "_", "[", "]", "~", "|":
         result.append("\\")
         result.append(scalar)
-      // GitHub makes links, mentions and formulas of text after the parsing of Markdown, so that a backslash prevents nothing.
+      // GitHub makes links, mentions, references and formulas of text after the parsing of Markdown, so that a backslash prevents nothing.
       // They do not cross an element.
-      case "@", "$": result.append(contentsOf: "<span>\(scalar)</span>".unicodeScalars)
+      case "@", "$", "#": result.append(contentsOf: "<span>\(scalar)</span>".unicodeScalars)
       case ":" where line[(index + 1)...].starts(with: "//".unicodeScalars):
         result.append(contentsOf: "<span>:</span>".unicodeScalars)
       case "." where index >= 3 && line[(index - 3)..<index].allSatisfy({ $0 == "w" || $0 == "W" }):

@@ -1,6 +1,7 @@
 import CallCheck
 import CallCheckTestSupport
 import CallReport
+import Codecs
 import Media
 import Testing
 

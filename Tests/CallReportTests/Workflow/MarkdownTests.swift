@@ -87,7 +87,8 @@ struct MarkdownTests {
     report.room = "a|b`c`*d*_e_<b>&[x](y)\\#1!~~$1$@me https://x.example www.x.example\n\r\u{202E}z"
     let heading = report.markdown().prefix { $0 != "\n" }
     #expect(
-      heading == "## \u{2713} Check of room a\\|b\\`c\\`\\*d\\*\\_e\\_&lt;b&gt;&amp;\\[x\\]\\(y\\)\\\\\\#1\\!\\~\\~"
+      heading == "## \u{2713} Check of room a\\|b\\`c\\`\\*d\\*\\_e\\_&lt;b&gt;&amp;"
+        + "\\[x\\](y)\\\\<span>#</span>1!\\~\\~"
         + "<span>$</span>1<span>$</span><span>@</span>me https<span>:</span>//x.example www<span>.</span>x.example"
         + "\u{FFFD}\u{FFFD}\u{FFFD}z: held")
   }
