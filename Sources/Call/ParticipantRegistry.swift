@@ -17,6 +17,8 @@ package final class ParticipantRegistry: Sendable {
     var hasConnected = false
     var recordings: [RecordingSummary] = []
     var recordingsForgotten = 0
+    /// Bytes of the media files of all recordings that have ended.
+    var recordedBytes: Int64 = 0
     var recordingProblem: RoomRecorder.Problem?
     /// The kinds of what we publish that a media server rejects.
     var rejectedKinds: [ParticipantID: Set<MediaKind>] = [:]
@@ -144,12 +146,16 @@ package final class ParticipantRegistry: Sendable {
   package func recorded(_ summary: RecordingSummary) {
     state.withLock { state in
       state.recordings.append(summary)
+      state.recordedBytes = summary.manifest.files.reduce(state.recordedBytes) { $0 &+ $1.bytes }
       guard state.recordings.count > Self.maximumRecordings + Self.maximumRecordings / 10 else { return }
       let surplus = state.recordings.count - Self.maximumRecordings
       state.recordings.removeFirst(surplus)
       state.recordingsForgotten += surplus
     }
   }
+
+  /// The bytes of the media files of all recordings that have ended.
+  package var recordedBytes: Int64 { state.withLock { $0.recordedBytes } }
 
   func recordingFailed(_ problem: RoomRecorder.Problem) {
     state.withLock { state in

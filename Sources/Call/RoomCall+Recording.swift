@@ -93,6 +93,16 @@ extension RoomCall {
   }
 }
 
+/// What a call has recorded so far.
+package struct RecordingProgress: Sendable, Hashable {
+  /// Bytes written, of all users.
+  package var bytes: Int64
+  /// Bytes that are free where the folder is; nil if that is not known.
+  package var freeBytes: Int64?
+  /// Whether the disk accepts nothing for a recording at the moment.
+  package var isStalled: Bool
+}
+
 extension RecordingManifest.NetworkPath {
   /// The manifest's description of a candidate pair.
   init(_ types: CandidateTypes) {

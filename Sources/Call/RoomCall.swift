@@ -37,6 +37,7 @@ public final class RoomCall: Sendable {
   let sessionLog: Mutex<SessionLog>
   let occupancy: OccupancyTimer
   let programs: RecordingPrograms
+  private let diskSpace: DiskSpace?
   /// When the call was left.
   private let leftAt = Mutex<MonotonicInstant?>(nil)
   let loop: any EventLoop
@@ -104,6 +105,7 @@ public final class RoomCall: Sendable {
     occupancy = OccupancyTimer(
       RoomOccupancy(emptyLimit: settings.leaveWhenEmpty, nobodyLimit: settings.leaveIfNobody), on: loop
     ) { participants.end($0) }
+    diskSpace = settings.recording.map { DiskSpace(folder: $0.folder) }
     programs = RecordingPrograms(settings.programs, room: settings.room, log: log)
     loopback?.start(peer)
   }
@@ -181,6 +183,16 @@ public final class RoomCall: Sendable {
 
   /// Why the call ends; nil while it lasts.
   public var endReason: EndReason? { participants.endReason }
+
+  /// What is recorded so far; nil if nothing is to be. Returns at once.
+  package func recordingProgress() -> RecordingProgress? {
+    guard let recorder, let diskSpace else { return nil }
+    // A recording that has just ended may count twice for a moment, or not at all.
+    let growing = recorder.status()
+    return RecordingProgress(
+      bytes: growing.reduce(participants.recordedBytes) { $0 &+ $1.bytes }, freeBytes: diskSpace.free(now: .now),
+      isStalled: growing.contains(where: \.isStalled))
+  }
 
   /// The progress of file transfers in a few words; nil if there are none.
   package func transferProgress() async -> String? { await messages.progress() }

@@ -19,8 +19,13 @@ package final class Console: Sendable {
   private let errors: ErrorOutput
   /// Why a result could not be written to standard output, as a clause.
   private let outputFailure = Mutex<String?>(nil)
-  /// The number of status lines on the screen.
-  private let shownLines = Mutex(0)
+  /// What is at the bottom of the terminal, and how it is drawn again.
+  private struct Shown {
+    var block = TerminalBlock()
+    var redraw: (@Sendable (_ columns: Int) -> [String]?)?
+  }
+
+  private let shown = Mutex(Shown())
 
   /// - Parameters:
   ///   - color: When colours are used.
@@ -64,11 +69,11 @@ package final class Console: Sendable {
 
   /// Writes a sentence to standard error, as a line of the log if that is for programs.
   private func write(sentence: String, level: String, timeout: Duration = ErrorOutput.defaultTimeout) {
-    let record = LogRecord(level: level, message: sentence)
-    if level == "error" { logFile?.write(record) }
+    let records = sentence.split(separator: "\n").map { LogRecord(level: level, message: String($0)) }
+    if level == "error" { for record in records { logFile?.write(record) } }
     let isForPrograms = format == .json && !isTerminal
     let shown = level == "error" ? "chatbot: \(sentence)" : sentence
-    write(styled: isForPrograms ? record.json : Self.escaped(shown), timeout: timeout)
+    write(styled: isForPrograms ? records.map(\.json).joined(separator: "\n") : Self.escaped(shown), timeout: timeout)
   }
 
   /// Waits until the log file is written.
@@ -85,9 +90,9 @@ package final class Console: Sendable {
   }
 
   private func write(styled line: String, timeout: Duration) {
-    shownLines.withLock { shown in
-      errors.write(Self.eraser(of: shown) + line + "\n", timeout: timeout)
-      shown = 0
+    shown.withLock { shown in
+      let eraser = shown.block.isEmpty ? "" : shown.block.erase(columns: errorColumns)
+      errors.write(eraser + line + "\n", timeout: timeout)
     }
   }
 
@@ -150,30 +155,47 @@ package final class Console: Sendable {
   }
 
   /// Shows the status line at the bottom of the terminal; without a terminal it shows nothing.
-  package func show(_ status: StatusLine) {
-    guard !isQuiet, let columns = errorColumns else { return }
-    shownLines.withLock { shown in
-      errors.write((shown > 1 ? Self.eraser(of: shown) : "") + status.onTerminal(columns: columns))
-      shown = 1
+  ///
+  /// - Parameter isWanted: Asked when nothing else can be written any more before the line.
+  /// - Returns: The number of users that are shown.
+  @discardableResult
+  package func show(_ status: StatusLine, if isWanted: @escaping @Sendable () -> Bool = { true }) -> Int {
+    guard !isQuiet, isTerminal, let columns = errorColumns else { return 0 }
+    return shown.withLock { shown in
+      guard isWanted() else { return 0 }
+      shown.redraw = { columns in isWanted() ? [status.text(columns: columns - 1)] : nil }
+      let layout = status.layout(columns: columns - 1)
+      errors.write(shown.block.show([layout.text], columns: columns))
+      return layout.shownUsers
     }
   }
 
   /// Shows a table at the bottom of the terminal and replaces the previous one; without a terminal it shows nothing.
   ///
-  /// - Parameter lines: Text lines without control characters; lines that are too long are cut.
+  /// - Parameter lines: Text lines; control characters are escaped, and lines that are too long are cut.
   package func show(lines: [String]) {
-    guard !isQuiet, let columns = errorColumns else { return }
-    shownLines.withLock { shown in
-      let text = lines.map { DisplayText.cut($0.printable(utf8Bytes: .max), to: columns - 1) }.joined(separator: "\n")
-      errors.write(Self.eraser(of: shown) + text)
-      shown = lines.count
+    guard !isQuiet, isTerminal, let columns = errorColumns else { return }
+    let lines = lines.map { $0.printable(utf8Bytes: .max) }
+    shown.withLock { shown in
+      shown.redraw = { _ in lines }
+      errors.write(shown.block.show(lines, columns: columns))
     }
   }
 
   package func clearStatus() {
-    shownLines.withLock { shown in
-      if shown > 0 { errors.write(Self.eraser(of: shown)) }
-      shown = 0
+    shown.withLock { shown in
+      if !shown.block.isEmpty { errors.write(shown.block.erase(columns: errorColumns)) }
+      shown.redraw = nil
+    }
+  }
+
+  /// Draws the lines at the bottom again, after the size of the terminal has changed.
+  package func redraw() {
+    guard let columns = errorColumns else { return }
+    shown.withLock { shown in
+      guard !shown.block.isEmpty else { return }
+      let lines = shown.redraw?(columns)
+      errors.write(lines.map { shown.block.show($0, columns: columns) } ?? shown.block.erase(columns: columns))
     }
   }
 
@@ -182,12 +204,6 @@ package final class Console: Sendable {
     var logger = Logger(label: label) { ConsoleLogHandler(label: $0, console: self) }
     logger.logLevel = level
     return logger
-  }
-
-  /// The escape sequence that clears the cursor's line and the status lines above it.
-  private static func eraser(of lines: Int) -> String {
-    guard lines > 0 else { return "" }
-    return "\r" + (lines > 1 ? "\u{1B}[\(lines - 1)A" : "") + "\u{1B}[J"
   }
 }
 

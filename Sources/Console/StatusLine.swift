@@ -1,18 +1,44 @@
 package import Media
 
-/// The status line of a call on a terminal: the room, and the media from and to each user.
+/// The status line of a call on a terminal: how long it lasts, what is recorded, the room, and the media from and to each user.
 ///
-///     room 100, 2 users: Ann 3f2a91 live ↓1.2 Mb/s 30 fps 0.1 % lost, 77b1c0de connecting
+///     0:05:12 recording 12.3 MB, 45.1 GB free, room 100, 2 users: Ann 3f2a91 live ↓1.2 Mb/s 30 fps 0.1 % lost, 77b1c0de connecting
 package struct StatusLine: Sendable, Hashable {
   package var room: String
+  /// How long the call lasts; nil is not shown.
+  package var elapsed: Duration?
+  /// What is recorded; nil if nothing is to be.
+  package var recording: Recording?
   package var users: [User]
+  /// The index of the user who is shown first.
+  package var first = 0
   /// The progress of file transfers; nil if there are none.
   package var transfers: String?
 
-  package init(room: String, users: [User], transfers: String? = nil) {
+  package init(
+    room: String, elapsed: Duration? = nil, recording: Recording? = nil, users: [User], transfers: String? = nil
+  ) {
     self.room = room
+    self.elapsed = elapsed
+    self.recording = recording
     self.users = users
     self.transfers = transfers
+  }
+
+  /// What is recorded.
+  package struct Recording: Sendable, Hashable {
+    /// Bytes written so far, of all users.
+    package var bytes: Int64
+    /// Bytes that are free where the folder is; nil if that is not known.
+    package var freeBytes: Int64?
+    /// Whether the disk accepts nothing at the moment.
+    package var isStalled: Bool
+
+    package init(bytes: Int64, freeBytes: Int64?, isStalled: Bool = false) {
+      self.bytes = bytes
+      self.freeBytes = freeBytes
+      self.isStalled = isStalled
+    }
   }
 
   /// A user of the room.
@@ -75,56 +101,6 @@ package struct StatusLine: Sendable, Hashable {
   package static let maximumGivenNameLength = 16
   package static let shortIDLength = 6
   package static let maximumRoom = 24
-
-  /// The line with control characters that overwrite the previous one.
-  ///
-  /// - Parameter columns: The terminal's width; the line never wraps.
-  package func onTerminal(columns: Int) -> String {
-    // The last column stays empty, because some terminals wrap when it is written.
-    "\r\(text(columns: columns - 1))\u{1b}[K"
-  }
-
-  /// The line without control characters.
-  ///
-  /// - Parameter columns: The maximum width, or nil for no limit. Users for whom there is no room are only counted.
-  package func text(columns: Int? = nil) -> String {
-    let people = users.count == 1 ? "1 user" : "\(users.count) users"
-    var head = "room \(DisplayText.plain(room, longest: Self.maximumRoom)), \(people)"
-    if let transfers { head += ", \(transfers)" }
-    let limit = columns ?? .max
-    var line = head
-    for (index, user) in users.enumerated() {
-      let next = line + (index == 0 ? ": " : ", ") + Self.text(user)
-      let others = users.count - index - 1
-      let tail = others == 0 ? "" : ", \(others) more"
-      guard DisplayText.width(next) + tail.count <= limit else {
-        let remaining = users.count - index
-        let counted = index == 0 ? "" : ", \(remaining) more"
-        return DisplayText.cut(line + counted, to: limit)
-      }
-      line = next
-    }
-    return DisplayText.cut(line, to: limit)
-  }
-
-  private static func text(_ user: User) -> String {
-    let name =
-      user.givenName.map {
-        "\(DisplayText.plain($0, longest: maximumGivenNameLength)) \(DisplayText.plain(user.name, longest: shortIDLength))"
-      } ?? DisplayText.plain(user.name, longest: maximumNameLength)
-    var words = [name, user.state.rawValue]
-    if let flow = user.received { words.append("↓\(text(flow))") }
-    if let flow = user.sent { words.append("↑\(text(flow))") }
-    if !user.rejected.isEmpty { words.append("(\(user.rejected.prefix(3).joined(separator: ", ")))") }
-    return words.joined(separator: " ")
-  }
-
-  private static func text(_ flow: Flow) -> String {
-    var words = [DisplayText.bitrate(flow.bitrate)]
-    if let rate = flow.framesPerSecond { words.append("\(DisplayText.whole(rate)) fps") }
-    words.append("\(DisplayText.tenths(flow.loss * 100)) % lost")
-    return words.joined(separator: " ")
-  }
 }
 
 extension StatusLine {

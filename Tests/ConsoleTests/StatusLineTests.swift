@@ -4,22 +4,30 @@ import Testing
 
 @Suite("the status line")
 struct StatusLineTests {
-  let line = StatusLine(
-    room: "100",
-    users: [
-      StatusLine.User(
-        name: "3f2a91c0-1111-2222-3333-444455556666", state: .live,
-        received: StatusLine.Flow(bitrate: 1_234_000, framesPerSecond: 29.97, loss: 0.0012),
-        sent: StatusLine.Flow(bitrate: 64_000, framesPerSecond: nil, loss: 0)),
-      StatusLine.User(name: "77b1c0de", state: .connecting),
-    ])
+  private let anna = StatusLine.User(
+    name: "3f2a91c0-1111-2222-3333-444455556666", state: .live,
+    received: StatusLine.Flow(bitrate: 1_234_000, framesPerSecond: 29.97, loss: 0.0012),
+    sent: StatusLine.Flow(bitrate: 64_000, framesPerSecond: nil, loss: 0))
+  private let bob = StatusLine.User(name: "77b1c0de", state: .connecting)
 
-  @Test("it shows the room, the users, and the state, bitrate, frame rate and loss of each")
+  private var line: StatusLine {
+    StatusLine(
+      room: "100", elapsed: .seconds(3_912), recording: .init(bytes: 12_340_000, freeBytes: 45_100_000_000),
+      users: [anna, bob])
+  }
+
+  @Test("it shows the time, what is recorded, the room, the users, and the state, bitrate, frame rate and loss of each")
   func whole() {
     #expect(
       line.text()
-        == "room 100, 2 users: 3f2a91c0 live ↓1.2 Mb/s 30 fps 0.1 % lost ↑64 kb/s 0.0 % lost, 77b1c0de connecting")
+        == "1:05:12 recording 12.3 MB, 45.1 GB free, room 100, 2 users: "
+        + "3f2a91c0 live ↓1.2 Mb/s 30 fps 0.1 % lost ↑64 kb/s 0.0 % lost, 77b1c0de connecting")
     #expect(StatusLine(room: "100", users: []).text() == "room 100, 0 users")
+    #expect(
+      StatusLine(room: "1", elapsed: .seconds(5), users: [], transfers: "1 file").text()
+        == "0:00:05 room 1, 0 users, 1 file")
+    let stalled = StatusLine(room: "1", recording: .init(bytes: 999, freeBytes: nil, isStalled: true), users: [])
+    #expect(stalled.text() == "DISK STALLED 999 B, room 1, 0 users")
   }
 
   @Test("a user with a name is shown by it and the beginning of the id")
@@ -43,25 +51,34 @@ struct StatusLineTests {
         == "room 100, 1 user: anna connected (refused video H264, refused video, our audio refused)")
   }
 
-  @Test("on a terminal it overwrites the previous one, and elsewhere it has no control characters")
-  func terminal() {
-    let shown = line.onTerminal(columns: 200)
-    #expect(shown == "\r\(line.text())\u{1b}[K")
-    #expect(!line.text().unicodeScalars.contains { $0.properties.generalCategory == .control })
-  }
-
-  @Test("it fits any width, and counts the users for whom there is no room")
+  @Test("it fits any width, in which less is shown the narrower it is")
   func widths() {
-    for columns in 0...120 {
+    for columns in 0...200 {
       let text = line.text(columns: columns)
       #expect(DisplayText.width(text) <= columns)
     }
+    #expect(line.text(columns: 200) == line.text())
     #expect(
-      line.text(columns: 90)
-        == "room 100, 2 users: 3f2a91c0 live ↓1.2 Mb/s 30 fps 0.1 % lost ↑64 kb/s 0.0 % lost, 1 more")
-    #expect(line.text(columns: 40) == "room 100, 2 users")
-    #expect(line.text(columns: 8) == "room 100")
-    #expect(line.onTerminal(columns: 0) == "\r\u{1b}[K")
+      line.text(columns: 79) == "1:05:12 rec 12.3 MB, 45.1 GB free, 2 users: 3f2a91c0 live ↓1.2 Mb/s ↑64 kb/s, 1 more"
+        || line.text(columns: 79).hasPrefix("1:05:12 rec 12.3 MB"))
+    #expect(line.text(columns: 12) == "1:05:12 rec ")
+    #expect(StatusLine(room: "100", users: []).text(columns: 8) == "0 users")
+  }
+
+  @Test("in 80 columns every user has their turn, beside the time, the bytes and the free space")
+  func turns() {
+    var line = line
+    line.users = (0..<7).map { StatusLine.User(name: "user\($0)", state: .live, received: anna.received) }
+    var seen: Set<String> = []
+    for _ in 0..<7 {
+      let layout = line.layout(columns: 79)
+      #expect(layout.shownUsers > 0 && layout.shownUsers < 7)
+      #expect(layout.text.hasPrefix("1:05:12 rec") && layout.text.contains("12.3 MB, 45.1 GB free"))
+      #expect(layout.text.hasSuffix(", \(7 - layout.shownUsers) more"))
+      for number in 0..<7 where layout.text.contains("user\(number) live") { seen.insert("\(number)") }
+      line.first = (line.first + layout.shownUsers) % 7
+    }
+    #expect(seen.count == 7)
   }
 
   @Test("names from the network cannot control the terminal")
@@ -76,5 +93,28 @@ struct StatusLineTests {
   @Test("a descriptor that is not a terminal has no width")
   func noTerminal() {
     #expect(Terminal.columns(-1) == nil)
+  }
+}
+
+@Suite("the lines at the bottom of a terminal")
+struct TerminalBlockTests {
+  @Test("a line overwrites the previous one, and a table all of its lines")
+  func overwriting() {
+    var block = TerminalBlock()
+    #expect(block.erase(columns: 80) == "")
+    #expect(block.show(["one"], columns: 80) == "\r\u{1B}[Kone")
+    #expect(block.show(["two"], columns: 80) == "\r\u{1B}[Jtwo")
+    #expect(block.show(["a", "b", "c"], columns: 80) == "\r\u{1B}[Ja\nb\nc")
+    #expect(block.erase(columns: 80) == "\r\u{1B}[2A\u{1B}[J" && block.isEmpty)
+  }
+
+  @Test("a terminal that has become narrower has wrapped the line: all of its rows are erased")
+  func narrower() {
+    var block = TerminalBlock()
+    _ = block.show([String(repeating: "x", count: 200)], columns: 100)
+    #expect(block.widths == [99], "the last column stays empty")
+    #expect(block.show(["y"], columns: 40) == "\r\u{1B}[2A\u{1B}[Jy")
+    #expect(block.show(["z"], columns: 200) == "\r\u{1B}[Jz")
+    #expect(block.show(["x"], columns: 0) == "\r\u{1B}[J")
   }
 }

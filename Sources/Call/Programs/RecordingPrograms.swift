@@ -81,7 +81,7 @@ package final class RecordingPrograms: Sendable {
     } catch {
       return log.error("program not started", metadata: metadata.merging(["reason": "\(error)"]) { $1 })
     }
-    log.info("program started", metadata: metadata)
+    log.debug("program started", metadata: metadata)
     let begin = MonotonicInstant.now
     let how = await child.end(within: Self.timeLimit)
     await child.diagnosticsRead()

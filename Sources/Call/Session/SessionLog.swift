@@ -71,12 +71,16 @@ package struct SessionLog: Sendable {
       // After a lost connection: who is not there any more may have left meanwhile.
       let present = Set(others.map(\.id))
       for index in users.indices where users[index].isInRoom && !present.contains(users[index].id) {
-        leave(index, now: now)
+        users[index].isInRoom = false
+        // They may have lost the server, too; their connection says when they are gone.
+        if !users[index].isCalled { users[index].to = now }
       }
       for other in others { announce(other, now: now) }
     case .participantJoined(let participant): announce(participant, now: now)
     case .participantLeft(let id, _):
-      if let index = positions[id] { leave(index, now: now) }
+      guard let index = positions[id] else { break }
+      users[index].isInRoom = false
+      users[index].to = now
     case .message, .iceServers, .connectionLost, .rejected, .closed: break
     }
   }
@@ -88,11 +92,6 @@ package struct SessionLog: Sendable {
     users[index].isInRoom = !participant.isExpected
     users[index].isMediaServer = participant.direction == .sendOnly
     if let name = participant.name { users[index].name = name.prefix(utf8Bytes: Self.maximumText) }
-  }
-
-  private mutating func leave(_ index: Int, now: MonotonicInstant) {
-    users[index].isInRoom = false
-    users[index].to = now
   }
 
   /// Takes an event of the connection to a participant.

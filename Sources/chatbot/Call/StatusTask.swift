@@ -16,8 +16,15 @@ struct StatusTask {
     var moment: ContinuousClock.Instant
   }
 
+  /// How long the same users are shown, in seconds, if there is no room for all of them.
+  private static let turn = 3
+
   func run() async {
+    TerminalSize.onChange { [console] in console.redraw() }
+    defer { console.clearStatus() }
+    let begin = ContinuousClock.now
     var earlier: [ParticipantID: Earlier] = [:]
+    var (first, seconds, shown) = (0, 0, 0)
     while call.endReason == nil {
       try? await MediaThread.loop.sleep(for: .seconds(1))
       let now = ContinuousClock.now
@@ -30,7 +37,16 @@ struct StatusTask {
       }
       earlier = next
       let transfers = await call.transferProgress()
-      if call.endReason == nil { console.show(StatusLine(room: room, users: users, transfers: transfers)) }
+      let recording = call.recordingProgress().map {
+        StatusLine.Recording(bytes: $0.bytes, freeBytes: $0.freeBytes, isStalled: $0.isStalled)
+      }
+      var line = StatusLine(
+        room: room, elapsed: now - begin, recording: recording, users: users, transfers: transfers)
+      seconds += 1
+      if shown >= users.count { first = 0 } else if seconds.isMultiple(of: Self.turn) { first += shown }
+      first = users.isEmpty ? 0 : first % users.count
+      line.first = first
+      shown = console.show(line) { [call] in call.endReason == nil }
     }
   }
 

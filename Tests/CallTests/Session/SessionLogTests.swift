@@ -154,6 +154,11 @@ struct SessionLogTests {
     log.received(.joined(id: "me", others: [.init("bob", offerer: .local)]), now: at(4))
     let users = log.summary(endReason: .timeIsUp, now: at(9)).users
     #expect(users.map(\.presentAtEnd) == [false, true] && users[0].toSeconds == 4 && users[1].stays == nil)
+    connect(&log, "bob", sending: [.audio], at: 5)
+    log.received(.joined(id: "me", others: []), now: at(6))
+    #expect(log.summary(endReason: .timeIsUp, now: at(9)).users[1].presentAtEnd, "the call with them continues")
+    log.received(.ended(.init(.connectionLost, "Lost.")), of: "bob", announcement: nil, now: at(7))
+    #expect(log.summary(endReason: .timeIsUp, now: at(9)).users[1].toSeconds == 7)
   }
 
   @Test("10,000 users are listed, and further ones are counted; texts are cut, and the text has 100 lines for users")

@@ -83,7 +83,8 @@ extension EndToEndWithoutBrowsers {
         #expect(memory < limit, "\(name)")
         #expect(!log.unicodeScalars.contains(where: isHarmful), "\(name): control characters")
         #expect(!lines.contains { $0.hasPrefix("ERROR") }, "\(name): forged lines")
-        #expect(!lines.contains { $0.dropFirst("2026-03-01T09:30:00.000Z ".count).hasPrefix("ERROR") }, "\(name): errors")
+        let prefix = "2026-03-01T09:30:00.000Z ".count
+        #expect(!lines.contains { $0.dropFirst(prefix).hasPrefix("ERROR") }, "\(name): errors")
       }
       // Each participant that joins and leaves causes one line for each step.
       let steps = ["INFO    user ", "INFO    call ended"]

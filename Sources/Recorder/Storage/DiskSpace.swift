@@ -1,0 +1,44 @@
+internal import Glibc
+package import Media
+internal import Synchronization
+
+/// The free space of the file system of a folder. It is asked for on a thread, so that a disk that gives no answer delays nobody.
+package final class DiskSpace: Sendable {
+  private struct State {
+    var free: Int64?
+    var isAsking = false
+    var askedAt: MonotonicInstant?
+  }
+
+  private let folder: String
+  private let state = Mutex(State())
+
+  /// How often the file system is asked at most.
+  private static let interval = Duration.seconds(5)
+
+  package init(folder: String) {
+    self.folder = folder
+  }
+
+  /// The bytes that are free for this user, as they were known last, and asks again if that was long ago. Returns at once.
+  package func free(now: MonotonicInstant) -> Int64? {
+    let (free, isDue) = state.withLock { state in
+      let isDue = !state.isAsking && (state.askedAt.map { now - $0 >= Self.interval } ?? true)
+      if isDue { (state.isAsking, state.askedAt) = (true, now) }
+      return (state.free, isDue)
+    }
+    if isDue, !DedicatedThread.start("disk space", { self.ask() }) { state.withLock { $0.isAsking = false } }
+    return free
+  }
+
+  private func ask() {
+    var status = statvfs()
+    let isKnown = statvfs(folder, &status) == 0
+    let (bytes, overflow) = Int64(clamping: status.f_bavail).multipliedReportingOverflow(
+      by: Int64(clamping: status.f_frsize))
+    state.withLock { state in
+      state.isAsking = false
+      state.free = isKnown && !overflow ? bytes : nil
+    }
+  }
+}
