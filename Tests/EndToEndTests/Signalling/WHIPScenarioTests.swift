@@ -44,7 +44,7 @@ extension EndToEnd {
         let folder = await scenario.recordings()
         let recorder = try await scenario.bot(in: "100", of: server, ["--record", folder.path], name: "recorder")
         let page = try await scenario.page(of: scenario.chromium())
-        try await page.open("\(server.pageAddress)whip#100")
+        try await page.open("\(server.pageAddress)whip?name=Pat#100")
         try await state("connected", of: page)
         try await scenario.connected(recorder)
         try await sleepOnEventLoop(for: .seconds(5))
@@ -55,11 +55,50 @@ extension EndToEnd {
         let recordings = try folder.userRecordings()
         #expect(recordings.count == 1)
         let recording = try #require(recordings.first)
+        #expect(recording.webm.file.lastPathComponent == "Pat.webm" && recording.manifest["name"] == "Pat")
         try await scenario.expectGood(recording, seconds: 4, name: "the page")
         let recorded = recording.webm.video?.times.count ?? 0
         await scenario.note("measured: \(recorded) frames recorded, \(sent) sent by the page before it stopped")
         // The publisher joins the room when its media has arrived; the frames before that are kept for the room.
         #expect(Double(recorded) >= 0.95 * Double(sent), .onQuietMachine("nearly all frames are recorded"))
+        let errors = await page.errors
+        #expect(errors == [])
+      }
+    }
+
+    @Test(
+      "the page at /whep plays the participant that is chosen, and nobody's last frame",
+      .enabled(if: Machine.hasChromium))
+    func choosingPage() async throws {
+      try await Scenario.run("30f WHEP page chooses") { scenario in
+        let server = try await scenario.server()
+        var bots: [Bot] = []
+        for name in ["Left", "Right"] {
+          let arguments = ["--name", name] + Scenario.smallPattern
+          bots.append(try await scenario.bot(in: "100", of: server, arguments, name: name))
+        }
+        let page = try await scenario.page(of: scenario.chromium())
+        try await page.open("\(server.pageAddress)whep?name=Left#100")
+        func waitForPicture(_ picture: String, _ what: String) async throws {
+          try await eventually(what, within: .seconds(20)) {
+            try await page.evaluate("document.body.dataset.picture").string == picture ? true : nil
+          }
+        }
+        try await state("connected", of: page)
+        try await waitForPicture("on", "picture of Left")
+        try await eventually("list of both", within: .seconds(10)) {
+          try await page.evaluate("whip.participants.map(({ name }) => name).sort()").list == ["Left", "Right"]
+            ? true : nil
+        }
+        #expect(try await bots[0].terminate().ending == .exit(0))
+        try await waitForPicture("off", "end of the picture of Left, although Right sends")
+        let chosen = "document.querySelector('#who').selectedOptions[0].text"
+        #expect(try await page.evaluate(chosen) == "Left (not here)")
+        #expect(try await page.evaluate("document.querySelector('#status').dataset.state") == "waiting")
+        _ = try await page.evaluate("whip.choose('')")
+        try await state("connected", of: page)
+        try await waitForPicture("on", "picture of Right")
+        #expect(try await bots[1].terminate().ending == .exit(0))
         let errors = await page.errors
         #expect(errors == [])
       }

@@ -154,7 +154,8 @@ struct SignallingSystemsTests {
 
   @Test("the help names the systems that understand an option")
   func optionNames() {
-    #expect(SignallingSystems.names(with: .user) == "socket.io, Janus and exec")
+    #expect(SignallingSystems.names(with: .user) == "socket.io and exec")
+    #expect(SignallingSystems.names(with: .name) == "SkyRTC, Janus and exec")
     #expect(SignallingSystems.names(with: .callees) == "socket.io and exec")
     #expect(SignallingSystems.names(with: .token) == "WHIP, WHEP, Janus and exec")
     #expect(SignallingSystems.names(with: .redirects, conjunction: "or") == "WHIP or WHEP")
