@@ -47,6 +47,8 @@ find Sources -name '*.swift' | LC_ALL=C sort | LC_ALL=C awk -v mode="${1:-table}
     while ((getline text < path) > 0) {
       count++
       text = plain(text)
+      # A name behind a dot belongs to the type before it, which is counted.
+      gsub(/\.[A-Z][A-Za-z0-9_]*/, " ", text)
       n = split(text, word, /[^A-Za-z0-9_]+/)
       for (i = 1; i <= n; i++) {
         if (word[i] ~ /^[A-Z]/) {

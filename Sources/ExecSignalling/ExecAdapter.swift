@@ -15,7 +15,6 @@ package struct ExecAdapter: SignallingAdapter {
   package init() {}
 
   package var addressIsURL: Bool { false }
-  package var addressNamesHost: Bool { false }
 
   /// The program says more when it runs.
   package func capabilities(at address: SignallingAddress) -> SignallingCapabilities { ExecCapabilities.defaults }

@@ -10,7 +10,7 @@ public protocol SignallingClient: Sendable {
   /// The events, in order, until ``leave()`` or ``SignallingEvent/closed(reason:)``. For one reader.
   var events: SignallingEvents { get }
 
-  /// What the system can do. By default it is what SkyRTC can.
+  /// What the system can do. By default those of `SignallingCapabilities()`.
   var capabilities: SignallingCapabilities { get }
 
   /// Connects for the first time and joins. The first event is ``SignallingEvent/joined(id:others:)``, after any
@@ -19,7 +19,7 @@ public protocol SignallingClient: Sendable {
   /// It does not retry: after an error it may be called again.
   func connect() async throws(SignallingConnectError)
 
-  /// Sends a message to a participant. It returns at once. A message that cannot be delivered is discarded.
+  /// Sends a message to a participant. It returns at once, also if what it writes to is slow. A message that cannot be delivered is discarded.
   func send(_ message: SignallingMessage, to participant: ParticipantID)
 
   /// Tells the system that our connection to a participant has ended, where calls are between two participants and the

@@ -27,16 +27,18 @@ package protocol SignallingAdapter: Sendable {
   var options: Set<SignallingOption> { get }
   /// The name of the room that is joined if none is named; nil if there is none, or the address names it.
   var defaultRoom: String? { get }
-  /// Whether the address is a URL, with `://` behind the scheme. If not, any text follows the scheme and a colon.
+  /// Whether the address is a URL, with `://` behind the scheme. If not, any text follows the scheme and a colon:
+  /// `SignallingAddress.opaque`.
   var addressIsURL: Bool { get }
-  /// Whether the address names the host of a server. If not, it names something within a service.
+  /// Whether an address that is a URL must name the host of a server. If not, it names something within a service.
   var addressNamesHost: Bool { get }
 
   /// What can be done in a call at an address, before there is a client: that has the same
   /// ``SignallingClient/capabilities``, unless the other side says more when the client connects.
   func capabilities(at address: SignallingAddress) -> SignallingCapabilities
 
-  /// The host of the server, a name or an address, IPv6 without brackets; nil if the host is not the user's choice.
+  /// The host of the server, a name or an address, IPv6 without brackets; nil if the host is not the user's choice. If it is on this
+  /// machine or in a private network, such addresses of users are tried too.
   ///
   /// - Parameter environment: the environment variables of the process.
   func host(of address: SignallingAddress, environment: [String: String]) -> String?

@@ -4,7 +4,8 @@ package import Media
 /// What a program wants of a signalling client, whatever the system. An adapter takes what its system understands.
 package struct SignallingSettings: Sendable, CustomStringConvertible, CustomReflectable {
   package var address: SignallingAddress
-  /// The room's name or id; nil for the system's default, or where the address names it.
+  /// The room's name or id as the user wrote it, of 1 to 128 Unicode scalars, also such as `/` and `..`; nil for the system's default,
+  /// or where the address names it.
   package var room: String?
   /// The name with which we log in and by which others call us, for systems whose users are known by it. It is an id: there
   /// may be no other user of this name.
