@@ -111,6 +111,7 @@ let package = Package(
       [
         "Bitstream", "Media", "Signalling", "RTP", "SDP", "ICE", "SCTP", "COpenSSL", "CSRTP", byteBuffer,
       ]),
+    module("CommandSettings", ["JSON", "Media"]),
     module("NetworkEmulation", ["Media", "PeerEngine", "RTP", byteBuffer]),
     module("FaultInjection", ["Media", "PeerEngine", "Signalling", byteBuffer]),
 
@@ -188,7 +189,7 @@ let package = Package(
         "Load",
         "RoomMessages", "RoomServer", "Signalling", "SignallingAdapters", "SkyRTC", "SocketIO", "Firestore", "WHIP",
         "Janus", "ExecSignalling", "HTTPTransport", "DataMessages", "Codecs", "Media", "NetworkEmulation",
-        "FaultInjection", byteBuffer, sockets, logging, arguments,
+        "FaultInjection", "CommandSettings", byteBuffer, sockets, logging, arguments,
       ],
       swiftSettings: rules),
 
@@ -233,6 +234,7 @@ let package = Package(
     tests(of: "Bitstream", ["COpus", byteBuffer]),
     tests(of: "Media", [byteBuffer]),
     tests(of: "JSON", ["Media"]),
+    tests(of: "CommandSettings", []),
     tests(of: "RTP", ["Bitstream", byteBuffer], resources: [.copy("Fixtures")]),
     tests(of: "SDP", [], resources: [.copy("Fixtures")]),
     tests(of: "ICE", ["Media", byteBuffer]),
@@ -304,7 +306,7 @@ let package = Package(
         "Media", "BotPeer", "Call", "CallCheck", "CallReport", "Codecs", "FaultInjection", "Inspection",
         "InspectionTestSupport", "ICE", "LiveSource", "Load", "NetworkEmulation", "Pattern", "PeerEngine", "RTP",
         "Recorder", "Room", "RoomMessages", "SCTP", "SDP", "DataMessages", "ExecSignalling", "Signalling",
-        "SignallingAdapters", "SkyRTC", byteBuffer, arguments, logging,
+        "SignallingAdapters", "SkyRTC", "CommandSettings", byteBuffer, arguments, logging,
       ]),
     .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"], swiftSettings: testRules),
     .testTarget(
