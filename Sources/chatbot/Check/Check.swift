@@ -6,6 +6,7 @@ import Inspection
 import Logging
 import Media
 import NetworkEmulation
+import OptionValues
 import Recorder
 import SignallingAdapters
 

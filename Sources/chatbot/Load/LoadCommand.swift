@@ -4,6 +4,7 @@ import Logging
 import Media
 import NIOCore
 import NIOPosix
+import OptionValues
 
 /// Fills a room with publishers.
 struct LoadCommand: AsyncParsableCommand {

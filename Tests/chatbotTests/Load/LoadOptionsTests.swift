@@ -2,6 +2,7 @@ import ArgumentParser
 import BotPeer
 import Load
 import Media
+import OptionValues
 import Testing
 
 @testable import chatbot
@@ -59,7 +60,7 @@ struct LoadOptionsTests {
     arguments: [
       "--publishers 50", "--play a.webm", "--publishers 0 --play a.webm", "--publishers 1001 --play a.webm",
       "--publishers 1 --play a.webm --ramp 0/s", "--publishers 1 --play a.webm --duration 0",
-      "--publishers 1 --play a.webm --server http://a", "--publishers 1 --play a.webm --bind-address here",
+      "--publishers 1 --play a.webm --server ftp://a", "--publishers 1 --play a.webm --bind-address here",
       "--publishers 1 --play a.webm --room \(String(repeating: "a", count: 129))",
     ])
   func refused(_ arguments: String) {
