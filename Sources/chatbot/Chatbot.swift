@@ -29,7 +29,7 @@ struct Chatbot: AsyncParsableCommand {
     version: Version.text,
     subcommands: [
       CallCommand.self, CheckCommand.self, ConfigCommand.self, DiagnoseCommand.self, InspectCommand.self,
-      LoadCommand.self, RepairCommand.self, ServeCommand.self, SignallingsCommand.self,
+      LoadCommand.self, ManualCommand.self, RepairCommand.self, ServeCommand.self, SignallingsCommand.self,
     ],
     defaultSubcommand: CallCommand.self)
 
