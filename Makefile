@@ -68,12 +68,13 @@ build: ## build the program
 	@scripts/build.sh build --product chatbot
 	@echo "Built $(PROGRAM)"
 
-install: ## build a program that needs no Swift toolchain and put it into DESTDIR= PREFIX=/usr/local, folder bin
+install: ## build a program that needs no Swift toolchain and put it into DESTDIR= PREFIX=/usr/local, folder bin; its manual page and completions into folder share
 	@$(PACKAGES) build
 	@scripts/build.sh install --product chatbot
 	@install -D -m 755 .build/install/release/chatbot "$(DESTDIR)$(PREFIX)/bin/chatbot"
 	@strip --strip-debug "$(DESTDIR)$(PREFIX)/bin/chatbot"
-	@echo "Installed $(DESTDIR)$(PREFIX)/bin/chatbot"
+	@scripts/install-documents.sh .build/install/release/chatbot "$(DESTDIR)$(PREFIX)/share"
+	@echo "Installed $(DESTDIR)$(PREFIX)/bin/chatbot, its manual page and completions of bash, zsh and fish"
 
 lint: ## check format, style, the dependencies between folders, the handling of text from outside, and where codecs are named
 	@scripts/test.sh lint

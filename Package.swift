@@ -111,6 +111,8 @@ let package = Package(
       [
         "Bitstream", "Media", "Signalling", "RTP", "SDP", "ICE", "SCTP", "COpenSSL", "CSRTP", byteBuffer,
       ]),
+    module("OptionValues", ["Media"]),
+    module("CommandSettings", ["JSON", "Media"]),
     module("NetworkEmulation", ["Media", "PeerEngine", "RTP", byteBuffer]),
     module("FaultInjection", ["Media", "PeerEngine", "Signalling", byteBuffer]),
 
@@ -190,7 +192,7 @@ let package = Package(
         "Load",
         "RoomMessages", "RoomServer", "Signalling", "SignallingAdapters", "SkyRTC", "SocketIO", "Firestore", "WHIP",
         "Janus", "ExecSignalling", "HTTPTransport", "DataMessages", "Codecs", "Media", "NetworkEmulation",
-        "FaultInjection", byteBuffer, sockets, logging, arguments,
+        "FaultInjection", "OptionValues", "CommandSettings", byteBuffer, sockets, logging, arguments,
       ],
       swiftSettings: rules),
 
@@ -238,6 +240,8 @@ let package = Package(
     tests(of: "Bitstream", ["COpus", byteBuffer]),
     tests(of: "Media", [byteBuffer]),
     tests(of: "JSON", ["Media"]),
+    tests(of: "OptionValues", ["Media"]),
+    tests(of: "CommandSettings", []),
     tests(of: "RTP", ["Bitstream", byteBuffer], resources: [.copy("Fixtures")]),
     tests(of: "SDP", [], resources: [.copy("Fixtures")]),
     tests(of: "ICE", ["Media", byteBuffer]),
@@ -313,7 +317,7 @@ let package = Package(
         "Media", "BotPeer", "Call", "CallCheck", "CallReport", "Codecs", "Console", "FaultInjection", "Inspection",
         "InspectionTestSupport", "ICE", "LiveSource", "Load", "NetworkEmulation", "Pattern", "PeerEngine", "RTP",
         "Recorder", "Room", "RoomMessages", "SCTP", "SDP", "DataMessages", "ExecSignalling", "Signalling",
-        "SignallingAdapters", "SkyRTC", byteBuffer, arguments, logging,
+        "SignallingAdapters", "SkyRTC", "CommandSettings", "OptionValues", byteBuffer, arguments, logging,
       ]),
     .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"], swiftSettings: testRules),
     .testTarget(

@@ -54,12 +54,41 @@ package enum TLSError: Error, Sendable, Hashable, CustomStringConvertible {
       if chosen == 0 || ERR_COMMON_ERROR(code) == 0 || ERR_COMMON_ERROR(chosen) != 0 { chosen = code }
     }
     guard chosen != 0, let text = ERR_reason_error_string(chosen) else { return "OpenSSL gives no reason" }
-    let reason = String(cString: text)
+    return clause(String(cString: text))
+  }
+
+  /// The reason of bytes that are no record of TLS, for example those of an HTTP server without it.
+  package static let notTLS = "what arrived is not TLS"
+
+  /// OpenSSL's reason in words that say what it means for the user.
+  private static func clause(_ reason: String) -> String {
+    if let range = reason.firstRange(of: " alert ") { return clause(ofAlert: String(reason[range.upperBound...])) }
     return switch reason {
     // What OpenSSL says of bytes that are no record.
     case "wrong version number", "http request", "https proxy request", "packet length too long", "unexpected message":
-      "what arrived is not TLS (\(reason))"
+      notTLS
+    case "unsupported protocol", "no protocols available", "version too low":
+      "the peer has neither TLS 1.2 nor TLS 1.3"
+    case "no shared cipher", "no ciphers available": "both sides have no cipher suite in common"
+    case "peer did not return a certificate": "the peer sent no certificate"
     default: reason
     }
+  }
+
+  /// An alert of the peer (RFC 8446, 6.2).
+  private static func clause(ofAlert name: String) -> String {
+    let meaning: String? =
+      switch name {
+      case "protocol version": "it has neither TLS 1.2 nor TLS 1.3"
+      case "handshake failure", "insufficient security":
+        "it accepts none of our cipher suites, or requires a certificate"
+      case "certificate required", "no certificate": "it requires a certificate of its clients"
+      case "unknown ca", "bad certificate", "certificate unknown", "unsupported certificate", "certificate expired",
+        "certificate revoked":
+        "it does not accept our certificate"
+      case "unrecognized name", "tlsv1 unrecognized name": "it has no certificate for this host name"
+      default: nil
+      }
+    return "the peer sent the alert “\(name)”" + (meaning.map { ": \($0)" } ?? "")
   }
 }

@@ -144,6 +144,15 @@ package final class TLSSession {
   /// the subject do not count (RFC 9525, 6.3).
   package static let nameRules = UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT)
 
+  /// Whether a certificate is for a host, a name or an address.
+  static func accepts(_ certificate: OpaquePointer, for host: String) -> Bool {
+    let name = host.hasSuffix(".") ? String(host.dropLast()) : host
+    if name.isEmpty { return true }
+    return isAddress(name)
+      ? X509_check_ip_asc(certificate, name, 0) == 1
+      : X509_check_host(certificate, name, name.utf8.count, nameRules, nil) == 1
+  }
+
   private static func isAddress(_ text: String) -> Bool {
     var bytes = in6_addr()
     return inet_pton(AF_INET, text, &bytes) == 1 || inet_pton(AF_INET6, text, &bytes) == 1

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSettings
 
 /// The root of the command line; without a subcommand it joins a call.
 @main
@@ -20,15 +21,57 @@ struct Chatbot: AsyncParsableCommand {
       chatbot repair out/                       complete recordings after a crash
       chatbot serve                             run a room server with its call page
 
+      OPTIONS OF A CALL, which “chatbot help call” explains:
+      \(OptionOverview.ofCall)
+
       \(ExitStatus.table)
       """,
     version: Version.text,
     subcommands: [
-      CallCommand.self, CheckCommand.self, DiagnoseCommand.self, InspectCommand.self, LoadCommand.self,
-      RepairCommand.self,
-      ServeCommand.self, SignallingsCommand.self,
+      CallCommand.self, CheckCommand.self, ConfigCommand.self, DiagnoseCommand.self, InspectCommand.self,
+      LoadCommand.self, ManualCommand.self, RepairCommand.self, ServeCommand.self, SignallingsCommand.self,
     ],
     defaultSubcommand: CallCommand.self)
+
+  /// Reads the configuration, parses the arguments and runs the command.
+  static func main() async {
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    let console = Console(isQuiet: false)
+    let program: CommandSettings.Program
+    let settings: CommandSettings
+    do {
+      program = try CommandLineSettings.program()
+      settings = try CommandLineSettings.read(arguments, of: program)
+    } catch {
+      console.report("\(error)")
+      exit(withError: ExitStatus.usage.exitCode)
+    }
+    for warning in settings.warnings { console.report(warning) }
+    var command: any ParsableCommand
+    do {
+      command = try parseAsRoot(settings.arguments)
+    } catch {
+      guard let text = UsageErrors.text(error, settings: settings, arguments: arguments, of: program.root) else {
+        exit(withError: error)
+      }
+      console.write(line: text)
+      exit(withError: ExitStatus.usage.exitCode)
+    }
+    do {
+      if var command = command as? any AsyncParsableCommand {
+        try await command.run()
+      } else {
+        try command.run()
+      }
+    } catch {
+      exit(withError: error)
+    }
+  }
+
+  /// The subcommand of a name, or the default.
+  static func command(named name: String) -> any ParsableCommand.Type {
+    configuration.subcommands.first { $0.configuration.commandName == name } ?? CallCommand.self
+  }
 }
 
 /// The program's version, for `--version`.

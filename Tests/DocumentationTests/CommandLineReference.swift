@@ -50,16 +50,26 @@ struct CommandLineReference {
       """
     if let abstract = root.abstract { text += Self.escaped(abstract) + "\n\n" }
     if let discussion = root.discussion { text += "```\n" + discussion + "\n```\n\n" }
-    let commands = (root.subcommands ?? []).filter { $0.shouldDisplay && $0.commandName != "help" }
-    text += commands.map { "[\(root.commandName) \($0.commandName)](#\(root.commandName)-\($0.commandName))" }
-      .joined(separator: " · ")
+    let commands = Self.leaves(below: root)
+    text += commands.map { name, _ in
+      "[\(root.commandName) \(name)](#\(root.commandName)-\(name.replacing(" ", with: "-")))"
+    }.joined(separator: " · ")
     text += "\n"
-    for command in commands { text += section(of: command) }
+    for (name, command) in commands { text += section(of: command, named: name) }
     return text
   }
 
-  private func section(of command: Command) -> String {
-    var text = "\n## \(root.commandName) \(command.commandName)\n\n"
+  /// The commands that run, each with the names below that of the program.
+  private static func leaves(below command: Command, path: [String] = []) -> [(name: String, command: Command)] {
+    (command.subcommands ?? []).filter { $0.shouldDisplay && $0.commandName != "help" }.flatMap { sub in
+      let names = path + [sub.commandName]
+      return (sub.subcommands ?? []).isEmpty
+        ? [(names.joined(separator: " "), sub)] : leaves(below: sub, path: names)
+    }
+  }
+
+  private func section(of command: Command, named name: String) -> String {
+    var text = "\n## \(root.commandName) \(name)\n\n"
     if let abstract = command.abstract { text += Self.escaped(abstract) + "\n\n" }
     if let discussion = command.discussion, !discussion.isEmpty { text += "```\n" + discussion + "\n```\n\n" }
     let arguments = (command.arguments ?? []).filter {
@@ -72,7 +82,7 @@ struct CommandLineReference {
       // A single table needs no heading besides that of the command.
       if titles != [nil] {
         let heading = title ?? (index == 0 ? "Options" : "Other options")
-        text += "\(index == 0 ? "" : "\n")### \(command.commandName): \(heading)\n\n"
+        text += "\(index == 0 ? "" : "\n")### \(name): \(heading)\n\n"
       }
       text += "| option | meaning |\n|---|---|\n"
       for argument in arguments where argument.sectionTitle == title { text += row(of: argument) }

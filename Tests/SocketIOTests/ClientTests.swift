@@ -188,6 +188,7 @@ import Testing
       try target("http://a:9012", .webSocket(.three)) == "/socket.io/?EIO=3&transport=websocket")
     #expect(try target("http://a/calls/?token=x", .polling(.four)) == "/calls/?token=x&EIO=4&transport=polling")
     #expect(try target("http://a/?token=x", .polling(.three)) == "/socket.io/?token=x&EIO=3&transport=polling&b64=1")
+    #expect("Is it wss://a/b?token=x?".withoutQueries == "Is it wss://a/b?")
     #expect("ws://a/b?token=x cannot be reached: no.".withoutQueries == "ws://a/b cannot be reached: no.")
     #expect("a b/_~-.ü".escapedForQuery == "a%20b%2F_~-.%C3%BC")
   }

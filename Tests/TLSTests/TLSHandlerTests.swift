@@ -264,10 +264,10 @@ struct TLSHandlerTests {
     let pair = try pair()
     try pair.client.connect()
     pair.client.receive(ByteBuffer(string: "HTTP/1.1 400 Bad Request\r\n\r\n"))
-    #expect(pair.client.observer.errors == [.handshakeFailed("what arrived is not TLS (wrong version number)")])
+    #expect(pair.client.observer.errors == [.handshakeFailed("what arrived is not TLS")])
     try pair.server.connect()
     pair.server.receive(ByteBuffer(string: "GET / HTTP/1.1\r\n\r\n"))
-    #expect(pair.server.observer.errors == [.handshakeFailed("what arrived is not TLS (http request)")])
+    #expect(pair.server.observer.errors == [.handshakeFailed("what arrived is not TLS")])
     #expect(!pair.server.channel.isActive)
   }
 

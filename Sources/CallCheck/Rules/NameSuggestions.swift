@@ -1,3 +1,5 @@
+import Media
+
 /// Suggests measurements for a misspelt name.
 enum NameSuggestions {
   /// The maximum number of suggestions.
@@ -40,23 +42,5 @@ enum NameSuggestions {
     words.insert(word)
     words.remove("")
     return words
-  }
-}
-
-/// The similarity of two words, for suggestions.
-package enum EditDistance {
-  /// Returns how many letters must be changed, added or removed to turn one text into the other (Levenshtein).
-  package static func distance(_ one: [Character], _ other: [Character]) -> Int {
-    var row = Array(0...other.count)
-    for (index, character) in one.enumerated() {
-      var corner = row[0]
-      row[0] = index + 1
-      for (position, opposite) in other.enumerated() {
-        let changed = corner + (character == opposite ? 0 : 1)
-        corner = row[position + 1]
-        row[position + 1] = min(changed, corner + 1, row[position] + 1)
-      }
-    }
-    return row[other.count]
   }
 }

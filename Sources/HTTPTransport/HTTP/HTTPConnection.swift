@@ -76,7 +76,7 @@ final class HTTPConnection: Sendable {
       let handler = try await ready.futureResult.get()
       return HTTPConnection(channel: try await connected.get(), handler: handler)
     } catch {
-      throw error as? HTTPError ?? .unreachable(url, reason: "\(error)")
+      throw error as? HTTPError ?? .unreachable(url, reason: SocketReason.text(error))
     }
   }
 
@@ -100,7 +100,7 @@ final class HTTPConnection: Sendable {
       } else {
         receivedNothing.store(false, ordering: .relaxed)
       }
-      throw error as? HTTPError ?? .invalidResponse(request.url, reason: "\(error)")
+      throw error as? HTTPError ?? .invalidResponse(request.url, reason: SocketReason.text(error))
     }
   }
 

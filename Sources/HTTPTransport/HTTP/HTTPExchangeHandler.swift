@@ -156,11 +156,10 @@ package final class HTTPExchangeHandler: ChannelInboundHandler {
     // A server that closed a kept connection may reset it when the next request arrives.
     case let error as IOError:
       .invalidResponse(url, reason: head == nil ? Self.closedEarly : SocketReason.text(error))
-    case let error as HTTPParserError: .invalidResponse(url, reason: "\(error)")
     case TLSError.endedDuringHandshake: .invalidResponse(url, reason: Self.closedEarly)
     case TLSError.aborted(let reason): .invalidResponse(url, reason: reason)
     case let error as TLSError: .notTrusted(url, reason: error.reason)
-    default: .invalidResponse(url, reason: "\(error)")
+    default: .invalidResponse(url, reason: SocketReason.text(error))
     }
   }
 }

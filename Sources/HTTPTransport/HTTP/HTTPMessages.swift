@@ -2,6 +2,7 @@ internal import Media
 package import NIOCore
 package import NIOHTTP1
 package import Signalling
+import TLS
 
 /// A request with a complete body.
 package struct HTTPRequest: Sendable {
@@ -75,8 +76,14 @@ public enum HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .unreachable(let url, let reason): "\(Self.short(url)) cannot be reached: \(reason)."
+    case .notTrusted(let url, TLSError.notTLS):
+      "The TLS handshake with \(Self.short(url)) failed: \(TLSError.notTLS). Is it \(Self.short(url.withOtherSecurity))?"
     case .notTrusted(let url, let reason): "The TLS handshake with \(Self.short(url)) failed: \(reason)."
     case .noCertificates(let file, let reason): "The certificates in \(file) cannot be read: \(reason)."
+    // What a server with TLS does with a request without it.
+    case .invalidResponse(let url, let reason)
+    where !url.isSecure && [HTTPExchangeHandler.closedEarly, SocketReason.notHTTP].contains(reason):
+      "The response of \(Self.short(url)) is invalid: \(reason). Is it \(Self.short(url.withOtherSecurity))?"
     case .invalidResponse(let url, let reason): "The response of \(Self.short(url)) is invalid: \(reason)."
     case .responseTooLarge(let url, let limit): "The response of \(Self.short(url)) is larger than \(limit) bytes."
     case .timedOut(let url, let limit): "\(Self.short(url)) did not respond within \(limit)."

@@ -75,5 +75,12 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     isSecure && !other.isSecure && host.lowercased() == other.host.lowercased() && port == 443
   }
 
+  /// The same address with TLS instead of without it, or the reverse.
+  var withOtherSecurity: HTTPURL {
+    var other = self
+    other.isSecure.toggle()
+    return other
+  }
+
   public var description: String { "\(isSecure ? "https" : "http")://\(authority)\(target)" }
 }

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import Media
 import NIOCore
+import NIOHTTP1
 import NIOPosix
 import TLS
 
@@ -64,10 +65,24 @@ extension TLSTrust.ContextError {
   }
 }
 
-/// Describes socket errors as clauses.
+/// Describes errors of sockets, TLS and parsers as clauses.
 enum SocketReason {
+  /// The reason of a connection that the other side ended before it sent anything.
+  static let closed = "it closed the connection"
+  /// The reason of bytes that are no HTTP.
+  static let notHTTP = "what it sent is not HTTP"
+
   static func text(_ error: any Error) -> String {
     switch error {
+    case let error as TLSError:
+      return error.reason
+    // A server with TLS responds with an alert, which does not begin as HTTP does.
+    case HTTPParserError.invalidConstant:
+      return notHTTP
+    case HTTPParserError.invalidEOFState:
+      return "the connection ended within it"
+    case let error as HTTPParserError:
+      return "what it sent does not follow HTTP/1.1 (\(error))"
     case let error as NIOConnectionError:
       if let first = error.connectionErrors.first { return text(first.error) }
       return "the name \"\(error.host)\" has no address"

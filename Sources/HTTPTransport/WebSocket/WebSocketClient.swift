@@ -3,6 +3,7 @@ import Media
 package import NIOCore
 import NIOPosix
 package import Signalling
+import TLS
 
 /// A WebSocket client (RFC 6455): `ws` and `wss`, text and binary, messages of any size that `Options` allow.
 ///
@@ -118,7 +119,7 @@ package final class WebSocketClient: Sendable {
     do {
       return try await ending.get()
     } catch {
-      return .failed("\(error)")
+      return .failed(SocketReason.text(error))
     }
   }
 }
@@ -141,17 +142,32 @@ public enum WebSocketConnectError: Error, Sendable, Hashable, CustomStringConver
     switch self {
     case .unreachable(let url, let reason):
       "\(url) cannot be reached: \(reason)."
+    case .notTrusted(let url, TLSError.notTLS):
+      "The TLS handshake with \(url) failed: \(TLSError.notTLS). Is it \(url.withOtherSecurity)?"
     case .notTrusted(let url, let reason):
       "The TLS handshake with \(url) failed: \(reason)."
     case .noCertificates(let file, let reason):
       "The certificates in \(file) cannot be read: \(reason)."
+    // What a server with TLS responds to a request without it.
+    case .refused(let url, 400, let phrase) where !url.isSecure:
+      "\(url) answered \"400 \(phrase.printable())\" instead of opening a WebSocket. Is it \(url.withOtherSecurity)?"
     case .refused(let url, let status, let phrase):
       "\(url) answered \"\(status) \(phrase.printable())\" instead of opening a WebSocket."
+    case .notAWebSocket(let url, let reason) where !url.isSecure && Self.mayMeanTLS(reason):
+      "\(url) did not answer as a WebSocket server does: \(reason). Is it \(url.withOtherSecurity)?"
     case .notAWebSocket(let url, let reason):
       "\(url) did not answer as a WebSocket server does: \(reason)."
     case .timedOut(let url, let limit):
       "\(url) did not open a WebSocket within \(limit)."
     }
+  }
+
+  /// The reason of a server that answered with a redirect.
+  static func redirect(to location: String) -> String { "it redirects to \(location)" }
+
+  /// Whether a server with TLS may be the reason of a failure without it: it closes the connection, or sends an alert.
+  private static func mayMeanTLS(_ reason: String) -> Bool {
+    [SocketReason.closed, SocketReason.notHTTP].contains(reason) || reason.hasPrefix(redirect(to: ""))
   }
 }
 

@@ -50,7 +50,7 @@ struct WebSocketConnector {
       return opened
     } catch {
       timeout.cancel()
-      throw error as? WebSocketConnectError ?? .notAWebSocket(url, reason: "\(error)")
+      throw error as? WebSocketConnectError ?? .notAWebSocket(url, reason: SocketReason.text(error))
     }
   }
 

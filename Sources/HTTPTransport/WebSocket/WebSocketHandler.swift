@@ -152,7 +152,7 @@ package final class WebSocketHandler: ChannelInboundHandler {
     default:
       // After a frame that cannot be decoded, nothing else can be. The data is read, so that our reason arrives, but ignored.
       if error is ByteToMessageDecoderError, case .closing = state { return }
-      if case .ended = state {} else { finish(.failed("\(error)")) }
+      if case .ended = state {} else { finish(.failed(SocketReason.text(error))) }
       context.close(promise: nil)
     }
   }

@@ -1,3 +1,5 @@
+import Glibc
+import Media
 import NIOCore
 import NIOHTTP1
 import TLS
@@ -32,6 +34,12 @@ final class WebSocketRequestHandler: ChannelInboundHandler, RemovableChannelHand
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     guard case .head(let head) = unwrapInboundIn(data) else { return }
+    if !url.isSecure, head.status.code / 100 == 3, let location = head.headers.first(name: "Location"),
+      location.prefix(6).lowercased() == "https:"
+    {
+      return fail(
+        .notAWebSocket(url, reason: WebSocketConnectError.redirect(to: location.printable())), context: context)
+    }
     fail(.refused(url, status: head.status.code, phrase: head.status.reasonPhrase), context: context)
   }
 
@@ -39,20 +47,20 @@ final class WebSocketRequestHandler: ChannelInboundHandler, RemovableChannelHand
     if isDone { return context.fireErrorCaught(error) }
     switch error {
     case TLSError.truncated:
-      fail(.notAWebSocket(url, reason: "it closed the connection"), context: context)
+      fail(.notAWebSocket(url, reason: SocketReason.closed), context: context)
+    case let error as IOError where error.errnoCode == ECONNRESET:
+      fail(.notAWebSocket(url, reason: SocketReason.closed), context: context)
     case let error as TLSError:
       fail(.notTrusted(url, reason: error.reason), context: context)
     case let error as NIOHTTPClientUpgradeError where error == .upgraderDeniedUpgrade:
       fail(.notAWebSocket(url, reason: "its Sec-WebSocket-Accept header is wrong"), context: context)
-    case is HTTPParserError:
-      fail(.notAWebSocket(url, reason: "what it sent is not HTTP"), context: context)
     default:
-      fail(.notAWebSocket(url, reason: "\(error)"), context: context)
+      fail(.notAWebSocket(url, reason: SocketReason.text(error)), context: context)
     }
   }
 
   func channelInactive(context: ChannelHandlerContext) {
-    if !isDone { fail(.notAWebSocket(url, reason: "it closed the connection"), context: context) }
+    if !isDone { fail(.notAWebSocket(url, reason: SocketReason.closed), context: context) }
     context.fireChannelInactive()
   }
 

@@ -73,5 +73,12 @@ public struct WebSocketURL: Sendable, Hashable, CustomStringConvertible {
     return port == (isSecure ? 443 : 80) ? name : "\(name):\(port)"
   }
 
+  /// The same address with TLS instead of without it, or the reverse.
+  var withOtherSecurity: WebSocketURL {
+    var other = self
+    other.isSecure.toggle()
+    return other
+  }
+
   public var description: String { "\(isSecure ? "wss" : "ws")://\(authority)\(target == "/" ? "" : target)" }
 }

@@ -18,8 +18,10 @@ extension String {
   /// The text with the queries of its URLs removed: they may hold a token, or the session id.
   var withoutQueries: String {
     guard contains("?") else { return self }
-    return split(separator: " ", omittingEmptySubsequences: false)
+    let shown = split(separator: " ", omittingEmptySubsequences: false)
       .map { $0.contains("://") ? $0.prefix { $0 != "?" } : $0 }
       .joined(separator: " ")
+    // A question ends with a mark of its own.
+    return hasSuffix("?") && !shown.hasSuffix("?") ? shown + "?" : shown
   }
 }

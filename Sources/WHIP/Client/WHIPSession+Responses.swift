@@ -57,6 +57,8 @@ extension WHIPSession {
     case 401, 403:
       let reason = options.token == nil ? "it requires a token" : "it rejects the token"
       return end("\(said): \(reason).")
+    case let code where url.namesNoRoom && [404, 405, 410].contains(code):
+      return end("\(said): the address names no room; it ends with one, as in \(url.example(for: role)).")
     case 404, 410:
       return end("\(said): nothing is at \(url.description.printable()).")
     default:
@@ -284,7 +286,10 @@ extension HTTPResponse {
   fileprivate var problem: String {
     let type = mediaType ?? ""
     guard type.hasPrefix("text/plain") || type.contains("json"), body.readableBytes > 0 else { return "" }
-    return ": \(text.printable())"
+    // The first line, without its full stop: the sentence has its own.
+    let line = text.split(whereSeparator: \.isNewline).first ?? ""
+    let end = line.lastIndex { !$0.isWhitespace && $0 != "." }
+    return end.map { ": \(String(line[...$0]).printable())" } ?? ""
   }
 }
 
@@ -311,5 +316,20 @@ extension Result<HTTPResponse, HTTPError> {
     case .success(let response): "it responded \(response.status.code)"
     case .failure(let error): error.description
     }
+  }
+}
+
+extension HTTPURL {
+  /// Whether the path ends where servers have the name of a room: it is empty, or names only the protocol.
+  fileprivate var namesNoRoom: Bool {
+    let last = path.split(separator: "/").last.map { $0.lowercased() }
+    return last == nil || last == "whip" || last == "whep"
+  }
+
+  /// The address with a room, as many servers have it.
+  fileprivate func example(for role: WHIPClient.Role) -> String {
+    var shown = "\(isSecure ? "https" : "http")://\(authority)\(path)"
+    while shown.hasSuffix("/") { shown.removeLast() }
+    return "\(path == "/" ? "\(shown)/\(role == .player ? "whep" : "whip")" : shown)/ROOM".printable()
   }
 }

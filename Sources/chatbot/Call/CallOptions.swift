@@ -1,6 +1,7 @@
 import ArgumentParser
 import BotPeer
 import Call
+import OptionValues
 import Recorder
 import SignallingAdapters
 
@@ -10,7 +11,7 @@ struct CallOptions: ParsableArguments {
     case on, off
   }
 
-  @OptionGroup(title: "Room and network")
+  @OptionGroup
   var connection: ConnectionOptions
 
   @OptionGroup(title: "Input")
@@ -66,10 +67,6 @@ struct CallOptions: ParsableArguments {
   @OptionGroup(title: "Output")
   var log: LogOptions
 
-  /// Arguments that belong to no option; the user can only have meant a subcommand.
-  @Argument(help: .hidden)
-  var extraArguments: [String] = []
-
   /// The maximum delay of the loopback.
   static let maximumDelay = TimeSpan(milliseconds: 10_000)
 
@@ -122,7 +119,6 @@ struct CallOptions: ParsableArguments {
     try connection.validatePorts()
     try connection.validate(
       uses: record == nil ? [] : [.record], playing.play == nil ? [] : [.play], loopback ? [.loopback] : [])
-    if let word = extraArguments.first { throw ValidationError(Subcommands.rejection(of: word)) }
     guard playing.play != nil || record != nil || loopback || messages.areUsed else {
       throw ValidationError(
         "There is nothing to do: give --record FOLDER, --play FILE, --loopback, --say TEXT, --send-file FILE or "
@@ -151,17 +147,7 @@ struct CallOptions: ParsableArguments {
   }
 }
 
-extension SegmentLength {
-  /// For `transform:`, as `TimeSpan.parse`.
-  @Sendable static func parse(_ text: String) throws -> SegmentLength { try SegmentLength(text) }
-}
-
 extension FileNameTemplate {
   /// For `transform:`, as `TimeSpan.parse`.
   @Sendable static func parse(_ text: String) throws -> FileNameTemplate { try FileNameTemplate(text) }
-}
-
-extension TimeSpan {
-  /// For `transform:`, whose errors ArgumentParser prints as they are.
-  @Sendable static func parse(_ text: String) throws -> TimeSpan { try TimeSpan(text) }
 }

@@ -3,6 +3,7 @@ import Call
 import LiveSource
 import Logging
 import Media
+import OptionValues
 
 /// What the command line says of a call. Each part travels whole to what it is for.
 struct CallSettings: Sendable {

@@ -12,11 +12,19 @@ struct ServerConnector {
   let log: Logger
 
   private static let embeddedPort = 3000
+  /// How long nothing is shown while the server is being reached.
+  private static let silence = Duration.seconds(1)
 
   /// Joins the room with the call, and closes the call if that fails.
   ///
   /// - Returns: The embedded server if this process runs it.
   func join(_ call: RoomCall) async throws(CallFailure) -> SkyRTCServer? {
+    // The resolver and the server may take seconds; until then nothing would be shown.
+    let announcement = Task { [settings, console] in
+      guard (try? await Task.sleep(for: Self.silence)) != nil else { return }
+      console.say("Connecting to \(settings.server.name) …")
+    }
+    defer { announcement.cancel() }
     do throws(CallFailure) {
       do throws(SignallingConnectError) {
         try await call.join(waiting: settings.server.waitForServer)

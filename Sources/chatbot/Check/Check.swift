@@ -7,6 +7,7 @@ import Inspection
 import Logging
 import Media
 import NetworkEmulation
+import OptionValues
 import Recorder
 import SignallingAdapters
 

@@ -6,12 +6,13 @@ public import FaultInjection
 import LiveSource
 import Media
 import NetworkEmulation
+import OptionValues
 import Recorder
 import SignallingAdapters
 
 /// The options of `chatbot check`.
 struct CheckOptions: ParsableArguments {
-  @OptionGroup(title: "Room and network")
+  @OptionGroup
   var connection: ConnectionOptions
 
   @Flag(name: .customLong("self"), help: "Check this machine: server, player and checker in one process.")

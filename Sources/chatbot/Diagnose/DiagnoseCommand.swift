@@ -5,6 +5,7 @@ import FoundationEssentials
 import HTTPTransport
 import NIOCore
 import NIOPosix
+import OptionValues
 
 /// Measures what this machine can reach.
 struct DiagnoseCommand: AsyncParsableCommand {
@@ -98,6 +99,9 @@ struct DiagnoseOptions: ParsableArguments {
 
   @Flag(help: "Print the result as one JSON object.")
   var json = false
+
+  @OptionGroup(title: "Configuration")
+  var configFile: ConfigurationOptions
 
   @OptionGroup(title: "Output")
   var log: LogOptions

@@ -9,7 +9,8 @@ extension RoomServerAddress {
     let adapter = try SignallingSystems.known(of: server)
     let probe: ServerProbe?
     do throws(SignallingSettingsError) {
-      probe = try adapter.probe(of: SignallingAddress(server), environment: ProcessInfo.processInfo.environment)
+      probe = try adapter.probe(
+        of: SignallingSystems.address(of: server).address, environment: ProcessInfo.processInfo.environment)
     } catch {
       throw CallFailure(.usage, error.description)
     }

@@ -36,6 +36,9 @@ struct InspectCommand: AsyncParsableCommand {
   @OptionGroup(title: "Rules and reports")
   var rules: RuleOptions
 
+  @OptionGroup(title: "Configuration")
+  var configFile: ConfigurationOptions
+
   @OptionGroup(title: "Output")
   var log: LogOptions
 

@@ -5,6 +5,7 @@ import Logging
 import Media
 import NIOCore
 import NIOPosix
+import OptionValues
 
 /// Fills a room with publishers and viewers.
 struct LoadCommand: AsyncParsableCommand {

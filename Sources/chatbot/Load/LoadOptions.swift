@@ -1,13 +1,14 @@
 import ArgumentParser
 import BotPeer
 import Load
+import OptionValues
 import Room
 import Signalling
 import SignallingAdapters
 
 /// The options of `chatbot load`.
 struct LoadOptions: ParsableArguments {
-  @OptionGroup(title: "Room and network")
+  @OptionGroup
   var connection: ConnectionOptions
 
   @Option(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import DataMessages
 import FoundationEssentials
+import OptionValues
 import RoomMessages
 
 /// The options of chat and files, which data channels carry.
@@ -64,21 +65,5 @@ struct MessageOptions: ParsableArguments {
     }
     return String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).prefix(maximumTexts)
       .map(String.init)
-  }
-}
-
-extension ByteSize {
-  /// Parses the size of a file, which without a unit is in bytes. For `transform:`, whose errors ArgumentParser prints as they are.
-  @Sendable static func parseFileSize(_ text: String) throws -> ByteSize {
-    do throws(ParseError) {
-      let digits = text.lowercased().hasSuffix("b") ? text.dropLast() : text[...]
-      if let size = try ByteSize(text) ?? Int64(digits).map({ ByteSize(bytes: $0) }), size.bytes > 0 {
-        guard size.bytes <= 1 << 50 else { throw .tooLarge }
-        return size
-      }
-    } catch .tooLarge {
-      throw ValidationError("The size \(text) is too large.")
-    } catch {}
-    throw ValidationError("A size is a number with a unit, such as 500kB, 100MB or 2GB, not \(text).")
   }
 }

@@ -1,6 +1,7 @@
 public import ArgumentParser
 public import BotPeer
 import FoundationEssentials
+import OptionValues
 import Signalling
 
 /// The options of STUN and TURN servers.
@@ -47,11 +48,11 @@ struct ICEServerOptions: ParsableArguments {
   func servers() throws(CallFailure) -> ICEServerList {
     let servers = iceServer.map { ICEServer(url: $0) }
     guard let first = servers.first(where: \.needsCredentials) else { return ICEServerList(servers) }
-    if let secret = try SecretFile(path: turnSecretFile, variable: "CHATBOT_TURN_SECRET").read() {
+    if let secret = try SecretFile(path: turnSecretFile, variable: "CHATBOT_TURN_SECRET").value() {
       return ICEServerList(servers, secret: secret, lifetime: turnCredentialLifetime?.duration ?? .seconds(86_400))
     }
     let credentials = SecretFile(path: iceCredentials, variable: "CHATBOT_ICE_CREDENTIALS")
-    guard let text = try credentials.readText() else {
+    guard let text = try credentials.text() else {
       throw CallFailure(
         .usage, "The TURN server \(first.url) needs a user and a password: --ice-credentials or --turn-secret-file.")
     }
@@ -90,6 +91,17 @@ extension ICEServerOptions {
     var line = line
     while line.last?.isWhitespace == true { line.removeLast() }
     return line
+  }
+}
+
+/// Secrets for commands, whose failures have an exit code.
+extension SecretFile {
+  func value() throws(CallFailure) -> String? {
+    do { return try read() } catch { throw CallFailure(.usage, error.sentence) }
+  }
+
+  func text() throws(CallFailure) -> String? {
+    do { return try readText() } catch { throw CallFailure(.usage, error.sentence) }
   }
 }
 

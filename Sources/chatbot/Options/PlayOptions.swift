@@ -1,6 +1,7 @@
 import ArgumentParser
 import LiveSource
 import Media
+import OptionValues
 
 /// The options for the input to play.
 struct PlayOptions: ParsableArguments {
@@ -89,10 +90,6 @@ struct PlayOptions: ParsableArguments {
 
 // For `transform:`, whose errors ArgumentParser prints as they are.
 
-extension Bitrate {
-  @Sendable static func parse(_ text: String) throws -> Bitrate { try Bitrate(text) }
-}
-
 extension Codec {
   /// Parses the name of a video codec as in a manifest, in any case.
   @Sendable static func parseVideoCodec(_ text: String) throws -> Codec {
@@ -101,85 +98,5 @@ extension Codec {
       throw ValidationError("The codec of video must be \(known).")
     }
     return codec
-  }
-}
-
-extension FrameSize {
-  @Sendable static func parse(_ text: String) throws -> FrameSize { try FrameSize(text) }
-}
-
-extension FrameRate {
-  @Sendable static func parse(_ text: String) throws -> FrameRate { try FrameRate(text) }
-}
-
-/// A video size as written on the command line: `640x480`.
-struct FrameSize: Sendable, Hashable, CustomStringConvertible {
-  let pixels: VideoSize
-
-  /// The range of a side in pixels: receivers reject larger frames, encoders smaller ones.
-  static let sides = 16...4_096
-
-  /// Parses width, `x` and height in pixels.
-  init(_ text: String) throws(ParseError) {
-    let sides = text.lowercased().split(separator: "x", omittingEmptySubsequences: false)
-    guard sides.count == 2, text.utf8.count < 20,
-      sides.allSatisfy({ side in !side.isEmpty && side.allSatisfy { $0.isASCII && $0.isNumber } }),
-      let width = Int(sides[0]), let height = Int(sides[1])
-    else { throw .noSize }
-    guard Self.sides.contains(width), Self.sides.contains(height) else { throw .outOfRange }
-    pixels = VideoSize(width: width, height: height)
-  }
-
-  var description: String { pixels.description }
-
-  /// Why a text is not a video size.
-  enum ParseError: Error, Hashable, CustomStringConvertible {
-    case noSize
-    case outOfRange
-
-    var description: String {
-      switch self {
-      case .noSize: "A frame's size is its width and height in pixels, like 640x480."
-      case .outOfRange:
-        "A frame's width and height must be \(FrameSize.sides.lowerBound) to \(FrameSize.sides.upperBound) pixels."
-      }
-    }
-  }
-}
-
-/// A frame rate as written on the command line: `30`, `29.97`, `30000/1001`.
-struct FrameRate: Sendable, Hashable, CustomStringConvertible {
-  let framesPerSecond: Double
-
-  static let range = 0.1...120.0
-
-  /// Parses a number, or one divided by another.
-  init(_ text: String) throws(ParseError) {
-    let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-    let numbers = parts.compactMap { part in
-      part.allSatisfy { $0.isASCII && ($0.isNumber || $0 == ".") } ? Double(part) : nil
-    }
-    guard numbers.count == parts.count, let first = numbers.first, parts.count <= 2 else { throw .noRate }
-    let rate = numbers.count == 2 ? first / numbers[1] : first
-    guard rate.isFinite, Self.range.contains(rate) else { throw .outOfRange }
-    framesPerSecond = rate
-  }
-
-  var description: String {
-    framesPerSecond == framesPerSecond.rounded() ? "\(Int(framesPerSecond))" : "\(framesPerSecond)"
-  }
-
-  /// Why a text is not a frame rate.
-  enum ParseError: Error, Hashable, CustomStringConvertible {
-    case noRate
-    case outOfRange
-
-    var description: String {
-      switch self {
-      case .noRate: "A frame rate is a number of frames per second, like 30, 29.97 or 30000/1001."
-      case .outOfRange:
-        "The frame rate must be between \(FrameRate.range.lowerBound) and \(Int(FrameRate.range.upperBound))."
-      }
-    }
   }
 }

@@ -17,9 +17,12 @@ struct ServerSettings: Sendable {
   /// The server used if none is named.
   static let defaultAddress = "ws://localhost:3000"
 
+  /// - Parameter address: the server's, or that of a call page, which may name the room.
   init(address: String) throws(CallFailure) {
     adapter = try SignallingSystems.known(of: address)
-    signalling = SignallingSettings(address: SignallingAddress(address))
+    let (address, room) = SignallingSystems.address(of: address)
+    signalling = SignallingSettings(address: address)
+    signalling.room = room
     signalling.environment = ProcessInfo.processInfo.environment
   }
 

@@ -19,10 +19,19 @@ enum SignallingSystems {
     ExecAdapter(),
   ]
 
-  /// The system of an address, or nil if none has its scheme.
-  static func adapter(of address: String) -> (any SignallingAdapter)? {
-    let address = SignallingAddress(address)
+  /// The system of an address, or nil if none has it.
+  static func adapter(of text: String) -> (any SignallingAdapter)? {
+    let address = address(of: text).address
     return all.first { $0.accepts(address) }
+  }
+
+  /// The address that a text means, and the room that it names: the address of a call page is that of its SkyRTC server.
+  static func address(of text: String) -> (address: SignallingAddress, room: String?) {
+    let address = SignallingAddress(text)
+    guard !all.contains(where: { !$0.addressIsURL && $0.accepts(address) }), let page = RoomAddress(text) else {
+      return (address, nil)
+    }
+    return (SignallingAddress(page.webSocket), page.room)
   }
 
   /// The system of an address, or the sentence for the user.
@@ -35,8 +44,12 @@ enum SignallingSystems {
 
   /// The systems that understand a setting, for help and errors: `WHIP, WHEP and Janus`.
   static func names(with option: SignallingOption, conjunction: String = "and") -> String {
-    let names = all.filter { $0.options.contains(option) }.map(\.shortName)
-    return names.count < 2
+    list(all.filter { $0.options.contains(option) }.map(\.shortName), conjunction: conjunction)
+  }
+
+  /// Names in a sentence: `WHIP, WHEP and Janus`.
+  static func list(_ names: [String], conjunction: String = "and") -> String {
+    names.count < 2
       ? names.joined() : "\(names.dropLast().joined(separator: ", ")) \(conjunction) \(names[names.count - 1])"
   }
 

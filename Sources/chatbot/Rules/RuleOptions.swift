@@ -1,6 +1,7 @@
 import ArgumentParser
 import CallCheck
 import FoundationEssentials
+import OptionValues
 
 /// The options for the rules and the reports; the same for `check` and `inspect`.
 struct RuleOptions: ParsableArguments {

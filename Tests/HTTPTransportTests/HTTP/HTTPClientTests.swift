@@ -340,8 +340,20 @@ struct HTTPClientTests {
         Issue.record("The error is another one: \(error)")
         return
       }
-      #expect(error.description.hasSuffix("."))
+      #expect([".", "?"].contains(error.description.last))
     }
+  }
+
+  @Test(
+    "a server that behaves as one with TLS is answered with the question whether it has TLS",
+    arguments: ["", "\u{15}\u{3}\u{1}\u{0}\u{2}\u{2}\u{46}"])
+  func maybeTLS(text: String) async throws {
+    let server = try await ScriptedServer([.writeAndClose(text)])
+    let url = try server.url()
+    let error = await #expect(throws: HTTPError.self) {
+      _ = try await client().send(HTTPRequest(.POST, url, timeout: .seconds(5)))
+    }
+    #expect(error?.description.hasSuffix(". Is it https://\(url.authority)/?") == true)
   }
 
   @Test("a HEAD request has no body, and its connection is kept")

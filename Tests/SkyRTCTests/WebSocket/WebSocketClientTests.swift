@@ -189,12 +189,27 @@ struct WebSocketClientTests {
           + "Sec-WebSocket-Accept: wrong\r\n\r\n", "its Sec-WebSocket-Accept header is wrong"
       ),
       ("SSH-2.0-OpenSSH_9.2\r\n", "did not answer as a WebSocket server does"),
-      ("", "did not answer as a WebSocket server does: it closed the connection"),
+      ("", "did not answer as a WebSocket server does: it closed the connection. Is it wss://127.0.0.1:"),
+      ("\u{15}\u{3}\u{1}\u{0}\u{2}\u{2}\u{46}", "what it sent is not HTTP. Is it wss://127.0.0.1:"),
+      ("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n", "WebSocket. Is it wss://127.0.0.1:"),
+      (
+        "HTTP/1.1 301 Moved Permanently\r\nLocation: https://a.example/\r\nContent-Length: 0\r\n\r\n",
+        "it redirects to https://a.example/. Is it wss://127.0.0.1:"
+      ),
     ])
   func notAWebSocket(answer: String, expected: String) async throws {
     let server = try await RawServer.start(answer: Array(answer.utf8), closes: true)
     await #expect { try await WebSocketClient.connect(to: "ws://127.0.0.1:\(server.port)") } throws: {
       "\($0)".contains(expected)
+    }
+    await server.stop()
+  }
+
+  @Test("a server without TLS is answered with the question whether it is ws://")
+  func withoutTLS() async throws {
+    let server = try await RawServer.start(answer: Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8), closes: true)
+    await #expect { try await WebSocketClient.connect(to: "wss://127.0.0.1:\(server.port)") } throws: {
+      "\($0)".hasSuffix("failed: what arrived is not TLS. Is it ws://127.0.0.1:\(server.port)?")
     }
     await server.stop()
   }

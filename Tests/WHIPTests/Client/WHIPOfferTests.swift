@@ -222,4 +222,28 @@ struct WHIPOfferTests {
     #expect(manual.last?.method == .DELETE)
     #expect(manual.events == [.rejected(reason: "The WHIP server accepted the offer without an answer in SDP.")])
   }
+
+  @Test(
+    "an address without a room is rejected with one that has a room",
+    arguments: [
+      (404, "https://a.example", "https://a.example/whip/ROOM"),
+      (405, "https://a.example/whip/", "https://a.example/whip/ROOM"),
+      (405, "https://a.example/live/WHIP", "https://a.example/live/WHIP/ROOM"),
+    ] as [(UInt, String, String)])
+  func noRoom(status: UInt, url: String, example: String) throws {
+    var manual = try ManualSession(url: url)
+    manual.send(.offer(Sample.offer()))
+    try manual.respond(status)
+    let sentence = "The WHIP server responded \(status): the address names no room; it ends with one, as in \(example)."
+    #expect(manual.events == [.rejected(reason: sentence)])
+  }
+
+  @Test("what the server says of an offer is quoted by its first line, as a part of the sentence")
+  func problem() throws {
+    var manual = try ManualSession()
+    manual.send(.offer(Sample.offer()))
+    try manual.respond(406, ["Content-Type": "text/plain"], body: "No video, please.\r\nTry again.\n")
+    #expect(
+      manual.events == [.rejected(reason: "The WHIP server responded 406 to the offer: No video, please.")])
+  }
 }

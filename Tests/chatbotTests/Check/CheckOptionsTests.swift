@@ -8,6 +8,7 @@ import LiveSource
 import Logging
 import Media
 import NetworkEmulation
+import OptionValues
 import Testing
 
 @testable import chatbot

@@ -52,7 +52,7 @@ struct DiagnoseOptionsTests {
   @Test(
     "invalid options are rejected",
     arguments: [
-      "--timeout 0s", "--timeout 6m", "--server http://a", "--ice-server stuns:a", "--bind-address here", "--timeout x",
+      "--timeout 0s", "--timeout 6m", "--server ftp://a", "--ice-server stuns:a", "--bind-address here", "--timeout x",
     ])
   func invalid(arguments: String) {
     #expect(throws: (any Error).self) { try read(arguments) }

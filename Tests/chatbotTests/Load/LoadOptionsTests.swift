@@ -2,6 +2,7 @@ import ArgumentParser
 import BotPeer
 import Load
 import Media
+import OptionValues
 import Testing
 
 @testable import chatbot
@@ -75,7 +76,7 @@ struct LoadOptionsTests {
       "--publishers 1 --play a.webm --server whep+http://a/b", "--viewers 1000 --udp-port 65000",
       "--viewers 1 --expect nonsense", "--viewers 1 --expect viewers.joined", "--publishers 1001 --play a.webm",
       "--publishers 1 --play a.webm --ramp 0/s", "--publishers 1 --play a.webm --duration 0",
-      "--publishers 1 --play a.webm --server http://a", "--publishers 1 --play a.webm --bind-address here",
+      "--publishers 1 --play a.webm --server ftp://a", "--publishers 1 --play a.webm --bind-address here",
       "--publishers 1 --play a.webm --room \(String(repeating: "a", count: 129))",
     ])
   func refused(_ arguments: String) {

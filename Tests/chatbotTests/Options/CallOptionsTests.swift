@@ -1,8 +1,10 @@
 import ArgumentParser
 import BotPeer
 import Call
+import CommandSettings
 import LiveSource
 import Media
+import OptionValues
 import Recorder
 import RoomMessages
 import SignallingAdapters
@@ -56,6 +58,19 @@ struct CallOptionsTests {
         "There is no field “{nam}” for names of files; there are {date}, {time}, {room}, {name}, {id}, {stream}, {session}."
       )
         == true)
+  }
+
+  @Test("a call takes one time and one size")
+  func both() throws {
+    let options = try CallOptions.parse(["--record", "o", "--segment", "10m", "--segment", "500MB"])
+    #expect(options.segmentTime == TimeSpan(milliseconds: 600_000))
+    #expect(options.segmentSize == 500_000_000)
+    #expect(try CallOptions.parse(["--record", "o"]).segment.isEmpty)
+    let twice = "--segment takes one time and one size, like --segment 10m --segment 500MB."
+    #expect(rejection(of: CallOptions.self, "--record", "o", "--segment", "10m", "--segment", "5m") == twice)
+    #expect(rejection(of: CallOptions.self, "--play", "f", "--segment", "10m") == "--segment needs --record.")
+    #expect(
+      rejection(of: CallOptions.self, "--record", "o", "--segment", "huge")?.contains("like 90s, 10m or 1h") == true)
   }
 
   @Test("all options have their documented defaults")
@@ -137,14 +152,14 @@ struct CallOptionsTests {
       (["--loopback", "--delay", "11s"], "--delay is 10s at most."),
       (["--record", "o", "--duration", "0"], "--duration 0 would leave before joining."),
       (
-        ["--record", "o", "--server", "http://a"],
+        ["--record", "o", "--server", "ftp://a"],
         "The URL of a server must start with ws://, wss://, socketio+http://, socketio+https://, firestore://, "
           + "whip+http://, whip+https://, whep+http://, whep+https://, janus+ws://, janus+wss:// or exec:, "
-          + "not http://."
+          + "not ftp://."
       ),
       (
-        ["--record", "o", "--server", "localhost"],
-        "\"localhost\" is not a server address; one looks like ws://localhost:3000."
+        ["--record", "o", "--server", "nowhere"],
+        "\"nowhere\" is not a server address; one looks like ws://localhost:3000."
       ),
       (["--record", "o", "--server", "ws://"], "\"ws://\" names no host; an address looks like ws://localhost:3000."),
       (["--record", "o", "--server", "ws://a:99999"], "A port is 1 to 65535, not 99999."),
@@ -193,36 +208,57 @@ struct CallOptionsTests {
     }
   }
 
-  @Test("a word after an unknown option is the value of that option, and the error names the commands that have it")
-  func unknownOption() {
-    let impaired = Subcommands.rejection(of: "loss=2%", in: ["chatbot", "--play", "pattern", "--impair", "loss=2%"])
-    #expect(impaired == "A call has no option --impair; check has it.")
-    let unknown = Subcommands.rejection(of: "5", in: ["chatbot", "--colour", "5"])
-    #expect(unknown == "There is no option --colour.")
-    let word = Subcommands.rejection(of: "chek", in: ["chatbot", "--loopback", "chek"])
-    #expect(word == "There is no subcommand “chek”; did you mean check?")
-  }
-
   @Test(
-    "a misspelt subcommand is rejected with the one that was meant, whatever options follow",
+    "words and options that a command does not have are answered with what was probably meant",
     arguments: [
-      ("chek", "There is no subcommand “chek”; did you mean check?"),
-      ("inspct", "There is no subcommand “inspct”; did you mean inspect?"),
-      ("Load", "There is no subcommand “Load”; did you mean load?"),
-      ("serv", "There is no subcommand “serv”; did you mean serve?"),
+      ("record out/", "There is no command “record”; did you mean --record out/?"),
+      ("play x.webm", "There is no command “play”; did you mean --play x.webm?"),
+      ("--json", "chatbot call has no option --json; check, diagnose, inspect and load have it."),
+      ("--recrod out/", "There is no option --recrod; did you mean --record?"),
+      ("--play pattern --impair loss=2%", "chatbot call has no option --impair; check has it."),
+      ("--colour 5", "There is no option --colour; chatbot help call lists the options."),
+      ("chek", "There is no command “chek”; did you mean check?"),
+      ("inspct", "There is no command “inspct”; did you mean inspect?"),
+      ("Load", "There is no command “Load”; did you mean load?"),
+      ("serv", "There is no command “serv”; did you mean serve?"),
       (
         "out",
-        "There is no subcommand “out”; there are call, check, diagnose, inspect, load, repair, serve and signallings."
+        "There is no command “out”; there are call, check, config, diagnose, inspect, load, repair, serve and signallings."
       ),
-      (
-        "a\u{1B}[31m",
-        "There is no subcommand “a[31m”; there are call, check, diagnose, inspect, load, repair, serve and signallings."
-      ),
+      ("check -v", "There is no option -v; --video-codecs and --version begin with that letter."),
     ])
-  func subcommands(word: String, sentence: String) {
-    #expect(rejection(of: CallOptions.self, word) == sentence)
-    #expect(rejection(of: CallOptions.self, word, "--room", "r") == sentence)
-    #expect(rejection(of: CallOptions.self, "--record", "o", word) == sentence)
+  func usage(line: String, sentence: String) throws {
+    let arguments = line.split(separator: " ").map(String.init)
+    let program = try described.get()
+    #expect(UsageAdvice(arguments, of: program.root).sentence == sentence)
+    let settings = try CommandSettings(arguments, of: program, environment: [:]) { _ in "" }
+    let error = try #require(#expect(throws: (any Error).self) { try Chatbot.parseAsRoot(arguments) })
+    let text = UsageErrors.text(error, settings: settings, arguments: arguments, of: program.root)
+    #expect(text?.hasPrefix("Error: \(sentence)\nUsage: chatbot ") == true)
+  }
+
+  @Test("an error of a value from a file says where it comes from")
+  func origin() throws {
+    let program = try described.get()
+    let settings = try CommandSettings(["--config", "c.yaml"], of: program, environment: [:]) { _ in
+      "record: out\nduration: soon"
+    }
+    let error = try #require(#expect(throws: (any Error).self) { try Chatbot.parseAsRoot(settings.arguments) })
+    let text = UsageErrors.text(error, settings: settings, arguments: ["--config", "c.yaml"], of: program.root)
+    #expect(text?.contains("\n  --duration is from c.yaml, line 2.\nUsage:") == true)
+  }
+
+  @Test("each option can be in a file, and the help of the program has all options of a call in at most 100 lines")
+  func descriptions() throws {
+    let root = try described.get().root
+    #expect(
+      root.configurableCommands.map(\.name) == ["call", "check", "diagnose", "inspect", "load", "repair", "serve"])
+    let help = Chatbot.helpMessage(columns: 80)
+    #expect(help.split(separator: "\n", omittingEmptySubsequences: false).count <= 100)
+    let call = try #require(root.subcommands.first { $0.name == "call" })
+    for option in call.configurableOptions where !option.isHidden && !option.key.hasPrefix("no-") {
+      #expect(help.contains("--\(option.key)") || help.contains("--[no-]\(option.key)"), "\(option.key)")
+    }
   }
 
   @Test("an invalid duration is rejected with a sentence about it")
@@ -362,6 +398,9 @@ struct ExitStatusTests {
     #expect(ExitStatus.table.contains("  69  the server was not reached"))
   }
 }
+
+/// It takes a second in a program that is not optimised.
+private let described = Result { try CommandLineSettings.program() }
 
 private let nothing =
   "There is nothing to do: give --record FOLDER, --play FILE, --loopback, --say TEXT, --send-file FILE or "

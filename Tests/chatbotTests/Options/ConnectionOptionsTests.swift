@@ -14,8 +14,7 @@ struct ConnectionOptionsTests {
   private static let given = [
     "--room", "100", "--server", "wss://calls.example:8443", "--ice-server", "stun:one.example", "--udp-port", "40000",
     "--bind-address", "192.0.2.1", "--ca-certificate", "ca.pem", "--no-allow-local-candidates", "--max-users", "7",
-    "--media-threads", "2", "--user", "bot", "--call", "anna", "--call", "bob", "--token-file", "token", "--pin-file",
-    "pin", "--wait-for-server", "1min",
+    "--media-threads", "2", "--wait-for-server", "1min",
   ]
 
   private static func settings(_ arguments: [String]) throws -> ConnectionSettings {
@@ -31,13 +30,13 @@ struct ConnectionOptionsTests {
       let settings = try options.settings(sends: true, receives: false)
       #expect(settings.server.address == "wss://calls.example:8443" && settings.server.waitForServer == .seconds(60))
       let signalling = settings.server.signalling
-      #expect(signalling.room == "100" && signalling.user == "bot" && signalling.callees == ["anna", "bob"])
+      #expect(signalling.room == "100" && signalling.user == nil && signalling.callees == [])
       #expect(signalling.trust == .file("ca.pem") && signalling.maximumUsers == 7)
       #expect(signalling.sends && !signalling.receives)
       #expect(settings.peer.caCertificate == "ca.pem" && settings.peer.iceServers == ["stun:one.example"])
       #expect(settings.peer.udpPort == 40_000 && settings.peer.bindAddresses == ["192.0.2.1"])
       #expect(!settings.peer.allowsLocalCandidates)
-      #expect(options.mediaThreads == 2 && options.tokenFile == "token" && options.pinFile == "pin")
+      #expect(options.mediaThreads == 2)
     }
   }
 
@@ -49,8 +48,9 @@ struct ConnectionOptionsTests {
       return settings.displayName
     }
     #expect(try name() == "chatbot")
-    #expect(try name("--user", "bot", suffix: "-2") == "bot-2")
-    #expect(try name("--user", "bot", "--name", "Ann of Essex") == "Ann of Essex")
+    let program = "exec:adapter"
+    #expect(try name("--server", program, "--user", "bot", suffix: "-2") == "bot-2")
+    #expect(try name("--server", program, "--user", "bot", "--name", "Ann of Essex") == "Ann of Essex")
     let long = String(repeating: "x", count: 64)
     #expect(try name("--name", long, suffix: "-17") == String(long.prefix(61)) + "-17")
     for wrong in ["", " ", "\u{202E}", long + "x"] {
@@ -58,7 +58,50 @@ struct ConnectionOptionsTests {
         rejection(of: CallOptions.self, "--play", "pattern", "--name", wrong)
           == "--name has 1 to 64 characters, of which at least one is visible.")
     }
-    #expect(try Self.settings(["--user", "bot"]).server.signalling.name == nil)
+    #expect(try Self.settings(["--server", program, "--user", "bot"]).server.signalling.name == nil)
+  }
+
+  @Test("options of other systems are refused with the systems that use them")
+  func optionsOfOtherSystems() throws {
+    let cases = [
+      (["--token-file", "t"], "SkyRTC does not use --token-file; Firestore, WHIP, WHEP, Janus and exec do."),
+      (["--user", "bot"], "SkyRTC does not use --user; socket.io and exec do."),
+      (["--call", "anna"], "SkyRTC does not use --call; socket.io and exec do."),
+      (["--pin-file", "p"], "SkyRTC does not use --pin-file; Janus does."),
+      (["--api-secret-file", "p"], "SkyRTC does not use --api-secret-file; Janus does."),
+      (["--room-token-file", "p"], "SkyRTC does not use --room-token-file; Janus does."),
+      (["--allow-redirects"], "SkyRTC does not use --allow-redirects; WHIP and WHEP do."),
+      (
+        ["--server", "whep+http://a.example/whep/1", "--room", "1"],
+        "WHEP does not use --room; SkyRTC, Janus and exec do."
+      ),
+    ]
+    for (arguments, sentence) in cases {
+      let refused = #expect(throws: (any Error).self) { try ConnectionOptions.parse(arguments) }
+      #expect(ConnectionOptions.message(for: try #require(refused)) == sentence)
+    }
+    let used = ["--server", "socketio+http://a.example", "--user", "bot", "--call", "anna", "--call", "bob"]
+    let signalling = try Self.settings(used).server.signalling
+    #expect(signalling.user == "bot" && signalling.callees == ["anna", "bob"])
+    // A TURN server learns the name too.
+    #expect(throws: Never.self) { try ConnectionOptions.parse(["--user", "bot", "--ice-server", "turn:a.example"]) }
+  }
+
+  @Test("the address of the call page names server and room, unless --room names another one")
+  func pageAddress() throws {
+    let settings = try Self.settings(["--server", "https://calls.example/#100"])
+    #expect(settings.server.address == "wss://calls.example" && settings.server.signalling.room == "100")
+    #expect(try Self.settings(["--server", "localhost:3000"]).server.address == "ws://localhost:3000")
+    #expect(try Self.settings(["--server", "localhost:3000"]).peer.includesLoopback)
+    #expect(
+      try Self.settings(["--server", "http://localhost:3000/#100", "--room", "100"]).server.signalling.room == "100")
+    let conflict = rejection(of: ConnectionOptions.self, "--server", "http://localhost:3000/#100", "--room", "7")
+    #expect(conflict == "--server names the room 100, but --room is 7; one of them suffices.")
+    let media = rejection(of: ConnectionOptions.self, "--server", "https://media.example/whip/1")
+    #expect(
+      media
+        == "\"https://media.example/whip/1\" looks like the address of a media server; its address begins with whip+https://."
+    )
   }
 
   @Test("several interfaces may be named")
@@ -67,13 +110,15 @@ struct ConnectionOptionsTests {
     #expect(try CallOptions.parse(arguments).settings().call.peer.bindInterfaces == ["eth0", "wlan0"])
   }
 
-  @Test("the help of each command describes them with the same words under their own heading")
-  func help() {
+  @Test(
+    "the help of each command describes them with the same words under their own headings",
+    arguments: [("ROOM AND SERVER", "--server <url>"), ("NETWORK", "--bind-address <address>")])
+  func help(heading: String, option: String) {
     func section(_ help: String) -> Substring? {
-      help.components(separatedBy: "\n\n").lazy.map { $0[...] }.first { $0.hasPrefix("ROOM AND NETWORK:\n") }
+      help.components(separatedBy: "\n\n").lazy.map { $0[...] }.first { $0.hasPrefix(heading + ":\n") }
     }
     let ofCall = section(CallOptions.helpMessage())
-    #expect(ofCall?.contains("--bind-address <address>") == true)
+    #expect(ofCall?.contains(option) == true)
     #expect(section(CheckOptions.helpMessage()) == ofCall)
     #expect(section(LoadOptions.helpMessage()) == ofCall)
   }

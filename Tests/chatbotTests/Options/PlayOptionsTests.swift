@@ -66,46 +66,4 @@ struct PlayOptionsTests {
     let camera = try #require(try PlayOptions.parse(["--play", "-"]).camera)
     #expect(camera.input == .standardInput && camera.size == nil)
   }
-
-  @Test(
-    "valid sizes are parsed, and others are rejected",
-    arguments: [
-      ("640x480", true), ("16x16", true), ("4096X4096", true), ("8x8", false), ("7680x4320", false), ("640", false),
-      ("640x", false), ("x480", false), ("640x480x2", false), ("-640x480", false), ("99999999999999999999x2", false),
-      ("٣x٣", false),
-    ])
-  func sizes(text: String, isFine: Bool) {
-    #expect(((try? FrameSize(text)) != nil) == isFine)
-  }
-
-  @Test(
-    "valid frame rates are parsed, and others are rejected",
-    arguments: [
-      ("30", 30), ("29.97", 29.97), ("30000/1001", 30_000.0 / 1_001), ("0.5", 0.5), ("0", nil), ("30/0", nil),
-      ("-1", nil),
-      ("1e3", nil), ("", nil), ("1/2/3", nil), ("nan", nil), ("121", nil),
-    ] as [(String, Double?)])
-  func rates(text: String, rate: Double?) {
-    #expect((try? FrameRate(text))?.framesPerSecond == rate)
-  }
-
-  @Test(
-    "valid bitrates are parsed, and others are rejected",
-    arguments: [
-      ("300k", 300_000), ("2M", 2_000_000), ("2.5m", 2_500_000), ("800000", 800_000), ("1Mbit/s", 1_000_000),
-      ("500kbps", 500_000), ("50M", 50_000_000), ("49k", nil), ("51M", nil), ("", nil), ("k", nil), ("-2M", nil),
-      ("2G", nil),
-      ("1.2.3M", nil),
-    ] as [(String, Int?)])
-  func bitrates(text: String, bits: Int?) {
-    #expect((try? Bitrate(text))?.bitsPerSecond == bits)
-  }
-
-  @Test("a printed bitrate can be parsed again")
-  func roundTrip() throws {
-    for bits in [50_000, 300_000, 2_500_000, 2_000_000, 1_234_567] {
-      let bitrate = Bitrate(bitsPerSecond: bits)
-      #expect(try Bitrate("\(bitrate)") == bitrate)
-    }
-  }
 }

@@ -1,15 +1,15 @@
 /// The length of a recording's segments, as written on the command line: a time like `10m`, or a size like `500MB`.
-enum SegmentLength: Sendable, Hashable, CustomStringConvertible {
+package enum SegmentLength: Sendable, Hashable, CustomStringConvertible {
   case time(TimeSpan)
   /// In bytes.
   case size(Int64)
 
   /// Shorter segments would need a new file at nearly every keyframe.
-  static let minimumTime = TimeSpan(milliseconds: 1_000)
-  static let minimumSize: Int64 = 100_000
+  package static let minimumTime = TimeSpan(milliseconds: 1_000)
+  package static let minimumSize: Int64 = 100_000
 
   /// Parses a whole number with a unit of time or size; without a unit it means seconds.
-  init(_ text: String) throws(ParseError) {
+  package init(_ text: String) throws(ParseError) {
     let size: ByteSize?
     do throws(ByteSize.ParseError) {
       size = try ByteSize(text)
@@ -30,21 +30,24 @@ enum SegmentLength: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The length in a form that can be parsed again.
-  var description: String {
+  package var description: String {
     switch self {
     case .time(let time): return "\(time)"
     case .size(let bytes): return ByteSize(bytes: bytes).description
     }
   }
 
+  /// For `transform:`, as `Bitrate.parse`.
+  @Sendable package static func parse(_ text: String) throws -> SegmentLength { try SegmentLength(text) }
+
   /// Why a text is not a segment length.
-  enum ParseError: Error, Hashable, CustomStringConvertible {
+  package enum ParseError: Error, Hashable, CustomStringConvertible {
     case neither(String)
     case tooShort(TimeSpan)
     case tooSmall(Int64)
     case tooLarge(String)
 
-    var description: String {
+    package var description: String {
       switch self {
       case .neither:
         "A segment's length is a time like 90s, 10m or 1h, or a size like 500MB or 2GiB."

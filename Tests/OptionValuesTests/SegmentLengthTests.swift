@@ -1,7 +1,5 @@
-import ArgumentParser
+import OptionValues
 import Testing
-
-@testable import chatbot
 
 @Suite("the length of a segment on the command line")
 struct SegmentLengthTests {
@@ -41,18 +39,5 @@ struct SegmentLengthTests {
     #expect(
       SegmentLength.ParseError.tooSmall(99_000).description
         == "Segments of 99000 bytes are too small; the minimum is 100kB.")
-  }
-
-  @Test("a call takes one time and one size")
-  func both() throws {
-    let options = try CallOptions.parse(["--record", "o", "--segment", "10m", "--segment", "500MB"])
-    #expect(options.segmentTime == TimeSpan(milliseconds: 600_000))
-    #expect(options.segmentSize == 500_000_000)
-    #expect(try CallOptions.parse(["--record", "o"]).segment.isEmpty)
-    let twice = "--segment takes one time and one size, like --segment 10m --segment 500MB."
-    #expect(rejection(of: CallOptions.self, "--record", "o", "--segment", "10m", "--segment", "5m") == twice)
-    #expect(rejection(of: CallOptions.self, "--play", "f", "--segment", "10m") == "--segment needs --record.")
-    #expect(
-      rejection(of: CallOptions.self, "--record", "o", "--segment", "huge")?.contains("like 90s, 10m or 1h") == true)
   }
 }

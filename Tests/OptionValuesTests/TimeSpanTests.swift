@@ -1,6 +1,5 @@
+import OptionValues
 import Testing
-
-@testable import chatbot
 
 @Suite("a duration on the command line")
 struct TimeSpanTests {

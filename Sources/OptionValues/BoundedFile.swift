@@ -1,15 +1,15 @@
-import FoundationEssentials
+package import FoundationEssentials
 import Glibc
 
 /// Reads files that a user named, up to a maximum size.
-enum BoundedFile {
+package enum BoundedFile {
   /// Why a file could not be read.
-  struct ReadError: Error {
-    let sentence: String
+  package struct ReadError: Error {
+    package let sentence: String
   }
 
   /// Reads all bytes of a file.
-  static func read(_ path: String, longest: Int) throws(ReadError) -> Data {
+  package static func read(_ path: String, longest: Int) throws(ReadError) -> Data {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw ReadError(path, errno) }
     defer { close(descriptor) }

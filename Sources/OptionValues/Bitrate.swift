@@ -1,18 +1,18 @@
 import Media
 
 /// A bitrate as written on the command line: `300k`, `500kbit`, `2M`, `2.5M`, or a plain number of bits per second.
-struct Bitrate: Sendable, Hashable, CustomStringConvertible {
-  let bitsPerSecond: Int
+package struct Bitrate: Sendable, Hashable, CustomStringConvertible {
+  package let bitsPerSecond: Int
 
   /// The range that a call can use.
-  static let range = 50_000...50_000_000
+  package static let range = 50_000...50_000_000
 
-  init(bitsPerSecond: Int) {
+  package init(bitsPerSecond: Int) {
     self.bitsPerSecond = bitsPerSecond
   }
 
   /// Parses a number with `k`, `M`, `G` or nothing behind it; `bit`, `bit/s`, `b/s` or `bps` may follow.
-  init(_ text: String) throws(ParseError) {
+  package init(_ text: String) throws(ParseError) {
     guard let quantity = UnitValue(text.lowercased()), text.first?.isNumber == true,
       let value = quantity.value(in: UnitValue.bitrates.merging(["": 1]) { $1 })
     else { throw .noBitrate }
@@ -22,18 +22,21 @@ struct Bitrate: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The bitrate in a form that can be parsed again.
-  var description: String {
+  package var description: String {
     if bitsPerSecond.isMultiple(of: 1_000_000) { return "\(bitsPerSecond / 1_000_000)M" }
     if bitsPerSecond.isMultiple(of: 1_000) { return "\(bitsPerSecond / 1_000)k" }
     return "\(bitsPerSecond)"
   }
 
+  /// For `transform:`, whose errors ArgumentParser prints as they are.
+  @Sendable package static func parse(_ text: String) throws -> Bitrate { try Bitrate(text) }
+
   /// Why a text is not a bitrate.
-  enum ParseError: Error, Hashable, CustomStringConvertible {
+  package enum ParseError: Error, Hashable, CustomStringConvertible {
     case noBitrate
     case outOfRange
 
-    var description: String {
+    package var description: String {
       switch self {
       case .noBitrate: "A bitrate is a number of bits per second, like 300k, 2M or 2.5M."
       case .outOfRange:

@@ -1,23 +1,23 @@
 import Media
 
 /// A duration as written on the command line: `90`, `90s`, `1.5s`, `10min`, `5m30s`, `1h`, `250ms`.
-struct TimeSpan: Sendable, Hashable, CustomStringConvertible {
+package struct TimeSpan: Sendable, Hashable, CustomStringConvertible {
   /// Never negative.
-  let milliseconds: Int64
+  package let milliseconds: Int64
 
   /// The maximum duration in hours: more than a hundred years.
-  static let maximumHours: Int64 = 1_000_000
+  package static let maximumHours: Int64 = 1_000_000
 
   private static let units: [(name: String, milliseconds: Int64)] = [
     ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1),
   ]
 
-  init(milliseconds: Int64) {
+  package init(milliseconds: Int64) {
     self.milliseconds = max(0, milliseconds)
   }
 
   /// Parses numbers with the units h, m or min, s and ms; a bare number means seconds.
-  init(_ text: String) throws(ParseError) {
+  package init(_ text: String) throws(ParseError) {
     if text.first == "-", text.dropFirst().first?.isNumber == true { throw .belowZero(text) }
     guard let quantity = UnitValue(text), text.first?.isNumber == true else { throw .noNumber(text) }
     let units = UnitValue.times.merging(["": 1]) { $1 }
@@ -27,24 +27,27 @@ struct TimeSpan: Sendable, Hashable, CustomStringConvertible {
     milliseconds = Int64((seconds * 1_000).rounded())
   }
 
-  var duration: Duration { .milliseconds(milliseconds) }
+  package var duration: Duration { .milliseconds(milliseconds) }
 
   /// The duration in the largest unit of which it is a multiple, in a form that can be parsed again.
-  var description: String {
+  package var description: String {
     for unit in Self.units where milliseconds > 0 && milliseconds.isMultiple(of: unit.milliseconds) {
       return "\(milliseconds / unit.milliseconds)\(unit.name)"
     }
     return "0s"
   }
 
+  /// For `transform:`, as `Bitrate.parse`.
+  @Sendable package static func parse(_ text: String) throws -> TimeSpan { try TimeSpan(text) }
+
   /// Why a text is not a duration.
-  enum ParseError: Error, Hashable, CustomStringConvertible {
+  package enum ParseError: Error, Hashable, CustomStringConvertible {
     case noNumber(String)
     case belowZero(String)
     case unknownUnit(String)
     case tooLong(String)
 
-    var description: String {
+    package var description: String {
       switch self {
       case .noNumber: "A duration is a number with a unit, like 90, 90s, 1.5s, 10m, 5m30s, 1h or 250ms."
       case .belowZero(let text): "A duration must not be negative, but this is \(text)."

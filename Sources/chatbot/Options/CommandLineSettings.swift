@@ -1,0 +1,48 @@
+import ArgumentParser
+import CommandSettings
+import FoundationEssentials
+import OptionValues
+
+/// The options of the program in environment variables and files, beside those of the command line.
+enum CommandLineSettings {
+  /// The commands and options, from the parser.
+  static func program() throws -> CommandSettings.Program {
+    CommandSettings.Program(
+      root: try CommandDescription(dump: Chatbot._dumpHelp()), reserved: reserved,
+      exclusive: [Set(PlayOptions.Repetition.allCases.map(\.rawValue))])
+  }
+
+  /// Adds what variables and a file say to the arguments.
+  ///
+  /// - Throws: `SettingsError`.
+  static func read(_ arguments: [String], of program: CommandSettings.Program) throws -> CommandSettings {
+    try CommandSettings(arguments, of: program, environment: ProcessInfo.processInfo.environment) { path in
+      let bytes: Data
+      do throws(BoundedFile.ReadError) {
+        bytes = try BoundedFile.read(path, longest: SettingsFile.maximumBytes)
+      } catch {
+        throw SettingsError("The configuration \(error.sentence)")
+      }
+      guard let text = String(bytes: bytes, encoding: .utf8) else { throw SettingsError("\(path) is not UTF-8 text.") }
+      return text
+    }
+  }
+
+  /// The variables of secrets, whose text is the secret itself.
+  static let secrets: Set<String> = [
+    "CHATBOT_TOKEN", "CHATBOT_PIN", "CHATBOT_API_SECRET", "CHATBOT_ROOM_TOKEN", "CHATBOT_ICE_CREDENTIALS",
+    "CHATBOT_TURN_SECRET",
+  ]
+
+  /// Variables that are no options: secrets, and those of tests and builds.
+  private static let reserved = secrets.union([
+    "CHATBOT_CRASHES", "CHATBOT_FILE_BYTES", "CHATBOT_FORK_SERVER", "CHATBOT_FUZZ", "CHATBOT_FUZZ_SECONDS",
+    "CHATBOT_FUZZ_TARGET", "CHATBOT_FUZZ_TARGETS", "CHATBOT_HOSTILE_SECONDS", "CHATBOT_HOSTILE_SEED",
+    "CHATBOT_INTEROP_CALLS", "CHATBOT_INTERRUPTED_RUN", "CHATBOT_JOURNAL", "CHATBOT_NETWORK", "CHATBOT_PION_PEER",
+    "CHATBOT_PROGRAM", "CHATBOT_REPAIR_MUTATIONS", "CHATBOT_REQUIRED_OUTCOMES", "CHATBOT_SANITIZER",
+    "CHATBOT_SCTP_MESSAGES", "CHATBOT_SCTP_PACKETS", "CHATBOT_SNDFILE_FLAC", "CHATBOT_SNDFILE_OGG",
+    "CHATBOT_SNDFILE_OTHER", "CHATBOT_SNDFILE_WAV", "CHATBOT_SOAK", "CHATBOT_SOAK_MINUTES", "CHATBOT_SOCKETIO_PYTHON",
+    "CHATBOT_SOCKETIO_PYTHON3", "CHATBOT_SOCKETIO_PYTHON4", "CHATBOT_SOCKETIO_PYTHON5", "CHATBOT_TEST_TARGETS",
+    "CHATBOT_UPDATE_REFERENCE",
+  ])
+}
