@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandSettings
+import Console
 
 /// The root of the command line; without a subcommand it joins a call.
 @main

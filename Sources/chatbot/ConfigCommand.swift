@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandSettings
+import Console
 import FoundationEssentials
 
 /// Explains the configuration.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Call
 import ExecSignalling
+import OptionValues
 import Processes
 
 /// The options for when a call ends, and what is said of it then.

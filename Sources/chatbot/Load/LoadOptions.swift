@@ -114,7 +114,6 @@ struct LoadOptions: ParsableArguments {
     for (port, name) in [(connection.udpPort, "UDP"), (connection.tcpPort, "TCP")] where port > 0 {
       let lastPort = Int(port) + participants - 1
       guard lastPort > Int(UInt16.max) else { continue }
-      let who = viewers == 0 ? "publishers" : publishers == 0 ? "viewers" : "publishers and viewers"
       throw ValidationError(
         "\(participants) \(who) take the \(name) ports from \(port) to \(lastPort), but \(UInt16.max) is the last one."
       )

@@ -1,6 +1,7 @@
 public import ArgumentParser
 import Console
 public import Logging
+import OptionValues
 
 /// The options for log output; the same for every command.
 struct LogOptions: ParsableArguments {
