@@ -44,6 +44,11 @@ struct ShowConfigCommand: ParsableCommand {
     for variable in CommandLineSettings.secrets.sorted() where environment[variable]?.isEmpty == false {
       console.result("# \(variable) is set; its text is a secret.")
     }
-    do throws(CallFailure) { try console.checkOutput() } catch { throw error.code.exitCode }
+    do {
+      try console.checkOutput()
+    } catch {
+      console.report("Standard output cannot be written: \(error).")
+      throw ExitStatus.disk.exitCode
+    }
   }
 }
