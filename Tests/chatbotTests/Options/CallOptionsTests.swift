@@ -216,7 +216,7 @@ struct CallOptionsTests {
       ("--json", "chatbot call has no option --json; check, diagnose, inspect and load have it."),
       ("--recrod out/", "There is no option --recrod; did you mean --record?"),
       ("--play pattern --impair loss=2%", "chatbot call has no option --impair; check has it."),
-      ("--colour 5", "There is no option --colour; chatbot help call lists the options."),
+      ("--flavour 5", "There is no option --flavour; chatbot help call lists the options."),
       ("chek", "There is no command “chek”; did you mean check?"),
       ("inspct", "There is no command “inspct”; did you mean inspect?"),
       ("Load", "There is no command “Load”; did you mean load?"),
