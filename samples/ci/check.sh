@@ -5,4 +5,5 @@ set -eu
 out=${OUT:-call-check}
 mkdir -p "$out"
 exec "${CHATBOT:-chatbot}" check --server "${SERVER:-ws://localhost:3000}" --room "${ROOM:-100}" --wait 60s --for 20s \
+  ${GITHUB_STEP_SUMMARY:+--summary-markdown "$GITHUB_STEP_SUMMARY"} \
   --html "$out/report.html" --junit "$out/junit.xml" --json "$out/report.json" --quiet "$@"

@@ -134,13 +134,17 @@ extension Impairment {
 /// Printing of a verdict.
 extension Console {
   /// Prints a verdict as a table as wide as the terminal: on standard output, or on standard error if a report uses
-  /// standard output. With `--quiet` it is printed only on standard output, and only if a rule failed.
+  /// standard output. With `--quiet` it is printed only on standard output, and only if a rule failed. In a job of GitHub
+  /// Actions, annotations of the failures follow.
   func verdict(_ report: CheckReport, outputs: CheckOutputs) {
     let isAside = outputs.takesStandardOutput
     if isQuiet, isAside || report.verdict == .held { return }
     let columns = isAside ? errorColumns : outputColumns
     var table = report.table(width: columns ?? 100, isUnicode: Terminal.isUnicode, isColoured: columns != nil)
     while table.last == "\n" { table.removeLast() }
+    if outputs.annotates {
+      table = ([WorkflowCommand.withoutCommands(table)] + report.annotations).joined(separator: "\n")
+    }
     if isAside { write(styled: table) } else { result(styled: table, isWanted: true) }
   }
 }

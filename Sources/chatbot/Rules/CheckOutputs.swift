@@ -7,11 +7,15 @@ struct CheckOutputs: Sendable {
   var json: String?
   var junit: String?
   var html: String?
+  /// A file to which the verdict is added.
+  var markdown: String?
+  /// Whether failures are also printed as commands of GitHub Actions.
+  var annotates = false
 
   /// The file name that means standard output.
   static let standardOutput = "-"
 
-  private var all: [String] { [json, junit, html].compactMap(\.self) }
+  private var all: [String] { [json, junit, html, markdown].compactMap(\.self) }
 
   /// The outputs that are files.
   var files: [String] { all.filter { $0 != Self.standardOutput } }
@@ -26,12 +30,15 @@ struct CheckOutputs: Sendable {
   func prepare() throws(CallFailure) {
     for path in files {
       var isFolder = false
-      if path.isEmpty { throw CallFailure(.usage, "--json, --junit and --html need the name of a file.") }
+      if path.isEmpty {
+        throw CallFailure(.usage, "--json, --junit, --html and --summary-markdown need the name of a file.")
+      }
       if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder {
         throw CallFailure(.disk, "\(path) is a folder; a report needs the name of a file.")
       }
       if FileManager.default.fileExists(atPath: path) {
-        if mayWrite(path) || (Self.isFile(path) && mayWrite(Self.folder(of: path))) { continue }
+        // A file is replaced, unless something is added to it.
+        if mayWrite(path) || (path != markdown && Self.isFile(path) && mayWrite(Self.folder(of: path))) { continue }
         throw CallFailure(.disk, "\(path) cannot be written: permission denied.")
       }
       guard mayWrite(Self.folder(of: path)) else {
@@ -40,7 +47,8 @@ struct CheckOutputs: Sendable {
     }
   }
 
-  /// Writes all outputs, each file completely or not at all. A file that cannot be written does not prevent the others.
+  /// Writes all outputs, each file completely or not at all, except for the one to which the verdict is added. A file that
+  /// cannot be written does not prevent the others.
   ///
   /// - Parameter page: The report with the data that only the page shows, and its media files by the names that they have
   ///   there.
@@ -63,6 +71,18 @@ struct CheckOutputs: Sendable {
     put(json) { try report.json }
     put(junit) { report.junit }
     put(html) { HTMLReport(page?.report ?? report, recordings: page?.recordings ?? [:]).text }
+    if let markdown {
+      do throws(AppendedFile.WriteError) {
+        try AppendedFile.append(to: markdown) { size in
+          let separator = size > 0 ? "\n" : ""
+          let left = CheckReport.maximumMarkdownBytes - size - separator.utf8.count
+          let text = report.markdown(limit: left)
+          return text.isEmpty ? "" : separator + text
+        }
+      } catch {
+        problems.append("\(markdown) cannot be written: \(error.reason).")
+      }
+    }
     if !problems.isEmpty { throw CallFailure(.disk, problems.joined(separator: " ")) }
   }
 

@@ -48,6 +48,12 @@ struct RuleOptions: ParsableArguments {
   var html: String?
 
   @Option(
+    help: ArgumentHelp(
+      "Add the verdict as Markdown to the end of this file, such as $GITHUB_STEP_SUMMARY.", valueName: "file"),
+    completion: .file())
+  var summaryMarkdown: String?
+
+  @Option(
     help: ArgumentHelp("Compare with an earlier report written by --json.", valueName: "file"),
     completion: .file())
   var baseline: String?
@@ -103,7 +109,11 @@ struct RuleOptions: ParsableArguments {
   }
 
   /// The outputs to write.
-  var outputs: CheckOutputs { CheckOutputs(json: json, junit: junit, html: html) }
+  var outputs: CheckOutputs {
+    CheckOutputs(
+      json: json, junit: junit, html: html, markdown: summaryMarkdown,
+      annotates: ProcessInfo.processInfo.environment["GITHUB_ACTIONS"] == "true")
+  }
 
   private static let maximumReport = 64 << 20
 
@@ -122,7 +132,10 @@ struct RuleOptions: ParsableArguments {
 
   func validate() throws {
     if noAudio, noVideo { throw ValidationError("Without audio and video there is nothing to judge.") }
-    let files = [json, junit, html].compactMap(\.self)
+    if summaryMarkdown == CheckOutputs.standardOutput {
+      throw ValidationError("--summary-markdown needs the name of a file; standard output (-) is not one.")
+    }
+    let files = [json, junit, html, summaryMarkdown].compactMap(\.self)
     if files.count(where: { $0 == CheckOutputs.standardOutput }) > 1 {
       throw ValidationError("Only one of --json, --junit and --html can go to standard output (-).")
     }

@@ -105,4 +105,48 @@ struct CheckOutputsTests {
     #expect(failure?.sentence.hasPrefix("Standard output cannot be written: ") == true)
     #expect(try String(contentsOf: file, encoding: .utf8) == report.junit)
   }
+
+  @Test("the verdict is added as Markdown to the end of a file, up to the size that GitHub shows")
+  func markdown() throws {
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).md")
+    defer { try? FileManager.default.removeItem(at: file) }
+    let outputs = try outputs("--summary-markdown", file.path)
+    let (console, report) = (try Screen().console(), report)
+    try outputs.prepare()
+    try outputs.write(report, on: console)
+    #expect(try String(contentsOf: file, encoding: .utf8) == report.markdown())
+    try outputs.prepare()
+    try outputs.write(report, on: console)
+    #expect(try String(contentsOf: file, encoding: .utf8) == report.markdown() + "\n" + report.markdown())
+    try Data(repeating: 0x61, count: CheckReport.maximumMarkdownBytes - 50).write(to: file)
+    try outputs.write(report, on: console)
+    #expect(try Data(contentsOf: file).count == CheckReport.maximumMarkdownBytes - 50)
+    // A file in a writable folder cannot be replaced, as other programs add to it.
+    var denied = outputs
+    denied.mayWrite = { $0 != file.path }
+    #expect(throws: CallFailure.self) { try denied.prepare() }
+    let full = try self.outputs("--summary-markdown", "/dev/full")
+    let failure = #expect(throws: CallFailure.self) { try full.write(report, on: console) }
+    #expect(failure?.sentence == "/dev/full cannot be written: no space left on device.")
+    #expect(rejection(of: CheckOptions.self, "--summary-markdown", "-")?.contains("needs the name of a file") == true)
+    #expect(rejection(of: CheckOptions.self, "--summary-markdown", "a", "--json", "a")?.contains("one file") == true)
+  }
+
+  @Test("in a job of GitHub Actions, annotations follow the table, beside a report on standard error")
+  func annotations() throws {
+    let report = report
+    for (arguments, isAside) in [([], false), (["--json", "-"], true)] {
+      let screen = try Screen()
+      var outputs = try RuleOptions.parse(arguments).outputs
+      outputs.annotates = true
+      screen.console().verdict(report, outputs: outputs)
+      let lines = (isAside ? screen.errors : screen.output).split(separator: "\n")
+      #expect(lines.suffix(report.annotations.count).elementsEqual(report.annotations.map { Substring($0) }))
+      #expect(lines.count > report.annotations.count && !report.annotations.isEmpty)
+      outputs.annotates = false
+      let usual = try Screen()
+      usual.console().verdict(report, outputs: outputs)
+      #expect(!(usual.output + usual.errors).contains("::error"))
+    }
+  }
 }
