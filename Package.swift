@@ -155,7 +155,7 @@ let package = Package(
     module(
       "CallCheck",
       ["Bitstream", "Media", "Codecs", "Pattern", "PeerEngine", "Signalling", byteBuffer]),
-    module("CallReport", ["CallCheck", "Media", "COpenSSL", "CPNG"], resources: [.embedInCode("HTML/Page")]),
+    module("CallReport", ["CallCheck", "Codecs", "Media", "COpenSSL"], resources: [.embedInCode("HTML/Page")]),
     module(
       "BotPeer",
       [
@@ -294,7 +294,7 @@ let package = Package(
     tests(
       of: "CallCheck",
       ["CallCheckTestSupport", "CallReport", "Media", "Codecs", "Pattern", "PeerEngine", "Signalling", byteBuffer]),
-    tests(of: "CallReport", ["CallCheckTestSupport", "CallCheck", "Media"]),
+    tests(of: "CallReport", ["CallCheckTestSupport", "CallCheck", "Codecs", "Media"]),
     tests(of: "FileSource", ["Bitstream", "Media", byteBuffer]),
     tests(of: "Inspection", ["InspectionTestSupport", "CallCheck", "CallReport", "Media", "Recorder"]),
     tests(of: "LiveSource", ["Bitstream", "Media", "Codecs", "Pattern", "FileSource", byteBuffer]),

@@ -1,13 +1,20 @@
-import CPNG
-import CallCheck
+package import CallCheck
+import Codecs
 import FoundationEssentials
 
 extension HTMLReport {
-  /// The maximum number of frames shown of a stream: each takes about 80 kB of the page. The frames of further streams are left
-  /// out if there are very many.
+  /// The maximum number of frames shown of all streams of a peer, and of all streams of the page. A frame takes up to 16 kB of the
+  /// page, so that those of a peer stay below 400 kB.
+  private static let maximumVideoFramesOfPeer = 24
+  private static let maximumVideoFramesOfPage = 160
+
+  /// The maximum number of frames shown of a stream. The frames of further streams are left out if there are very many.
   private func maximumVideoFrames(of stream: PeerReport) -> Int {
-    let streams = report.peers.reduce(0) { $0 + 1 + ($1.streams?.count ?? 0) }
-    return max(stream.streamNumber == 1 ? 2 : 0, min(16, 160 / max(1, streams)))
+    let counts = report.peers.map { 1 + ($0.streams?.count ?? 0) }
+    let own = report.peers.firstIndex { $0.id == stream.id }.map { counts[$0] } ?? 1
+    let most = min(
+      16, Self.maximumVideoFramesOfPeer / own, Self.maximumVideoFramesOfPage / max(1, counts.reduce(0, +)))
+    return max(stream.streamNumber == 1 ? 2 : 0, most)
   }
 
   /// Writes a few decoded frames.
@@ -18,11 +25,10 @@ extension HTMLReport {
     if most == 0 { return }
     let every = max(1, (peer.thumbnails.count + most - 1) / most)
     let chosen = stride(from: 0, to: peer.thumbnails.count, by: every).map { peer.thumbnails[$0] }
-    let shown = chosen.compactMap { thumbnail -> (Thumbnail, String)? in
-      guard let rgb = thumbnail.rgb,
-        let image = PNGImage.bytes(width: thumbnail.width, height: thumbnail.height, rgb: rgb)
-      else { return nil }
-      return (thumbnail, "data:image/png;base64," + Data(image).base64EncodedString())
+    let shown = chosen.compactMap { thumbnail in
+      ThumbnailImage.bytes(of: thumbnail).map {
+        (thumbnail, "data:image/webp;base64," + Data($0).base64EncodedString())
+      }
     }
     if shown.isEmpty { return }
     if let title { page.element("h3", text: title) }
@@ -121,27 +127,21 @@ extension HTMLReport {
   }
 }
 
-/// Encodes a small frame as PNG with libpng.
-package enum PNGImage {
-  /// Returns the PNG file.
-  ///
-  /// - Parameter rgb: red, green and blue of each pixel, row by row.
-  /// - Returns: nil if the number of bytes does not match the size, the size is not that of a thumbnail, or libpng
-  ///   fails.
-  package static func bytes(width: Int, height: Int, rgb: [UInt8]) -> [UInt8]? {
-    guard (1...4096).contains(width), (1...4096).contains(height), rgb.count == 3 * width * height else { return nil }
-    var image = png_image()
-    image.version = png_uint_32(PNG_IMAGE_VERSION)
-    image.width = png_uint_32(width)
-    image.height = png_uint_32(height)
-    image.format = png_uint_32(PNG_FORMAT_FLAG_COLOR)
-    // Twice the size of the pixels holds any frame, even noise, and the file's headers.
-    var size = png_alloc_size_t(2 * rgb.count + 4096)
-    var isWritten = false
-    let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
-      isWritten = png_image_write_to_memory(&image, buffer.baseAddress, &size, 0, rgb, png_int_32(3 * width), nil) != 0
-      count = isWritten ? size : 0
+/// A frame of the page as a lossy WebP file of a few kilobytes.
+package enum ThumbnailImage {
+  /// The size in bytes above which a frame is encoded more coarsely; only noise reaches it.
+  private static let usualBytes = 12_000
+  private static let quantizers = [WebPImage.defaultQuantizer, 44, 63]
+
+  /// - Returns: The file; nil without pixels, or if they cannot be encoded.
+  package static func bytes(of thumbnail: Thumbnail) -> [UInt8]? {
+    guard let videoFrame = thumbnail.videoFrame else { return nil }
+    var smallest: [UInt8]?
+    for quantizer in quantizers {
+      guard let file = try? WebPImage.bytes(of: videoFrame, quantizer: quantizer) else { return nil }
+      smallest = file
+      if file.count <= usualBytes { break }
     }
-    return isWritten ? bytes : nil
+    return smallest
   }
 }

@@ -1,6 +1,7 @@
 import CallCheck
 import CallCheckTestSupport
 import CallReport
+import Codecs
 import Media
 import Testing
 
@@ -68,10 +69,10 @@ struct ReportTests {
     let read = try CheckReport(parsing: Array(json.utf8))
     #expect(try read.json == json)
     #expect(read.peers.first?.video == report.peers.first?.video)
-    #expect(read.peers.first?.thumbnails.first?.rgb == nil)
+    #expect(read.peers.first?.thumbnails.first?.videoFrame == nil)
     let thumbnails = report.peers[0].thumbnails
     #expect((3...12).contains(thumbnails.count))
-    #expect(thumbnails.allSatisfy { $0.width == 160 && $0.height == 120 && $0.rgb?.count == 160 * 120 * 3 })
+    #expect(thumbnails.allSatisfy { $0.width == 160 && $0.height == 120 && $0.videoFrame?.isWhole == true })
     #expect(!json.lowercased().contains("nan"))
   }
 

@@ -1,7 +1,9 @@
 import CallCheck
 import CallCheckTestSupport
 import CallReport
+import Codecs
 import Foundation
+import Media
 import TestSupport
 import Testing
 
@@ -34,7 +36,7 @@ struct HTMLReportTests {
           let isOwn = value.hasPrefix("#") || !(value.contains(":") || value.hasPrefix("//") || value.hasPrefix("\\"))
           #expect(isOwn)
         case "src":
-          let isData = value.hasPrefix("data:image/png;base64,") || value.hasPrefix("data:video/webm;base64,")
+          let isData = value.hasPrefix("data:image/webp;base64,") || value.hasPrefix("data:video/webm;base64,")
           #expect(isData)
         case "srcset", "action", "formaction", "poster", "background", "ping", "xlink:href", "style":
           Issue.record("\(attribute)")
@@ -190,6 +192,30 @@ struct HTMLReportTests {
     #expect(label?.contains("highest 87.0 fps") == true)
     let values = elements.compactMap { $0.attributes["data-values"] }.first ?? ""
     #expect(values.contains("\u{2026}87.0"))
+  }
+
+  @Test("takes less than 1 MB for each peer, also with noise in every frame", arguments: [0, 1, 15])
+  func isSmall(furtherStreams: Int) throws {
+    var generator = SeededGenerator(seed: 7)
+    var peer = SamplePeer(id: "long", length: 3 * 3600, freeze: (4000, 40, .lost), lossAtFreeze: 0.5).report
+    peer.thumbnails = (0..<12).map { index in
+      var videoFrame = VideoFrame(size: VideoSize(width: 160, height: index == 0 ? 640 : 120))
+      for position in videoFrame.luma.indices { videoFrame.luma[position] = .random(in: 16...235, using: &generator) }
+      return Thumbnail(time: Double(index) * 900, videoFrame: videoFrame)
+    }
+    let second = try #require(SampleReport.screen.peers[0].streams?.first)
+    peer.streams = (0..<furtherStreams).map { index in
+      var stream = second
+      stream.number = index + 2
+      stream.thumbnails = peer.thumbnails
+      return stream
+    }
+    let page = HTMLReport(SampleReport.report(peers: [peer], summary: "", results: [])).text
+    let images = ParsedXML.elements(of: page).filter { $0.name == "img" }
+    print(
+      "measured: page of a peer with \(1 + furtherStreams) streams: \(page.utf8.count) bytes, \(images.count) frames")
+    #expect(page.utf8.count < 1_000_000)
+    #expect(images.count >= 12)
   }
 
   @Test("is the same for the same report, byte for byte")
