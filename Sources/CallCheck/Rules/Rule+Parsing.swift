@@ -50,11 +50,8 @@ extension Rule {
 
   /// Parses a rule: a name, with or without the number of a stream before it, a comparison and a limit with its unit.
   public init(_ text: String) throws(ParseError) {
-    let text = text.trimmed
-    guard let position = Self.comparison(in: text) else { throw .noComparison(text) }
-    let name = String(text[..<position.range.lowerBound]).trimmed
-    let limit = String(text[position.range.upperBound...]).trimmed
-    if name.isEmpty || limit.isEmpty { throw .incomplete(text) }
+    let parts = try RuleParts(text)
+    let name = parts.name
     let (number, measured) = Self.stream(in: name)
     guard let measurement = Measurement.named(measured) else {
       throw .unknownName(name, near: NameSuggestions.of(measured, ofStream: number))
@@ -67,9 +64,9 @@ extension Rule {
       stream = 1
     }
     self.measurement = measurement
-    self.comparison = position.comparison
-    self.limit = try Self.limit(limit, of: measurement)
-    self.text = "\(name) \(position.comparison.rawValue) \(limit)"
+    comparison = parts.comparison
+    limit = try measurement.unit.limit(parts.limit, of: measurement.name)
+    self.text = parts.text
   }
 
   /// Splits `2.video.fps` into the number and the name of the measurement; the number is nil if there is none.
@@ -80,35 +77,54 @@ extension Rule {
     return (String(name[..<dot]), String(name[name.index(after: dot)...]))
   }
 
-  private static func comparison(in text: String) -> (comparison: Comparison, range: Range<String.Index>)? {
+}
+
+/// The parts of a rule, whatever it is about: a name, a comparison, and a limit with its unit.
+package struct RuleParts: Sendable {
+  package let name: String
+  package let comparison: Rule.Comparison
+  package let limit: String
+
+  /// The rule with one space between its parts.
+  package var text: String { "\(name) \(comparison.rawValue) \(limit)" }
+
+  package init(_ text: String) throws(Rule.ParseError) {
+    let text = text.trimmed
+    guard let position = Self.comparison(in: text) else { throw .noComparison(text) }
+    name = String(text[..<position.range.lowerBound]).trimmed
+    comparison = position.comparison
+    limit = String(text[position.range.upperBound...]).trimmed
+    if name.isEmpty || limit.isEmpty { throw .incomplete(text) }
+  }
+
+  private static func comparison(
+    in text: String
+  ) -> (comparison: Rule.Comparison, range: Range<String.Index>)? {
     guard let start = text.firstIndex(where: { "<>=!".contains($0) }) else { return nil }
     let rest = text[start...]
-    for comparison in [Comparison.atLeast, .atMost, .equal, .unequal, .above, .below]
+    for comparison in [Rule.Comparison.atLeast, .atMost, .equal, .unequal, .above, .below]
     where rest.hasPrefix(comparison.rawValue) {
       return (comparison, start..<text.index(start, offsetBy: comparison.rawValue.count))
     }
     return nil
   }
+}
 
-  private static func limit(_ text: String, of measurement: Measurement) throws(ParseError) -> Double {
-    let kind = measurement.unit
-    guard let quantity = UnitValue(kind == .time ? text : text.lowercased()) else {
-      throw .noNumber(text, of: measurement.name)
-    }
-    var factors = kind.factors
+extension MeasurementUnit {
+  /// Parses the limit of a rule.
+  ///
+  /// - Parameter name: the measurement, for errors.
+  /// - Returns: The limit in this unit.
+  package func limit(_ text: String, of name: String) throws(Rule.ParseError) -> Double {
+    guard let quantity = UnitValue(self == .time ? text : text.lowercased()) else { throw .noNumber(text, of: name) }
+    var factors = factors
     // Zero needs no unit.
     if quantity.isBare, quantity.isZero { factors[""] = 1 }
-    if quantity.isBare, factors[""] == nil {
-      throw .unitNeeded(text, example: kind.example, of: measurement.name)
-    }
-    if let unknown = quantity.unit(notIn: factors) {
-      throw .unknownUnit(unknown, example: kind.example, of: measurement.name)
-    }
-    guard let limit = quantity.value(in: factors), abs(limit) <= 1e15 else {
-      throw .noNumber(text, of: measurement.name)
-    }
-    if kind == .level, limit > 0 { throw .aboveFullScale(text, of: measurement.name) }
-    if kind == .ratio || kind == .score, !(0...1).contains(limit) { throw .noShare(text, of: measurement.name) }
+    if quantity.isBare, factors[""] == nil { throw .unitNeeded(text, example: example, of: name) }
+    if let unknown = quantity.unit(notIn: factors) { throw .unknownUnit(unknown, example: example, of: name) }
+    guard let limit = quantity.value(in: factors), abs(limit) <= 1e15 else { throw .noNumber(text, of: name) }
+    if self == .level, limit > 0 { throw .aboveFullScale(text, of: name) }
+    if self == .ratio || self == .score, !(0...1).contains(limit) { throw .noShare(text, of: name) }
     return limit
   }
 }

@@ -21,7 +21,7 @@ public struct Rule: Sendable, CustomStringConvertible {
     case below = "<"
 
     /// Whether the value meets the limit. Values that differ by less than a report's precision are equal.
-    func holds(_ value: Double, _ limit: Double) -> Bool {
+    package func holds(_ value: Double, _ limit: Double) -> Bool {
       let isEqual = abs(value - limit) < 0.000_05
       return switch self {
       case .atLeast: value > limit || isEqual
@@ -34,7 +34,7 @@ public struct Rule: Sendable, CustomStringConvertible {
     }
 
     /// The comparison in words, for a sentence: "at least".
-    var words: String {
+    package var words: String {
       switch self {
       case .atLeast: "at least"
       case .atMost: "at most"
