@@ -1,11 +1,11 @@
 internal import Synchronization
 
-/// The times of the first and the last publisher's start, and the bytes sent until then. The steady part of a load begins
-/// with the last publisher.
+/// The times of the first and the last participant's start, and what was sent and received until then. The steady part of a load
+/// begins with the last participant.
 package final class LoadMilestones: Sendable {
   private struct State {
     var last: ContinuousClock.Instant?
-    var bytesSent: UInt64 = 0
+    var totals: [ParticipantRecord.Totals] = []
   }
 
   private let begun: ContinuousClock.Instant
@@ -18,25 +18,30 @@ package final class LoadMilestones: Sendable {
     (arrivals, arrival) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
   }
 
-  /// Records that the last publisher has started.
-  package func last(bytesSent: UInt64, now: ContinuousClock.Instant) {
+  /// Records that the last participant has started.
+  ///
+  /// - Parameter totals: The counters of each participant.
+  package func last(totals: [ParticipantRecord.Totals], now: ContinuousClock.Instant) {
     state.withLock { state in
       state.last = now
-      state.bytesSent = bytesSent
+      state.totals = totals
     }
     arrival.yield()
     arrival.finish()
   }
 
-  /// Waits for the last publisher; for one caller only.
-  package func lastPublisherStarted() async {
+  /// Waits for the last participant; for one caller only.
+  package func lastStarted() async {
     for await _ in arrivals { return }
   }
 
-  /// The duration of the steady part, and the bytes sent before it; the whole load while publishers are still starting.
-  package func steady(now: ContinuousClock.Instant) -> (seconds: Double, bytesBefore: UInt64) {
+  /// The duration of the steady part, and the counters of each participant before it; the whole load, and no counters, while
+  /// participants are still starting.
+  package func steady(
+    now: ContinuousClock.Instant
+  ) -> (seconds: Double, before: [ParticipantRecord.Totals]) {
     state.withLock { state in
-      ((now - (state.last ?? begun)) / .seconds(1), state.bytesSent)
+      ((now - (state.last ?? begun)) / .seconds(1), state.totals)
     }
   }
 }

@@ -4,29 +4,34 @@ internal import Media
 internal import Room
 internal import Signalling
 
-/// One publisher of a load, with its own id, socket and certificate.
-struct LoadPublisher: Sendable {
+/// One publisher or viewer of a load, with its own id, socket and certificate.
+struct LoadParticipant: Sendable {
   let index: Int
+  let role: LoadRole
   let session: RoomSession
-  let publisherRegistry: PublisherRegistry
-  let publisherGroup: PublisherGroup
+  let registry: LoadRegistry
+  let members: ParticipantGroup
   /// The load of data channels; nil for none.
   let probe: DataProbe?
+  /// What a viewer receives; nil for a publisher.
+  let reception: ReceptionCounter?
   let log: Logger
 
   init(
-    index: Int, peer: Peer, client: any SignallingClient, publisherRegistry: PublisherRegistry,
-    publisherGroup: PublisherGroup, probe: DataProbe?, log: Logger
+    index: Int, role: LoadRole, peer: Peer, client: any SignallingClient, registry: LoadRegistry,
+    members: ParticipantGroup, probe: DataProbe?, reception: ReceptionCounter?, log: Logger
   ) {
     self.index = index
-    self.publisherRegistry = publisherRegistry
-    self.publisherGroup = publisherGroup
+    self.role = role
+    self.registry = registry
+    self.members = members
     self.probe = probe
+    self.reception = reception
     self.log = log
     var policy = RoomPolicy()
     policy.filter = { event in
-      if case .joined = event { publisherGroup.note(index) { $0.joined(now: .now) } }
-      return await publisherRegistry.filter(event, of: index)
+      if case .joined(let id, _) = event { members.note(index) { $0.joined(as: id, now: .now) } }
+      return await registry.filter(event, of: index)
     }
     session = RoomSession(client: client, peer: peer, policy: policy)
   }
@@ -42,8 +47,8 @@ struct LoadPublisher: Sendable {
   }
 
   private func joinAndStay() async {
-    publisherGroup.note(index) { $0.starts(now: .now) }
-    publisherRegistry.begins(index)
+    members.note(index) { $0.starts(now: .now) }
+    registry.begins(index)
     do {
       try await session.join()
     } catch {
@@ -62,7 +67,7 @@ struct LoadPublisher: Sendable {
             group.addTask { await probe.run(with: participant, of: session.peer) }
           }
           received(event)
-        case .problem(let sentence): log.warning("\(sentence)", metadata: ["publisher": "\(index)"])
+        case .problem(let sentence): log.warning("\(sentence)", metadata: [role.rawValue: "\(index)"])
         case .ended(let reason): ended(reason)
         }
       }
@@ -73,18 +78,19 @@ struct LoadPublisher: Sendable {
   /// Closes all connections; then `run` returns.
   func leave() async { await session.leave(because: Self.goodbye) }
 
-  private static let goodbye = "The publisher left the room."
+  private static let goodbye = "The participant of the load left the room."
 
   /// Updates the counters of the publisher's connections.
   func count() async {
     let statistics = await session.peer.statistics()
-    publisherGroup.note(index) { $0.counted(statistics, data: probe?.reports ?? []) }
+    let reception = reception?.log(until: .now)
+    members.note(index) { $0.counted(statistics, data: probe?.reports ?? [], reception: reception) }
   }
 
   private func giveUp(_ sentence: String) {
-    publisherRegistry.gaveUp(index)
-    publisherGroup.note(index) { $0.failed(sentence) }
-    log.warning("\(sentence)", metadata: ["publisher": "\(index)"])
+    registry.gaveUp(index)
+    members.note(index) { $0.failed(sentence) }
+    log.warning("\(sentence)", metadata: [role.rawValue: "\(index)"])
   }
 
   // MARK: Events
@@ -92,12 +98,14 @@ struct LoadPublisher: Sendable {
   private func received(_ event: SignallingEvent) {
     switch event {
     case .joined(let you, let others):
-      log.debug("joined", metadata: ["publisher": "\(index)", "user": "\(you)", "called": "\(others.count)"])
+      log.debug("joined", metadata: [role.rawValue: "\(index)", "user": "\(you)", "called": "\(others.count)"])
     case .connectionLost(let reason, _):
       // Before we have joined, it ends the session.
-      guard publisherGroup.note(index, { $0.hasJoined }) else { break }
-      log.warning("server lost, calls continue", metadata: ["publisher": "\(index)", "reason": "\(reason)"])
-    case .participantJoined, .participantLeft, .message, .iceServers, .rejected, .closed:
+      guard members.note(index, { $0.hasJoined }) else { break }
+      log.warning("server lost, calls continue", metadata: [role.rawValue: "\(index)", "reason": "\(reason)"])
+    case .rejected(let reason):
+      members.note(index) { $0.refused(reason) }
+    case .participantJoined, .participantLeft, .message, .iceServers, .closed:
       break
     }
   }
@@ -126,28 +134,30 @@ struct LoadPublisher: Sendable {
 
   private func received(_ participantEvent: ParticipantEvent) {
     let participant = participantEvent.participant
-    let names: Logger.Metadata = ["publisher": "\(index)", "user": "\(participant)"]
+    let names: Logger.Metadata = [role.rawValue: "\(index)", "user": "\(participant)"]
     switch participantEvent.event {
     case .stateChanged(let state):
-      if state == .connecting { publisherGroup.note(index) { $0.calls(participant, now: .now) } }
-      if state == .connected { publisherGroup.connected(index, participant) }
+      if state == .connecting { members.note(index) { $0.calls(participant, now: .now) } }
+      if state == .connected { members.connected(index, participant) }
       log.debug("user \(state.rawValue)", metadata: names)
     case .signal, .media, .reached, .pathSelected, .mediaAnnounced, .orientationLeftOut:
       break
     case .keyframeRequested:
-      publisherGroup.source.requestKeyframe()
+      members.source?.requestKeyframe()
     case .targetBitrate(let bitrate, let fractionLost):
-      publisherGroup.adapt(to: .init(bitrate: bitrate, fractionLost: fractionLost), of: participant, index)
+      members.adapt(to: .init(bitrate: bitrate, fractionLost: fractionLost), of: participant, index)
     case .iceRestarted(let reason):
       log.debug("\(reason)", metadata: names)
     case .sectionRejected(let section):
+      if section.isUnexpected { members.note(index) { $0.refused(section.description) } }
       log.debug("\(section)", metadata: names)
     case .problem(let sentence):
       log.debug("\(sentence)", metadata: names)
     case .ended(let ending):
       probe?.ended(with: participant)
-      publisherGroup.note(index) { $0.ended(participant, ending) }
-      publisherGroup.adapt(to: nil, of: participant, index)
+      reception?.ended(participant)
+      members.note(index) { $0.ended(participant, ending) }
+      members.adapt(to: nil, of: participant, index)
       log.debug("call ended", metadata: names.merging(["reason": "\(ending)"]) { $1 })
     }
   }

@@ -1,7 +1,7 @@
-internal import CallCheck
+public import CallCheck
 internal import FoundationEssentials
 
-/// The result of a load. Times are milliseconds, counts are totals of all publishers.
+/// The result of a load. Times are milliseconds; counts are totals of all publishers, except for those of ``viewers``.
 public struct LoadReport: Sendable, Hashable, Codable {
   /// Media sent to receivers.
   public struct Sent: Sendable, Hashable, Codable {
@@ -28,6 +28,73 @@ public struct LoadReport: Sendable, Hashable, Codable {
     public var packets: UInt64
     /// Bytes of media payload.
     public var bytes: UInt64
+  }
+
+  /// What viewers received, all of them together or one of them.
+  public struct Reception: Sendable, Hashable, Codable {
+    public var frames: UInt64
+    public var packets: UInt64
+    /// Bytes of media payload.
+    public var bytes: UInt64
+    /// The average bitrate of media payload over ``LoadReport/seconds``, in bits per second.
+    public var bitrate: Double
+    /// Packets that never arrived.
+    public var lost: Lost
+    /// Packets that arrived only after they were requested again.
+    public var recovered: UInt64
+    /// Gaps in a video that are longer than three usual intervals between its frames, and 150 ms longer than one.
+    public var freezes: Int
+    /// The total and the longest duration of freezes, in milliseconds.
+    public var frozenTime: Double
+    public var longestFreeze: Double
+  }
+
+  /// The viewers of a load.
+  public struct Viewers: Sendable, Hashable, Codable {
+    /// The number requested.
+    public var requested: Int
+    /// The numbers of those that were started, joined the room, and were ever connected to someone.
+    public var started: Int
+    public var joined: Int
+    public var connected: Int
+    /// The number of those that received a frame.
+    public var receiving: Int
+    /// As for publishers.
+    public var joinTime: Distribution?
+    public var connectTime: Distribution?
+    /// From the join to the first frame of any kind.
+    public var firstFrameTime: Distribution?
+    /// What all of them received.
+    public var received: Reception
+    /// The bitrate of the viewer that received least, of those that were started; nil if none was.
+    public var lowestBitrate: Double?
+  }
+
+  /// One publisher or viewer. Values that were not measured are nil.
+  public struct Participant: Sendable, Hashable, Codable {
+    /// From 1, in the order of their start. Publishers and viewers are counted apart.
+    public var number: Int
+    /// Its newest id in the room.
+    public var id: String?
+    /// From the first attempt to connect to the server until the join.
+    public var joinTime: Double?
+    /// From the join, or from the other side's offer if that arrived later, to its first connection.
+    public var connectTime: Double?
+    /// From the join to the first frame of a viewer.
+    public var firstFrameTime: Double?
+    /// The number of others to whom it was ever connected, and of its connections at the end.
+    public var peers: Int
+    public var connections: Int
+    /// What a publisher sent, what others reported as lost of that, and how often they requested a keyframe.
+    public var sent: Sent?
+    public var lost: Lost?
+    public var keyframeRequests: UInt64?
+    /// What a viewer received, or a publisher that receives.
+    public var received: Reception?
+    /// The longest one of its connections, as last measured.
+    public var roundTripTime: Double?
+    /// Why it failed or was never connected, as a sentence.
+    public var failure: String?
   }
 
   /// What the data channels of all publishers carried.
@@ -69,7 +136,7 @@ public struct LoadReport: Sendable, Hashable, Codable {
   public var connected: Int
   /// The number of connections at the end.
   public var connections: Int
-  /// Seconds from the start of the last publisher to the end; from the beginning if some had not started.
+  /// Seconds from the start of the last participant to the end; from the beginning if some had not started.
   public var seconds: Double
   /// From the first attempt to connect to the server until the join; like the other distributions, missing if there are
   /// no values.
@@ -84,16 +151,38 @@ public struct LoadReport: Sendable, Hashable, Codable {
   public var keyframeRequests: UInt64
   /// Media received from others in the room. It is counted and discarded.
   public var received: Received
+  /// What viewers measured; nil without viewers.
+  public var viewers: Viewers?
   /// What data channels carried; nil without ``RoomLoad/Settings/dataBitrate``.
   public var data: DataTotals?
   /// The lateness that 99 of 100 frames did not exceed when they were handed to their publisher: whether this machine
   /// kept up.
   public var lateness: Double?
-  /// Sorted by count, the most frequent first.
+  /// The failures of publishers and viewers, sorted by count, the most frequent first.
   public var failures: [Failure]
+  /// A row for each publisher and each viewer; nil in the JSON of an earlier version.
+  public var eachPublisher: [Participant]?
+  public var eachViewer: [Participant]?
+  /// The results of the rules; nil if ``judge(by:)`` was not called.
+  public var results: [RuleResult]?
 
-  /// Whether each started publisher was connected to someone.
-  public var isComplete: Bool { connected == started }
+  /// Whether each started publisher and viewer was connected to someone.
+  public var isComplete: Bool {
+    connected == started && (viewers.map { $0.connected == $0.started } ?? true)
+  }
+
+  /// The number of publishers and viewers that joined the room.
+  public var allJoined: Int { joined + (viewers?.joined ?? 0) }
+
+  /// The number of started publishers and viewers that were never connected to anyone, and why, as a sentence: the most frequent
+  /// reason. Nil if there were none.
+  public var unconnected: (count: Int, reason: String)? {
+    let missing = ((eachPublisher ?? []) + (eachViewer ?? [])).filter { $0.connectTime == nil }
+    var counts: [String: Int] = [:]
+    for reason in missing.compactMap(\.failure) { counts[reason, default: 0] += 1 }
+    let most = counts.max { ($0.value, $1.key) < ($1.value, $0.key) }
+    return most.map { (counts.values.reduce(0, +), $0.key) }
+  }
 
   /// The object as JSON, with the keys in alphabetical order.
   public var json: String {
@@ -102,58 +191,6 @@ public struct LoadReport: Sendable, Hashable, Codable {
       encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
       return String(decoding: try encoder.encode(self), as: UTF8.self)
     }
-  }
-}
-
-extension LoadReport {
-  /// Computes the report from all publishers' records.
-  ///
-  /// - Parameters:
-  ///   - records: One for each publisher that was started.
-  ///   - publishers: The number requested.
-  ///   - seconds: Since the last publisher started, or since the beginning if some have not started.
-  ///   - bytesBefore: The bytes sent until then.
-  package init(
-    records: [PublisherRecord], publishers: Int, room: String, server: String, source: String, seconds: Double,
-    bytesBefore: UInt64, lateness: Lateness
-  ) {
-    let totals = records.reduce(into: PublisherRecord.Totals()) { $0 += $1.totals }
-    var reasons: [String: Int] = [:]
-    for failure in records.flatMap(\.failures) { reasons[failure, default: 0] += 1 }
-    self.init(
-      room: room, server: server, source: source, publishers: publishers,
-      started: records.count(where: \.hasStarted), joined: records.count(where: \.hasJoined),
-      connected: records.count(where: \.hasConnected),
-      connections: records.reduce(0) { $0 + $1.connections }, seconds: seconds,
-      joinTime: Self.milliseconds(records.compactMap(\.joinTime)),
-      connectTime: Self.milliseconds(records.flatMap(\.connectTimes)),
-      roundTripTime: Self.milliseconds(records.flatMap(\.roundTripTimes)),
-      sent: Sent(
-        frames: totals.framesSent, packets: totals.packetsSent, bytes: totals.bytesSent,
-        bitrate: seconds > 0 ? Double(totals.bytesSent - min(bytesBefore, totals.bytesSent)) * 8 / seconds : 0),
-      lost: Lost(
-        packets: totals.packetsLost,
-        fraction: totals.packetsSent > 0 ? min(1, Double(totals.packetsLost) / Double(totals.packetsSent)) : 0),
-      keyframeRequests: totals.keyframeRequests,
-      received: Received(
-        frames: totals.framesReceived, packets: totals.packetsReceived, bytes: totals.bytesReceived),
-      data: Self.data(records.flatMap(\.data)), lateness: lateness.quantile(0.99),
-      failures: reasons.map { Failure(reason: $0.key, count: $0.value) }
-        .sorted { ($1.count, $0.reason) < ($0.count, $1.reason) })
-  }
-
-  private static func data(_ reports: [DataReport]) -> DataTotals? {
-    if reports.isEmpty { return nil }
-    func sum(_ count: KeyPath<DataReport, Int>) -> Int { reports.reduce(0) { $0 + $1[keyPath: count] } }
-    return DataTotals(
-      opened: reports.count { $0.open != nil }, sent: sum(\.sent), returned: sum(\.returned), lost: sum(\.lost),
-      disordered: sum(\.disordered), throughput: reports.reduce(0) { $0 + ($1.throughput ?? 0) },
-      roundTripTime: milliseconds(reports.compactMap(\.roundTrip?.p50)))
-  }
-
-  private static func milliseconds(_ seconds: [Double]) -> Distribution? {
-    // Rounded to tenths, the useful precision.
-    Distribution(seconds.map { ($0 * 10_000).rounded() / 10 })
   }
 }
 

@@ -1,3 +1,4 @@
+internal import CallCheck
 internal import Media
 
 /// A load's report as a table.
@@ -10,13 +11,40 @@ public struct LoadTable: Sendable {
 
   /// The lines without control characters; all except the reasons of errors fit into 80 columns.
   public var lines: [String] {
-    let people = report.publishers == 1 ? "1 publisher" : "\(report.publishers) publishers"
+    var lines = [heading]
+    if report.publishers > 0 { lines += publishers }
+    if let viewers = report.viewers { lines += self.lines(of: viewers) }
+    if let data = report.data { lines += self.lines(of: data) }
+    if let lateness = report.lateness {
+      lines.append(Self.line("late", "99 % of frames were sent within \(Self.decimal(lateness)) ms"))
+    }
+    for (index, failure) in report.failures.enumerated() {
+      let reason = DisplayText.plain(failure.reason, longest: 200)
+      lines.append(Self.line(index == 0 ? "failed" : "", "\(failure.count) x \(reason)"))
+    }
+    for (index, result) in (report.results ?? []).enumerated() {
+      let outcome = result.holds ? "held" : "failed"
+      lines.append(Self.line(index == 0 ? "rules" : "", "\(outcome): \(result.rule). \(result.sentence)"))
+    }
+    return lines
+  }
+
+  private var heading: String {
+    var people: [String] = []
+    if report.publishers > 0 { people.append(Self.plural(report.publishers, "publisher")) }
+    if let viewers = report.viewers { people.append(Self.plural(viewers.requested, "viewer")) }
     let room = DisplayText.plain(report.room, longest: Self.maximumRoom)
+    let started = report.started + (report.viewers?.started ?? 0)
+    let requested = report.publishers + (report.viewers?.requested ?? 0)
     let since =
-      report.started < report.publishers
-      ? "since the beginning; \(report.started) started" : "since the last one started"
-    var lines = ["\(people) in room \(room), \(Self.decimal(report.seconds)) s \(since)", ""]
-    lines.append(Self.row("", ["reached", "median", "95 %", "worst"]))
+      started < requested ? "since the beginning; \(started) started" : "since the last one started"
+    return "\(people.joined(separator: " and ")) in room \(room), \(Self.decimal(report.seconds)) s \(since)"
+  }
+
+  private static func plural(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+
+  private var publishers: [String] {
+    var lines = ["", Self.row("", ["reached", "median", "95 %", "worst"])]
     lines.append(times("joined", "\(report.joined) of \(report.publishers)", report.joinTime))
     lines.append(times("connected", "\(report.connected) of \(report.publishers)", report.connectTime))
     lines.append(times("round trip", "", report.roundTripTime))
@@ -36,23 +64,46 @@ public struct LoadTable: Sendable {
           "\(Self.grouped(report.received.packets)) packets, \(Self.grouped(report.received.frames)) frames, "
             + Self.bytes(report.received.bytes)))
     }
-    if let data = report.data {
-      let lost = data.sent > 0 ? Double(data.lost) / Double(data.sent) : 0
-      lines.append(
-        Self.line(
-          "messages",
-          "\(Self.grouped(UInt64(data.returned))) of \(Self.grouped(UInt64(data.sent))) came back, "
-            + "\(Self.percent(lost)) lost; \(DisplayText.bitrate(data.throughput))"))
-      if let trip = data.roundTripTime { lines.append(times("their trip", "\(data.opened)", trip)) }
-    }
-    if let lateness = report.lateness {
-      lines.append(Self.line("late", "99 % of frames were sent within \(Self.decimal(lateness)) ms"))
-    }
-    for (index, failure) in report.failures.enumerated() {
-      let reason = DisplayText.plain(failure.reason, longest: 200)
-      lines.append(Self.line(index == 0 ? "failed" : "", "\(failure.count) x \(reason)"))
-    }
     return lines
+  }
+
+  private func lines(of viewers: LoadReport.Viewers) -> [String] {
+    let all = viewers.requested
+    let received = viewers.received
+    var lines = ["", Self.row("viewers", ["reached", "median", "95 %", "worst"])]
+    lines.append(times("joined", "\(viewers.joined) of \(all)", viewers.joinTime))
+    lines.append(times("connected", "\(viewers.connected) of \(all)", viewers.connectTime))
+    lines.append(times("first frame", "\(viewers.receiving) of \(all)", viewers.firstFrameTime))
+    if report.publishers == 0 { lines.append(times("round trip", "", report.roundTripTime)) }
+    lines.append("")
+    let lowest = viewers.lowestBitrate.map { ", at least \(DisplayText.bitrate($0)) each" } ?? ""
+    lines.append(
+      Self.line(
+        "received",
+        "\(Self.grouped(received.packets)) packets, \(Self.grouped(received.frames)) frames, "
+          + "\(Self.bytes(received.bytes)); \(DisplayText.bitrate(received.bitrate))\(lowest)"))
+    lines.append(
+      Self.line(
+        "lost",
+        "\(Self.grouped(received.lost.packets)) packets, \(Self.percent(received.lost.fraction)); "
+          + "\(Self.grouped(received.recovered)) recovered"))
+    lines.append(
+      Self.line(
+        "freezes",
+        received.freezes == 0
+          ? "none"
+          : "\(received.freezes), \(Self.decimal(received.frozenTime)) ms in all, "
+            + "\(Self.decimal(received.longestFreeze)) ms the longest"))
+    return lines
+  }
+
+  private func lines(of data: LoadReport.DataTotals) -> [String] {
+    let lost = data.sent > 0 ? Double(data.lost) / Double(data.sent) : 0
+    let messages = Self.line(
+      "messages",
+      "\(Self.grouped(UInt64(data.returned))) of \(Self.grouped(UInt64(data.sent))) came back, "
+        + "\(Self.percent(lost)) lost; \(DisplayText.bitrate(data.throughput))")
+    return [messages] + (data.roundTripTime.map { [times("their trip", "\(data.opened)", $0)] } ?? [])
   }
 
   /// The maximum length of the room's name, in characters.

@@ -2,14 +2,14 @@ internal import Media
 internal import Room
 internal import Synchronization
 
-/// The publishers of a load, and their records.
-final class PublisherGroup: Sendable {
-  /// The source that all publishers send.
-  let source: any FrameSource
+/// The publishers and viewers of a load, and their records.
+final class ParticipantGroup: Sendable {
+  /// The source that all publishers send; nil if there are none.
+  let source: (any FrameSource)?
 
   private struct State {
-    var publishers: [LoadPublisher] = []
-    var records: [PublisherRecord]
+    var participants: [LoadParticipant] = []
+    var records: [ParticipantRecord]
     /// The bandwidth of each publisher's viewers; only for a source that adapts.
     var bandwidths: [Int: ViewerBandwidth] = [:]
     var connected = 0
@@ -26,21 +26,21 @@ final class PublisherGroup: Sendable {
   private let size: Int
   private let state: Mutex<State>
 
-  init(source: any FrameSource, size: Int) {
+  init(source: (any FrameSource)?, size: Int) {
     self.source = source
     self.size = size
-    state = Mutex(State(records: Array(repeating: PublisherRecord(), count: size)))
+    state = Mutex(State(records: Array(repeating: ParticipantRecord(), count: size)))
   }
 
-  /// Adds a publisher, unless the load is over: then its task is cancelled.
-  func add(_ publisher: LoadPublisher) {
+  /// Adds a participant, unless the load is over: then its task is cancelled.
+  func add(_ participant: LoadParticipant) {
     state.withLock { state in
-      if !state.isOver { state.publishers.append(publisher) }
+      if !state.isOver { state.participants.append(participant) }
     }
   }
 
-  /// Changes the record of a publisher.
-  func note<Answer: Sendable>(_ index: Int, _ change: (inout PublisherRecord) -> Answer) -> Answer {
+  /// Changes the record of a participant.
+  func note<Answer: Sendable>(_ index: Int, _ change: (inout ParticipantRecord) -> Answer) -> Answer {
     state.withLock { change(&$0.records[index]) }
   }
 
@@ -54,7 +54,7 @@ final class PublisherGroup: Sendable {
     for waiter in waiters { waiter.finish() }
   }
 
-  /// Waits until each publisher has been connected to someone.
+  /// Waits until each participant has been connected to someone.
   ///
   /// - Returns: False if the load ended, or the task was cancelled, before that.
   func allConnected() async -> Bool {
@@ -70,7 +70,7 @@ final class PublisherGroup: Sendable {
 
   /// Adapts the encoder to the viewers' bandwidth. One encoder serves all publishers.
   func adapt(to estimate: ViewerBandwidth.PathEstimate?, of participant: ParticipantID, _ index: Int) {
-    guard source.isLive else { return }
+    guard let source, source.isLive else { return }
     let estimate = state.withLock { state in
       if let estimate {
         state.bandwidths[index, default: ViewerBandwidth()].set(estimate, of: participant)
@@ -86,29 +86,29 @@ final class PublisherGroup: Sendable {
     }
   }
 
-  /// The records of all publishers, with the newest counters.
-  func records() async -> [PublisherRecord] {
-    await Self.each(of: state.withLock { $0.publishers }) { await $0.count() }
+  /// The records of all participants, with the newest counters.
+  func records() async -> [ParticipantRecord] {
+    await Self.each(of: state.withLock { $0.participants }) { await $0.count() }
     return state.withLock { $0.records }
   }
 
   /// Closes all connections, and ends every wait for them. The records stay as they were last counted.
   func leave() async {
-    let (publishers, waiters) = state.withLock { state in
-      // The publishers refer to this group.
-      defer { state.publishers = [] }
+    let (participants, waiters) = state.withLock { state in
+      // The participants refer to this group.
+      defer { state.participants = [] }
       state.isOver = true
-      return (state.publishers, state.takeWaiters())
+      return (state.participants, state.takeWaiters())
     }
     for waiter in waiters { waiter.finish() }
-    await Self.each(of: publishers) { await $0.leave() }
+    await Self.each(of: participants) { await $0.leave() }
   }
 
   private static func each(
-    of publishers: [LoadPublisher], _ work: @escaping @Sendable (LoadPublisher) async -> Void
+    of participants: [LoadParticipant], _ work: @escaping @Sendable (LoadParticipant) async -> Void
   ) async {
     await withTaskGroup(of: Void.self) { group in
-      for publisher in publishers { group.addTask { await work(publisher) } }
+      for participant in participants { group.addTask { await work(participant) } }
     }
   }
 }

@@ -2,8 +2,8 @@ package import BotPeer
 package import CallCheck
 package import Media
 
-/// The history of one publisher. Pure: events and times are passed in.
-package struct PublisherRecord: Sendable {
+/// The history of one publisher or viewer. Pure: events and times are passed in.
+package struct ParticipantRecord: Sendable {
   /// The counters of connections.
   package struct Totals: Sendable, Hashable {
     package var framesSent: UInt64 = 0
@@ -14,6 +14,9 @@ package struct PublisherRecord: Sendable {
     package var framesReceived: UInt64 = 0
     package var packetsReceived: UInt64 = 0
     package var bytesReceived: UInt64 = 0
+    /// Packets that never arrived, and those that arrived only after they were requested again.
+    package var packetsMissing: UInt64 = 0
+    package var packetsRecovered: UInt64 = 0
 
     package init() {}
 
@@ -28,6 +31,8 @@ package struct PublisherRecord: Sendable {
         framesReceived += track.frames
         packetsReceived += track.packetsReceived
         bytesReceived += track.bytesReceived
+        packetsMissing += track.packetsLost
+        packetsRecovered += track.packetsRecovered
       }
     }
 
@@ -40,11 +45,13 @@ package struct PublisherRecord: Sendable {
       sum.framesReceived += more.framesReceived
       sum.packetsReceived += more.packetsReceived
       sum.bytesReceived += more.bytesReceived
+      sum.packetsMissing += more.packetsMissing
+      sum.packetsRecovered += more.packetsRecovered
     }
   }
 
-  /// Whether it has joined the room.
-  package private(set) var hasJoined = false
+  /// Its newest id in the room; nil before it has joined.
+  package private(set) var id: ParticipantID?
   /// Seconds from the first attempt to connect to the server until the join.
   package private(set) var joinTime: Double?
   /// Seconds from the start of each call to its connection.
@@ -53,7 +60,18 @@ package struct PublisherRecord: Sendable {
   package private(set) var data: [DataReport] = []
   /// Its errors, a sentence each.
   package private(set) var failures: [String] = []
+  /// What a viewer received; nil for a publisher.
+  package private(set) var reception: ReceptionLog?
+  /// Those to whom it was ever connected.
+  package private(set) var peers: Set<ParticipantID> = []
 
+  /// What others, or the server, refused without ending anything, a sentence each.
+  private var refusals: [String] = []
+  private static let maximumRefusals = 8
+  /// Why the last call ended that was never connected.
+  private var unconnectedEnd: String?
+  private var hasCalled = false
+  private var joinedAt: ContinuousClock.Instant?
   private var began: ContinuousClock.Instant?
   private var callsBegun: [ParticipantID: ContinuousClock.Instant] = [:]
   private var connected: Set<ParticipantID> = []
@@ -65,8 +83,29 @@ package struct PublisherRecord: Sendable {
   /// Whether it has started.
   package var hasStarted: Bool { began != nil || !failures.isEmpty }
 
+  /// Whether it has joined the room.
+  package var hasJoined: Bool { joinedAt != nil }
+
   /// Whether it has ever been connected to someone.
   package var hasConnected: Bool { !connectTimes.isEmpty }
+
+  /// Seconds from the join to the first frame; nil if none arrived.
+  package var firstFrameTime: Double? {
+    guard let joinedAt, let first = reception?.firstFrame else { return nil }
+    return max(0, (first - joinedAt) / .seconds(1))
+  }
+
+  /// Why it failed, or was never connected, as a sentence; nil if neither is so.
+  package var failure: String? {
+    if let first = failures.first { return first }
+    if hasConnected || !hasStarted { return nil }
+    if let refusal { return refusal }
+    if !hasJoined { return "It had not joined the room when the load ended." }
+    return hasCalled ? "No connection was established before the load ended." : "Nobody else was in the room."
+  }
+
+  /// Why nobody was connected to it: what was refused; nil if nothing was, or if it was connected to somebody.
+  package var refusal: String? { hasConnected ? nil : refusals.first ?? unconnectedEnd }
 
   /// The number of present connections.
   package var connections: Int { connected.count }
@@ -83,13 +122,15 @@ package struct PublisherRecord: Sendable {
 
   package mutating func starts(now: ContinuousClock.Instant) { began = now }
 
-  package mutating func joined(now: ContinuousClock.Instant) {
-    hasJoined = true
+  package mutating func joined(as id: ParticipantID, now: ContinuousClock.Instant) {
+    self.id = id
+    joinedAt = joinedAt ?? now
     if let began, joinTime == nil { joinTime = (now - began) / .seconds(1) }
   }
 
   /// Registers the start of a call: with our offer if we joined later, otherwise with theirs.
   package mutating func calls(_ participant: ParticipantID, now: ContinuousClock.Instant) {
+    hasCalled = true
     if callsBegun[participant] == nil { callsBegun[participant] = now }
   }
 
@@ -97,18 +138,22 @@ package struct PublisherRecord: Sendable {
     // A connection that resumes after silence is the same one.
     guard connected.insert(participant).inserted, let begun = callsBegun[participant] else { return }
     connectTimes.append((now - begun) / .seconds(1))
+    peers.insert(participant)
   }
 
   /// Stores the newest counters of the connections.
-  package mutating func counted(_ statistics: [PeerStatistics], data: [DataReport] = []) {
+  package mutating func counted(
+    _ statistics: [PeerStatistics], data: [DataReport] = [], reception: ReceptionLog? = nil
+  ) {
     self.data = data
+    self.reception = reception ?? self.reception
     for connection in statistics { running[connection.participant] = connection }
   }
 
   package mutating func ended(_ participant: ParticipantID, _ ending: CloseReason) {
     if let last = running.removeValue(forKey: participant) { over += Totals(last) }
     callsBegun[participant] = nil
-    connected.remove(participant)
+    if connected.remove(participant) == nil, ending.cause == .closedByParticipant { unconnectedEnd = ending.sentence }
     switch ending.cause {
     case .closedByUs, .closedByParticipant: break
     case .connectionLost, .failed: failures.append(ending.sentence)
@@ -117,5 +162,10 @@ package struct PublisherRecord: Sendable {
 
   package mutating func failed(_ sentence: String) {
     failures.append(sentence)
+  }
+
+  /// Records that a participant or the server refused something; connections may go on without it.
+  package mutating func refused(_ sentence: String) {
+    if refusals.count < Self.maximumRefusals, !refusals.contains(sentence) { refusals.append(sentence) }
   }
 }

@@ -8,14 +8,16 @@ extension RoomLoad {
     /// The server and the room, as the report names them.
     public var server: String
     public var room: String
-    /// Returns the signalling client of the publisher with an index, counted from 0. It is not connected yet, and logs with the
-    /// logger.
-    public var makeClient: @Sendable (_ publisher: Int, _ log: Logger) throws -> any SignallingClient
-    /// The configuration of each publisher's peer. Ports other than 0 are those of the first publisher; each further one has the
-    /// next. The load itself decides which media are sent and received, and how keyframe requests are answered.
+    /// Returns the signalling client of the participant with an index, counted from 0: publishers, then viewers. It is not
+    /// connected yet, and logs with the logger.
+    public var makeClient: @Sendable (_ index: Int, _ log: Logger) throws -> any SignallingClient
+    /// The configuration of each participant's peer. Ports other than 0 are those of the first participant; each further one has
+    /// the next. The load itself decides which media are sent and received, and how keyframe requests are answered.
     public var peer = Peer.Configuration()
-    /// The number of publishers, at least 1.
+    /// The number of publishers, at least 1 if there are no viewers.
     public var publishers = 1
+    /// The number of viewers: they send nothing, and measure what they receive without decoding it. They join after the publishers.
+    public var viewers = 0
     /// How fast they join.
     public var ramp = RampRate(perSecond: 10)
     /// Whether the publishers receive what others send, and call each other. What they receive is counted and discarded.
@@ -23,32 +25,46 @@ extension RoomLoad {
     /// The payload in bits per second of the messages that each publisher sends to each participant on a data channel; nil for none.
     /// The participant must send them back, as publishers do.
     public var dataBitrate: Int?
-    /// When to leave, counted from the start of the last publisher; nil to stay.
+    /// When to leave, counted from the start of the last participant; nil to stay.
     public var duration: Duration?
-    /// Whether the source starts only when all publishers are connected, because it does not play in a loop.
+    /// Whether the source starts only when all participants are connected, because it does not play in a loop.
     public var waitsForConnections = false
 
     public init(
       server: String, room: String,
-      makeClient: @escaping @Sendable (_ publisher: Int, _ log: Logger) throws -> any SignallingClient
+      makeClient: @escaping @Sendable (_ index: Int, _ log: Logger) throws -> any SignallingClient
     ) {
       self.server = server
       self.room = room
       self.makeClient = makeClient
     }
 
-    /// The configuration of a publisher's peer: with its own ports, and with credentials of TURN servers that are valid from now.
-    package func peerConfiguration(of publisher: Int) -> Peer.Configuration {
+    /// The number of publishers and viewers.
+    var participants: Int { publishers + viewers }
+
+    /// The role of the participant with an index.
+    func role(of index: Int) -> LoadRole { index < publishers ? .publisher : .viewer }
+
+    /// The configuration of a participant's peer: with its own ports, and with credentials of TURN servers that are valid from now.
+    package func peerConfiguration(of index: Int) -> Peer.Configuration {
       var configuration = peer
-      configuration.udpPort = Self.port(peer.udpPort, of: publisher)
-      configuration.tcpPort = Self.port(peer.tcpPort, of: publisher)
+      configuration.udpPort = Self.port(peer.udpPort, of: index)
+      configuration.tcpPort = Self.port(peer.tcpPort, of: index)
       if let renewal = peer.iceServerRenewal { configuration.iceServers = renewal.servers() }
       if dataBitrate != nil, peer.dataChannels == nil { configuration.dataChannels = DataChannelOptions() }
       return configuration
     }
 
-    private static func port(_ first: UInt16, of publisher: Int) -> UInt16 {
-      first == 0 ? 0 : UInt16(clamping: Int(first) + publisher)
+    private static func port(_ first: UInt16, of index: Int) -> UInt16 {
+      first == 0 ? 0 : UInt16(clamping: Int(first) + index)
     }
   }
+}
+
+/// What a participant of a load does.
+package enum LoadRole: String, Sendable, Hashable {
+  /// It sends the source.
+  case publisher
+  /// It only receives.
+  case viewer
 }

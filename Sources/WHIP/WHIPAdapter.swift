@@ -39,7 +39,7 @@ package struct WHIPAdapter: SignallingAdapter {
   package var uses: Set<SignallingUse> {
     switch role {
     case .publisher: [.play, .load]
-    case .player: [.record, .check]
+    case .player: [.record, .check, .load]
     }
   }
 

@@ -4,75 +4,95 @@ import Signalling
 import Testing
 
 @Suite("the registry of a load's publishers")
-struct PublisherRegistryTests {
+struct LoadRegistryTests {
   @Test("publishers with known ids are not called")
   func known() async {
-    let publisherRegistry = PublisherRegistry(callEachOther: false)
-    publisherRegistry.begins(0)
-    publisherRegistry.joined(0, as: "ours")
-    #expect(await publisherRegistry.callees(among: ["ours", "theirs"]) == ["theirs"])
-    #expect(publisherRegistry.leavesAlone("ours"))
-    #expect(!publisherRegistry.leavesAlone("theirs"))
+    let registry = LoadRegistry(callEachOther: false)
+    registry.begins(0)
+    registry.joined(0, as: "ours")
+    #expect(await registry.callees(among: ["ours", "theirs"]) == ["theirs"])
+    #expect(registry.leavesAlone("ours"))
+    #expect(!registry.leavesAlone("theirs"))
   }
 
   @Test("an unknown id is held until a joining publisher of ours knows its own")
   func joining() async {
-    let publisherRegistry = PublisherRegistry(callEachOther: false)
-    publisherRegistry.begins(0)
-    publisherRegistry.begins(1)
-    publisherRegistry.joined(1, as: "second")
-    async let callees = publisherRegistry.callees(among: ["first", "recorder"])
+    let registry = LoadRegistry(callEachOther: false)
+    registry.begins(0)
+    registry.begins(1)
+    registry.joined(1, as: "second")
+    async let callees = registry.callees(among: ["first", "recorder"])
     await Task.yield()
-    publisherRegistry.joined(0, as: "first")
+    registry.joined(0, as: "first")
     #expect(await callees == ["recorder"])
   }
 
   @Test("a publisher that gives up is not waited for")
   func givingUp() async {
-    let publisherRegistry = PublisherRegistry(callEachOther: false)
-    publisherRegistry.begins(0)
-    async let callees = publisherRegistry.callees(among: ["recorder"])
+    let registry = LoadRegistry(callEachOther: false)
+    registry.begins(0)
+    async let callees = registry.callees(among: ["recorder"])
     await Task.yield()
-    publisherRegistry.gaveUp(0)
+    registry.gaveUp(0)
     #expect(await callees == ["recorder"])
   }
 
   @Test("a publisher with a new id after a lost connection also keeps the former one")
   func again() async {
-    let publisherRegistry = PublisherRegistry(callEachOther: false)
-    publisherRegistry.begins(0)
-    publisherRegistry.joined(0, as: "old")
-    publisherRegistry.joined(0, as: "new")
-    #expect(await publisherRegistry.callees(among: ["old", "new"]).isEmpty)
+    let registry = LoadRegistry(callEachOther: false)
+    registry.begins(0)
+    registry.joined(0, as: "old")
+    registry.joined(0, as: "new")
+    #expect(await registry.callees(among: ["old", "new"]).isEmpty)
   }
 
   @Test("events of our other publishers are left out, but not the answers to our offers")
   func filter() async {
-    let publisherRegistry = PublisherRegistry(callEachOther: false)
-    publisherRegistry.begins(0)
-    publisherRegistry.begins(1)
-    publisherRegistry.joined(1, as: "second")
+    let registry = LoadRegistry(callEachOther: false)
+    registry.begins(0)
+    registry.begins(1)
+    registry.joined(1, as: "second")
     let (second, recorder) = (ParticipantID("second"), ParticipantID("recorder"))
     let others = [second, recorder].map { SignalledParticipant($0, offerer: .local) }
-    let joined = await publisherRegistry.filter(.joined(id: "first", others: others), of: 0)
+    let joined = await registry.filter(.joined(id: "first", others: others), of: 0)
     #expect(joined == .joined(id: "first", others: [others[1]]))
-    #expect(publisherRegistry.leavesAlone("first"))
+    #expect(registry.leavesAlone("first"))
     for (event, isLeftOut) in [
       (SignallingEvent.participantJoined(others[0]), true), (.participantJoined(others[1]), false),
       (.message(.offer("v=0"), from: second), true), (.message(.answer("v=0"), from: second), false),
       (.message(.offer("v=0"), from: recorder), false), (.closed(reason: "Over."), false),
     ] {
-      #expect(await publisherRegistry.filter(event, of: 0) == (isLeftOut ? nil : event))
+      #expect(await registry.filter(event, of: 0) == (isLeftOut ? nil : event))
+    }
+  }
+
+  @Test("viewers and publishers call each other, viewers never call viewers")
+  func viewers() async {
+    for callEachOther in [false, true] {
+      let registry = LoadRegistry(callEachOther: callEachOther, publishers: 1)
+      for (index, id) in ["publisher", "viewer", "other viewer"].enumerated() {
+        registry.begins(index)
+        registry.joined(index, as: id)
+      }
+      let ids = ["publisher", "viewer", "other viewer", "person"]
+      #expect(await registry.callees(among: ids, of: 1) == ["publisher", "person"])
+      let ofPublisher = await registry.callees(among: ids, of: 0)
+      #expect(ofPublisher == (callEachOther ? ids : ["viewer", "other viewer", "person"]))
+      #expect(registry.leavesAlone("viewer", of: 2) && !registry.leavesAlone("viewer", of: 0))
+      #expect(!registry.leavesAlone("publisher", of: 1))
+      let offer = SignallingEvent.message(.offer("v=0"), from: ParticipantID("viewer"))
+      #expect(await registry.filter(offer, of: 0) == offer)
+      #expect(await registry.filter(offer, of: 2) == nil)
     }
   }
 
   @Test("publishers that receive call everyone, without waiting")
   func receiving() async {
-    let publisherRegistry = PublisherRegistry(callEachOther: true)
-    publisherRegistry.begins(0)
-    publisherRegistry.begins(1)
-    publisherRegistry.joined(0, as: "ours")
-    #expect(await publisherRegistry.callees(among: ["ours", "theirs"]) == ["ours", "theirs"])
-    #expect(!publisherRegistry.leavesAlone("ours"))
+    let registry = LoadRegistry(callEachOther: true)
+    registry.begins(0)
+    registry.begins(1)
+    registry.joined(0, as: "ours")
+    #expect(await registry.callees(among: ["ours", "theirs"]) == ["ours", "theirs"])
+    #expect(!registry.leavesAlone("ours"))
   }
 }

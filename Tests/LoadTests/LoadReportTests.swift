@@ -11,10 +11,10 @@ struct LoadReportTests {
   private let recorder = ParticipantID("recorder")
 
   /// A publisher that joined after 5 ms and was connected `delay` ms after that.
-  private func connected(after delay: Int, packets: UInt64 = 0, lost: Int64 = 0) -> PublisherRecord {
-    var record = PublisherRecord()
+  private func connected(after delay: Int, packets: UInt64 = 0, lost: Int64 = 0) -> ParticipantRecord {
+    var record = ParticipantRecord()
     record.starts(now: start)
-    record.joined(now: start + .milliseconds(5))
+    record.joined(as: ParticipantID("publisher"), now: start + .milliseconds(5))
     record.calls(recorder, now: start + .milliseconds(5))
     record.connected(recorder, now: start + .milliseconds(5 + delay))
     record.counted([statistics(packets: packets, lost: lost)])
@@ -32,10 +32,38 @@ struct LoadReportTests {
     return statistics
   }
 
-  private func report(_ records: [PublisherRecord], bytesBefore: UInt64 = 0, seconds: Double = 10) -> LoadReport {
+  private func report(
+    _ records: [ParticipantRecord], viewers: [ParticipantRecord] = [], before: [ParticipantRecord.Totals] = [],
+    seconds: Double = 10
+  ) -> LoadReport {
     LoadReport(
-      records: records, publishers: records.count, room: "100", server: "ws://localhost:3000", source: "a file",
-      seconds: seconds, bytesBefore: bytesBefore, lateness: Lateness())
+      records: records + viewers, publishers: records.count, room: "100", server: "ws://localhost:3000",
+      source: "a file", seconds: seconds, before: before, lateness: Lateness())
+  }
+
+  /// The counters of a participant that has sent some bytes.
+  private func totals(sent: UInt64 = 0, received: UInt64 = 0) -> ParticipantRecord.Totals {
+    var totals = ParticipantRecord.Totals()
+    (totals.bytesSent, totals.bytesReceived) = (sent, received)
+    return totals
+  }
+
+  /// A viewer that joined after 5 ms, was connected 40 ms later, and received a frame 100 ms after the join.
+  private func viewer(packets: UInt64, lost: UInt64 = 0, receives: Bool = true) -> ParticipantRecord {
+    var record = connected(after: 40)
+    var statistics = PeerStatistics(participant: recorder, state: .connected)
+    var track = TrackStatistics()
+    (track.packetsReceived, track.bytesReceived, track.frames) = (packets, packets * 1000, packets / 2)
+    (track.packetsLost, track.packetsRecovered) = (lost, 2)
+    statistics.received[TrackID(of: recorder, kind: .video)] = track
+    var log = ReceptionLog()
+    for index in 0..<10 where receives {
+      // The last frame is 500 ms late.
+      let arrival = start + .milliseconds(105 + 40 * index + (index == 9 ? 500 : 0))
+      log.received(TrackID(of: recorder, kind: .video), at: arrival)
+    }
+    record.counted([statistics], reception: log)
+    return record
   }
 
   @Test("times are in milliseconds, from the join to the connection")
@@ -54,7 +82,8 @@ struct LoadReportTests {
   @Test("counts are added up, and the bitrate is the average since the last publisher started")
   func sums() {
     let report = report(
-      [connected(after: 1, packets: 1000, lost: 20), connected(after: 1, packets: 3000)], bytesBefore: 1_500_000)
+      [connected(after: 1, packets: 1000, lost: 20), connected(after: 1, packets: 3000)],
+      before: [totals(sent: 500_000), totals(sent: 1_000_000)])
     let sent = report.sent
     #expect((sent.frames, sent.packets, sent.bytes, sent.bitrate) == (2000, 4000, 4_000_000, 2_000_000))
     #expect((report.lost.packets, report.lost.fraction) == (20, 0.005))
@@ -83,13 +112,13 @@ struct LoadReportTests {
 
   @Test("after a signal during the ramp, only publishers that were started count")
   func interrupted() {
-    let waiting = Array(repeating: PublisherRecord(), count: 3)
+    let waiting = Array(repeating: ParticipantRecord(), count: 3)
     let early = report([connected(after: 1), connected(after: 1)] + waiting)
     #expect(early.started == 2 && early.publishers == 5)
     #expect(early.isComplete)
-    var lonely = PublisherRecord()
+    var lonely = ParticipantRecord()
     lonely.starts(now: start)
-    var refused = PublisherRecord()
+    var refused = ParticipantRecord()
     refused.failed("The room is full.")
     #expect(!report([connected(after: 1), lonely] + waiting).isComplete)
     #expect(report([connected(after: 1), refused] + waiting).started == 2)
@@ -99,10 +128,10 @@ struct LoadReportTests {
   func milestones() {
     let milestones = LoadMilestones(now: start)
     let before = milestones.steady(now: start + .seconds(3))
-    #expect(before == (3, 0))
-    milestones.last(bytesSent: 1_000, now: start + .seconds(4))
+    #expect(before.seconds == 3 && before.before.isEmpty)
+    milestones.last(totals: [totals(sent: 1_000), totals()], now: start + .seconds(4))
     let after = milestones.steady(now: start + .seconds(6))
-    #expect(after == (2, 1_000))
+    #expect(after.seconds == 2 && after.before.map(\.bytesSent) == [1_000, 0])
   }
 
   @Test("the counts of an ended connection are kept, and those of a new one are added")
@@ -142,15 +171,90 @@ struct LoadReportTests {
 
   @Test("failures are grouped by reason, the most frequent first")
   func failures() {
-    var one = PublisherRecord()
+    var one = ParticipantRecord()
     one.failed("The room is full.")
-    var other = PublisherRecord()
+    var other = ParticipantRecord()
     other.failed("No answer.")
     let report = report([one, other, one])
     #expect(report.failures.map(\.reason) == ["The room is full.", "No answer."])
     #expect(report.failures.map(\.count) == [2, 1])
     #expect(!report.isComplete)
     #expect(report.connectTime == nil)
+  }
+
+  @Test("viewers are counted apart, and each of them has a row")
+  func viewers() throws {
+    let idle = viewer(packets: 0, receives: false)
+    let report = report(
+      [connected(after: 80, packets: 1000)], viewers: [viewer(packets: 2000, lost: 20), viewer(packets: 4000), idle],
+      before: [totals(), totals(received: 500_000)])
+    #expect((report.publishers, report.started, report.joined, report.connected) == (1, 1, 1, 1))
+    #expect(report.received.packets == 0 && report.connectTime?.count == 1)
+    let viewers = try #require(report.viewers)
+    #expect((viewers.requested, viewers.started, viewers.connected, viewers.receiving) == (3, 3, 3, 2))
+    #expect(viewers.connectTime?.median == 40 && viewers.firstFrameTime?.median == 100)
+    let received = viewers.received
+    #expect((received.packets, received.frames, received.bytes) == (6000, 3000, 6_000_000))
+    #expect(received.bitrate == 4_400_000 && viewers.lowestBitrate == 0)
+    #expect((received.lost.packets, received.recovered) == (20, 6))
+    #expect((received.freezes, received.frozenTime, received.longestFreeze) == (2, 1080, 540))
+    let rows = try #require(report.eachViewer)
+    #expect(rows.map(\.number) == [1, 2, 3] && rows.map { $0.received?.bitrate } == [1_200_000, 3_200_000, 0])
+    #expect(rows.allSatisfy { $0.sent == nil && $0.peers == 1 && $0.failure == nil })
+    #expect(rows.map(\.firstFrameTime) == [100, 100, nil])
+    #expect(report.isComplete && report.unconnected == nil && report.allJoined == 4)
+  }
+
+  @Test("each publisher has a row with its id, times, counts and failure")
+  func rows() throws {
+    var refused = ParticipantRecord()
+    refused.failed("The room is full.")
+    let rows = try #require(report([connected(after: 80, packets: 1000, lost: 20), refused]).eachPublisher)
+    let first = rows[0]
+    #expect((first.number, first.id, first.joinTime, first.connectTime) == (1, "publisher", 5, 80))
+    #expect((first.peers, first.connections, first.roundTripTime, first.failure) == (1, 1, 2, nil))
+    #expect((first.sent?.packets, first.sent?.bytes, first.sent?.bitrate) == (1000, 1_000_000, 800_000))
+    #expect((first.lost?.packets, first.lost?.fraction, first.keyframeRequests) == (20, 0.02, 1))
+    #expect(first.received == nil)
+    let second = rows[1]
+    #expect((second.number, second.id, second.joinTime, second.failure) == (2, nil, nil, "The room is full."))
+    #expect((second.peers, second.sent?.packets) == (0, 0))
+  }
+
+  @Test("the reason why nobody was connected is that of a refusal, or that nobody was there")
+  func reasons() {
+    func record(_ change: (inout ParticipantRecord) -> Void = { _ in }) -> ParticipantRecord {
+      var record = ParticipantRecord()
+      record.starts(now: start)
+      record.joined(as: ParticipantID("publisher"), now: start)
+      change(&record)
+      return record
+    }
+    let section = RejectedSection(index: 0, kind: "video", reason: .rejectedByParticipant, offered: ["VP8"])
+    let refused = record { record in
+      record.calls(recorder, now: start)
+      record.refused(section.description)
+      record.ended(recorder, CloseReason(.closedByParticipant, "The participant left the room."))
+    }
+    let report = report([refused, refused, record()])
+    #expect(report.unconnected?.count == 3)
+    #expect(report.unconnected?.reason == "The participant refused our video of section 0; we offered VP8.")
+    #expect(report.failures.map(\.count) == [2] && report.failures.first?.reason == report.unconnected?.reason)
+    #expect(self.report([record()]).unconnected?.reason == "Nobody else was in the room.")
+    let early = record { $0.calls(recorder, now: start) }
+    #expect(self.report([early]).unconnected?.reason == "No connection was established before the load ended.")
+    let left = record { record in
+      record.calls(recorder, now: start)
+      record.ended(recorder, CloseReason(.closedByParticipant, "The participant left the room."))
+    }
+    #expect(self.report([left]).unconnected?.reason == "The participant left the room.")
+    var started = ParticipantRecord()
+    started.starts(now: start)
+    #expect(self.report([started]).eachPublisher?[0].failure == "It had not joined the room when the load ended.")
+    // A refused section beside a connection is no failure.
+    var connected = connected(after: 3)
+    connected.refused("x")
+    #expect(self.report([connected]).failures.isEmpty)
   }
 
   @Test("another JSON parser reads the same values")
@@ -168,7 +272,7 @@ struct LoadReportTests {
 
   @Test("a report that is read from its JSON is the same")
   func readBack() throws {
-    var failed = PublisherRecord()
+    var failed = ParticipantRecord()
     failed.failed("No answer.")
     let report = report([connected(after: 80, packets: 1000, lost: 20), failed])
     #expect(try JSONDecoder().decode(LoadReport.self, from: Data(report.json.utf8)) == report)

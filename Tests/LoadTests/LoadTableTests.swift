@@ -68,6 +68,41 @@ struct LoadTableTests {
     #expect(lines.contains { $0.contains("196 of 200 came back, 1.00 % lost; 160 kb/s") })
   }
 
+  @Test("shows viewers, and rules with their results")
+  func viewers() throws {
+    let reception: [String: Any] = [
+      "frames": 1_000, "packets": 12_345, "bytes": 9_876_000, "bitrate": 7_900_800,
+      "lost": ["packets": 5, "fraction": 0.0004],
+      "recovered": 7, "freezes": 2, "frozenTime": 1_080.0, "longestFreeze": 540.5,
+    ]
+    let viewers: [String: Any] = [
+      "requested": 10, "started": 10, "joined": 10, "connected": 10, "receiving": 9, "received": reception,
+      "firstFrameTime": distribution(9, 120, 130, 140), "lowestBitrate": 790_000,
+    ]
+    var report = try report(["publishers": 0, "started": 0, "viewers": viewers])
+    let isHeld = report.judge(by: [try LoadRule("viewers.connected == 10"), try LoadRule("viewers.receiving == 10")])
+    #expect(!isHeld)
+    #expect(
+      LoadTable(report).lines == [
+        "10 viewers in room 100, 10.0 s since the last one started",
+        "",
+        "  viewers          reached        median          95 %         worst",
+        "  joined          10 of 10             -             -             -",
+        "  connected       10 of 10             -             -             -",
+        "  first frame      9 of 10      120.0 ms      130.0 ms      140.0 ms",
+        "  round trip                           -             -             -",
+        "",
+        "  received    12,345 packets, 1,000 frames, 9.9 MB; 7.9 Mb/s, at least 790 kb/s each",
+        "  lost        5 packets, 0.04 %; 7 recovered",
+        "  freezes     2, 1080.0 ms in all, 540.5 ms the longest",
+        "  rules       held: viewers.connected == 10. Viewers that were connected to someone: 10; the rule requires exactly 10.",
+        "              failed: viewers.receiving == 10. Viewers that received a frame: 9; the rule requires exactly 10.",
+      ])
+    report.publishers = 1
+    #expect(
+      LoadTable(report).lines[0] == "1 publisher and 10 viewers in room 100, 10.0 s since the beginning; 10 started")
+  }
+
   @Test("says how many publishers had started when the load ended during the ramp")
   func interrupted() throws {
     let lines = LoadTable(try report(["publishers": 5, "started": 2])).lines

@@ -5,7 +5,7 @@ import ArgumentParser
 enum ExitStatus: Int32, CaseIterable, Sendable {
   /// Success. Also after SIGINT, SIGTERM or the end of `--duration`, if every file was finished.
   case success = 0
-  /// `check`, `inspect`: a rule failed or could not be measured.
+  /// `check`, `inspect`, `load`: a rule failed or could not be measured.
   case ruleFailed = 1
   /// `check`: no rule failed, but some could not be judged, because this machine could not keep up.
   case inconclusive = 2
@@ -25,7 +25,7 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
   case overloaded = 71
   /// A recording could not be written completely: no folder, no permission or no space (EX_CANTCREAT).
   case disk = 73
-  /// `load`: at the end some publishers had never been connected to anyone; `diagnose`: no call beyond this network is
+  /// `load`: at the end some publishers or viewers had never been connected to anyone; `diagnose`: no call beyond this network is
   /// possible (EX_TEMPFAIL).
   case notConnected = 75
 
@@ -36,7 +36,7 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
   var meaning: String {
     switch self {
     case .success: "success"
-    case .ruleFailed: "check, inspect: a rule failed or could not be measured"
+    case .ruleFailed: "check, inspect, load: a rule failed or could not be measured"
     case .inconclusive: "check: this machine could not keep up, and no rule that could be judged failed"
     case .usage: "the command line is invalid"
     case .nothingRecorded: "call: nothing was recorded"
@@ -46,7 +46,7 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
     case .overloaded: "call: the processor or the memory for queued frames did not suffice to record everything"
     case .disk: "disk: a recording or a report could not be written, or a file could not be repaired"
     case .notConnected:
-      "load: not every publisher was connected to someone; diagnose: no call beyond this network is possible"
+      "load: not everyone was connected to someone; diagnose: no call beyond this network is possible"
     }
   }
 

@@ -5,17 +5,19 @@ import Media
 import NIOCore
 import NIOPosix
 
-/// Fills a room with publishers.
+/// Fills a room with publishers and viewers.
 struct LoadCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "load",
-    abstract: "Fill a room with publishers that send a file or the pattern, and report the results.",
+    abstract: "Fill a room with publishers and viewers, and report the results.",
     discussion: """
       chatbot load --room 100 --publishers 50 --play samples/test.webm --duration 30s
+      chatbot load --room 100 --viewers 10 --duration 30s --expect 'viewers.receiving == 10'
 
-      Each publisher has its own id, socket and certificate. The publishers call everyone else in the room. They call \
-      each other only with --receive. With --udp-port and --tcp-port they use consecutive ports, beginning with that \
-      one. Exits with 0 only if each of them was connected to someone.
+      Each publisher and each viewer has its own id, socket and certificate. The publishers call everyone else in the \
+      room. They call each other only with --receive. Viewers receive from everyone else, and decode nothing. With \
+      --udp-port and --tcp-port they use consecutive ports, beginning with that one. Exits with 0 only if each of them \
+      was connected to someone or, with --expect, if all rules hold.
       """)
 
   @OptionGroup var options: LoadOptions
@@ -27,25 +29,26 @@ struct LoadCommand: AsyncParsableCommand {
       let interruption = Interruption()
       // Find errors that need no network before joining, so that no participant notices them.
       let settings = try options.settings()
-      guard let source = try options.playing.camera?.open(log: log) else {
-        throw CallFailure(.usage, "There is nothing to play.")
-      }
-      // Each publisher has one socket for each local address and one to the server.
+      let rules = try options.rules()
+      let source = options.publishers > 0 ? try options.playing.camera?.open(log: log) : nil
+      // Each participant has one socket for each local address and one to the server.
       FileDescriptorLimit.allowMany()
       let load = try await prepare(settings, source, log)
       interruption.beginOrderly()
-      let report = await report(of: load, interruption, console)
+      var report = await report(of: load, interruption, console)
       console.clearStatus()
+      let allHold = rules.isEmpty || report.judge(by: rules)
       try show(report, on: console)
-      if let failure = await source.failure { throw CallFailure(.fileNotPlayable, failure) }
-      try judge(report)
+      if let failure = await source?.failure { throw CallFailure(.fileNotPlayable, failure) }
+      try judge(report, by: rules)
+      if !allHold { throw ExitStatus.ruleFailed.exitCode }
     }
   }
 
   // MARK: Setting up
 
   private func prepare(
-    _ settings: RoomLoad.Settings, _ source: any FrameSource, _ log: Logger
+    _ settings: RoomLoad.Settings, _ source: (any FrameSource)?, _ log: Logger
   ) async throws(CallFailure) -> RoomLoad {
     let loops = Array(
       MultiThreadedEventLoopGroup(numberOfThreads: options.connection.mediaThreads ?? System.coreCount).makeIterator())
@@ -69,7 +72,6 @@ struct LoadCommand: AsyncParsableCommand {
       }
       group.addTask {
         guard await load.allConnected() else { return }
-        let who = options.publishers == 1 ? "The publisher is" : "All \(options.publishers) publishers are"
         console.say("\(who) connected.")
       }
       if console.isTerminal {
@@ -85,6 +87,16 @@ struct LoadCommand: AsyncParsableCommand {
     }
   }
 
+  /// For example "All 50 publishers and the viewer are".
+  private var who: String {
+    let parts = [(options.publishers, "publisher"), (options.viewers, "viewer")].filter { $0.0 > 0 }.map {
+      $0.0 == 1 ? "the \($0.1)" : "all \($0.0) \($0.1)s"
+    }
+    let text = parts.joined(separator: " and ")
+    let verb = options.publishers + options.viewers == 1 ? "is" : "are"
+    return "\(text.prefix(1).uppercased())\(text.dropFirst()) \(verb)"
+  }
+
   // MARK: The end
 
   private func show(_ report: LoadReport, on console: Console) throws {
@@ -95,16 +107,18 @@ struct LoadCommand: AsyncParsableCommand {
     }
   }
 
-  /// Throws if not all publishers were connected.
-  private func judge(_ report: LoadReport) throws(CallFailure) {
-    if report.joined == 0 {
-      throw CallFailure(.serverNotReached, report.failures.first?.reason ?? "No publisher joined the room.")
+  /// Throws if nobody joined, or if not all were connected and no rules decide about that.
+  private func judge(_ report: LoadReport, by rules: [LoadRule]) throws(CallFailure) {
+    if report.allJoined == 0 {
+      throw CallFailure(.serverNotReached, report.failures.first?.reason ?? "Nobody joined the room.")
     }
-    if report.isComplete { return }
-    let missing = report.started - report.connected
+    if report.isComplete || !rules.isEmpty { return }
+    let kind = report.viewers == nil ? "Publishers" : report.publishers == 0 ? "Viewers" : "Publishers and viewers"
+    let started = report.started + (report.viewers?.started ?? 0)
+    let connected = report.connected + (report.viewers?.connected ?? 0)
     throw CallFailure(
       .notConnected,
-      "Publishers that were never connected: \(missing) of \(report.started)."
-        + (report.failures.isEmpty ? " Nobody else was in the room, or the load ended too early." : ""))
+      "\(kind) that were never connected: \(started - connected) of \(started)."
+        + (report.unconnected.map { " \($0.reason)" } ?? ""))
   }
 }

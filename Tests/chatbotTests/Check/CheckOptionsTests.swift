@@ -171,7 +171,7 @@ struct CheckOptionsTests {
     let duration = chatbotTests.rejection(of: CallOptions.self, "--record", "o", "--duration", "-1s")
     #expect(duration?.contains("A duration must not be negative, but this is -1s.") == true)
     let publishers = chatbotTests.rejection(of: LoadOptions.self, "--play", "pattern", "--publishers", "-1")
-    #expect(publishers == "--publishers is 1 to \(LoadOptions.maximumPublishers), not -1.")
+    #expect(publishers == "--publishers is 0 to \(LoadOptions.maximumParticipants), not -1.")
   }
 
   @Test("an error that is found only when the command runs is reported with the command's usage")

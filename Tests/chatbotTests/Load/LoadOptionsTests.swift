@@ -54,10 +54,26 @@ struct LoadOptionsTests {
     #expect(!others.waitsForConnections && !others.receives)
   }
 
+  @Test("viewers need no input, and receive with clients of their own")
+  func viewers() throws {
+    let options = try read("--viewers 10 --server whep+http://localhost/whep/room --expect viewers.receiving==10")
+    #expect(options.publishers == 0 && options.viewers == 10)
+    let settings = try options.settings()
+    #expect(settings.publishers == 0 && settings.viewers == 10 && !settings.waitsForConnections)
+    #expect(try options.rules().map(\.text) == ["viewers.receiving == 10"])
+    #expect(try read("--publishers 2 --viewers 3 --play pattern").settings().viewers == 3)
+    let unknown = rejection(of: LoadOptions.self, "--viewers", "1", "--expect", "video.fps >= 3")
+    #expect(unknown?.contains("viewers.timeToFirstFrame.p95") == true)
+  }
+
   @Test(
     "invalid options are rejected before any call begins",
     arguments: [
-      "--publishers 50", "--play a.webm", "--publishers 0 --play a.webm", "--publishers 1001 --play a.webm",
+      "", "--publishers 50", "--play a.webm", "--publishers 0 --play a.webm", "--viewers 3 --play a.webm",
+      "--viewers 3 --receive", "--viewers 3 --data 200k", "--viewers 1001", "--viewers -1",
+      "--publishers 501 --viewers 500 --play a.webm", "--viewers 3 --server whip+http://a/b",
+      "--publishers 1 --play a.webm --server whep+http://a/b", "--viewers 1000 --udp-port 65000",
+      "--viewers 1 --expect nonsense", "--viewers 1 --expect viewers.joined", "--publishers 1001 --play a.webm",
       "--publishers 1 --play a.webm --ramp 0/s", "--publishers 1 --play a.webm --duration 0",
       "--publishers 1 --play a.webm --server http://a", "--publishers 1 --play a.webm --bind-address here",
       "--publishers 1 --play a.webm --room \(String(repeating: "a", count: 129))",

@@ -187,7 +187,7 @@ struct SignallingSystemsTests {
     let record = rejection(of: CallOptions.self, "--server", "whip+http://localhost/whip/1", "--record", "out")
     #expect(record?.contains("WHIP does not allow record; it allows play, load.") == true)
     let play = rejection(of: CallOptions.self, "--server", "whep+http://localhost/whep/1", "--play", "pattern")
-    #expect(play?.contains("WHEP does not allow play; it allows record, check.") == true)
+    #expect(play?.contains("WHEP does not allow play; it allows record, check, load.") == true)
     let loopback = rejection(of: CallOptions.self, "--server", "janus+ws://localhost:8188", "--loopback")
     #expect(loopback?.contains("Janus VideoRoom does not allow loopback") == true)
   }

@@ -1,0 +1,58 @@
+import Load
+import Media
+import Testing
+
+@Suite("what a viewer receives")
+struct ReceptionLogTests {
+  private let start = ContinuousClock.now
+  private let video = TrackID(of: ParticipantID("camera"), kind: .video)
+
+  private func log(_ arrivals: [Int], of track: TrackID? = nil) -> ReceptionLog {
+    var log = ReceptionLog()
+    for time in arrivals { log.received(track ?? video, at: start + .milliseconds(time)) }
+    return log
+  }
+
+  @Test("a steady video has no freeze, and the first frame is known")
+  func steady() {
+    let log = log(Array(stride(from: 300, through: 3_300, by: 40)))
+    #expect(log.freezes == 0 && log.frozenTime == 0 && log.firstFrame == start + .milliseconds(300))
+    // One frame at a time is usual there.
+    #expect(self.log(Array(stride(from: 0, through: 10_000, by: 1_000))).freezes == 0)
+    #expect(self.log([]).firstFrame == nil)
+  }
+
+  @Test(
+    "a gap of more than three intervals, and of 150 ms more than one, is a freeze",
+    arguments: [
+      (189, 0), (191, 1), (1_000, 1),
+    ])
+  func gap(milliseconds: Int, freezes: Int) {
+    let times = Array(stride(from: 0, through: 400, by: 40))
+    let log = log(times + [400 + milliseconds, 440 + milliseconds])
+    #expect(log.freezes == freezes)
+    #expect(abs(log.longestFreeze - (freezes == 1 ? Double(milliseconds) / 1_000 : 0)) < 0.000_1)
+    #expect(log.frozenTime == log.longestFreeze)
+  }
+
+  @Test("a video that stands still at the end has frozen, unless its sender has left")
+  func end() {
+    var log = log(Array(stride(from: 0, through: 400, by: 40)))
+    let now = start + .milliseconds(2_400)
+    #expect(log.closed(at: now).freezes == 1 && abs(log.closed(at: now).longestFreeze - 2) < 0.000_1)
+    #expect(log.freezes == 0)
+    log.ended(ParticipantID("other"))
+    #expect(log.closed(at: now).freezes == 1)
+    log.ended(ParticipantID("camera"))
+    #expect(log.closed(at: now).freezes == 0)
+  }
+
+  @Test("audio has no freezes, and each video is observed by itself")
+  func others() {
+    let audio = TrackID(of: ParticipantID("camera"), kind: .audio)
+    #expect(log([0, 20, 40, 2_000], of: audio).freezes == 0)
+    var both = log(Array(stride(from: 0, through: 400, by: 40)))
+    both.received(TrackID(of: ParticipantID("camera"), stream: 2, kind: .video), at: start + .seconds(3))
+    #expect(both.freezes == 0)
+  }
+}
