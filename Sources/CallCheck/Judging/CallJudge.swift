@@ -274,7 +274,7 @@ public final class CallJudge {
       signallingLost: joinedAt == nil ? nil : signalling.losses(until: end))
     var diagnosis = Diagnosis.ofCall(
       joined: joinedAt != nil || options.subject == .recording, failure: failure,
-      peers: peers.filter { !isListener($0) }.map(\.notes), listeners: listeners)
+      peers: peers.filter { !isListener($0) }.map(\.notes), listeners: listeners, ignored: ignored)
     let rules = options.rules.all(for: options.expected, subject: options.subject)
     let judged = reports.filter { $0.timeLeftAfterLateJoin == nil && !options.expected.leavesOut($0) }
     let judgement = RuleJudgement(room: room, peers: judged, diagnosis: diagnosis)

@@ -127,8 +127,12 @@ enum Diagnosis {
 
   /// Returns the diagnosis of the whole call; nil if media arrived from any peer.
   ///
-  /// - Parameter listeners: the number of peers who only receive, and who are not among `peers`.
-  static func ofCall(joined: Bool, failure: String?, peers: [Notes], listeners: Int = 0) -> String? {
+  /// - Parameters:
+  ///   - listeners: the number of peers who only receive, and who are not among `peers`.
+  ///   - ignored: the number of peers that the check was told to ignore.
+  static func ofCall(
+    joined: Bool, failure: String?, peers: [Notes], listeners: Int = 0, ignored: Int = 0
+  ) -> String? {
     if let furthest = peers.max(by: { progress($0) < progress($1) }) {
       return progress(furthest) == .media ? nil : sentence(furthest)
     }
@@ -136,7 +140,11 @@ enum Diagnosis {
     if listeners > 1 {
       return "The \(listeners) other peers in the room only receive: their descriptions announce no media."
     }
-    if joined { return "The room was joined, but no peer was seen." }
+    if joined {
+      return ignored > 0
+        ? "The room was joined, but no peer was seen that is to be judged."
+        : "The room was joined, but no peer was seen."
+    }
     return failure.map { "The room was not joined: \($0.asClause)." } ?? "The room was not joined."
   }
 }
