@@ -152,6 +152,7 @@ struct LoadParticipant: Sendable {
       if section.isUnexpected { members.note(index) { $0.refused(section.description) } }
       log.debug("\(section)", metadata: names)
     case .problem(let sentence):
+      members.note(index) { $0.refused(sentence) }
       log.debug("\(sentence)", metadata: names)
     case .ended(let ending):
       probe?.ended(with: participant)

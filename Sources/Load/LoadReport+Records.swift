@@ -35,17 +35,15 @@ extension LoadReport {
         frames: totals.framesReceived, packets: totals.packetsReceived, bytes: totals.bytesReceived),
       viewers: viewing.isEmpty ? nil : Viewers(viewing, seconds: seconds),
       data: Self.data(all.flatMap(\.data)), lateness: lateness.quantile(0.99),
-      failures: Self.failures(of: records),
+      failures: Self.counted(records.flatMap(\.failures)), refused: Self.counted(records.flatMap(\.refusals)),
       eachPublisher: publishing.enumerated().map { Participant($1, number: $0 + 1, isViewer: false) },
       eachViewer: viewing.enumerated().map { Participant($1, number: $0 + 1, isViewer: true) })
   }
 
-  private static func failures(of records: [ParticipantRecord]) -> [Failure] {
+  /// Counts sentences; the most frequent is the first.
+  private static func counted(_ sentences: [String]) -> [Failure] {
     var reasons: [String: Int] = [:]
-    for record in records {
-      for failure in record.failures { reasons[failure, default: 0] += 1 }
-      if record.failures.isEmpty, let refusal = record.refusal { reasons[refusal, default: 0] += 1 }
-    }
+    for sentence in sentences { reasons[sentence, default: 0] += 1 }
     return reasons.map { Failure(reason: $0.key, count: $0.value) }
       .sorted { ($1.count, $0.reason) < ($0.count, $1.reason) }
   }

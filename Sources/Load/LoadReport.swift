@@ -93,8 +93,11 @@ public struct LoadReport: Sendable, Hashable, Codable {
     public var received: Reception?
     /// The longest one of its connections, as last measured.
     public var roundTripTime: Double?
-    /// Why it failed or was never connected, as a sentence.
+    /// Why it failed, was never connected, or carried no media because others refused it, as a sentence.
     public var failure: String?
+
+    /// Whether no packet was sent or received.
+    fileprivate var carriedNothing: Bool { (sent?.packets ?? 0) + (received?.packets ?? 0) == 0 }
   }
 
   /// What the data channels of all publishers carried.
@@ -160,24 +163,27 @@ public struct LoadReport: Sendable, Hashable, Codable {
   public var lateness: Double?
   /// The failures of publishers and viewers, sorted by count, the most frequent first.
   public var failures: [Failure]
+  /// What others or the server refused, by the number of publishers and viewers that were refused it, for example a codec. Other
+  /// media may flow nevertheless. Nil in the JSON of an earlier version.
+  public var refused: [Failure]?
   /// A row for each publisher and each viewer; nil in the JSON of an earlier version.
   public var eachPublisher: [Participant]?
   public var eachViewer: [Participant]?
   /// The results of the rules; nil if ``judge(by:)`` was not called.
   public var results: [RuleResult]?
 
-  /// Whether each started publisher and viewer was connected to someone.
+  /// Whether each started publisher and viewer was connected to someone, and was not refused all media.
   public var isComplete: Bool {
-    connected == started && (viewers.map { $0.connected == $0.started } ?? true)
+    connected == started && (viewers.map { $0.connected == $0.started } ?? true) && unconnected == nil
   }
 
   /// The number of publishers and viewers that joined the room.
   public var allJoined: Int { joined + (viewers?.joined ?? 0) }
 
-  /// The number of started publishers and viewers that were never connected to anyone, and why, as a sentence: the most frequent
-  /// reason. Nil if there were none.
+  /// The number of started publishers and viewers that were never connected to anyone, or carried no media because others refused
+  /// it, and why, as a sentence: the most frequent reason. Nil if there were none.
   public var unconnected: (count: Int, reason: String)? {
-    let missing = ((eachPublisher ?? []) + (eachViewer ?? [])).filter { $0.connectTime == nil }
+    let missing = ((eachPublisher ?? []) + (eachViewer ?? [])).filter { $0.connectTime == nil || $0.carriedNothing }
     var counts: [String: Int] = [:]
     for reason in missing.compactMap(\.failure) { counts[reason, default: 0] += 1 }
     let most = counts.max { ($0.value, $1.key) < ($1.value, $0.key) }

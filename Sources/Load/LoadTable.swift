@@ -18,15 +18,22 @@ public struct LoadTable: Sendable {
     if let lateness = report.lateness {
       lines.append(Self.line("late", "99 % of frames were sent within \(Self.decimal(lateness)) ms"))
     }
-    for (index, failure) in report.failures.enumerated() {
-      let reason = DisplayText.plain(failure.reason, longest: 200)
-      lines.append(Self.line(index == 0 ? "failed" : "", "\(failure.count) x \(reason)"))
-    }
+    lines += Self.lines("refused", report.refused?.prefix(Self.maximumRefusals) ?? [])
+    lines += Self.lines("failed", report.failures[...])
     for (index, result) in (report.results ?? []).enumerated() {
       let outcome = result.holds ? "held" : "failed"
       lines.append(Self.line(index == 0 ? "rules" : "", "\(outcome): \(result.rule). \(result.sentence)"))
     }
     return lines
+  }
+
+  /// The number of refusals that are shown.
+  private static let maximumRefusals = 8
+
+  private static func lines(_ name: String, _ failures: ArraySlice<LoadReport.Failure>) -> [String] {
+    failures.enumerated().map { index, failure in
+      line(index == 0 ? name : "", "\(failure.count) x \(DisplayText.plain(failure.reason, longest: 200))")
+    }
   }
 
   private var heading: String {

@@ -66,7 +66,7 @@ package struct ParticipantRecord: Sendable {
   package private(set) var peers: Set<ParticipantID> = []
 
   /// What others, or the server, refused without ending anything, a sentence each.
-  private var refusals: [String] = []
+  package private(set) var refusals: [String] = []
   private static let maximumRefusals = 8
   /// Why the last call ended that was never connected.
   private var unconnectedEnd: String?
@@ -95,17 +95,15 @@ package struct ParticipantRecord: Sendable {
     return max(0, (first - joinedAt) / .seconds(1))
   }
 
-  /// Why it failed, or was never connected, as a sentence; nil if neither is so.
+  /// Why it failed, was never connected, or carried no media because others refused it, as a sentence; nil if none of these is so.
   package var failure: String? {
     if let first = failures.first { return first }
-    if hasConnected || !hasStarted { return nil }
-    if let refusal { return refusal }
+    if hasConnected { return totals.packetsSent + totals.packetsReceived == 0 ? refusals.first : nil }
+    if !hasStarted { return nil }
+    if let reason = refusals.first ?? unconnectedEnd { return reason }
     if !hasJoined { return "It had not joined the room when the load ended." }
     return hasCalled ? "No connection was established before the load ended." : "Nobody else was in the room."
   }
-
-  /// Why nobody was connected to it: what was refused; nil if nothing was, or if it was connected to somebody.
-  package var refusal: String? { hasConnected ? nil : refusals.first ?? unconnectedEnd }
 
   /// The number of present connections.
   package var connections: Int { connected.count }

@@ -38,6 +38,8 @@ struct ParticipantStarter: Sendable {
     case .viewer:
       configuration.sending = []
       configuration.receiving = Set(MediaKind.allCases)
+      // What arrived is counted when it arrived; no player waits for it.
+      configuration.initialReorderingDelay = .milliseconds(40)
       configuration.mediaSinks = (configuration.mediaSinks ?? []) + [reception].compactMap(\.self)
     }
     var quietly = log

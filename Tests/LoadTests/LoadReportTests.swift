@@ -239,7 +239,8 @@ struct LoadReportTests {
     let report = report([refused, refused, record()])
     #expect(report.unconnected?.count == 3)
     #expect(report.unconnected?.reason == "The participant refused our video of section 0; we offered VP8.")
-    #expect(report.failures.map(\.count) == [2] && report.failures.first?.reason == report.unconnected?.reason)
+    #expect(report.refused?.map(\.count) == [2] && report.refused?.first?.reason == report.unconnected?.reason)
+    #expect(report.failures.isEmpty)
     #expect(self.report([record()]).unconnected?.reason == "Nobody else was in the room.")
     let early = record { $0.calls(recorder, now: start) }
     #expect(self.report([early]).unconnected?.reason == "No connection was established before the load ended.")
@@ -251,10 +252,16 @@ struct LoadReportTests {
     var started = ParticipantRecord()
     started.starts(now: start)
     #expect(self.report([started]).eachPublisher?[0].failure == "It had not joined the room when the load ended.")
-    // A refused section beside a connection is no failure.
-    var connected = connected(after: 3)
-    connected.refused("x")
-    #expect(self.report([connected]).failures.isEmpty)
+    // A refused section beside media is no failure; without media it is.
+    var (sending, silent) = (connected(after: 3, packets: 5), connected(after: 3))
+    sending.refused("Our video is not sent.")
+    silent.refused("Our video is not sent.")
+    let carrying = self.report([sending])
+    #expect(carrying.isComplete && carrying.unconnected == nil && carrying.refused?.map(\.count) == [1])
+    let refusedAll = self.report([silent, sending])
+    #expect(!refusedAll.isComplete && refusedAll.connected == 2)
+    #expect(refusedAll.unconnected?.count == 1 && refusedAll.unconnected?.reason == "Our video is not sent.")
+    #expect(refusedAll.eachPublisher?.map(\.failure) == ["Our video is not sent.", nil])
   }
 
   @Test("another JSON parser reads the same values")

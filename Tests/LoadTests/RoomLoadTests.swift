@@ -5,6 +5,7 @@ import Media
 import NIOPosix
 import Signalling
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("the load of a room")
@@ -60,6 +61,117 @@ struct RoomLoadTests {
     func leave() async { continuation.finish() }
   }
 
+  /// A source of one frame of audio each 20 ms.
+  private struct AudioSource: FrameSource {
+    let kinds: Set<MediaKind> = [.audio]
+    let isLive = false
+    let summary = "audio"
+    let notes: [String] = []
+    var failure: String? { get async { nil } }
+
+    func frames() async -> AsyncStream<EncodedFrame> {
+      AsyncStream { continuation in
+        let task = Task {
+          let start = ContinuousClock.now
+          var media = SyntheticMedia(seed: 1, start: MonotonicInstant(start))
+          for index in 0... {
+            guard (try? await Task.sleep(until: start + .milliseconds(20 * index), clock: .continuous)) != nil else {
+              break
+            }
+            continuation.yield(media.audio())
+          }
+        }
+        continuation.onTermination = { _ in task.cancel() }
+      }
+    }
+    func requestKeyframe() {}
+    func adapt(toBitrate bitrate: Int, fractionLost: Double) {}
+  }
+
+  /// A room in memory: the newcomer offers to all others.
+  private final class Hub: Sendable {
+    private let members = Mutex<[(id: ParticipantID, continuation: AsyncStream<SignallingEvent>.Continuation)]>([])
+
+    func join(_ id: ParticipantID, _ continuation: AsyncStream<SignallingEvent>.Continuation) {
+      members.withLock { members in
+        for member in members {
+          member.continuation.yield(.participantJoined(SignalledParticipant(id, offerer: .remote)))
+        }
+        let others = members.map { SignalledParticipant($0.id, offerer: .local) }
+        continuation.yield(.joined(id: id, others: others))
+        members.append((id, continuation))
+      }
+    }
+
+    func send(_ message: SignallingMessage, from sender: ParticipantID, to receiver: ParticipantID) {
+      members.withLock { members in
+        _ = members.first { $0.id == receiver }?.continuation.yield(.message(message, from: sender))
+      }
+    }
+  }
+
+  private final class HubClient: SignallingClient {
+    let events: SignallingEvents
+    private let continuation: AsyncStream<SignallingEvent>.Continuation
+    private let hub: Hub
+    private let id: ParticipantID
+
+    init(_ hub: Hub, _ index: Int) {
+      let (stream, continuation) = AsyncStream.makeStream(of: SignallingEvent.self)
+      events = SignallingEvents(stream)
+      self.continuation = continuation
+      self.hub = hub
+      id = ParticipantID("member-\(index)")
+    }
+
+    func connect() async throws(SignallingConnectError) { hub.join(id, continuation) }
+    func send(_ message: SignallingMessage, to participant: ParticipantID) {
+      hub.send(message, from: id, to: participant)
+    }
+    func leave() async { continuation.finish() }
+  }
+
+  @Test("viewers receive what publishers of the same load send, and nobody else calls anybody", .timeLimit(.minutes(1)))
+  func viewers() async throws {
+    let hub = Hub()
+    var settings = settings(2) { index, _ in HubClient(hub, index) }
+    settings.viewers = 3
+    settings.peer.includesLoopback = true
+    settings.peer.allowsLocalCandidates = true
+    let load = try await load(settings, AudioSource())
+    async let running = load.run()
+    // The second publisher sends half a second later.
+    while true {
+      let report = await load.report
+      let areSending = report.eachPublisher?.allSatisfy { $0.sent?.packets ?? 0 > 0 } == true
+      if areSending, report.eachViewer?.allSatisfy({ $0.received?.frames ?? 0 > 20 }) == true { break }
+      try await Task.sleep(for: .milliseconds(50))
+    }
+    load.leave(because: "the test is over")
+    let report = await running
+    #expect(report.isComplete && report.failures.isEmpty, "\(report.failures)")
+    let viewers = try #require(report.viewers)
+    #expect((viewers.requested, viewers.joined, viewers.connected, viewers.receiving) == (3, 3, 3, 3))
+    #expect(viewers.firstFrameTime?.count == 3 && viewers.received.freezes == 0)
+    let rows = try #require(report.eachViewer)
+    #expect(
+      rows.map(\.id) == ["member-2", "member-3", "member-4"] && rows.allSatisfy { $0.peers == 2 && $0.sent == nil })
+    let publishers = try #require(report.eachPublisher)
+    #expect(publishers.allSatisfy { $0.peers == 3 && $0.sent?.packets ?? 0 > 0 && $0.received == nil }, "\(publishers)")
+    #expect(report.connections == 6)
+  }
+
+  @Test("viewers need no source")
+  func viewersAlone() async throws {
+    var settings = settings(0) { index, _ in Client(.closes("Over."), index) }
+    settings.viewers = 2
+    let report = await (try await load(settings, nil)).run()
+    #expect((report.publishers, report.source, report.viewers?.joined) == (0, "nothing", 2))
+    #expect(
+      report.eachPublisher?.isEmpty == true
+        && report.eachViewer?.map(\.failure) == ["The signalling ended: Over.", "The signalling ended: Over."])
+  }
+
   private struct ClientError: Error, CustomStringConvertible {
     let description = "There is no such server."
   }
@@ -75,11 +187,13 @@ struct RoomLoadTests {
     return settings
   }
 
-  private func load(_ settings: RoomLoad.Settings) async throws -> RoomLoad {
+  private func load(_ settings: RoomLoad.Settings, _ source: (any FrameSource)? = SilentSource()) async throws
+    -> RoomLoad
+  {
     let group = MultiThreadedEventLoopGroup.singleton
     var log = Logger(label: "load")
     log.logLevel = .critical
-    return try await RoomLoad(settings, source: SilentSource(), on: group.next(), and: [group.next()], log: log)
+    return try await RoomLoad(settings, source: source, on: group.next(), and: [group.next()], log: log)
   }
 
   @Test("ends when no publisher is admitted, and the report says why")

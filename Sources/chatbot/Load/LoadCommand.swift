@@ -116,9 +116,9 @@ struct LoadCommand: AsyncParsableCommand {
     let kind = report.viewers == nil ? "Publishers" : report.publishers == 0 ? "Viewers" : "Publishers and viewers"
     let started = report.started + (report.viewers?.started ?? 0)
     let connected = report.connected + (report.viewers?.connected ?? 0)
-    throw CallFailure(
-      .notConnected,
-      "\(kind) that were never connected: \(started - connected) of \(started)."
-        + (report.unconnected.map { " \($0.reason)" } ?? ""))
+    let what = connected < started ? "were never connected" : "were refused all media"
+    let count = report.unconnected?.count ?? started - connected
+    let reason = report.unconnected.map { " \($0.reason)" } ?? ""
+    throw CallFailure(.notConnected, "\(kind) that \(what): \(count) of \(started).\(reason)")
   }
 }

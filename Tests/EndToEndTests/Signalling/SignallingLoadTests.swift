@@ -37,6 +37,38 @@ extension EndToEndWithoutBrowsers {
       }
     }
 
+    @Test("ten viewers play by WHEP what is published by WHIP")
+    func whep() async throws {
+      try await Scenario.run("34f load of viewers by WHEP") { scenario in
+        let server = try await scenario.server()
+        let publisher = try await scenario.bot(
+          "publisher", at: "whip+http://127.0.0.1:\(server.port)/whip/100", Scenario.smallPattern)
+        try await scenario.connected(publisher)
+        try await SignallingOutcomes.record(.whep, .load) {
+          try await scenario.expectViewers(10, at: "whep+http://127.0.0.1:\(server.port)/whep/100")
+        }
+        #expect(try await publisher.terminate().ending == .exit(0))
+      }
+    }
+
+    @Test("ten viewers of a room receive what a publisher of the same load sends")
+    func viewers() async throws {
+      try await Scenario.run("34g load of viewers in a room") { scenario in
+        let server = try await scenario.server()
+        try await scenario.expectViewers(
+          10, at: "ws://127.0.0.1:\(server.port)", ["--room", "100", "--publishers", "1"] + Scenario.smallPattern)
+      }
+    }
+
+    @Test("viewers in a room of Janus subscribe to a publisher", .enabled(if: JanusProcess.isInstalled || Machine.isCI))
+    func janusViewers() async throws {
+      try await Scenario.run("34h load of viewers in Janus") { scenario in
+        let server = try await JanusProcess.start(in: scenario)
+        try await scenario.expectViewers(
+          5, at: server.address, ["--room", "1234", "--user", "load", "--publishers", "1"] + Scenario.smallPattern)
+      }
+    }
+
     @Test(
       "three publishers call a user of a socket.io server, who records them",
       .enabled(if: !Generation.available.isEmpty || Machine.isCI))
@@ -111,6 +143,26 @@ extension Scenario {
     try #require(report["connected"] == 3)
     // Each publisher sends 20 frames of video and 50 of audio a second.
     try #require(report["sent"]["frames"].int ?? 0 >= 3 * 2 * 70, .onQuietMachine("each publisher sends for 2 s"))
+  }
+
+  /// Runs `chatbot load` with viewers and expects that all of them receive frames for 4 s.
+  fileprivate func expectViewers(_ count: Int, at address: String, _ arguments: [String] = []) async throws {
+    let load = try start(
+      "load",
+      ["load", "--server", address, "--viewers", "\(count)", "--ramp", "10/s", "--duration", "4s", "--json", "--quiet"]
+        + ["--expect", "viewers.receiving == \(count)"] + arguments)
+    let ending = try await load.ending(within: .seconds(30))
+    try #require(ending == .exit(0), "\(load.output)")
+    let report = try JSON(parsing: load.output)
+    let (viewers, rows) = (report["viewers"], report["eachViewer"].list)
+    note(
+      "measured: first frame after \(viewers["firstFrameTime"]["median"].double ?? .nan) ms, at most "
+        + "\(viewers["firstFrameTime"]["worst"].double ?? .nan) ms, \(viewers["received"]["frames"].int ?? 0) frames")
+    try #require(viewers["connected"].int == count && rows.count == count)
+    try #require(rows.allSatisfy { $0["received"]["frames"].int ?? 0 > 0 })
+    // The pattern has 20 frames of video and 50 of audio a second.
+    try #require(
+      viewers["received"]["frames"].int ?? 0 >= count * 2 * 70, .onQuietMachine("each viewer receives for 2 s"))
   }
 
   /// Expects finished recordings of so many users, each with at least two seconds of video.

@@ -149,7 +149,6 @@ extension EndToEnd {
           (.whip, .record, ["call", "--record", folder]), (.whip, .loopback, ["call", "--loopback"]),
           (.whip, .check, ["check"]), (.whep, .play, ["call"] + Scenario.smallPattern),
           (.whep, .loopback, ["call", "--loopback"]),
-          (.whep, .load, ["load", "--publishers", "1"] + Scenario.smallPattern),
         ]
         for (system, use, arguments) in uses {
           try await scenario.expectNotAllowed(
