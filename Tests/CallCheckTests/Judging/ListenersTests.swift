@@ -144,7 +144,8 @@ struct ListenersTests {
     let report = report(of: judge)
     #expect(report.verdict == .held, "\(report.reported)")
     #expect(report.peers.map(\.id) == [SyntheticCall.peer.text] && report.roomReport.peersIgnored == 1)
-    #expect(report.limitations == ["1 peer was present but not judged, as was asked."])
+    #expect(report.limitations == ["1 peer was present but not judged, as was asked: recorder."])
+    #expect(report.roomReport.ignoredPeers == ["recorder"])
   }
 
   @Test("where all peers are ignored, the diagnosis says so")
