@@ -174,7 +174,7 @@ public struct LoadReport: Sendable, Hashable, Codable {
 
   /// Whether each started publisher and viewer was connected to someone, and was not refused all media.
   public var isComplete: Bool {
-    connected == started && (viewers.map { $0.connected == $0.started } ?? true) && unconnected == nil
+    connected == started && (viewers.map { $0.connected == $0.started } ?? true) && unserved == nil
   }
 
   /// The number of publishers and viewers that joined the room.
@@ -182,7 +182,7 @@ public struct LoadReport: Sendable, Hashable, Codable {
 
   /// The number of started publishers and viewers that were never connected to anyone, or carried no media because others refused
   /// it, and why, as a sentence: the most frequent reason. Nil if there were none.
-  public var unconnected: (count: Int, reason: String)? {
+  public var unserved: (count: Int, reason: String)? {
     let missing = ((eachPublisher ?? []) + (eachViewer ?? [])).filter { $0.connectTime == nil || $0.carriedNothing }
     var counts: [String: Int] = [:]
     for reason in missing.compactMap(\.failure) { counts[reason, default: 0] += 1 }

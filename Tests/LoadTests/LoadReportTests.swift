@@ -202,7 +202,7 @@ struct LoadReportTests {
     #expect(rows.map(\.number) == [1, 2, 3] && rows.map { $0.received?.bitrate } == [1_200_000, 3_200_000, 0])
     #expect(rows.allSatisfy { $0.sent == nil && $0.peers == 1 && $0.failure == nil })
     #expect(rows.map(\.firstFrameTime) == [100, 100, nil])
-    #expect(report.isComplete && report.unconnected == nil && report.allJoined == 4)
+    #expect(report.isComplete && report.unserved == nil && report.allJoined == 4)
   }
 
   @Test("each publisher has a row with its id, times, counts and failure")
@@ -237,18 +237,18 @@ struct LoadReportTests {
       record.ended(recorder, CloseReason(.closedByParticipant, "The participant left the room."))
     }
     let report = report([refused, refused, record()])
-    #expect(report.unconnected?.count == 3)
-    #expect(report.unconnected?.reason == "The participant refused our video of section 0; we offered VP8.")
-    #expect(report.refused?.map(\.count) == [2] && report.refused?.first?.reason == report.unconnected?.reason)
+    #expect(report.unserved?.count == 3)
+    #expect(report.unserved?.reason == "The participant refused our video of section 0; we offered VP8.")
+    #expect(report.refused?.map(\.count) == [2] && report.refused?.first?.reason == report.unserved?.reason)
     #expect(report.failures.isEmpty)
-    #expect(self.report([record()]).unconnected?.reason == "Nobody else was in the room.")
+    #expect(self.report([record()]).unserved?.reason == "Nobody else was in the room.")
     let early = record { $0.calls(recorder, now: start) }
-    #expect(self.report([early]).unconnected?.reason == "No connection was established before the load ended.")
+    #expect(self.report([early]).unserved?.reason == "No connection was established before the load ended.")
     let left = record { record in
       record.calls(recorder, now: start)
       record.ended(recorder, CloseReason(.closedByParticipant, "The participant left the room."))
     }
-    #expect(self.report([left]).unconnected?.reason == "The participant left the room.")
+    #expect(self.report([left]).unserved?.reason == "The participant left the room.")
     var started = ParticipantRecord()
     started.starts(now: start)
     #expect(self.report([started]).eachPublisher?[0].failure == "It had not joined the room when the load ended.")
@@ -257,10 +257,10 @@ struct LoadReportTests {
     sending.refused("Our video is not sent.")
     silent.refused("Our video is not sent.")
     let carrying = self.report([sending])
-    #expect(carrying.isComplete && carrying.unconnected == nil && carrying.refused?.map(\.count) == [1])
+    #expect(carrying.isComplete && carrying.unserved == nil && carrying.refused?.map(\.count) == [1])
     let refusedAll = self.report([silent, sending])
     #expect(!refusedAll.isComplete && refusedAll.connected == 2)
-    #expect(refusedAll.unconnected?.count == 1 && refusedAll.unconnected?.reason == "Our video is not sent.")
+    #expect(refusedAll.unserved?.count == 1 && refusedAll.unserved?.reason == "Our video is not sent.")
     #expect(refusedAll.eachPublisher?.map(\.failure) == ["Our video is not sent.", nil])
   }
 

@@ -42,6 +42,8 @@ public final class CallJudge {
   private var receivers: Set<ParticipantID> = []
   /// The peers of whom is known whether the check was told to ignore them.
   private var choices: [ParticipantID: Bool] = [:]
+  /// The same peers in the order in which they were seen.
+  private var chosen: [ParticipantID] = []
   private var joinedAt: Double?
   private var signalling = SignallingLossDetector()
   private var failure: String?
@@ -53,6 +55,8 @@ public final class CallJudge {
 
   /// The maximum number of peers that are counted without being judged.
   private static let maximumUnjudgedPeers = 10_000
+  /// The maximum number of ignored peers that the report names.
+  private static let maximumNamedPeers = 100
 
   public init(_ options: Options) {
     self.options = options
@@ -96,7 +100,11 @@ public final class CallJudge {
     let names = Set([participant.text, name].compactMap(\.self))
     let isIgnored =
       !options.ignored.isDisjoint(with: names) || !options.only.isEmpty && options.only.isDisjoint(with: names)
-    if choices.count < Self.maximumUnjudgedPeers || choices[participant] != nil { choices[participant] = isIgnored }
+    if choices[participant] == nil {
+      guard choices.count < Self.maximumUnjudgedPeers else { return isIgnored }
+      chosen.append(participant)
+    }
+    choices[participant] = isIgnored
     return isIgnored
   }
 
@@ -276,16 +284,17 @@ public final class CallJudge {
     } else {
       LateJoiners(expected: options.expected, mediaFrom: mediaFrom).mark(in: &reports, end: end)
     }
-    let (listeners, ignored) = (peers.count(where: isListener), choices.values.count(where: \.self))
+    let (listeners, ignored) = (peers.count(where: isListener), chosen.filter { choices[$0] == true })
     let room = CheckReport.RoomReport(
       joined: joinedAt.map(roundedForReport), peersSeen: peers.count + unjudgedPeers.count,
       peersAtOnce: peersAtOnce(until: end),
       peersNotJudged: unjudgedPeers.isEmpty ? nil : unjudgedPeers.count,
-      listeners: listeners == 0 ? nil : listeners, peersIgnored: ignored == 0 ? nil : ignored,
+      listeners: listeners == 0 ? nil : listeners, peersIgnored: ignored.isEmpty ? nil : ignored.count,
+      ignoredPeers: ignored.isEmpty ? nil : ignored.prefix(Self.maximumNamedPeers).map(\.text),
       signallingLost: joinedAt == nil ? nil : signalling.losses(until: end))
     var diagnosis = Diagnosis.ofCall(
       joined: joinedAt != nil || options.subject == .recording, failure: failure,
-      peers: peers.filter { !isListener($0) }.map(\.notes), listeners: listeners, ignored: ignored)
+      peers: peers.filter { !isListener($0) }.map(\.notes), listeners: listeners, ignored: ignored.count)
     let rules = options.rules.all(for: options.expected, subject: options.subject)
     let judged = reports.filter { $0.timeLeftAfterLateJoin == nil && !options.expected.leavesOut($0) }
     let judgement = RuleJudgement(room: room, peers: judged, diagnosis: diagnosis)

@@ -155,8 +155,11 @@ public struct CheckReport: Sendable, Hashable, Codable {
           : "\(listeners.count) peers only receive, so they were not judged: \(names).")
     }
     if let ignored = roomReport.peersIgnored, ignored > 0 {
+      let named = roomReport.ignoredPeers ?? []
+      let names = named.prefix(3).map { ReportText.line($0, limit: 48) }.joined(separator: ", ")
       sentences.append(
-        "\(ignored) \(ignored == 1 ? "peer was" : "peers were") present but not judged, as was asked.")
+        "\(ignored) \(ignored == 1 ? "peer was" : "peers were") present but not judged, as was asked"
+          + (names.isEmpty ? "." : ": \(names)\(ignored > 3 ? " …." : ".")"))
     }
     return sentences
   }
@@ -209,6 +212,8 @@ public struct CheckReport: Sendable, Hashable, Codable {
     public var listeners: Int?
     /// The number of peers that the check was told to ignore; nil for none.
     public var peersIgnored: Int?
+    /// The ids of the first 100 of them.
+    public var ignoredPeers: [String]?
     /// The times without the room server after it had admitted us; nil if there was no server, as for a recording.
     public var signallingLost: [SignallingLoss]?
   }

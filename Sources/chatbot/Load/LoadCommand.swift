@@ -119,8 +119,8 @@ struct LoadCommand: AsyncParsableCommand {
     let started = report.started + (report.viewers?.started ?? 0)
     let connected = report.connected + (report.viewers?.connected ?? 0)
     let what = connected < started ? "were never connected" : "were refused all media"
-    let count = report.unconnected?.count ?? started - connected
-    let reason = report.unconnected.map { " \($0.reason)" } ?? ""
+    let count = report.unserved?.count ?? started - connected
+    let reason = report.unserved.map { " \($0.reason)" } ?? ""
     throw CallFailure(.notConnected, "\(kind) that \(what): \(count) of \(started).\(reason)")
   }
 }

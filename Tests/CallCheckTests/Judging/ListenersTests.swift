@@ -144,7 +144,16 @@ struct ListenersTests {
     let report = report(of: judge)
     #expect(report.verdict == .held, "\(report.reported)")
     #expect(report.peers.map(\.id) == [SyntheticCall.peer.text] && report.roomReport.peersIgnored == 1)
-    #expect(report.limitations == ["1 peer was present but not judged, as was asked."])
+    #expect(report.limitations == ["1 peer was present but not judged, as was asked: recorder."])
+    #expect(report.roomReport.ignoredPeers == ["recorder"])
+  }
+
+  @Test("where all peers are ignored, the diagnosis says so")
+  func allIgnored() throws {
+    let judge = try judge([(0.4, [.audio, .video])]) { $0.only = ["nobody"] }
+    let report = report(of: judge)
+    #expect(report.verdict == .failed && report.peers.isEmpty && report.roomReport.peersIgnored == 2)
+    #expect(report.diagnosis == "The room was joined, but no peer was seen that is to be judged.")
   }
 
   @Test("where all peers are ignored, the diagnosis says so")
