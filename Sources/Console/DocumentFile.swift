@@ -26,6 +26,20 @@ package enum DocumentFile {
     }
   }
 
+  /// Throws if a file can probably not be written, so that this is known before there is anything to write.
+  package static func check(_ path: String) throws(OutputError) {
+    var status = stat()
+    let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    if stat(path, &status) == 0 {
+      if status.st_mode & S_IFMT == S_IFDIR { throw OutputError(number: EISDIR) }
+      // A file is replaced, which needs the right to write its folder.
+      let needed = status.st_mode & S_IFMT == S_IFREG ? folder : path
+      if access(needed, W_OK) != 0 { throw OutputError(number: errno) }
+    } else if access(folder, W_OK) != 0 {
+      throw OutputError(number: errno)
+    }
+  }
+
   /// Writes the whole text and closes the descriptor.
   private static func write(_ text: String, to descriptor: Int32, syncs: Bool) throws(OutputError) {
     var failure: Int32 = 0

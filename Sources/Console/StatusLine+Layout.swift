@@ -2,7 +2,7 @@ internal import Media
 
 /// The layout of a status line. Pure.
 extension StatusLine {
-  /// How much of a part is shown.
+  /// How much of a part is shown. Of a user `short` leaves out the frame rate when packets are lost, and the loss when none is.
   private enum Detail: CaseIterable {
     case full, short, least
   }
@@ -29,23 +29,28 @@ extension StatusLine {
     for detail in users.isEmpty ? Detail.allCases : [] where DisplayText.width(head(detail)) <= columns {
       return Layout(text: head(detail), shownUsers: 0)
     }
-    for headDetail in Detail.allCases {
-      for detail in [Detail.full, .short] {
-        let head = head(headDetail)
-        var shown = 0
-        while shown < users.count, DisplayText.width(joined(head, shown + 1, detail)) <= columns { shown += 1 }
-        if shown > 0 { return Layout(text: joined(head, shown, detail), shownUsers: shown) }
-      }
+    for (headDetail, detail) in Self.details {
+      let head = head(headDetail)
+      var shown = 0
+      while shown < users.count, DisplayText.width(joined(head, shown + 1, detail)) <= columns { shown += 1 }
+      if shown > 0 { return Layout(text: joined(head, shown, detail), shownUsers: shown) }
     }
-    return Layout(text: DisplayText.cut(joined(head(.least), min(1, users.count), .short), to: columns), shownUsers: 1)
+    let text = DisplayText.cut(joined(head(.least), min(1, users.count), .least), to: columns)
+    return Layout(text: text, shownUsers: min(1, users.count))
   }
+
+  /// What is shown of the beginning and of each user, from the most to the least.
+  private static let details: [(head: Detail, user: Detail)] = [
+    (.full, .full), (.full, .short), (.short, .full), (.short, .short), (.least, .short), (.least, .least),
+  ]
 
   /// The beginning, some users, and the number of the others.
   private func joined(_ head: String, _ count: Int, _ detail: Detail) -> String {
     guard count > 0 else { return head }
     let shown = (0..<count).map { Self.text(users[(max(0, first) + $0) % users.count], detail) }
     let rest = users.count - count
-    return head + ": " + shown.joined(separator: ", ") + (rest > 0 ? ", \(rest) more" : "")
+    return head + ": " + shown.joined(separator: ", ")
+      + (rest > 0 ? detail == .full ? ", \(rest) more" : " +\(rest)" : "")
   }
 
   private func head(_ detail: Detail) -> String {
@@ -74,6 +79,7 @@ extension StatusLine {
         "\(DisplayText.plain($0, longest: maximumGivenNameLength)) \(DisplayText.plain(user.name, longest: shortIDLength))"
       } ?? DisplayText.plain(user.name, longest: maximumNameLength)
     var words = [name, user.state.rawValue]
+    if detail == .least { return words.joined(separator: " ") }
     if let flow = user.received { words.append("↓\(text(flow, detail))") }
     if let flow = user.sent { words.append("↑\(text(flow, detail))") }
     if !user.rejected.isEmpty {
@@ -85,10 +91,10 @@ extension StatusLine {
 
   private static func text(_ flow: Flow, _ detail: Detail) -> String {
     var words = [DisplayText.bitrate(flow.bitrate)]
-    if detail == .full {
-      if let rate = flow.framesPerSecond { words.append("\(DisplayText.whole(rate)) fps") }
-      words.append("\(DisplayText.tenths(flow.loss * 100)) % lost")
-    }
+    let loss = "\(DisplayText.tenths(flow.loss * 100)) % lost"
+    let hasLoss = flow.loss >= 0.000_5
+    if let rate = flow.framesPerSecond, detail == .full || !hasLoss { words.append("\(DisplayText.whole(rate)) fps") }
+    if detail == .full || hasLoss { words.append(loss) }
     return words.joined(separator: " ")
   }
 

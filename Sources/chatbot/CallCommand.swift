@@ -21,11 +21,15 @@ struct CallCommand: AsyncParsableCommand {
       let (isRecording, ending) = (options.record != nil, options.ending)
       let outcome = try await runner.stay { outcome in
         let report = OutcomeReport(outcome: outcome, options: ending, console: console)
-        failure.withLock { $0 = report.write(isRecording: isRecording) }
+        let problem = report.write(isRecording: isRecording)
+        if let problem { console.report(problem.sentence) }
+        failure.withLock { $0 = problem }
       }
       try runner.check(outcome)
       if isRecording { try OutcomeReport(outcome: outcome, options: ending, console: console).check() }
-      if let failure = failure.withLock(\.self) ?? outcome.failure { throw failure }
+      if let failure = outcome.failure { throw failure }
+      // It has been reported.
+      if let failure = failure.withLock(\.self) { throw failure.code.exitCode }
     }
   }
 }

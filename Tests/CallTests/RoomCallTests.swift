@@ -171,6 +171,25 @@ struct RoomCallTests {
     await unused.close()
   }
 
+  @Test("ends when nobody came, and leaves its summary beside the recordings")
+  func nobody() async throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("call-\(UUID().uuidString)").path
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let call = try await call(Client(.admits)) {
+      $0.leaveIfNobody = .milliseconds(50)
+      $0.room = "a/b"
+      $0.recording = RoomRecorder.Configuration(folder: folder, room: "a/b")
+    }
+    try await call.join()
+    let outcome = await call.run()
+    await call.finishPrograms()
+    #expect(outcome.endReason == .nobodyCame(.milliseconds(50)) && outcome.summary.endReason.cause == "nobodyCame")
+    let file = try #require(outcome.summaryFile)
+    #expect(file.hasPrefix("\(folder)/a_b-20") && file.hasSuffix("Z.session.json") && outcome.summaryProblem == nil)
+    let read = try JSONDecoder().decode(SessionSummary.self, from: Data(contentsOf: URL(fileURLWithPath: file)))
+    #expect(read == outcome.summary && read.users.isEmpty && read.recording && read.room == "a/b")
+  }
+
   @Test("ends with its source, unless the settings say otherwise; a source that fails always ends it")
   func source() async throws {
     for (failure, ends) in [(nil, true), ("The file is damaged.", false)] as [(String?, Bool)] {

@@ -30,6 +30,16 @@ final class DocumentFileTests {
     #expect(full?.description == "No space left on device" && names.isEmpty)
   }
 
+  @Test("what cannot be written is known before")
+  func checked() throws {
+    try DocumentFile.check(folder.appendingPathComponent("new.json").path)
+    try DocumentFile.check("/dev/null")
+    for path in [folder.path, folder.path + "/no/file", "/no/file"] {
+      #expect(throws: OutputError.self) { try DocumentFile.check(path) }
+    }
+    #expect(names.isEmpty)
+  }
+
   @Test("a device is written directly")
   func device() throws {
     try DocumentFile.write("x", to: "/dev/null")

@@ -59,8 +59,14 @@ struct StatusLineTests {
     }
     #expect(line.text(columns: 200) == line.text())
     #expect(
-      line.text(columns: 79) == "1:05:12 rec 12.3 MB, 45.1 GB free, 2 users: 3f2a91c0 live ↓1.2 Mb/s ↑64 kb/s, 1 more"
-        || line.text(columns: 79).hasPrefix("1:05:12 rec 12.3 MB"))
+      line.text(columns: 107)
+        == "1:05:12 recording 12.3 MB, 45.1 GB free, room 100, 2 users: 3f2a91c0 live ↓1.2 Mb/s 0.1 % lost ↑64 kb/s +1")
+    var quiet = line
+    quiet.users = [anna, anna, bob]
+    quiet.users[0].received?.loss = 0
+    quiet.users[0].sent = nil
+    #expect(quiet.text(columns: 79) == "1:05:12 rec 12.3 MB, 45.1 GB free, 3 users: 3f2a91c0 live ↓1.2 Mb/s 30 fps +2")
+    #expect(quiet.text(columns: 49) == "1:05:12 rec 12.3 MB, 3 users: 3f2a91c0 live +2")
     #expect(line.text(columns: 12) == "1:05:12 rec ")
     #expect(StatusLine(room: "100", users: []).text(columns: 8) == "0 users")
   }
@@ -74,7 +80,7 @@ struct StatusLineTests {
       let layout = line.layout(columns: 79)
       #expect(layout.shownUsers > 0 && layout.shownUsers < 7)
       #expect(layout.text.hasPrefix("1:05:12 rec") && layout.text.contains("12.3 MB, 45.1 GB free"))
-      #expect(layout.text.hasSuffix(", \(7 - layout.shownUsers) more"))
+      #expect(layout.text.hasSuffix(" +\(7 - layout.shownUsers)"))
       for number in 0..<7 where layout.text.contains("user\(number) live") { seen.insert("\(number)") }
       line.first = (line.first + layout.shownUsers) % 7
     }

@@ -4,13 +4,13 @@ internal import NIOCore
 internal import Recorder
 
 /// The summary of a call, in a file beside the recordings.
-enum SessionFile {
+package enum SessionFile {
   private static let maximumNumber = 1_000
 
   /// Writes `ROOM-TIME.session.json`; when that is taken, `ROOM-TIME-2.session.json` and so on. Never over an existing file.
   ///
   /// - Returns: its path.
-  static func write(_ summary: SessionSummary, into folder: String) throws -> String {
+  package static func write(_ summary: SessionSummary, into folder: String) throws -> String {
     let directory = try RecordingDirectory(path: folder)
     let content = ByteBuffer(string: try summary.json)
     let stem = stem(of: summary)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Call
+import Console
 import ExecSignalling
 import OptionValues
 import Processes
@@ -45,6 +46,16 @@ struct EndingOptions: ParsableArguments {
 
   /// The file name that means standard output.
   static let standardOutput = "-"
+
+  /// Throws if the summary can probably not be written, before the call is joined.
+  func checkSummary() throws(CallFailure) {
+    guard let summary, summary != Self.standardOutput else { return }
+    do throws(OutputError) {
+      try DocumentFile.check(summary)
+    } catch {
+      throw CallFailure(.disk, "\(summary) cannot be written: \(FileErrorDescription.sentence(error))")
+    }
+  }
 
   /// The programs to run.
   func programs() throws(CallFailure) -> RoomCall.Settings.Programs {

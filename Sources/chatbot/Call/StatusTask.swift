@@ -26,7 +26,8 @@ struct StatusTask {
     var earlier: [ParticipantID: Earlier] = [:]
     var (first, seconds, shown) = (0, 0, 0)
     while call.endReason == nil {
-      try? await MediaThread.loop.sleep(for: .seconds(1))
+      // The line disappears soon after the call has ended.
+      for _ in 0..<10 where call.endReason == nil { try? await MediaThread.loop.sleep(for: .milliseconds(100)) }
       let now = ContinuousClock.now
       let all = await call.peer.statistics().sorted { $0.participant.text < $1.participant.text }
       var next: [ParticipantID: Earlier] = [:]
