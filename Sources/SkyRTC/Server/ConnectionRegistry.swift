@@ -187,9 +187,16 @@ final class ConnectionRegistry {
       for index in deliveries.indices {
         guard case .peers(let you, let others, _, _, let profiles) = deliveries[index].message else { continue }
         let servers = iceServers()
-        deliveries[index].message = .peers(
-          you: you, others: others, secret: name.identity.secret,
-          iceServers: servers.isEmpty ? nil : SignalledICEServers(servers), profiles: profiles)
+        func peers(_ profiles: [String: ParticipantProfile]) -> ServerMessage {
+          .peers(
+            you: you, others: others, secret: name.identity.secret,
+            iceServers: servers.isEmpty ? nil : SignalledICEServers(servers), profiles: profiles)
+        }
+        deliveries[index].message = peers(profiles)
+        // Long names in a very large room must not keep a newcomer out, whose messages may have the same size as ours.
+        if !profiles.isEmpty, deliveries[index].message.text.utf8.count > limits.maximumMessageBytes {
+          deliveries[index].message = peers([:])
+        }
       }
       clients[name.id]?.joinTimer?.cancel()
       var metadata: Logger.Metadata = ["user": "\(name.id)", "room": "\(room.printable())"]

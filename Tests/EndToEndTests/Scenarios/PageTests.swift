@@ -145,10 +145,9 @@ extension EndToEnd {
         try await recorder.connect()
         for page in pages {
           try await eventually("sign of the recorder", within: .seconds(5)) {
-            try await page.evaluate(isRecorded).list == [true, true]
-              && page.evaluate("document.querySelector('.tile.records .name').title").string?.hasPrefix("recorder · ")
-                == true
-              ? true : nil
+            let title = try await page.evaluate("document.querySelector('.tile.records .name')?.title").string ?? ""
+            let signs = try await page.evaluate(isRecorded).list
+            return signs == [true, true] && title.hasPrefix("recorder · ") ? true : nil
           }
         }
         try await pages[0].screenshot().write(to: scenario.folder.appendingPathComponent("names.png"))

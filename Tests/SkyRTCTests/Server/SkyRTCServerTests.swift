@@ -314,6 +314,26 @@ struct SkyRTCServerTests {
     }
   }
 
+  @Test("names that do not fit into a message with the ids are left out for the newcomer")
+  func manyLongNames() async throws {
+    var limits = SkyRTCServer.Limits()
+    limits.maximumMessageBytes = 1_500
+    try await withServer(limits: limits) { _, address in
+      var all: [Participant] = []
+      for count in 0..<8 {
+        let participant = try await Participant.connect(to: address)
+        participant.send(
+          .join(room: "1", former: nil, profile: ParticipantProfile(name: String(repeating: "💬", count: 64))))
+        guard case .peers(_, let others, _, _, let profiles)? = try await participant.next() else {
+          throw Participant.Surprise.noWelcome
+        }
+        #expect(others.count == count && profiles.count == (count < 4 ? count : 0), "\(count) others")
+        all.append(participant)
+      }
+      for participant in all { await participant.close() }
+    }
+  }
+
   @Test("a client joins under the name of its options and learns those of others")
   func clientNames() async throws {
     try await withServer { _, address in
