@@ -42,6 +42,10 @@ struct SettingsFileTests {
         "call.impair=0s: none; 10s: rate=150kbit", "load.publishers=3",
       ])
     #expect(try read("\u{FEFF}room: \"a\\\"\\n\\\\b\"\r\nuser: x\r\n") == ["room=a\"\n\\b", "user=x"])
+    #expect(
+      try read("a: 'it''s # one' # x\nb: \"\\\"# two\" # x\nc: call 'em # x\nd: a#b\ne: ['#', \"#\"] # x")
+        == ["a=it's # one", "b=\"# two", "c=call 'em", "d=a#b", "e=[#|#]"])
+    #expect(try read("call:\n- anna\n- bob\nload:\n  room: 1") == ["call=[anna|bob]", "load.room=1"])
     #expect(try read("say: []\n# nothing else") == ["say=[]"])
     #expect(try read("") == [])
   }

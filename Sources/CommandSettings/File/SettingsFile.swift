@@ -95,22 +95,26 @@ private struct Reader {
   /// Removes a comment, which begins at `#` after a space or at the beginning, outside of quotes, and the spaces before it.
   private static func withoutComment(_ text: Substring) -> String {
     var quote: Character?
+    var isEscaped = false
     var before: Character = " "
+    // What is before the spaces: quotes only count at the beginning of a value.
+    var mark: Character = ":"
     var end = text.endIndex
     for index in text.indices {
       let character = text[index]
       if let open = quote {
-        // `''` and `\"` do not close the quotes; `''` closes and opens them again.
-        if character == open, !(open == "\"" && before == "\\") { quote = nil }
-        before = open == "\"" && before == "\\" ? " " : character
-        continue
-      }
-      if character == "#", before.isWhitespace {
+        // The second `'` of `''` opens the quotes again.
+        if character == open, !isEscaped { quote = nil }
+        isEscaped = open == "\"" && character == "\\" && !isEscaped
+      } else if character == "#", before.isWhitespace {
         end = index
         break
+      } else if character == "\"" || character == "'", ":-[,".contains(mark) || character == "'" && before == "'" {
+        quote = character
+        isEscaped = false
       }
-      if character == "\"" || character == "'", before.isWhitespace || "[,".contains(before) { quote = character }
       before = character
+      if !character.isWhitespace { mark = character }
     }
     var result = String(text[..<end])
     while result.last?.isWhitespace == true { result.removeLast() }
@@ -126,7 +130,8 @@ private struct Reader {
       }
       let (key, rest) = try keyAndRest(of: line)
       index += 1
-      if sections.contains(key), rest.isEmpty {
+      // A command may have an option of its own name, whose values are a list.
+      if sections.contains(key), rest.isEmpty, !isItem(index, below: line) {
         try readSection(key, from: line)
       } else {
         try add(key, rest, of: line, in: nil)
@@ -171,9 +176,7 @@ private struct Reader {
   /// The lines with `- ` that follow a key; YAML allows them without further indentation.
   private mutating func list(below key: Line) throws(SettingsFile.ParseError) -> [Text] {
     var items: [Text] = []
-    while index < lines.count, lines[index].indentation >= key.indentation,
-      lines[index].text == "-" || lines[index].text.hasPrefix("- ")
-    {
+    while isItem(index, below: key) {
       let line = lines[index]
       index += 1
       let rest = String(line.text.dropFirst().drop { $0 == " " })
@@ -181,6 +184,12 @@ private struct Reader {
       items.append(Text(text: try scalar(rest, line), line: line.number))
     }
     return items
+  }
+
+  /// Whether a line is an item of a list that belongs to the key.
+  private func isItem(_ index: Int, below key: Line) -> Bool {
+    guard index < lines.count, lines[index].indentation >= key.indentation else { return false }
+    return lines[index].text == "-" || lines[index].text.hasPrefix("- ")
   }
 
   private func keyAndRest(of line: Line) throws(SettingsFile.ParseError) -> (key: String, rest: String) {

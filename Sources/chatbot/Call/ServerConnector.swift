@@ -12,18 +12,13 @@ struct ServerConnector {
   let log: Logger
 
   private static let embeddedPort = 3000
-  /// How long nothing is shown while the server is being reached.
-  private static let silence = Duration.seconds(1)
 
   /// Joins the room with the call, and closes the call if that fails.
   ///
   /// - Returns: The embedded server if this process runs it.
   func join(_ call: RoomCall) async throws(CallFailure) -> SkyRTCServer? {
     // The resolver and the server may take seconds; until then nothing would be shown.
-    let announcement = Task { [settings, console] in
-      guard (try? await Task.sleep(for: Self.silence)) != nil else { return }
-      console.say("Connecting to \(settings.server.name) …")
-    }
+    let announcement = console.announce("Connecting to \(settings.server.name) …")
     defer { announcement.cancel() }
     do throws(CallFailure) {
       do throws(SignallingConnectError) {
@@ -68,6 +63,16 @@ struct ServerConnector {
       try await call.join(with: client)
     } catch {
       throw CallFailure(error)
+    }
+  }
+}
+
+extension Console {
+  /// Prints a sentence after a time, unless the task is cancelled before it.
+  func announce(_ sentence: String, after delay: Duration = .seconds(1)) -> Task<Void, Never> {
+    Task {
+      guard (try? await Task.sleep(for: delay)) != nil else { return }
+      say(sentence)
     }
   }
 }
