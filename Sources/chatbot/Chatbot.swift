@@ -38,21 +38,25 @@ struct Chatbot: AsyncParsableCommand {
   static func main() async {
     let arguments = Array(CommandLine.arguments.dropFirst())
     let console = Console(isQuiet: false)
-    let program: CommandSettings.Program
-    let settings: CommandSettings
-    do {
-      program = try CommandLineSettings.program()
-      settings = try CommandLineSettings.read(arguments, of: program)
-    } catch {
-      console.report("\(error)")
-      exit(withError: ExitStatus.usage.exitCode)
+    /// The values of options from all sources. It costs ten times what the parser costs, so it is only read where it is needed.
+    func settings() -> (program: CommandSettings.Program, values: CommandSettings) {
+      do {
+        let program = try CommandLineSettings.program()
+        return (program, try CommandLineSettings.read(arguments, of: program))
+      } catch {
+        console.report("\(error)")
+        exit(withError: ExitStatus.usage.exitCode)
+      }
     }
-    for warning in settings.warnings { console.report(warning) }
+    let known = CommandLineSettings.areSet(beside: arguments) ? settings() : nil
+    for warning in known?.values.warnings ?? [] { console.report(warning) }
     var command: any ParsableCommand
     do {
-      command = try parseAsRoot(settings.arguments)
+      command = try parseAsRoot(known?.values.arguments ?? arguments)
     } catch {
-      guard let text = UsageErrors.text(error, settings: settings, arguments: arguments, of: program.root) else {
+      guard exitCode(for: error) == .validationFailure else { exit(withError: error) }
+      let (program, values) = known ?? settings()
+      guard let text = UsageErrors.text(error, settings: values, arguments: arguments, of: program.root) else {
         exit(withError: error)
       }
       console.write(line: text)

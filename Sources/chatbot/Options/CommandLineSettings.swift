@@ -12,6 +12,12 @@ enum CommandLineSettings {
       exclusive: [Set(PlayOptions.Repetition.allCases.map(\.rawValue))])
   }
 
+  /// Whether variables or a file may say something beside the arguments.
+  static func areSet(beside arguments: [String]) -> Bool {
+    arguments.contains { $0 == "--config" || $0.hasPrefix("--config=") }
+      || ProcessInfo.processInfo.environment.keys.contains { $0.hasPrefix("CHATBOT_") && !reserved.contains($0) }
+  }
+
   /// Adds what variables and a file say to the arguments.
   ///
   /// - Throws: `SettingsError`.
