@@ -12,5 +12,7 @@ extension OptionOverview {
   }()
 
   /// The words for which the program shows its help.
-  private static let helps: Set<String> = ["help", "--help", "-h", "--help-hidden", "--experimental-dump-help", "manual"]
+  private static let helps: Set<String> = [
+    "help", "--help", "-h", "--help-hidden", "--experimental-dump-help", "manual",
+  ]
 }
