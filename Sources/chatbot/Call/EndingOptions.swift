@@ -1,5 +1,6 @@
 import ArgumentParser
 import Call
+import Console
 import ExecSignalling
 import Processes
 
@@ -27,7 +28,7 @@ struct EndingOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Exit with code 65 unless so many users, or the user with this id or name, were recorded. Can be repeated.",
+      "Exit with code 65 unless so many users, or the user with this id or name, were recorded; id:2 and name:2 are never a number. Can be repeated.",
       valueName: "number|name"),
     transform: SessionRequirement.parse)
   var require: [SessionRequirement] = []
@@ -44,6 +45,16 @@ struct EndingOptions: ParsableArguments {
 
   /// The file name that means standard output.
   static let standardOutput = "-"
+
+  /// Checks that the summary can be written, before the call is joined.
+  func checkFiles() throws(CallFailure) {
+    guard let summary, summary != Self.standardOutput else { return }
+    do throws(OutputError) {
+      try DocumentFile.check(summary)
+    } catch {
+      throw CallFailure(.disk, "\(summary) cannot be written: \(FileErrorDescription.sentence(error))")
+    }
+  }
 
   /// The programs to run.
   func programs() throws(CallFailure) -> RoomCall.Settings.Programs {
