@@ -48,7 +48,7 @@ package final class LoadRegistry: Sendable {
     settle(index) { _ in }
   }
 
-  /// Returns an event of a participant's signalling without those whom it leaves alone; nil if it concerns only one of these.
+  /// Returns an event of a participant's signalling without those whom it must not call; nil if it concerns only one of these.
   package func filter(_ event: SignallingEvent, of index: Int) async -> SignallingEvent? {
     switch event {
     case .joined(let id, let others):
