@@ -112,10 +112,10 @@ extension RoomCall {
     case .ended(let ending):
       connections.paths[participant] = nil
       // Somebody who never came has not ended a call.
-      let isNews =
+      let isReported =
         connections.connected.remove(participant) != nil || !participants.isExpected(participant)
       log.log(
-        level: isNews ? .info : .debug, "call ended", metadata: user.merging(["reason": "\(ending)"]) { $1 })
+        level: isReported ? .info : .debug, "call ended", metadata: user.merging(["reason": "\(ending)"]) { $1 })
       connections.bandwidth.remove(participant)
       adaptSource(to: connections.bandwidth)
     }

@@ -17,7 +17,7 @@ extension RoomCall {
     public var recording: RoomRecorder.Configuration?
     /// What the call says, offers and accepts on data channels.
     public var messages = MessagePlan()
-    /// The room's name, for the ``SessionSummary``.
+    /// The room's name, for the ``SessionSummary`` and for ``programs``; where it is empty, that of ``recording`` is used.
     public var room = ""
     /// When to leave, counted from ``RoomCall/run()``; nil to stay.
     public var duration: Duration?
@@ -30,6 +30,9 @@ extension RoomCall {
     public var programs = Programs()
 
     public init() {}
+
+    /// The name of the room: ``room``, or that of the recordings.
+    var roomName: String { room.isEmpty ? recording?.room ?? "" : room }
 
     /// Programs that run for recordings, each the words of a command; the path of the manifest is appended. They run without a shell,
     /// four at once, for an hour at most.

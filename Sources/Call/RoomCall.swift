@@ -101,12 +101,12 @@ public final class RoomCall: Sendable {
     self.log = log
     sessionLog = Mutex(
       SessionLog(
-        room: settings.room, session: recorder?.session, clock: recorder?.session.clock ?? .read(), now: .now))
+        room: settings.roomName, session: recorder?.session, clock: recorder?.session.clock ?? .read(), now: .now))
     occupancy = OccupancyTimer(
       RoomOccupancy(emptyLimit: settings.leaveWhenEmpty, nobodyLimit: settings.leaveIfNobody), on: loop
     ) { participants.end($0) }
     diskSpace = settings.recording.map { DiskSpace(folder: $0.folder) }
-    programs = RecordingPrograms(settings.programs, room: settings.room, log: log)
+    programs = RecordingPrograms(settings.programs, room: settings.roomName, log: log)
     loopback?.start(peer)
   }
 

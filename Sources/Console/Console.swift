@@ -5,10 +5,14 @@ internal import Synchronization
 
 /// Output for people: lines on standard error, with a status line or table below them on a terminal, and results on
 /// standard output.
+///
+/// In a job of GitHub Actions, names from the network contain no commands for its runner: see ``WorkflowCommands``.
 package final class Console: Sendable {
   /// Whether standard error is a terminal that can be rewritten.
   package let isTerminal: Bool
   package let isQuiet: Bool
+  /// Whether a runner of GitHub Actions reads the output.
+  package let isInWorkflow: Bool
   private let color: ColorChoice
   private let format: LogFormat
   /// Where log lines go instead of standard error; nil for none.
@@ -31,16 +35,18 @@ package final class Console: Sendable {
   ///   - color: When colours are used.
   ///   - format: How log lines, sentences and errors are written.
   ///   - logFile: Where log lines go instead of standard error.
+  ///   - isInWorkflow: Whether a runner of GitHub Actions reads the output.
   ///   - output: The file descriptor for results; standard output.
   ///   - errors: The file descriptor for everything else; standard error.
   package init(
-    isQuiet: Bool, color: ColorChoice = .auto, format: LogFormat = .text, logFile: LogFile? = nil, output: Int32 = 1,
-    errors: Int32 = 2
+    isQuiet: Bool, color: ColorChoice = .auto, format: LogFormat = .text, logFile: LogFile? = nil,
+    isInWorkflow: Bool = WorkflowCommands.areRead, output: Int32 = 1, errors: Int32 = 2
   ) {
     self.isQuiet = isQuiet
     self.color = color
     self.format = format
     self.logFile = logFile
+    self.isInWorkflow = isInWorkflow
     self.output = output
     self.errors = ErrorOutput(descriptor: errors)
     isTerminal = Terminal.columns(errors) != nil
@@ -90,10 +96,19 @@ package final class Console: Sendable {
   }
 
   private func write(styled line: String, timeout: Duration) {
+    write(errors: withoutCommands(line), timeout: timeout)
+  }
+
+  private func write(errors lines: String, timeout: Duration = ErrorOutput.defaultTimeout) {
     shown.withLock { shown in
       let eraser = shown.block.isEmpty ? "" : shown.block.erase(columns: errorColumns)
-      errors.write(eraser + line + "\n", timeout: timeout)
+      errors.write(eraser + lines + "\n", timeout: timeout)
     }
+  }
+
+  /// Returns what may be written where a runner could find commands in it.
+  private func withoutCommands(_ text: String) -> String {
+    isInWorkflow ? WorkflowCommands.removed(from: text) : text
   }
 
   /// Escapes text that may contain terminal control sequences, such as a name from the network.
@@ -119,11 +134,26 @@ package final class Console: Sendable {
   /// Prints a result with colours, which must already be escaped.
   package func result(styled line: String, isWanted: Bool = false) {
     if isQuiet && !isWanted { return }
+    write(result: withoutCommands(line))
+  }
+
+  private func write(result line: String) {
     clearStatus()
     let failure = Self.write(line + "\n", to: output)
     // A reader that has closed the pipe has read what it wanted.
     if failure == 0 || failure == EPIPE { return }
     outputFailure.withLock { $0 = $0 ?? String(cString: strerror(failure)) }
+  }
+
+  /// Prints workflow commands of our own; nothing outside of a job of GitHub Actions.
+  ///
+  /// - Parameters:
+  ///   - lines: One command each, with its values escaped.
+  ///   - onStandardError: Whether they go to standard error, because standard output has a document.
+  package func annotate(_ lines: [String], onStandardError: Bool) {
+    guard isInWorkflow, !lines.isEmpty else { return }
+    let text = lines.joined(separator: "\n")
+    if onStandardError { write(errors: text) } else { write(result: text) }
   }
 
   /// Writes the whole text, and returns the error number if that failed, or zero.

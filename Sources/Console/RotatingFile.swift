@@ -17,7 +17,7 @@ package struct RotatingFile: Sendable {
   private var size: Int64
   /// Whether the last line was written in part.
   private var isLineOpen = false
-  /// Whether the file can be renamed: what is no file, such as a pipe or a device, is not.
+  /// Whether the file can be renamed; a pipe or a device cannot.
   private var isFile: Bool
   /// The number of lines that are missing before the next one.
   package private(set) var missingLines = 0

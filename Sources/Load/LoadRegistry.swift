@@ -48,7 +48,7 @@ package final class LoadRegistry: Sendable {
     settle(index) { _ in }
   }
 
-  /// Returns an event of a participant's signalling without those whom it leaves alone; nil if it concerns only one of these.
+  /// Returns an event of a participant's signalling without those whom it must not call; nil if it concerns only one of these.
   package func filter(_ event: SignallingEvent, of index: Int) async -> SignallingEvent? {
     switch event {
     case .joined(let id, let others):
@@ -56,24 +56,24 @@ package final class LoadRegistry: Sendable {
       let callees = Set(await callees(among: others.map(\.id.text), of: index))
       return .joined(id: id, others: others.filter { callees.contains($0.id.text) })
     case .participantJoined(let participant):
-      return leavesAlone(participant.id.text, of: index) ? nil : event
+      return mustNotCall(participant.id.text, of: index) ? nil : event
     case .message(let message, let id):
       // They answer what we offered before we knew them.
       if case .answer = message { return event }
-      return leavesAlone(id.text, of: index) ? nil : event
+      return mustNotCall(id.text, of: index) ? nil : event
     case .participantLeft, .iceServers, .connectionLost, .rejected, .closed:
       return event
     }
   }
 
   /// Whether the id belongs to one of our participants, whom the one with the index must not call.
-  package func leavesAlone(_ id: String, of index: Int = 0) -> Bool {
+  package func mustNotCall(_ id: String, of index: Int = 0) -> Bool {
     let role = role(of: index)
     guard let other = state.withLock({ $0.ids[id] }) else { return false }
-    return leavesAlone(other, role)
+    return mustNotCall(other, role)
   }
 
-  private func leavesAlone(_ other: LoadRole, _ role: LoadRole) -> Bool {
+  private func mustNotCall(_ other: LoadRole, _ role: LoadRole) -> Bool {
     switch (role, other) {
     case (.publisher, .publisher): !callEachOther
     case (.viewer, .viewer): true
@@ -84,7 +84,7 @@ package final class LoadRegistry: Sendable {
   /// Returns the participants of a room that the one with the index calls.
   package func callees(among others: [String], of index: Int = 0) async -> [String] {
     let role = role(of: index)
-    if !leavesAlone(role, role) { return others }
+    if !mustNotCall(role, role) { return others }
     await withCheckedContinuation { continuation in
       let isSettled = state.withLock { state in
         if state.joining.isEmpty || others.allSatisfy({ state.ids[$0] != nil }) { return true }
@@ -94,7 +94,7 @@ package final class LoadRegistry: Sendable {
       if isSettled { continuation.resume() }
     }
     return state.withLock { state in
-      others.filter { id in !(state.ids[id].map { leavesAlone($0, role) } ?? false) }
+      others.filter { id in !(state.ids[id].map { mustNotCall($0, role) } ?? false) }
     }
   }
 

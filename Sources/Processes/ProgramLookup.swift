@@ -13,10 +13,10 @@ package enum ProgramLookup {
       return isExecutable(program) ? nil : "\(name) is no program that may be executed."
     }
     let path = getenv("PATH").map { String(cString: $0) } ?? "/bin:/usr/bin"
-    let isThere = path.split(separator: ":", omittingEmptySubsequences: false).contains { folder in
+    let isFound = path.split(separator: ":", omittingEmptySubsequences: false).contains { folder in
       isExecutable("\(folder.isEmpty ? "." : folder)/\(program)")
     }
-    return isThere ? nil : "There is no program \(name) in PATH."
+    return isFound ? nil : "There is no program \(name) in PATH."
   }
 
   private static func isExecutable(_ path: String) -> Bool {

@@ -16,6 +16,7 @@ struct CallCommand: AsyncParsableCommand {
     let console = try options.log.console()
     let log = console.logger("chatbot", level: options.log.level)
     try await console.carryOut {
+      try options.ending.checkFiles()
       let runner = CallRunner(settings: try options.settings(), console: console, log: log)
       let failure = Mutex<CallFailure?>(nil)
       let (isRecording, ending) = (options.record != nil, options.ending)
@@ -51,9 +52,9 @@ struct OutcomeReport {
     guard let file = options.summary else { return outcome.summaryProblem.map { CallFailure(.disk, $0) } }
     do {
       let json = try outcome.summary.json
-      if isAside { try console.document(json) } else { try DocumentFile.write(json, to: file) }
+      if usesStandardOutput { try console.document(json) } else { try DocumentFile.write(json, to: file) }
     } catch {
-      let name = isAside ? "Standard output" : file
+      let name = usesStandardOutput ? "Standard output" : file
       return CallFailure(.disk, "\(name) cannot be written: \(FileErrorDescription.sentence(error))")
     }
     return outcome.summaryProblem.map { CallFailure(.disk, $0) }
@@ -66,25 +67,21 @@ struct OutcomeReport {
   }
 
   /// Whether the JSON uses standard output, so that nothing else may be written there.
-  private var isAside: Bool { options.summary == EndingOptions.standardOutput }
+  private var usesStandardOutput: Bool { options.summary == EndingOptions.standardOutput }
 
   private func show(_ text: String, isWanted: Bool = false) {
-    if isAside { console.say(text) } else { console.result(text, isWanted: isWanted) }
+    if usesStandardOutput { console.say(text) } else { console.result(text, isWanted: isWanted) }
   }
 
-  /// Throws if a recording failed, or if less was recorded than was asked for.
+  /// Throws if a recording or the call failed, or if less was recorded than was asked for.
   func check() throws(CallFailure) {
-    if let failure = outcome.recordingFailure { throw failure }
+    if let failure = outcome.recordingFailure ?? outcome.failure { throw failure }
     if !options.require.isEmpty {
       guard let sentence = outcome.summary.missing(of: options.require) else { return }
       throw CallFailure(.nothingRecorded, sentence)
     }
     let recordings = outcome.recordings
-    if outcome.failure != nil || outcome.recordingsForgotten > 0
-      || recordings.contains(where: { !$0.manifest.tracks.isEmpty })
-    {
-      return
-    }
+    if outcome.recordingsForgotten > 0 || recordings.contains(where: { !$0.manifest.tracks.isEmpty }) { return }
     throw CallFailure(
       .nothingRecorded,
       recordings.isEmpty

@@ -98,6 +98,23 @@ struct RoomCallTests {
     #expect(client.hasLeft.withLock { $0 })
   }
 
+  @Test("the summary has the room of the recordings, unless the settings name another one")
+  func room() async throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("room-\(UUID().uuidString)").path
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    for (name, expected) in [("", "100"), ("standup", "standup")] {
+      let call = try await call(Client(.admits)) {
+        $0.recording = .init(folder: folder, room: "100")
+        $0.room = name
+        $0.duration = .milliseconds(10)
+      }
+      try await call.join()
+      let outcome = await call.run()
+      #expect(outcome.summary.room == expected)
+      #expect(outcome.summaryFile?.contains("/\(expected)-") == true)
+    }
+  }
+
   @Test("ends when its duration has passed, and a cancelled one leaves in order")
   func duration() async throws {
     let call = try await call(Client(.admits)) { $0.duration = .milliseconds(10) }

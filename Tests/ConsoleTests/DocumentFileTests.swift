@@ -1,5 +1,6 @@
 import Console
 import Foundation
+import Glibc
 import Testing
 
 @Suite("a file that an option names")
@@ -30,12 +31,80 @@ final class DocumentFileTests {
     #expect(full?.description == "No space left on device" && names.isEmpty)
   }
 
+  private func mode(of path: String) throws -> Int? {
+    (try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber)?.intValue
+  }
+
+  /// Does something without the rights of the superuser.
+  private func withoutPrivileges(_ body: () throws -> Void) throws {
+    typealias SetID = @convention(c) (uid_t) -> CInt
+    let setID = try #require(dlsym(nil, "setfsuid").map { unsafeBitCast($0, to: SetID.self) })
+    // The file system's user is that of one thread.
+    if geteuid() == 0 { _ = setID(65_534) }
+    defer { if geteuid() == 0 { _ = setID(0) } }
+    try body()
+  }
+
+  @Test("a symbolic link stays, and the file to which it leads is written, also where there is none yet")
+  func links() throws {
+    let link = folder.appendingPathComponent("latest.json").path
+    let target = folder.appendingPathComponent("a/today.json")
+    try FileManager.default.createDirectory(at: target.deletingLastPathComponent(), withIntermediateDirectories: false)
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "a/today.json")
+    for text in ["first", "second"] {
+      try DocumentFile.check(link)
+      try DocumentFile.write(text, to: link)
+      #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "a/today.json")
+      #expect(try String(contentsOf: target, encoding: .utf8) == text)
+    }
+    let circle = folder.appendingPathComponent("circle").path
+    try FileManager.default.createSymbolicLink(atPath: circle, withDestinationPath: "circle")
+    #expect(throws: OutputError.self) { try DocumentFile.write("x", to: circle) }
+    #expect(throws: OutputError.self) { try DocumentFile.check(circle) }
+    #expect(Set(names) == ["latest.json", "a", "circle"])
+  }
+
+  @Test("permissions that the process's mask would remove are kept")
+  func mask() throws {
+    let path = folder.appendingPathComponent("shared.json").path
+    try DocumentFile.write("first", to: path)
+    try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: path)
+    try DocumentFile.write("second", to: path)
+    #expect(try mode(of: path) == 0o666)
+  }
+
+  @Test("a file in a folder where nothing can be created is written directly")
+  func unwritableFolder() throws {
+    let path = folder.appendingPathComponent("report.json").path
+    try DocumentFile.write("first, and longer", to: path)
+    try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: path)
+    try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: folder.path)
+    defer { try? FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path) }
+    try withoutPrivileges {
+      try DocumentFile.check(path)
+      try DocumentFile.write("second", to: path)
+      #expect(throws: OutputError.self) { try DocumentFile.write("x", to: path + ".new") }
+    }
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == "second" && names == ["report.json"])
+  }
+
+  @Test("a file with the longest name is written directly, because a draft's name would be longer")
+  func longName() throws {
+    let path = folder.appendingPathComponent(String(repeating: "x", count: 255)).path
+    for text in ["first, and longer", "second"] {
+      try DocumentFile.write(text, to: path)
+      #expect(try String(contentsOfFile: path, encoding: .utf8) == text && names.count == 1)
+    }
+  }
+
   @Test("what cannot be written is known before")
   func checked() throws {
-    try DocumentFile.check(folder.appendingPathComponent("new.json").path)
-    try DocumentFile.check("/dev/null")
-    for path in [folder.path, folder.path + "/no/file", "/no/file"] {
-      #expect(throws: OutputError.self) { try DocumentFile.check(path) }
+    #expect(throws: Never.self) { try DocumentFile.check(self.folder.path + "/new") }
+    #expect(throws: Never.self) { try DocumentFile.check("/dev/null") }
+    #expect(throws: Never.self) { try DocumentFile.check("new") }
+    for path in [folder.path, folder.path + "/no/file", "/dev/null/x", ""] {
+      let error = #expect(throws: OutputError.self) { try DocumentFile.check(path) }
+      #expect(error?.description.isEmpty == false)
     }
     #expect(names.isEmpty)
   }

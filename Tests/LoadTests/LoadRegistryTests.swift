@@ -11,8 +11,8 @@ struct LoadRegistryTests {
     registry.begins(0)
     registry.joined(0, as: "ours")
     #expect(await registry.callees(among: ["ours", "theirs"]) == ["theirs"])
-    #expect(registry.leavesAlone("ours"))
-    #expect(!registry.leavesAlone("theirs"))
+    #expect(registry.mustNotCall("ours"))
+    #expect(!registry.mustNotCall("theirs"))
   }
 
   @Test("an unknown id is held until a joining publisher of ours knows its own")
@@ -56,7 +56,7 @@ struct LoadRegistryTests {
     let others = [second, recorder].map { SignalledParticipant($0, offerer: .local) }
     let joined = await registry.filter(.joined(id: "first", others: others), of: 0)
     #expect(joined == .joined(id: "first", others: [others[1]]))
-    #expect(registry.leavesAlone("first"))
+    #expect(registry.mustNotCall("first"))
     for (event, isLeftOut) in [
       (SignallingEvent.participantJoined(others[0]), true), (.participantJoined(others[1]), false),
       (.message(.offer("v=0"), from: second), true), (.message(.answer("v=0"), from: second), false),
@@ -78,8 +78,8 @@ struct LoadRegistryTests {
       #expect(await registry.callees(among: ids, of: 1) == ["publisher", "person"])
       let ofPublisher = await registry.callees(among: ids, of: 0)
       #expect(ofPublisher == (callEachOther ? ids : ["viewer", "other viewer", "person"]))
-      #expect(registry.leavesAlone("viewer", of: 2) && !registry.leavesAlone("viewer", of: 0))
-      #expect(!registry.leavesAlone("publisher", of: 1))
+      #expect(registry.mustNotCall("viewer", of: 2) && !registry.mustNotCall("viewer", of: 0))
+      #expect(!registry.mustNotCall("publisher", of: 1))
       let offer = SignallingEvent.message(.offer("v=0"), from: ParticipantID("viewer"))
       #expect(await registry.filter(offer, of: 0) == offer)
       #expect(await registry.filter(offer, of: 2) == nil)
@@ -93,6 +93,6 @@ struct LoadRegistryTests {
     registry.begins(1)
     registry.joined(0, as: "ours")
     #expect(await registry.callees(among: ["ours", "theirs"]) == ["ours", "theirs"])
-    #expect(!registry.leavesAlone("ours"))
+    #expect(!registry.mustNotCall("ours"))
   }
 }

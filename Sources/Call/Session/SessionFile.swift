@@ -7,7 +7,8 @@ internal import Recorder
 package enum SessionFile {
   private static let maximumNumber = 1_000
 
-  /// Writes `ROOM-TIME.session.json`; when that is taken, `ROOM-TIME-2.session.json` and so on. Never over an existing file.
+  /// Writes `ROOM-TIME.session.json`; when that is taken, `ROOM-TIME-2.session.json` and so on. Never over an existing file. It is on the
+  /// disk when this returns.
   ///
   /// - Returns: its path.
   package static func write(_ summary: SessionSummary, into folder: String) throws -> String {
@@ -18,7 +19,7 @@ package enum SessionFile {
       let name = stem + (number > 1 ? "-\(number)" : "") + ".session.json"
       if directory.contains(name) { continue }
       do throws(RoomRecorder.StorageError) {
-        _ = try directory.create(name, containing: content)
+        _ = try directory.create(name, containing: content, durably: true)
         return (folder.hasSuffix("/") ? folder : folder + "/") + name
       } catch {
         if !error.isNameTaken { throw error }

@@ -6,11 +6,24 @@ public enum SessionRequirement: Sendable, Hashable {
   case users(Int)
   /// A user, by id or name.
   case user(String)
+  /// A user, by id.
+  case id(String)
+  /// A user, by name.
+  case name(String)
 
-  /// - Parameter text: a number, or the id or name of a user; nil if it is empty.
+  /// - Parameter text: a number of users, up to ``SessionSummary/maximumUsers``; or the id or name of a user, with `id:` or `name:` before
+  ///   it where it could be anything else. Nil if it is empty.
   public init?(_ text: String) {
+    for (prefix, requirement) in [("id:", SessionRequirement.id), ("name:", SessionRequirement.name)] {
+      guard text.hasPrefix(prefix) else { continue }
+      let value = String(text.dropFirst(prefix.count))
+      if value.isEmpty { return nil }
+      self = requirement(value)
+      return
+    }
     if text.isEmpty { return nil }
-    if text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }), let count = Int(text) {
+    let isNumber = text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    if isNumber, let count = Int(text), count <= SessionSummary.maximumUsers {
       self = .users(count)
     } else {
       self = .user(text)
@@ -26,12 +39,12 @@ extension SessionSummary {
       switch requirement {
       case .users(let count) where recordedUsers < count:
         clauses.append("\(recordedUsers) of \(count) required users \(recordedUsers == 1 ? "was" : "were") recorded")
-      case .user(let name):
-        let users = users.filter { $0.isNamed(name) }
-        if users.contains(where: \.recorded) { continue }
-        let reason = users.last.map { "was not recorded: \($0.clause)" }
-        clauses.append("“\(name.printable(utf8Bytes: 100))” \(reason ?? "was not in the room")")
       case .users: continue
+      case .user(let text), .id(let text), .name(let text):
+        let users = users.filter { $0.satisfies(requirement) }
+        if users.contains(where: \.recorded) { continue }
+        let reason = users.last.map { "was not recorded: \($0.clause)" } ?? absence
+        clauses.append("“\(text.printable(utf8Bytes: 100))” \(reason)")
       }
     }
     guard !clauses.isEmpty else { return nil }
@@ -39,6 +52,12 @@ extension SessionSummary {
     let rest = clauses.count > 5 ? "; and \(clauses.count - 5) more" : ""
     let sentence = shown.prefix(1).uppercased() + shown.dropFirst() + rest
     return sentence.hasSuffix(".") ? sentence : sentence + "."
+  }
+
+  /// What is known of a user who is not in ``users``.
+  private var absence: String {
+    usersOmitted == 0
+      ? "was not in the room" : "is not among the first \(users.count) users, and the summary does not list others"
   }
 }
 
@@ -49,9 +68,16 @@ extension SessionSummary.User {
     return text.hasSuffix(".") ? String(text.dropLast()) : text
   }
 
-  /// Whether a text is the id or the name. Names come from others, so bytes are compared.
-  fileprivate func isNamed(_ text: String) -> Bool {
-    let text = UntrustedText(text)
-    return UntrustedText(id) == text || name.map { UntrustedText($0) == text } ?? false
+  /// Whether this is the user that is required.
+  fileprivate func satisfies(_ requirement: SessionRequirement) -> Bool {
+    // Names come from others, so bytes are compared.
+    func isName(_ text: String) -> Bool { name.map { UntrustedText($0) == UntrustedText(text) } ?? false }
+    func isID(_ text: String) -> Bool { UntrustedText(id) == UntrustedText(text) }
+    return switch requirement {
+    case .users: false
+    case .user(let text): isID(text) || isName(text)
+    case .id(let text): isID(text)
+    case .name(let text): isName(text)
+    }
   }
 }

@@ -3,7 +3,7 @@ internal import Media
 
 extension SessionSummary {
   /// The summary as the JSON text of its file.
-  package var json: String {
+  public var json: String {
     get throws {
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

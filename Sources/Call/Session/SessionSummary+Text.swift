@@ -3,15 +3,15 @@ internal import Media
 /// The summary for people.
 extension SessionSummary {
   /// The number of users that ``text`` lists.
-  package static let maximumLines = 100
+  public static let maximumLines = 100
 
   /// One text line for the call, and one for each user, with a further one for each section that was refused. Texts of others are
   /// printable.
   ///
   ///     Room 100, 2026-03-01 09:30:00 to 09:35:12 UTC: 2 users, 1 recorded. It ended because the duration has passed.
-  ///       alice (3f2a91c0)  0:00:03 to 0:05:12  recorded, 2 files of 309.1 s
+  ///       alice (3f2a91c0)  0:00:03 to 0:05:12  recorded, 2 files, 309.1 s
   ///       77b1c0de          0:01:00 to 0:01:00  not recorded: left after 0.4 s, before media arrived
-  package var text: String {
+  public var text: String {
     var lines = [headline]
     let shown = users.prefix(Self.maximumLines)
     let names = shown.map { Self.name(of: $0) }
@@ -44,7 +44,8 @@ extension SessionSummary {
     }
     let recordings = user.recordings ?? []
     let files = recordings.reduce(0) { $0 + $1.fileCount }
-    let longest = recordings.map(\.duration).max() ?? 0
+    // A stream has a recording for each connection; streams of one user are recorded at the same time.
+    let longest = recordings.reduce(into: [:]) { $0[$1.stream, default: 0] += $1.duration }.values.max() ?? 0
     return "recorded, \(files == 1 ? "1 file" : "\(files) files"), \(DisplayText.tenths(longest)) s"
       + (user.stays.map { ", came \($0) times" } ?? "")
   }

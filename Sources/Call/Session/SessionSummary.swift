@@ -105,7 +105,7 @@ public struct SessionSummary: Sendable, Hashable, Codable {
     case noOffer
     /// All that the user offered to send was refused.
     case refused
-    /// No connection was established.
+    /// No connection was established, or the user's offer could not be used.
     case notConnected
     /// The user announced that they send nothing.
     case onlyReceives

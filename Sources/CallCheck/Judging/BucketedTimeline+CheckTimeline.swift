@@ -27,7 +27,7 @@ extension BucketedTimeline {
         return there >= step / 2 ? count(bucket) / there : nil
       }
     }
-    func isThere(_ start: Double, _ intervals: [ClosedRange<Double>]) -> Bool {
+    func isPresent(_ start: Double, _ intervals: [ClosedRange<Double>]) -> Bool {
       intervals.contains { start + step > $0.lowerBound && start < $0.upperBound }
     }
     return CheckTimeline(
@@ -36,7 +36,7 @@ extension BucketedTimeline {
       audioBitrate: rate(audio) { Double($0.audioBytes * 8) },
       loss: row { bucket, _ in bucket.packets > 0 ? min(1, bucket.missing / bucket.packets) : nil },
       fps: rate(video) { Double($0.frames) }.map { fps in fps.map { min($0, fastest ?? $0) } },
-      freeze: row { bucket, start in isThere(start, video) ? min(1, bucket.frozen / step) : nil },
+      freeze: row { bucket, start in isPresent(start, video) ? min(1, bucket.frozen / step) : nil },
       level: row { bucket, _ in bucket.energy.value.map { decibels(amplitude: $0.squareRoot()) } },
       skew: row { bucket, _ in bucket.skew.value },
       videoDelay: row { bucket, _ in bucket.videoDelay.value },
@@ -44,9 +44,9 @@ extension BucketedTimeline {
       sentBitrate: row { bucket, _ in bucket.sentBitrate.value },
       targetBitrate: row { bucket, _ in bucket.targetBitrate.value },
       keyframeRequests: row { bucket, start in
-        countsKeyframeRequests && isThere(start, video) ? Double(bucket.keyframeRequests) : nil
+        countsKeyframeRequests && isPresent(start, video) ? Double(bucket.keyframeRequests) : nil
       },
-      keyframes: row { bucket, start in isThere(start, video) ? Double(bucket.keyframes) : nil })
+      keyframes: row { bucket, start in isPresent(start, video) ? Double(bucket.keyframes) : nil })
   }
 
   /// Returns the lowest frame rate in any second in which a track was there, at most the sender's highest rate; nil if it

@@ -122,7 +122,8 @@ extension HTMLReport {
 
   private func candidates(_ steps: CallSteps, into page: inout Markup) {
     func text(_ candidates: [String: Int]?) -> String {
-      let kinds = (candidates ?? [:]).sorted { $0.key < $1.key }.map { "\($0.value) \(ReportText.line($0.key, limit: 20))" }
+      let sorted = (candidates ?? [:]).sorted { $0.key < $1.key }
+      let kinds = sorted.map { "\($0.value) \(ReportText.line($0.key, limit: 20))" }
       return kinds.isEmpty ? "none" : kinds.joined(separator: ", ")
     }
     if (steps.localCandidates ?? [:]).isEmpty && (steps.remoteCandidates ?? [:]).isEmpty { return }

@@ -38,7 +38,7 @@ extension CheckReport {
 }
 
 /// A command that a runner of GitHub Actions reads in the output of a step.
-package struct WorkflowCommand {
+private struct WorkflowCommand {
   private let name: StaticString
   private let title: String
   private let message: String
@@ -70,17 +70,5 @@ package struct WorkflowCommand {
       }
     }
     return String(result)
-  }
-
-  /// Returns lines of output in which a runner finds no command: names from the network may contain one. A runner reads a command at
-  /// the begin of a line, after spaces, and one in the older form anywhere in it.
-  package static func withoutCommands(_ text: String) -> String {
-    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line -> String in
-      let line = String(line).replacing("##[", with: "# #[")
-      let start = line.prefix { $0.isWhitespace }.count
-      guard line.dropFirst(start).hasPrefix("::") else { return line }
-      return "\(line.prefix(start)): \(line.dropFirst(start + 1))"
-    }
-    return lines.joined(separator: "\n")
   }
 }

@@ -114,9 +114,9 @@ final class PipedVideo: VideoInput {
     switch try reader.mailbox.waitForFirst(inputTimeout) {
     case nil:
       notes.append("No frame has arrived from it yet; a black one is shown until one does.")
-    case (isThere: false, let rest)?:
+    case (hasFrame: false, let rest)?:
       throw InputError("it ended after \(rest) bytes, and a frame of \(shape.size) has \(shape.byteCount)")
-    case (isThere: true, _)?:
+    case (hasFrame: true, _)?:
       break
     }
     return CheckedVideo(

@@ -98,13 +98,13 @@ final class VideoFrameMailbox: Sendable {
   /// Waits for the first frame.
   ///
   /// - Returns: nil on timeout; otherwise whether a frame is there, and how many bytes were read if not.
-  func waitForFirst(_ timeout: Duration) throws(InputError) -> (isThere: Bool, rest: Int)? {
+  func waitForFirst(_ timeout: Duration) throws(InputError) -> (hasFrame: Bool, rest: Int)? {
     let found = state.wait(atMost: timeout) { state in
       !state.videoFrames.isEmpty || state.hasEnded
-        ? (isThere: !state.videoFrames.isEmpty, rest: state.rest, state.rejection) : nil
+        ? (hasFrame: !state.videoFrames.isEmpty, rest: state.rest, state.rejection) : nil
     }
-    guard let (isThere, rest, rejection) = found else { return nil }
-    if !isThere, let rejection { throw rejection }
-    return (isThere, rest)
+    guard let (hasFrame, rest, rejection) = found else { return nil }
+    if !hasFrame, let rejection { throw rejection }
+    return (hasFrame, rest)
   }
 }

@@ -63,8 +63,8 @@ extension Negotiator {
   /// Returns whether our offer may have a new section for a track: there is none, and the remote side has either never
   /// refused one, or may be asked again because we have media to send that we did not have then.
   func mayAdd(_ key: LocalDescription.Key) -> Bool {
-    let isThere = sections.contains { $0.media?.key == key }
-    if isThere || !canBundle || sections.count(where: { $0.media != nil }) >= SectionSelection.maximumSections {
+    let hasSection = sections.contains { $0.media?.key == key }
+    if hasSection || !canBundle || sections.count(where: { $0.media != nil }) >= SectionSelection.maximumSections {
       return false
     }
     guard let wanted = refusedWhenSending[key] else { return true }
@@ -183,8 +183,8 @@ extension Negotiator {
     }
     if offer.sections.contains(where: { $0.data != nil }) { isDataRefused = data == nil }
     for case let ours? in offer.sections.map(\.media) {
-      let isThere = agreed.contains { $0.media?.key == ours.key }
-      refusedWhenSending[ours.key] = isThere ? nil : ours.wantsToSend
+      let isAgreed = agreed.contains { $0.media?.key == ours.key }
+      refusedWhenSending[ours.key] = isAgreed ? nil : ours.wantsToSend
     }
 
     // An answer without a role is passive (RFC 4145, 4.1).

@@ -20,10 +20,23 @@ package final class RecordingDirectory {
 
   /// Creates a file that does not exist, accessible only to its owner. It becomes visible only with its first content.
   /// Does not follow links.
-  package func create(_ name: String, containing content: ByteBuffer) throws(RoomRecorder.StorageError) -> OutputFile {
+  ///
+  /// - Parameter durably: whether it must be on the disk before this returns.
+  package func create(
+    _ name: String, containing content: ByteBuffer, durably: Bool = false
+  ) throws(RoomRecorder.StorageError) -> OutputFile {
     let draft = try draft(of: name, containing: content)
+    if durably {
+      do throws(RoomRecorder.StorageError) {
+        try draft.file.sync()
+      } catch {
+        try? disk.remove(draft.name, in: handle)
+        throw error
+      }
+    }
     do {
       try publish(draft.name, as: name)
+      if durably { try? disk.sync(handle) }
     } catch {
       try? disk.remove(draft.name, in: handle)
       throw RoomRecorder.StorageError("create", path(of: name), code: error.code)

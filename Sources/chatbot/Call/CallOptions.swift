@@ -101,7 +101,6 @@ struct CallOptions: ParsableArguments {
     settings.call.messages = try messages.plan()
     settings.call.duration = duration?.duration
     settings.call.leaveWhenEmpty = ending.leaveWhenEmpty?.duration
-    try ending.checkSummary()
     settings.call.programs = try ending.programs()
     settings.call.leaveIfNobody = ending.leaveIfNobody?.duration
     return settings

@@ -29,7 +29,7 @@ struct EndingOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Exit with code 65 unless so many users, or the user with this id or name, were recorded. Can be repeated.",
+      "Exit with code 65 unless so many users, or the user with this id or name, were recorded; id:2 and name:2 are never a number. Can be repeated.",
       valueName: "number|name"),
     transform: SessionRequirement.parse)
   var require: [SessionRequirement] = []
@@ -47,8 +47,8 @@ struct EndingOptions: ParsableArguments {
   /// The file name that means standard output.
   static let standardOutput = "-"
 
-  /// Throws if the summary can probably not be written, before the call is joined.
-  func checkSummary() throws(CallFailure) {
+  /// Checks that the summary can be written, before the call is joined.
+  func checkFiles() throws(CallFailure) {
     guard let summary, summary != Self.standardOutput else { return }
     do throws(OutputError) {
       try DocumentFile.check(summary)

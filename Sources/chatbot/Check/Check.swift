@@ -142,15 +142,14 @@ extension Console {
   /// standard output. With `--quiet` it is printed only on standard output, and only if a rule failed. In a job of GitHub
   /// Actions, annotations of the failures follow.
   func verdict(_ report: CheckReport, outputs: CheckOutputs) {
-    let isAside = outputs.takesStandardOutput
-    if isQuiet, isAside || report.verdict == .held { return }
-    let columns = isAside ? errorColumns : outputColumns
+    let onStandardError = outputs.takesStandardOutput
+    if isQuiet, onStandardError || report.verdict == .held { return }
+    let columns = onStandardError ? errorColumns : outputColumns
     var table = report.table(
-      width: columns ?? 100, isUnicode: Terminal.isUnicode, isColoured: isAside ? errorsAreColoured : outputIsColoured)
+      width: columns ?? 100, isUnicode: Terminal.isUnicode,
+      isColoured: onStandardError ? errorsAreColoured : outputIsColoured)
     while table.last == "\n" { table.removeLast() }
-    if outputs.annotates {
-      table = ([WorkflowCommand.withoutCommands(table)] + report.annotations).joined(separator: "\n")
-    }
-    if isAside { write(styled: table) } else { result(styled: table, isWanted: true) }
+    if onStandardError { write(styled: table) } else { result(styled: table, isWanted: true) }
+    annotate(report.annotations, onStandardError: onStandardError)
   }
 }

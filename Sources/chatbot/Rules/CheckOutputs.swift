@@ -10,8 +10,6 @@ struct CheckOutputs: Sendable {
   var html: String?
   /// A file to which the verdict is added.
   var markdown: String?
-  /// Whether failures are also printed as commands of GitHub Actions.
-  var annotates = false
 
   /// The file name that means standard output.
   static let standardOutput = "-"
@@ -90,12 +88,12 @@ struct CheckOutputs: Sendable {
   private func write(_ text: String, to path: String) throws {
     // Pipes and devices are written directly. Only a file is replaced atomically, and only if a temporary file can be
     // created beside it.
-    let isReplaced = !Self.isThere(path) || (Self.isFile(path) && mayWrite(Self.folder(of: path)))
+    let isReplaced = !Self.exists(path) || (Self.isFile(path) && mayWrite(Self.folder(of: path)))
     try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: isReplaced ? .atomic : [])
   }
 
   /// Whether the path exists, possibly as a dangling link.
-  private static func isThere(_ path: String) -> Bool { kind(of: path) != nil }
+  private static func exists(_ path: String) -> Bool { kind(of: path) != nil }
 
   /// Whether the path is a regular file, and not a link, a pipe or a device.
   private static func isFile(_ path: String) -> Bool { kind(of: path) == .typeRegular }

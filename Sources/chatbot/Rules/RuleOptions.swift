@@ -111,9 +111,7 @@ struct RuleOptions: ParsableArguments {
 
   /// The outputs to write.
   var outputs: CheckOutputs {
-    CheckOutputs(
-      json: json, junit: junit, html: html, markdown: summaryMarkdown,
-      annotates: ProcessInfo.processInfo.environment["GITHUB_ACTIONS"] == "true")
+    CheckOutputs(json: json, junit: junit, html: html, markdown: summaryMarkdown)
   }
 
   private static let maximumReport = 64 << 20

@@ -59,15 +59,4 @@ struct AnnotationTests {
       #expect(properties?.dropFirst("::error title=".count).contains(":") == false)
     }
   }
-
-  @Test(
-    "lines of other output contain no command",
-    arguments: [
-      ("::error::x", ": :error::x"), ("  ::stop-commands::x", "  : :stop-commands::x"),
-      ("a ##[error]b", "a # #[error]b"),
-      ("a ::b", "a ::b"), ("a\n::b\n", "a\n: :b\n"),
-    ])
-  func others(text: String, expected: String) {
-    #expect(WorkflowCommand.withoutCommands(text) == expected)
-  }
 }

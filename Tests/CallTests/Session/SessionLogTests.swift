@@ -18,9 +18,12 @@ struct SessionLogTests {
 
   private func at(_ seconds: Double) -> MonotonicInstant { start + .milliseconds(Int64(seconds * 1_000)) }
 
-  private func recording(of participant: ParticipantID, tracks: Bool = true, files: Int = 1) -> RecordingSummary {
+  private func recording(
+    of participant: ParticipantID, tracks: Bool = true, files: Int = 1, stream: Int = 1, seconds: Double = 4.5
+  ) -> RecordingSummary {
     var manifest = RecordingManifest(room: "100", user: participant.text, name: nil, start: "2026-03-01T09:30:00.000Z")
-    manifest.duration = 4.5
+    manifest.duration = seconds
+    manifest.stream = .init(number: stream)
     if tracks {
       manifest.tracks = [
         .init(codec: .opus)
@@ -129,7 +132,7 @@ struct SessionLogTests {
     #expect(summary.text.contains("AV1"))
   }
 
-  @Test("one who comes again is one user; one who may not be there yet is none before they are connected")
+  @Test("a user who comes again is one user, and a user who is expected is listed only when they are connected")
   func visits() throws {
     var log = log
     for second in [1.0, 3, 5] {
@@ -145,7 +148,7 @@ struct SessionLogTests {
     #expect(log.summary(endReason: .timeIsUp, now: at(9)).users.map(\.id) == ["anna", "later"])
   }
 
-  @Test("after a lost connection, who is not announced any more has left")
+  @Test("after a lost connection, users who are not announced any more have left")
   func rejoined() throws {
     var log = log
     log.received(
@@ -159,6 +162,147 @@ struct SessionLogTests {
     #expect(log.summary(endReason: .timeIsUp, now: at(9)).users[1].presentAtEnd, "the call with them continues")
     log.received(.ended(.init(.connectionLost, "Lost.")), of: "bob", announcement: nil, now: at(7))
     #expect(log.summary(endReason: .timeIsUp, now: at(9)).users[1].toSeconds == 7)
+  }
+
+  /// The reason of the first user of a call that ends at a time.
+  private func reason(_ log: SessionLog, at seconds: Double) -> SessionSummary.Reason? {
+    log.summary(endReason: .timeIsUp, now: at(seconds)).users.first?.reason
+  }
+
+  @Test("a user who left does not come back because their place in the room is offered again")
+  func expectedAgain() throws {
+    var log = log
+    let expected = SignallingEvent.participantJoined(.init("guest", offerer: .local, isExpected: true))
+    log.received(expected, now: at(0))
+    connect(&log, "guest", sending: [.audio], at: 2)
+    for second in [60.0, 120, 180] {
+      log.received(.participantLeft("guest", isRejoinVerified: false), now: at(second))
+      log.received(expected, now: at(second))
+      log.received(.ended(.init(.closedByParticipant, "Gone.")), of: "guest", announcement: nil, now: at(second + 0.5))
+      log.received(.stateChanged(.connecting), of: "guest", announcement: nil, now: at(second + 0.5))
+    }
+    let summary = log.summary(endReason: .timeIsUp, now: at(200))
+    let guest = try #require(summary.users.first)
+    #expect(!guest.presentAtEnd && guest.stays == nil && guest.toSeconds == 60.5 && summary.users.count == 1)
+    connect(&log, "guest", sending: [.audio], at: 190)
+    let again = log.summary(endReason: .timeIsUp, now: at(200)).users.first
+    #expect(again?.presentAtEnd == true && again?.stays == 2)
+  }
+
+  @Test("a user who is in the room and then only expected has left, unless they are connected")
+  func expectedInstead() {
+    for isConnected in [false, true] {
+      var log = log
+      log.received(.participantJoined(.init("guest", offerer: .local)), now: at(1))
+      if isConnected { connect(&log, "guest", sending: [.audio], at: 2) }
+      log.received(.participantJoined(.init("guest", offerer: .local, isExpected: true)), now: at(60))
+      let guest = log.summary(endReason: .timeIsUp, now: at(90)).users.first
+      #expect(guest?.presentAtEnd == isConnected && guest?.toSeconds == (isConnected ? 90 : 60))
+    }
+  }
+
+  @Test("a user of whose offer a part was accepted, and whose connection fails, was not connected")
+  func partlyAccepted() throws {
+    var log = log
+    log.received(.participantJoined(.init("bob", offerer: .remote)), now: at(1))
+    let section = RejectedSection(index: 1, kind: "video", reason: .noSupportedCodec, offered: ["H264"])
+    for event in [
+      .stateChanged(.connecting), .sectionRejected(section), .mediaAnnounced([.audio, .video]),
+      .ended(.init(.failed, "No path.")),
+    ] as [PeerEvent] {
+      log.received(event, of: "bob", announcement: nil, now: at(2))
+    }
+    let bob = try #require(log.summary(endReason: .timeIsUp, now: at(9)).users.first)
+    #expect(bob.reason == .notConnected && bob.explanation == "No path." && bob.refused?.count == 1)
+  }
+
+  @Test("a user whose every stay was short left at once, and a user who is present at the end has not left")
+  func shortStays() throws {
+    var log = log
+    for second in [1.0, 300] {
+      log.received(.participantJoined(.init("bob", offerer: .remote)), now: at(second))
+      log.received(.participantLeft("bob", isRejoinVerified: false), now: at(second + 0.4))
+    }
+    #expect(reason(log, at: 400) == .leftAtOnce)
+    log.received(.participantJoined(.init("bob", offerer: .remote)), now: at(500))
+    log.received(.participantLeft("bob", isRejoinVerified: false), now: at(520))
+    log.received(.participantJoined(.init("bob", offerer: .remote)), now: at(600))
+    log.received(.participantLeft("bob", isRejoinVerified: false), now: at(600.4))
+    #expect(reason(log, at: 700) == .noOffer, "one of the stays was long enough for an offer")
+  }
+
+  @Test("a user who came just before our end has not left")
+  func lastSecond() {
+    var log = log
+    connect(&log, "guest", sending: [.audio], at: 9.5)
+    log.received(.ended(.init(.closedByUs, "The bot left the room.")), of: "guest", announcement: nil, now: at(10.1))
+    let guest = log.summary(endReason: .timeIsUp, now: at(10)).users.first
+    #expect(guest?.presentAtEnd == true && guest?.reason == .noMedia)
+  }
+
+  @Test("a user who made an offer that could not be used has the problem as the reason")
+  func unusableOffer() {
+    let failures: [[PeerEvent]] = [
+      [.problem("Line 3 is no attribute."), .problem("Another one."), .ended(.init(.failed, "No usable offer."))],
+      [.reached(.checksBegun), .ended(.init(.failed, "No ICE check was answered."))],
+    ]
+    for (events, sentence) in zip(failures, ["Line 3 is no attribute.", "No ICE check was answered."]) {
+      var log = log
+      log.received(.participantJoined(.init("bob", offerer: .remote)), now: at(1))
+      for event in events { log.received(event, of: "bob", announcement: nil, now: at(2)) }
+      let bob = log.summary(endReason: .timeIsUp, now: at(9)).users.first
+      #expect(bob?.reason == .notConnected && bob?.explanation == sentence)
+    }
+    var log = log
+    log.received(.participantJoined(.init("bob", offerer: .remote)), now: at(1))
+    log.received(.message(.candidate(.init(candidate: "")), from: "bob"), now: at(2))
+    #expect(reason(log, at: 9) == .noOffer)
+    log.received(.message(.offer("v=0"), from: "bob"), now: at(2))
+    #expect(reason(log, at: 9) == .notConnected)
+    log.received(.problem(String(repeating: "x", count: 4_000)), of: "bob", announcement: nil, now: at(3))
+    #expect(log.summary(endReason: .timeIsUp, now: at(9)).users.first?.explanation?.utf8.count == 200)
+  }
+
+  @Test("users who arrive while we leave are left out, unless they were recorded")
+  func afterTheEnd() throws {
+    var log = log
+    log.received(.participantJoined(.init("anna", offerer: .remote)), now: at(1))
+    log.received(.participantLeft("anna", isRejoinVerified: false), now: at(5))
+    for name in ["anna", "late", "recorded"] as [ParticipantID] {
+      log.received(.participantJoined(.init(name, offerer: .remote)), now: at(10.5))
+    }
+    log.recorded(recording(of: "recorded"))
+    let summary = log.summary(endReason: .timeIsUp, now: at(10))
+    #expect(summary.users.map(\.id) == ["anna", "recorded"])
+    #expect(summary.users.allSatisfy { $0.from <= $0.to && $0.to <= summary.end && $0.fromSeconds <= $0.toSeconds })
+    let anna = try #require(summary.users.first)
+    #expect(anna.toSeconds == 5 && !anna.presentAtEnd && anna.stays == nil)
+  }
+
+  @Test("the durations of a stream's recordings are summed, and the longest stream counts")
+  func durations() {
+    var log = log
+    connect(&log, "anna", sending: [.audio], at: 1)
+    for (stream, seconds) in [(1, 10.0), (1, 20), (2, 25)] {
+      log.recorded(recording(of: "anna", stream: stream, seconds: seconds))
+    }
+    let text = log.summary(endReason: .timeIsUp, now: at(60)).text
+    #expect(text.contains("recorded, 3 files, 30.0 s"), "\(text)")
+  }
+
+  @Test("further users are counted once for each arrival")
+  func omittedArrivals() {
+    var log = log
+    for number in 0..<10_000 {
+      log.received(.participantJoined(.init(ParticipantID("\(number)"), offerer: .remote)), now: at(1))
+    }
+    for second in [2.0, 4] {
+      log.received(.participantJoined(.init("zoe", offerer: .remote)), now: at(second))
+      connect(&log, "zoe", sending: [.audio], at: second)
+      log.received(.participantLeft("zoe", isRejoinVerified: false), now: at(second + 1))
+    }
+    connect(&log, "guest", sending: [.audio, .video], at: 5)
+    #expect(log.summary(endReason: .timeIsUp, now: at(9)).usersOmitted == 3)
   }
 
   @Test("10,000 users are listed, and further ones are counted; texts are cut, and the text has 100 lines for users")

@@ -26,6 +26,27 @@ struct SessionRequirementTests {
     #expect(SessionRequirement("99999999999999999999") == .user("99999999999999999999"))
   }
 
+  @Test("id: and name: say which of both is meant, and a number above the maximum number of users is an id")
+  func prefixes() {
+    #expect(SessionRequirement("10000") == .users(10_000) && SessionRequirement("10001") == .user("10001"))
+    #expect(SessionRequirement("5813094201") == .user("5813094201"))
+    #expect(SessionRequirement("id:5813094201") == .id("5813094201") && SessionRequirement("name:2") == .name("2"))
+    #expect(SessionRequirement("id:") == nil && SessionRequirement("name:") == nil)
+    #expect(SessionRequirement("name:id:1") == .name("id:1"))
+    let summary = summary([user("5813094201", "2"), user("2", "Anna", explanation: "left at once")])
+    #expect(summary.missing(of: [.id("5813094201"), .name("2"), .user("5813094201"), .user("2")]) == nil)
+    #expect(summary.missing(of: [.id("2")]) == "“2” was not recorded: left at once.")
+    #expect(summary.missing(of: [.name("5813094201")]) == "“5813094201” was not in the room.")
+  }
+
+  @Test("of a user who may be one of those that are not listed, nothing is claimed")
+  func omitted() {
+    var summary = summary([user("a1", "Anna")])
+    summary.usersOmitted = 3
+    let sentence = summary.missing(of: [.user("Zoe")])
+    #expect(sentence == "“Zoe” is not among the first 1 users, and the summary does not list others.")
+  }
+
   @Test("users count when they were recorded, and are named by id or name")
   func held() {
     let summary = summary([user("a1", "Anna"), user("b2", nil), user("c3", "Carl", explanation: "left at once")])

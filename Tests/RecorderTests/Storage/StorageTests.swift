@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import NIOCore
 import Recorder
 import Testing
@@ -51,6 +52,17 @@ struct StorageTests {
       #expect(throws: RoomRecorder.StorageError.self) { try folder.create(name, containing: content) }
     }
     #expect(!FileManager.default.fileExists(atPath: "\(temporary.path)/elsewhere"))
+  }
+
+  @Test("a file that must be on the disk is an error, and is not there, if the disk does not accept it")
+  func durable() throws {
+    let disk = ScriptedDisk()
+    let folder = try RecordingDirectory(path: "out", disk: disk)
+    disk.failures[.sync] = EIO
+    #expect(throws: RoomRecorder.StorageError.self) { try folder.create("x", containing: content, durably: true) }
+    #expect(!folder.contains("x"))
+    _ = try folder.create("y", containing: content)
+    #expect(folder.contains("y"))
   }
 
   @Test("files are created in the opened folder even if its path changes")

@@ -136,15 +136,13 @@ struct CheckOutputsTests {
   @Test("in a job of GitHub Actions, annotations follow the table, beside a report on standard error")
   func annotations() throws {
     let report = report
-    for (arguments, isAside) in [([], false), (["--json", "-"], true)] {
+    for (arguments, onStandardError) in [([], false), (["--json", "-"], true)] {
       let screen = try Screen()
-      var outputs = try RuleOptions.parse(arguments).outputs
-      outputs.annotates = true
-      screen.console().verdict(report, outputs: outputs)
-      let lines = (isAside ? screen.errors : screen.output).split(separator: "\n")
+      let outputs = try RuleOptions.parse(arguments).outputs
+      screen.console(isInWorkflow: true).verdict(report, outputs: outputs)
+      let lines = (onStandardError ? screen.errors : screen.output).split(separator: "\n")
       #expect(lines.suffix(report.annotations.count).elementsEqual(report.annotations.map { Substring($0) }))
       #expect(lines.count > report.annotations.count && !report.annotations.isEmpty)
-      outputs.annotates = false
       let usual = try Screen()
       usual.console().verdict(report, outputs: outputs)
       #expect(!(usual.output + usual.errors).contains("::error"))

@@ -29,8 +29,10 @@ final class Screen {
     try? FileManager.default.removeItem(at: folder)
   }
 
-  func console(isQuiet: Bool = false) -> Console {
-    Console(isQuiet: isQuiet, output: outputHandle.fileDescriptor, errors: errorHandle.fileDescriptor)
+  func console(isQuiet: Bool = false, isInWorkflow: Bool = false) -> Console {
+    Console(
+      isQuiet: isQuiet, isInWorkflow: isInWorkflow, output: outputHandle.fileDescriptor,
+      errors: errorHandle.fileDescriptor)
   }
 
   /// What was written so far.
