@@ -110,6 +110,7 @@ struct LoadOptions: ParsableArguments {
       throw ValidationError("--data needs data channels, which the calls of this signalling system do not have.")
     }
     let participants = publishers + viewers
+    let who = viewers == 0 ? "publishers" : publishers == 0 ? "viewers" : "publishers and viewers"
     for (port, name) in [(connection.udpPort, "UDP"), (connection.tcpPort, "TCP")] where port > 0 {
       let lastPort = Int(port) + participants - 1
       guard lastPort > Int(UInt16.max) else { continue }
