@@ -4,6 +4,7 @@ internal import Glibc
 package enum DocumentFile {
   /// Checks that a document can be written to a path, as far as that is known before it is written.
   package static func check(_ path: String) throws(OutputError) {
+    if path.isEmpty { throw OutputError(number: ENOENT) }
     let path = try target(of: path)
     var status = stat()
     if stat(path, &status) == 0 {
