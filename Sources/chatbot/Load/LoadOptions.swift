@@ -82,6 +82,7 @@ struct LoadOptions: ParsableArguments {
     settings.ramp = ramp
     settings.receives = receive
     settings.dataBitrate = data?.bitsPerSecond
+    settings.waitForServer = server.waitForServer
     settings.duration = duration?.duration
     settings.waitsForConnections = publishers > 0 && !playing.loops
     return settings
@@ -113,7 +114,6 @@ struct LoadOptions: ParsableArguments {
     for (port, name) in [(connection.udpPort, "UDP"), (connection.tcpPort, "TCP")] where port > 0 {
       let lastPort = Int(port) + participants - 1
       guard lastPort > Int(UInt16.max) else { continue }
-      let who = viewers == 0 ? "publishers" : publishers == 0 ? "viewers" : "publishers and viewers"
       throw ValidationError(
         "\(participants) \(who) take the \(name) ports from \(port) to \(lastPort), but \(UInt16.max) is the last one."
       )
