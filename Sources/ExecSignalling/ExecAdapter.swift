@@ -25,6 +25,12 @@ package struct ExecAdapter: SignallingAdapter {
     return command.words.dropFirst().lazy.filter { $0.contains("://") }.compactMap { SignallingAddress($0).host }.first
   }
 
+  /// The file name of the program, as `exec:python3`. Its arguments may be secret.
+  package func shownAddress(_ address: SignallingAddress) -> String {
+    guard let command = try? ExecCommand(address.opaque) else { return shortName }
+    return "\(shortName):\(command)"
+  }
+
   package func probe(
     of address: SignallingAddress, environment: [String: String]
   ) throws(SignallingSettingsError) -> ServerProbe? {

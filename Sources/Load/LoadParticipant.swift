@@ -15,11 +15,13 @@ struct LoadParticipant: Sendable {
   let probe: DataProbe?
   /// What a viewer receives; nil for a publisher.
   let reception: ReceptionCounter?
+  /// How long to wait for a server that cannot be reached.
+  let waitForServer: Duration
   let log: Logger
 
   init(
     index: Int, role: LoadRole, peer: Peer, client: any SignallingClient, registry: LoadRegistry,
-    members: ParticipantGroup, probe: DataProbe?, reception: ReceptionCounter?, log: Logger
+    members: ParticipantGroup, probe: DataProbe?, reception: ReceptionCounter?, waitForServer: Duration, log: Logger
   ) {
     self.index = index
     self.role = role
@@ -27,6 +29,7 @@ struct LoadParticipant: Sendable {
     self.members = members
     self.probe = probe
     self.reception = reception
+    self.waitForServer = waitForServer
     self.log = log
     var policy = RoomPolicy()
     policy.filter = { event in
@@ -38,7 +41,18 @@ struct LoadParticipant: Sendable {
 
   /// Joins the room and stays until it is closed or the server refuses the join. If the task is cancelled, it leaves in order.
   func run() async {
-    let stay = Task { await joinAndStay() }
+    members.note(index) { $0.starts(now: .now) }
+    registry.begins(index)
+    // It may end before it has joined, and others wait for it to join.
+    defer { registry.gaveUp(index) }
+    do {
+      try await session.join(waiting: waitForServer)
+    } catch {
+      if !Task.isCancelled { giveUp("The server was not reached: \(error)") }
+      await leave()
+      return await session.client.leave()
+    }
+    let stay = Task { await self.stay() }
     await withTaskCancellationHandler {
       await stay.value
     } onCancel: {
@@ -46,16 +60,7 @@ struct LoadParticipant: Sendable {
     }
   }
 
-  private func joinAndStay() async {
-    members.note(index) { $0.starts(now: .now) }
-    registry.begins(index)
-    do {
-      try await session.join()
-    } catch {
-      giveUp("The server was not reached: \(error)")
-      await leave()
-      return await session.client.leave()
-    }
+  private func stay() async {
     await withDiscardingTaskGroup { group in
       group.addTask { await serveDataChannels() }
       await session.run { event in
@@ -156,7 +161,7 @@ struct LoadParticipant: Sendable {
       log.debug("\(sentence)", metadata: names)
     case .ended(let ending):
       probe?.ended(with: participant)
-      reception?.ended(participant)
+      reception?.ended(participant, ending)
       members.note(index) { $0.ended(participant, ending) }
       members.adapt(to: nil, of: participant, index)
       log.debug("call ended", metadata: names.merging(["reason": "\(ending)"]) { $1 })

@@ -29,6 +29,9 @@ package final class LoadRegistry: Sendable {
 
   private func role(of index: Int) -> LoadRole { index < publishers ? .publisher : .viewer }
 
+  /// The number of participants that wait for the ids of others.
+  package var waiting: Int { state.withLock { $0.waiting.count } }
+
   /// Registers that a participant starts to join.
   package func begins(_ index: Int) {
     state.withLock { _ = $0.joining.insert(index) }

@@ -7,11 +7,12 @@ extension LoadReport {
   /// - Parameters:
   ///   - records: One for each of them: those of the publishers, then those of the viewers.
   ///   - publishers: The number of publishers requested.
+  ///   - sendsData: Whether publishers send messages on data channels.
   ///   - seconds: Since the last participant started, or since the beginning if some have not started.
   ///   - before: The counters of each of them until then; empty for none.
   package init(
-    records: [ParticipantRecord], publishers: Int, room: String, server: String, source: String, seconds: Double,
-    before: [ParticipantRecord.Totals], lateness: Lateness
+    records: [ParticipantRecord], publishers: Int, room: String, server: String, source: String,
+    sendsData: Bool = false, seconds: Double, before: [ParticipantRecord.Totals], lateness: Lateness
   ) {
     let rows = records.indices.map { index in
       MeasuredParticipant(
@@ -29,27 +30,35 @@ extension LoadReport {
       connectTime: Self.milliseconds(all.flatMap(\.connectTimes)),
       roundTripTime: Self.milliseconds(records.flatMap(\.roundTripTimes)),
       sent: Sent(totals, before: publishing.totalsBefore, seconds: seconds),
-      lost: Lost(totals.packetsLost, of: totals.packetsSent),
+      lost: Lost(totals.packetsLost, of: totals.packetsSent, reports: totals.receptionReports),
       keyframeRequests: totals.keyframeRequests,
       received: Received(
         frames: totals.framesReceived, packets: totals.packetsReceived, bytes: totals.bytesReceived),
       viewers: viewing.isEmpty ? nil : Viewers(viewing, seconds: seconds),
-      data: Self.data(all.flatMap(\.data)), lateness: lateness.quantile(0.99),
-      failures: Self.counted(records.flatMap(\.failures)), refused: Self.counted(records.flatMap(\.refusals)),
+      data: sendsData ? Self.data(all.flatMap(\.data)) : nil, lateness: lateness.quantile(0.99),
+      failures: Self.counted(
+        records.flatMap { $0.failures.counts.map { ($0.key, $0.value) } },
+        others: records.reduce(0) { $0 + $1.failures.others }, "Other failures."),
+      refused: Self.counted(records.flatMap(\.refusals).map { ($0, 1) }, "Other refusals."),
       eachPublisher: publishing.enumerated().map { Participant($1, number: $0 + 1, isViewer: false) },
       eachViewer: viewing.enumerated().map { Participant($1, number: $0 + 1, isViewer: true) })
   }
 
-  /// Counts sentences; the most frequent is the first.
-  private static func counted(_ sentences: [String]) -> [Failure] {
+  /// Adds up counts of sentences; the most frequent is the first.
+  ///
+  /// - Parameters:
+  ///   - others: The number of those that are only counted.
+  ///   - rest: The sentence for these and for those beyond the maximum, which is the last.
+  private static func counted(_ sentences: [(String, Int)], others: Int = 0, _ rest: String) -> [Failure] {
     var reasons: [String: Int] = [:]
-    for sentence in sentences { reasons[sentence, default: 0] += 1 }
-    return reasons.map { Failure(reason: $0.key, count: $0.value) }
+    for (sentence, count) in sentences { reasons[sentence, default: 0] += count }
+    let sorted = reasons.map { Failure(reason: $0.key, count: $0.value) }
       .sorted { ($1.count, $0.reason) < ($0.count, $1.reason) }
+    let left = sorted.dropFirst(SentenceCounts.maximumSentences).reduce(others) { $0 + $1.count }
+    return sorted.prefix(SentenceCounts.maximumSentences) + (left > 0 ? [Failure(reason: rest, count: left)] : [])
   }
 
-  private static func data(_ reports: [DataReport]) -> DataTotals? {
-    if reports.isEmpty { return nil }
+  private static func data(_ reports: [DataReport]) -> DataTotals {
     func sum(_ count: KeyPath<DataReport, Int>) -> Int { reports.reduce(0) { $0 + $1[keyPath: count] } }
     return DataTotals(
       opened: reports.count { $0.open != nil }, sent: sum(\.sent), returned: sum(\.returned), lost: sum(\.lost),
@@ -100,8 +109,8 @@ extension LoadReport.Sent {
 }
 
 extension LoadReport.Lost {
-  fileprivate init(_ packets: UInt64, of all: UInt64) {
-    self.init(packets: packets, fraction: all > 0 ? min(1, Double(packets) / Double(all)) : 0)
+  fileprivate init(_ packets: UInt64, of all: UInt64, reports: UInt64? = nil) {
+    self.init(packets: packets, fraction: all > 0 ? min(1, Double(packets) / Double(all)) : 0, reports: reports)
   }
 }
 
@@ -124,6 +133,7 @@ extension LoadReport.Viewers {
     self.init(
       requested: records.count, started: records.count(where: \.hasStarted), joined: records.count(where: \.hasJoined),
       connected: records.count(where: \.hasConnected), receiving: records.count { $0.reception?.firstFrame != nil },
+      receivingVideo: records.count { $0.reception?.hasVideo == true },
       joinTime: LoadReport.milliseconds(records.compactMap(\.joinTime)),
       connectTime: LoadReport.milliseconds(records.flatMap(\.connectTimes)),
       firstFrameTime: LoadReport.milliseconds(records.compactMap(\.firstFrameTime)),
@@ -145,7 +155,7 @@ extension LoadReport.Participant {
       firstFrameTime: LoadReport.milliseconds(record.firstFrameTime),
       peers: record.peers.count, connections: record.connections,
       sent: isViewer ? nil : .init(totals, before: participant.before, seconds: participant.seconds),
-      lost: isViewer ? nil : .init(totals.packetsLost, of: totals.packetsSent),
+      lost: isViewer ? nil : .init(totals.packetsLost, of: totals.packetsSent, reports: totals.receptionReports),
       keyframeRequests: isViewer ? nil : totals.keyframeRequests,
       received: receives
         ? .init(totals, [record.reception].compactMap(\.self), bitrate: participant.receivedBitrate) : nil,

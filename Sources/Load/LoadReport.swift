@@ -1,5 +1,6 @@
 public import CallCheck
 internal import FoundationEssentials
+internal import Media
 
 /// The result of a load. Times are milliseconds; counts are totals of all publishers, except for those of ``viewers``.
 public struct LoadReport: Sendable, Hashable, Codable {
@@ -20,6 +21,8 @@ public struct LoadReport: Sendable, Hashable, Codable {
     public var packets: UInt64
     /// The fraction of all packets sent, 0 to 1.
     public var fraction: Double
+    /// The number of reports of receivers; without any, nothing is known of loss. Nil where the receiver is ours.
+    public var reports: UInt64?
   }
 
   /// Media received from others.
@@ -59,6 +62,9 @@ public struct LoadReport: Sendable, Hashable, Codable {
     public var connected: Int
     /// The number of those that received a frame.
     public var receiving: Int
+    /// The number of those that received a frame of video; without any, nothing is known of freezes. Nil in the JSON of an earlier
+    /// version.
+    public var receivingVideo: Int?
     /// As for publishers.
     public var joinTime: Distribution?
     public var connectTime: Distribution?
@@ -190,14 +196,26 @@ public struct LoadReport: Sendable, Hashable, Codable {
     return most.map { (counts.values.reduce(0, +), $0.key) }
   }
 
-  /// The object as JSON, with the keys in alphabetical order.
+  /// The number of publishers and viewers that failed, were never connected, or carried no media because others refused it. In the
+  /// JSON of an earlier version, the number of failures.
+  var failed: Int {
+    guard eachPublisher != nil || eachViewer != nil else { return failures.reduce(0) { $0 + $1.count } }
+    return ((eachPublisher ?? []) + (eachViewer ?? [])).count { $0.failure != nil }
+  }
+
+  /// The object as JSON, with the keys in alphabetical order and a line end. Invisible characters are escaped.
   public var json: String {
     get throws {
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-      return String(decoding: try encoder.encode(self), as: UTF8.self)
+      return String(decoding: try encoder.encode(self), as: UTF8.self).escapingInvisibleInJSON + "\n"
     }
   }
+}
+
+extension LoadReport.Viewers {
+  /// Whether any of them received video.
+  var receiveVideo: Bool { (receivingVideo ?? receiving) > 0 }
 }
 
 extension LoadReport {

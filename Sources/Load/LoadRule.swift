@@ -53,7 +53,7 @@ public struct LoadRule: Sendable, CustomStringConvertible {
     var result = RuleResult(
       rule: text, measurement: measurement.name, peer: nil, outcome: .notMeasured, value: nil, limit: limit,
       unit: measurement.unit.symbol, figure: nil,
-      sentence: "\(measurement.title): could not be measured, because \(measurement.absence).")
+      sentence: "\(measurement.title): could not be measured, because \(measurement.absence(report)).")
     guard let value = measurement.value(report), value.isFinite else { return result }
     let (figure, limit) = measurement.unit.texts(value, against: self.limit)
     result.value = value

@@ -19,7 +19,9 @@ public struct LoadTable: Sendable {
       lines.append(Self.line("late", "99 % of frames were sent within \(Self.decimal(lateness)) ms"))
     }
     lines += Self.lines("refused", report.refused?.prefix(Self.maximumRefusals) ?? [])
-    lines += Self.lines("failed", report.failures[...])
+    lines += Self.lines("failed", report.failures.prefix(Self.maximumFailures))
+    let more = report.failures.count - Self.maximumFailures
+    if more > 0 { lines.append(Self.line("", "and \(Self.plural(more, "more reason"))")) }
     for (index, result) in (report.results ?? []).enumerated() {
       let outcome = result.holds ? "held" : "failed"
       lines.append(Self.line(index == 0 ? "rules" : "", "\(outcome): \(result.rule). \(result.sentence)"))
@@ -27,8 +29,9 @@ public struct LoadTable: Sendable {
     return lines
   }
 
-  /// The number of refusals that are shown.
+  /// The numbers of refusals and of failures that are shown.
   private static let maximumRefusals = 8
+  private static let maximumFailures = 10
 
   private static func lines(_ name: String, _ failures: ArraySlice<LoadReport.Failure>) -> [String] {
     failures.enumerated().map { index, failure in
@@ -61,8 +64,8 @@ public struct LoadTable: Sendable {
         "sent",
         "\(Self.grouped(report.sent.packets)) packets, \(Self.grouped(report.sent.frames)) frames, "
           + "\(Self.bytes(report.sent.bytes)); \(DisplayText.bitrate(report.sent.bitrate))"))
-    lines.append(
-      Self.line("lost", "\(Self.grouped(report.lost.packets)) packets, \(Self.percent(report.lost.fraction))"))
+    let lost = "\(Self.grouped(report.lost.packets)) packets, \(Self.percent(report.lost.fraction))"
+    lines.append(Self.line("lost", report.lost.reports == 0 ? "no receiver reported" : lost))
     lines.append(Self.line("keyframes", "\(Self.grouped(report.keyframeRequests)) requested"))
     if report.received.packets > 0 {
       lines.append(
@@ -98,7 +101,7 @@ public struct LoadTable: Sendable {
       Self.line(
         "freezes",
         received.freezes == 0
-          ? "none"
+          ? (viewers.receiveVideo ? "none" : "no viewer received video")
           : "\(received.freezes), \(Self.decimal(received.frozenTime)) ms in all, "
             + "\(Self.decimal(received.longestFreeze)) ms the longest"))
     return lines

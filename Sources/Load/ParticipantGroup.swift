@@ -86,9 +86,12 @@ final class ParticipantGroup: Sendable {
     }
   }
 
+  /// Updates the counters of all participants.
+  func count() async { await Self.each(of: state.withLock { $0.participants }) { await $0.count() } }
+
   /// The records of all participants, with the newest counters.
   func records() async -> [ParticipantRecord] {
-    await Self.each(of: state.withLock { $0.participants }) { await $0.count() }
+    await count()
     return state.withLock { $0.records }
   }
 

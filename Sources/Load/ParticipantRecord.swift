@@ -10,6 +10,8 @@ package struct ParticipantRecord: Sendable {
     package var packetsSent: UInt64 = 0
     package var bytesSent: UInt64 = 0
     package var packetsLost: UInt64 = 0
+    /// The reports of receivers on what was sent.
+    package var receptionReports: UInt64 = 0
     package var keyframeRequests: UInt64 = 0
     package var framesReceived: UInt64 = 0
     package var packetsReceived: UInt64 = 0
@@ -26,6 +28,7 @@ package struct ParticipantRecord: Sendable {
       bytesSent = statistics.bytesSent
       // Duplicates can make the receiver's count negative (RFC 3550, 6.4.1).
       packetsLost = UInt64(max(0, statistics.packetsLost))
+      receptionReports = statistics.receptionReports
       keyframeRequests = statistics.keyframeRequests
       for track in statistics.received.values {
         framesReceived += track.frames
@@ -41,6 +44,7 @@ package struct ParticipantRecord: Sendable {
       sum.packetsSent += more.packetsSent
       sum.bytesSent += more.bytesSent
       sum.packetsLost += more.packetsLost
+      sum.receptionReports += more.receptionReports
       sum.keyframeRequests += more.keyframeRequests
       sum.framesReceived += more.framesReceived
       sum.packetsReceived += more.packetsReceived
@@ -59,7 +63,7 @@ package struct ParticipantRecord: Sendable {
   /// What its data channels carried, one entry for each user.
   package private(set) var data: [DataReport] = []
   /// Its errors, a sentence each.
-  package private(set) var failures: [String] = []
+  package private(set) var failures = SentenceCounts()
   /// What a viewer received; nil for a publisher.
   package private(set) var reception: ReceptionLog?
   /// Those to whom it was ever connected.
@@ -68,8 +72,6 @@ package struct ParticipantRecord: Sendable {
   /// What others, or the server, refused without ending anything, a sentence each.
   package private(set) var refusals: [String] = []
   private static let maximumRefusals = 8
-  /// Why the last call ended that was never connected.
-  private var unconnectedEnd: String?
   private var hasCalled = false
   private var joinedAt: ContinuousClock.Instant?
   private var began: ContinuousClock.Instant?
@@ -100,9 +102,10 @@ package struct ParticipantRecord: Sendable {
     if let first = failures.first { return first }
     if hasConnected { return totals.packetsSent + totals.packetsReceived == 0 ? refusals.first : nil }
     if !hasStarted { return nil }
-    if let reason = refusals.first ?? unconnectedEnd { return reason }
+    if let refusal = refusals.first { return refusal }
     if !hasJoined { return "It had not joined the room when the load ended." }
-    return hasCalled ? "No connection was established before the load ended." : "Nobody else was in the room."
+    if !callsBegun.isEmpty { return "No connection was established before the load ended." }
+    return hasCalled ? "Nobody stayed in the room until a connection was established." : "Nobody else was in the room."
   }
 
   /// The number of present connections.
@@ -139,27 +142,29 @@ package struct ParticipantRecord: Sendable {
     peers.insert(participant)
   }
 
-  /// Stores the newest counters of the connections.
+  /// Stores the newest counters of the connections. Those of one that has ended meanwhile are ignored: they are in the totals already.
   package mutating func counted(
     _ statistics: [PeerStatistics], data: [DataReport] = [], reception: ReceptionLog? = nil
   ) {
     self.data = data
     self.reception = reception ?? self.reception
-    for connection in statistics { running[connection.participant] = connection }
+    for connection in statistics where callsBegun[connection.participant] != nil {
+      running[connection.participant] = connection
+    }
   }
 
   package mutating func ended(_ participant: ParticipantID, _ ending: CloseReason) {
     if let last = running.removeValue(forKey: participant) { over += Totals(last) }
     callsBegun[participant] = nil
-    if connected.remove(participant) == nil, ending.cause == .closedByParticipant { unconnectedEnd = ending.sentence }
+    connected.remove(participant)
     switch ending.cause {
     case .closedByUs, .closedByParticipant: break
-    case .connectionLost, .failed: failures.append(ending.sentence)
+    case .connectionLost, .failed: failures.add(ending.sentence)
     }
   }
 
   package mutating func failed(_ sentence: String) {
-    failures.append(sentence)
+    failures.add(sentence)
   }
 
   /// Records that a participant or the server refused something; connections may go on without it.

@@ -51,7 +51,7 @@ struct ParticipantStarter: Sendable {
       role == .publisher ? settings.dataBitrate.map { DataProbe(bitrate: $0, on: loop) } : nil
     let participant = LoadParticipant(
       index: index, role: role, peer: peer, client: client, registry: registry, members: members, probe: probe,
-      reception: reception, log: log)
+      reception: reception, waitForServer: settings.waitForServer, log: log)
     members.add(participant)
     if role == .publisher { broadcaster.add(peer, index: index, on: loop) }
     return participant

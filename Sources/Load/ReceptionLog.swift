@@ -1,3 +1,4 @@
+package import BotPeer
 package import Media
 internal import Synchronization
 
@@ -17,6 +18,8 @@ package struct ReceptionLog: Sendable, Hashable {
 
   /// When the first frame of any kind arrived.
   package private(set) var firstFrame: ContinuousClock.Instant?
+  /// Whether a frame of video arrived; without one, nothing is known of freezes.
+  package private(set) var hasVideo = false
   package private(set) var freezes = 0
   /// The total and the longest duration of freezes, in seconds.
   package private(set) var frozenTime = 0.0
@@ -35,7 +38,9 @@ package struct ReceptionLog: Sendable, Hashable {
   /// - Parameter arrival: When it was complete.
   package mutating func received(_ track: TrackID, at arrival: ContinuousClock.Instant) {
     firstFrame = firstFrame ?? arrival
-    guard track.kind == .video, videos[track] != nil || videos.count < Self.maximumVideos else { return }
+    guard track.kind == .video else { return }
+    hasVideo = true
+    guard videos[track] != nil || videos.count < Self.maximumVideos else { return }
     guard var video = videos[track] else { return videos[track] = Video(last: arrival) }
     let gap = max(0, (arrival - video.last) / .seconds(1))
     if video.isFreeze(gap) {
@@ -47,8 +52,13 @@ package struct ReceptionLog: Sendable, Hashable {
     videos[track] = video
   }
 
-  /// Records that a sender's connection has ended: no frame of theirs is missing.
-  package mutating func ended(_ participant: ParticipantID) {
+  /// Records that a sender's connection has ended. If it was closed, no frame of theirs is missing. Otherwise their video has
+  /// frozen until its next frame.
+  package mutating func ended(_ participant: ParticipantID, _ ending: CloseReason) {
+    switch ending.cause {
+    case .connectionLost, .failed: return
+    case .closedByUs, .closedByParticipant: break
+    }
     videos = videos.filter { $0.key.participant != participant }
   }
 
@@ -78,7 +88,9 @@ final class ReceptionCounter: MediaSink {
     state.withLock { $0.received(frame.track, at: frame.arrival) }
   }
 
-  func ended(_ participant: ParticipantID) { state.withLock { $0.ended(participant) } }
+  func ended(_ participant: ParticipantID, _ ending: CloseReason) {
+    state.withLock { $0.ended(participant, ending) }
+  }
 
   func log(until now: ContinuousClock.Instant) -> ReceptionLog { state.withLock { $0.closed(at: now) } }
 }

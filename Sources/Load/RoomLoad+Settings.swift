@@ -25,6 +25,8 @@ extension RoomLoad {
     /// The payload in bits per second of the messages that each publisher sends to each participant on a data channel; nil for none.
     /// The participant must send them back, as publishers do.
     public var dataBitrate: Int?
+    /// How long each of them waits for a server that cannot be reached; without it there is one attempt.
+    public var waitForServer: Duration = .zero
     /// When to leave, counted from the start of the last participant; nil to stay.
     public var duration: Duration?
     /// Whether the source starts only when all participants are connected, because it does not play in a loop.

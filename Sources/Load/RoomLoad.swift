@@ -67,8 +67,8 @@ public final class RoomLoad: Sendable {
       let steady = milestones.steady(now: .now)
       return LoadReport(
         records: records, publishers: settings.publishers, room: settings.room, server: settings.server,
-        source: source?.summary ?? "nothing", seconds: steady.seconds, before: steady.before,
-        lateness: await starter.broadcaster.lateness())
+        source: source?.summary ?? "nothing", sendsData: settings.dataBitrate != nil, seconds: steady.seconds,
+        before: steady.before, lateness: await starter.broadcaster.lateness())
     }
   }
 
@@ -126,6 +126,11 @@ public final class RoomLoad: Sendable {
     group.addTask {
       await self.stay()
       return Task.isCancelled ? nil : "all have left"
+    }
+    // What a connection carried is known only while it exists.
+    group.addTask {
+      while (try? await self.loop.sleep(for: .seconds(1))) != nil { await self.starter.members.count() }
+      return nil
     }
     if let source {
       group.addTask {

@@ -43,6 +43,9 @@ package protocol SignallingAdapter: Sendable {
   /// - Parameter environment: the environment variables of the process.
   func host(of address: SignallingAddress, environment: [String: String]) -> String?
 
+  /// What may be shown of an address, in sentences and reports: no secret.
+  func shownAddress(_ address: SignallingAddress) -> String
+
   /// Whether other participants of a call at the address may be on this machine, so that its loopback addresses are offered too.
   ///
   /// - Parameter environment: the environment variables of the process.
@@ -68,6 +71,8 @@ extension SignallingAdapter {
   package var addressNamesHost: Bool { true }
 
   package func host(of address: SignallingAddress, environment: [String: String]) -> String? { address.host }
+
+  package func shownAddress(_ address: SignallingAddress) -> String { address.withoutSecrets }
 
   /// Whether the host of the server is a name or an address of this machine.
   package func offersLoopback(at address: SignallingAddress, environment: [String: String]) -> Bool {

@@ -29,6 +29,15 @@ package struct SignallingAddress: Sendable, Hashable, CustomStringConvertible {
     return String(description[description.index(after: plus)...])
   }
 
+  /// The URL without what may be secret: the user and the password, the query and the fragment.
+  package var withoutSecrets: String {
+    let text = description.prefix { $0 != "?" && $0 != "#" }
+    guard let start = text.firstRange(of: "://")?.upperBound else { return String(text) }
+    let authority = text[start...].prefix { $0 != "/" }
+    guard let at = authority.lastIndex(of: "@") else { return String(text) }
+    return String(text[..<start] + text[text.index(after: at)...])
+  }
+
   /// The host in the URL, IPv6 without brackets; nil if there is none.
   package var host: String? {
     guard let host = URLComponents(string: description)?.host else { return nil }

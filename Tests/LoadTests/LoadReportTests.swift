@@ -34,11 +34,11 @@ struct LoadReportTests {
 
   private func report(
     _ records: [ParticipantRecord], viewers: [ParticipantRecord] = [], before: [ParticipantRecord.Totals] = [],
-    seconds: Double = 10
+    sendsData: Bool = false, seconds: Double = 10
   ) -> LoadReport {
     LoadReport(
       records: records + viewers, publishers: records.count, room: "100", server: "ws://localhost:3000",
-      source: "a file", seconds: seconds, before: before, lateness: Lateness())
+      source: "a file", sendsData: sendsData, seconds: seconds, before: before, lateness: Lateness())
   }
 
   /// The counters of a participant that has sent some bytes.
@@ -102,12 +102,14 @@ struct LoadReportTests {
     one.counted([], data: [channel, unopened])
     var other = connected(after: 1)
     other.counted([], data: [channel])
-    let report = report([one, other])
+    let report = report([one, other], sendsData: true)
     let data = try #require(report.data)
     #expect((data.opened, data.sent, data.returned, data.lost, data.disordered) == (2, 200, 196, 2, 0))
     #expect(data.throughput == 160_000)
     #expect(data.roundTripTime?.median == 5 && data.roundTripTime?.count == 2)
     #expect(self.report([connected(after: 1)]).data == nil)
+    // Nobody was there to whom a channel could be opened.
+    #expect(self.report([connected(after: 1)], sendsData: true).data?.opened == 0)
   }
 
   @Test("after a signal during the ramp, only publishers that were started count")
@@ -145,7 +147,16 @@ struct LoadReportTests {
     record.counted([statistics(packets: 7)])
     #expect(record.totals.packetsSent == 107)
     #expect(record.connectTimes.count == 2)
-    #expect(record.failures == ["Nothing was heard for 30 s."])
+    #expect(record.failures.counts == ["Nothing was heard for 30 s.": 1])
+  }
+
+  @Test("counters that arrive after the end of their connection are ignored")
+  func late() {
+    var record = connected(after: 10, packets: 100)
+    let last = statistics(packets: 110)
+    record.ended(recorder, CloseReason(.closedByParticipant, "The participant left."))
+    record.counted([last])
+    #expect(record.totals.packetsSent == 100 && record.roundTripTimes.isEmpty)
   }
 
   @Test("a connection that resumes after silence is counted once")
@@ -180,6 +191,19 @@ struct LoadReportTests {
     #expect(report.failures.map(\.count) == [2, 1])
     #expect(!report.isComplete)
     #expect(report.connectTime == nil)
+  }
+
+  @Test("an error with ever new words is counted, but only 64 sentences are kept")
+  func manyFailures() {
+    var record = ParticipantRecord()
+    for index in 0..<1_000 { record.failed("Error \(index).") }
+    record.failed("Error 3.")
+    #expect(record.failures.counts.count == 64 && record.failure == "Error 0.")
+    var other = ParticipantRecord()
+    for index in 0..<70 { other.failed("Fault \(index).") }
+    let failures = report([record, other]).failures
+    #expect(failures.count == 65 && failures[0].reason == "Error 3." && failures[0].count == 2)
+    #expect(failures.last?.reason == "Other failures." && failures.reduce(0) { $0 + $1.count } == 1_071)
   }
 
   @Test("viewers are counted apart, and each of them has a row")
@@ -248,7 +272,18 @@ struct LoadReportTests {
       record.calls(recorder, now: start)
       record.ended(recorder, CloseReason(.closedByParticipant, "The participant left the room."))
     }
-    #expect(self.report([left]).unserved?.reason == "The participant left the room.")
+    #expect(
+      self.report([left]).unserved?.reason == "Nobody stayed in the room until a connection was established.")
+    // Who came and left refused nothing.
+    #expect(self.report([left]).refused?.isEmpty == true)
+    let beside = record { record in
+      record.calls(recorder, now: start)
+      record.connected(recorder, now: start + .seconds(1))
+      record.counted([statistics(packets: 5)])
+      record.calls(ParticipantID("guest"), now: start)
+      record.ended(ParticipantID("guest"), CloseReason(.closedByParticipant, "The participant left the room."))
+    }
+    #expect(self.report([beside]).isComplete && self.report([beside]).eachPublisher?[0].failure == nil)
     var started = ParticipantRecord()
     started.starts(now: start)
     #expect(self.report([started]).eachPublisher?[0].failure == "It had not joined the room when the load ended.")
@@ -275,6 +310,17 @@ struct LoadReportTests {
     #expect(times?["median"] == 80)
     #expect(sent?["packets"] == 1000)
     #expect(object["lateness"] == nil)
+  }
+
+  @Test("the JSON is valid and shows no control sequence, whatever others are called")
+  func hostile() throws {
+    var record = ParticipantRecord()
+    record.failed("\u{202E}No \u{9B}2J \"answer\"\n.\u{1B}")
+    let text = try report([record]).json
+    #expect(text.hasSuffix("}\n") && text.contains(#"\u202e"#))
+    #expect(!text.unicodeScalars.contains { $0 == "\u{202E}" || $0 == "\u{9B}" || $0 == "\u{1B}" })
+    let read = try JSONDecoder().decode(LoadReport.self, from: Data(text.utf8))
+    #expect(read.failures.first?.reason == "\u{202E}No \u{9B}2J \"answer\"\n.\u{1B}")
   }
 
   @Test("a report that is read from its JSON is the same")

@@ -103,6 +103,32 @@ struct LoadTableTests {
       LoadTable(report).lines[0] == "1 publisher and 10 viewers in room 100, 10.0 s since the beginning; 10 started")
   }
 
+  @Test("shows ten failures, and how many more there are")
+  func failures() throws {
+    func lines(_ count: Int) throws -> [String] {
+      let failures = (0..<count).map { ["reason": "Error \($0).", "count": 1] as [String: Any] }
+      return LoadTable(try report(["failures": failures])).lines.filter { $0.contains("Error") || $0.contains("more") }
+    }
+    #expect(try lines(10).count == 10 && lines(10).last == "              1 x Error 9.")
+    #expect(try lines(11).count == 11 && lines(11).last == "              and 1 more reason")
+    #expect(try lines(65).count == 11 && lines(65).last == "              and 55 more reasons")
+  }
+
+  @Test("says what was not measured instead of zero")
+  func notMeasured() throws {
+    let reception: [String: Any] = [
+      "frames": 0, "packets": 0, "bytes": 0, "bitrate": 0, "lost": ["packets": 0, "fraction": 0], "recovered": 0,
+      "freezes": 0, "frozenTime": 0, "longestFreeze": 0,
+    ]
+    let viewers: [String: Any] = [
+      "requested": 1, "started": 1, "joined": 1, "connected": 1, "receiving": 0, "received": reception,
+    ]
+    let lost: [String: Any] = ["packets": 0, "fraction": 0, "reports": 0]
+    let lines = LoadTable(try report(["lost": lost, "viewers": viewers])).lines
+    #expect(lines.contains("  lost        no receiver reported"))
+    #expect(lines.contains("  freezes     no viewer received video"))
+  }
+
   @Test("says how many publishers had started when the load ended during the ramp")
   func interrupted() throws {
     let lines = LoadTable(try report(["publishers": 5, "started": 2])).lines

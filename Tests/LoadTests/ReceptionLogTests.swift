@@ -1,3 +1,4 @@
+import BotPeer
 import Load
 import Media
 import Testing
@@ -41,16 +42,30 @@ struct ReceptionLogTests {
     let now = start + .milliseconds(2_400)
     #expect(log.closed(at: now).freezes == 1 && abs(log.closed(at: now).longestFreeze - 2) < 0.000_1)
     #expect(log.freezes == 0)
-    log.ended(ParticipantID("other"))
+    let closed = CloseReason(.closedByParticipant, "The participant left the room.")
+    log.ended(ParticipantID("other"), closed)
     #expect(log.closed(at: now).freezes == 1)
-    log.ended(ParticipantID("camera"))
+    log.ended(ParticipantID("camera"), closed)
     #expect(log.closed(at: now).freezes == 0)
+  }
+
+  @Test(
+    "a video whose connection is lost has frozen until its next frame, or until the end",
+    arguments: [CloseReason.Cause.connectionLost, .failed])
+  func lost(cause: CloseReason.Cause) {
+    var log = log(Array(stride(from: 0, through: 400, by: 40)))
+    log.ended(ParticipantID("camera"), CloseReason(cause, "Nothing was heard for 30 s."))
+    #expect(abs(log.closed(at: start + .milliseconds(5_400)).longestFreeze - 5) < 0.000_1)
+    log.received(video, at: start + .milliseconds(3_400))
+    #expect(log.freezes == 1 && abs(log.longestFreeze - 3) < 0.000_1)
+    #expect(log.closed(at: start + .milliseconds(3_440)).freezes == 1)
   }
 
   @Test("audio has no freezes, and each video is observed by itself")
   func others() {
     let audio = TrackID(of: ParticipantID("camera"), kind: .audio)
     #expect(log([0, 20, 40, 2_000], of: audio).freezes == 0)
+    #expect(!log([0], of: audio).hasVideo && log([0]).hasVideo)
     var both = log(Array(stride(from: 0, through: 400, by: 40)))
     both.received(TrackID(of: ParticipantID("camera"), stream: 2, kind: .video), at: start + .seconds(3))
     #expect(both.freezes == 0)

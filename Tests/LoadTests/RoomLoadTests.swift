@@ -31,6 +31,16 @@ struct RoomLoadTests {
       case admits
       /// Admits them, and closes the room at once.
       case closes(String)
+      /// Accepts the connection, and never answers.
+      case ignores
+      /// Admits them to a room with a stranger; the action is carried out when nothing refers to the client any more.
+      case admitsToStranger(whenReleased: @Sendable () -> Void)
+      /// Is reached only by a later attempt than the first.
+      case starts(attempt: @Sendable () -> Int)
+    }
+
+    deinit {
+      if case .admitsToStranger(let whenReleased) = server { whenReleased() }
     }
 
     let events: SignallingEvents
@@ -50,6 +60,14 @@ struct RoomLoadTests {
       switch server {
       case .refuses(let sentence): throw .rejected(sentence)
       case .admits: continuation.yield(.joined(id: id, others: []))
+      case .ignores: break
+      case .admitsToStranger:
+        continuation.yield(.joined(id: id, others: [SignalledParticipant("stranger", offerer: .local)]))
+      case .starts(let attempt):
+        if attempt() == 1 { throw .unreachable("Nothing listens there.") }
+        continuation.yield(.joined(id: id, others: []))
+        continuation.yield(.closed(reason: "Over."))
+        continuation.finish()
       case .closes(let reason):
         continuation.yield(.joined(id: id, others: []))
         continuation.yield(.closed(reason: reason))
@@ -159,6 +177,63 @@ struct RoomLoadTests {
     let publishers = try #require(report.eachPublisher)
     #expect(publishers.allSatisfy { $0.peers == 3 && $0.sent?.packets ?? 0 > 0 && $0.received == nil }, "\(publishers)")
     #expect(report.connections == 6)
+  }
+
+  @Test("what an ended connection carried is in the report, although it was not asked for", .timeLimit(.minutes(1)))
+  func counted() async throws {
+    let hub = Hub()
+    var sending = settings(1) { _, _ in HubClient(hub, 0) }
+    var receiving = settings(0) { _, _ in HubClient(hub, 1) }
+    receiving.viewers = 1
+    sending.peer.includesLoopback = true
+    sending.peer.allowsLocalCandidates = true
+    receiving.peer = sending.peer
+    let publisher = try await load(sending, AudioSource())
+    let viewer = try await load(receiving, nil)
+    async let watched = viewer.run()
+    async let sent = publisher.run()
+    let publisherConnected = await publisher.allConnected()
+    #expect(publisherConnected)
+    try await Task.sleep(for: .seconds(4))
+    publisher.leave(because: "the test is over")
+    #expect(await sent.connected == 1)
+    try await Task.sleep(for: .milliseconds(500))
+    viewer.leave(because: "the test is over")
+    let report = await watched
+    #expect(report.eachViewer?.first?.connections == 0)
+    #expect(report.viewers?.received.packets ?? 0 > 20)
+  }
+
+  @Test("who waits for a participant that is never admitted is released at the end", .timeLimit(.minutes(1)))
+  func released() async throws {
+    let isReleased = Mutex(false)
+    let load = try await load(
+      settings(2) { index, _ in
+        Client(index == 0 ? .ignores : .admitsToStranger { isReleased.withLock { $0 = true } }, index)
+      })
+    async let running = load.run()
+    try await Task.sleep(for: .milliseconds(300))
+    load.leave(because: "the test is over")
+    #expect(await running.connected == 0)
+    while !isReleased.withLock(\.self) { try await Task.sleep(for: .milliseconds(20)) }
+  }
+
+  @Test("waits for a server that cannot be reached yet, as long as it may")
+  func waits() async throws {
+    let attempts = Mutex(0)
+    let attempt: @Sendable () -> Int = {
+      attempts.withLock { count in
+        count += 1
+        return count
+      }
+    }
+    var settings = settings(1) { index, _ in Client(.starts(attempt: attempt), index) }
+    let report = await (try await load(settings)).run()
+    #expect(report.joined == 0 && report.failures.first?.reason.contains("Nothing listens there.") == true)
+    attempts.withLock { $0 = 0 }
+    settings.waitForServer = .seconds(30)
+    #expect(await (try await load(settings)).run().joined == 1)
+    #expect(attempts.withLock(\.self) == 2)
   }
 
   @Test("viewers need no source")

@@ -162,6 +162,7 @@ package final class PeerConnection {
     statistics.bytesSent = sent.bytesSent
     statistics.fractionLost = sent.fractionLost
     statistics.packetsLost = sent.packetsLost
+    statistics.receptionReports = sent.receptionReports
     statistics.keyframeRequests = sent.keyframeRequests
     statistics.targetBitrate = sent.targetBitrate
     statistics.roundTripTime = media.roundTripTime

@@ -16,6 +16,8 @@ public struct PeerStatistics: Sendable, Hashable {
   public var fractionLost: Double = 0
   /// The remote side's cumulative count of lost packets of ours; retransmitted ones are not subtracted.
   public var packetsLost: Int64 = 0
+  /// The remote side's reception reports on what we sent (RFC 3550, 6.4.1), one for each track; without any, nothing is known of loss.
+  public var receptionReports: UInt64 = 0
   /// Keyframe requests of the remote side, each counted.
   public var keyframeRequests: UInt64 = 0
   /// The bitrate that the path can carry in bits a second, as last reported by

@@ -61,6 +61,7 @@ extension SendTrack {
     defer {
       statistics.fractionLost = reporter.fractionLost
       statistics.packetsLost = reporter.packetsLost
+      statistics.receptionReports = reporter.receptionReports
     }
     return reporter.received(block, time: time)
   }

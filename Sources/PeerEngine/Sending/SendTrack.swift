@@ -180,6 +180,8 @@ package struct SendStatistics: Sendable, Hashable {
   package var fractionLost: Double = 0
   /// The receiver's cumulative count of lost packets.
   package var packetsLost: Int64 = 0
+  /// The receiver's reports on what we sent, one for each track.
+  package var receptionReports: UInt64 = 0
   /// The receiver's limit in bits a second (REMB), if it sent one.
   package var maximumBitrate: UInt64?
 

@@ -9,6 +9,8 @@ package struct SenderReporter: Sendable {
   package private(set) var fractionLost: Double = 0
   /// The cumulative number of packets that the receiver lost.
   package private(set) var packetsLost: Int64 = 0
+  /// The number of report blocks that the receiver has sent.
+  package private(set) var receptionReports: UInt64 = 0
   /// The interarrival jitter at the receiver, in seconds.
   package private(set) var jitter: Double = 0
 
@@ -40,6 +42,7 @@ package struct SenderReporter: Sendable {
   /// - Parameter time: the wall clock now, as in our sender reports.
   /// - Returns: The round-trip time, if the block contains it.
   package mutating func received(_ block: ReportBlock, time: NTPTime) -> Duration? {
+    receptionReports &+= 1
     fractionLost = Double(block.fractionLost) / 256
     packetsLost = Int64(block.cumulativeLost)
     jitter = Double(block.jitter) / clockRate

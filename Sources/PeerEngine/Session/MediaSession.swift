@@ -202,6 +202,7 @@ package struct MediaSession: Sendable {
       sum.keyframeRequests += track.statistics.keyframeRequests
       sum.groupsReplayed += track.statistics.groupsReplayed
       sum.packetsLost += track.statistics.packetsLost
+      sum.receptionReports += track.statistics.receptionReports
       sum.fractionLost = max(sum.fractionLost, track.statistics.fractionLost)
     }
     sum.targetBitrate = congestion.target

@@ -43,7 +43,7 @@ struct ServerConnector {
     do {
       let address = try await server.start()
       let page = settings.server.signalling.room.map { address.pageURL(room: $0) } ?? address.pageURL
-      console.say("Nothing listened at \(settings.server.address), so a room server was started here: open \(page)")
+      console.say("Nothing listened at \(settings.server.name), so a room server was started here: open \(page)")
     } catch SkyRTCServer.StartError.portTaken {
       // Another program started a server first; use that one.
       try await join(call, at: settings.server)

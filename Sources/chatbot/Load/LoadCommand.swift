@@ -103,7 +103,7 @@ struct LoadCommand: AsyncParsableCommand {
 
   private func show(_ report: LoadReport, on console: Console) throws {
     if options.json {
-      console.result(try report.json, isWanted: true)
+      try console.document(try report.json)
     } else {
       console.result(LoadTable(report).lines.joined(separator: "\n"))
     }

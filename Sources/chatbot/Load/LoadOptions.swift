@@ -70,7 +70,7 @@ struct LoadOptions: ParsableArguments {
     let server = connection.server
     try server.check()
     let publishers = publishers
-    var settings = RoomLoad.Settings(server: server.address, room: server.roomName) { index, log in
+    var settings = RoomLoad.Settings(server: server.name, room: server.roomName) { index, log in
       var server = server
       if index >= publishers { (server.signalling.sends, server.signalling.receives) = (false, true) }
       return try server.client(suffix: index == 0 ? "" : "-\(index)", log: log)
@@ -83,6 +83,7 @@ struct LoadOptions: ParsableArguments {
     settings.ramp = ramp
     settings.receives = receive
     settings.dataBitrate = data?.bitsPerSecond
+    settings.waitForServer = server.waitForServer
     settings.duration = duration?.duration
     settings.waitsForConnections = publishers > 0 && !playing.loops
     return settings

@@ -27,8 +27,8 @@ struct ServerSettings: Sendable {
   }
 
   var address: String { signalling.address.description }
-  /// The server for people: its address, or the system's name if the address is a command, whose arguments may be secret.
-  var name: String { adapter.addressIsURL ? address : adapter.shortName }
+  /// The server for people: what the system shows of its address.
+  var name: String { adapter.shownAddress(signalling.address) }
   /// The room's name for people.
   var roomName: String { signalling.room ?? adapter.defaultRoom ?? name }
   var capabilities: SignallingCapabilities { adapter.capabilities(at: signalling.address) }

@@ -119,6 +119,7 @@ struct ReportTests {
     let mean = blocks.map { Double($0.fractionLost) / 256 }.reduce(0, +) / Double(blocks.count)
     #expect(abs(mean - 0.1) < 0.02)
     #expect(abs(call.alice.session.sendStatistics.fractionLost - 0.1) < 0.1)
+    #expect(call.alice.session.sendStatistics.receptionReports > 0)
   }
 
   @Test("both sides measure the round-trip time: by report blocks, or by RRTR and DLRR if only one side sends")

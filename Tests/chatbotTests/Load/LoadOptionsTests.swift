@@ -55,6 +55,17 @@ struct LoadOptionsTests {
     #expect(!others.waitsForConnections && !others.receives)
   }
 
+  @Test("the report names the server without what may be secret, and the load waits for it")
+  func server() throws {
+    let program = try LoadOptions.parse([
+      "--publishers", "1", "--play", "pattern", "--wait-for-server", "3s", "--server",
+      "exec:python3 x.py --token s3cret",
+    ]).settings()
+    #expect(program.server == "exec:python3" && program.waitForServer == .seconds(3))
+    let url = try read("--viewers 1 --server whep+https://u:s3cret@a/whep/1?key=s3cret").settings()
+    #expect(url.server == "whep+https://a/whep/1" && url.waitForServer == .zero)
+  }
+
   @Test("viewers need no input, and receive with clients of their own")
   func viewers() throws {
     let options = try read("--viewers 10 --server whep+http://localhost/whep/room --expect viewers.receiving==10")

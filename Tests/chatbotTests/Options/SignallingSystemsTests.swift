@@ -119,6 +119,20 @@ struct SignallingSystemsTests {
     #expect(none.scheme == nil && none.url == "a+b" && none.host == nil && none.opaque == "")
   }
 
+  @Test(
+    "what is shown of an address has no secret",
+    arguments: [
+      ("ws://localhost:3000", "ws://localhost:3000"),
+      ("whip+https://user:pa@ss@host:8443/whip/1?token=s3cret#s3cret", "whip+https://host:8443/whip/1"),
+      ("janus+wss://[::1]:8989/janus?token=s3cret", "janus+wss://[::1]:8989/janus"),
+      ("firestore://project/rooms/1?role=guest", "firestore://project/rooms/1"),
+      ("whep+https://host/whep/a@b", "whep+https://host/whep/a@b"),
+      ("exec:/opt/bin/adapter --token s3cret", "exec:adapter"), ("exec:a 's3cret", "exec"),
+    ])
+  func shown(address: String, text: String) throws {
+    #expect(try ServerSettings(address: address).name == text)
+  }
+
   @Test("the server of a program is on the host of its first argument that is a URL, and cannot be measured")
   func programs() throws {
     func host(_ address: String) throws -> String? {
