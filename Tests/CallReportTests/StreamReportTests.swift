@@ -89,10 +89,22 @@ struct StreamReportTests {
     #expect(page.contains("12.2 s \u{2013} 15.3 s"))
   }
 
+  @Test("the name of a peer is before its id, and read back")
+  func peerName() throws {
+    var named = report
+    named.peers[0].name = "Ann of Essex"
+    let shown = "Ann of Essex \(report.peers[0].id)"
+    #expect(named.table(width: 200).contains(shown))
+    let isOnPage = HTMLReport(named).text.contains(shown)
+    #expect(isOnPage && named.junit.contains(shown))
+    #expect(try CheckReport(parsing: Array(named.json.utf8)).peers[0].name == "Ann of Essex")
+  }
+
   @Test("names from the network are made printable")
   func hostile() {
     var hostile = report
     hostile.peers[0].streams?[0].content = SampleReport.evil
+    hostile.peers[0].name = SampleReport.evil
     #expect(ParsedXML.problem(of: HTMLReport(hostile).text) == nil)
     #expect(ParsedXML.problem(of: hostile.junit) == nil)
     let isPrintable = hostile.table(width: 80).unicodeScalars.allSatisfy { $0 == "\n" || ReportText.isPrintable($0) }

@@ -40,6 +40,9 @@ public final class CallJudge {
   private var unjudgedPeers: [ParticipantID: UnjudgedPeer] = [:]
   /// The participants who only receive: no peers of the call, but servers that we publish to.
   private var receivers: Set<ParticipantID> = []
+  /// The names of participants, of the first thousands.
+  private var names: [ParticipantID: String] = [:]
+  private static let maximumNames = 4_096
   /// The peers of whom is known whether the check was told to ignore them.
   private var choices: [ParticipantID: Bool] = [:]
   /// The same peers in the order in which they were seen.
@@ -85,6 +88,7 @@ public final class CallJudge {
   /// Records that the signalling announced a participant. One who only receives is no peer: later events about it are ignored.
   func announced(_ participant: ParticipantID, name: String?, onlyReceives: Bool) {
     if onlyReceives { receivers.insert(participant) } else { receivers.remove(participant) }
+    if let name, names.count < Self.maximumNames || names[participant] != nil { names[participant] = name }
     if hasChoice { choose(participant, name: name) }
   }
 
@@ -273,6 +277,7 @@ public final class CallJudge {
   /// Returns the report as if the check ended now. The check can continue afterwards.
   public func report(at now: ContinuousClock.Instant) -> CheckReport {
     let end = max(0, seconds(now))
+<<<<<<< ours
     var reports = peers.map { $0.report(until: end) }
     if options.subject == .recording {
       // They are steps of a call, which the recording says nothing of.
@@ -282,6 +287,14 @@ public final class CallJudge {
         reports[index].steps.remoteCandidates = nil
       }
     } else {
+=======
+    var reports = peers.map { peer in
+      var report = peer.report(until: end)
+      report.name = names[peer.id]
+      return report
+    }
+    if options.subject == .call {
+>>>>>>> theirs
       LateJoiners(expected: options.expected, mediaFrom: mediaFrom).mark(in: &reports, end: end)
     }
     let (listeners, ignored) = (peers.count(where: isListener), chosen.filter { choices[$0] == true })

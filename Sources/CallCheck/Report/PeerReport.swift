@@ -2,6 +2,8 @@
 public struct PeerReport: Sendable, Hashable, Codable {
   /// The id that the server assigned.
   public var id: String
+  /// The name that the peer gave itself; nil if the system knows none.
+  public var name: String?
   /// How far the call with the peer progressed.
   public var reached: CallProgress
   /// The progress as a sentence, with the obstacle if there was one.
@@ -55,7 +57,8 @@ public struct PeerReport: Sendable, Hashable, Codable {
   package private(set) var streamNumber = 1
 
   private enum CodingKeys: String, CodingKey {
-    case id, reached, progress, steps, departure, absent, connection, video, audio, undecoded, rejected, skew, pattern,
+    case id, name, reached, progress, steps, departure, absent, connection, video, audio, undecoded, rejected, skew,
+      pattern,
       returned, data, messages, furtherMessages, timeLeftAfterLateJoin, onlyReceives, timeline, skippedFrames,
       thumbnails, streams, streamsNotJudged, recordings
   }

@@ -9,7 +9,7 @@ struct ReportSection {
   var index: Int?
   /// `room`, or `peer 1`.
   var name: String
-  /// The peer's id, sanitized for display; nil for the room.
+  /// The peer's name, if it has one, and its id, sanitized for display; nil for the room.
   var id: String?
   /// The peer's report; nil for the room, and for a peer with results only.
   var peer: PeerReport?
@@ -26,7 +26,7 @@ extension CheckReport {
       positions[id] = sections.count
       sections.append(
         ReportSection(
-          index: sections.count - 1, name: "peer \(sections.count)", id: ReportText.line(id, limit: 48), peer: peer,
+          index: sections.count - 1, name: "peer \(sections.count)", id: Self.label(of: id, peer), peer: peer,
           results: []))
       return sections.count - 1
     }
@@ -35,6 +35,11 @@ extension CheckReport {
       sections[result.peer.map { position(of: $0, nil) } ?? 0].results.append(result)
     }
     return sections
+  }
+
+  private static func label(of id: String, _ peer: PeerReport?) -> String {
+    [peer?.name.map { ReportText.line($0, limit: 64) }, ReportText.line(id, limit: 48)].compactMap(\.self)
+      .joined(separator: " ")
   }
 
   /// Returns the short name of a peer.

@@ -59,7 +59,7 @@ struct ListenersTests {
     #expect(report.verdict == .held, "\(report.reported)")
     #expect(report.summary.hasSuffix("rules held for 1 peer."))
     #expect(report.results.allSatisfy { $0.peer != Self.listener.text })
-    #expect(report.peers.map(\.onlyReceives) == [nil, true])
+    #expect(report.peers.map(\.onlyReceives) == [nil, true] && report.peers.map(\.name) == [nil, "Recorder"])
     #expect(report.roomReport.listeners == 1 && report.roomReport.peersAtOnce == 1)
     let sentence = "1 peer only receives, so it was not judged: recorder."
     #expect(report.limitations == [sentence])

@@ -60,6 +60,7 @@ struct DocumentationTests {
     report.roomReport.listeners = 1
     report.roomReport.peersIgnored = 1
     report.peers[0].onlyReceives = true
+    report.peers[0].name = "Ann"
     report.roomReport.signallingLost = [.init(start: 1, duration: 0.5, restored: true, reason: "Gone.")]
     report.peers[0].timeLeftAfterLateJoin = 1
     report.peers[0].undecoded = ["audio"]
