@@ -77,6 +77,8 @@ package struct SessionLog: Sendable {
   /// The number of arrivals of users who are not in `users`, and those of them who have not left.
   private var omittedCount = 0
   private var omitted: Set<ParticipantID> = []
+  /// The number of files that are listed.
+  private var fileCount = 0
 
   package static let maximumText = 200
   private static let maximumOmitted = 100_000
@@ -197,7 +199,9 @@ package struct SessionLog: Sendable {
     if !manifest.tracks.isEmpty, !manifest.files.isEmpty { users[index].hasTracks = true }
     if let error = summary.storageError { users[index].storageError = error.description.prefix(utf8Bytes: 300) }
     guard users[index].recordings.count < SessionSummary.maximumRecordings else { return }
-    let files = manifest.files.prefix(SessionSummary.maximumFiles).map {
+    let allowance = max(0, min(SessionSummary.maximumFiles, SessionSummary.maximumFilesOfAll - fileCount))
+    fileCount += min(allowance, manifest.files.count)
+    let files = manifest.files.prefix(allowance).map {
       SessionSummary.File(name: $0.name, kind: $0.kind, duration: $0.duration, bytes: $0.bytes)
     }
     users[index].recordings.append(

@@ -10,6 +10,8 @@ public struct SessionSummary: Sendable, Hashable, Codable {
   /// The maximum number of ``User/recordings``, and of the files of each.
   public static let maximumRecordings = 100
   public static let maximumFiles = 1_000
+  /// The maximum number of files that are listed of all users together.
+  public static let maximumFilesOfAll = 100_000
 
   public var version = SessionSummary.currentVersion
   /// The program that wrote it.

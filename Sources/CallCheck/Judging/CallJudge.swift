@@ -277,8 +277,11 @@ public final class CallJudge {
   /// Returns the report as if the check ended now. The check can continue afterwards.
   public func report(at now: ContinuousClock.Instant) -> CheckReport {
     let end = max(0, seconds(now))
-<<<<<<< ours
-    var reports = peers.map { $0.report(until: end) }
+    var reports = peers.map { peer in
+      var report = peer.report(until: end)
+      report.name = names[peer.id]
+      return report
+    }
     if options.subject == .recording {
       // They are steps of a call, which the recording says nothing of.
       for index in reports.indices {
@@ -287,14 +290,6 @@ public final class CallJudge {
         reports[index].steps.remoteCandidates = nil
       }
     } else {
-=======
-    var reports = peers.map { peer in
-      var report = peer.report(until: end)
-      report.name = names[peer.id]
-      return report
-    }
-    if options.subject == .call {
->>>>>>> theirs
       LateJoiners(expected: options.expected, mediaFrom: mediaFrom).mark(in: &reports, end: end)
     }
     let (listeners, ignored) = (peers.count(where: isListener), chosen.filter { choices[$0] == true })

@@ -320,6 +320,19 @@ struct SessionLogTests {
     #expect(try summary.json.utf8.count < 10_000 * 1_000)
   }
 
+  @Test("of one recording 1,000 files are listed, and 100,000 of the call; all are counted")
+  func manyFiles() throws {
+    var log = log
+    let ids = (0..<102).map { ParticipantID("\($0)") }
+    for id in ids {
+      connect(&log, id, sending: [.audio], at: 1)
+      log.recorded(recording(of: id, files: id == "0" ? 1_500 : 1_000))
+    }
+    let recordings = log.summary(endReason: .timeIsUp, now: at(9)).users.compactMap { $0.recordings?.first }
+    #expect(recordings.first?.files.count == 1_000 && recordings.first?.fileCount == 1_500)
+    #expect(recordings.reduce(0) { $0 + $1.files.count } == 100_000 && recordings.last?.fileCount == 1_000)
+  }
+
   @Test("hostile names cannot control a terminal or break the JSON")
   func hostile() throws {
     var log = log
