@@ -15,7 +15,7 @@ struct Chatbot: AsyncParsableCommand {
       chatbot load --room 100 --publishers 50 --play samples/test.webm
                                                 fill a room with publishers
       chatbot check --room 100 --html report.html
-                                                check whether the call of room 100 works
+                                                check whether the call works
       chatbot inspect out/                      check recordings by the same rules
       chatbot diagnose --ice-server stun:stun.example
                                                 measure what this machine can reach

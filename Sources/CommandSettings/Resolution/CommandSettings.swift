@@ -31,6 +31,8 @@ package struct CommandSettings: Sendable, Hashable {
   package private(set) var options: [ResolvedOption] = []
   /// Sentences about variables that are ignored.
   package private(set) var warnings: [String] = []
+  /// The options that have no value, and of flags that exclude each other none has one.
+  package private(set) var unset: [OptionDescription] = []
   /// The arguments with what variables and file add.
   package private(set) var arguments: [String]
 
@@ -67,14 +69,18 @@ package struct CommandSettings: Sendable, Hashable {
     }
     let added = options.filter { $0.origin != .commandLine }.flatMap(\.arguments)
     self.arguments.insert(contentsOf: added, at: scan.firstOption)
-    let unset = command.configurableOptions.filter { option in
-      !options.contains { $0.option == option }
-        && program.rivals(of: option, in: command).isDisjoint(with: options.map(\.option.key))
-    }
-    for option in unset where option.defaultValue != nil {
+    for option in withoutValue(program) where option.defaultValue != nil {
       options.append(
         ResolvedOption(
           option: option, name: option.key, values: option.defaultValue.map { [$0] } ?? [], origin: .byDefault))
+    }
+    unset = withoutValue(program)
+  }
+
+  private func withoutValue(_ program: Program) -> [OptionDescription] {
+    command.configurableOptions.filter { option in
+      !options.contains { $0.option == option }
+        && program.rivals(of: option, in: command).isDisjoint(with: options.map(\.option.key))
     }
   }
 

@@ -21,10 +21,8 @@ package struct SettingsTable: Sendable {
     let rows = shown.map { row in
       row.setting + String(repeating: " ", count: max(0, width - row.setting.count)) + "  # \(row.origin)"
     }
-    let names = Set(settings.options.flatMap(\.option.longNames).map(Self.base))
-    let unset = settings.command.configurableOptions.map(\.key).filter { key in
-      !names.contains(Self.base(key))
-        && !(key.hasPrefix("no-") && settings.command.option(named: Self.base(key)) != nil)
+    let unset = settings.unset.map(\.key).filter { key in
+      !(key.hasPrefix("no-") && settings.command.option(named: Self.base(key)) != nil)
     }
     return rows + (defaults.isEmpty ? [] : ["# The defaults:"]) + defaults
       + (unset.isEmpty ? [] : ["# Without a value: \(unset.joined(separator: ", "))"])

@@ -13,7 +13,7 @@ struct RoomOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The server's address; its scheme names the signalling system, see chatbot signallings. (default: "
+      "The server's address, or that of a call page; its scheme names the signalling system, see chatbot signallings. (default: "
         + "\(ServerSettings.defaultAddress); the call command starts a server there if none listens)",
       valueName: "url"))
   var server: String?
