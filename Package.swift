@@ -202,7 +202,8 @@ let package = Package(
       path: "Benchmarks/Instructions", swiftSettings: rules),
     // Programs that use the libraries as other packages do.
     .executableTarget(
-      name: "RecordCall", dependencies: ["Call", "SkyRTC"], path: "Examples/RecordCall", exclude: ["Package.swift"],
+      name: "RecordCall", dependencies: ["Call", "Recorder", "SkyRTC"], path: "Examples/RecordCall",
+      exclude: ["Package.swift"],
       swiftSettings: rules),
     example("RecordRoom", ["Recorder"]),
     example("FakeCamera", ["FileSource"]),

@@ -7,6 +7,9 @@ let package = Package(
   targets: [
     .executableTarget(
       name: "RecordCall",
-      dependencies: [.product(name: "Call", package: "chatbot"), .product(name: "SkyRTC", package: "chatbot")],
+      dependencies: [
+        .product(name: "Call", package: "chatbot"), .product(name: "Recorder", package: "chatbot"),
+        .product(name: "SkyRTC", package: "chatbot"),
+      ],
       path: ".")
   ])

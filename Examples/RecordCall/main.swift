@@ -1,9 +1,10 @@
 import Call
+import Recorder
 import SkyRTC
 
 // Records everybody in room 100 for a minute, and prints the files.
 var settings = RoomCall.Settings()
-settings.recording = .init(folder: "out", room: "100")
+settings.recording = RoomRecorder.Configuration(folder: "out", room: "100")
 settings.duration = .seconds(60)
 
 let client = try SkyRTCClient(url: "ws://localhost:3000", room: "100")

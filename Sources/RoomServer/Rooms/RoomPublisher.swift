@@ -38,11 +38,14 @@ final class RoomPublisher: Sendable {
     handlers.joined = { [self] others in state.withLock { $0.start.joined(others: others.map(\.id)) } }
     handlers.connected = { [self] peer, viewer in
       // Within the lock, so that the first frames precede those that arrive now.
-      state.withLock { state in
-        for frame in state.start.takeFrames(for: viewer, now: .now) { peer.send(frame, to: viewer) }
+      let hasKeyframe = state.withLock { state in
+        let frames = state.start.takeFrames(for: viewer, now: .now)
+        for frame in frames { peer.send(frame, to: viewer) }
         state.viewers.insert(viewer)
+        return frames.contains { $0.codec.kind == .video && $0.isKeyframe }
       }
-      requestKeyframe()
+      // A camera that cannot encode answers a request by sending frames again, which everyone would receive.
+      if !hasKeyframe { requestKeyframe() }
     }
     handlers.ended = { [self] viewer in state.withLock { _ = $0.viewers.remove(viewer) } }
     handlers.keyframeRequested = requestKeyframe
