@@ -52,6 +52,9 @@ extension WHIPSession {
       return counterOffered(response, url: url, now: now)
     case 404 where role == .player && options.waitsForStream:
       return lost("\(said): the stream does not exist yet.", offer: offer, after: response.retryAfter, now: now)
+    case 501, 505:
+      // It will never do what it cannot do (RFC 9110, 15.6.2).
+      return end("\(said): it takes no offers at \(url.description.printable()).")
     case 408, 409, 425, 429, 500...:
       return lost("\(said).", offer: offer, after: response.retryAfter, now: now)
     case 401, 403:
