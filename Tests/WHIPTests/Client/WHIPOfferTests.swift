@@ -33,7 +33,8 @@ struct WHIPOfferTests {
       ])
   }
 
-  @Test("a refusal of the offer is permanent", arguments: [400, 401, 403, 404, 405, 410, 413, 415, 422, 301, 302, 501, 505])
+  @Test(
+    "a refusal of the offer is permanent", arguments: [400, 401, 403, 404, 405, 410, 413, 415, 422, 301, 302, 501, 505])
   func refused(status: UInt) throws {
     var manual = try ManualSession(token: "s3cret")
     manual.send(.offer(Sample.offer()))
