@@ -2,7 +2,7 @@ internal import Glibc
 internal import Media
 internal import Synchronization
 
-/// A log file with rotation. Lines are written by a thread, so that a slow disk delays nobody.
+/// A log file with rotation. Lines are written by a thread, so that a slow disk blocks no caller.
 package final class LogFile: Sendable {
   private struct State {
     var lines: [String] = []

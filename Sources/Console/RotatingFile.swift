@@ -1,10 +1,12 @@
 internal import Glibc
+package import Media
 
 /// A log file that is renamed when it is full: `FILE` becomes `FILE.1`, that one `FILE.2`, and so on. It blocks; ``LogFile`` writes
 /// from a thread.
 ///
 /// A write that fails, for example because the disk is full, changes nothing: later ones are tried again, and the number of lines
-/// that are missing is written then.
+/// that are missing is written then. When the file was deleted, or renamed by another program, the file at the path is opened again,
+/// or created, a second later or when ours is full.
 package struct RotatingFile: Sendable {
   /// Writes bytes as write(2) does, and returns their number, or the negative error number.
   package typealias Write = @Sendable (_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int
@@ -13,6 +15,7 @@ package struct RotatingFile: Sendable {
   private let maximumBytes: Int64
   private let keptFiles: Int
   private let write: Write
+  private let now: @Sendable () -> MonotonicInstant
   private var descriptor: Int32
   private var size: Int64
   /// Whether the last line was written in part.
@@ -22,6 +25,11 @@ package struct RotatingFile: Sendable {
   /// The number of lines that are missing before the next one.
   package private(set) var missingLines = 0
   private var lastError: Int32 = 0
+  /// When it was last known that the path is our file.
+  private var checkTime: MonotonicInstant
+
+  /// How long it is taken for granted that the path is our file.
+  private static let checkInterval = Duration.seconds(1)
 
   /// Opens a file, and appends to it if it exists.
   ///
@@ -29,13 +37,17 @@ package struct RotatingFile: Sendable {
   ///   - maximumBytes: the size at which the next file begins.
   ///   - keptFiles: the number of full files that are kept.
   ///   - write: for tests, with a disk that fails.
+  ///   - now: for tests, a clock.
   package init(
-    path: String, maximumBytes: Int64, keptFiles: Int = 5, write: @escaping Write = Self.systemWrite
+    path: String, maximumBytes: Int64, keptFiles: Int = 5, write: @escaping Write = Self.systemWrite,
+    now: @escaping @Sendable () -> MonotonicInstant = { .now }
   ) throws(OutputError) {
     self.path = path
     self.maximumBytes = max(1, maximumBytes)
     self.keptFiles = max(1, keptFiles)
     self.write = write
+    self.now = now
+    checkTime = now()
     descriptor = -1
     size = 0
     isFile = true
@@ -48,7 +60,11 @@ package struct RotatingFile: Sendable {
     return count < 0 ? -Int(errno) : count
   }
 
+  /// Opens the file at the path, and closes the one that was open.
+  ///
+  /// - Returns: 0, or the error number; then none is open.
   private mutating func open() -> Int32 {
+    close()
     let file = Glibc.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0o640)
     guard file >= 0 else { return errno }
     var status = stat()
@@ -61,7 +77,19 @@ package struct RotatingFile: Sendable {
     size = Int64(status.st_size)
     isFile = status.st_mode & S_IFMT == S_IFREG
     isLineOpen = false
+    checkTime = now()
     return 0
+  }
+
+  /// Whether the path is the open file. Also updates the size, since other programs may write to the file.
+  private mutating func isAtPath() -> Bool {
+    checkTime = now()
+    var (ours, found) = (stat(), stat())
+    guard fstat(descriptor, &ours) == 0 else { return false }
+    size = Int64(ours.st_size)
+    // A path that cannot be examined cannot be opened either: the open file is continued.
+    guard stat(path, &found) == 0 else { return errno != ENOENT && errno != ENOTDIR }
+    return ours.st_ino == found.st_ino && ours.st_dev == found.st_dev
   }
 
   /// Writes a line.
@@ -72,28 +100,30 @@ package struct RotatingFile: Sendable {
   package mutating func write(line: String, note: (_ missing: Int, _ reason: String) -> String) -> Int32 {
     if descriptor < 0 {
       let error = open()
-      if error != 0 { return miss(error) }
+      if error != 0 { return countMissing(error) }
     }
-    var text = isLineOpen ? "\n" : ""
-    if missingLines > 0 { text += note(missingLines, reason) + "\n" }
+    if isFile, now() - checkTime >= Self.checkInterval, !isAtPath() {
+      let error = open()
+      if error != 0 { return countMissing(error) }
+    }
+    var text = missingLines > 0 ? note(missingLines, reason) + "\n" : ""
     text += line + "\n"
-    let bytes = Int64(text.utf8.count)
-    if isFile, size > 0, size + bytes > maximumBytes { rotate() }
-    let error = put(text)
-    if error != 0 { return miss(error) }
+    var error = makeRoom(for: Int64(text.utf8.count + (isLineOpen ? 1 : 0)))
+    if error == 0 { error = writeAll((isLineOpen ? "\n" : "") + text) }
+    if error != 0 { return countMissing(error) }
     missingLines = 0
     return 0
   }
 
   private var reason: String { strerror(lastError).map { String(cString: $0) } ?? "error \(lastError)" }
 
-  private mutating func miss(_ error: Int32) -> Int32 {
+  private mutating func countMissing(_ error: Int32) -> Int32 {
     lastError = error
     missingLines += 1
     return error
   }
 
-  private mutating func put(_ text: String) -> Int32 {
+  private mutating func writeAll(_ text: String) -> Int32 {
     var left = Array(text.utf8)[...]
     while !left.isEmpty {
       let count = left.withUnsafeBytes { write(descriptor, $0) }
@@ -109,13 +139,24 @@ package struct RotatingFile: Sendable {
     return 0
   }
 
-  /// Begins the next file. If that fails, the present one is continued.
-  private mutating func rotate() {
+  /// Begins the next file if this one is full. If another program has renamed or deleted ours, the file at the path is opened
+  /// instead.
+  ///
+  /// - Returns: 0, or the error number; then no file is open.
+  private mutating func makeRoom(for bytes: Int64) -> Int32 {
+    // The file at the path may be full as well.
+    for _ in 0..<2 where isFile && size > 0 && size + bytes > maximumBytes {
+      if isAtPath() { return rotate() }
+      let error = open()
+      if error != 0 { return error }
+    }
+    return 0
+  }
+
+  /// Renames the files, and begins the next one. If ours cannot be renamed, it is continued.
+  private mutating func rotate() -> Int32 {
     for number in stride(from: keptFiles - 1, to: 0, by: -1) { rename("\(path).\(number)", "\(path).\(number + 1)") }
-    guard rename(path, "\(path).1") == 0 else { return }
-    Glibc.close(descriptor)
-    descriptor = -1
-    if open() != 0 { descriptor = -1 }
+    return rename(path, "\(path).1") == 0 ? open() : 0
   }
 
   /// Closes the file.

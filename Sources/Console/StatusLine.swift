@@ -72,12 +72,25 @@ package struct StatusLine: Sendable, Hashable {
   package enum State: String, Sendable, Hashable {
     /// Offer, answer, ICE or DTLS is under way.
     case connecting
-    /// Connected, but no media has arrived yet.
+    /// Connected, but no media has arrived yet, or only just now.
     case connected
     /// Media flows.
     case live
     /// Media flowed before, but not recently.
     case stalled
+
+    /// How long a call may be connected until media is missed, since rates are known only after a while.
+    package static let patience = Duration.seconds(2)
+
+    /// The state of a call that is connected.
+    ///
+    /// - Parameters:
+    ///   - time: how long it has been connected.
+    ///   - flows: whether media arrives or is sent at the moment.
+    ///   - hasFlowed: whether any media arrived or was sent.
+    package init(connectedFor time: Duration, flows: Bool, hasFlowed: Bool) {
+      self = flows ? .live : hasFlowed && time >= Self.patience ? .stalled : .connected
+    }
   }
 
   /// Media in one direction.

@@ -6,7 +6,7 @@ internal import NIOPosix
 internal import Synchronization
 
 /// A program that runs as a child, with pipes for its standard input, output and error. It leads a process group of its own, and is
-/// always reaped; what is left of its group is killed then.
+/// always reaped; what is left of its group is killed then, unless it may stay.
 ///
 /// No call waits on an event loop or in a task; a thread waits for the end of the program.
 package final class ChildProcess: Sendable {
@@ -20,6 +20,7 @@ package final class ChildProcess: Sendable {
   /// Pieces of the standard output, in order; each is followed by ``readMore()``. For one reader.
   package let output: AsyncStream<[UInt8]>
   package let id: Int32
+  private let killsGroup: Bool
 
   /// The number of bytes that may wait until the program reads them.
   package static let maximumWaitingBytes = 4 << 20
@@ -40,14 +41,17 @@ package final class ChildProcess: Sendable {
     var waitingBytes = 0
     var isInputClosed = false
     var isErrorOutputOver = false
+    /// The number of pieces of the standard error that were read.
+    var errorPieces = 0
     var isReaped = false
   }
 
   private init(
-    id: Int32, loop: any EventLoop, exit: EventLoopFuture<ChildExit>,
+    id: Int32, killsGroup: Bool, loop: any EventLoop, exit: EventLoopFuture<ChildExit>,
     report: @escaping @Sendable (DiagnosticLines.Line) -> Void
   ) {
     self.id = id
+    self.killsGroup = killsGroup
     self.loop = loop
     self.exit = exit
     self.report = report
@@ -62,11 +66,12 @@ package final class ChildProcess: Sendable {
   ///   - words: the program, a path or a name that is looked up in `PATH`, and its arguments.
   ///   - environment: its environment variables; nil for those of this process. None may have a character with the number 0.
   ///   - onlyErrors: whether only the standard error is read: standard input is empty, and standard output is discarded.
+  ///   - killsGroup: whether what the program leaves in its group is killed when it has ended.
   ///   - loop: serves its pipes.
   ///   - report: called with lines of its standard error, on the event loop.
   package static func start(
-    _ words: [String], environment: [String: String]? = nil, onlyErrors: Bool = false, on loop: any EventLoop,
-    report: @escaping @Sendable (DiagnosticLines.Line) -> Void
+    _ words: [String], environment: [String: String]? = nil, onlyErrors: Bool = false, killsGroup: Bool = true,
+    on loop: any EventLoop, report: @escaping @Sendable (DiagnosticLines.Line) -> Void
   ) async throws(StartError) -> ChildProcess {
     var ends: [Int32] = [-1, -1, -1]
     var id: pid_t = 0
@@ -76,7 +81,8 @@ package final class ChildProcess: Sendable {
     for text in arguments + (variables ?? []) { free(text) }
     guard error == 0 else { throw StartError(number: error, program: words.first ?? "") }
     let exited = loop.makePromise(of: ChildExit.self)
-    let child = ChildProcess(id: id, loop: loop, exit: exited.futureResult, report: report)
+    let child = ChildProcess(
+      id: id, killsGroup: killsGroup, loop: loop, exit: exited.futureResult, report: report)
     let isWatched = DedicatedThread.start("child \(id)") { [id] in
       _ = cprocesses_wait(id)
       exited.succeed(child.reap())
@@ -174,7 +180,11 @@ package final class ChildProcess: Sendable {
 
   private func received(diagnostics bytes: [UInt8]) {
     for line in diagnostics.withLock({ $0.lines(in: bytes, now: .now) }) { report(line) }
-    state.withLock { $0.errorReader }?.value.more()
+    let reader = state.withLock { state in
+      state.errorPieces &+= 1
+      return state.errorReader
+    }
+    reader?.value.more()
   }
 
   private func diagnosticsEnded() {
@@ -233,14 +243,22 @@ package final class ChildProcess: Sendable {
     return (try? await result.futureResult.get()) ?? nil
   }
 
-  /// Waits until everything that the program wrote to its standard error was read, but not long.
-  package func diagnosticsRead() async {
-    for _ in 0..<20 where !state.withLock({ $0.isErrorOutputOver }) {
+  /// Waits until everything that the program wrote to its standard error was read: until the pipe is closed on the other side, or
+  /// nothing has come for 200 ms, because something else holds it.
+  package func diagnosticsRead(within limit: Duration = .seconds(2)) async {
+    let deadline = MonotonicInstant.now + limit
+    var (pieces, quiet) = (state.withLock(\.errorPieces), 0)
+    // The turns are counted, as a loop that is late is late for the pipe too.
+    while quiet < 20, MonotonicInstant.now < deadline, !state.withLock(\.isErrorOutputOver) {
       do { try await loop.sleep(for: .milliseconds(10)) } catch { return }
+      let now = state.withLock(\.errorPieces)
+      quiet = now == pieces ? quiet + 1 : 0
+      pieces = now
     }
   }
 
-  /// Waits for the end of the program, and sends signals to its process group if it does not end by itself.
+  /// Waits for the end of the program, and sends signals to its process group if it does not end by itself. Then reads the rest of
+  /// its standard error, for which it waits no longer than `grace`, and closes the pipes.
   ///
   /// - Parameters:
   ///   - patience: the wait before SIGTERM.
@@ -249,10 +267,13 @@ package final class ChildProcess: Sendable {
   package func end(within patience: Duration, grace: Duration = .seconds(2)) async -> ChildExit {
     defer { closePipes() }
     // The waiting task may be cancelled, but the program ends nevertheless.
-    if let how = await exited(within: patience) { return how }
-    signal(SIGTERM)
-    if let how = await exited(within: grace) { return how }
-    signal(SIGKILL)
+    for (limit, next) in [(patience, SIGTERM), (grace, SIGKILL), (min(grace, .milliseconds(500)), nil as Int32?)] {
+      if let how = await exited(within: limit) {
+        await diagnosticsRead(within: grace)
+        return how
+      }
+      if let next { signal(next) }
+    }
     // A program of another user cannot be killed; it learns by its pipes that nobody waits.
     closePipes()
     return await exited(within: grace) ?? .unknown
@@ -270,10 +291,10 @@ package final class ChildProcess: Sendable {
     }
   }
 
-  /// Reaps the program, which has ended, and kills what is left of its group.
+  /// Reaps the program, which has ended, and kills what is left of its group unless that may stay.
   private func reap() -> ChildExit {
     state.withLock { state in
-      cprocesses_signal(id, SIGKILL)
+      if killsGroup { cprocesses_signal(id, SIGKILL) }
       state.isReaped = true
       return ChildExit(result: cprocesses_reap(id))
     }

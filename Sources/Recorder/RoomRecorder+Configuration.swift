@@ -26,6 +26,8 @@ extension RoomRecorder {
     public var memoryLimit: Int?
     /// What the recordings share with those of other recorders of the process; nil for a session of its own.
     public var session: RecordingSession?
+    /// How many finished files wait in ``RoomRecorder/segments``.
+    package var bufferedSegments = 1_000
     /// Whether the recorder reads the clock itself. Tests that control the time set it to false.
     package var usesSystemClock = true
     /// The number of recorders that share this machine; see ``RecorderGroup``.
@@ -60,6 +62,8 @@ extension RoomRecorder {
       case memoryFull
       /// Media is not recorded, because a limit of the recorder is reached.
       case notRecorded
+      /// Finished files are missing from ``RoomRecorder/segments``. They are recorded.
+      case segmentsLeftOut
     }
 
     public let kind: Kind

@@ -24,7 +24,8 @@ public actor RoomRecorder: MediaSink {
   public nonisolated let keyframeRequests: AsyncStream<TrackID>
   /// The results of closed recordings; the newest 1,000 are buffered. Ends after `finish`.
   public nonisolated let summaries: AsyncStream<RecordingSummary>
-  /// The files that are finished while recordings with segments grow; the newest 1,000 are buffered. Ends after `finish`.
+  /// The files that are finished while recordings with segments grow; the newest 1,000 are buffered, and a problem is reported when
+  /// the first one is left out. Ends after `finish`.
   public nonisolated let segments: AsyncStream<RecordedSegment>
 
   private nonisolated let problemInput: AsyncStream<Problem>.Continuation
@@ -72,7 +73,7 @@ public actor RoomRecorder: MediaSink {
       of: TrackID.self, bufferingPolicy: .bufferingNewest(100))
     (summaries, summaryInput) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1_000))
     let (segments, segmentInput) = AsyncStream.makeStream(
-      of: RecordedSegment.self, bufferingPolicy: .bufferingNewest(1_000))
+      of: RecordedSegment.self, bufferingPolicy: .bufferingNewest(configuration.bufferedSegments))
     (self.segments, self.segmentInput) = (segments, segmentInput)
     (self.problems, self.problemInput) = (problems, problemInput)
     (keyframeRequests, self.requestInput) = (requests, requestInput)
@@ -82,6 +83,7 @@ public actor RoomRecorder: MediaSink {
     let session = configuration.session ?? RecordingSession()
     self.session = session
     let report: (Problem) -> Void = { problemInput.yield($0) }
+    var isSegmentLeftOut = false
     environment = StreamRecording.Environment(
       folder: folder, room: configuration.room, fileName: configuration.fileName, session: session,
       alignmentDelay: configuration.alignmentDelay,
@@ -92,7 +94,11 @@ public actor RoomRecorder: MediaSink {
       health: StorageHealth(
         folder: configuration.folder, memoryLimit: { inbox.limit }, monitor: monitor, report: report),
       report: report, wantKeyframe: { requestInput.yield($0) },
-      segmentFinished: { segmentInput.yield($0) })
+      segmentFinished: { segment in
+        guard case .dropped(let oldest) = segmentInput.yield(segment), !isSegmentLeftOut else { return }
+        isSegmentLeftOut = true
+        report(.segmentsLeftOut(oldest, limit: configuration.bufferedSegments))
+      })
     threads = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let loop = threads.next()
     self.loop = loop

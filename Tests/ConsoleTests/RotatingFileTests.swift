@@ -1,5 +1,6 @@
 import Console
 import Foundation
+import Media
 import Synchronization
 import Testing
 
@@ -77,7 +78,64 @@ final class RotatingFileTests {
     for _ in 0..<3 { file.write(line: "0123456789", note: note) }
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
     file.write(line: "again", note: note)
+    #expect(text("log") == "3 missing: No such file or directory\nagain\n")
     #expect(throws: OutputError.self) { _ = try RotatingFile(path: "/no/such/folder/log", maximumBytes: 10) }
+  }
+
+  /// A clock that the test sets.
+  private final class Clock: Sendable {
+    let seconds = Mutex(0.0)
+    var now: MonotonicInstant { MonotonicInstant(sinceOrigin: .seconds(seconds.withLock(\.self))) }
+    func advance(_ time: Double) { seconds.withLock { $0 += time } }
+  }
+
+  @Test("a file that is deleted is created again a second later", arguments: [false, true])
+  func deleted(isMoved: Bool) throws {
+    let clock = Clock()
+    var file = try RotatingFile(path: path, maximumBytes: 1_000, now: { clock.now })
+    file.write(line: "first", note: note)
+    if isMoved {
+      try FileManager.default.moveItem(atPath: path, toPath: path + "-20260301")
+    } else {
+      try FileManager.default.removeItem(atPath: path)
+    }
+    clock.advance(0.9)
+    file.write(line: "second", note: note)
+    #expect(text("log") == nil)
+    clock.advance(0.2)
+    file.write(line: "third", note: note)
+    #expect(text("log") == "third\n")
+    #expect(text("log-20260301") == (isMoved ? "first\nsecond\n" : nil))
+  }
+
+  @Test("a file that another program put at the path is continued and not renamed, unless it is full as well")
+  func replaced() throws {
+    let clock = Clock()
+    var file = try RotatingFile(path: path, maximumBytes: 20, now: { clock.now })
+    file.write(line: "0123456789", note: note)
+    try FileManager.default.moveItem(atPath: path, toPath: path + ".1")
+    try Data("other\n".utf8).write(to: URL(fileURLWithPath: path))
+    file.write(line: "0123456789", note: note)
+    #expect(names == ["log", "log.1"] && text("log") == "other\n0123456789\n" && text("log.1") == "0123456789\n")
+    try FileManager.default.removeItem(atPath: path)
+    try Data("another that is full\n".utf8).write(to: URL(fileURLWithPath: path))
+    file.write(line: "last", note: note)
+    #expect(names == ["log", "log.1", "log.2"] && text("log") == "last\n" && text("log.1") == "another that is full\n")
+  }
+
+  @Test("two programs with one file rename it once when it is full")
+  func twoPrograms() throws {
+    let clock = Clock()
+    var one = try RotatingFile(path: path, maximumBytes: 25, now: { clock.now })
+    var other = try RotatingFile(path: path, maximumBytes: 25, now: { clock.now })
+    for number in 10..<20 {
+      clock.advance(1)
+      one.write(line: "one \(number)", note: note)
+      other.write(line: "two \(number)", note: note)
+    }
+    // 3 lines of 7 bytes fit into a file.
+    #expect(text("log") == "one 19\ntwo 19\n" && names.count == 6)
+    for number in 1...5 { #expect(text("log.\(number)")?.split(separator: "\n").count == 3) }
   }
 
   @Test("a device is written and never renamed; what it does not take is missing")
@@ -103,7 +161,7 @@ final class RotatingFileTests {
     file.close(within: .seconds(30))
     let all = names.compactMap { text($0) }.joined()
     let lines = all.split(separator: "\n")
-    #expect(lines.count == 10_000 || names.count == 6)
+    #expect(lines.count == 10_000 && names.count == 6)
     #expect(lines.allSatisfy { $0.hasSuffix(" end") && $0.contains("Z INFO    task ") })
   }
 }

@@ -51,6 +51,18 @@ struct StatusLineTests {
         == "room 100, 1 user: anna connected (refused video H264, refused video, our audio refused)")
   }
 
+  @Test("a call is connected until media flows, and stalled when none flows that flowed, but not in its first 2 s")
+  func states() {
+    func state(_ seconds: Double, flows: Bool, hasFlowed: Bool) -> StatusLine.State {
+      StatusLine.State(connectedFor: .seconds(seconds), flows: flows, hasFlowed: hasFlowed)
+    }
+    #expect(state(0, flows: false, hasFlowed: true) == .connected)
+    #expect(state(1.9, flows: false, hasFlowed: true) == .connected)
+    #expect(state(2, flows: false, hasFlowed: true) == .stalled)
+    #expect(state(60, flows: false, hasFlowed: false) == .connected)
+    #expect(state(0, flows: true, hasFlowed: true) == .live)
+  }
+
   @Test("it fits any width, in which less is shown the narrower it is")
   func widths() {
     for columns in 0...200 {

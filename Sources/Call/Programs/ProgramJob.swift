@@ -10,8 +10,16 @@ package struct ProgramJob: Sendable, Hashable {
   /// The path of the manifest.
   package var manifest: String
 
-  /// The beginning of the names of our variables. Some have secrets, so none is inherited.
-  package static let prefix = "CHATBOT_"
+  /// The beginning of the names of the variables of our options. They would be those of a `chatbot` that the program runs, and
+  /// some have secrets, so none is inherited.
+  package static let optionPrefix = "CHATBOT_"
+  /// The beginning of the names of the variables of a job.
+  package static let prefix = "RECORDING_"
+  /// All variables of jobs without their prefix. None is inherited, since a job need not have all of them.
+  private static let names: Set<String> = [
+    "EVENT", "MANIFEST", "FILE", "KIND", "ROOM", "USER", "NAME", "STREAM", "START", "DURATION", "BYTES", "FILES",
+    "PROBLEMS", "END_REASON", "SEGMENT", "OFFSET",
+  ]
   private static let maximumText = 200
 
   /// The program to run for a finished recording; nil if it has no file, or if the disk did not accept all of it.
@@ -73,8 +81,18 @@ package struct ProgramJob: Sendable, Hashable {
     return "\(milliseconds / 1_000).\(String(repeating: "0", count: 3 - rest.count))\(rest)"
   }
 
-  /// The environment of the program: that of this process without our own variables, and those of the job.
+  /// The value of a variable of the job; empty if it has none.
+  ///
+  /// - Parameter name: without the prefix.
+  package func value(_ name: String) -> String { variables[Self.prefix + name] ?? "" }
+
+  /// The environment of the program: that of this process without the variables of our options and those of another job, and
+  /// the variables of the job.
   package func environment(inherited: [String: String]) -> [String: String] {
-    inherited.filter { !$0.key.hasPrefix(Self.prefix) }.merging(variables) { $1 }
+    inherited.filter { !Self.isOurs($0.key) }.merging(variables) { $1 }
+  }
+
+  private static func isOurs(_ name: String) -> Bool {
+    name.hasPrefix(optionPrefix) || name.hasPrefix(prefix) && names.contains(String(name.dropFirst(prefix.count)))
   }
 }

@@ -73,7 +73,7 @@ package final class RecordingPrograms: Sendable {
     do {
       child = try await ChildProcess.start(
         job.words, environment: job.environment(inherited: ProcessInfo.processInfo.environment), onlyErrors: true,
-        on: MultiThreadedEventLoopGroup.singleton.any()
+        killsGroup: false, on: MultiThreadedEventLoopGroup.singleton.any()
       ) { [log] line in
         let skipped: Logger.Metadata = line.suppressedCount > 0 ? ["skipped": "\(line.suppressedCount)"] : [:]
         log.notice("\(program): \(line.text)", metadata: metadata.merging(skipped) { $1 })
@@ -84,7 +84,6 @@ package final class RecordingPrograms: Sendable {
     log.debug("program started", metadata: metadata)
     let begin = MonotonicInstant.now
     let how = await child.end(within: Self.timeLimit)
-    await child.diagnosticsRead()
     let took = MonotonicInstant.now - begin
     if how == .code(0) {
       log.info("program ended", metadata: metadata.merging(["seconds": "\(DisplayText.tenths(took.seconds))"]) { $1 })
@@ -97,8 +96,8 @@ package final class RecordingPrograms: Sendable {
 
   private func metadata(of job: ProgramJob) -> Logger.Metadata {
     [
-      "program": "\(Self.name(of: job))", "event": "\(job.variables["CHATBOT_EVENT"] ?? "")",
-      "manifest": "\(job.manifest)", "file": "\(job.variables["CHATBOT_FILE"] ?? "")",
+      "program": "\(Self.name(of: job))", "event": "\(job.value("EVENT"))",
+      "manifest": "\(job.manifest)", "file": "\(job.value("FILE"))",
     ]
   }
 
@@ -121,7 +120,13 @@ package final class RecordingPrograms: Sendable {
     let (running, left) = state.withLock { state in
       (state.queue.running.sorted { $0.key < $1.key }.map(\.value), state.queue.cancelWaiting())
     }
-    for job in running { log.warning("program still runs, and is left to itself", metadata: metadata(of: job)) }
+    for job in running {
+      log.warning(
+        """
+        program still runs and continues without supervision; its next line of standard error ends it, and systemd ends \
+        it with the unit
+        """, metadata: metadata(of: job))
+    }
     if left > 0 { log.error("programs were not started, because there was no time", metadata: ["count": "\(left)"]) }
   }
 

@@ -57,6 +57,16 @@ extension RoomRecorder.Problem {
         + "recorded.")
   }
 
+  /// Nobody has taken the finished files from ``RoomRecorder/segments``, and the oldest ones are left out from now on.
+  ///
+  /// - Parameter limit: how many are buffered.
+  static func segmentsLeftOut(_ oldest: RecordedSegment, limit: Int) -> Self {
+    Self(
+      kind: .segmentsLeftOut, participant: oldest.participant, stream: oldest.stream,
+      sentence: "More than \(limit) finished files wait to be processed; \(oldest.file.name.printable(utf8Bytes: 200)) "
+        + "and perhaps more of the oldest ones are recorded, but left out of further processing.")
+  }
+
   /// How sentences name a stream: by its participant, and by its number if it is not the first.
   static func subject(_ participant: ParticipantID, stream: Int) -> String {
     stream == 1 ? "“\(participant)”" : "stream \(stream) of “\(participant)”"

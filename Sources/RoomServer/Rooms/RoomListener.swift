@@ -7,41 +7,13 @@ import Synchronization
 /// The participant of a room that receives media for the players of WHEP. Each player sees one participant: the one that
 /// it names, else the first.
 final class RoomListener: Sendable {
-  private struct Player {
-    var wanted: String?
-    var shown: ParticipantID?
-  }
-
-  private struct State {
-    /// The participants whose media arrives, in the order of their connection.
-    var senders: [ParticipantID] = []
-    /// The names of those in the room who have one.
-    var names: [ParticipantID: String] = [:]
-    var players: [ParticipantID: Player] = [:]
-
-    /// Chooses the participant for each player.
-    mutating func choose() {
-      for (id, player) in players {
-        if let shown = player.shown, senders.contains(shown), isWanted(shown, by: player) { continue }
-        let next = senders.first { isWanted($0, by: player) }
-        players[id]?.shown = next
-      }
-    }
-
-    private func isWanted(_ sender: ParticipantID, by player: Player) -> Bool {
-      guard let wanted = player.wanted else { return true }
-      return sender == ParticipantID(wanted)
-        || names[sender].map { UntrustedText($0) == UntrustedText(wanted) } ?? false
-    }
-  }
-
   let room: String
   private let access: RoomAccess
   private let log: Logger
   /// Sends a frame to players.
   private let send: @Sendable (EncodedFrame, [ParticipantID]) -> Void
   private let membership = RoomMembership()
-  private let state = Mutex(State())
+  private let state = Mutex(ShownSenders())
 
   init(
     room: String, access: RoomAccess, log: Logger,
@@ -57,27 +29,22 @@ final class RoomListener: Sendable {
   private static let name = "WHEP players"
 
   /// Those whose media arrives, with their names, in the order of their connection.
-  var senders: [(id: ParticipantID, name: String?)] {
-    state.withLock { state in state.senders.map { ($0, state.names[$0]) } }
-  }
+  var senders: [(id: ParticipantID, name: String?)] { state.withLock(\.all) }
 
-  var playerIDs: [ParticipantID] { state.withLock { Array($0.players.keys) } }
+  var playerIDs: [ParticipantID] { state.withLock(\.playerIDs) }
 
   /// Adds a player.
   ///
   /// - Parameter wanted: the id or the name of the participant to show, or nil for any.
   func add(_ player: ParticipantID, wants wanted: String?) {
-    state.withLock { state in
-      state.players[player] = Player(wanted: wanted, shown: nil)
-      state.choose()
-    }
+    state.withLock { $0.add(player, wants: wanted) }
   }
 
   /// Removes a player, and returns whether it was the last one.
   func remove(_ player: ParticipantID) -> Bool {
     state.withLock { state in
-      state.players[player] = nil
-      return state.players.isEmpty
+      state.remove(player)
+      return !state.hasPlayers
     }
   }
 
@@ -85,18 +52,19 @@ final class RoomListener: Sendable {
   func join() async throws {
     var handlers = RoomMember.Handlers()
     handlers.joined = { [self] others in
-      state.withLock { state in
-        state.names = others.reduce(into: [:]) { $0[$1.id] = $1.name }
-        state.choose()
-      }
+      state.withLock { $0.joined(others.map { ($0.id, $0.name) }) }
     }
-    handlers.entered = { [self] participant in state.withLock { $0.names[participant.id] = participant.name } }
-    handlers.left = { [self] participant in state.withLock { $0.names[participant] = nil } }
-    handlers.ended = { [self] sender in
-      state.withLock { state in
-        state.senders.removeAll { $0 == sender }
-        state.choose()
+    handlers.entered = { [self] participant in
+      let isOther = state.withLock { state in
+        let before = state.allShown
+        state.entered(participant.id, name: participant.name)
+        return state.allShown != before
       }
+      if isOther { requestKeyframes() }
+    }
+    handlers.left = { [self] participant in state.withLock { $0.left(participant) } }
+    handlers.ended = { [self] sender in
+      state.withLock { $0.ended(sender) }
       requestKeyframes()
     }
     handlers.frame = { [self] frame, sender in forward(frame, of: sender) }
@@ -107,26 +75,22 @@ final class RoomListener: Sendable {
 
   /// Requests a keyframe of the participant that a player sees.
   func requestKeyframe(for player: ParticipantID) {
-    let shown = state.withLock { $0.players[player]?.shown }
+    let shown = state.withLock { $0.shown(to: player) }
     if let shown { membership.member?.peer.requestKeyframe(of: shown) }
   }
 
   func leave() async { await membership.end() }
 
   private func requestKeyframes() {
-    let shown = state.withLock { Set($0.players.values.compactMap(\.shown)) }
+    let shown = state.withLock(\.allShown)
     for participant in shown { membership.member?.peer.requestKeyframe(of: participant) }
   }
 
   /// Sends a frame to the players of its participant. Called on the media thread.
   private func forward(_ frame: EncodedFrame, of sender: ParticipantID) {
     let (players, isNew) = state.withLock { state in
-      let isNew = !state.senders.contains(sender)
-      if isNew {
-        state.senders.append(sender)
-        state.choose()
-      }
-      return (state.players.compactMap { $1.shown == sender ? $0 : nil }, isNew)
+      let isNew = state.received(from: sender)
+      return (state.players(of: sender), isNew)
     }
     send(frame, players)
     if isNew { requestKeyframes() }

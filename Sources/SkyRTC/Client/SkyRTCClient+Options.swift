@@ -6,7 +6,7 @@ extension SkyRTCClient {
     /// Our name for people, which servers that know names show to the others: at most 64 Unicode scalars, without control and
     /// format characters; what is more is left out. Nil for none.
     public var name: String?
-    /// Whether the others are told that we record them.
+    /// Whether we announce to the others that we record them.
     public var records = false
     /// The certificates to trust with `wss`.
     public var trust = TLSTrust.system

@@ -1,6 +1,6 @@
 internal import Media
 
-/// What a participant says of itself when it joins: an addition of this project, which old clients and servers ignore.
+/// A participant's profile, which it sends when it joins: an addition of this project, which old clients and servers ignore.
 package struct ParticipantProfile: Sendable, Hashable {
   /// The name for people, cleaned as a ``DisplayName``; nil if there is none.
   package let name: String?
@@ -13,6 +13,6 @@ package struct ParticipantProfile: Sendable, Hashable {
     self.records = records
   }
 
-  /// Whether nothing is said.
+  /// Whether there is neither a name nor a recording.
   package var isEmpty: Bool { name == nil && !records }
 }

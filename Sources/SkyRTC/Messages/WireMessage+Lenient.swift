@@ -109,7 +109,7 @@ extension WireMessage.Payload {
     }
   }
 
-  /// What is said of those of these participants of whom something is said.
+  /// The profiles of those of these participants who have one that is not empty.
   func profiles(of ids: [String]) -> [String: ParticipantProfile] {
     guard let participants, !participants.isEmpty else { return [:] }
     let known = Set(ids)
@@ -122,7 +122,7 @@ extension WireMessage.Payload {
     return profiles
   }
 
-  /// Sets what is said of these participants. Nothing is written of those of whom nothing is said.
+  /// Sets the profiles of these participants. Empty ones are not written.
   mutating func set(_ profiles: [String: ParticipantProfile], of ids: [String]) {
     var rest = profiles
     let list = ids.compactMap { id in

@@ -116,7 +116,7 @@ struct WireMessage: Codable {
     guard data?.connections?.allSatisfy(isUsable) ?? true else {
       throw .unusable(event: eventName, part: "connections")
     }
-    // A participant of whom nothing usable is said is one without a name.
+    // A participant without a usable profile is one without a name.
     data?.participants?.removeAll { !($0.socketId.map(isUsable) ?? false) }
   }
 

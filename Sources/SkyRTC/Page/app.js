@@ -256,7 +256,7 @@ function isRecorded() { return [...peers.keys()].some((id) => profiles.get(id).r
 
 function showRecorded() { $('recorded').hidden = !isRecorded(); }
 
-/** Takes what a participant says of itself. */
+/** Stores and shows a participant's profile. */
 function setProfile(id, profile) {
   profiles.set(id, profile);
   const { name, records } = profiles.get(id);
@@ -267,7 +267,7 @@ function setProfile(id, profile) {
 }
 
 const handlers = {
-  welcome(id, others, said) {
+  welcome(id, others, theirProfiles) {
     if (you !== null && you !== id) for (const old of [...peers.keys()]) removePeer(old);
     you = id;
     showOwnName();
@@ -277,7 +277,7 @@ const handlers = {
     // The newcomer sends the offers. This also renegotiates a call that continued without the server.
     for (const other of others) {
       addPeer(other).offer();
-      setProfile(other, said.get(other));
+      setProfile(other, theirProfiles.get(other));
     }
     count();
   },

@@ -37,13 +37,13 @@ export class Tiles {
     tile.classList.toggle('screen', isScreen);
     tile.classList.toggle('large', number > 1 && hasVideo && !isYou);
     video.onresize = video.onloadedmetadata = () => {
-      look(tile);
+      updateShape(tile);
       this.#arrange();
     };
-    look(tile);
+    updateShape(tile);
     this.#tiles.set(key(id, number), tile);
     const first = this.#get(id, 1);
-    sign(tile, first?.dataset.name ?? (isYou ? 'you' : ''), first?.dataset.id ?? (isYou ? '' : id));
+    updateLabel(tile, first?.dataset.name ?? (isYou ? 'you' : ''), first?.dataset.id ?? (isYou ? '' : id));
     if (number > 1 && first) {
       tile.dataset.state = first.dataset.state;
       first.after(tile);
@@ -62,7 +62,7 @@ export class Tiles {
 
   /** Shows another name of a participant; the id is shown beside it, or alone without a name, once it is known. */
   setName(peer, name, id) {
-    for (const number of this.#numbers(peer)) sign(this.#get(peer, number), name, id ?? '');
+    for (const number of this.#numbers(peer)) updateLabel(this.#get(peer, number), name, id ?? '');
   }
 
   /** Marks the tile of a participant who records. */
@@ -86,14 +86,14 @@ export class Tiles {
     }
     if (!streams.some(({ number }) => number === 1)) {
       this.#get(id).querySelector('video').srcObject = null;
-      look(this.#get(id));
+      updateShape(this.#get(id));
     }
     for (const { number, isScreen, stream } of streams) {
       if (number > 1) this.add(id, { number, isScreen, hasVideo: stream.getVideoTracks().length > 0 });
       const tile = this.#get(id, number);
       const video = tile.querySelector('video');
       if (video.srcObject !== stream) video.srcObject = stream;
-      look(tile);
+      updateShape(tile);
       this.#play(video);
     }
     return streams.filter(({ number }) => !known.includes(number));
@@ -175,7 +175,7 @@ export class Tiles {
 function captionOf(box) { return parseFloat(getComputedStyle(box).getPropertyValue('--caption')) || 0; }
 
 /** Shows whose stream a tile shows. */
-function sign(tile, name, id) {
+function updateLabel(tile, name, id) {
   const isYou = tile.dataset.peer === 'you';
   const { what } = tile.dataset;
   Object.assign(tile.dataset, { name, id });
@@ -212,7 +212,7 @@ function ratio(tile) {
 }
 
 /** Updates whether a tile shows a picture, and its shape. */
-function look(tile) {
+function updateShape(tile) {
   const video = tile.querySelector('video');
   const hasVideo = video.videoWidth > 0 && video.srcObject?.getVideoTracks().length > 0;
   tile.dataset.picture = hasVideo ? 'on' : 'off';

@@ -58,7 +58,7 @@ package struct Rooms: Sendable {
   /// The room of a participant.
   package func room(of id: String) -> String? { roomOf[id]?.string }
 
-  /// What a member says of itself.
+  /// A member's profile.
   package func profile(of id: String) -> ParticipantProfile { profiles[id] ?? ParticipantProfile() }
 
   /// Adds a participant to a room and returns the messages for the others, then for the newcomer.
@@ -86,7 +86,7 @@ package struct Rooms: Sendable {
     return deliveries
   }
 
-  /// Changes what a member says of itself, and returns the messages for the others; none if that is nothing new.
+  /// Changes a member's profile, and returns the messages for the others; none if it is the same.
   package mutating func setProfile(_ profile: ParticipantProfile, of id: String) -> [Delivery] {
     guard let room = roomOf[id], profile != self.profile(of: id) else { return [] }
     profiles[id] = profile.isEmpty ? nil : profile

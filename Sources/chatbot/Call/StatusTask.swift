@@ -14,6 +14,8 @@ struct StatusTask {
     var frames: UInt64 = 0
     var bytesSent: UInt64 = 0
     var moment: ContinuousClock.Instant
+    /// When the call was first seen connected.
+    var connected: ContinuousClock.Instant?
   }
 
   /// How long the same users are shown, in seconds, if there is no room for all of them.
@@ -33,8 +35,11 @@ struct StatusTask {
       var next: [ParticipantID: Earlier] = [:]
       let users = all.map { peer in
         let frames = peer.received[.video]?.frames ?? 0
-        next[peer.participant] = Earlier(frames: frames, bytesSent: peer.bytesSent, moment: now)
-        return user(peer, since: earlier[peer.participant], now: now)
+        let before = earlier[peer.participant]
+        let connected = peer.state == .connected ? before?.connected ?? now : nil
+        next[peer.participant] = Earlier(
+          frames: frames, bytesSent: peer.bytesSent, moment: now, connected: connected)
+        return user(peer, since: before, connected: connected ?? now, now: now)
       }
       earlier = next
       let transfers = await call.transferProgress()
@@ -51,7 +56,9 @@ struct StatusTask {
     }
   }
 
-  private func user(_ peer: PeerStatistics, since earlier: Earlier?, now: ContinuousClock.Instant) -> StatusLine.User {
+  private func user(
+    _ peer: PeerStatistics, since earlier: Earlier?, connected: ContinuousClock.Instant, now: ContinuousClock.Instant
+  ) -> StatusLine.User {
     let seconds = earlier.map { (now - $0.moment) / .seconds(1) } ?? 1
     func rate(_ count: UInt64, _ before: UInt64?) -> Double {
       seconds > 0 ? Double(count &- min(before ?? count, count)) / seconds : 0
@@ -60,29 +67,28 @@ struct StatusTask {
     let packets = received.reduce(0) { $0 + Double($1.packetsReceived) }
     let lost = received.reduce(0) { $0 + Double($1.packetsLost) }
     let bitrate = received.reduce(0) { $0 + $1.bitrate }
+    let state: StatusLine.State =
+      switch peer.state {
+      case .new, .connecting: .connecting
+      case .connected:
+        StatusLine.State(
+          connectedFor: now - connected, flows: bitrate > 0 || rate(peer.bytesSent, earlier?.bytesSent) > 0,
+          hasFlowed: packets > 0 || peer.bytesSent > 0)
+      case .disconnected, .failed, .closed: .stalled
+      }
+    // Rates are not known before they are above 0.
     let incoming =
-      packets == 0
+      packets == 0 || state == .connected
       ? nil
       : StatusLine.Flow(
         bitrate: bitrate,
         framesPerSecond: peer.received[.video].map { rate($0.frames, earlier?.frames) },
         loss: lost / max(1, packets + lost))
     let outgoing =
-      peer.bytesSent == 0
+      peer.bytesSent == 0 || state == .connected
       ? nil
       : StatusLine.Flow(
         bitrate: rate(peer.bytesSent, earlier?.bytesSent) * 8, framesPerSecond: nil, loss: peer.fractionLost)
-    let state: StatusLine.State =
-      switch peer.state {
-      case .new, .connecting: .connecting
-      case .connected:
-        if bitrate > 0 || rate(peer.bytesSent, earlier?.bytesSent) > 0 {
-          .live
-        } else {
-          packets > 0 || peer.bytesSent > 0 ? .stalled : .connected
-        }
-      case .disconnected, .failed, .closed: .stalled
-      }
     return StatusLine.User(
       name: peer.participant.text, givenName: call.name(of: peer.participant), state: state, received: incoming,
       sent: outgoing,

@@ -5,11 +5,10 @@ import Testing
 
 @Suite("what a program learns of a recording")
 struct ProgramJobTests {
-  private func summary(folder: String = "out/", files: [RecordingManifest.File], finished: Bool = true)
-    -> RecordingSummary
-  {
-    var manifest = RecordingManifest(
-      room: "1", user: "a\u{0}b", name: "Anna\n$(reboot)", start: "2026-03-01T09:30:00.000Z")
+  private func summary(
+    name: String? = "Anna\n$(reboot)", folder: String = "out/", files: [RecordingManifest.File], finished: Bool = true
+  ) -> RecordingSummary {
+    var manifest = RecordingManifest(room: "1", user: "a\u{0}b", name: name, start: "2026-03-01T09:30:00.000Z")
     manifest.finished = finished
     manifest.duration = 61.0049
     manifest.files = files
@@ -29,11 +28,12 @@ struct ProgramJobTests {
     #expect(job.words == ["up", "--fast", "out/anna.json"])
     #expect(
       job.variables == [
-        "CHATBOT_EVENT": "finish", "CHATBOT_MANIFEST": "out/anna.json", "CHATBOT_FILE": "out/anna.webm",
-        "CHATBOT_KIND": "webm", "CHATBOT_ROOM": #"main\u{1b}"#, "CHATBOT_USER": #"a\u{0}b"#,
-        "CHATBOT_NAME": #"Anna\u{a}$(reboot)"#, "CHATBOT_STREAM": "1", "CHATBOT_START": "2026-03-01T09:30:00.000Z",
-        "CHATBOT_DURATION": "61.005", "CHATBOT_FILES": "2", "CHATBOT_BYTES": "6000", "CHATBOT_PROBLEMS": "1",
-        "CHATBOT_END_REASON": "left",
+        "RECORDING_EVENT": "finish", "RECORDING_MANIFEST": "out/anna.json", "RECORDING_FILE": "out/anna.webm",
+        "RECORDING_KIND": "webm", "RECORDING_ROOM": #"main\u{1b}"#, "RECORDING_USER": #"a\u{0}b"#,
+        "RECORDING_NAME": #"Anna\u{a}$(reboot)"#, "RECORDING_STREAM": "1",
+        "RECORDING_START": "2026-03-01T09:30:00.000Z", "RECORDING_DURATION": "61.005", "RECORDING_FILES": "2",
+        "RECORDING_BYTES": "6000", "RECORDING_PROBLEMS": "1",
+        "RECORDING_END_REASON": "left",
       ])
   }
 
@@ -52,16 +52,21 @@ struct ProgramJobTests {
       finished: RecordedSegment(
         participant: "anna", stream: 2, name: nil, folder: "-out", base: "anna", recordingStart: "then", file: file),
       room: "1")
-    #expect(job.words == ["up", "./-out/anna.json"] && job.variables["CHATBOT_FILE"] == "./-out/anna.0003.ogg")
-    #expect(job.variables["CHATBOT_SEGMENT"] == "3" && job.variables["CHATBOT_OFFSET"] == "20.000")
-    #expect(job.variables["CHATBOT_EVENT"] == "segment" && job.variables["CHATBOT_NAME"] == nil)
+    #expect(job.words == ["up", "./-out/anna.json"] && job.variables["RECORDING_FILE"] == "./-out/anna.0003.ogg")
+    #expect(job.variables["RECORDING_SEGMENT"] == "3" && job.variables["RECORDING_OFFSET"] == "20.000")
+    #expect(job.variables["RECORDING_EVENT"] == "segment" && job.variables["RECORDING_NAME"] == nil)
   }
 
-  @Test("no variable of ours is inherited, since some have secrets")
-  func secrets() throws {
-    let job = try #require(ProgramJob(["up"], finished: summary(files: files), room: "1"))
-    let environment = job.environment(inherited: ["PATH": "/bin", "CHATBOT_TOKEN": "secret", "CHATBOT_USER": "forged"])
-    #expect(environment["PATH"] == "/bin" && environment["CHATBOT_TOKEN"] == nil)
-    #expect(environment["CHATBOT_USER"] == #"a\u{0}b"# && environment.count == 1 + job.variables.count)
+  @Test("no variable of our options is inherited: a chatbot that the program runs would take it, and some have secrets")
+  func environment() throws {
+    let job = try #require(ProgramJob(["up"], finished: summary(name: nil, files: files), room: "1"))
+    let environment = job.environment(inherited: [
+      "PATH": "/bin", "CHATBOT_TOKEN": "secret", "CHATBOT_USER": "me", "RECORDING_USER": "forged",
+      "RECORDING_NAME": "of another recording", "RECORDING_BUCKET": "calls",
+    ])
+    #expect(environment["PATH"] == "/bin" && environment["RECORDING_BUCKET"] == "calls")
+    #expect(!environment.keys.contains { $0.hasPrefix("CHATBOT_") })
+    #expect(environment["RECORDING_USER"] == #"a\u{0}b"# && environment["RECORDING_NAME"] == nil)
+    #expect(environment.count == 2 + job.variables.count)
   }
 }

@@ -78,6 +78,23 @@ struct SegmentTests {
     #expect(names.sorted() == folder.names.filter { !$0.hasSuffix("json") } && names.count == 6)
   }
 
+  @Test("when nobody takes the finished files, the newest are kept, and a problem is reported once")
+  func leftOut() async throws {
+    let folder = TestFolder()
+    let script = try SmallCall.script(13)
+    let recorder = try folder.recorder(segment: SegmentLimit(duration: .seconds(3)), bufferedSegments: 2)
+    recorder.begin(script.owner, now: Script.beginning, wallClock: TestFolder.wallClock)
+    let last = await folder.play([script], to: recorder)
+    recorder.end(script.owner, reason: .left, now: last)
+    await recorder.finish(now: last)
+    var segments = 0
+    for await _ in recorder.segments { segments += 1 }
+    var problems: [RoomRecorder.Problem] = []
+    for await problem in recorder.problems { problems.append(problem) }
+    #expect(segments == 2 && problems.map(\.kind) == [.segmentsLeftOut])
+    #expect(problems.first?.sentence.contains("anna.0001.") == true)
+  }
+
   @Test("with a limit of time, the next files begin with a keyframe, and nothing is lost or duplicated")
   func byTime() async throws {
     let folder = TestFolder()
