@@ -82,6 +82,32 @@ struct CommandSettingsTests {
         == ["--loop", "--config=chatbot.yaml"])
   }
 
+  @Test("a variable with false overrules the file, and leaves the file's value of a flag that excludes it")
+  func falseVariables() throws {
+    #expect(
+      try settings("", file: "loopback: true", ["CHATBOT_LOOPBACK": "false"]).arguments == ["--config=chatbot.yaml"])
+    #expect(
+      try settings("", file: "once: true", ["CHATBOT_LOOP": "false"]).arguments == ["--once", "--config=chatbot.yaml"])
+    #expect(
+      try settings("", file: "no-mdns: true", ["CHATBOT_MDNS": "true"]).arguments
+        == ["--mdns", "--config=chatbot.yaml"])
+    #expect(
+      try settings("", file: "mdns: true", ["CHATBOT_NO_MDNS": "true"]).arguments
+        == ["--no-mdns", "--config=chatbot.yaml"])
+  }
+
+  @Test(
+    "a section overrules flags above all sections that its own exclude",
+    arguments: [
+      ("once: true\ncall:\n  loop: true", ["--loop"]), ("loop: true\ncall:\n  once: true", ["--once"]),
+      ("no-mdns: true\ncall:\n  mdns: true", ["--mdns"]), ("mdns: true\ncall:\n  no-mdns: true", ["--no-mdns"]),
+      ("no-mdns: true\ncall:\n  mdns: false", ["--no-mdns"]), ("once: true\ncall:\n  loop: false", ["--once"]),
+      ("loopback: true\ncall:\n  loopback: false", []), ("once: true\nload:\n  publishers: 3", ["--once"]),
+    ])
+  func exclusiveFlagsOfSections(file: String, arguments: [String]) throws {
+    #expect(try settings("", file: file).arguments == arguments + ["--config=chatbot.yaml"])
+  }
+
   @Test("a repeatable option has a list in a file, and a value on each line in a variable")
   func repeatable() throws {
     #expect(try settings("", file: "say: [a, b]").arguments == ["--say=a", "--say=b", "--config=chatbot.yaml"])

@@ -2,6 +2,11 @@ import Media
 
 /// The values of a file for one command: those of its section, else those above all sections.
 struct FileValues {
+  /// Where a key is: the preferred place is first.
+  enum Place: CaseIterable {
+    case section, top
+  }
+
   private let command: CommandDescription
   private let path: String
   private let entries: [SettingsFile.Entry]
@@ -49,10 +54,10 @@ struct FileValues {
     throw SettingsError(place + "chatbot \(section) has no option \(key)\(hint)")
   }
 
-  /// The option as the file sets it; nil if it does not.
-  func option(_ option: OptionDescription) throws(SettingsError) -> ResolvedOption? {
-    let own = entries.filter { option.longNames.contains($0.key) }
-    guard let entry = own.first(where: { $0.section == command.name }) ?? own.first(where: { $0.section == nil }) else {
+  /// What the file says of the option at a place; nil if it does not have it there.
+  func setting(_ option: OptionDescription, _ place: Place) throws(SettingsError) -> OptionSetting? {
+    let section = place == .section ? command.name : nil
+    guard let entry = entries.first(where: { $0.section == section && option.longNames.contains($0.key) }) else {
       return nil
     }
     let texts =
@@ -60,7 +65,7 @@ struct FileValues {
       case .text(let text): [text.text]
       case .list(let texts): texts.map(\.text)
       }
-    return try option.resolved(
+    return try option.setting(
       texts, origin: .file(path, line: entry.line), key: entry.key, opposite: option.opposite(in: command))
   }
 }

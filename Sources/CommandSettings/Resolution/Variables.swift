@@ -38,14 +38,14 @@ struct Variables {
     values[program.variable(of: name)].flatMap { $0.isEmpty ? nil : $0 }
   }
 
-  /// The option as its variable sets it; nil if it is not set.
-  func option(_ option: OptionDescription) throws(SettingsError) -> ResolvedOption? {
+  /// What the option's variable says; nil if it is not set.
+  func setting(_ option: OptionDescription) throws(SettingsError) -> OptionSetting? {
     guard let name = option.longNames.first(where: { value(of: $0) != nil }), let text = value(of: name) else {
       return nil
     }
     let lines = option.isRepeating ? text.split(whereSeparator: \.isNewline).map(String.init) : [text]
     let variable = program.variable(of: name)
-    return try option.resolved(
+    return try option.setting(
       lines, origin: .environment(variable), key: name, opposite: option.opposite(in: command))
   }
 }
