@@ -47,6 +47,26 @@ struct CommandSettingsTests {
     #expect(try settings("inspect out", ["CHATBOT_JSON": "-"]).arguments == ["inspect", "--json=-", "out"])
   }
 
+  @Test(
+    "a name that is a flag in one command and has a value in another is set in a section, or by a variable of that kind"
+  )
+  func kinds() throws {
+    let kinds = "json is a file in inspect, and a flag in load"
+    for command in ["call", "load", "inspect"] {
+      #expect(sentence(command, file: "\njson: x") == "chatbot.yaml, line 2: \(kinds); put it into a section.")
+    }
+    let file = "load:\n  json: true\ninspect:\n  json: report.json"
+    #expect(try settings("load", file: file).arguments == ["load", "--json", "--config=chatbot.yaml"])
+    #expect(
+      try settings("inspect", file: file).arguments == ["inspect", "--json=report.json", "--config=chatbot.yaml"])
+    let found = try settings("load", file: file, ["CHATBOT_JSON": "report.json"])
+    #expect(found.arguments == ["load", "--json", "--config=chatbot.yaml"])
+    #expect(found.warnings == ["CHATBOT_JSON is neither true nor false, and is ignored: \(kinds)."])
+    #expect(try settings("load", ["CHATBOT_JSON": "true"]).arguments == ["load", "--json"])
+    #expect(try settings("call", ["CHATBOT_JSON": "report.json"]).warnings == [])
+    #expect(try settings("inspect", ["CHATBOT_JSON": "report.json"]).warnings == [])
+  }
+
   @Test("the variable CHATBOT_CONFIG names the file")
   func fileByVariable() throws {
     var path: String?
@@ -217,6 +237,19 @@ struct SettingsTableTests {
         "# Without a value: record, receive-files, loop, once, play, token-file, log-level, quiet",
       ])
     #expect(try !SettingsFile(lines.joined(separator: "\n"), sections: []).entries.isEmpty)
+  }
+
+  @Test("what a file may only have in a section is shown in one, so that the table can be read again")
+  func section() throws {
+    let settings = try CommandSettings(
+      ["inspect", "--json", "report.json", "--config", "c.yaml"], of: program, environment: [:]
+    ) { _ in "" }
+    let lines = SettingsTable(settings).lines
+    #expect(lines == ["inspect:", "  json: report.json  # the command line"])
+    let again = try CommandSettings(["inspect", "--config", "c.yaml"], of: program, environment: [:]) { _ in
+      lines.joined(separator: "\n")
+    }
+    #expect(again.arguments == ["inspect", "--json=report.json", "--config", "c.yaml"])
   }
 
   @Test(

@@ -24,7 +24,10 @@ let program: CommandSettings.Program = {
     options: [server, OptionDescription(.option, "publishers"), OptionDescription(.flag, "json"), config, help])
   let inspect = CommandDescription(
     name: "inspect",
-    options: [OptionDescription(.positional, isRepeating: true), OptionDescription(.option, "json"), help])
+    options: [
+      OptionDescription(.positional, isRepeating: true), OptionDescription(.option, "json", valueName: "file|-"),
+      config, help,
+    ])
   let show = CommandDescription(name: "show", options: [OptionDescription(.positional, takesTheRest: true), help])
   let root = CommandDescription(
     name: "chatbot", options: [OptionDescription(.flag, "version"), help],

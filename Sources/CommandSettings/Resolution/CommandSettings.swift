@@ -31,6 +31,8 @@ package struct CommandSettings: Sendable, Hashable {
   package private(set) var options: [ResolvedOption] = []
   /// Sentences about variables that are ignored.
   package private(set) var warnings: [String] = []
+  /// The keys of the command's options that a file may only have in a section, because they are of another kind in other commands.
+  package private(set) var sectionKeys: Set<String> = []
   /// The options that have no value, and of flags that exclude each other none has one.
   package private(set) var unset: [OptionDescription] = []
   /// The arguments with what variables and file add.
@@ -47,6 +49,7 @@ package struct CommandSettings: Sendable, Hashable {
     command = scan.command
     self.arguments = arguments
     if scan.asksParser || scan.command.configurableOptions.isEmpty { return }
+    sectionKeys = Set(command.configurableOptions.map(\.key).filter { program.kinds(of: $0) != nil })
     let variables = Variables(environment, of: program, command: command)
     warnings = variables.warnings
     let path = scan.given.last { $0.option.key == "config" }?.value ?? variables.value(of: "config")
@@ -135,6 +138,24 @@ extension CommandSettings.Program {
     names.formUnion(option.longNames.map { $0.hasPrefix("no-") ? String($0.dropFirst(3)) : "no-\($0)" })
     names.subtract(option.longNames)
     return names.filter { command.option(named: $0)?.kind == .flag }
+  }
+
+  /// A clause that says what a long name is, if it is a flag of some commands and has a value in others; otherwise nil.
+  func kinds(of name: String) -> String? {
+    var flags: [String] = []
+    var others: [String] = []
+    var value = ""
+    for command in root.configurableCommands {
+      switch command.configurableOptions.first(where: { $0.longNames.contains(name) }) {
+      case let option? where option.kind == .flag: flags.append(command.name)
+      case let option?:
+        others.append(command.name)
+        value = String(option.valueName.prefix { $0 != "|" })
+      case nil: continue
+      }
+    }
+    if flags.isEmpty || others.isEmpty { return nil }
+    return "\(name) is a \(value) in \(UsageAdvice.list(others)), and a flag in \(UsageAdvice.list(flags))"
   }
 
   /// The name of the variable of a long name.

@@ -11,7 +11,8 @@ struct FileValues {
   private let path: String
   private let entries: [SettingsFile.Entry]
 
-  /// - Throws: ``SettingsError`` for a line that cannot be read, and for a key that no command has.
+  /// - Throws: ``SettingsError`` for a line that cannot be read, for a key that no command has, and for one above all sections
+  ///   that is a flag in some commands and has a value in others.
   init(
     _ text: String, path: String, of program: CommandSettings.Program, command: CommandDescription
   ) throws(SettingsError) {
@@ -23,7 +24,12 @@ struct FileValues {
     } catch {
       throw SettingsError("\(path), \(error)")
     }
-    for entry in entries { try Self.check(entry, path: path, commands: commands) }
+    for entry in entries {
+      try Self.check(entry, path: path, commands: commands)
+      if entry.section == nil, let kinds = program.kinds(of: entry.key) {
+        throw SettingsError("\(path), line \(entry.line): \(kinds); put it into a section.")
+      }
+    }
   }
 
   private static func check(

@@ -9,18 +9,23 @@ package struct SettingsTable: Sendable {
     self.settings = settings
   }
 
-  /// A line for each option that has a value, then the names of those that have none.
+  /// A line for each option that has a value, those that a file may only have in a section last; then the names of those that have
+  /// none.
   package var lines: [String] {
-    let shown = settings.options.filter { $0.origin != .byDefault }.map { option in
-      (setting: setting(of: option), origin: option.origin.description)
+    let given = settings.options.filter { $0.origin != .byDefault }
+    let isOfSection = { (option: ResolvedOption) in settings.sectionKeys.contains(option.option.key) }
+    let top = given.filter { !isOfSection($0) }.map { (setting: setting(of: $0), origin: $0.origin.description) }
+    let section = given.filter(isOfSection).map {
+      (setting: "  " + setting(of: $0), origin: $0.origin.description)
     }
     let defaults = settings.options.filter { $0.origin == .byDefault && !isOpposite($0) }.map { option in
       "# \(option.option.key): \(defaultText(of: option))"
     }
-    let width = min(shown.map(\.setting.count).max() ?? 0, 60)
-    let rows = shown.map { row in
-      row.setting + String(repeating: " ", count: max(0, width - row.setting.count)) + "  # \(row.origin)"
+    let width = min((top + section).map(\.setting.count).max() ?? 0, 60)
+    let row = { (setting: String, origin: String) in
+      setting + String(repeating: " ", count: max(0, width - setting.count)) + "  # \(origin)"
     }
+    let rows = top.map(row) + (section.isEmpty ? [] : ["\(settings.command.name):"]) + section.map(row)
     let unset = settings.unset.map(\.key).filter { key in
       !(key.hasPrefix("no-") && settings.command.option(named: Self.base(key)) != nil)
     }
