@@ -234,7 +234,7 @@ struct SettingsTableTests {
         "say: [a, \"b, c\"]                   # c.yaml, line 2",
         "loopback: true                     # the command line",
         "mdns: false                        # the command line", "# The defaults:", "# udp-port: 0",
-        "# Without a value: record, receive-files, loop, once, play, token-file, log-level, quiet",
+        "# Without a value: record, receive-files, loop, once, play, token-file, on-finish, on-segment, log-level, quiet",
       ])
     #expect(try !SettingsFile(lines.joined(separator: "\n"), sections: []).entries.isEmpty)
   }
@@ -252,13 +252,23 @@ struct SettingsTableTests {
     #expect(again.arguments == ["inspect", "--json=report.json", "--config", "c.yaml"])
   }
 
+  @Test("of a command only the program is shown")
+  func commands() throws {
+    let arguments = ["--on-finish", "curl -H 'Token: s3cret' https://a.example", "--on-segment", "upload"]
+    let settings = try CommandSettings(arguments, of: program, environment: [:]) { _ in "" }
+    #expect(
+      SettingsTable(settings).lines.prefix(2)
+        == ["on-finish: curl …   # the command line", "on-segment: upload  # the command line"])
+  }
+
   @Test(
     "a secret in a value is hidden",
     arguments: [
       ("exec:python3 adapter.py --token s3cret", "exec:python3 …"),
       ("turn:user:s3cret@turn.example", "turn:…@turn.example"),
       ("wss://a.example/room", "wss://a.example/room"), ("out/", "out/"), ("a?b", "a?b"),
-      ("exec:adapter", "exec:adapter"),
+      ("exec:adapter", "exec:adapter"), ("exec:adapter\t--token s3cret", "exec:adapter …"),
+      ("exec:adapter\n--token\ts3cret", "exec:adapter …"),
     ])
   func secrets(value: String, shown: String) {
     #expect(HiddenSecrets.of(value) == shown)

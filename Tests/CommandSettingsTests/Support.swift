@@ -17,7 +17,9 @@ let program: CommandSettings.Program = {
       OptionDescription(.flag, "loop"), OptionDescription(.flag, "once"), OptionDescription(.flag, "mdns"),
       OptionDescription(.flag, "no-mdns"), OptionDescription(.option, "udp-port", defaultValue: "0"),
       OptionDescription(.option, "play", valueName: "file"), OptionDescription(.option, "token-file"),
-      OptionDescription(.option, "log-level"), quiet, config, help,
+      OptionDescription(.option, "on-finish", valueName: "command"),
+      OptionDescription(.option, "on-segment", valueName: "command"), OptionDescription(.option, "log-level"), quiet,
+      config, help,
     ])
   let load = CommandDescription(
     name: "load",

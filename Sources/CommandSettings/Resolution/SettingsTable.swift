@@ -54,7 +54,8 @@ package struct SettingsTable: Sendable {
     if option.option.kind == .flag {
       return isOpposite(option) ? "\(Self.base(option.name)): false" : "\(option.name): true"
     }
-    let values = option.values.map { Self.shown(HiddenSecrets.of($0)) }
+    let isCommand = option.option.valueName == "command"
+    let values = option.values.map { Self.shown(isCommand ? HiddenSecrets.ofCommand($0) : HiddenSecrets.of($0)) }
     return option.option.isRepeating && values.count != 1
       ? "\(key): [\(values.joined(separator: ", "))]" : "\(key): \(values.joined())"
   }
@@ -74,10 +75,7 @@ package struct SettingsTable: Sendable {
 package enum HiddenSecrets {
   /// Replaces the password of a URL, what follows its question mark, and the arguments of a program that is an address.
   package static func of(_ value: String) -> String {
-    if value.lowercased().hasPrefix("exec:") {
-      let words = value.split(separator: " ", maxSplits: 1)
-      return words.count == 2 ? "\(words[0]) …" : value
-    }
+    if value.lowercased().hasPrefix("exec:") { return ofCommand(value) }
     var shown = value
     if let scheme = shown.firstRange(of: "://") {
       let end = shown[scheme.upperBound...].firstIndex { "/?#".contains($0) } ?? shown.endIndex
@@ -91,5 +89,11 @@ package enum HiddenSecrets {
       shown.replaceSubrange(shown.index(after: colon)..<at, with: "…")
     }
     return shown
+  }
+
+  /// Replaces what follows the first word, which is the program: arguments may be secrets.
+  package static func ofCommand(_ value: String) -> String {
+    let words = value.split(maxSplits: 1, whereSeparator: \.isWhitespace)
+    return words.count == 2 ? "\(words[0]) …" : value
   }
 }
