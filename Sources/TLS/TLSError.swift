@@ -60,13 +60,15 @@ package enum TLSError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The reason of bytes that are no record of TLS, for example those of an HTTP server without it.
   package static let notTLS = "what arrived is not TLS"
 
+  /// OpenSSL's reason for a message that is not allowed at its place, and for records of types that TLS does not have.
+  static let unexpectedMessage = "unexpected message"
+
   /// OpenSSL's reason in words that say what it means for the user.
   private static func clause(_ reason: String) -> String {
     if let range = reason.firstRange(of: " alert ") { return clause(ofAlert: String(reason[range.upperBound...])) }
     return switch reason {
     // What OpenSSL says of bytes that are no record.
-    case "wrong version number", "http request", "https proxy request", "packet length too long", "unexpected message":
-      notTLS
+    case "wrong version number", "http request", "https proxy request", "packet length too long": notTLS
     case "unsupported protocol", "no protocols available", "version too low":
       "the peer has neither TLS 1.2 nor TLS 1.3"
     case "no shared cipher", "no ciphers available": "both sides have no cipher suite in common"

@@ -52,6 +52,8 @@ package final class TLSSession {
   private var scratch = [UInt8](repeating: 0, count: maximumRecordBytes)
   private var isEstablished = false
   private var failure: TLSError?
+  /// The type and the major version of the peer's first record, as far as they have arrived.
+  private var firstBytes: [UInt8] = []
   /// What the peer has sent since the handshake: messages of another handshake, such as updates of keys, and data in bytes.
   private var lateHandshakeMessages = 0
   private var dataReceived = 0
@@ -166,6 +168,7 @@ package final class TLSSession {
     ERR_clear_error()
     let count = bytes.readableBytes
     if count == 0 { return }
+    if firstBytes.count < 2 { firstBytes += bytes.readableBytesView.prefix(2 - firstBytes.count) }
     let taken = bytes.withUnsafeReadableBytes { BIO_write(incoming, $0.baseAddress, Int32(clamping: $0.count)) }
     if Int(taken) != count { failure = .aborted("OpenSSL has no memory for \(count) bytes") }
   }
@@ -209,9 +212,13 @@ package final class TLSSession {
       return .failed(fail(.endedDuringHandshake))
     }
     if error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE { return .needsInput }
-    let reason = TLSError.takeOpenSSLReason()
+    var reason = TLSError.takeOpenSSLReason()
+    if reason == TLSError.unexpectedMessage, !beganWithRecord { reason = TLSError.notTLS }
     return .failed(fail(rejection.map { .certificateRejected($0) } ?? .handshakeFailed(reason)))
   }
+
+  /// Whether the peer's first bytes are those of a record: its type is known, and its major version is 3 (RFC 8446, 5.1).
+  private var beganWithRecord: Bool { firstBytes.count < 2 || (20...24).contains(firstBytes[0]) && firstBytes[1] == 3 }
 
   /// Returns the session of an `SSL`, while it exists.
   static func of(_ ssl: OpaquePointer) -> TLSSession? {

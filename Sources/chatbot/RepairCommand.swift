@@ -19,6 +19,9 @@ struct RepairCommand: ParsableCommand {
     completion: .file())
   var files: [String]
 
+  @OptionGroup(title: "Configuration")
+  var configFile: ConfigurationOptions
+
   @Flag(name: .shortAndLong, help: "Print errors only.")
   var quiet = false
 

@@ -47,6 +47,26 @@ struct CommandSettingsTests {
     #expect(try settings("inspect out", ["CHATBOT_JSON": "-"]).arguments == ["inspect", "--json=-", "out"])
   }
 
+  @Test(
+    "a name that is a flag in one command and has a value in another is set in a section, or by a variable of that kind"
+  )
+  func kinds() throws {
+    let kinds = "json is a file in inspect, and a flag in load"
+    for command in ["call", "load", "inspect"] {
+      #expect(sentence(command, file: "\njson: x") == "chatbot.yaml, line 2: \(kinds); put it into a section.")
+    }
+    let file = "load:\n  json: true\ninspect:\n  json: report.json"
+    #expect(try settings("load", file: file).arguments == ["load", "--json", "--config=chatbot.yaml"])
+    #expect(
+      try settings("inspect", file: file).arguments == ["inspect", "--json=report.json", "--config=chatbot.yaml"])
+    let found = try settings("load", file: file, ["CHATBOT_JSON": "report.json"])
+    #expect(found.arguments == ["load", "--json", "--config=chatbot.yaml"])
+    #expect(found.warnings == ["CHATBOT_JSON is neither true nor false, and is ignored: \(kinds)."])
+    #expect(try settings("load", ["CHATBOT_JSON": "true"]).arguments == ["load", "--json"])
+    #expect(try settings("call", ["CHATBOT_JSON": "report.json"]).warnings == [])
+    #expect(try settings("inspect", ["CHATBOT_JSON": "report.json"]).warnings == [])
+  }
+
   @Test("the variable CHATBOT_CONFIG names the file")
   func fileByVariable() throws {
     var path: String?
@@ -80,6 +100,32 @@ struct CommandSettingsTests {
     #expect(
       try settings("", file: "once: true", ["CHATBOT_LOOP": "true"]).arguments
         == ["--loop", "--config=chatbot.yaml"])
+  }
+
+  @Test("a variable with false overrules the file, and leaves the file's value of a flag that excludes it")
+  func falseVariables() throws {
+    #expect(
+      try settings("", file: "loopback: true", ["CHATBOT_LOOPBACK": "false"]).arguments == ["--config=chatbot.yaml"])
+    #expect(
+      try settings("", file: "once: true", ["CHATBOT_LOOP": "false"]).arguments == ["--once", "--config=chatbot.yaml"])
+    #expect(
+      try settings("", file: "no-mdns: true", ["CHATBOT_MDNS": "true"]).arguments
+        == ["--mdns", "--config=chatbot.yaml"])
+    #expect(
+      try settings("", file: "mdns: true", ["CHATBOT_NO_MDNS": "true"]).arguments
+        == ["--no-mdns", "--config=chatbot.yaml"])
+  }
+
+  @Test(
+    "a section overrules flags above all sections that its own exclude",
+    arguments: [
+      ("once: true\ncall:\n  loop: true", ["--loop"]), ("loop: true\ncall:\n  once: true", ["--once"]),
+      ("no-mdns: true\ncall:\n  mdns: true", ["--mdns"]), ("mdns: true\ncall:\n  no-mdns: true", ["--no-mdns"]),
+      ("no-mdns: true\ncall:\n  mdns: false", ["--no-mdns"]), ("once: true\ncall:\n  loop: false", ["--once"]),
+      ("loopback: true\ncall:\n  loopback: false", []), ("once: true\nload:\n  publishers: 3", ["--once"]),
+    ])
+  func exclusiveFlagsOfSections(file: String, arguments: [String]) throws {
+    #expect(try settings("", file: file).arguments == arguments + ["--config=chatbot.yaml"])
   }
 
   @Test("a repeatable option has a list in a file, and a value on each line in a variable")
@@ -188,9 +234,31 @@ struct SettingsTableTests {
         "say: [a, \"b, c\"]                   # c.yaml, line 2",
         "loopback: true                     # the command line",
         "mdns: false                        # the command line", "# The defaults:", "# udp-port: 0",
-        "# Without a value: record, receive-files, loop, once, play, token-file, log-level, quiet",
+        "# Without a value: record, receive-files, loop, once, play, token-file, on-finish, on-segment, log-level, quiet",
       ])
     #expect(try !SettingsFile(lines.joined(separator: "\n"), sections: []).entries.isEmpty)
+  }
+
+  @Test("what a file may only have in a section is shown in one, so that the table can be read again")
+  func section() throws {
+    let settings = try CommandSettings(
+      ["inspect", "--json", "report.json", "--config", "c.yaml"], of: program, environment: [:]
+    ) { _ in "" }
+    let lines = SettingsTable(settings).lines
+    #expect(lines == ["inspect:", "  json: report.json  # the command line"])
+    let again = try CommandSettings(["inspect", "--config", "c.yaml"], of: program, environment: [:]) { _ in
+      lines.joined(separator: "\n")
+    }
+    #expect(again.arguments == ["inspect", "--json=report.json", "--config", "c.yaml"])
+  }
+
+  @Test("of a command only the program is shown")
+  func commands() throws {
+    let arguments = ["--on-finish", "curl -H 'Token: s3cret' https://a.example", "--on-segment", "upload"]
+    let settings = try CommandSettings(arguments, of: program, environment: [:]) { _ in "" }
+    #expect(
+      SettingsTable(settings).lines.prefix(2)
+        == ["on-finish: curl …   # the command line", "on-segment: upload  # the command line"])
   }
 
   @Test(
@@ -199,7 +267,8 @@ struct SettingsTableTests {
       ("exec:python3 adapter.py --token s3cret", "exec:python3 …"),
       ("turn:user:s3cret@turn.example", "turn:…@turn.example"),
       ("wss://a.example/room", "wss://a.example/room"), ("out/", "out/"), ("a?b", "a?b"),
-      ("exec:adapter", "exec:adapter"),
+      ("exec:adapter", "exec:adapter"), ("exec:adapter\t--token s3cret", "exec:adapter …"),
+      ("exec:adapter\n--token\ts3cret", "exec:adapter …"),
     ])
   func secrets(value: String, shown: String) {
     #expect(HiddenSecrets.of(value) == shown)

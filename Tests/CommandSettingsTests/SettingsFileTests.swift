@@ -61,10 +61,26 @@ struct SettingsFileTests {
       ("call:\n\troom: 1", 2, "tabs"), ("say: [a, b", 1, "not closed"), ("say: [a] b", 1, "Nothing may follow"),
       ("say: [a,,b]", 1, "empty"), ("say:\n  -\n", 2, "empty"), ("other:\n  room: 1", 1, "no value"),
       ("room: \"\\x41\"", 1, "backslash"), ("- room", 1, "key: value"), ("room: @x", 1, "@"),
+      ("record: null", 1, "null is no value in YAML; leave the line out, or put it into quotes."),
+      ("record: ~ # none", 1, "~ is no value"), ("say: [a, NULL]", 1, "NULL is no value"),
+      ("say:\n- Null", 2, "Null is no value"), ("a: 1\r\nroom: \"a\u{1B}[31m\"", 2, "U+001B"),
+      ("a: 1 # \u{0}", 1, "U+0000"), ("a: 1\n\u{C}b: 2", 2, "U+000C"),
     ])
   func refuses(text: String, line: Int, reason: String) {
     let error = #expect(throws: SettingsFile.ParseError.self) { try read(text) }
     #expect(error?.line == line && error?.reason.contains(reason) == true, "\(error?.description ?? "")")
+  }
+
+  @Test("null in quotes is a text, and tabs may be in texts")
+  func quotedNull() throws {
+    #expect(try read("a: 'null'\nb: \"~\"\nc: nullable\nd: \"x\ty\"") == ["a=null", "b=~", "c=nullable", "d=x\ty"])
+  }
+
+  @Test("a file of the maximum size with many keys is read in a short time", .timeLimit(.minutes(1)))
+  func manyKeys() throws {
+    let text = (0..<80_000).map { "k\($0): 1\n" }.joined()
+    #expect(text.utf8.count <= SettingsFile.maximumBytes)
+    #expect(try SettingsFile(text, sections: []).entries.count == 80_000)
   }
 
   @Test("no text of few characters makes it trap")

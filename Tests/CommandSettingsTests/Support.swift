@@ -17,14 +17,19 @@ let program: CommandSettings.Program = {
       OptionDescription(.flag, "loop"), OptionDescription(.flag, "once"), OptionDescription(.flag, "mdns"),
       OptionDescription(.flag, "no-mdns"), OptionDescription(.option, "udp-port", defaultValue: "0"),
       OptionDescription(.option, "play", valueName: "file"), OptionDescription(.option, "token-file"),
-      OptionDescription(.option, "log-level"), quiet, config, help,
+      OptionDescription(.option, "on-finish", valueName: "command"),
+      OptionDescription(.option, "on-segment", valueName: "command"), OptionDescription(.option, "log-level"), quiet,
+      config, help,
     ])
   let load = CommandDescription(
     name: "load",
     options: [server, OptionDescription(.option, "publishers"), OptionDescription(.flag, "json"), config, help])
   let inspect = CommandDescription(
     name: "inspect",
-    options: [OptionDescription(.positional, isRepeating: true), OptionDescription(.option, "json"), help])
+    options: [
+      OptionDescription(.positional, isRepeating: true), OptionDescription(.option, "json", valueName: "file|-"),
+      config, help,
+    ])
   let show = CommandDescription(name: "show", options: [OptionDescription(.positional, takesTheRest: true), help])
   let root = CommandDescription(
     name: "chatbot", options: [OptionDescription(.flag, "version"), help],

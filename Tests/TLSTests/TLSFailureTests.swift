@@ -108,4 +108,26 @@ struct TLSFailureTests {
     #expect(early.error as? TLSError == .endedDuringHandshake)
     #expect(!pair.client.channel.isActive)
   }
+
+  @Test("a message of TLS at the wrong place is not called bytes that are not TLS")
+  func outOfOrder() throws {
+    let pair = try pair()
+    try pair.client.connect()
+    // A record of TLS 1.2 with a ServerHelloDone, where a ServerHello belongs (RFC 5246, 7.4.5).
+    pair.client.receive(ByteBuffer(bytes: [22, 3, 3, 0, 4, 14, 0, 0, 0]))
+    #expect(pair.client.observer.errors == [.handshakeFailed("unexpected message")])
+  }
+
+  @Test("a first record of a type that TLS does not have is not TLS, also if its bytes arrive one by one")
+  func unknownType() throws {
+    for chunk in [1, 9] {
+      let pair = try pair()
+      try pair.client.connect()
+      for piece in stride(from: 0, to: 9, by: chunk) {
+        let bytes: [UInt8] = [99, 3, 3, 0, 4, 14, 0, 0, 0]
+        pair.client.receive(ByteBuffer(bytes: bytes[piece..<min(piece + chunk, 9)]))
+      }
+      #expect(pair.client.observer.errors == [.handshakeFailed("what arrived is not TLS")])
+    }
+  }
 }

@@ -105,8 +105,8 @@ package struct ArgumentScan: Sendable, Hashable {
     "help", "version", "generate-completion-script", "experimental-dump-help", "-completion",
   ]
 
-  /// Whether an option, or its opposite, was given.
-  package func gives(_ option: OptionDescription, orOneOf others: Set<String> = []) -> Bool {
+  /// Whether an option, or one of those with other long names, was given.
+  package func contains(_ option: OptionDescription, orOneOf others: Set<String> = []) -> Bool {
     given.contains { $0.option == option || !others.isDisjoint(with: $0.option.longNames) }
   }
 }

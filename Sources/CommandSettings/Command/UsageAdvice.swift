@@ -109,7 +109,8 @@ package struct UsageAdvice: Sendable {
     return "--\(name) \(DisplayText.plain(next, longest: 80))"
   }
 
-  private static func list(_ names: [String]) -> String {
+  /// Names in a sentence: “check, inspect and load”.
+  static func list(_ names: [String]) -> String {
     names.count < 2 ? names.first ?? "" : names.dropLast().joined(separator: ", ") + " and " + (names.last ?? "")
   }
 }

@@ -66,17 +66,24 @@ private struct Reader {
     var text: String
   }
 
+  struct Key: Hashable {
+    var section: String?
+    var name: String
+  }
+
   private let lines: [Line]
   private let sections: Set<String>
   private var index = 0
   private var entries: [SettingsFile.Entry] = []
+  /// The lines of the keys.
+  private var keyLines: [Key: Int] = [:]
   /// The first line that cannot be read at all.
   private let problem: SettingsFile.ParseError?
 
   init(_ text: String, sections: Set<String>) {
     self.sections = sections
     var lines: [Line] = []
-    var problem: SettingsFile.ParseError?
+    var problem = Self.controlCharacter(in: text)
     let body = text.hasPrefix("\u{FEFF}") ? text.dropFirst() : text[...]
     for (offset, raw) in body.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
       let number = offset + 1
@@ -90,6 +97,16 @@ private struct Reader {
     }
     self.lines = lines
     self.problem = problem
+  }
+
+  /// Returns the error of the first control character that YAML does not allow; nil if there is none.
+  private static func controlCharacter(in text: String) -> SettingsFile.ParseError? {
+    let isControl = { (scalar: Unicode.Scalar) in scalar.value < 0x20 && !"\t\n\r".unicodeScalars.contains(scalar) }
+    guard let index = text.unicodeScalars.firstIndex(where: isControl) else { return nil }
+    let code = String(text.unicodeScalars[index].value, radix: 16, uppercase: true)
+    return .init(
+      line: 1 + text[..<index].count(where: \.isNewline),
+      reason: "The control character U+\(String(repeating: "0", count: 4 - code.count))\(code) is not allowed here.")
   }
 
   /// Removes a comment, which begins at `#` after a space or at the beginning, outside of quotes, and the spaces before it.
@@ -157,8 +174,8 @@ private struct Reader {
   private mutating func add(
     _ key: String, _ rest: String, of line: Line, in section: String?
   ) throws(SettingsFile.ParseError) {
-    if let earlier = entries.first(where: { $0.section == section && $0.key == key }) {
-      throw error(line, "\(shown(key)) is already in line \(earlier.line).")
+    if let earlier = keyLines.updateValue(line.number, forKey: Key(section: section, name: key)) {
+      throw error(line, "\(shown(key)) is already in line \(earlier).")
     }
     let value: SettingsFile.Value
     if rest.isEmpty {
@@ -224,6 +241,9 @@ private struct Reader {
         default: "Values that begin with “\(first)”"
         }
       throw error(line, "\(what) are not supported here; put the value into quotes if it is a text.")
+    }
+    if ["~", "null", "Null", "NULL"].contains(text) {
+      throw error(line, "\(text) is no value in YAML; leave the line out, or put it into quotes.")
     }
     if text == "-" || text.hasPrefix("- ") || text.contains(": ") || text.hasSuffix(":") {
       throw error(line, "YAML would not read “\(shown(text))” as a text; put it into quotes.")

@@ -31,6 +31,8 @@ package struct CommandSettings: Sendable, Hashable {
   package private(set) var options: [ResolvedOption] = []
   /// Sentences about variables that are ignored.
   package private(set) var warnings: [String] = []
+  /// The keys of the command's options that a file may only have in a section, because they are of another kind in other commands.
+  package private(set) var sectionKeys: Set<String> = []
   /// The options that have no value, and of flags that exclude each other none has one.
   package private(set) var unset: [OptionDescription] = []
   /// The arguments with what variables and file add.
@@ -47,6 +49,7 @@ package struct CommandSettings: Sendable, Hashable {
     command = scan.command
     self.arguments = arguments
     if scan.asksParser || scan.command.configurableOptions.isEmpty { return }
+    sectionKeys = Set(command.configurableOptions.map(\.key).filter { program.kinds(of: $0) != nil })
     let variables = Variables(environment, of: program, command: command)
     warnings = variables.warnings
     let path = scan.given.last { $0.option.key == "config" }?.value ?? variables.value(of: "config")
@@ -55,16 +58,14 @@ package struct CommandSettings: Sendable, Hashable {
       file = try FileValues(try read(path), path: path, of: program, command: command)
     }
     for option in command.configurableOptions {
-      let rivals = program.rivals(of: option, in: command)
+      let others = program.exclusiveFlags(of: option, in: command)
       if let given = scan.given.last(where: { $0.option == option }) {
         let values = scan.given.filter { $0.option == option }.compactMap(\.value)
         options.append(
           ResolvedOption(option: option, name: given.name, values: values, origin: .commandLine))
-      } else if !scan.gives(option, orOneOf: rivals) {
-        // A variable for one of several exclusive flags overrules all of them in the file.
-        let isSetByVariable = rivals.contains { variables.value(of: $0) != nil }
-        let value = try variables.option(option) ?? (isSetByVariable ? nil : file?.option(option))
-        if let value { options.append(value) }
+      } else if !scan.contains(option, orOneOf: others) {
+        let excluding = command.configurableOptions.filter { !others.isDisjoint(with: $0.longNames) }
+        if let value = try Self.value(of: option, excluding, variables, file) { options.append(value) }
       }
     }
     let added = options.filter { $0.origin != .commandLine }.flatMap(\.arguments)
@@ -77,10 +78,27 @@ package struct CommandSettings: Sendable, Hashable {
     unset = withoutValue(program)
   }
 
+  /// The value by the preferred source that has the option, or switches on a flag that excludes it: a variable, else the command's
+  /// section of the file, else the lines above all sections.
+  ///
+  /// - Parameter others: the flags that exclude the option.
+  private static func value(
+    of option: OptionDescription, _ others: [OptionDescription], _ variables: Variables, _ file: FileValues?
+  ) throws(SettingsError) -> ResolvedOption? {
+    if let setting = try variables.setting(option) { return setting.value }
+    for other in others where try variables.setting(other)?.value != nil { return nil }
+    guard let file else { return nil }
+    for place in FileValues.Place.allCases {
+      if let setting = try file.setting(option, place) { return setting.value }
+      for other in others where try file.setting(other, place)?.value != nil { return nil }
+    }
+    return nil
+  }
+
   private func withoutValue(_ program: Program) -> [OptionDescription] {
     command.configurableOptions.filter { option in
       !options.contains { $0.option == option }
-        && program.rivals(of: option, in: command).isDisjoint(with: options.map(\.option.key))
+        && program.exclusiveFlags(of: option, in: command).isDisjoint(with: options.map(\.option.key))
     }
   }
 
@@ -114,12 +132,30 @@ package struct CommandSettings: Sendable, Hashable {
 
 extension CommandSettings.Program {
   /// The long names of flags that exclude a flag: its opposite, and others of its group.
-  func rivals(of option: OptionDescription, in command: CommandDescription) -> Set<String> {
+  func exclusiveFlags(of option: OptionDescription, in command: CommandDescription) -> Set<String> {
     guard option.kind == .flag else { return [] }
     var names = Set(exclusive.filter { !$0.isDisjoint(with: option.longNames) }.flatMap(\.self))
     names.formUnion(option.longNames.map { $0.hasPrefix("no-") ? String($0.dropFirst(3)) : "no-\($0)" })
     names.subtract(option.longNames)
     return names.filter { command.option(named: $0)?.kind == .flag }
+  }
+
+  /// A clause that says what a long name is, if it is a flag of some commands and has a value in others; otherwise nil.
+  func kinds(of name: String) -> String? {
+    var flags: [String] = []
+    var others: [String] = []
+    var value = ""
+    for command in root.configurableCommands {
+      switch command.configurableOptions.first(where: { $0.longNames.contains(name) }) {
+      case let option? where option.kind == .flag: flags.append(command.name)
+      case let option?:
+        others.append(command.name)
+        value = String(option.valueName.prefix { $0 != "|" })
+      case nil: continue
+      }
+    }
+    if flags.isEmpty || others.isEmpty { return nil }
+    return "\(name) is a \(value) in \(UsageAdvice.list(others)), and a flag in \(UsageAdvice.list(flags))"
   }
 
   /// The name of the variable of a long name.
@@ -130,20 +166,20 @@ extension CommandSettings.Program {
 
 extension OptionDescription {
   /// Reads the value of a variable or a file.
-  ///
-  /// - Returns: nil for a flag that is switched off and has no opposite.
-  func resolved(
+  func setting(
     _ values: [String], origin: OptionOrigin, key: String, opposite: String?
-  ) throws(SettingsError) -> ResolvedOption? {
+  ) throws(SettingsError) -> OptionSetting {
     guard kind == .flag else {
       guard isRepeating || values.count == 1 else {
         throw SettingsError("\(key) has one value, not \(values.count) (\(origin)).")
       }
-      return ResolvedOption(option: self, name: key, values: values, origin: origin)
+      return OptionSetting(value: ResolvedOption(option: self, name: key, values: values, origin: origin))
     }
     switch values {
-    case ["true"]: return ResolvedOption(option: self, name: key, values: [], origin: origin)
-    case ["false"]: return opposite.map { ResolvedOption(option: self, name: $0, values: [], origin: origin) }
+    case ["true"]: return OptionSetting(value: ResolvedOption(option: self, name: key, values: [], origin: origin))
+    case ["false"]:
+      return OptionSetting(
+        value: opposite.map { ResolvedOption(option: self, name: $0, values: [], origin: origin) })
     default:
       let shown = DisplayText.plain(values.first ?? "", longest: 40)
       throw SettingsError("\(key) is true or false, not “\(shown)” (\(origin)).")

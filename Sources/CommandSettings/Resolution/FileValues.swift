@@ -2,11 +2,17 @@ import Media
 
 /// The values of a file for one command: those of its section, else those above all sections.
 struct FileValues {
+  /// Where a key is: the preferred place is first.
+  enum Place: CaseIterable {
+    case section, top
+  }
+
   private let command: CommandDescription
   private let path: String
   private let entries: [SettingsFile.Entry]
 
-  /// - Throws: ``SettingsError`` for a line that cannot be read, and for a key that no command has.
+  /// - Throws: ``SettingsError`` for a line that cannot be read, for a key that no command has, and for one above all sections
+  ///   that is a flag in some commands and has a value in others.
   init(
     _ text: String, path: String, of program: CommandSettings.Program, command: CommandDescription
   ) throws(SettingsError) {
@@ -18,7 +24,12 @@ struct FileValues {
     } catch {
       throw SettingsError("\(path), \(error)")
     }
-    for entry in entries { try Self.check(entry, path: path, commands: commands) }
+    for entry in entries {
+      try Self.check(entry, path: path, commands: commands)
+      if entry.section == nil, let kinds = program.kinds(of: entry.key) {
+        throw SettingsError("\(path), line \(entry.line): \(kinds); put it into a section.")
+      }
+    }
   }
 
   private static func check(
@@ -49,10 +60,10 @@ struct FileValues {
     throw SettingsError(place + "chatbot \(section) has no option \(key)\(hint)")
   }
 
-  /// The option as the file sets it; nil if it does not.
-  func option(_ option: OptionDescription) throws(SettingsError) -> ResolvedOption? {
-    let own = entries.filter { option.longNames.contains($0.key) }
-    guard let entry = own.first(where: { $0.section == command.name }) ?? own.first(where: { $0.section == nil }) else {
+  /// What the file says of the option at a place; nil if it does not have it there.
+  func setting(_ option: OptionDescription, _ place: Place) throws(SettingsError) -> OptionSetting? {
+    let section = place == .section ? command.name : nil
+    guard let entry = entries.first(where: { $0.section == section && option.longNames.contains($0.key) }) else {
       return nil
     }
     let texts =
@@ -60,7 +71,7 @@ struct FileValues {
       case .text(let text): [text.text]
       case .list(let texts): texts.map(\.text)
       }
-    return try option.resolved(
+    return try option.setting(
       texts, origin: .file(path, line: entry.line), key: entry.key, opposite: option.opposite(in: command))
   }
 }

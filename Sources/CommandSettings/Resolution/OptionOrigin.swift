@@ -31,6 +31,12 @@ package struct ResolvedOption: Sendable, Hashable {
   }
 }
 
+/// What a variable or a file says of an option that it has.
+struct OptionSetting {
+  /// nil for a flag that is switched off and has no opposite.
+  var value: ResolvedOption?
+}
+
 /// What a file or a variable says that cannot be used, as a sentence.
 package struct SettingsError: Error, Sendable, Hashable, CustomStringConvertible {
   package let description: String

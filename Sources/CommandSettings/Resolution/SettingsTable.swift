@@ -9,18 +9,23 @@ package struct SettingsTable: Sendable {
     self.settings = settings
   }
 
-  /// A line for each option that has a value, then the names of those that have none.
+  /// A line for each option that has a value, those that a file may only have in a section last; then the names of those that have
+  /// none.
   package var lines: [String] {
-    let shown = settings.options.filter { $0.origin != .byDefault }.map { option in
-      (setting: setting(of: option), origin: option.origin.description)
+    let given = settings.options.filter { $0.origin != .byDefault }
+    let isOfSection = { (option: ResolvedOption) in settings.sectionKeys.contains(option.option.key) }
+    let top = given.filter { !isOfSection($0) }.map { (setting: setting(of: $0), origin: $0.origin.description) }
+    let section = given.filter(isOfSection).map {
+      (setting: "  " + setting(of: $0), origin: $0.origin.description)
     }
     let defaults = settings.options.filter { $0.origin == .byDefault && !isOpposite($0) }.map { option in
       "# \(option.option.key): \(defaultText(of: option))"
     }
-    let width = min(shown.map(\.setting.count).max() ?? 0, 60)
-    let rows = shown.map { row in
-      row.setting + String(repeating: " ", count: max(0, width - row.setting.count)) + "  # \(row.origin)"
+    let width = min((top + section).map(\.setting.count).max() ?? 0, 60)
+    let row = { (setting: String, origin: String) in
+      setting + String(repeating: " ", count: max(0, width - setting.count)) + "  # \(origin)"
     }
+    let rows = top.map(row) + (section.isEmpty ? [] : ["\(settings.command.name):"]) + section.map(row)
     let unset = settings.unset.map(\.key).filter { key in
       !(key.hasPrefix("no-") && settings.command.option(named: Self.base(key)) != nil)
     }
@@ -49,7 +54,8 @@ package struct SettingsTable: Sendable {
     if option.option.kind == .flag {
       return isOpposite(option) ? "\(Self.base(option.name)): false" : "\(option.name): true"
     }
-    let values = option.values.map { Self.shown(HiddenSecrets.of($0)) }
+    let isCommand = option.option.valueName == "command"
+    let values = option.values.map { Self.shown(isCommand ? HiddenSecrets.ofCommand($0) : HiddenSecrets.of($0)) }
     return option.option.isRepeating && values.count != 1
       ? "\(key): [\(values.joined(separator: ", "))]" : "\(key): \(values.joined())"
   }
@@ -69,10 +75,7 @@ package struct SettingsTable: Sendable {
 package enum HiddenSecrets {
   /// Replaces the password of a URL, what follows its question mark, and the arguments of a program that is an address.
   package static func of(_ value: String) -> String {
-    if value.lowercased().hasPrefix("exec:") {
-      let words = value.split(separator: " ", maxSplits: 1)
-      return words.count == 2 ? "\(words[0]) …" : value
-    }
+    if value.lowercased().hasPrefix("exec:") { return ofCommand(value) }
     var shown = value
     if let scheme = shown.firstRange(of: "://") {
       let end = shown[scheme.upperBound...].firstIndex { "/?#".contains($0) } ?? shown.endIndex
@@ -86,5 +89,11 @@ package enum HiddenSecrets {
       shown.replaceSubrange(shown.index(after: colon)..<at, with: "…")
     }
     return shown
+  }
+
+  /// Replaces what follows the first word, which is the program: arguments may be secrets.
+  package static func ofCommand(_ value: String) -> String {
+    let words = value.split(maxSplits: 1, whereSeparator: \.isWhitespace)
+    return words.count == 2 ? "\(words[0]) …" : value
   }
 }

@@ -37,7 +37,9 @@ struct LoadCommand: AsyncParsableCommand {
       FileDescriptorLimit.allowMany()
       let load = try await prepare(settings, source, log)
       interruption.beginOrderly()
+      let announcement = console.announce("Connecting to \(settings.server) …") { await load.report.allJoined > 0 }
       var report = await report(of: load, interruption, console)
+      announcement.cancel()
       console.clearStatus()
       let allHold = rules.isEmpty || report.judge(by: rules)
       try show(report, on: console)

@@ -26,8 +26,8 @@ struct RoomOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The user as whom we log in and whom others call, for \(SignallingSystems.names(with: .user)); also the name, without "
-        + "--name.", valueName: "name"))
+      "The user as whom we log in and whom others call, for \(SignallingSystems.names(with: .user)); without --name also our "
+        + "name, for \(SignallingSystems.names(with: .name)).", valueName: "name"))
   var user: String?
 
   @Option(
@@ -122,7 +122,7 @@ struct RoomOptions: ParsableArguments {
   func validateOptions(of system: any SignallingAdapter, namesUs: Bool) throws(ValidationError) {
     let given: [(isGiven: Bool, name: String, meanings: Set<SignallingOption>)] = [
       (room != nil, "--room", [.room]), (name != nil, "--name", [.name]),
-      (user != nil && !namesUs, "--user", [.user]),
+      (user != nil && !namesUs, "--user", [.user, .name]),
       (!callees.isEmpty, "--call", [.callees]), (tokenFile != nil, "--token-file", [.token, .serviceAccount]),
       (pinFile != nil, "--pin-file", [.pin]), (apiSecretFile != nil, "--api-secret-file", [.apiSecret]),
       (roomTokenFile != nil, "--room-token-file", [.roomToken]), (allowRedirects, "--allow-redirects", [.redirects]),

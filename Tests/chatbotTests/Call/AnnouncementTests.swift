@@ -12,6 +12,7 @@ struct AnnouncementTests {
     let over = screen.console().announce("Connecting to ws://b …", after: .seconds(600))
     over.cancel()
     await over.value
+    await screen.console().announce("Connecting to ws://d …", after: .zero) { true }.value
     await screen.console(isQuiet: true).announce("Connecting to ws://c …", after: .zero).value
     #expect(screen.errors == "Connecting to ws://a …\n")
   }

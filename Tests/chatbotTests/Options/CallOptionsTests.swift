@@ -248,6 +248,19 @@ struct CallOptionsTests {
     #expect(text?.contains("\n  --duration is from c.yaml, line 2.\nUsage:") == true)
   }
 
+  @Test("each command with options reads its section of a file")
+  func sections() throws {
+    let program = try described.get()
+    for command in program.root.configurableCommands {
+      #expect(command.option(named: "config") != nil, "\(command.name)")
+    }
+    let settings = try CommandSettings(
+      ["repair", "out", "--config", "c.yaml"], of: program, environment: [:]
+    ) { _ in "repair:\n  quiet: true" }
+    let repair = try #require(try Chatbot.parseAsRoot(settings.arguments) as? RepairCommand)
+    #expect(repair.quiet && repair.files == ["out"])
+  }
+
   @Test("each option can be in a file, and the help of the program has all options of a call in at most 100 lines")
   func descriptions() throws {
     let root = try described.get().root

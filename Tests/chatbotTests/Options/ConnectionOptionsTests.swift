@@ -53,6 +53,9 @@ struct ConnectionOptionsTests {
     #expect(try name("--server", program, "--user", "bot", "--name", "Ann of Essex") == "Ann of Essex")
     let long = String(repeating: "x", count: 64)
     #expect(try name("--name", long, suffix: "-17") == String(long.prefix(61)) + "-17")
+    for server in ["ws://a.example", "janus+wss://a.example", program] {
+      #expect(try name("--server", server, "--user", "bot") == "bot", "\(server)")
+    }
     for wrong in ["", " ", "\u{202E}", long + "x"] {
       #expect(
         rejection(of: CallOptions.self, "--play", "pattern", "--name", wrong)
@@ -65,7 +68,10 @@ struct ConnectionOptionsTests {
   func optionsOfOtherSystems() throws {
     let cases = [
       (["--token-file", "t"], "SkyRTC does not use --token-file; Firestore, WHIP, WHEP, Janus and exec do."),
-      (["--user", "bot"], "SkyRTC does not use --user; socket.io and exec do."),
+      (
+        ["--server", "whip+http://a.example/whip/1", "--user", "bot"],
+        "WHIP does not use --user; SkyRTC, socket.io, Janus and exec do."
+      ),
       (["--call", "anna"], "SkyRTC does not use --call; socket.io and exec do."),
       (["--pin-file", "p"], "SkyRTC does not use --pin-file; Janus does."),
       (["--api-secret-file", "p"], "SkyRTC does not use --api-secret-file; Janus does."),
@@ -84,7 +90,8 @@ struct ConnectionOptionsTests {
     let signalling = try Self.settings(used).server.signalling
     #expect(signalling.user == "bot" && signalling.callees == ["anna", "bob"])
     // A TURN server learns the name too.
-    #expect(throws: Never.self) { try ConnectionOptions.parse(["--user", "bot", "--ice-server", "turn:a.example"]) }
+    let turn = ["--server", "whip+http://a.example/whip/1", "--user", "bot", "--ice-server", "turn:a.example"]
+    #expect(throws: Never.self) { try ConnectionOptions.parse(turn) }
   }
 
   @Test("the address of the call page names server and room, unless --room names another one")
