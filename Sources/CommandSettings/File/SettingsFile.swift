@@ -180,6 +180,10 @@ private struct Reader {
     let value: SettingsFile.Value
     if rest.isEmpty {
       let items = try list(below: line)
+      if items.isEmpty, section == nil, index < lines.count, lines[index].indentation > 0 {
+        let near = NearestName.of(key, among: sections.sorted()).map { "; did you mean \($0)?" } ?? "."
+        throw error(line, "There is no command \(shown(key))\(near)")
+      }
       if items.isEmpty { throw error(line, "\(shown(key)) has no value.") }
       value = .list(items)
     } else if rest.hasPrefix("[") {
