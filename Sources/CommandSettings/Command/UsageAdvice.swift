@@ -95,6 +95,10 @@ package struct UsageAdvice: Sendable {
     if word.text.contains("://"), let server = scan.command.option(named: "server") {
       return "--\(server.key) \(DisplayText.plain(word.text, longest: 80))"
     }
+    // Rooms often have numbers as their names.
+    if word.text.allSatisfy(\.isNumber), let room = scan.command.option(named: "room") {
+      return "--\(room.key) \(DisplayText.plain(word.text, longest: 80))"
+    }
     let commands = root.subcommands.filter { !$0.isHidden }.map(\.name)
     let names = Self.names(of: scan.command)
     let isFirst = word.index == 0

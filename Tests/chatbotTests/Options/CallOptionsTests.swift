@@ -217,6 +217,7 @@ struct CallOptionsTests {
       ("--recrod out/", "There is no option --recrod; did you mean --record?"),
       ("--play pattern --impair loss=2%", "chatbot call has no option --impair; check has it."),
       ("--flavour 5", "There is no option --flavour; chatbot help call lists the options."),
+      ("100", "There is no command “100”; did you mean --room 100?"),
       ("chek", "There is no command “chek”; did you mean check?"),
       ("inspct", "There is no command “inspct”; did you mean inspect?"),
       ("Load", "There is no command “Load”; did you mean load?"),
