@@ -87,23 +87,41 @@ struct RoomLoadTests {
     let notes: [String] = []
     var failure: String? { get async { nil } }
 
+    func frames() async -> AsyncStream<EncodedFrame> { RoomLoadTests.frames(each: .milliseconds(20)) { $0.audio() } }
+    func requestKeyframe() {}
+    func adapt(toBitrate bitrate: Int, fractionLost: Double) {}
+  }
+
+  /// A source of 30 frames of video a second, with one keyframe, as that of a file.
+  private struct VideoSource: FrameSource {
+    let kinds: Set<MediaKind> = [.video]
+    let isLive = false
+    let summary = "video"
+    let notes: [String] = []
+    var failure: String? { get async { nil } }
+
     func frames() async -> AsyncStream<EncodedFrame> {
-      AsyncStream { continuation in
-        let task = Task {
-          let start = ContinuousClock.now
-          var media = SyntheticMedia(seed: 1, start: MonotonicInstant(start))
-          for index in 0... {
-            guard (try? await Task.sleep(until: start + .milliseconds(20 * index), clock: .continuous)) != nil else {
-              break
-            }
-            continuation.yield(media.audio())
-          }
-        }
-        continuation.onTermination = { _ in task.cancel() }
-      }
+      RoomLoadTests.frames(each: .nanoseconds(33_333_333)) { $0.videoFrame() }
     }
     func requestKeyframe() {}
     func adapt(toBitrate bitrate: Int, fractionLost: Double) {}
+  }
+
+  /// The frames of a source, one after each interval.
+  private static func frames(
+    each interval: Duration, _ next: @escaping @Sendable (inout SyntheticMedia) -> EncodedFrame
+  ) -> AsyncStream<EncodedFrame> {
+    AsyncStream { continuation in
+      let task = Task {
+        let start = ContinuousClock.now
+        var media = SyntheticMedia(seed: 1, start: MonotonicInstant(start), shape: .slim)
+        for index in 0... {
+          guard (try? await Task.sleep(until: start + interval * index, clock: .continuous)) != nil else { break }
+          continuation.yield(next(&media))
+        }
+      }
+      continuation.onTermination = { _ in task.cancel() }
+    }
   }
 
   /// A room in memory: the newcomer offers to all others.
@@ -177,6 +195,26 @@ struct RoomLoadTests {
     let publishers = try #require(report.eachPublisher)
     #expect(publishers.allSatisfy { $0.peers == 3 && $0.sent?.packets ?? 0 > 0 && $0.received == nil }, "\(publishers)")
     #expect(report.connections == 6)
+  }
+
+  @Test("frames that are sent again to a late viewer count as sent", .timeLimit(.minutes(1)))
+  func sentAgain() async throws {
+    let hub = Hub()
+    var settings = settings(1) { index, _ in HubClient(hub, index) }
+    settings.viewers = 2
+    // The last viewer joins after a second of video.
+    settings.ramp = RampRate(perSecond: 1)
+    settings.peer.includesLoopback = true
+    settings.peer.allowsLocalCandidates = true
+    let load = try await load(settings, VideoSource())
+    async let running = load.run()
+    while await load.report.eachViewer?.last?.received?.frames ?? 0 < 60 {
+      try await Task.sleep(for: .milliseconds(50))
+    }
+    load.leave(because: "the test is over")
+    let report = await running
+    let received = try #require(report.viewers?.received)
+    #expect(received.frames > 0 && report.sent.frames >= received.frames, "\(report.sent) \(received)")
   }
 
   @Test("what an ended connection carried is in the report, although it was not asked for", .timeLimit(.minutes(1)))
