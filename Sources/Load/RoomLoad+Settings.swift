@@ -47,6 +47,9 @@ extension RoomLoad {
     /// The role of the participant with an index.
     func role(of index: Int) -> LoadRole { index < publishers ? .publisher : .viewer }
 
+    /// The number of a participant among publishers or among viewers, from 1.
+    package func number(of index: Int) -> Int { (index < publishers ? index : index - publishers) + 1 }
+
     /// The configuration of a participant's peer: with its own ports, and with credentials of TURN servers that are valid from now.
     package func peerConfiguration(of index: Int) -> Peer.Configuration {
       var configuration = peer

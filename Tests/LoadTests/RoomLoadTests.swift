@@ -377,6 +377,13 @@ struct RoomLoadTests {
     #expect(settings.peerConfiguration(of: 7).tcpPort == .max)
   }
 
+  @Test("publishers and viewers are numbered apart, from 1")
+  func numbers() {
+    var settings = settings(2) { index, _ in Client(.admits, index) }
+    settings.viewers = 2
+    #expect((0..<4).map { settings.number(of: $0) } == [1, 2, 1, 2])
+  }
+
   @Test("credentials of TURN servers are made when a publisher starts")
   func credentials() {
     let count = Mutex(0)
