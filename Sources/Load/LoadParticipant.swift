@@ -19,6 +19,8 @@ struct LoadParticipant: Sendable {
   let reception: ReceptionCounter?
   /// How long to wait for a server that cannot be reached.
   let waitForServer: Duration
+  /// A sentence about a server that was not reached; nil for none.
+  let unreachableHint: String?
   let log: Logger
 
   init(
@@ -33,6 +35,7 @@ struct LoadParticipant: Sendable {
     self.probe = probe
     self.reception = reception
     waitForServer = settings.waitForServer
+    unreachableHint = settings.unreachableHint
     self.log = log
     var policy = RoomPolicy()
     policy.filter = { event in
@@ -51,7 +54,7 @@ struct LoadParticipant: Sendable {
     do {
       try await session.join(waiting: waitForServer)
     } catch {
-      if !Task.isCancelled { giveUp("The server was not reached: \(error)") }
+      if !Task.isCancelled { giveUp("The server was not reached: \(error)\(hint(on: error))") }
       await leave()
       return await session.client.leave()
     }
@@ -93,6 +96,11 @@ struct LoadParticipant: Sendable {
     let statistics = await session.peer.statistics()
     let reception = reception?.log(until: .now)
     members.note(index) { $0.counted(statistics, data: probe?.reports ?? [], reception: reception) }
+  }
+
+  private func hint(on error: SignallingConnectError) -> String {
+    guard case .unreachable = error, let unreachableHint else { return "" }
+    return " \(unreachableHint)"
   }
 
   private func giveUp(_ sentence: String) {

@@ -27,6 +27,8 @@ extension RoomLoad {
     public var dataBitrate: Int?
     /// How long each of them waits for a server that cannot be reached; without it there is one attempt.
     public var waitForServer: Duration = .zero
+    /// A sentence that follows the error of a server that cannot be reached, such as how to start it; nil for none.
+    public var unreachableHint: String?
     /// When to leave, counted from the start of the last participant; nil to stay.
     public var duration: Duration?
     /// Whether the source starts only when all participants are connected, because it does not play in a loop.

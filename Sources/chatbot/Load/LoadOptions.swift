@@ -84,6 +84,7 @@ struct LoadOptions: ParsableArguments {
     settings.receives = receive
     settings.dataBitrate = data?.bitsPerSecond
     settings.waitForServer = server.waitForServer
+    settings.unreachableHint = server.startHint
     settings.duration = duration?.duration
     settings.waitsForConnections = publishers > 0 && !playing.loops
     return settings

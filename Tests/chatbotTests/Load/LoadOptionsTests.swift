@@ -78,6 +78,17 @@ struct LoadOptionsTests {
     #expect(unknown?.contains("viewers.timeToFirstFrame.p95") == true)
   }
 
+  @Test("a server on this machine that is not reached can be started")
+  func startHint() throws {
+    func hint(_ server: String) throws -> String? {
+      try read("--viewers 1 --server \(server)").settings().unreachableHint
+    }
+    #expect(try read("--viewers 1").settings().unreachableHint == "Start one with chatbot serve.")
+    #expect(try hint("ws://127.0.0.1:4100") == "Start one with chatbot serve --port 4100.")
+    #expect(try hint("whep+http://localhost:3000/whep/1") == "Start one with chatbot serve.")
+    #expect(try hint("wss://calls.example:3000") == nil && hint("janus+ws://localhost:8188") == nil)
+  }
+
   @Test(
     "invalid options are rejected before any call begins",
     arguments: [
