@@ -78,6 +78,20 @@ struct LoadOptionsTests {
     #expect(unknown?.contains("viewers.timeToFirstFrame.p95") == true)
   }
 
+  @Test("what a server does not allow is named publishers or viewers, with the address that allows it")
+  func direction() {
+    let viewers = rejection(
+      of: LoadOptions.self, "--viewers", "3", "--server", "whip+https://u:s3cret@a:1/live/whip?key=s3cret")
+    #expect(
+      viewers == "WHIP does not allow viewers; it allows publishers. WHEP receives: whep+https://a:1/live/whep")
+    let publishers = rejection(
+      of: LoadOptions.self, "--publishers", "1", "--play", "pattern", "--server", "whep+http://whep/whep/whep")
+    #expect(
+      publishers == "WHEP does not allow publishers; it allows viewers. WHIP publishes: whip+http://whep/whep/whip")
+    let unknown = rejection(of: LoadOptions.self, "--viewers", "3", "--server", "whip+http://whip/1")
+    #expect(unknown == "WHIP does not allow viewers; it allows publishers.")
+  }
+
   @Test("a server on this machine that is not reached can be started")
   func startHint() throws {
     func hint(_ server: String) throws -> String? {
