@@ -183,6 +183,13 @@ public struct LoadReport: Sendable, Hashable, Codable {
     connected == started && (viewers.map { $0.connected == $0.started } ?? true) && unserved == nil
   }
 
+  /// What a reader must know who sees only that everyone is connected, as a sentence: no viewer received a frame. Nil otherwise.
+  public var warning: String? {
+    guard let viewers, viewers.connected > 0, viewers.receiving == 0 else { return nil }
+    return received.packets == 0 && sent.packets == 0
+      ? "No viewer received a frame: nobody publishes there." : "No viewer received a frame."
+  }
+
   /// The number of publishers and viewers that joined the room.
   public var allJoined: Int { joined + (viewers?.joined ?? 0) }
 

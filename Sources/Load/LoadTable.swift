@@ -25,6 +25,9 @@ public struct LoadTable: Sendable {
     return lines + Self.lines(of: report.results ?? [])
   }
 
+  /// The lines of the rules that do not hold; empty if all hold.
+  public var failedRules: [String] { Self.lines(of: (report.results ?? []).filter { !$0.holds }) }
+
   private static func lines(of results: [RuleResult]) -> [String] {
     results.enumerated().map { index, result in
       let outcome = result.holds ? "held" : "failed"

@@ -82,6 +82,11 @@ struct LoadTableTests {
     var report = try report(["publishers": 0, "started": 0, "viewers": viewers])
     let isHeld = report.judge(by: [try LoadRule("viewers.connected == 10"), try LoadRule("viewers.receiving == 10")])
     #expect(!isHeld)
+    #expect(report.warning == nil)
+    #expect(
+      LoadTable(report).failedRules == [
+        "  rules       failed: viewers.receiving == 10. Viewers that received a frame: 9; the rule requires exactly 10."
+      ])
     #expect(
       LoadTable(report).lines == [
         "10 viewers in room 100, 10.0 s since the last one started",
@@ -130,10 +135,13 @@ struct LoadTableTests {
     #expect(lines.contains("  lost        no receiver reported"))
     #expect(lines.contains("  freezes     no viewer received video"))
     #expect(lines.contains("  late        99 % of frames were sent within 1.0 ms"))
+    #expect(sending.warning == "No viewer received a frame.")
     let idle = try report(["lost": lost, "viewers": viewers, "lateness": 1.0])
     let names = ["lost", "keyframes", "late"].map { "  \($0) " }
     let hasFigures = LoadTable(idle).lines.contains { line in names.contains(where: line.hasPrefix) }
     #expect(!hasFigures)
+    #expect(idle.warning == "No viewer received a frame: nobody publishes there.")
+    #expect(try report([:]).warning == nil)
   }
 
   @Test("shows the whole address where that names the room")
