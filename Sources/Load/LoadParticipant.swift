@@ -8,6 +8,8 @@ internal import Signalling
 struct LoadParticipant: Sendable {
   let index: Int
   let role: LoadRole
+  /// From 1, as in the report: publishers and viewers are counted apart.
+  let number: Int
   let session: RoomSession
   let registry: LoadRegistry
   let members: ParticipantGroup
@@ -17,19 +19,23 @@ struct LoadParticipant: Sendable {
   let reception: ReceptionCounter?
   /// How long to wait for a server that cannot be reached.
   let waitForServer: Duration
+  /// A sentence about a server that was not reached; nil for none.
+  let unreachableHint: String?
   let log: Logger
 
   init(
-    index: Int, role: LoadRole, peer: Peer, client: any SignallingClient, registry: LoadRegistry,
-    members: ParticipantGroup, probe: DataProbe?, reception: ReceptionCounter?, waitForServer: Duration, log: Logger
+    index: Int, settings: RoomLoad.Settings, peer: Peer, client: any SignallingClient, registry: LoadRegistry,
+    members: ParticipantGroup, probe: DataProbe?, reception: ReceptionCounter?, log: Logger
   ) {
     self.index = index
-    self.role = role
+    role = settings.role(of: index)
+    number = settings.number(of: index)
     self.registry = registry
     self.members = members
     self.probe = probe
     self.reception = reception
-    self.waitForServer = waitForServer
+    waitForServer = settings.waitForServer
+    unreachableHint = settings.unreachableHint
     self.log = log
     var policy = RoomPolicy()
     policy.filter = { event in
@@ -48,7 +54,7 @@ struct LoadParticipant: Sendable {
     do {
       try await session.join(waiting: waitForServer)
     } catch {
-      if !Task.isCancelled { giveUp("The server was not reached: \(error)") }
+      if !Task.isCancelled { giveUp("The server was not reached: \(error)\(hint(on: error))") }
       await leave()
       return await session.client.leave()
     }
@@ -72,7 +78,7 @@ struct LoadParticipant: Sendable {
             group.addTask { await probe.run(with: participant, of: session.peer) }
           }
           received(event)
-        case .problem(let sentence): log.warning("\(sentence)", metadata: [role.rawValue: "\(index)"])
+        case .problem(let sentence): log.warning("\(sentence)", metadata: [role.rawValue: "\(number)"])
         case .ended(let reason): ended(reason)
         }
       }
@@ -92,10 +98,15 @@ struct LoadParticipant: Sendable {
     members.note(index) { $0.counted(statistics, data: probe?.reports ?? [], reception: reception) }
   }
 
+  private func hint(on error: SignallingConnectError) -> String {
+    guard case .unreachable = error, let unreachableHint else { return "" }
+    return " \(unreachableHint)"
+  }
+
   private func giveUp(_ sentence: String) {
     registry.gaveUp(index)
     members.note(index) { $0.failed(sentence) }
-    log.warning("\(sentence)", metadata: [role.rawValue: "\(index)"])
+    log.warning("\(sentence)", metadata: [role.rawValue: "\(number)"])
   }
 
   // MARK: Events
@@ -103,11 +114,11 @@ struct LoadParticipant: Sendable {
   private func received(_ event: SignallingEvent) {
     switch event {
     case .joined(let you, let others):
-      log.debug("joined", metadata: [role.rawValue: "\(index)", "user": "\(you)", "called": "\(others.count)"])
+      log.debug("joined", metadata: [role.rawValue: "\(number)", "user": "\(you)", "called": "\(others.count)"])
     case .connectionLost(let reason, _):
       // Before we have joined, it ends the session.
       guard members.note(index, { $0.hasJoined }) else { break }
-      log.warning("server lost, calls continue", metadata: [role.rawValue: "\(index)", "reason": "\(reason)"])
+      log.warning("server lost, calls continue", metadata: [role.rawValue: "\(number)", "reason": "\(reason)"])
     case .rejected(let reason):
       members.note(index) { $0.refused(reason) }
     case .participantJoined, .participantLeft, .message, .iceServers, .closed:
@@ -139,7 +150,7 @@ struct LoadParticipant: Sendable {
 
   private func received(_ participantEvent: ParticipantEvent) {
     let participant = participantEvent.participant
-    let names: Logger.Metadata = [role.rawValue: "\(index)", "user": "\(participant)"]
+    let names: Logger.Metadata = [role.rawValue: "\(number)", "user": "\(participant)"]
     switch participantEvent.event {
     case .stateChanged(let state):
       if state == .connecting { members.note(index) { $0.calls(participant, now: .now) } }

@@ -21,6 +21,7 @@ extension LoadReport {
     let (publishing, viewing) = (rows.prefix(publishers), rows.dropFirst(publishers))
     let all = publishing.map(\.record)
     let totals = publishing.totals
+    let received = rows.totals
     self.init(
       room: room, server: server, source: source, publishers: publishers,
       started: all.count(where: \.hasStarted), joined: all.count(where: \.hasJoined),
@@ -33,13 +34,14 @@ extension LoadReport {
       lost: Lost(totals.packetsLost, of: totals.packetsSent, reports: totals.receptionReports),
       keyframeRequests: totals.keyframeRequests,
       received: Received(
-        frames: totals.framesReceived, packets: totals.packetsReceived, bytes: totals.bytesReceived),
+        frames: received.framesReceived, packets: received.packetsReceived, bytes: received.bytesReceived),
       viewers: viewing.isEmpty ? nil : Viewers(viewing, seconds: seconds),
-      data: sendsData ? Self.data(all.flatMap(\.data)) : nil, lateness: lateness.quantile(0.99),
+      data: sendsData ? Self.data(all.flatMap(\.data)) : nil,
+      lateness: totals.packetsSent > 0 ? lateness.quantile(0.99) : nil,
       failures: Self.counted(
         records.flatMap { $0.failures.counts.map { ($0.key, $0.value) } },
         others: records.reduce(0) { $0 + $1.failures.others }, "Other failures."),
-      refused: Self.counted(records.flatMap(\.refusals).map { ($0, 1) }, "Other refusals."),
+      refused: Self.counted(records.flatMap(\.partialRefusals).map { ($0, 1) }, "Other refusals."),
       eachPublisher: publishing.enumerated().map { Participant($1, number: $0 + 1, isViewer: false) },
       eachViewer: viewing.enumerated().map { Participant($1, number: $0 + 1, isViewer: true) })
   }

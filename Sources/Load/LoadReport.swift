@@ -2,7 +2,7 @@ public import CallCheck
 internal import FoundationEssentials
 internal import Media
 
-/// The result of a load. Times are milliseconds; counts are totals of all publishers, except for those of ``viewers``.
+/// The result of a load. Times are milliseconds; counts are totals of all publishers, except for ``received`` and those of ``viewers``.
 public struct LoadReport: Sendable, Hashable, Codable {
   /// Media sent to receivers.
   public struct Sent: Sendable, Hashable, Codable {
@@ -158,19 +158,19 @@ public struct LoadReport: Sendable, Hashable, Codable {
   public var lost: Lost
   /// The number of keyframe requests from receivers.
   public var keyframeRequests: UInt64
-  /// Media received from others in the room. It is counted and discarded.
+  /// Media that viewers, and publishers that receive, received from others in the room. It is counted and discarded.
   public var received: Received
   /// What viewers measured; nil without viewers.
   public var viewers: Viewers?
   /// What data channels carried; nil without ``RoomLoad/Settings/dataBitrate``.
   public var data: DataTotals?
   /// The lateness that 99 of 100 frames did not exceed when they were handed to their publisher: whether this machine
-  /// kept up.
+  /// kept up. Nil if no packet was sent.
   public var lateness: Double?
   /// The failures of publishers and viewers, sorted by count, the most frequent first.
   public var failures: [Failure]
   /// What others or the server refused, by the number of publishers and viewers that were refused it, for example a codec. Other
-  /// media may flow nevertheless. Nil in the JSON of an earlier version.
+  /// media may flow nevertheless. A refusal that ended a publisher or viewer is only in ``failures``. Nil in the JSON of an earlier version.
   public var refused: [Failure]?
   /// A row for each publisher and each viewer; nil in the JSON of an earlier version.
   public var eachPublisher: [Participant]?
@@ -181,6 +181,13 @@ public struct LoadReport: Sendable, Hashable, Codable {
   /// Whether each started publisher and viewer was connected to someone, and was not refused all media.
   public var isComplete: Bool {
     connected == started && (viewers.map { $0.connected == $0.started } ?? true) && unserved == nil
+  }
+
+  /// What a reader must know who sees only that everyone is connected, as a sentence: no viewer received a frame. Nil otherwise.
+  public var warning: String? {
+    guard let viewers, viewers.connected > 0, viewers.receiving == 0 else { return nil }
+    return received.packets == 0 && sent.packets == 0
+      ? "No viewer received a frame: nobody publishes there." : "No viewer received a frame."
   }
 
   /// The number of publishers and viewers that joined the room.

@@ -9,24 +9,30 @@ public struct LoadTable: Sendable {
     self.report = report
   }
 
-  /// The lines without control characters; all except the reasons of errors fit into 80 columns.
+  /// The lines without control characters; all except the reasons of errors, rules and a long address fit into 80 columns.
   public var lines: [String] {
     var lines = [heading]
     if report.publishers > 0 { lines += publishers }
     if let viewers = report.viewers { lines += self.lines(of: viewers) }
     if let data = report.data { lines += self.lines(of: data) }
-    if let lateness = report.lateness {
+    if let lateness = report.lateness, report.sent.packets > 0 {
       lines.append(Self.line("late", "99 % of frames were sent within \(Self.decimal(lateness)) ms"))
     }
     lines += Self.lines("refused", report.refused?.prefix(Self.maximumRefusals) ?? [])
     lines += Self.lines("failed", report.failures.prefix(Self.maximumFailures))
     let more = report.failures.count - Self.maximumFailures
     if more > 0 { lines.append(Self.line("", "and \(Self.plural(more, "more reason"))")) }
-    for (index, result) in (report.results ?? []).enumerated() {
+    return lines + Self.lines(of: report.results ?? [])
+  }
+
+  /// The lines of the rules that do not hold; empty if all hold.
+  public var failedRules: [String] { Self.lines(of: (report.results ?? []).filter { !$0.holds }) }
+
+  private static func lines(of results: [RuleResult]) -> [String] {
+    results.enumerated().map { index, result in
       let outcome = result.holds ? "held" : "failed"
-      lines.append(Self.line(index == 0 ? "rules" : "", "\(outcome): \(result.rule). \(result.sentence)"))
+      return line(index == 0 ? "rules" : "", "\(outcome): \(result.rule). \(result.sentence)")
     }
-    return lines
   }
 
   /// The numbers of refusals and of failures that are shown.
@@ -43,12 +49,18 @@ public struct LoadTable: Sendable {
     var people: [String] = []
     if report.publishers > 0 { people.append(Self.plural(report.publishers, "publisher")) }
     if let viewers = report.viewers { people.append(Self.plural(viewers.requested, "viewer")) }
-    let room = DisplayText.plain(report.room, longest: Self.maximumRoom)
     let started = report.started + (report.viewers?.started ?? 0)
     let requested = report.publishers + (report.viewers?.requested ?? 0)
     let since =
       started < requested ? "since the beginning; \(started) started" : "since the last one started"
-    return "\(people.joined(separator: " and ")) in room \(room), \(Self.decimal(report.seconds)) s \(since)"
+    return "\(people.joined(separator: " and ")) \(place), \(Self.decimal(report.seconds)) s \(since)"
+  }
+
+  /// The room, or the whole address where that names the room.
+  private var place: String {
+    report.room == report.server
+      ? "at \(DisplayText.plain(report.server, longest: Self.maximumAddress))"
+      : "in room \(DisplayText.plain(report.room, longest: Self.maximumRoom))"
   }
 
   private static func plural(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
@@ -64,17 +76,30 @@ public struct LoadTable: Sendable {
         "sent",
         "\(Self.grouped(report.sent.packets)) packets, \(Self.grouped(report.sent.frames)) frames, "
           + "\(Self.bytes(report.sent.bytes)); \(DisplayText.bitrate(report.sent.bitrate))"))
-    let lost = "\(Self.grouped(report.lost.packets)) packets, \(Self.percent(report.lost.fraction))"
-    lines.append(Self.line("lost", report.lost.reports == 0 ? "no receiver reported" : lost))
-    lines.append(Self.line("keyframes", "\(Self.grouped(report.keyframeRequests)) requested"))
-    if report.received.packets > 0 {
+    // Nothing is lost of nothing.
+    if report.sent.packets > 0 {
+      let lost = "\(Self.grouped(report.lost.packets)) packets, \(Self.percent(report.lost.fraction))"
+      lines.append(Self.line("lost", report.lost.reports == 0 ? "no receiver reported" : lost))
+      lines.append(Self.line("keyframes", "\(Self.grouped(report.keyframeRequests)) requested"))
+    }
+    let received = receivedByPublishers
+    if received.packets > 0 {
       lines.append(
         Self.line(
           "received",
-          "\(Self.grouped(report.received.packets)) packets, \(Self.grouped(report.received.frames)) frames, "
-            + Self.bytes(report.received.bytes)))
+          "\(Self.grouped(received.packets)) packets, \(Self.grouped(received.frames)) frames, "
+            + Self.bytes(received.bytes)))
     }
     return lines
+  }
+
+  /// What arrived apart from what viewers received.
+  private var receivedByPublishers: LoadReport.Received {
+    func rest(_ all: UInt64, _ viewers: UInt64?) -> UInt64 { all - min(all, viewers ?? 0) }
+    let (all, viewers) = (report.received, report.viewers?.received)
+    return LoadReport.Received(
+      frames: rest(all.frames, viewers?.frames), packets: rest(all.packets, viewers?.packets),
+      bytes: rest(all.bytes, viewers?.bytes))
   }
 
   private func lines(of viewers: LoadReport.Viewers) -> [String] {
@@ -92,11 +117,13 @@ public struct LoadTable: Sendable {
         "received",
         "\(Self.grouped(received.packets)) packets, \(Self.grouped(received.frames)) frames, "
           + "\(Self.bytes(received.bytes)); \(DisplayText.bitrate(received.bitrate))\(lowest)"))
-    lines.append(
-      Self.line(
-        "lost",
-        "\(Self.grouped(received.lost.packets)) packets, \(Self.percent(received.lost.fraction)); "
-          + "\(Self.grouped(received.recovered)) recovered"))
+    if received.packets > 0 {
+      lines.append(
+        Self.line(
+          "lost",
+          "\(Self.grouped(received.lost.packets)) packets, \(Self.percent(received.lost.fraction)); "
+            + "\(Self.grouped(received.recovered)) recovered"))
+    }
     lines.append(
       Self.line(
         "freezes",
@@ -118,6 +145,8 @@ public struct LoadTable: Sendable {
 
   /// The maximum length of the room's name, in characters.
   private static let maximumRoom = 24
+  /// The maximum length of an address, in characters.
+  private static let maximumAddress = 200
 
   private func times(_ name: String, _ reached: String, _ times: LoadReport.Distribution?) -> String {
     let figures = times.map { [$0.median, $0.p95, $0.worst].map { "\(Self.decimal($0)) ms" } } ?? ["-", "-", "-"]

@@ -108,6 +108,9 @@ package struct ParticipantRecord: Sendable {
     return hasCalled ? "Nobody stayed in the room until a connection was established." : "Nobody else was in the room."
   }
 
+  /// The refusals that did not end it: others are failures already.
+  package var partialRefusals: [String] { refusals.filter { failures.counts[$0] == nil } }
+
   /// The number of present connections.
   package var connections: Int { connected.count }
 

@@ -50,8 +50,8 @@ struct ParticipantStarter: Sendable {
     let probe =
       role == .publisher ? settings.dataBitrate.map { DataProbe(bitrate: $0, on: loop) } : nil
     let participant = LoadParticipant(
-      index: index, role: role, peer: peer, client: client, registry: registry, members: members, probe: probe,
-      reception: reception, waitForServer: settings.waitForServer, log: log)
+      index: index, settings: settings, peer: peer, client: client, registry: registry, members: members, probe: probe,
+      reception: reception, log: log)
     members.add(participant)
     if role == .publisher { broadcaster.add(peer, index: index, on: loop) }
     return participant

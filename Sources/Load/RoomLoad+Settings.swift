@@ -27,6 +27,8 @@ extension RoomLoad {
     public var dataBitrate: Int?
     /// How long each of them waits for a server that cannot be reached; without it there is one attempt.
     public var waitForServer: Duration = .zero
+    /// A sentence that follows the error of a server that cannot be reached, such as how to start it; nil for none.
+    public var unreachableHint: String?
     /// When to leave, counted from the start of the last participant; nil to stay.
     public var duration: Duration?
     /// Whether the source starts only when all participants are connected, because it does not play in a loop.
@@ -46,6 +48,9 @@ extension RoomLoad {
 
     /// The role of the participant with an index.
     func role(of index: Int) -> LoadRole { index < publishers ? .publisher : .viewer }
+
+    /// The number of a participant among publishers or among viewers, from 1.
+    package func number(of index: Int) -> Int { (index < publishers ? index : index - publishers) + 1 }
 
     /// The configuration of a participant's peer: with its own ports, and with credentials of TURN servers that are valid from now.
     package func peerConfiguration(of index: Int) -> Peer.Configuration {

@@ -51,6 +51,9 @@ package protocol SignallingAdapter: Sendable {
   /// - Parameter environment: the environment variables of the process.
   func offersLoopback(at address: SignallingAddress, environment: [String: String]) -> Bool
 
+  /// Where a use is possible that the system does not allow, as a sentence without secrets; nil if that is not known.
+  func alternative(to address: SignallingAddress, for use: SignallingUse) -> String?
+
   /// What a server at the address responds to, without a call; nil if the system has no server that can be measured.
   func probe(
     of address: SignallingAddress, environment: [String: String]
@@ -78,6 +81,8 @@ extension SignallingAdapter {
   package func offersLoopback(at address: SignallingAddress, environment: [String: String]) -> Bool {
     host(of: address, environment: environment).map(Self.loopbackHosts.contains) ?? false
   }
+
+  package func alternative(to address: SignallingAddress, for use: SignallingUse) -> String? { nil }
 
   package func probe(
     of address: SignallingAddress, environment: [String: String]

@@ -47,6 +47,19 @@ package struct WHIPAdapter: SignallingAdapter {
 
   package func capabilities(at address: SignallingAddress) -> SignallingCapabilities { WHIPClient.capabilities }
 
+  /// The endpoint of the other protocol, if the path names the protocol as that of `chatbot serve` does: `/whip/ROOM` and
+  /// `/whep/ROOM`.
+  package func alternative(to address: SignallingAddress, for use: SignallingUse) -> String? {
+    let other = WHIPAdapter(role == .publisher ? .player : .publisher)
+    guard other.uses.contains(use), !uses.contains(use) else { return nil }
+    let (own, replacement) = role == .publisher ? ("whip", "whep") : ("whep", "whip")
+    var parts = address.withoutSecrets.split(separator: "/", omittingEmptySubsequences: false)
+    guard let scheme = address.scheme, let place = parts.lastIndex(of: Substring(own)), place > 2 else { return nil }
+    parts[0] = "\(replacement)\(scheme.dropFirst(own.count)):"
+    parts[place] = Substring(replacement)
+    return "\(other.name) \(role == .publisher ? "receives" : "publishes"): \(parts.joined(separator: "/"))"
+  }
+
   package func probe(
     of address: SignallingAddress, environment: [String: String]
   ) throws(SignallingSettingsError) -> ServerProbe? {

@@ -206,6 +206,36 @@ struct LoadReportTests {
     #expect(failures.last?.reason == "Other failures." && failures.reduce(0) { $0 + $1.count } == 1_071)
   }
 
+  @Test("what publishers received is added to what viewers received")
+  func received() {
+    let report = report([viewer(packets: 500)], viewers: [viewer(packets: 2000)])
+    #expect((report.received.packets, report.viewers?.received.packets) == (2500, 2000))
+    #expect(self.report([connected(after: 1, packets: 5)]).received.packets == 0)
+  }
+
+  @Test("frames that no publisher sent were not late")
+  func lateness() {
+    var lateness = Lateness()
+    lateness.add(.milliseconds(3))
+    func report(_ packets: UInt64) -> LoadReport {
+      LoadReport(
+        records: [connected(after: 1, packets: packets)], publishers: 1, room: "100", server: "ws://localhost:3000",
+        source: "a file", seconds: 10, before: [], lateness: lateness)
+    }
+    #expect(report(1).lateness == 4 && report(0).lateness == nil)
+  }
+
+  @Test("a refusal that ended a publisher is a failure only")
+  func refusedAtOnce() {
+    var record = ParticipantRecord()
+    record.refused("The server refused the stream: 405.")
+    record.refused("The server refused our audio.")
+    record.failed("The server refused the stream: 405.")
+    let report = report([record, record])
+    #expect(report.failures.map(\.reason) == ["The server refused the stream: 405."])
+    #expect(report.refused?.map(\.reason) == ["The server refused our audio."])
+  }
+
   @Test("viewers are counted apart, and each of them has a row")
   func viewers() throws {
     let idle = viewer(packets: 0, receives: false)
@@ -213,7 +243,7 @@ struct LoadReportTests {
       [connected(after: 80, packets: 1000)], viewers: [viewer(packets: 2000, lost: 20), viewer(packets: 4000), idle],
       before: [totals(), totals(received: 500_000)])
     #expect((report.publishers, report.started, report.joined, report.connected) == (1, 1, 1, 1))
-    #expect(report.received.packets == 0 && report.connectTime?.count == 1)
+    #expect((report.received.packets, report.received.bytes) == (6000, 6_000_000) && report.connectTime?.count == 1)
     let viewers = try #require(report.viewers)
     #expect((viewers.requested, viewers.started, viewers.connected, viewers.receiving) == (3, 3, 3, 2))
     #expect(viewers.connectTime?.median == 40 && viewers.firstFrameTime?.median == 100)

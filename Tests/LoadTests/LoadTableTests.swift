@@ -82,6 +82,11 @@ struct LoadTableTests {
     var report = try report(["publishers": 0, "started": 0, "viewers": viewers])
     let isHeld = report.judge(by: [try LoadRule("viewers.connected == 10"), try LoadRule("viewers.receiving == 10")])
     #expect(!isHeld)
+    #expect(report.warning == nil)
+    #expect(
+      LoadTable(report).failedRules == [
+        "  rules       failed: viewers.receiving == 10. Viewers that received a frame: 9; the rule requires exactly 10."
+      ])
     #expect(
       LoadTable(report).lines == [
         "10 viewers in room 100, 10.0 s since the last one started",
@@ -124,9 +129,45 @@ struct LoadTableTests {
       "requested": 1, "started": 1, "joined": 1, "connected": 1, "receiving": 0, "received": reception,
     ]
     let lost: [String: Any] = ["packets": 0, "fraction": 0, "reports": 0]
-    let lines = LoadTable(try report(["lost": lost, "viewers": viewers])).lines
+    let sent: [String: Any] = ["frames": 3, "packets": 5, "bytes": 5000, "bitrate": 4000]
+    let sending = try report(["lost": lost, "sent": sent, "viewers": viewers, "lateness": 1.0])
+    let lines = LoadTable(sending).lines
     #expect(lines.contains("  lost        no receiver reported"))
     #expect(lines.contains("  freezes     no viewer received video"))
+    #expect(lines.contains("  late        99 % of frames were sent within 1.0 ms"))
+    #expect(sending.warning == "No viewer received a frame.")
+    let idle = try report(["lost": lost, "viewers": viewers, "lateness": 1.0])
+    let names = ["lost", "keyframes", "late"].map { "  \($0) " }
+    let hasFigures = LoadTable(idle).lines.contains { line in names.contains(where: line.hasPrefix) }
+    #expect(!hasFigures)
+    #expect(idle.warning == "No viewer received a frame: nobody publishes there.")
+    #expect(try report([:]).warning == nil)
+  }
+
+  @Test("shows the whole address where that names the room")
+  func address() throws {
+    let address = "whip+http://localhost:4100/whip/a-room-with-a-long-name"
+    let lines = LoadTable(try report(["room": address, "server": address])).lines
+    #expect(lines[0] == "1 publisher at \(address), 10.0 s since the last one started")
+    let room = String(repeating: "a", count: 30)
+    #expect(LoadTable(try report(["room": room])).lines[0].contains("in room \(room.prefix(24)), "))
+  }
+
+  @Test("shows apart what publishers and viewers received")
+  func received() throws {
+    let reception: [String: Any] = [
+      "frames": 10, "packets": 20, "bytes": 3_000, "bitrate": 7_900,
+      "lost": ["packets": 0, "fraction": 0], "recovered": 0, "freezes": 0, "frozenTime": 0.0, "longestFreeze": 0.0,
+    ]
+    let viewers: [String: Any] = [
+      "requested": 1, "started": 1, "joined": 1, "connected": 1, "receiving": 1, "received": reception,
+    ]
+    func lines(_ packets: Int) throws -> [String] {
+      let all: [String: Any] = ["frames": 12, "packets": packets, "bytes": 4_000]
+      return LoadTable(try report(["received": all, "viewers": viewers])).lines.filter { $0.contains("  received  ") }
+    }
+    #expect(try lines(25).first == "  received    5 packets, 2 frames, 1.0 kB")
+    #expect(try lines(25).count == 2 && lines(20).count == 1 && lines(3).count == 1)
   }
 
   @Test("says how many publishers had started when the load ended during the ramp")

@@ -7,6 +7,8 @@ extension CheckReport {
   /// The failures as workflow commands of GitHub Actions, one line each without its newline, which a step prints to its standard
   /// output: `::error title=…::…`, and one `::warning` if the check is inconclusive. Empty if all rules held.
   ///
+  /// A check that ended before a peer was seen has one error, its reason: the rules only repeat that.
+  ///
   /// At most ``maximumAnnotations`` lines. If there are more failures, the last line gives their number.
   public var annotations: [String] {
     let subject = subject == .call ? "Check of room \(ReportText.line(room, limit: 80))" : "Inspection of recordings"
@@ -19,7 +21,7 @@ extension CheckReport {
     if diagnosis != nil || failure != nil || !results.contains(where: \.outcome.isFailure) {
       commands.append(WorkflowCommand("error", title: subject, message: diagnosis ?? failure ?? summary))
     }
-    for section in sections {
+    for section in failure != nil && peers.isEmpty ? [] : sections {
       for result in section.results where result.outcome.isFailure {
         let who = section.id.map { "\(section.name(of: result)) (\($0))" } ?? section.name
         commands.append(

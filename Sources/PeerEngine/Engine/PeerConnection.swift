@@ -157,7 +157,7 @@ package final class PeerConnection {
     var statistics = PeerStatistics(participant: participant, state: state)
     statistics.received = media.receiveStatistics
     let sent = media.sendStatistics
-    statistics.framesSent = media.framesAccepted
+    statistics.framesSent = sent.framesSent
     statistics.packetsSent = sent.packetsSent
     statistics.bytesSent = sent.bytesSent
     statistics.fractionLost = sent.fractionLost

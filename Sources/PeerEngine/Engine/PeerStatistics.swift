@@ -6,7 +6,7 @@ public struct PeerStatistics: Sendable, Hashable {
   public var state: ConnectionState
   /// The received tracks' counts.
   public var received: [TrackID: TrackStatistics] = [:]
-  /// Frames that were passed to the connection for sending.
+  /// Frames sent, including those that were sent again for a keyframe request; without those that were skipped.
   public var framesSent: UInt64 = 0
   /// RTP packets sent, retransmissions included.
   public var packetsSent: UInt64 = 0

@@ -111,7 +111,9 @@ extension SendTrack {
 
   /// Removes queued packets and retransmissions; a keyframe serves a receiver better that misses them.
   private mutating func dropStaleBacklog(pacer: inout Pacer) {
-    statistics.framesSkipped += UInt64(pacer.removeStale(media: media.index))
+    let removed = UInt64(pacer.removeStale(media: media.index))
+    statistics.framesSkipped += removed
+    statistics.framesSent -= min(removed, statistics.framesSent)
     history.forget()
     beginSkipping()
   }

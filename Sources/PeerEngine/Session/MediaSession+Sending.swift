@@ -15,7 +15,6 @@ extension MediaSession {
     _ frame: EncodedFrame, times: SendClock.Times = .shared, now: MonotonicInstant
   ) {
     guard !isClosed else { return }
-    framesAccepted &+= 1
     begin(now: now)
     guard let position = sendingIndex(of: frame) else {
       let hasSection = sending.contains {

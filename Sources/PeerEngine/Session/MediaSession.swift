@@ -63,8 +63,6 @@ package struct MediaSession: Sendable {
   /// The tracks that are, or were, received and sent, in the order of their media sections.
   package internal(set) var receiving: [ReceiveTrack] = []
   package internal(set) var sending: [SendTrack] = []
-  /// The frames that were passed to the session for sending.
-  package internal(set) var framesAccepted: UInt64 = 0
 
   var generator: SplitMix64
   var router = StreamRouter()

@@ -25,7 +25,9 @@ struct ServerConnector {
         try await call.join(waiting: settings.server.waitForServer)
         return nil
       } catch {
-        guard settings.mayStartServer, case .unreachable = error else { throw CallFailure(error) }
+        guard settings.mayStartServer, case .unreachable = error else {
+          throw CallFailure(error, hint: settings.server.startHint)
+        }
       }
       return try await startEmbedded(for: call)
     } catch {

@@ -16,9 +16,13 @@ struct CallFailure: Error, CustomStringConvertible {
   }
 
   /// The failure of joining.
-  init(_ error: SignallingConnectError) {
+  ///
+  /// - Parameter hint: A sentence that follows if the server cannot be reached.
+  init(_ error: SignallingConnectError, hint: String? = nil) {
     let code: ExitStatus = if case .invalidConfiguration = error { .usage } else { .serverNotReached }
-    self.init(code, error.description)
+    var sentence = error.description
+    if case .unreachable = error, let hint { sentence += " \(hint)" }
+    self.init(code, sentence)
   }
 }
 

@@ -43,6 +43,7 @@ struct LoadCommand: AsyncParsableCommand {
       console.clearStatus()
       let allHold = rules.isEmpty || report.judge(by: rules)
       try show(report, on: console)
+      if let warning = report.warning { console.say(warning) }
       if let failure = await source?.failure { throw CallFailure(.fileNotPlayable, failure) }
       try judge(report, by: rules)
       if !allHold { throw ExitStatus.ruleFailed.exitCode }
@@ -107,7 +108,12 @@ struct LoadCommand: AsyncParsableCommand {
     if options.json {
       try console.document(try report.json)
     } else {
-      console.result(LoadTable(report).lines.joined(separator: "\n"))
+      let table = LoadTable(report)
+      console.result(table.lines.joined(separator: "\n"))
+      // Without a single participant, the reason is reported as an error.
+      if console.isQuiet, report.allJoined > 0, !table.failedRules.isEmpty {
+        console.result(table.failedRules.joined(separator: "\n"), isWanted: true)
+      }
     }
   }
 

@@ -84,6 +84,7 @@ struct LoadOptions: ParsableArguments {
     settings.receives = receive
     settings.dataBitrate = data?.bitsPerSecond
     settings.waitForServer = server.waitForServer
+    settings.unreachableHint = server.startHint
     settings.duration = duration?.duration
     settings.waitsForConnections = publishers > 0 && !playing.loops
     return settings
@@ -103,7 +104,9 @@ struct LoadOptions: ParsableArguments {
   }
 
   func validate() throws {
-    try connection.validate(uses: [.load], publishers > 0 ? [.play] : [], viewers > 0 ? [.record] : [])
+    try connection.validate(
+      uses: [.load], publishers > 0 ? [.play] : [], viewers > 0 ? [.record] : [],
+      called: [.play: "publishers", .record: "viewers"])
     _ = try rules()
     try validateParticipants()
     let server = try ServerSettings(address: connection.server ?? ServerSettings.defaultAddress)

@@ -4,6 +4,8 @@ import HTTPTransport
 import Logging
 import Signalling
 import SignallingAdapters
+import SkyRTC
+import WHIP
 
 /// The server of a room, and what its client needs.
 struct ServerSettings: Sendable {
@@ -63,6 +65,14 @@ extension ServerSettings {
 
   /// Whether other participants may be on this machine, as the signalling system says.
   var isHere: Bool { adapter.offersLoopback(at: signalling.address, environment: signalling.environment) }
+
+  /// How to start a server that was not reached, as a sentence; nil if it is not one of `chatbot serve` on this machine.
+  var startHint: String? {
+    guard isHere, adapter is SkyRTCAdapter || adapter is WHIPAdapter else { return nil }
+    let port = URLComponents(string: address)?.port
+    let option = port == nil || port == URLComponents(string: Self.defaultAddress)?.port ? "" : " --port \(port ?? 0)"
+    return "Start one with chatbot serve\(option)."
+  }
 
   /// Whether the server runs on this machine or in a private network.
   var isLocal: Bool {

@@ -23,6 +23,18 @@ struct AnnotationTests {
     #expect(lines.first?.hasPrefix("::error title=Check of room 100::Answer received, no ICE check answered") == true)
   }
 
+  @Test("a room that was not joined is one error, because the rules only repeat that")
+  func notJoined() {
+    var report = SampleReport.neverEstablished
+    report.peers = []
+    report.diagnosis = "The room was not joined: nothing listens there."
+    report.failure = "Nothing listens there."
+    #expect(
+      report.annotations == [
+        "::error title=Check of room 100::The room was not joined: nothing listens there."
+      ])
+  }
+
   @Test("an inconclusive check is a warning")
   func inconclusive() {
     var report = SampleReport.held

@@ -78,6 +78,31 @@ struct LoadOptionsTests {
     #expect(unknown?.contains("viewers.timeToFirstFrame.p95") == true)
   }
 
+  @Test("what a server does not allow is named publishers or viewers, with the address that allows it")
+  func direction() {
+    let viewers = rejection(
+      of: LoadOptions.self, "--viewers", "3", "--server", "whip+https://u:s3cret@a:1/live/whip?key=s3cret")
+    #expect(
+      viewers == "WHIP does not allow viewers; it allows publishers. WHEP receives: whep+https://a:1/live/whep")
+    let publishers = rejection(
+      of: LoadOptions.self, "--publishers", "1", "--play", "pattern", "--server", "whep+http://whep/whep/whep")
+    #expect(
+      publishers == "WHEP does not allow publishers; it allows viewers. WHIP publishes: whip+http://whep/whep/whip")
+    let unknown = rejection(of: LoadOptions.self, "--viewers", "3", "--server", "whip+http://whip/1")
+    #expect(unknown == "WHIP does not allow viewers; it allows publishers.")
+  }
+
+  @Test("a server on this machine that is not reached can be started")
+  func startHint() throws {
+    func hint(_ server: String) throws -> String? {
+      try read("--viewers 1 --server \(server)").settings().unreachableHint
+    }
+    #expect(try read("--viewers 1").settings().unreachableHint == "Start one with chatbot serve.")
+    #expect(try hint("ws://127.0.0.1:4100") == "Start one with chatbot serve --port 4100.")
+    #expect(try hint("whep+http://localhost:3000/whep/1") == "Start one with chatbot serve.")
+    #expect(try hint("wss://calls.example:3000") == nil && hint("janus+ws://localhost:8188") == nil)
+  }
+
   @Test(
     "invalid options are rejected before any call begins",
     arguments: [

@@ -203,8 +203,12 @@ struct SignallingSystemsTests {
   func impossibleUses() {
     let record = rejection(of: CallOptions.self, "--server", "whip+http://localhost/whip/1", "--record", "out")
     #expect(record?.contains("WHIP does not allow record; it allows play, load.") == true)
+    #expect(record?.contains("WHEP receives: whep+http://localhost/whep/1") == true)
     let play = rejection(of: CallOptions.self, "--server", "whep+http://localhost/whep/1", "--play", "pattern")
     #expect(play?.contains("WHEP does not allow play; it allows record, check, load.") == true)
+    #expect(play?.contains("WHIP publishes: whip+http://localhost/whip/1") == true)
+    let other = rejection(of: CallOptions.self, "--server", "whip+http://localhost/app", "--record", "out")
+    #expect(other?.contains("WHEP") == false)
     let loopback = rejection(of: CallOptions.self, "--server", "janus+ws://localhost:8188", "--loopback")
     #expect(loopback?.contains("Janus VideoRoom does not allow loopback") == true)
   }
