@@ -42,7 +42,7 @@ extension EndToEndWithoutBrowsers {
     @Test(
       "an invalid option is a usage error",
       arguments: [
-        ["--duration", "soon", "--record", "out"], ["--server", "http://127.0.0.1", "--record", "out"], ["--wrong"], [],
+        ["--duration", "soon", "--record", "out"], ["--server", "ftp://127.0.0.1", "--record", "out"], ["--wrong"], [],
       ])
     func badUsage(_ arguments: [String]) async throws {
       try await refused(arguments, Code.usage, saying: "Error: ")
