@@ -152,7 +152,9 @@ struct NATCall: Sendable {
   private static func connectionTime(in log: String) -> Double? {
     func time(of event: String) -> Double? {
       guard let line = log.split(separator: "\n").first(where: { $0.contains(" \(event) ") }) else { return nil }
-      let parts = line.prefix { $0 != " " }.split(separator: ":").compactMap { Double($0) }
+      // Such as 2026-11-28T09:30:00.250Z.
+      let clock = line.prefix { $0 != " " && $0 != "Z" }.split(separator: "T").last ?? ""
+      let parts = clock.split(separator: ":").compactMap { Double($0) }
       return parts.count == 3 ? parts.reduce(0) { 60 * $0 + $1 } : nil
     }
     guard let start = time(of: "user connecting"), let end = time(of: "user connected") else { return nil }
