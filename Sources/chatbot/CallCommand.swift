@@ -48,16 +48,20 @@ struct OutcomeReport {
     if isRecording { listRecordings() }
     // The sentence of the error says the rest.
     if case .notAdmitted = outcome.endReason {} else { show(outcome.summary.text) }
-    if let file = outcome.summaryFile { show("Summary: \(file)") }
-    guard let file = options.summary else { return outcome.summaryProblem.map { CallFailure(.disk, $0) } }
-    do {
-      let json = try outcome.summary.json
-      if usesStandardOutput { try console.document(json) } else { try DocumentFile.write(json, to: file) }
-    } catch {
-      let name = usesStandardOutput ? "Standard output" : file
-      return CallFailure(.disk, "\(name) cannot be written: \(FileErrorDescription.sentence(error))")
+    var files = [outcome.summaryFile].compactMap(\.self)
+    var failure = outcome.summaryProblem.map { CallFailure(.disk, $0) }
+    if let file = options.summary {
+      do {
+        let json = try outcome.summary.json
+        if usesStandardOutput { try console.document(json) } else { try DocumentFile.write(json, to: file) }
+        if !usesStandardOutput { files.append(file) }
+      } catch {
+        let name = usesStandardOutput ? "Standard output" : file
+        failure = CallFailure(.disk, "\(name) cannot be written: \(FileErrorDescription.sentence(error))")
+      }
     }
-    return outcome.summaryProblem.map { CallFailure(.disk, $0) }
+    if !files.isEmpty { show("Summary: \(files.joined(separator: ", "))") }
+    return failure
   }
 
   private func listRecordings() {

@@ -42,7 +42,8 @@ package enum SampleReport {
       StreamReport(
         number: 2, id: "9f2b", content: "slides", firstFrame: 1.5, firstSound: nil,
         received: .init(audio: nil, video: screen.connection.video), video: screen.video, audio: nil,
-        undecoded: ["audio"], skew: nil, pattern: screen.pattern, returned: nil, timeline: screen.timeline,
+        undecoded: ["audio"], undecodedReason: nil, skew: nil, pattern: screen.pattern, returned: nil,
+        timeline: screen.timeline,
         skippedFrames: nil, thumbnails: screen.thumbnails)
     ]
     report.results.append(

@@ -94,7 +94,7 @@ struct StreamReportTests {
     var named = report
     named.peers[0].name = "Ann of Essex"
     let shown = "Ann of Essex \(report.peers[0].id)"
-    #expect(named.table(width: 200).contains(shown))
+    #expect(named.table(width: 200).contains("Ann of Essex (\(report.peers[0].id.prefix(6)))"))
     let isOnPage = HTMLReport(named).text.contains(shown)
     #expect(isOnPage && named.junit.contains(shown))
     #expect(try CheckReport(parsing: Array(named.json.utf8)).peers[0].name == "Ann of Essex")

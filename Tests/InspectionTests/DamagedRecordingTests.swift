@@ -44,6 +44,49 @@ import Testing
     #expect(sentences[3].contains("is not a recording's manifest"))
   }
 
+  @Test func theSummaryOfACallIsNamedAsSuch() throws {
+    let folder = try RecordedFolder()
+    let summary = #"{"version":1,"endReason":{"cause":"left","text":"x"},"recordedUsers":1,"users":[]}"#
+    try folder.store(Array(summary.utf8), as: "100.session.json")
+    let path = folder.file("100.session.json")
+    let clause = "is not a recording's manifest: it is the summary of a call; name the folder or a recording"
+    #expect(failure { try folder.inspect([path]) } == "“\(path)” \(clause).")
+    #expect(RoomRecorder.repair(path).map(\.outcome) == [.refused(clause)])
+  }
+
+  @Test func whatIsInspectedIsNamedForAFileOfAnotherProgram() async throws {
+    let folder = try RecordedFolder()
+    var peer = SyntheticPeer(seconds: 1)
+    peer.audioFrom = 1
+    var bytes = try IVF.bytes(of: peer)
+    bytes.replaceSubrange(8..<12, with: "H264".utf8)
+    try folder.store(bytes, as: "other.ivf")
+    #expect(
+      failure { try folder.inspect([folder.file("other.ivf")]) }
+        == "“\(folder.file("other.ivf"))” cannot be inspected: its video is H.264, and only VP8 and VP9 are inspected.")
+    try folder.store(Array("\0\0\0\u{18}ftypisom\0\0\0\0".utf8), as: "other.mp4")
+    let sentence = failure { try folder.inspect([folder.file("other.mp4")]) }
+    #expect(sentence?.contains("only WebM (VP8, VP9, Opus), IVF (VP8, VP9) and Ogg (Opus) are inspected") == true)
+  }
+
+  @Test func videoOfAnotherProfileIsNamedAsTheCause() throws {
+    let folder = try RecordedFolder()
+    var peer = SyntheticPeer(seconds: 1)
+    peer.audioFrom = 1
+    var bytes = try Array(IVF.bytes(of: peer).prefix(32))
+    bytes.replaceSubrange(8..<12, with: "VP90".utf8)
+    // Frame marker, profile 1, keyframe, shown; sync code; colour space, 4:4:4; 64x48; nothing that can be decoded.
+    let header: [UInt8] = [0xA2, 0x49, 0x83, 0x42, 0x20, 0x00, 0x7E, 0x00, 0x5E, 0, 0, 0, 0, 0, 0, 0]
+    for number in 0..<10 {
+      bytes += [UInt8(header.count), 0, 0, 0]
+      bytes += withUnsafeBytes(of: UInt64(number * 3_000).littleEndian) { Array($0) } + header
+    }
+    try folder.store(bytes, as: "other.ivf")
+    let report = try folder.inspect([folder.file("other.ivf")], "video.fps >= 1", audio: false).report
+    #expect(report.summary.contains("it is VP9 of profile 1, and only profile 0 is decoded"))
+    #expect(report.peers.first?.undecodedReason == "it is VP9 of profile 1, and only profile 0 is decoded")
+  }
+
   @Test func aManifestWithoutMediaSaysWhyThereIsNone() async throws {
     let folder = try RecordedFolder()
     try await folder.record(SyntheticPeer(seconds: 2))
@@ -106,8 +149,25 @@ import Testing
     #expect(outcome.problems.isEmpty)
     #expect(outcome.remarks.count == 1)
     #expect(outcome.remarks.first?.contains("chatbot repair \(folder.file("anna.json"))") == true)
-    // The video ended before the audio, which is a freeze.
-    #expect(peer.video?.freezes.worst?.reason == "untilEnd")
+    // The video on the disk ended before the audio: that is no freeze.
+    #expect(peer.video?.freezes.count == 0 && peer.audio?.silence.count == 0)
+    #expect((peer.video?.duration ?? 9) < 3.5 && (peer.audio?.duration ?? 0) > 3.9)
+    #expect((29...31).contains(peer.video?.fps ?? 0))
+  }
+
+  @Test func aRepairedRecordingHasNoFreezeUntilTheEndOfItsAudio() async throws {
+    let folder = try RecordedFolder()
+    try await folder.record(SyntheticPeer(seconds: 4))
+    let webM = try folder.bytes("anna.webm")
+    try folder.store(Array(webM.prefix(webM.count * 3 / 4)), as: "anna.webm")
+    try folder.edit("anna.json") {
+      $0.replacingOccurrences(of: "\"finished\" : true", with: "\"finished\" : false")
+        .replacingOccurrences(of: "\"endReason\" : \"left\",", with: "")
+    }
+    #expect(RoomRecorder.repair(folder.path).map(\.isComplete) == [true, true, true])
+    let peer = try #require(folder.inspect().report.peer("anna"))
+    #expect(peer.video?.freezes.count == 0 && peer.audio?.silence.count == 0 && peer.audio?.gaps.count == 0)
+    #expect((peer.video?.duration ?? 9) + 0.3 < peer.audio?.duration ?? 0)
   }
 
   @Test func whatADiskDidNotTakeAtTheEndIsAFreezeAndAHoleInTheAudio() async throws {

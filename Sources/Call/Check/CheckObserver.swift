@@ -63,7 +63,7 @@ public final class CheckObserver: RoomCallObserver {
   ///   - limits: how long it lasts.
   ///   - dataBitrate: the payload in bits per second of messages to each peer on a data channel, which must come back; nil for none.
   ///   - loop: the event loop of timers.
-  ///   - log: logs at `warning` what the report says of this machine.
+  ///   - log: logs at `warning` when decoding does not keep up.
   ///   - shown: called periodically with the present status.
   public init(
     _ limits: Durations, dataBitrate: Int? = nil, on loop: any EventLoop, log: Logger = Logger(label: "check"),
@@ -82,9 +82,7 @@ public final class CheckObserver: RoomCallObserver {
 
   /// Judges all events until ``end()`` is called.
   public func judge(_ options: CallJudge.Options) async -> CheckReport {
-    let report = await judge.judge(options)
-    for sentence in report.limitations { log.warning("\(sentence)") }
-    return report
+    await judge.judge(options)
   }
 
   /// Records that the call failed or ended early.

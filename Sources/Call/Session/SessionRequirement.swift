@@ -38,7 +38,9 @@ extension SessionSummary {
     for requirement in requirements {
       switch requirement {
       case .users(let count) where recordedUsers < count:
-        clauses.append("\(recordedUsers) of \(count) required users \(recordedUsers == 1 ? "was" : "were") recorded")
+        let sum = "\(recordedUsers) of \(count) required users \(recordedUsers == 1 ? "was" : "were") recorded"
+        let named = requirements.flatMap { requirement in users.filter { $0.satisfies(requirement) } }.map(\.id)
+        clauses.append(sum + notRecorded(except: Set(named.map { UntrustedText($0) })))
       case .users: continue
       case .user(let text), .id(let text), .name(let text):
         let users = users.filter { $0.satisfies(requirement) }
@@ -53,6 +55,25 @@ extension SessionSummary {
     let sentence = shown.prefix(1).uppercased() + shown.dropFirst() + rest
     return sentence.hasSuffix(".") ? sentence : sentence + "."
   }
+
+  /// Who was there and was not recorded, with the reasons, as a part of a sentence; empty if that is nobody.
+  ///
+  /// - Parameter named: the ids of users of whom the sentence says it elsewhere.
+  private func notRecorded(except named: Set<UntrustedText>) -> String {
+    // A server that only receives is nobody who could be recorded.
+    let others = users.filter { user in
+      !user.recorded && user.reason != .mediaServer && !named.contains(UntrustedText(user.id))
+    }
+    guard !others.isEmpty else { return "" }
+    let shown = others.prefix(Self.maximumNamed).map { user in
+      "\(DisplayName.label(user.name, id: ParticipantID(user.id))): \(user.clause)"
+    }
+    let more = others.count - shown.count
+    return " (not recorded: " + shown.joined(separator: "; ") + (more > 0 ? "; and \(more) more)" : ")")
+  }
+
+  /// How many of those who were not recorded are named.
+  private static let maximumNamed = 3
 
   /// What is known of a user who is not in ``users``.
   private var absence: String {

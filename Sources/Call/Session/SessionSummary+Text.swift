@@ -4,18 +4,20 @@ internal import Media
 extension SessionSummary {
   /// The number of users that ``text`` lists.
   public static let maximumLines = 100
+  /// The columns up to which shorter names are filled with spaces.
+  private static let maximumColumns = 60
 
   /// One text line for the call, and one for each user, with a further one for each section that was refused. Texts of others are
   /// printable.
   ///
   ///     Room 100, 2026-03-01 09:30:00 to 09:35:12 UTC: 2 users, 1 recorded. It ended because the duration has passed.
-  ///       alice (3f2a91c0)  0:00:03 to 0:05:12  recorded, 2 files, 309.1 s
-  ///       77b1c0de          0:01:00 to 0:01:00  not recorded: left after 0.4 s, before media arrived
+  ///       Alice (3f2a91)  0:00:03 to 0:05:12  recorded, 2 files, 309.1 s
+  ///       Carl (77b1c0)   0:01:00 to 0:01:00  not recorded: left after 0.4 s, before media arrived
   public var text: String {
     var lines = [headline]
     let shown = users.prefix(Self.maximumLines)
     let names = shown.map { Self.name(of: $0) }
-    let width = min(names.map(DisplayText.width).max() ?? 0, 40)
+    let width = min(names.map(DisplayText.width).max() ?? 0, Self.maximumColumns)
     for (user, name) in zip(shown, names) {
       let space = String(repeating: " ", count: max(0, width - DisplayText.width(name)))
       lines.append(
@@ -33,8 +35,10 @@ extension SessionSummary {
     let recorded = recording ? ", \(recordedUsers) recorded" : ""
     let reason = endReason.text.printable(utf8Bytes: 500)
     let sentence = reason.hasSuffix(".") ? reason : "\(reason)."
+    // A clause can follow "because", a sentence of a server cannot.
+    let isClause = sentence.first?.isUppercase != true
     return "Room \(room.printable(utf8Bytes: 100)), \(Self.day(start)) \(Self.clock(start)) to \(Self.clock(end)) UTC: "
-      + "\(count)\(recorded). It ended because \(sentence)"
+      + "\(count)\(recorded). It ended\(isClause ? " because" : ":") \(sentence)"
   }
 
   private func outcome(of user: User) -> String {
@@ -51,8 +55,7 @@ extension SessionSummary {
   }
 
   private static func name(of user: User) -> String {
-    let id = user.id.printable(utf8Bytes: 60)
-    return user.name.map { "\($0.printable(utf8Bytes: 60)) (\(id))" } ?? id
+    DisplayName.label(user.name, id: ParticipantID(user.id.prefix(utf8Bytes: 60)))
   }
 
   /// Hours, minutes and seconds.

@@ -86,7 +86,7 @@ public final class CallJudge {
   }
 
   /// Records that the signalling announced a participant. One who only receives is no peer: later events about it are ignored.
-  func announced(_ participant: ParticipantID, name: String?, onlyReceives: Bool) {
+  package func announced(_ participant: ParticipantID, name: String?, onlyReceives: Bool) {
     if onlyReceives { receivers.insert(participant) } else { receivers.remove(participant) }
     if let name, names.count < Self.maximumNames || names[participant] != nil { names[participant] = name }
     if hasChoice { choose(participant, name: name) }
@@ -136,6 +136,12 @@ public final class CallJudge {
   /// Records that nothing says why media of a peer is missing, as for the file of another program. Causes that frames do not
   /// show themselves are then missing in the report.
   package func causesAreUnknown(of peer: ParticipantID) { change(peer) { $0.causesAreUnknown() } }
+
+  /// Records that nothing says how a stream of a peer ended, as for the recording of a program that was killed: each of its
+  /// tracks ends with its own last packet, and nothing is missing from there to the end of another one.
+  package func endIsUnknown(of peer: ParticipantID, stream: Int = 1) {
+    change(peer) { $0.endIsUnknown(ofStream: stream) }
+  }
 
   package func step(_ step: CallStep, of peer: ParticipantID, at now: ContinuousClock.Instant) {
     let time = seconds(now)
@@ -302,7 +308,7 @@ public final class CallJudge {
       signallingLost: joinedAt == nil ? nil : signalling.losses(until: end))
     var diagnosis = Diagnosis.ofCall(
       joined: joinedAt != nil || options.subject == .recording, failure: failure,
-      peers: peers.filter { !isListener($0) }.map(\.notes), listeners: listeners, ignored: ignored.count)
+      peers: peers.filter { !isListener($0) }.map(\.notes), listeners: listeners, choice: choice(ignored))
     let rules = options.rules.all(for: options.expected, subject: options.subject)
     let judged = reports.filter { $0.timeLeftAfterLateJoin == nil && !options.expected.leavesOut($0) }
     let judgement = RuleJudgement(room: room, peers: judged, diagnosis: diagnosis)
@@ -320,6 +326,14 @@ public final class CallJudge {
       results: results, roomReport: room, peers: reports, comparison: nil)
     report.failure = failure
     return report
+  }
+
+  /// Returns who is not judged, because the check was told so.
+  private func choice(_ ignored: [ParticipantID]) -> Diagnosis.Choice {
+    var choice = Diagnosis.Choice(ignored: ignored.map { names[$0] ?? $0.text })
+    let present = Set(chosen.flatMap { [$0.text, names[$0]].compactMap(\.self) })
+    if options.only.isDisjoint(with: present) { choice.absent = options.only.sorted() }
+    return choice
   }
 
   private func peersAtOnce(until end: Double) -> Int {

@@ -57,6 +57,9 @@ struct PeerJudge {
   /// Records that nothing says why media is missing, as for the file of another program.
   mutating func causesAreUnknown() { first.video.knowsCauses = false }
 
+  /// Records that each track of a stream ends with its own last packet.
+  mutating func endIsUnknown(ofStream stream: Int) { change(stream) { $0.knowsEnd = false } }
+
   mutating func receive(_ message: MessageReport) {
     if messages.count < MessageReport.maximumCount { messages.append(message) } else { furtherMessages += 1 }
   }
@@ -148,6 +151,7 @@ struct PeerJudge {
       notes.steps.firstFrame = first.firstFrame
       notes.steps.firstSound = first.firstSound
       notes.hasUndecodable = first.hasUndecodable
+      notes.undecodableReason = first.video.decodeFailure
       notes.waitsForKeyframe = first.video.beforeKeyframe > 0
     } else if !notes.hasFurtherStream, let stream = further[frame.stream] {
       notes.hasFurtherStream = stream.hasMedia

@@ -14,27 +14,35 @@ extension StreamJudge {
     let end = ended.map { min(end, max($0, lastMedia ?? $0)) } ?? end
     judge.finish(until: end)
     if let step { judge.buckets.align(toStep: step) }
-    return judge.finished(until: end, checkEnd: checkEnd)
+    let ends = [MediaKind.video, .audio].map { self.end(of: $0, until: end) }
+    return judge.finished(video: ends[0], audio: ends[1], until: end, checkEnd: checkEnd)
   }
 
   /// Ends all measurements. If media follows, they continue with it.
   mutating func finish(until end: Double) {
-    if let freeze = video.end(at: end, clock: skew.clock) {
+    let soundEnd = self.end(of: .audio, until: end)
+    if let freeze = video.end(at: self.end(of: .video, until: end), clock: skew.clock) {
       buckets.addFrozen(start: freeze.start, duration: freeze.duration)
     }
     if let unavailableEnd = unavailableMediaEnd[.audio] { audio.markMissing(until: min(end, unavailableEnd)) }
-    for mark in audio.end(at: end, clock: skew.clock) { note(mark) }
+    for mark in audio.end(at: soundEnd, clock: skew.clock) { note(mark) }
     for skew in skew.finish() { buckets[skew.time].skew.add(skew.skew) }
   }
 
-  private func finished(until end: Double, checkEnd: Double) -> StreamReport {
-    let seen = presence[.video]?.intervals(until: end) ?? []
-    let heard = presence[.audio]?.intervals(until: end) ?? []
+  /// - Parameters:
+  ///   - videoEnd: when the video ended.
+  ///   - audioEnd: when the audio ended.
+  private func finished(
+    video videoEnd: Double, audio audioEnd: Double, until end: Double, checkEnd: Double
+  ) -> StreamReport {
+    let seen = presence[.video]?.intervals(until: videoEnd) ?? []
+    let heard = presence[.audio]?.intervals(until: audioEnd) ?? []
     return StreamReport(
       number: number, id: description?.id, content: description?.content, firstFrame: firstFrame,
       firstSound: firstSound,
       received: .init(audio: counter.report(of: .audio), video: counter.report(of: .video)),
-      video: videoReport(seen), audio: audioReport(heard), undecoded: undecoded, skew: skew.report,
+      video: videoReport(seen), audio: audioReport(heard), undecoded: undecoded,
+      undecodedReason: undecodedReason, skew: skew.report,
       pattern: patternReport, returned: returns.report(end: end),
       timeline: buckets.timeline(
         end: checkEnd, video: seen, audio: heard, fastest: video.frameRateEstimator.fastest,
@@ -48,6 +56,11 @@ extension StreamJudge {
     if audioBytes > 0, firstSound == nil { kinds.append(.audio) }
     if videoBytes > 0, firstFrame == nil, skippedFrames == nil { kinds.append(.video) }
     return kinds.isEmpty ? nil : kinds.map(\.rawValue)
+  }
+
+  /// Why no video could be decoded, as a clause.
+  private var undecodedReason: String? {
+    undecoded?.contains(MediaKind.video.rawValue) == true ? video.decodeFailure : nil
   }
 
   /// - Parameter intervals: when the track was there.

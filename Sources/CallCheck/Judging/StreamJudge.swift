@@ -33,6 +33,8 @@ struct StreamJudge {
   private var lastShown: [MediaKind: Double] = [:]
   /// Until when media continued that is no longer available.
   var unavailableMediaEnd: [MediaKind: Double] = [:]
+  /// Whether the tracks lasted until the end of the media; otherwise each ended with its own last packet.
+  var knowsEnd = true
   /// When a further stream ended: its description no longer had any track, or the peer departed. Nil while it continues, and
   /// always for the first stream, which a peer also puts on hold: then it is frozen or silent.
   private(set) var ended: Double?
@@ -71,6 +73,15 @@ struct StreamJudge {
   var lastMedia: Double? {
     let reported = [lastShown[.video], audio.heardEnd ?? lastShown[.audio]].compactMap { $0 }
     return (reported + unavailableMediaEnd.values).max()
+  }
+
+  /// Returns when a track ended.
+  ///
+  /// - Parameter end: when the stream's media ended.
+  func end(of kind: MediaKind, until end: Double) -> Double {
+    if knowsEnd { return end }
+    let last = kind == .audio ? audio.heardEnd ?? lastShown[kind] : lastShown[kind]
+    return last.map { min(end, $0) } ?? end
   }
 
   // MARK: Events

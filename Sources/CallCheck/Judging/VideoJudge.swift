@@ -45,6 +45,8 @@ struct VideoJudge {
   private(set) var decoded = 0
   private(set) var keyframes = 0
   private(set) var decodeErrors = 0
+  /// Why the first frame that could not be decoded could not be, as a clause; nil if all could.
+  private(set) var decodeFailure: String?
   private(set) var beforeKeyframe = 0
   private(set) var unreadable = 0
   private(set) var sizes: [VideoReport.Size] = []
@@ -64,12 +66,13 @@ struct VideoJudge {
       beforeKeyframe += 1
       return Outcome()
     }
-    do {
+    do throws(CodecError) {
       let decoder = try readyDecoder(of: frame.codec)
       // A frame that is not shown is not an error.
       return try decoder.decode(frame.payload) { view in analyze(view, of: frame, at: time) } ?? Outcome()
     } catch {
       decodeErrors += 1
+      decodeFailure = decodeFailure ?? error.reason
       hasUndecodable = true
       return Outcome()
     }

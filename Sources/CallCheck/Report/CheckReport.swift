@@ -154,7 +154,9 @@ public struct CheckReport: Sendable, Hashable, Codable {
           ? "1 peer only receives, so it was not judged: \(names)."
           : "\(listeners.count) peers only receive, so they were not judged: \(names).")
     }
-    if let ignored = roomReport.peersIgnored, ignored > 0 {
+    // If nobody was judged, the diagnosis names them.
+    let isInDiagnosis = diagnosis != nil && failure == nil && judgedPeers.isEmpty
+    if let ignored = roomReport.peersIgnored, ignored > 0, !isInDiagnosis {
       let named = roomReport.ignoredPeers ?? []
       let names = named.prefix(3).map { ReportText.line($0, limit: 48) }.joined(separator: ", ")
       sentences.append(

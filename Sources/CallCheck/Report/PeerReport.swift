@@ -22,6 +22,8 @@ public struct PeerReport: Sendable, Hashable, Codable {
   public var audio: AudioReport?
   /// Kinds of media that arrived without one decodable frame: `audio`, `video`; nil for none.
   public var undecoded: [String]?
+  /// Why the first frame of such a video could not be decoded, as a clause; nil if that is not known.
+  public var undecodedReason: String?
   /// The media sections that we or the peer rejected; nil for none.
   public var rejected: [RejectionReport]?
   /// The audio/video skew; nil if it could not be measured.
@@ -57,7 +59,8 @@ public struct PeerReport: Sendable, Hashable, Codable {
   package private(set) var streamNumber = 1
 
   private enum CodingKeys: String, CodingKey {
-    case id, name, reached, progress, steps, departure, absent, connection, video, audio, undecoded, rejected, skew,
+    case id, name, reached, progress, steps, departure, absent, connection, video, audio, undecoded, undecodedReason,
+      rejected, skew,
       pattern,
       returned, data, messages, furtherMessages, timeLeftAfterLateJoin, onlyReceives, timeline, skippedFrames,
       thumbnails, streams, streamsNotJudged, recordings
@@ -79,6 +82,7 @@ public struct PeerReport: Sendable, Hashable, Codable {
     peer.video = stream.video
     peer.audio = stream.audio
     peer.undecoded = stream.undecoded
+    peer.undecodedReason = stream.undecodedReason
     peer.rejected = nil
     peer.skew = stream.skew
     peer.pattern = stream.pattern

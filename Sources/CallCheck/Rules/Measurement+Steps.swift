@@ -76,7 +76,11 @@ extension Measurement {
       "absent", .time, "Absence before the end", better: .lower, noise: 0.5,
       meaning:
         "How long before the check's end the peer's media ended because it left or was lost; 0 if it stayed."
+        + " Not measured if there was never a connection."
     ) { peer in
+      if peer.absent == 0, (.seen..<CallProgress.dtlsConnected).contains(peer.reached) {
+        return .missing("the peer was never connected")
+      }
       guard let departure = peer.departure else { return .value(peer.absent) }
       let position = MeasurementUnit.time.text(departure.time)
       return .value(peer.absent, detail: " (at \(position): \(departure.sentence.asClause))")

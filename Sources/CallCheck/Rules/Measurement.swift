@@ -131,7 +131,9 @@ extension Measurement {
     guard peer.reached == .media else { return nil }
     let isVideo = kind == .video
     if peer.undecoded?.contains(kind.rawValue) == true {
-      return isVideo ? "frames arrived, but none could be decoded" : "audio arrived, but none could be decoded"
+      if !isVideo { return "audio arrived, but none could be decoded" }
+      let reason = peer.undecodedReason.map { ": \(ReportText.line($0).asClause)" } ?? ""
+      return "frames arrived, but none could be decoded\(reason)"
     }
     if let counts = peer.connection[kind], counts.received > 0 {
       return "\(isVideo ? "video" : "audio") packets arrived, but no complete frame"

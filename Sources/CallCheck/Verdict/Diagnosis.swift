@@ -10,6 +10,8 @@ enum Diagnosis {
     var unreachableReason: String?
     /// Whether frames arrived that could not be decoded.
     var hasUndecodable = false
+    /// Why the first of them could not be decoded, as a clause; nil if that is not known.
+    var undecodableReason: String?
     /// Whether frames arrived before the first keyframe.
     var waitsForKeyframe = false
     /// Whether media of a further stream was decoded.
@@ -66,6 +68,7 @@ enum Diagnosis {
       clauses.append(
         notes.hasUndecodable
           ? "Media packets arrived, but nothing in them could be decoded"
+            + (notes.undecodableReason.map { ": \($0.asClause)" } ?? "")
           : notes.waitsForKeyframe
             ? "Media packets arrived, but no keyframe" : "Media packets arrived, but no complete frame")
     case .media: return (["Media arrived."] + notes.rejected.map(\.sentence)).joined(separator: " ")
@@ -125,26 +128,50 @@ enum Diagnosis {
     return "the peer's candidates were \(list.joined(separator: ", "))\(ours)"
   }
 
+  /// The peers whom the check does not judge, because it was told so.
+  struct Choice {
+    /// The names of those who are not judged, or the ids of those without one.
+    var ignored: [String] = []
+    /// The ids and names of those who alone are judged, if nobody here has one of them; otherwise empty.
+    var absent: [String] = []
+  }
+
   /// Returns the diagnosis of the whole call; nil if media arrived from any peer.
   ///
-  /// - Parameters:
-  ///   - listeners: the number of peers who only receive, and who are not among `peers`.
-  ///   - ignored: the number of peers that the check was told to ignore.
+  /// - Parameter listeners: the number of peers who only receive, and who are not among `peers`.
   static func ofCall(
-    joined: Bool, failure: String?, peers: [Notes], listeners: Int = 0, ignored: Int = 0
+    joined: Bool, failure: String?, peers: [Notes], listeners: Int = 0, choice: Choice = Choice()
   ) -> String? {
     if let furthest = peers.max(by: { progress($0) < progress($1) }) {
       return progress(furthest) == .media ? nil : sentence(furthest)
     }
-    if listeners == 1 { return "The only other peer in the room only receives: its description announces no media." }
+    let ignored = choice.ignored
+    let others = ignored.isEmpty ? "" : " Not judged, as was asked: \(list(ignored, "and"))."
+    let place = ignored.isEmpty ? "other peer%s in the room" : "peer%s to be judged"
+    if listeners == 1 {
+      return "The only \(place.replacing("%s", with: "")) only receives: its description announces no media.\(others)"
+    }
     if listeners > 1 {
-      return "The \(listeners) other peers in the room only receive: their descriptions announce no media."
+      return "The \(listeners) \(place.replacing("%s", with: "s")) only receive: their descriptions announce no media."
+        + others
     }
     if joined {
-      return ignored > 0
-        ? "The room was joined, but no peer was seen that is to be judged."
-        : "The room was joined, but no peer was seen."
+      if ignored.isEmpty { return "The room was joined, but no peer was seen." }
+      if choice.absent.isEmpty { return "The room was joined, but no peer was seen that is to be judged.\(others)" }
+      return "Nobody here is called \(list(choice.absent, "or")); here \(ignored.count == 1 ? "is" : "are") "
+        + "\(list(ignored, "and"))."
     }
     return failure.map { "The room was not joined: \($0.asClause)." } ?? "The room was not joined."
+  }
+
+  /// How many names a sentence lists.
+  private static let maximumNames = 5
+
+  /// Returns names as a list, for example "Anna, Ben and Carl".
+  private static func list(_ names: [String], _ conjunction: String) -> String {
+    var shown = names.prefix(maximumNames).map { ReportText.line($0, limit: 64) }
+    if names.count > shown.count { shown.append("\(names.count - shown.count) more") }
+    guard let last = shown.popLast() else { return "" }
+    return shown.isEmpty ? last : shown.joined(separator: ", ") + " \(conjunction) \(last)"
   }
 }

@@ -1,4 +1,5 @@
 public import CallCheck
+import Media
 
 extension CheckReport {
   /// Returns the verdict and a mark for each rule, for a terminal. The text ends with a newline.
@@ -30,7 +31,7 @@ private struct VerdictTable {
     let ruleColumns = min(width / 2, results.map { TerminalText.width(text.line($0.rule)) }.max() ?? 0)
     for section in sections {
       lines.append("")
-      let heading = [section.name, section.id].compactMap { $0 }.joined(separator: "  ")
+      let heading = ([section.name] + labels(of: section)).joined(separator: "  ")
       lines.append(styled(text.line(heading, columns: width), .bold))
       for rejection in section.peer?.rejected ?? [] {
         lines += text.lines(rejection.sentence, columns: width - 2).map { "  " + $0 }
@@ -52,8 +53,18 @@ private struct VerdictTable {
     return lines
   }
 
+  /// The name and the beginning of the id of a peer, or the id alone; of a recording the first file, too.
+  private func labels(of section: ReportSection) -> [String] {
+    guard let peer = section.peer else { return [section.id].compactMap(\.self) }
+    let label = peer.name.map { DisplayName.label($0, id: ParticipantID(peer.id)) } ?? section.id ?? ""
+    guard report.subject == .recording, let path = peer.recordings.first,
+      let file = path.split(separator: "/").last.map(String.init), file != peer.id
+    else { return [label] }
+    return [label, file]
+  }
+
   /// The lines of a small terminal.
-  private static let screen = 20
+  private static let screen = 24
 
   /// The verdict with its sentence.
   private var summary: [String] {
@@ -95,26 +106,17 @@ private struct VerdictTable {
       + text.lines(result.sentence, columns: width - indent).map { String(repeating: " ", count: indent) + $0 }
   }
 
-  /// The maximum number of measurements that are listed as worse, or as better.
-  private static let maximumChanges = 12
-
   private func lines(of comparison: CheckComparison) -> [String] {
     var lines = text.lines(comparison.summary, columns: width).map { styled($0, .bold) }
-    func item(_ sign: String, _ peer: String?, _ sentence: String) {
-      let sentence = "\(report.name(ofPeer: peer)): \(sentence)"
-      for (index, line) in text.lines(sentence, columns: width - 9).enumerated() {
+    for row in report.rows(of: comparison) {
+      guard let sign = row.sign else {
+        lines += text.lines(row.sentence, columns: width - 2).map { "  " + $0 }
+        continue
+      }
+      for (index, line) in text.lines(row.sentence, columns: width - 9).enumerated() {
         lines.append("  " + text.padded(index == 0 ? sign : "", columns: 7) + line)
       }
     }
-    for failure in comparison.newFailures { item("new", failure.peer, "\(failure.rule) held before and fails now.") }
-    for (sign, changes) in [("worse", comparison.worse), ("better", comparison.better)] {
-      for change in changes.prefix(Self.maximumChanges) { item(sign, change.peer, change.sentence) }
-      if changes.count > Self.maximumChanges {
-        lines.append("  and \(changes.count - Self.maximumChanges) more that got \(sign)")
-      }
-    }
-    for failure in comparison.resolvedFailures { item("fixed", failure.peer, "\(failure.rule) holds again.") }
-    for remark in comparison.remarks { lines += text.lines(remark, columns: width - 2).map { "  " + $0 } }
     return lines
   }
 

@@ -72,7 +72,13 @@ private struct MarkdownSummary {
     lines += report.impairment.prefix(20).map { note in
       line("Impaired network", [note.direction, note.text].compactMap(\.self).joined(separator: " "))
     }
-    if let comparison = report.comparison { lines.append(line("Baseline", comparison.summary)) }
+    if let comparison = report.comparison {
+      lines.append(line("Baseline", comparison.summary))
+      let rows = report.rows(of: comparison).map { row in
+        "- \(row.sign ?? "note"): \(MarkdownText.escaped(row.sentence, limit: 2_000))"
+      }
+      if !rows.isEmpty { lines.append(rows.joined(separator: "\n")) }
+    }
     return lines
   }
 

@@ -57,7 +57,7 @@ package final class VP9Decoder {
     return body(view)
   }
 
-  /// Refuses a unit of which any frame states a size that is too large, before anything is allocated for it. A frame that takes
+  /// Refuses a unit of which any frame is of another profile or states a size that is too large, before anything is allocated for it. A frame that takes
   /// the size of an earlier one states none.
   private func checkStatedSizes(in unit: ByteBuffer, _ action: String) throws(CodecError) {
     let superframe: VP9Superframe
@@ -67,7 +67,11 @@ package final class VP9Decoder {
       throw CodecError(action, error.description)
     }
     for frame in superframe.frames {
-      guard let header = try? VP9FrameHeader(parsing: frame), let size = header.size else { continue }
+      guard let header = try? VP9FrameHeader(parsing: frame) else { continue }
+      if header.profile > 0 {
+        throw CodecError(action, "it is VP9 of profile \(header.profile), and only profile 0 is decoded")
+      }
+      guard let size = header.size else { continue }
       do throws(CodecError) {
         try check(width: UInt32(clamping: size.width), height: UInt32(clamping: size.height), action)
       } catch {

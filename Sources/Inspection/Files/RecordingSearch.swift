@@ -222,7 +222,8 @@ enum InspectedManifest {
     } catch {
       // A missing field does not help the user, but a newer program's version does.
       let reason = error.reason.hasPrefix("its version") ? ": \(error.reason)" : ""
-      throw ReadError(clause: "is not a recording's manifest\(reason)")
+      throw ReadError(
+        clause: reason.isEmpty ? RecordingManifest.refusal(of: bytes) : "is not a recording's manifest\(reason)")
     }
   }
 

@@ -35,6 +35,9 @@ struct InspectedRecording: Sendable {
     }
   }
 
+  /// Whether it has a manifest that does not say how it ended: the recorder was killed, or still records.
+  var wasInterrupted: Bool { manifest.map { $0.endReason == nil } ?? false }
+
   /// How the recording ended.
   var departure: (cause: PeerReport.Departure.Cause, sentence: String) {
     guard let manifest else { return (.closedByUs, "The file ends here.") }

@@ -55,6 +55,7 @@ struct InspectionJudging {
         if !begun[item.recording] {
           begun[item.recording] = true
           if recording.manifest == nil { judge.causesAreUnknown(of: recording.id) }
+          if let name = recording.manifest?.name { judge.announced(recording.id, name: name, onlyReceives: false) }
           judge.receive(.described(recording.stream), of: recording.id, at: instant(item.time))
         }
         while !countCursors[item.recording].counts.isEmpty, countCursors[item.recording].next <= item.time {
@@ -83,7 +84,11 @@ struct InspectionJudging {
     var ends: [Int64] = []
     for (index, recording) in recordings.enumerated() {
       var last = max(0, feed.end(of: index) ?? 0)
-      for track in recording.manifest?.tracks ?? [] where track.unwritten > 0 {
+      // Tracks of a recorder that was killed reach the disk at different times.
+      if begun[index], recording.wasInterrupted {
+        judge.endIsUnknown(of: recording.id, stream: recording.stream.number)
+      }
+      for track in recording.manifest?.tracks ?? [] where track.unwritten > 0 && !recording.wasInterrupted {
         guard let kind = MediaKind(rawValue: track.kind),
           let units = RecordedTime.units(track.end + track.unwritten)
         else { continue }

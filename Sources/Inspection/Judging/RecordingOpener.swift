@@ -62,7 +62,7 @@ struct RecordingOpener {
       if isBegunOnly(file, error) {
         remarks.append("“\(shown)” holds no frame yet.")
       } else {
-        problems.append("“\(shown)” cannot be inspected: \(error).")
+        problems.append("“\(shown)” cannot be inspected: \(error.refusal).")
       }
       return nil
     }

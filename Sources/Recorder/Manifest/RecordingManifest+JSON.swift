@@ -24,6 +24,25 @@ extension RecordingManifest {
   /// The maximum run of non-ASCII bytes; longer than in any text that the recorder writes.
   private static let maximumRunOutsideASCII = 1_000
 
+  /// The fields that tell the summary of a call, which lies beside its recordings, from other JSON.
+  private struct SummaryMark: Decodable {
+    struct EndReason: Decodable {
+      var cause: String
+    }
+
+    var endReason: EndReason
+    var recordedUsers: Int
+  }
+
+  /// Returns what is wrong with a file that is no manifest, as a clause that follows its name.
+  package static func refusal(of json: [UInt8]) -> String {
+    let isSummary =
+      !json.hasRunOutsideASCII(overInJSON: maximumRunOutsideASCII)
+      && (try? JSONDecoder().decode(SummaryMark.self, from: Data(json))) != nil
+    return "is not a recording's manifest"
+      + (isSummary ? ": it is the summary of a call; name the folder or a recording" : "")
+  }
+
   /// Parses a manifest's JSON text of any version up to ``currentVersion``. A higher one is rejected, since its fields may
   /// have another meaning.
   public init(parsing json: [UInt8]) throws(ReadingError) {

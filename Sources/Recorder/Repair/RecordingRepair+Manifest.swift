@@ -13,7 +13,7 @@ extension RecordingRepair {
       let file = try OpenRecording(path: path)
       do {
         guard let manifest = try RecordingManifest.read(file) else {
-          return [report(.refused("is not a recording's manifest"))]
+          return [report(.refused(try RecordingManifest.refusal(of: file)))]
         }
         if manifest.finished { return [report(.intact)] }
         let listed = manifest.files.map { repairListed($0.name) }

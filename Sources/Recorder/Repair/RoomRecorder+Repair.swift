@@ -39,9 +39,19 @@ extension RecordingManifest {
 
   /// Reads a manifest from its file; nil when it is not one.
   static func read(_ file: OpenRecording) throws(RoomRecorder.StorageError) -> RecordingManifest? {
-    guard file.size > 1, file.size <= maximumManifestSize else { return nil }
-    let bytes = try file.read(at: 0, count: Int(file.size))
-    return try? RecordingManifest(parsing: Array(bytes.readableBytesView))
+    let json = try bytes(of: file)
+    return try? RecordingManifest(parsing: json)
+  }
+
+  /// Returns what is wrong with a file that is no manifest, as a clause that follows its name.
+  static func refusal(of file: OpenRecording) throws(RoomRecorder.StorageError) -> String {
+    refusal(of: try bytes(of: file))
+  }
+
+  /// The bytes of a file that may be a manifest; none if its size is not that of one.
+  private static func bytes(of file: OpenRecording) throws(RoomRecorder.StorageError) -> [UInt8] {
+    guard file.size > 1, file.size <= maximumManifestSize else { return [] }
+    return Array(try file.read(at: 0, count: Int(file.size)).readableBytesView)
   }
 }
 

@@ -150,16 +150,45 @@ struct ListenersTests {
 
   @Test("where all peers are ignored, the diagnosis says so")
   func allIgnored() throws {
-    let judge = try judge([(0.4, [.audio, .video])]) { $0.only = ["nobody"] }
+    let judge = try judge([(0.4, [.audio, .video])]) { $0.ignored = [SyntheticCall.peer.text, "Recorder"] }
     let report = report(of: judge)
     #expect(report.verdict == .failed && report.peers.isEmpty && report.roomReport.peersIgnored == 2)
-    #expect(report.diagnosis == "The room was joined, but no peer was seen that is to be judged.")
+    #expect(
+      report.diagnosis == "The room was joined, but no peer was seen that is to be judged. "
+        + "Not judged, as was asked: \(SyntheticCall.peer.text) and Recorder.")
+    #expect(report.limitations == [])
+  }
+
+  @Test("where nobody has the name that is to be judged, the diagnosis says who is there, up to five of them")
+  func nobody() throws {
+    let judge = try judge([(0.4, [.audio, .video])]) { $0.only = ["Nobody"] }
+    let report = report(of: judge)
+    #expect(report.verdict == .failed && report.peers.isEmpty && report.roomReport.peersIgnored == 2)
+    #expect(
+      report.diagnosis == "Nobody here is called Nobody; here are \(SyntheticCall.peer.text) and Recorder.")
+    #expect(report.limitations == [])
+    for index in 1...5 {
+      let other = SignalledParticipant(ParticipantID("p\(index)"), name: "P\(index)", offerer: .remote)
+      judge.received(.participantJoined(other), at: SyntheticCall.instant(0.5))
+    }
+    let many = judge.report(at: SyntheticCall.instant(8)).diagnosis
+    #expect(many?.hasSuffix(" Recorder, P1, P2, P3 and 2 more.") == true)
+  }
+
+  @Test("beside ignored peers are told apart from them")
+  func besideIgnored() throws {
+    let judge = try judge([(0.4, [])]) { $0.ignored = [SyntheticCall.peer.text] }
+    let report = report(of: judge)
+    #expect(
+      report.diagnosis == "The only peer to be judged only receives: its description announces no media. "
+        + "Not judged, as was asked: \(SyntheticCall.peer.text).")
+    #expect(report.limitations == ["1 peer only receives, so it was not judged: recorder."])
   }
 
   @Test("the last line of a long table is its verdict")
   func lastLine() throws {
     let report = try report(of: judge([(0.4, [.audio, .video])], media: 1))
     let lines = report.table(width: 200).split(separator: "\n")
-    #expect(lines.count > 20 && lines.last == lines.first)
+    #expect(lines.count > 24 && lines.last == lines.first)
   }
 }

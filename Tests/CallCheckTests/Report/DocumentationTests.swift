@@ -64,6 +64,7 @@ struct DocumentationTests {
     report.roomReport.signallingLost = [.init(start: 1, duration: 0.5, restored: true, reason: "Gone.")]
     report.peers[0].timeLeftAfterLateJoin = 1
     report.peers[0].undecoded = ["audio"]
+    report.peers[0].undecodedReason = "corrupt"
     report.peers[0].streams = SampleReport.screen.peers[0].streams
     report.peers[0].streamsNotJudged = 1
     report.results[0].stream = 2

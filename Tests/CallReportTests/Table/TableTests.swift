@@ -18,6 +18,23 @@ struct TableTests {
     #expect(failed == 2)
   }
 
+  @Test("names a peer with the beginning of its id, and its file if it is a recording")
+  func headings() {
+    var report = SampleReport.failed
+    report.peers[1].name = "Camera"
+    #expect(report.table(width: 100).contains("\npeer 2  Camera (b9a7c2)\n"))
+    report.subject = .recording
+    report.peers[1].recordings = ["rec/Camera.webm", "rec/Camera.ogg"]
+    #expect(report.table(width: 100).contains("\npeer 2  Camera (b9a7c2)  Camera.webm\n"))
+    report.peers[1].id = "guest.webm"
+    report.peers[1].name = nil
+    report.peers[1].recordings = ["rec/guest.webm"]
+    for index in report.results.indices where report.results[index].peer?.hasPrefix("b9") == true {
+      report.results[index].peer = "guest.webm"
+    }
+    #expect(report.table(width: 100).contains("\npeer 2  guest.webm\n"))
+  }
+
   @Test("is plain ASCII if the terminal is not UTF-8")
   func ascii() {
     for report in [SampleReport.failed, SampleReport.hostile, SampleReport.neverEstablished] {

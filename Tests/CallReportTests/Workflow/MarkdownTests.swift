@@ -58,6 +58,15 @@ struct MarkdownTests {
     #expect(reasons.map(\.count) == [499, 101])
   }
 
+  @Test("lists what changed since the baseline, and the remarks on the comparison")
+  func comparison() throws {
+    var report = SampleReport.failed
+    report.comparison?.remarks = ["The baseline lasted 6 s, this check 12 s."]
+    let lines = report.markdown().split(separator: "\n").map(String.init)
+    #expect(lines.contains("- worse: peer 2: Longest freeze: 120 ms before, 2.03 s now."))
+    #expect(lines.contains("- note: The baseline lasted 6 s, this check 12 s."))
+  }
+
   @Test("shows hostile names as they are: they end no cell and begin no markup, link or line")
   func hostile() {
     let text = SampleReport.hostile.markdown()
@@ -65,9 +74,10 @@ struct MarkdownTests {
     let lines = text.split(separator: "\n")
     #expect(
       lines.allSatisfy { line in
-        ["## ", "### ", "| ", "|---", "**Result:** ", "Reason: ", "Note: ", "Impaired ", "Baseline: "].contains {
-          line.hasPrefix($0)
-        }
+        [
+          "## ", "### ", "| ", "|---", "**Result:** ", "Reason: ", "Note: ", "Impaired ", "Baseline: ", "- worse: ",
+          "- better: ", "- new: ", "- fixed: ", "- note: ",
+        ].contains { line.hasPrefix($0) }
       })
     let tags = text.replacing("<span>", with: "").replacing("</span>", with: "")
     #expect(!tags.contains("<") && !tags.dropFirst().contains(">"))

@@ -333,6 +333,28 @@ struct SessionLogTests {
     #expect(recordings.reduce(0) { $0 + $1.files.count } == 100_000 && recordings.last?.fileCount == 1_000)
   }
 
+  @Test("the text for people is aligned, and has the whole id of a user without a name only")
+  func alignedText() {
+    var log = log
+    let id = "77b1c0de-1111-2222-3333-444455556666"
+    log.received(.participantJoined(.init(.init(id), name: "Carl", offerer: .remote)), now: at(1))
+    log.received(.participantJoined(.init("3f2a91c0", offerer: .remote)), now: at(1))
+    let lines = log.summary(endReason: .timeIsUp, now: at(9)).text.split(separator: "\n")
+    #expect(lines.first?.hasSuffix("It ended because the duration has passed.") == true)
+    #expect(lines.dropFirst().first?.hasPrefix("  Carl (77b1c0)  0:00:01 to") == true)
+    #expect(lines.last?.hasPrefix("  3f2a91c0       0:00:01 to") == true)
+    log.received(.participantJoined(.init(.init(id.replacing("77", with: "88")), offerer: .remote)), now: at(1))
+    let columns = log.summary(endReason: .timeIsUp, now: at(9)).text.split(separator: "\n").dropFirst()
+      .map { line in line.split(separator: "0:00:01 to")[0].count }
+    #expect(Set(columns).count == 1)
+  }
+
+  @Test("a sentence of the server follows a colon")
+  func sentenceOfServer() {
+    let text = log.summary(endReason: .signallingClosed("The WHIP server responded 401: no."), now: at(9)).text
+    #expect(text.hasSuffix("It ended: The WHIP server responded 401: no."))
+  }
+
   @Test("hostile names cannot control a terminal or break the JSON")
   func hostile() throws {
     var log = log

@@ -59,13 +59,30 @@ struct SessionRequirementTests {
     let summary = summary([
       user("a1", "Anna"), user("c3", "Carl", explanation: "We refused the video of section 1: x."),
     ])
-    #expect(summary.missing(of: [.users(2)]) == "1 of 2 required users was recorded.")
+    #expect(
+      summary.missing(of: [.users(2)])
+        == "1 of 2 required users was recorded (not recorded: Carl (c3): We refused the video of section 1: x).")
     #expect(
       summary.missing(of: [.user("Carl"), .user("Dora"), .users(3)])
         == "“Carl” was not recorded: We refused the video of section 1: x; “Dora” was not in the room; "
         + "1 of 3 required users was recorded.")
     let many = (0..<9).map { SessionRequirement.user("u\($0)") }
     #expect(summary.missing(of: many)?.hasSuffix("; and 4 more.") == true)
+  }
+
+  @Test("of too few users, at most three who were not recorded are named, each once")
+  func notRecorded() {
+    let silent = (1...5).map { user("s\($0)", "Silent", explanation: "announced to send nothing") }
+    let one = summary([user("a1", "Anna"), silent[0]])
+    #expect(
+      one.missing(of: [.users(2), .user("Anna")])
+        == "1 of 2 required users was recorded (not recorded: Silent (s1): announced to send nothing).")
+    let many = summary([user("a1", "Anna")] + silent).missing(of: [.users(2), .id("s1")])
+    #expect(many?.split(separator: "Silent (s").count == 4)
+    #expect(many?.hasSuffix("; and 1 more); “s1” was not recorded: announced to send nothing.") == true)
+    var server = user("sfu", nil, explanation: "a media server")
+    server.reason = .mediaServer
+    #expect(summary([server]).missing(of: [.users(1)]) == "0 of 1 required users were recorded.")
   }
 
   @Test("a name that several users had is satisfied by one of them")
