@@ -33,7 +33,11 @@ struct PackageOfTheReadmeTests {
     let targets: [Target]
 
     init(of folder: URL) throws {
-      let dump = try ExternalTool.run("swift", ["package", "--package-path", folder.path, "dump-package"], limit: 120)
+      // A build folder of its own, since that of the package may be in use.
+      let scratch = FileManager.default.temporaryDirectory.appendingPathComponent("manifest-\(UUID().uuidString)")
+      defer { try? FileManager.default.removeItem(at: scratch) }
+      let dump = try ExternalTool.run(
+        "swift", ["package", "--package-path", folder.path, "--scratch-path", scratch.path, "dump-package"], limit: 120)
       try #require(dump.status == 0, "\(dump.output)\(dump.errors)")
       self = try JSONDecoder().decode(Manifest.self, from: Data(dump.output.utf8))
     }
