@@ -16,7 +16,6 @@ struct CallCommand: AsyncParsableCommand {
     let console = try options.log.console()
     let log = console.logger("chatbot", level: options.log.level)
     try await console.carryOut {
-      try options.ending.checkFiles()
       let runner = CallRunner(settings: try options.settings(), console: console, log: log)
       let failure = Mutex<CallFailure?>(nil)
       let (isRecording, ending) = (options.record != nil, options.ending)

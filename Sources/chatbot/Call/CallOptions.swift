@@ -94,6 +94,7 @@ struct CallOptions: ParsableArguments {
   func settings() throws(CallFailure) -> CallSettings {
     var settings = try CallSettings(
       connection, playing, sends: playing.play != nil || loopback, receives: record != nil || loopback)
+    try ending.checkFiles()
     settings.mayStartServer = mayStartServer
     settings.call.media.loopbackDelay = loopback ? delay?.duration ?? .zero : nil
     settings.call.recording = record.map { recording(in: $0, of: settings.server.roomName) }
