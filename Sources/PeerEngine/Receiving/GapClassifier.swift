@@ -37,6 +37,10 @@ package struct GapClassifier: Sendable {
   package static let maximumStandstill: Duration = .seconds(5)
   /// For how long after a drop of datagrams on this machine a loss is attributed to it.
   package static let maximumOverload: Duration = .seconds(1)
+  /// For how long after the sender signalled that it does not send a frame of before may arrive.
+  package static let maximumTransit: Duration = .seconds(1)
+  /// The longest time between two frames that is no pause of a sender who signalled that it does not send.
+  package static let shortestMuting: Duration = .milliseconds(250)
   /// For how long after an interrupted connection the first loss is attributed to it.
   package static let maximumInterruption: Duration = .seconds(10)
 
@@ -101,7 +105,7 @@ package struct GapClassifier: Sendable {
   }
 
   private mutating func reason(before frame: Frame, hasLoss: Bool) -> MediaGap.Reason? {
-    if let muting, frame.arrival > muting {
+    if let muting, frame.arrival > muting, !wasOnItsWay(frame, at: muting) {
       self.muting = nil
       interruption = nil
       return .muted
@@ -126,6 +130,13 @@ package struct GapClassifier: Sendable {
     }
     if let interruption, frame.arrival - interruption > Self.maximumInterruption { self.interruption = nil }
     return delay >= Self.minimumDelay ? .recoveredLate : nil
+  }
+
+  /// Whether a frame was sent before the sender signalled that it does not send: it follows the previous one without a pause.
+  private func wasOnItsWay(_ frame: Frame, at muting: MonotonicInstant) -> Bool {
+    guard let last, frame.arrival - muting < Self.maximumTransit else { return false }
+    let passed = max(frame.time.duration(since: last.time), frame.arrival - last.arrival)
+    return passed < Self.shortestMuting
   }
 
   /// Returns why the sender skipped media time, if it did; no packet is missing.

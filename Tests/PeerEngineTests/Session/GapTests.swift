@@ -296,6 +296,33 @@ struct GapTests {
     #expect(listener.numbers(codec) == Array(0..<20))
   }
 
+  @Test(
+    "frames that were on their way when a section was turned off are not the end of the pause",
+    arguments: [Codec.opus, .vp8])
+  func mutedOnTheWay(codec: Codec) {
+    var listener = Listener()
+    var video = PacketMaker.video()
+    var audio = PacketMaker.audio()
+    for number in 0..<20 {
+      listener.receive(codec == .vp8 ? video.videoFrame(number, isKeyframe: number % 10 == 0) : [audio.audio(number)])
+      listener.run(for: .milliseconds(20))
+      if number == 7 {
+        var off = Negotiated().bob
+        for position in off.indices where off[position].codec == codec { off[position].receives = false }
+        listener.session.configure(off, now: listener.now)
+      }
+      if number == 9 {
+        listener.run(for: .seconds(2))
+        listener.session.configure(Negotiated().bob, now: listener.now)
+        video.timestamp &+= 2 * 90_000
+        audio.timestamp &+= 2 * 48_000
+      }
+    }
+    #expect(listener.gaps(codec).map(\.before) == [10])
+    #expect(listener.gaps(codec).first?.gap == MediaGap(.muted))
+    #expect(listener.numbers(codec) == Array(0..<20))
+  }
+
   @Test("a new SSRC and restarted sequence numbers are both reported as a reconnect", arguments: [true, false])
   func newSource(changesSSRC: Bool) {
     var media = Negotiated()
