@@ -19,7 +19,9 @@ package final class AudioDecoder {
     self.channels = channels
     switch codec {
     case .opus: decoder = .opus(try OpusDecoder(channels: channels))
-    case .vp8, .vp9: throw CodecError("start a decoder of audio", "\(codec.properties.name) is video")
+    case .g722, .pcmu, .pcma:
+      throw CodecError("start a decoder of \(codec.properties.name)", "no decoder of it is installed")
+    case .vp8, .h264, .vp9: throw CodecError("start a decoder of audio", "\(codec.properties.name) is video")
     }
   }
 

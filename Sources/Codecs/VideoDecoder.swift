@@ -20,7 +20,8 @@ package final class VideoDecoder {
     switch codec {
     case .vp8: decoder = .vp8(try VP8Decoder())
     case .vp9: decoder = .vp9(try VP9Decoder())
-    case .opus: throw CodecError("start a decoder of video", "\(codec.properties.name) is audio")
+    case .h264: throw CodecError("start a decoder of \(codec.properties.name)", "no decoder of it is installed")
+    case .opus, .g722, .pcmu, .pcma: throw CodecError("start a decoder of video", "\(codec.properties.name) is audio")
     }
   }
 

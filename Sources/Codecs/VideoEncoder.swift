@@ -52,7 +52,8 @@ package class VideoEncoder {
     switch codec {
     case .vp8: try VP8Encoder(settings)
     case .vp9: try VP9Encoder(settings)
-    case .opus: throw CodecError("start an encoder of video", "\(codec.properties.name) is audio")
+    case .h264: throw CodecError("start an encoder of \(codec.properties.name)", "no encoder of it is installed")
+    case .opus, .g722, .pcmu, .pcma: throw CodecError("start an encoder of video", "\(codec.properties.name) is audio")
     }
   }
 

@@ -3,24 +3,34 @@
 public enum Codec: String, Sendable, Hashable, CaseIterable {
   /// Opus (RFC 6716), in RTP as in RFC 7587.
   case opus
+  /// G.722, in RTP as in RFC 3551, 4.5.2.
+  case g722
+  /// G.711 with the µ-law, in RTP as in RFC 3551, 4.5.14.
+  case pcmu
+  /// G.711 with the A-law, in RTP as in RFC 3551, 4.5.14.
+  case pcma
   /// VP8 (RFC 6386), in RTP as in RFC 7741.
   case vp8
+  /// H.264 (ITU-T H.264), in RTP as in RFC 6184; in a frame each NAL unit follows its length in 4 bytes (ISO/IEC 14496-15, 5.3.4.2).
+  case h264
   /// VP9 (bitstream specification, version 0.6), in RTP as in RFC 9628.
   case vp9
 
   /// Whether the codec is for audio or video.
   public var kind: MediaKind {
     switch self {
-    case .opus: .audio
-    case .vp8, .vp9: .video
+    case .opus, .g722, .pcmu, .pcma: .audio
+    case .vp8, .h264, .vp9: .video
     }
   }
 
-  /// The rate of the codec's RTP clock in Hz: 48,000 for Opus (RFC 7587, 4.1), 90,000 for video (RFC 3551, 5).
+  /// The rate of the codec's RTP clock in Hz: 48,000 for Opus (RFC 7587, 4.1), 90,000 for video (RFC 3551, 5), 8,000 for G.711 and also
+  /// for G.722, although that has 16,000 samples a second (RFC 3551, 4.5.2).
   public var clockRate: Int32 {
     switch self {
     case .opus: 48_000
-    case .vp8, .vp9: 90_000
+    case .g722, .pcmu, .pcma: 8_000
+    case .vp8, .h264, .vp9: 90_000
     }
   }
 }

@@ -49,11 +49,40 @@ package struct CodecProperties: Sendable {
     formatParameters: "profile-id=0", profile: ("profile-id", "0"), stereoParameter: nil, matroskaID: "V_VP9",
     fourCC: "VP90")
 
+  /// H.264: RFC 6184, 8.1 (profiles are matched by their own rules, RFC 6184, 8.2.2).
+  private static let h264 = CodecProperties(
+    name: "H.264", encodingName: "H264", sampleRate: nil, channels: nil,
+    payloadType: 102, retransmissionPayloadType: 103,
+    feedback: ["goog-remb", "transport-cc", "ccm fir", "nack", "nack pli"],
+    formatParameters: nil, profile: nil, stereoParameter: nil, matroskaID: "V_MPEG4/ISO/AVC", fourCC: "H264")
+
+  /// G.722: RFC 3551, 4.5.2 and 6. Its RTP clock is 8,000 Hz.
+  private static let g722 = CodecProperties(
+    name: "G.722", encodingName: "G722", sampleRate: 16_000, channels: nil,
+    payloadType: 9, retransmissionPayloadType: nil, feedback: ["transport-cc", "nack"],
+    formatParameters: nil, profile: nil, stereoParameter: nil, matroskaID: "A_MS/ACM", fourCC: nil)
+
+  /// G.711, µ-law: RFC 3551, 4.5.14 and 6.
+  private static let pcmu = CodecProperties(
+    name: "PCMU", encodingName: "PCMU", sampleRate: 8_000, channels: nil,
+    payloadType: 0, retransmissionPayloadType: nil, feedback: ["transport-cc", "nack"],
+    formatParameters: nil, profile: nil, stereoParameter: nil, matroskaID: "A_MS/ACM", fourCC: nil)
+
+  /// G.711, A-law: RFC 3551, 4.5.14 and 6.
+  private static let pcma = CodecProperties(
+    name: "PCMA", encodingName: "PCMA", sampleRate: 8_000, channels: nil,
+    payloadType: 8, retransmissionPayloadType: nil, feedback: ["transport-cc", "nack"],
+    formatParameters: nil, profile: nil, stereoParameter: nil, matroskaID: "A_MS/ACM", fourCC: nil)
+
   /// Returns the row of a codec.
   fileprivate static func row(of codec: Codec) -> CodecProperties {
     switch codec {
     case .opus: opus
+    case .g722: g722
+    case .pcmu: pcmu
+    case .pcma: pcma
     case .vp8: vp8
+    case .h264: h264
     case .vp9: vp9
     }
   }

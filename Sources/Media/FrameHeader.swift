@@ -13,6 +13,8 @@ package enum FrameHeader: Sendable, Hashable {
   package init(parsing payload: ByteBuffer, of codec: Codec) {
     switch codec {
     case .opus: self = (try? OpusPacket(parsing: payload)).map { .audio(AudioHeader($0)) } ?? .unreadable
+    case .g722, .pcmu, .pcma: self = AudioHeader(octets: payload.readableBytes).map(FrameHeader.audio) ?? .unreadable
+    case .h264: self = .unreadable
     case .vp8:
       self = (try? VP8FrameHeader(parsing: payload)).flatMap(VideoHeader.init).map(FrameHeader.video) ?? .unreadable
     case .vp9:
@@ -49,7 +51,8 @@ package enum FrameHeader: Sendable, Hashable {
   package static func ticks(of payload: ByteBuffer, _ codec: Codec, header: FrameHeader) -> Int? {
     switch codec {
     case .opus: header.opus?.duration ?? (try? OpusTableOfContents(parsing: payload))?.duration
-    case .vp8, .vp9: nil
+    case .g722, .pcmu, .pcma: header.audio == nil ? nil : payload.readableBytes
+    case .vp8, .h264, .vp9: nil
     }
   }
 }
@@ -70,6 +73,20 @@ package struct AudioHeader: Sendable, Hashable {
   package var channels: Int { Int(channelCount) }
   /// Whether the packet has a copy of the audio before it (in-band FEC), from which a lost packet can be reconstructed.
   package var carriesCopy: Bool { opus?.carriesCopy ?? false }
+
+  /// The header of a packet of G.711 or G.722, where an octet is 1/8000 s of one channel (RFC 3551, 4.5.2 and 4.5.14).
+  ///
+  /// Nil for an empty packet and for one above 120 ms.
+  package init?(octets: Int) {
+    guard (1...Self.maximumOctets).contains(octets) else { return nil }
+    nanoseconds = UInt32(octets) * 125_000
+    channelCount = 1
+    isSilent = false
+    opus = nil
+  }
+
+  /// The octets of 120 ms in G.711 and G.722.
+  private static let maximumOctets = 960
 
   package init(_ packet: OpusPacket) {
     // At most 120 ms.

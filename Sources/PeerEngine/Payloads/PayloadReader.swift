@@ -40,8 +40,8 @@ package struct PayloadReader: Sendable {
   private let codec: Codec
   private var vp8 = VP8Receiver()
   private var vp9 = VP9Receiver()
-  /// The last Opus packet until it is read.
-  private var opus: Item?
+  /// The last packet of audio until it is read.
+  private var audio: Item?
 
   package init(_ codec: Codec) {
     self.codec = codec
@@ -55,7 +55,8 @@ package struct PayloadReader: Sendable {
     switch codec {
     case .vp8: vp8.add(packet)
     case .vp9: vp9.add(packet)
-    case .opus: opus = Self.readOpus(packet)
+    case .opus, .g722, .pcmu, .pcma: audio = Self.readAudio(packet, of: codec)
+    case .h264: break
     }
   }
 
@@ -64,7 +65,7 @@ package struct PayloadReader: Sendable {
     switch codec {
     case .vp8: vp8.addLost(count)
     case .vp9: vp9.addLost(count)
-    case .opus: break
+    case .h264, .opus, .g722, .pcmu, .pcma: break
     }
   }
 
@@ -88,8 +89,8 @@ package struct PayloadReader: Sendable {
         Frame(
           payload: frame.payload, header: .video(header), isKeyframe: isKeyframe, timestamp: frame.timestamp,
           arrival: frame.arrival))
-    case .opus:
-      return opus.take()
+    case .h264, .opus, .g722, .pcmu, .pcma:
+      return audio.take()
     }
   }
 
@@ -99,7 +100,7 @@ package struct PayloadReader: Sendable {
       switch codec {
       case .vp8: vp8.needsKeyframe
       case .vp9: vp9.needsKeyframe
-      case .opus: false
+      case .h264, .opus, .g722, .pcmu, .pcma: false
       }
     }
   }
@@ -110,7 +111,7 @@ package struct PayloadReader: Sendable {
       switch codec {
       case .vp8: vp8.isGatheringKeyframe
       case .vp9: vp9.isGatheringKeyframe
-      case .opus: false
+      case .h264, .opus, .g722, .pcmu, .pcma: false
       }
     }
   }
@@ -120,7 +121,7 @@ package struct PayloadReader: Sendable {
     switch codec {
     case .vp8: vp8.discardUnfinished()
     case .vp9: vp9.discardUnfinished()
-    case .opus: break
+    case .h264, .opus, .g722, .pcmu, .pcma: break
     }
   }
 
@@ -129,7 +130,7 @@ package struct PayloadReader: Sendable {
     switch codec {
     case .vp8: vp8.finish()
     case .vp9: vp9.finish()
-    case .opus: break
+    case .h264, .opus, .g722, .pcmu, .pcma: break
     }
   }
 
@@ -138,16 +139,16 @@ package struct PayloadReader: Sendable {
     switch codec {
     case .vp8: vp8.restart()
     case .vp9: vp9.restart()
-    case .opus: break
+    case .h264, .opus, .g722, .pcmu, .pcma: break
     }
   }
 
-  /// Returns what an Opus packet contains; nil for an empty one.
-  private static func readOpus(_ packet: ReceivedPacket) -> Item? {
+  /// Returns what a packet of audio contains; nil for an empty one.
+  private static func readAudio(_ packet: ReceivedPacket, of codec: Codec) -> Item? {
     guard packet.payload.readableBytes > 0 else { return nil }
     // A packet with a known duration is emitted, even if it cannot be decoded.
-    let header = FrameHeader(parsing: packet.payload, of: .opus)
-    guard let duration = FrameHeader.ticks(of: packet.payload, .opus, header: header) else {
+    let header = FrameHeader(parsing: packet.payload, of: codec)
+    guard let duration = FrameHeader.ticks(of: packet.payload, codec, header: header) else {
       return .dropped(isWhole: false)
     }
     // Copied, because a frame is kept for long, and the datagram's buffer is needed for the next one.
@@ -155,7 +156,7 @@ package struct PayloadReader: Sendable {
     return .frame(
       Frame(
         payload: payload, header: header, isKeyframe: true, duration: duration,
-        isSilence: payload.readableBytes <= 2, timestamp: packet.timestamp, arrival: packet.arrival))
+        isSilence: codec == .opus && payload.readableBytes <= 2, timestamp: packet.timestamp, arrival: packet.arrival))
   }
 }
 
@@ -168,7 +169,7 @@ extension PayloadReader {
     switch codec {
     case .vp8: VP8Receiver.keyframeStart(in: payload)
     case .vp9: VP9Receiver.keyframeStart(in: payload)
-    case .opus: nil
+    case .h264, .opus, .g722, .pcmu, .pcma: nil
     }
   }
 
@@ -177,7 +178,7 @@ extension PayloadReader {
     switch codec {
     case .vp8: VP8Receiver.startsFrame(payload)
     case .vp9: VP9Receiver.startsFrame(payload)
-    case .opus: true
+    case .h264, .opus, .g722, .pcmu, .pcma: true
     }
   }
 }

@@ -11,7 +11,8 @@ package enum PayloadWriter: Sendable {
   case vp8(pictureID: UInt16)
   /// With the picture id of the next frame (RFC 9628, 4.2).
   case vp9(pictureID: UInt16)
-  case opus
+  /// A packet of audio is its own payload.
+  case whole
 
   /// - Parameter generator: draws one number, whatever the codec is.
   package init(_ codec: Codec, using generator: inout some RandomNumberGenerator) {
@@ -19,7 +20,9 @@ package enum PayloadWriter: Sendable {
     switch codec {
     case .vp8: self = .vp8(pictureID: first & 0x7FFF)
     case .vp9: self = .vp9(pictureID: first & 0x7FFF)
-    case .opus: self = .opus
+    case .opus, .g722, .pcmu, .pcma: self = .whole
+    // TODO: the writer of H.264.
+    case .h264: self = .whole
     }
   }
 
@@ -35,7 +38,7 @@ package enum PayloadWriter: Sendable {
     case .vp9(let pictureID):
       self = .vp9(pictureID: (pictureID + 1) & 0x7FFF)
       return VP9Packetizer(maximumPayloadSize: maximumSize).packetize(frame: frame, pictureID: pictureID)
-    case .opus:
+    case .whole:
       return nil
     }
   }
