@@ -24,7 +24,7 @@ struct StoredFileScan {
   }
 
   private mutating func webM() throws(MediaFile.ReadError) -> [StoredTrack] {
-    let all = try WebMReader(file).tracks
+    let all = try MatroskaReader(file).tracks
     let chosen = try [choose(.video, of: all), choose(.audio, of: all)].compactMap(\.self)
     guard !chosen.isEmpty else { throw .noTrack(found: all.map(\.codecName)) }
     for track in chosen { try track.refuseWhatCannotBePlayed() }
@@ -55,7 +55,7 @@ struct StoredFileScan {
   }
 
   /// Returns the first track of a kind that can be played, as players choose it; nil if there is none of that kind.
-  private func choose(_ kind: MediaKind, of tracks: [WebMTrack]) throws(MediaFile.ReadError) -> WebMTrack? {
+  private func choose(_ kind: MediaKind, of tracks: [MatroskaTrack]) throws(MediaFile.ReadError) -> MatroskaTrack? {
     let candidates = tracks.filter { $0.kind == kind && $0.isEnabled }
     let playable = candidates.first { track in track.codec.map { $0.kind == kind && codecs.contains($0) } ?? false }
     if let playable { return playable }

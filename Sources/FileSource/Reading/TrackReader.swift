@@ -78,7 +78,7 @@ package final class TrackReader {
       let reader = try IVFReader(source.file)
       return (reader, reader.timing)
     case .webM:
-      let reader = try WebMReader(source.file)
+      let reader = try MatroskaReader(source.file)
       guard let track = reader.tracks.first(where: { $0.number == source.number }) else { throw .changed }
       reader.select(track)
       return (reader, reader.timing(of: track))

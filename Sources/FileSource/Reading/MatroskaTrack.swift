@@ -3,7 +3,7 @@ import Glibc
 import Media
 
 /// A track as described by the header of a WebM file.
-struct WebMTrack: Hashable {
+struct MatroskaTrack: Hashable {
   /// The track number; 0 if the file does not state it.
   var number: UInt64
   /// nil for subtitles and other kinds, and if the file does not state it.

@@ -7,7 +7,7 @@ import NIOCore
 /// Sizes may be unknown (a live recording's segment and clusters), Duration and Cues may be missing or wrong. A file
 /// that ends in the middle of an element is played up to the last whole frame. Left out on purpose: laced video frames,
 /// compressed and encrypted tracks, a second segment after the first.
-final class WebMReader: ContainerReader {
+final class MatroskaReader: ContainerReader {
   /// libwebm's parser; its address is its identity, and only `deinit` frees it.
   private let handle: OpaquePointer
   private let file: OpenFile
@@ -33,18 +33,18 @@ final class WebMReader: ContainerReader {
   }
 
   /// The tracks in the file's order.
-  var tracks: [WebMTrack] {
-    (0..<cwebm_track_count(handle)).map { WebMTrack(cwebm_track_at(handle, $0)) }
+  var tracks: [MatroskaTrack] {
+    (0..<cwebm_track_count(handle)).map { MatroskaTrack(cwebm_track_at(handle, $0)) }
   }
 
   /// Selects the track whose frames `next` returns from now on.
-  func select(_ track: WebMTrack) {
+  func select(_ track: MatroskaTrack) {
     codecDelay = track.codecDelay
     cwebm_select(handle, track.number)
   }
 
   /// Returns how exact the times of a track are.
-  func timing(of track: WebMTrack) -> ContainerTiming {
+  func timing(of track: MatroskaTrack) -> ContainerTiming {
     let rounding = MediaTimebase.units(count: 1, ofNanoseconds: cwebm_time_unit(handle)) ?? 0
     let interval = MediaTimebase.units(count: 1, ofNanoseconds: track.frameInterval)
     return ContainerTiming(
