@@ -12,7 +12,7 @@ sources=${1:-Sources}
 failed=0
 
 # Where codecs are at home: bitstreams, payload formats, wrappers of libraries, the table, and the parsing of a frame's header.
-home='Bitstream/.*|Codecs/.*|RTP/PayloadFormats/.*|PeerEngine/Payloads/.*|Media/(Codec|CodecProperties|FrameHeader)\.swift'
+home='Bitstream/.*|Codecs/.*|RTP/PayloadFormats/.*|PeerEngine/Payloads/.*|Media/(Codec|CodecProperties|FrameHeader|WaveFormat)\.swift'
 
 # Files that may name a codec, with the reason.
 reasons=(

@@ -78,13 +78,8 @@ package enum StoredCodec: Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// Matroska's codec id.
-  private var matroskaID: String {
-    switch self {
-    case .call(let codec): codec.properties.matroskaID
-    case .vorbis: "A_VORBIS"
-    }
-  }
+  /// Matroska's codec id of Vorbis.
+  private static let vorbisID = "A_VORBIS"
 
   /// The four characters in an IVF file's header; nil if the codec is not stored in IVF.
   private var fourCC: String? {
@@ -103,9 +98,16 @@ package enum StoredCodec: Sendable, Hashable, CaseIterable {
   }
 
   /// Maps Matroska's codec id.
-  init?(matroska name: String) {
-    guard let codec = Self.allCases.first(where: { $0.matroskaID == name }) else { return nil }
-    self = codec
+  ///
+  /// - Parameter codecPrivate: the track's private data, which tells some codecs of one id apart.
+  init?(matroska id: String, codecPrivate: [UInt8]) {
+    if id == Self.vorbisID {
+      self = .vorbis
+    } else if let codec = Codec(matroska: id, codecPrivate: ByteBuffer(bytes: codecPrivate)) {
+      self = .call(codec)
+    } else {
+      return nil
+    }
   }
 
   /// Maps the four characters in an IVF file's header.
