@@ -174,9 +174,8 @@ extension LocalMedia {
       let (remoteTrack, number) = theirs
       let format = formats[0]
       var media = NegotiatedMedia(
-        index: index, mid: mid, codec: format.codec, sends: direction.sends && ordinal == 0,
-        receives: direction.receives && number != nil, payloadType: format.payloadType,
-        retransmissionPayloadType: format.retransmissionPayloadType, feedback: format.feedback,
+        index: index, mid: mid, format: format, sends: direction.sends && ordinal == 0,
+        receives: direction.receives && number != nil,
         extensions: extensions, remoteSources: remoteTrack.sources, remoteStreamIDs: streams.map(\.id),
         localSSRC: track.ssrc,
         localRetransmissionSSRC: formats.contains { $0.retransmissionPayloadType != nil }

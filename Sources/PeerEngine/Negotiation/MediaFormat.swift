@@ -1,4 +1,6 @@
 package import Media
+package import NIOCore
+package import SDP
 
 /// A codec of a media section, with its payload types in both directions (RFC 8866, 5.14).
 package struct MediaFormat: Sendable, Hashable {
@@ -7,6 +9,11 @@ package struct MediaFormat: Sendable, Hashable {
   /// The payload type of its retransmissions (RFC 4588), if both sides support RTX.
   package var retransmissionPayloadType: UInt8?
   package var feedback: NegotiatedMedia.Feedback
+  /// The profile, level and packetization mode of H.264, as the side that wrote the description states them; nil for other codecs.
+  package var h264: H264Parameters?
+  /// The parameter sets of H.264, each a NAL unit, that the remote side states in `sprop-parameter-sets` (RFC 6184, 8.1). At most 32
+  /// of 1 KiB; those in the stream count more.
+  package var parameterSets: [ByteBuffer] = []
 
   package init(
     codec: Codec, payloadType: UInt8, retransmissionPayloadType: UInt8? = nil,
@@ -17,6 +24,9 @@ package struct MediaFormat: Sendable, Hashable {
     self.retransmissionPayloadType = retransmissionPayloadType
     self.feedback = feedback
   }
+
+  /// Returns whether this is the payload type of its retransmissions.
+  package func isRetransmission(_ payloadType: UInt8) -> Bool { payloadType == retransmissionPayloadType }
 
   /// The payload types of the `m=` line, that of the media first.
   var payloadTypes: [UInt8] { [payloadType] + (retransmissionPayloadType.map { [$0] } ?? []) }

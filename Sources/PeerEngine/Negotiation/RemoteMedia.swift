@@ -1,4 +1,5 @@
 internal import Media
+internal import NIOCore
 internal import SDP
 
 /// The remote side's capabilities in one media section, reduced to those that we support.
@@ -95,9 +96,10 @@ struct RemoteMedia: Sendable, Hashable {
       let retransmission = offered.first {
         $0.associatedPayloadType == format.payloadType && $0.clockRate == format.clockRate
       }
-      let media = MediaFormat(
+      var media = MediaFormat(
         codec: codec, payloadType: format.payloadType, retransmissionPayloadType: retransmission?.payloadType,
         feedback: NegotiatedMedia.Feedback(parsing: format.feedback))
+      media.parameterSets = format.parameters.parameterSets.map { ByteBuffer(bytes: $0) }
       return (media, format.parameters)
     }
   }
