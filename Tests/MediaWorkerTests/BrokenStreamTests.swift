@@ -41,7 +41,7 @@ struct BrokenStreamTests {
 
   @Test("a frame whose parameter sets state more than 4096x4096 is refused")
   func tooLarge() throws {
-    let stream = try H264Stream.make(size: "4112x32", seconds: 0.1)
+    let stream = try H264Stream.make(size: "4112x32", seconds: 0.1, ["-c:v", "libx264", "-bf", "0"])
     let decoder = try VideoDecoder(.h264, in: MediaWorker())
     let error = try #require(throws: CodecError.self) { try decoder.decode(stream.frames[0]) }
     #expect(!error.isUnavailable, "\(error)")
