@@ -14,6 +14,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case vp9
   case vp9Frame
   case opus
+  case mediaMessage
   case skyrtc
   case janus
   case exec
@@ -55,6 +56,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .vp9: try VP9Targets.packets(input)
     case .vp9Frame: try VP9Targets.frames(input)
     case .opus: try PayloadTargets.opus(input)
+    case .mediaMessage: try MediaMessageTarget.run(input)
     case .skyrtc: try SignallingTargets.skyrtc(input)
     case .janus: try JanusTarget.run(input)
     case .exec: try ExecTarget.run(input)
@@ -81,6 +83,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     switch self {
     case .stun, .rtp, .rtcp, .opus: 1_500
     case .candidate, .rules: 2_048
+    case .mediaMessage: 600
     case .vp8, .vp9, .vp9Frame: 6_000
     case .skyrtc, .webSocket, .httpUpgrade, .manifest, .wav, .png: 8_192
     case .socketIO, .dataChannel, .dataMessage, .turn, .streamFrame: 4_096
