@@ -289,7 +289,7 @@ let package = Package(
     tests(
       of: "WHIP", ["ICE", "Media", "PeerEngine", "Signalling", "HTTPTransport", byteBuffer, sockets, http, logging]),
     tests(of: "MediaWorker", ["Codecs", "Media", "MediaMessages", "chatbot-media", byteBuffer]),
-    tests(of: "Codecs", ["Bitstream", "Media", byteBuffer]),
+    tests(of: "Codecs", ["Bitstream", "Media", "chatbot-media", byteBuffer]),
     tests(of: "NetworkEmulation", ["ICE", "Media", "PeerEngine", byteBuffer]),
     tests(
       of: "PeerEngine",
@@ -326,11 +326,11 @@ let package = Package(
       of: "CallCheck",
       ["CallCheckTestSupport", "CallReport", "Media", "Codecs", "Pattern", "PeerEngine", "Signalling", byteBuffer]),
     tests(of: "CallReport", ["CallCheckTestSupport", "CallCheck", "Codecs", "Media"]),
-    tests(of: "FileSource", ["Bitstream", "Media", byteBuffer]),
+    tests(of: "FileSource", ["Bitstream", "Media", "chatbot-media", byteBuffer]),
     tests(
       of: "Inspection", ["InspectionTestSupport", "CallCheck", "CallReport", "Media", "Recorder"],
       resources: [.copy("Fixtures")]),
-    tests(of: "LiveSource", ["Bitstream", "Media", "Codecs", "Pattern", "FileSource", byteBuffer]),
+    tests(of: "LiveSource", ["Bitstream", "Media", "Codecs", "Pattern", "FileSource", "chatbot-media", byteBuffer]),
     tests(of: "Console", ["Media", logging]),
     tests(
       of: "chatbot",

@@ -181,7 +181,9 @@ final class FileInput {
       default: .other
       }
     let identifier = parameters.pointee.codec_id
-    let name = identifier == AV_CODEC_ID_NONE ? fourCC(parameters.pointee.codec_tag) : String(cString: avcodec_get_name(identifier))
+    let name =
+      identifier == AV_CODEC_ID_NONE
+      ? fourCC(parameters.pointee.codec_tag) : String(cString: avcodec_get_name(identifier))
     var track = FileDescription.Track(kind: kind, codec: name)
     track.isDecodable = FileTrackDecoder.name(of: identifier) != nil
     track.isEncrypted =
@@ -317,7 +319,8 @@ final class FileInput {
       time: Self.units(time, base), duration: Self.units(packet.pointee.duration, base) ?? 0,
       isKeyframe: packet.pointee.flags & AV_PKT_FLAG_KEY != 0,
       isDiscarded: packet.pointee.flags & AV_PKT_FLAG_DISCARD != 0,
-      isEncrypted: chatbot_av_packet_is_encrypted(packet) != 0, skipAtStart: units(skips[0]), skipAtEnd: units(skips[1]),
+      isEncrypted: chatbot_av_packet_is_encrypted(packet) != 0, skipAtStart: units(skips[0]),
+      skipAtEnd: units(skips[1]),
       size: Int(packet.pointee.size), offset: offset)
   }
 

@@ -159,7 +159,8 @@ struct WorkerInput {
       default: "\(track.channels) channels mixed to two"
       }
     return CheckedAudio(
-      summary: "\(WorkerFile.name(ofCodec: track.codec)) \(channels), \(track.sampleRate) Hz, \(MediaTimebase.text(length)) s",
+      summary: "\(WorkerFile.name(ofCodec: track.codec)) \(channels), \(track.sampleRate) Hz, "
+        + "\(MediaTimebase.text(length)) s",
       channels: input.channels, extent: .range(range.lowerBound - origin..<range.lowerBound - origin + length),
       open: { _ throws(InputError) in try open() })
   }
