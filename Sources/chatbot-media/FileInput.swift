@@ -45,7 +45,7 @@ final class FileInput {
   }
 
   /// The demuxers that may run, by their names in libavformat.
-  private static let formats = "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,mp3,aac,flac,ogg,wav,avi,mpegts"
+  private static let formats = "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,mp3,aac,flac,ogg,wav,avi,mpegts,ivf"
   private static let bufferBytes = 64 << 10
   /// How much is read to find out what a file has, in bytes and in microseconds of it.
   private static let probeBytes = 5 << 20

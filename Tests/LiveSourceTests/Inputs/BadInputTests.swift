@@ -82,9 +82,14 @@ struct BadInputTests {
   @Test(
     "unsupported codecs are refused by name",
     arguments: [
-      ("a.mkv", "libx264", "libopus", "its video is H.264, and VP8 and VP9 are played."),
-      ("b.mkv", "libvpx", "aac", "its audio is AAC, and Opus and Vorbis are played."),
-      ("a.ivf", "libsvtav1", "none", "its video is AV1, and VP8 and VP9 are played."),
+      (
+        "a.mkv", "ffv1", "libopus",
+        "its video is ffv1, and VP8, VP9, H.264, H.265, AV1, MPEG-4 and Motion JPEG are played."
+      ),
+      (
+        "b.mkv", "libvpx", "wmav2",
+        "its audio is wmav2, and Opus, AAC, MP3, Vorbis, FLAC, ALAC, AC-3, G.711 and G.722 are played."
+      ),
     ])
   func codecs(_ name: String, _ video: String, _ audio: String, _ sentence: String) throws {
     let path =
