@@ -14,13 +14,29 @@ package enum FrameHeader: Sendable, Hashable {
     switch codec {
     case .opus: self = (try? OpusPacket(parsing: payload)).map { .audio(AudioHeader($0)) } ?? .unreadable
     case .g722, .pcmu, .pcma: self = AudioHeader(octets: payload.readableBytes).map(FrameHeader.audio) ?? .unreadable
-    case .h264: self = .unreadable
+    case .h264:
+      self = (try? H264FrameHeader(parsing: payload)).map { .video(VideoHeader($0)) } ?? .unreadable
     case .vp8:
       self = (try? VP8FrameHeader(parsing: payload)).flatMap(VideoHeader.init).map(FrameHeader.video) ?? .unreadable
     case .vp9:
       self = (try? VP9Superframe(parsing: payload)).flatMap(VideoHeader.init).map(FrameHeader.video) ?? .unreadable
     }
   }
+
+  /// Returns what a keyframe says that keeps its stream from being sent as it is, as a clause; nil if nothing does.
+  package static func obstacle(keyframe payload: ByteBuffer, of codec: Codec) -> String? {
+    switch codec {
+    case .opus, .g722, .pcmu, .pcma, .vp8, .vp9: return nil
+    case .h264:
+      guard let parameters = AVCDecoderConfiguration(keyframe: payload)?.parameters else { return nil }
+      if parameters.bitDepth > 8 { return "its video has \(parameters.bitDepth) bits a sample" }
+      if parameters.chromaFormat != 1 { return "the colours of its video are not at half the width and height (4:2:0)" }
+      return (parameters.reorderedFrames ?? 0) > 0 ? reordering : nil
+    }
+  }
+
+  /// Why frames that a receiver must show in another order are not sent, as a clause.
+  package static let reordering = "its frames are not stored in the order in which they are shown (B-frames)"
 
   /// Nil for video and for what cannot be parsed.
   package var audio: AudioHeader? {
@@ -127,6 +143,11 @@ package struct VideoHeader: Sendable, Hashable {
     self.init(
       isKeyframe: header.isKeyframe, size: header.size.map { VideoSize(width: Int($0.width), height: Int($0.height)) },
       isShown: header.isShown)
+  }
+
+  package init(_ header: H264FrameHeader) {
+    self.init(
+      isKeyframe: header.isKeyframe, size: header.size.map { VideoSize(width: $0.width, height: $0.height) })
   }
 
   /// The header of a VP9 frame, or of the frames in a superframe, of which the last one is shown.

@@ -1,0 +1,100 @@
+import CWebM
+import Glibc
+import Media
+import NIOCore
+
+/// A track as described by the header of a WebM or Matroska file.
+struct MatroskaTrack: Hashable {
+  /// The track number; 0 if the file does not state it.
+  var number: UInt64
+  /// nil for subtitles and other kinds, and if the file does not state it.
+  var kind: MediaKind?
+  /// For example `V_VP8`; empty if the file's text cannot be a codec's name.
+  var codecID: String
+  var codecPrivate: [UInt8]
+  /// The interval between frames in nanoseconds; 0 if the file does not state it.
+  var frameInterval: UInt64
+  /// The codec delay in nanoseconds.
+  var codecDelay: UInt64
+  var channels: Int
+  var isEnabled: Bool
+  var isCompressed: Bool
+  var isEncrypted: Bool
+
+  init(_ track: cwebm_track) {
+    number = track.number
+    kind = [1: .video, 2: .audio][track.type]
+    codecID = Self.codecID(track.codec_id)
+    codecPrivate = Array(UnsafeBufferPointer(start: track.codec_private, count: track.codec_private_size))
+    frameInterval = track.default_duration
+    codecDelay = track.codec_delay
+    channels = Int(clamping: track.channels)
+    isEnabled = track.is_enabled
+    isCompressed = track.is_compressed
+    isEncrypted = track.is_encrypted
+  }
+
+  /// Longer than any codec's name.
+  private static let maximumCodecID = 64
+
+  /// A codec's name is short and ASCII. Other bytes are not converted to text: comparing it could take minutes.
+  private static func codecID(_ text: UnsafePointer<CChar>) -> String {
+    let bytes = UnsafeRawBufferPointer(start: text, count: strnlen(text, maximumCodecID + 1))
+    guard bytes.count <= maximumCodecID, !bytes.hasRunOutsideASCII(over: 0) else { return "" }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  var codec: StoredCodec? { StoredCodec(matroska: codecID, codecPrivate: codecPrivate) }
+
+  /// What the file says of an Opus track before its first packet; nil for other codecs and without that.
+  var opusHead: OpusHead? {
+    codec == .call(.opus) ? OpusHead(parsing: codecPrivate) : nil
+  }
+
+  /// Converts the frames of an H.264 track; nil for other codecs, and for a track without parameter sets.
+  var h264Framing: H264Framing? {
+    codec == .call(.h264) ? H264Framing(codecPrivate: codecPrivate) : nil
+  }
+
+  /// The usual name of the codec.
+  var codecName: String {
+    if let codec { return codec.name }
+    return switch codecID {
+    case "V_AV1": "AV1"
+    case "V_MPEG4/ISO/AVC": "H.264"
+    case "V_MPEGH/ISO/HEVC": "H.265"
+    case "V_THEORA": "Theora"
+    case "V_UNCOMPRESSED": "uncompressed"
+    case "A_FLAC": "FLAC"
+    case "A_AC3": "AC-3"
+    case "A_EAC3": "E-AC-3"
+    case "A_MPEG/L3": "MP3"
+    case _ where codecID.hasPrefix("A_AAC"): "AAC"
+    case _ where codecID.hasPrefix("A_PCM"): "PCM"
+    case "A_MS/ACM":
+      WaveFormat(parsing: ByteBuffer(bytes: codecPrivate)).map { "audio of the WAVE format \($0.tag)" } ?? "A_MS/ACM"
+    case "": "of a codec that the file does not name"
+    default: codecID.prefix(40).filter { $0.isASCII && ($0.isLetter || $0.isNumber || "_/.-".contains($0)) }
+    }
+  }
+
+  /// Refuses a track that its header shows to be unplayable.
+  func refuseWhatCannotBePlayed() throws(MediaFile.ReadError) {
+    guard number > 0 else { throw .unsupported("its \(codecName) track has no number") }
+    if isEncrypted { throw .unsupported("its \(codecName) track is encrypted") }
+    if isCompressed { throw .unsupported("its \(codecName) track is compressed (ContentEncodings)") }
+    if codec == .call(.h264), h264Framing == nil {
+      throw .unsupported("its \(codecName) track has no parameter sets (CodecPrivate)")
+    }
+    guard kind == .audio else { return }
+    let isMono = codec.flatMap(\.callCodec)?.waveFormatTag != nil
+    if isMono, channels > 1 {
+      throw .unsupported("its \(codecName) has \(channels) channels, and a call carries one")
+    }
+    if let opusHead {
+      try opusHead.refuseMoreThanStereo()
+    } else if channels > 2 {
+      throw .unsupported("its audio has \(channels) channels, and a call carries one or two")
+    }
+  }
+}

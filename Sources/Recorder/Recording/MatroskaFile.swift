@@ -1,0 +1,114 @@
+import Codecs
+import Media
+import NIOCore
+
+/// A WebM file of a participant, with video and audio.
+final class MatroskaFile: OutputContainer {
+  static let ending = "webm"
+
+  let file: AppendFile
+  let segment: Int?
+  let start: Duration
+  private var writer: MatroskaWriter
+  /// Whether the header is queued; it is queued together with the first cluster.
+  private var hasBegun = false
+  private var writtenFrames = WrittenFrameTracker()
+  /// The position of the last frame, and its assumed duration, which is that of the frame before it.
+  private var lastVideoFrame: Duration?
+  private var frameDuration = Duration.milliseconds(33)
+  /// When the oldest frame arrived that no write contains.
+  private var oldestArrival: MonotonicInstant?
+
+  /// Creates the file's state.
+  ///
+  /// - Parameters:
+  ///   - start: the position of the file's time zero.
+  ///   - date: the wall clock at that moment, in nanoseconds since 2001-01-01 00:00 UTC.
+  init(file: AppendFile, segment: Int?, start: Duration, date: Int64) {
+    self.file = file
+    self.segment = segment
+    self.start = start
+    writer = MatroskaWriter(video: nil, audio: nil, date: date)
+  }
+
+  var duration: Duration { .milliseconds(writer.duration) }
+  var unwrittenBytes: Int { writer.unwrittenBytes }
+  var countedKind: MediaKind { .video }
+  var stored: WrittenFrameCounts { writtenFrames.stored(size: file.framesEnd ?? file.size) }
+  var storedDuration: Duration { writtenFrames.duration(size: file.framesEnd ?? file.size) }
+  var unstoredFrames: UInt64 { writtenFrames.missing(size: file.framesEnd ?? file.size) }
+
+  func add(_ timestamped: TimestampedFrame) {
+    let frame = timestamped.frame
+    var block = MatroskaBlock(
+      kind: frame.codec.kind, time: timestamped.position - start, isKeyframe: frame.isKeyframe, isShown: true,
+      payload: frame.payload)
+    var heading: [FileWrite] = []
+    switch frame.codec.kind {
+    case .video:
+      if let size = frame.size { heading = writer.declare(video: MatroskaHeader.Video(codec: frame.codec, size: size)) }
+      block.isShown = frame.header.video?.isShown ?? true
+    case .audio:
+      guard let audio = frame.header.audio else { return }
+      heading = writer.declare(audio: MatroskaHeader.Audio(codec: frame.codec, channels: audio.channels))
+      block.duration = audio.duration
+      block.isKeyframe = true
+    }
+    if hasBegun { file.put(heading) }
+    // The returned writes contain the frames before this one.
+    let before = duration
+    let writes = writer.add(block)
+    if frame.codec.kind == .video { note(timestamped) }
+    if !writes.isEmpty { oldestArrival = nil }
+    oldestArrival = min(oldestArrival ?? frame.arrived, frame.arrived)
+    put(writes, isNewestKept: frame.codec.kind == .video, duration: before)
+  }
+
+  func flush(now: MonotonicInstant, atOnce: Bool) {
+    guard let oldestArrival, atOnce || now - oldestArrival >= (hasBegun ? Self.maximumWait : Self.firstWait) else {
+      return
+    }
+    self.oldestArrival = nil
+    put(writer.endCluster())
+  }
+
+  func finish() {
+    put(writer.endCluster())
+    guard hasBegun else { return }
+    let writes = writer.finish()
+    file.put(Array(writes.dropLast()), isClosing: true)
+    // The last write marks the file as complete.
+    file.putBarrier()
+    file.put(writes.suffix(1), isClosing: true)
+    file.putEnd()
+  }
+
+  func closingWrites(omittingCues: Bool) -> (first: [FileWrite], last: [FileWrite]) {
+    let writes = writer.finish(
+      at: file.framesEnd ?? file.size, duration: storedDuration.milliseconds, withCues: !omittingCues)
+    return (Array(writes.dropLast()), Array(writes.suffix(1)))
+  }
+
+  private func note(_ timestamped: TimestampedFrame) {
+    if let lastVideoFrame, timestamped.frame.gap == nil, timestamped.standstill == .zero {
+      frameDuration = min(timestamped.position - lastVideoFrame, .seconds(1))
+    }
+    lastVideoFrame = timestamped.position
+    writtenFrames.add(isKeyframe: timestamped.frame.isKeyframe, at: timestamped.position, length: frameDuration)
+  }
+
+  /// Queues writes.
+  ///
+  /// - Parameters:
+  ///   - isNewestKept: whether the newest frame is not in the writes.
+  ///   - duration: the playing time of the file with them; nil for that of all frames.
+  private func put(_ writes: [FileWrite], isNewestKept: Bool = false, duration: Duration? = nil) {
+    if writes.isEmpty { return }
+    file.closingSize = writer.closingSize
+    writer.forgetClusters(before: file.size)
+    writtenFrames.put(writes, isNewestKept: isNewestKept, duration: duration ?? self.duration, size: file.size)
+    if !hasBegun { file.put(writer.start()) }
+    hasBegun = true
+    file.put(writes)
+  }
+}
