@@ -10,6 +10,10 @@ package struct StoredTrack: Sendable, Hashable, CustomStringConvertible {
   package let keyframes: Int
   /// The longest time between two keyframes, or between the last one and the end, in units of `MediaTimebase.rate`.
   package let keyframeDistance: Int64
+  /// Whether video is stored in another order than that in which it is shown (B-frames).
+  package let isReordered: Bool
+  /// What a keyframe says that keeps the video from being sent as stored, as a clause; nil if nothing does.
+  let obstacle: String?
   /// The size of the first keyframe; nil for audio.
   package let size: VideoSize?
   /// nil for video.
@@ -48,6 +52,10 @@ package enum StoredCodec: Sendable, Hashable, CaseIterable {
   /// The codecs that a call carries.
   package static let callCodecs = Set(Codec.allCases.map(StoredCodec.call))
 
+  /// The codecs that are decoded without another program.
+  package static let decodedHere = Set(
+    Codec.allCases.filter { !$0.needsWorker }.map(StoredCodec.call) + [.vorbis])
+
   package var kind: MediaKind {
     switch self {
     case .call(let codec): codec.kind
@@ -62,6 +70,9 @@ package enum StoredCodec: Sendable, Hashable, CaseIterable {
     case .vorbis: nil
     }
   }
+
+  /// Whether frames may be stored in another order than that in which they are shown.
+  var canReorder: Bool { callCodec?.canReorderFrames ?? false }
 
   /// The usual name.
   package var name: String {
