@@ -165,7 +165,7 @@ let package = Package(
     module("Pattern", ["Media", "Codecs"]),
     module(
       "CallCheck",
-      ["Bitstream", "Media", "Codecs", "Pattern", "PeerEngine", "Signalling", byteBuffer]),
+      ["Bitstream", "Media", "MediaWorker", "Codecs", "Pattern", "PeerEngine", "Signalling", byteBuffer]),
     module("CallReport", ["CallCheck", "Codecs", "Media", "COpenSSL"], resources: [.embedInCode("HTML/Page")]),
     module(
       "BotPeer",
@@ -185,12 +185,18 @@ let package = Package(
         "Signalling", byteBuffer, sockets, logging,
       ]),
     module("RoomMessages", ["BotPeer", "DataMessages", "Media", "Recorder", byteBuffer, logging]),
-    module("Recorder", ["Bitstream", "Media", "Codecs", "CFiles", "COgg", byteBuffer, sockets, logging]),
-    module("FileSource", ["Bitstream", "Media", "CWebM", "COgg", byteBuffer, logging]),
+    module(
+      "Recorder", ["Bitstream", "Media", "MediaWorker", "Codecs", "CFiles", "COgg", byteBuffer, sockets, logging]),
+    module(
+      "FileSource",
+      ["Bitstream", "Media", "MediaMessages", "MediaWorker", "CWebM", "COgg", byteBuffer, logging]),
     module("Inspection", ["JSON", "Media", "Recorder", "FileSource", "CallCheck", "CallReport", byteBuffer]),
     module(
       "LiveSource",
-      ["Media", "Codecs", "Pattern", "FileSource", "CPNG", "CSndFile", "CSoxr", "CVorbis", byteBuffer, logging]),
+      [
+        "Media", "MediaMessages", "MediaWorker", "Codecs", "Pattern", "FileSource", "CPNG", "CSndFile", "CSoxr",
+        "CVorbis", "CYUV", byteBuffer, logging,
+      ]),
     module("Console", ["Media", "Signalling", logging]),
     .executableTarget(
       name: "chatbot",
@@ -284,7 +290,7 @@ let package = Package(
     tests(
       of: "WHIP", ["ICE", "Media", "PeerEngine", "Signalling", "HTTPTransport", byteBuffer, sockets, http, logging]),
     tests(of: "MediaWorker", ["Codecs", "Media", "MediaMessages", "chatbot-media", byteBuffer]),
-    tests(of: "Codecs", ["Bitstream", "Media", byteBuffer]),
+    tests(of: "Codecs", ["Bitstream", "Media", "MediaWorker", "chatbot-media", byteBuffer]),
     tests(of: "NetworkEmulation", ["ICE", "Media", "PeerEngine", byteBuffer]),
     tests(
       of: "PeerEngine",
