@@ -31,6 +31,10 @@ public actor MediaFileSource: FrameSource {
 
   public nonisolated var kinds: Set<MediaKind> { Set(file.tracks.map(\.codec.kind)) }
 
+  public nonisolated var codecs: [MediaKind: Codec] {
+    Dictionary(file.tracks.map { ($0.codec.kind, $0.codec) }, uniquingKeysWith: { first, _ in first })
+  }
+
   /// Always false: the frames are already encoded.
   public nonisolated var isLive: Bool { false }
 

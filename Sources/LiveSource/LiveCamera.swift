@@ -38,6 +38,13 @@ public final class LiveCamera: FrameSource {
     return kinds
   }
 
+  public var codecs: [MediaKind: Codec] {
+    var codecs: [MediaKind: Codec] = [:]
+    if plan.video != nil { codecs[.video] = plan.videoCodec }
+    if plan.audio != nil { codecs[.audio] = .preferred(for: .audio) }
+    return codecs
+  }
+
   /// Always true: each frame is encoded when it is due.
   public var isLive: Bool { true }
 

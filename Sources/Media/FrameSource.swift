@@ -2,6 +2,8 @@
 public protocol FrameSource: Sendable {
   /// The kinds of media that it sends.
   var kinds: Set<MediaKind> { get }
+  /// The codec of all frames of each kind that it sends.
+  var codecs: [MediaKind: Codec] { get }
   /// Whether it makes keyframes on request and adapts its bitrate, as a live encoder does.
   var isLive: Bool { get }
   /// A description in one text line.
@@ -31,5 +33,10 @@ public protocol FrameSource: Sendable {
 }
 
 extension FrameSource {
+  /// VP8 and Opus.
+  public var codecs: [MediaKind: Codec] {
+    Dictionary(uniqueKeysWithValues: kinds.map { ($0, .preferred(for: $0)) })
+  }
+
   public func reset() {}
 }

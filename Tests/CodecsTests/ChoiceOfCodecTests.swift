@@ -10,7 +10,7 @@ struct ChoiceOfCodecTests {
   func video(codec: Codec) throws {
     var settings = VideoEncoder.Settings(size: Self.size)
     settings.choosesKeyframes = false
-    let encoder = try VideoEncoder.encoder(of: codec, settings)
+    let encoder = try VideoEncoder(codec, settings)
     let decoder = try VideoDecoder(codec)
     #expect(decoder.codec == codec)
     for number in 0..<5 {
@@ -31,7 +31,7 @@ struct ChoiceOfCodecTests {
   @Test("an audio codec has no decoder or encoder of video", arguments: Codec.all(of: .audio))
   func noVideo(codec: Codec) {
     #expect(throws: CodecError.self) { try VideoDecoder(codec) }
-    #expect(throws: CodecError.self) { try VideoEncoder.encoder(of: codec, .init(size: Self.size)) }
+    #expect(throws: CodecError.self) { try VideoEncoder(codec, .init(size: Self.size)) }
   }
 
   @Test("a video codec has no decoder of audio", arguments: Codec.all(of: .video))

@@ -1,7 +1,7 @@
 import CVPX
 
 /// Encodes frames to one VP8 stream in real time.
-package final class VP8Encoder: VideoEncoder {
+package final class VP8Encoder: VPXEncoder {
   package init(_ settings: Settings) throws(CodecError) {
     try super.init(
       Format(

@@ -1,7 +1,7 @@
 import CVPX
 
 /// Encodes frames to one VP9 stream of profile 0 in real time, with one spatial and one temporal layer.
-package final class VP9Encoder: VideoEncoder {
+package final class VP9Encoder: VPXEncoder {
   package init(_ settings: Settings) throws(CodecError) {
     try super.init(
       Format(

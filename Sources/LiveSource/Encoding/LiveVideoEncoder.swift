@@ -201,6 +201,6 @@ package final class LiveVideoEncoder {
     fresh.speed = settings.speed
     fresh.threads = settings.threads
     fresh.keepsEdges = settings.keepsEdges
-    return try VideoEncoder.encoder(of: settings.codec, fresh)
+    return try VideoEncoder(settings.codec, fresh)
   }
 }

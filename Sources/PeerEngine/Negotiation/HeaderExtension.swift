@@ -12,6 +12,7 @@ enum HeaderExtension: CaseIterable, Sendable {
   case mid
   case streamID
   case repairedStreamID
+  case dependencyDescriptor
 
   /// The extension that we leave out on purpose.
   static let orientationURI = "urn:3gpp:video-orientation"
@@ -26,6 +27,8 @@ enum HeaderExtension: CaseIterable, Sendable {
     case .mid: "urn:ietf:params:rtp-hdrext:sdes:mid"
     case .streamID: "urn:ietf:params:rtp-hdrext:sdes:rtp-stream-id"
     case .repairedStreamID: "urn:ietf:params:rtp-hdrext:sdes:repaired-rtp-stream-id"
+    case .dependencyDescriptor:
+      "https://aomediacodec.github.io/av1-rtp-spec/#dependency-descriptor-rtp-header-extension"
     }
   }
 
@@ -38,6 +41,7 @@ enum HeaderExtension: CaseIterable, Sendable {
     case .mid: 4
     case .streamID: 10
     case .repairedStreamID: 11
+    case .dependencyDescriptor: 12
     }
   }
 
@@ -46,7 +50,7 @@ enum HeaderExtension: CaseIterable, Sendable {
     switch self {
     case .audioLevel: kind == .audio
     case .absoluteSendTime, .transportSequenceNumber, .mid: true
-    case .streamID, .repairedStreamID: kind == .video
+    case .streamID, .repairedStreamID, .dependencyDescriptor: kind == .video
     }
   }
 }
@@ -61,6 +65,7 @@ extension NegotiatedMedia.Extensions {
       case .mid: mid
       case .streamID: streamID
       case .repairedStreamID: repairedStreamID
+      case .dependencyDescriptor: dependencyDescriptor
       }
     }
     set {
@@ -71,6 +76,7 @@ extension NegotiatedMedia.Extensions {
       case .mid: mid = newValue
       case .streamID: streamID = newValue
       case .repairedStreamID: repairedStreamID = newValue
+      case .dependencyDescriptor: dependencyDescriptor = newValue
       }
     }
   }

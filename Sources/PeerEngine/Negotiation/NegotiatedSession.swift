@@ -26,6 +26,8 @@ package struct NegotiatedSession: Sendable, Hashable {
   /// The sections that are not used, in m-line order: those of the remote side's offer that we rejected, or those of our
   /// offer that it rejected.
   package var rejected: [RejectedSection] = []
+  /// The codecs of ours that the remote side does not accept in sections in which we would send them.
+  package var unacceptedCodecs: Set<Codec> = []
   /// Whether the remote side offers to send the orientation of its video (3GPP TS 26.114, 7.4.5), which our answer leaves out.
   package var leavesOutOrientation = false
 
@@ -62,19 +64,20 @@ package struct NegotiatedMedia: Sendable, Hashable {
   /// The id of the participant's stream in `a=msid` (RFC 8830), and what it shows (`a=content`, RFC 4796), as written.
   package var streamID: String?
   package var content: String?
-  /// The preferred codec; the members that follow are of its format.
-  package var codec: Codec
+  /// The preferred format.
+  package var format: MediaFormat
   /// Whether we send in this section, and whether the remote side may.
   package var sends: Bool
   package var receives: Bool
 
-  /// The codec's payload type, in both directions.
-  package var payloadType: UInt8
-  /// The payload type of its retransmissions (RFC 4588), if both sides support RTX.
-  package var retransmissionPayloadType: UInt8?
-  package var feedback: Feedback
-  /// The formats that may be used as well, in the order of preference. The payload type of each packet tells its format.
+  /// The formats that may be used as well, in the order of preference. The payload type of each packet tells its format. Several may
+  /// have one codec, in different profiles.
   package var alternatives: [MediaFormat] = []
+  /// The payload type of packets that repeat earlier frames (RED, RFC 2198), if they may arrive. The blocks in such a packet have the
+  /// payload type of ``redundantFormat``.
+  package var redundancyPayloadType: UInt8?
+  /// The payload type of the format that RED repeats.
+  package var redundantPayloadType: UInt8?
   package var extensions: Extensions
 
   /// The sources that the remote SDP announces with `a=ssrc`, each with its RTX source from `a=ssrc-group:FID`. Empty when
@@ -92,21 +95,40 @@ package struct NegotiatedMedia: Sendable, Hashable {
   /// Names the track among those of the connection.
   package var trackKey: Int { index &* 256 &+ ordinal }
 
-  /// The preferred format.
-  package var format: MediaFormat {
-    MediaFormat(
-      codec: codec, payloadType: payloadType, retransmissionPayloadType: retransmissionPayloadType, feedback: feedback)
+  /// The codec, the payload types and the feedback of the preferred format.
+  package var codec: Codec { format.codec }
+  package var payloadType: UInt8 {
+    get { format.payloadType }
+    set { format.payloadType = newValue }
+  }
+  package var retransmissionPayloadType: UInt8? {
+    get { format.retransmissionPayloadType }
+    set { format.retransmissionPayloadType = newValue }
+  }
+  package var feedback: Feedback {
+    get { format.feedback }
+    set { format.feedback = newValue }
   }
 
-  /// Returns the format with this payload type, for media or for retransmissions.
+  /// The format of the blocks in packets with ``redundancyPayloadType``.
+  package var redundantFormat: MediaFormat? {
+    redundancyPayloadType == nil ? nil : redundantPayloadType.flatMap { format(of: $0) } ?? format
+  }
+
+  /// Returns the format with this payload type, for media, for retransmissions or for RED.
   package func format(of payloadType: UInt8) -> MediaFormat? {
-    if payloadType == self.payloadType || payloadType == retransmissionPayloadType { return format }
-    return alternatives.first { $0.payloadType == payloadType || $0.retransmissionPayloadType == payloadType }
+    if payloadType == format.payloadType || payloadType == format.retransmissionPayloadType { return format }
+    if let other = alternatives.first(where: {
+      $0.payloadType == payloadType || $0.retransmissionPayloadType == payloadType
+    }) {
+      return other
+    }
+    return payloadType == redundancyPayloadType ? redundantFormat : nil
   }
 
   /// Returns the format of a codec.
   package func format(of codec: Codec) -> MediaFormat? {
-    codec == self.codec ? format : alternatives.first { $0.codec == codec }
+    codec == format.codec ? format : alternatives.first { $0.codec == codec }
   }
 
   package init(
@@ -115,14 +137,25 @@ package struct NegotiatedMedia: Sendable, Hashable {
     remoteSources: [RemoteSource] = [], remoteStreamIDs: [String] = [], localSSRC: UInt32,
     localRetransmissionSSRC: UInt32? = nil
   ) {
+    self.init(
+      index: index, mid: mid,
+      format: MediaFormat(
+        codec: codec, payloadType: payloadType, retransmissionPayloadType: retransmissionPayloadType,
+        feedback: feedback),
+      sends: sends, receives: receives, extensions: extensions, remoteSources: remoteSources,
+      remoteStreamIDs: remoteStreamIDs, localSSRC: localSSRC, localRetransmissionSSRC: localRetransmissionSSRC)
+  }
+
+  package init(
+    index: Int, mid: String?, format: MediaFormat, sends: Bool, receives: Bool, extensions: Extensions,
+    remoteSources: [RemoteSource] = [], remoteStreamIDs: [String] = [], localSSRC: UInt32,
+    localRetransmissionSSRC: UInt32? = nil
+  ) {
     self.index = index
     self.mid = mid
-    self.codec = codec
+    self.format = format
     self.sends = sends
     self.receives = receives
-    self.payloadType = payloadType
-    self.retransmissionPayloadType = retransmissionPayloadType
-    self.feedback = feedback
     self.extensions = extensions
     self.remoteSources = remoteSources
     self.remoteStreamIDs = remoteStreamIDs
@@ -149,6 +182,8 @@ package struct NegotiatedMedia: Sendable, Hashable {
     package var audioLevel: UInt8?
     package var absoluteSendTime: UInt8?
     package var transportSequenceNumber: UInt8?
+    /// Which frames a frame of video depends on. Its value is longer than 16 bytes in keyframes, so two-byte headers carry it.
+    package var dependencyDescriptor: UInt8?
 
     package init() {}
   }

@@ -7,8 +7,10 @@ package struct StreamRouter: Sendable {
   package struct Route: Sendable, Hashable {
     /// The ``NegotiatedMedia/trackKey`` of the track.
     package var track: Int
-    /// The payload type of the media in the packet, or of that which a retransmission repeats.
+    /// The payload type of the media in the packet: in a retransmission that of what it repeats, in RED that of the blocks.
     package var payloadType: UInt8
+    /// Whether it is a packet of RED, which may repeat earlier frames (RFC 2198).
+    package var isRedundant = false
     /// Whether it is a retransmission of another source's packet (RFC 4588).
     package var isRetransmission: Bool
     /// The SSRC that a retransmission stream repairs, if the SDP states it.
@@ -126,9 +128,10 @@ package struct StreamRouter: Sendable {
     guard let section = media.first(where: { $0.trackKey == binding.route.track }),
       let format = section.format(of: payloadType)
     else { return nil }
-    guard binding.route.isRetransmission == (payloadType != format.payloadType) else { return nil }
+    guard binding.route.isRetransmission == format.isRetransmission(payloadType) else { return nil }
     var route = binding.route
     route.payloadType = format.payloadType
+    route.isRedundant = payloadType == section.redundancyPayloadType
     return route
   }
 
@@ -142,9 +145,11 @@ package struct StreamRouter: Sendable {
       section = candidates.count == 1 ? candidates.first : nil
     }
     guard let section, let format = section.format(of: payloadType) else { return nil }
-    let isRetransmission = payloadType != format.payloadType
-    return Route(
+    let isRetransmission = format.isRetransmission(payloadType)
+    var route = Route(
       track: section.trackKey, payloadType: format.payloadType, isRetransmission: isRetransmission,
       streamID: isRetransmission ? identifiers.repairedStreamID ?? identifiers.streamID : identifiers.streamID)
+    route.isRedundant = payloadType == section.redundancyPayloadType
+    return route
   }
 }
