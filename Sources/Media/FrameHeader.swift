@@ -14,7 +14,8 @@ package enum FrameHeader: Sendable, Hashable {
     switch codec {
     case .opus: self = (try? OpusPacket(parsing: payload)).map { .audio(AudioHeader($0)) } ?? .unreadable
     case .g722, .pcmu, .pcma: self = AudioHeader(octets: payload.readableBytes).map(FrameHeader.audio) ?? .unreadable
-    case .h264: self = .unreadable
+    case .h264:
+      self = (try? H264FrameHeader(parsing: payload)).map { .video(VideoHeader($0)) } ?? .unreadable
     case .vp8:
       self = (try? VP8FrameHeader(parsing: payload)).flatMap(VideoHeader.init).map(FrameHeader.video) ?? .unreadable
     case .vp9:
@@ -127,6 +128,11 @@ package struct VideoHeader: Sendable, Hashable {
     self.init(
       isKeyframe: header.isKeyframe, size: header.size.map { VideoSize(width: Int($0.width), height: Int($0.height)) },
       isShown: header.isShown)
+  }
+
+  package init(_ header: H264FrameHeader) {
+    self.init(
+      isKeyframe: header.isKeyframe, size: header.size.map { VideoSize(width: $0.width, height: $0.height) })
   }
 
   /// The header of a VP9 frame, or of the frames in a superframe, of which the last one is shown.

@@ -1,0 +1,93 @@
+package import NIOCore
+
+/// A unit of an H.264 bitstream: a slice, a parameter set, or information beside them (ITU-T H.264, 7.3.1).
+package struct H264NALUnit: Sendable, Hashable {
+  /// What a NAL unit contains: nal_unit_type (ITU-T H.264, table 7-1).
+  package struct Kind: Sendable, Hashable, RawRepresentable {
+    /// 0 to 31.
+    package var rawValue: UInt8
+
+    package init(rawValue: UInt8) {
+      self.rawValue = rawValue & 0x1F
+    }
+
+    /// A slice of a frame that may refer to earlier frames.
+    package static let slice = Kind(rawValue: 1)
+    /// The first part of a slice in three parts, with its header.
+    package static let sliceDataPartitionA = Kind(rawValue: 2)
+    /// A slice of an IDR picture: no later frame refers to an earlier one.
+    package static let idrSlice = Kind(rawValue: 5)
+    /// Supplemental enhancement information (SEI).
+    package static let supplementalInformation = Kind(rawValue: 6)
+    package static let sequenceParameterSet = Kind(rawValue: 7)
+    package static let pictureParameterSet = Kind(rawValue: 8)
+    package static let accessUnitDelimiter = Kind(rawValue: 9)
+    package static let endOfSequence = Kind(rawValue: 10)
+    package static let endOfStream = Kind(rawValue: 11)
+    package static let filler = Kind(rawValue: 12)
+
+    /// Whether it has samples of the primary picture: types 1 to 5.
+    package var isSlice: Bool { (1...5).contains(rawValue) }
+    /// Whether it begins with a slice header: types 1, 2 and 5.
+    package var hasSliceHeader: Bool { self == .slice || self == .sliceDataPartitionA || self == .idrSlice }
+    /// Whether it is part of a frame in the form of ``H264NALUnits``: delimiters, ends and filler are left out.
+    package var isKept: Bool { !(9...12).contains(rawValue) }
+  }
+
+  /// The whole unit: its header of one byte, and the payload with its emulation prevention bytes. Never empty.
+  package let bytes: ByteBuffer
+  private let header: UInt8
+
+  /// Nil for an empty unit.
+  package init?(_ bytes: ByteBuffer) {
+    guard let header = bytes.getInteger(at: bytes.readerIndex, as: UInt8.self) else { return nil }
+    self.bytes = bytes
+    self.header = header
+  }
+
+  package var type: Kind { Kind(rawValue: header) }
+  /// nal_ref_idc, 0 to 3: 0 if no frame refers to this one.
+  package var referenceIDC: UInt8 { header >> 5 & 0x03 }
+  /// Whether forbidden_zero_bit is 0, as it must be.
+  package var isValid: Bool { header & 0x80 == 0 }
+}
+
+/// The NAL units of a frame in which each follows its length in 4 bytes, big endian (ISO/IEC 14496-15, 5.3.4.2): the form of H.264
+/// frames in `EncodedFrame`, in files and in the decoders' queues.
+///
+/// The sequence ends at the first length that is 0 or exceeds what is left.
+package struct H264NALUnits: Sequence, Sendable {
+  /// The bytes of a length.
+  package static let lengthSize = 4
+
+  private let frame: ByteBuffer
+
+  package init(_ frame: ByteBuffer) {
+    self.frame = frame
+  }
+
+  package struct Iterator: IteratorProtocol, Sendable {
+    /// What has not been read: empty at the end of a whole frame.
+    package private(set) var rest: ByteBuffer
+
+    fileprivate init(_ frame: ByteBuffer) {
+      rest = frame
+    }
+
+    package mutating func next() -> H264NALUnit? {
+      guard let length = rest.getInteger(at: rest.readerIndex, as: UInt32.self), length > 0,
+        let bytes = rest.getSlice(at: rest.readerIndex + H264NALUnits.lengthSize, length: Int(length))
+      else { return nil }
+      rest.moveReaderIndex(forwardBy: H264NALUnits.lengthSize + Int(length))
+      return H264NALUnit(bytes)
+    }
+  }
+
+  package func makeIterator() -> Iterator { Iterator(frame) }
+
+  /// Appends a NAL unit and its length to a frame.
+  package static func append(_ unit: ByteBuffer, to frame: inout ByteBuffer) {
+    frame.writeInteger(UInt32(clamping: unit.readableBytes))
+    frame.writeImmutableBuffer(unit)
+  }
+}
