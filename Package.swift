@@ -42,8 +42,8 @@ func example(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 }
 
 /// A C library from Debian; one without `pkgConfig` names what is to be linked in its module map.
-func debian(_ name: String, pkgConfig: String? = nil, package: String) -> Target {
-  .systemLibrary(name: name, path: "Sources/CLibraries/\(name)", pkgConfig: pkgConfig, providers: [.apt([package])])
+func debian(_ name: String, pkgConfig: String? = nil, package: String...) -> Target {
+  .systemLibrary(name: name, path: "Sources/CLibraries/\(name)", pkgConfig: pkgConfig, providers: [.apt(package)])
 }
 
 let package = Package(
@@ -70,6 +70,7 @@ let package = Package(
     .library(name: "ExecSignalling", targets: ["ExecSignalling"]),
     .library(name: "Media", targets: ["Media"]),
     .executable(name: "chatbot", targets: ["chatbot"]),
+    .executable(name: "chatbot-media", targets: ["chatbot-media"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -89,6 +90,11 @@ let package = Package(
     debian("CSndFile", pkgConfig: "sndfile", package: "libsndfile1-dev"),
     debian("CSoxr", pkgConfig: "soxr", package: "libsoxr-dev"),
     debian("CVorbis", pkgConfig: "vorbis", package: "libvorbis-dev"),
+    debian(
+      "CFFmpeg", pkgConfig: "libavcodec",
+      package: "libavcodec-dev", "libavformat-dev", "libavutil-dev", "libswresample-dev", "libswscale-dev"),
+    .target(name: "CMediaProgram", dependencies: ["CFFmpeg"], path: "Sources/CLibraries/CMediaProgram"),
+    .target(name: "CMediaSockets", path: "Sources/CLibraries/CMediaSockets"),
     .target(name: "CDatagrams", path: "Sources/CLibraries/CDatagrams"),
     .target(name: "CThreads", path: "Sources/CLibraries/CThreads"),
     .target(name: "CFiles", path: "Sources/CLibraries/CFiles"),
@@ -99,6 +105,7 @@ let package = Package(
     // Pure: bytes, calls and `now` in; values out.
     module("Bitstream", [byteBuffer]),
     module("Media", ["Bitstream", "CThreads", byteBuffer]),
+    module("MediaMessages", []),
     module("JSON", ["Media"]),
     module("Signalling", ["Media"]),
     module("RTP", ["Bitstream", byteBuffer]),
@@ -155,7 +162,8 @@ let package = Package(
       [
         "JSON", "Media", "Processes", "Signalling", "SignallingAdapters", byteBuffer, sockets, logging,
       ]),
-    module("Codecs", ["Bitstream", "Media", "COpus", "CVPX", "CYUV", byteBuffer]),
+    module("MediaWorker", ["CMediaSockets", "Media", "MediaMessages", byteBuffer]),
+    module("Codecs", ["Bitstream", "Media", "MediaMessages", "MediaWorker", "COpus", "CVPX", "CYUV", byteBuffer]),
     module("Pattern", ["Media", "Codecs"]),
     module(
       "CallCheck",
@@ -200,6 +208,11 @@ let package = Package(
         "Janus", "ExecSignalling", "HTTPTransport", "DataMessages", "Codecs", "Media", "NetworkEmulation",
         "FaultInjection", "OptionValues", "CommandSettings", byteBuffer, sockets, logging, arguments,
       ],
+      swiftSettings: rules),
+
+    // The only program that links FFmpeg.
+    .executableTarget(
+      name: "chatbot-media", dependencies: ["CFFmpeg", "CMediaProgram", "CMediaSockets", "MediaMessages"],
       swiftSettings: rules),
 
     .executableTarget(
@@ -275,6 +288,7 @@ let package = Package(
     tests(of: "SocketIO", ["Media", "Signalling", "HTTPTransport", byteBuffer, sockets, http, webSocket, logging]),
     tests(
       of: "WHIP", ["ICE", "Media", "PeerEngine", "Signalling", "HTTPTransport", byteBuffer, sockets, http, logging]),
+    tests(of: "MediaWorker", ["Codecs", "Media", "MediaMessages", "chatbot-media", byteBuffer]),
     tests(of: "Codecs", ["Bitstream", "Media", byteBuffer]),
     tests(of: "NetworkEmulation", ["ICE", "Media", "PeerEngine", byteBuffer]),
     tests(

@@ -11,13 +11,14 @@ cd "$(dirname "$0")/.."
 sources=${1:-Sources}
 failed=0
 
-# Where codecs are at home: bitstreams, payload formats, wrappers of libraries, the table, and the parsing of a frame's header.
-home='Bitstream/.*|Codecs/.*|RTP/PayloadFormats/.*|PeerEngine/Payloads/.*|Media/(Codec|CodecProperties|FrameHeader)\.swift'
+# Where codecs are at home: the program that decodes and its messages, bitstreams, payload formats, wrappers of libraries, the table, and the parsing of a frame's header.
+home='chatbot-media/.*|MediaMessages/.*|Bitstream/.*|Codecs/.*|RTP/PayloadFormats/.*|PeerEngine/Payloads/.*|Media/(Codec|CodecProperties|FrameHeader|WaveFormat)\.swift'
 
 # Files that may name a codec, with the reason.
 reasons=(
   'Media/EncodedFrame\+Profile\.swift'     # which codecs have profiles
   'FileSource/Reading/WebMTrack\.swift'      # reads the codec's private data
+  'FileSource/Reading/MatroskaTrack\.swift'      # reads the codec's private data
   'FileSource/Reading/OggReader\.swift'      # reads Ogg files of one codec only
   'LiveSource/Encoding/LiveAudioEncoder\.swift' # an encoder of one codec
   'Recorder/Ogg/OggOpusWriter\.swift'        # writes Ogg files of one codec only

@@ -1,4 +1,6 @@
 package import Media
+import MediaMessages
+package import MediaWorker
 package import NIOCore
 
 /// Decodes one video stream: the one place that chooses the decoder of a codec.
@@ -6,6 +8,7 @@ package final class VideoDecoder {
   private enum Decoder {
     case vp8(VP8Decoder)
     case vp9(VP9Decoder)
+    case worker(WorkerVideoDecoder)
   }
 
   /// The maximum width and height. A larger frame is refused before anything is allocated for it.
@@ -15,12 +18,13 @@ package final class VideoDecoder {
   package let codec: Codec
   private let decoder: Decoder
 
-  package init(_ codec: Codec) throws(CodecError) {
+  /// - Parameter worker: decodes what is not decoded in this process; that of the participant whose stream it is.
+  package init(_ codec: Codec, in worker: @autoclosure () -> MediaWorker = MediaWorker()) throws(CodecError) {
     self.codec = codec
     switch codec {
     case .vp8: decoder = .vp8(try VP8Decoder())
     case .vp9: decoder = .vp9(try VP9Decoder())
-    case .h264: throw CodecError("start a decoder of \(codec.properties.name)", "no decoder of it is installed")
+    case .h264: decoder = .worker(WorkerVideoDecoder(codec, .h264, in: worker()))
     case .opus, .g722, .pcmu, .pcma: throw CodecError("start a decoder of video", "\(codec.properties.name) is audio")
     }
   }
@@ -37,12 +41,16 @@ package final class VideoDecoder {
     switch decoder {
     case .vp8(let decoder): try decoder.decode(frame, body)
     case .vp9(let decoder): try decoder.decode(frame, body)
+    case .worker(let decoder): try decoder.decode(frame, body)
     }
   }
 
   /// Decodes one whole frame and returns its size only.
   @discardableResult
   package func decode(_ frame: ByteBuffer) throws(CodecError) -> VideoSize? {
-    try decode(frame, \.size)
+    switch decoder {
+    case .vp8, .vp9: try decode(frame, \.size)
+    case .worker(let decoder): try decoder.decode(frame)
+    }
   }
 }

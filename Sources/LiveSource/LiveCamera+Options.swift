@@ -4,7 +4,8 @@ extension LiveCamera {
   /// The input of a camera and how to play it.
   public struct Options: Sendable, Hashable {
     public enum Input: Sendable, Hashable {
-      /// WebM (VP8, VP9, Opus, Vorbis), IVF (VP8, VP9), Y4M, Ogg (Opus, Vorbis), WAV, FLAC or PNG.
+      /// WebM (VP8, VP9, Opus, Vorbis), IVF (VP8, VP9), Y4M, Ogg (Opus, Vorbis), WAV, FLAC or PNG; with the program `chatbot-media`
+      /// also MP4, MOV, Matroska, M4A, MP3 and AAC.
       case file(String)
       /// A Y4M file, or raw I420 frames, one after the other, for which `size` must be given.
       case standardInput
@@ -23,8 +24,11 @@ extension LiveCamera {
     public var loops: Bool
     /// Whether to re-encode even a file that could be played as stored.
     public var live: Bool
-    /// The codec that video is encoded with. A file with video of another codec is decoded and encoded again.
+    /// The codec that video is encoded with.
     public var videoCodec = Codec.preferred(for: .video)
+    /// The codecs in which the video of a file is sent as stored; nil for `videoCodec` only. A file with video of another codec is
+    /// decoded and encoded again.
+    public var storedVideoCodecs: [Codec]?
     /// The maximum bitrate of video and audio together, in bits a second.
     public var maximumBitrate: Int
     /// The interval between changes of the frame size, from its own to half of it and back, each with a keyframe; nil
@@ -32,6 +36,8 @@ extension LiveCamera {
     public var sizeChange: Duration?
     /// The participant that the frames belong to.
     public var owner: ParticipantID
+    /// Why a file must be encoded although no option requires it, as a clause.
+    var encodingReason: String?
 
     public init(
       input: Input, audio: String? = nil, size: VideoSize? = nil, fps: Double? = nil, loops: Bool = true,
@@ -48,6 +54,32 @@ extension LiveCamera {
     }
   }
 
+}
+
+extension LiveCamera.Options {
+  /// Chooses the codecs of video.
+  ///
+  /// - Parameters:
+  ///   - wanted: the codec that is asked for, also for files; nil to send a file in the codec in which it is stored.
+  ///   - allowed: the codecs that the call may carry, the best first; nil for all.
+  package mutating func chooseVideoCodecs(_ wanted: Codec?, allowed: [Codec]?) {
+    let allowed = (allowed ?? Codec.allCases).filter { $0.kind == .video }
+    if let wanted {
+      videoCodec = wanted
+    } else if !allowed.contains(videoCodec), let first = allowed.first {
+      videoCodec = first
+    }
+    storedVideoCodecs = wanted.map { [$0] } ?? allowed
+  }
+
+  /// The codecs in which the video of a file is sent as stored.
+  var codecsSentAsStored: [Codec] { storedVideoCodecs ?? [videoCodec] }
+
+  /// Whether no option requires that video is encoded.
+  var permitsStoredVideo: Bool { !live && size == nil && fps == nil && audio == nil && sizeChange == nil }
+}
+
+extension LiveCamera {
   /// Why an input cannot be played, as a sentence.
   public struct OpeningError: Error, Sendable, Hashable, CustomStringConvertible {
     public let description: String

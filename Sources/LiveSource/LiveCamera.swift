@@ -33,20 +33,20 @@ public final class LiveCamera: FrameSource {
 
   public var kinds: Set<MediaKind> {
     var kinds: Set<MediaKind> = []
-    if plan.video != nil { kinds.insert(.video) }
+    if plan.hasVideo { kinds.insert(.video) }
     if plan.audio != nil { kinds.insert(.audio) }
     return kinds
   }
 
   public var codecs: [MediaKind: Codec] {
     var codecs: [MediaKind: Codec] = [:]
-    if plan.video != nil { codecs[.video] = plan.videoCodec }
+    if plan.hasVideo { codecs[.video] = plan.storedVideo?.codec ?? plan.videoCodec }
     if plan.audio != nil { codecs[.audio] = .preferred(for: .audio) }
     return codecs
   }
 
-  /// Always true: each frame is encoded when it is due.
-  public var isLive: Bool { true }
+  /// Whether video is encoded when it is due. It is not if a file's video is sent as stored, beside audio that is encoded.
+  public var isLive: Bool { plan.storedVideo == nil }
 
   /// Why playback ended early: an input changed, the disk failed, or an encoder did. Set before the stream ends.
   public var failure: String? {
@@ -104,28 +104,40 @@ public final class LiveCamera: FrameSource {
 
 extension LiveCamera {
   /// Opens an input in the cheapest way: a file that a call can carry is played as stored, which costs nearly nothing;
-  /// everything else is encoded while it plays. Blocks while it reads files through.
+  /// everything else is encoded while it plays, and the summary gives the reason. Blocks while it reads files through.
   ///
   /// - Throws: why the input cannot be played, as a sentence; nothing has been started then.
   public static func open(
     _ options: Options, logger: Logger = Logger(label: "camera")
   ) throws(OpeningError) -> any FrameSource {
-    if case .file(let path) = options.input, let file = try fileIfPlayableAsStored(path, options) {
-      return MediaFileSource(file, loops: options.loops, owner: options.owner, logger: logger)
+    var options = options
+    if case .file(let path) = options.input, options.permitsStoredVideo {
+      switch try stored(path, options) {
+      case .file(let file):
+        return MediaFileSource(file, loops: options.loops, owner: options.owner, logger: logger)
+      case .encoded(let reason):
+        options.encodingReason = reason
+      }
     }
     return try LiveCamera(opening: options, logger: logger)
   }
 
-  /// Returns the file if it can be played as stored and no option requires encoding.
-  private static func fileIfPlayableAsStored(_ path: String, _ options: Options) throws(OpeningError) -> MediaFile? {
-    guard !options.live, options.size == nil, options.fps == nil, options.audio == nil, options.sizeChange == nil else {
-      return nil
-    }
+  private enum StoredOrEncoded {
+    case file(MediaFile)
+    /// The file must be encoded, for a reason that is a clause; nil if its format is never sent as stored.
+    case encoded(reason: String?)
+  }
+
+  /// Returns the file if it can be played as stored.
+  private static func stored(_ path: String, _ options: Options) throws(OpeningError) -> StoredOrEncoded {
     do throws(MediaFile.OpeningError) {
-      return try MediaFile(opening: path, accepting: [options.videoCodec] + Codec.all(of: .audio))
+      let file = try MediaFile(opening: path, accepting: options.codecsSentAsStored + Codec.all(of: .audio))
+      if let reason = file.encodingReason { return .encoded(reason: reason) }
+      return .file(file)
     } catch {
       switch error.reason {
-      case .unsupportedFormat, .unsupportedCodec: return nil
+      case .unsupportedFormat: return .encoded(reason: nil)
+      case .unsupportedCodec(let kind, let name): return .encoded(reason: "its \(kind.rawValue) is \(name)")
       default: throw OpeningError(error.description)
       }
     }

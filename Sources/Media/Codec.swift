@@ -35,6 +35,16 @@ public enum Codec: String, Sendable, Hashable, CaseIterable {
   }
 }
 
+extension Codec {
+  /// Whether frames of a stream may be stored in another order than that in which they are shown.
+  package var canReorderFrames: Bool {
+    switch self {
+    case .h264: true
+    case .opus, .g722, .pcmu, .pcma, .vp8, .vp9: false
+    }
+  }
+}
+
 /// Whether a track is audio or video.
 public enum MediaKind: String, Sendable, Hashable, CaseIterable {
   case audio

@@ -114,12 +114,6 @@ extension Codec {
   /// The codec's row of the table.
   package var properties: CodecProperties { CodecProperties.row(of: self) }
 
-  /// Maps the codec id of a Matroska or WebM track.
-  package init?(matroska id: String) {
-    guard let codec = Self.allCases.first(where: { $0.properties.matroskaID == id }) else { return nil }
-    self = codec
-  }
-
   /// Returns the codecs of a kind, the best first.
   package static func all(of kind: MediaKind) -> [Codec] { allCases.filter { $0.kind == kind } }
 

@@ -23,6 +23,21 @@ package enum FrameHeader: Sendable, Hashable {
     }
   }
 
+  /// Returns what a keyframe says that keeps its stream from being sent as it is, as a clause; nil if nothing does.
+  package static func obstacle(keyframe payload: ByteBuffer, of codec: Codec) -> String? {
+    switch codec {
+    case .opus, .g722, .pcmu, .pcma, .vp8, .vp9: return nil
+    case .h264:
+      guard let parameters = AVCDecoderConfiguration(keyframe: payload)?.parameters else { return nil }
+      if parameters.bitDepth > 8 { return "its video has \(parameters.bitDepth) bits a sample" }
+      if parameters.chromaFormat != 1 { return "the colours of its video are not at half the width and height (4:2:0)" }
+      return (parameters.reorderedFrames ?? 0) > 0 ? reordering : nil
+    }
+  }
+
+  /// Why frames that a receiver must show in another order are not sent, as a clause.
+  package static let reordering = "its frames are not stored in the order in which they are shown (B-frames)"
+
   /// Nil for video and for what cannot be parsed.
   package var audio: AudioHeader? {
     if case .audio(let header) = self { header } else { nil }

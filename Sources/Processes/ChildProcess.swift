@@ -1,6 +1,6 @@
 internal import CProcesses
 internal import Glibc
-internal import Media
+package import Media
 package import NIOCore
 internal import NIOPosix
 internal import Synchronization

@@ -1,6 +1,6 @@
 import CVPX
-package import Media
-package import NIOCore
+import Media
+import NIOCore
 
 /// Encodes frames to one stream in real time, by libvpx. A subclass for each codec says what differs.
 package class VPXEncoder {

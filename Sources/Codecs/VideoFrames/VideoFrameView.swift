@@ -36,6 +36,18 @@ package struct VideoFrameView {
     }
   }
 
+  /// - Parameters:
+  ///   - size: in pixels.
+  ///   - start: three planes of rows without padding: luma, blue, red.
+  init(size: VideoSize, start: UnsafePointer<UInt8>) {
+    let (halfWidth, halfHeight) = ((size.width + 1) / 2, (size.height + 1) / 2)
+    let blue = start + size.width * size.height
+    self.size = size
+    self.luma = Plane(bytes: start, width: size.width, height: size.height, stride: size.width)
+    self.blue = Plane(bytes: blue, width: halfWidth, height: halfHeight, stride: halfWidth)
+    self.red = Plane(bytes: blue + halfWidth * halfHeight, width: halfWidth, height: halfHeight, stride: halfWidth)
+  }
+
   init?(_ image: vpx_image_t) {
     guard image.fmt == VPX_IMG_FMT_I420, let y = image.planes.0, let u = image.planes.1, let v = image.planes.2 else {
       return nil

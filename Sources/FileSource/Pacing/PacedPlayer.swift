@@ -144,7 +144,7 @@ package struct PacedPlayer: Sendable {
   }
 
   private func encoded(_ frame: FileFrame, _ codec: Codec, _ began: ContinuousClock.Instant) -> EncodedFrame {
-    let unit = MediaTimebase.units(perTickOf: frame.kind)
+    let unit = MediaTimebase.units(perTickOf: codec)
     return EncodedFrame(
       owner: owner, codec: codec,
       time: MediaTime(ticks: (frame.time &+ pauses &+ unit / 2) / unit, rate: codec.clockRate),

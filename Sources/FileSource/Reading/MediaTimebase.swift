@@ -1,6 +1,6 @@
 package import Media
 
-/// The common time unit of all tracks, of files and of live inputs: 720,000 units a second, so that a tick of either
+/// The common time unit of all tracks, of files and of live inputs: 720,000 units a second, so that a tick of each
 /// codec's clock is a whole number of units and sums are never rounded.
 package enum MediaTimebase {
   package static let rate: Int32 = 720_000
@@ -12,6 +12,9 @@ package enum MediaTimebase {
     case .audio: 15
     }
   }
+
+  /// Returns the units in one tick of a codec's clock.
+  package static func units(perTickOf codec: Codec) -> Int64 { Int64(rate / codec.clockRate) }
 
   /// The smallest interval that is a whole number of both clocks' ticks: 15 of video, 8 of audio, a sixth of a
   /// millisecond.

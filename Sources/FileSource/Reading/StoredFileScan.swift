@@ -24,7 +24,7 @@ struct StoredFileScan {
   }
 
   private mutating func webM() throws(MediaFile.ReadError) -> [StoredTrack] {
-    let all = try WebMReader(file).tracks
+    let all = try MatroskaReader(file).tracks
     let chosen = try [choose(.video, of: all), choose(.audio, of: all)].compactMap(\.self)
     guard !chosen.isEmpty else { throw .noTrack(found: all.map(\.codecName)) }
     for track in chosen { try track.refuseWhatCannotBePlayed() }
@@ -55,7 +55,7 @@ struct StoredFileScan {
   }
 
   /// Returns the first track of a kind that can be played, as players choose it; nil if there is none of that kind.
-  private func choose(_ kind: MediaKind, of tracks: [WebMTrack]) throws(MediaFile.ReadError) -> WebMTrack? {
+  private func choose(_ kind: MediaKind, of tracks: [MatroskaTrack]) throws(MediaFile.ReadError) -> MatroskaTrack? {
     let candidates = tracks.filter { $0.kind == kind && $0.isEnabled }
     let playable = candidates.first { track in track.codec.map { $0.kind == kind && codecs.contains($0) } ?? false }
     if let playable { return playable }
@@ -75,7 +75,7 @@ struct StoredFileScan {
     _ codec: StoredCodec, number: UInt64, _ traits: Traits
   ) throws(MediaFile.ReadError) -> StoredTrack? {
     let reader = try TrackReader(TrackReader.Source(file: file, format: format, codec: codec, number: number))
-    let survey = try TrackScan.run(reader)
+    let survey = try TrackScan.run(reader, of: codec)
     let name = codec.kind == .video ? "video" : "audio"
     if reader.isTruncated, !notes.contains(Self.cutOff) { notes.append(Self.cutOff) }
     guard let start = survey.start else {
@@ -85,12 +85,13 @@ struct StoredFileScan {
     if reader.skippedFrames > 0 {
       notes.append("\(reader.skippedFrames) of \(reader.skippedFrames + survey.frames) \(name) frames are skipped.")
     }
-    if reader.framesMoved > 0 {
+    let isReordered = codec.canReorder && reader.framesMoved > 0
+    if reader.framesMoved > 0, !isReordered {
       notes.append(
         "The times of \(reader.framesMoved) of \(survey.frames) video frames are before that of the previous one; they are "
           + "shown directly after it.")
     }
-    guard reader.framesMoved <= survey.frames / 2 else {
+    guard isReordered || reader.framesMoved <= survey.frames / 2 else {
       throw .unsupported("the times of \(reader.framesMoved) of its \(survey.frames) video frames go back")
     }
     guard reader.skippedFrames <= survey.frames else {
@@ -99,7 +100,8 @@ struct StoredFileScan {
     }
     return StoredTrack(
       codec: codec, frames: survey.frames, keyframes: survey.keyframes,
-      keyframeDistance: survey.keyframeDistance(until: reader.end), size: survey.size,
+      keyframeDistance: survey.keyframeDistance(until: reader.end), isReordered: isReordered, obstacle: survey.obstacle,
+      size: survey.size,
       channels: codec.kind == .audio ? traits.channels : nil, skippedFrames: reader.skippedFrames, start: start,
       end: reader.end, number: number, codecPrivate: traits.codecPrivate, preSkip: traits.preSkip)
   }
@@ -110,10 +112,13 @@ struct StoredFileScan {
 /// Reads a track once before playback, so that no error appears later: counts its frames, and checks that its times are
 /// plausible.
 struct TrackScan {
+  let codec: StoredCodec
   private(set) var frames = 0
   private(set) var keyframes = 0
   private(set) var size: VideoSize?
   private(set) var start: Int64?
+  /// What the first keyframe with such a sentence says that keeps the video from being sent as stored.
+  private(set) var obstacle: String?
   /// The time of the last keyframe, and the longest time between two.
   private var lastKeyframe: Int64?
   private var longestDistance: Int64 = 0
@@ -126,9 +131,13 @@ struct TrackScan {
   /// The maximum gap between two frames: an hour. A recording with a longer one is not plausible.
   static let maximumGap = 3600 * Int64(MediaTimebase.rate)
 
+  private init(codec: StoredCodec) {
+    self.codec = codec
+  }
+
   /// Reads a track to its end.
-  static func run(_ reader: TrackReader) throws(MediaFile.ReadError) -> TrackScan {
-    var survey = TrackScan()
+  static func run(_ reader: TrackReader, of codec: StoredCodec) throws(MediaFile.ReadError) -> TrackScan {
+    var survey = TrackScan(codec: codec)
     while let frame = try reader.next() { try survey.add(frame) }
     return survey
   }
@@ -148,6 +157,7 @@ struct TrackScan {
     }
     frames += 1
     if frame.isKeyframe {
+      obstacle = obstacle ?? codec.callCodec.flatMap { FrameHeader.obstacle(keyframe: frame.payload, of: $0) }
       keyframes += 1
       longestDistance = keyframeDistance(until: frame.time)
       lastKeyframe = frame.time

@@ -10,6 +10,10 @@ package struct StoredTrack: Sendable, Hashable, CustomStringConvertible {
   package let keyframes: Int
   /// The longest time between two keyframes, or between the last one and the end, in units of `MediaTimebase.rate`.
   package let keyframeDistance: Int64
+  /// Whether video is stored in another order than that in which it is shown (B-frames).
+  package let isReordered: Bool
+  /// What a keyframe says that keeps the video from being sent as stored, as a clause; nil if nothing does.
+  let obstacle: String?
   /// The size of the first keyframe; nil for audio.
   package let size: VideoSize?
   /// nil for video.
@@ -63,6 +67,9 @@ package enum StoredCodec: Sendable, Hashable, CaseIterable {
     }
   }
 
+  /// Whether frames may be stored in another order than that in which they are shown.
+  var canReorder: Bool { callCodec?.canReorderFrames ?? false }
+
   /// The usual name.
   package var name: String {
     switch self {
@@ -71,13 +78,8 @@ package enum StoredCodec: Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// Matroska's codec id.
-  private var matroskaID: String {
-    switch self {
-    case .call(let codec): codec.properties.matroskaID
-    case .vorbis: "A_VORBIS"
-    }
-  }
+  /// Matroska's codec id of Vorbis.
+  private static let vorbisID = "A_VORBIS"
 
   /// The four characters in an IVF file's header; nil if the codec is not stored in IVF.
   private var fourCC: String? {
@@ -96,9 +98,16 @@ package enum StoredCodec: Sendable, Hashable, CaseIterable {
   }
 
   /// Maps Matroska's codec id.
-  init?(matroska name: String) {
-    guard let codec = Self.allCases.first(where: { $0.matroskaID == name }) else { return nil }
-    self = codec
+  ///
+  /// - Parameter codecPrivate: the track's private data, which tells some codecs of one id apart.
+  init?(matroska id: String, codecPrivate: [UInt8]) {
+    if id == Self.vorbisID {
+      self = .vorbis
+    } else if let codec = Codec(matroska: id, codecPrivate: ByteBuffer(bytes: codecPrivate)) {
+      self = .call(codec)
+    } else {
+      return nil
+    }
   }
 
   /// Maps the four characters in an IVF file's header.

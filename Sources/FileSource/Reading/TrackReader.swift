@@ -19,6 +19,8 @@ package final class TrackReader {
   /// The container's time that is the file's zero.
   private let origin: Int64
   private var container: any ContainerReader
+  /// The rest of a long frame; see ``nextStored()``.
+  private var parts = CircularBuffer<ContainerFrame>()
   private var audio = AudioTimeline()
   private var videoTimeline: VideoTimeline
   private let timing: ContainerTiming
@@ -35,6 +37,9 @@ package final class TrackReader {
   /// The duration of a frame if the file does not state one: a thirtieth of a second.
   private static let usualInterval = Int64(MediaTimebase.rate) / 30
 
+  /// The bytes of a part: 120 ms of G.711 or G.722, the longest packet that is sent.
+  private static let partLength = 960
+
   init(_ source: Source, origin: Int64 = 0) throws(MediaFile.ReadError) {
     self.source = source
     self.origin = origin
@@ -48,6 +53,7 @@ package final class TrackReader {
   /// Goes back to the first frame.
   package func rewind() throws(MediaFile.ReadError) {
     (container, _) = try Self.open(source)
+    parts.removeAll()
     audio = AudioTimeline()
     videoTimeline = VideoTimeline(timing: timing)
     hasKeyframe = false
@@ -58,7 +64,7 @@ package final class TrackReader {
 
   /// Returns the next frame; nil at the end.
   package func next() throws(MediaFile.ReadError) -> FileFrame? {
-    while let frame = try container.next() {
+    while let frame = try nextStored() {
       let placed =
         switch source.codec.kind {
         case .video: try videoFrame(frame)
@@ -70,6 +76,22 @@ package final class TrackReader {
     return nil
   }
 
+  /// Returns the next frame of the container. What is longer than a packet may be is returned in parts, where the codec has no
+  /// packets of its own.
+  private func nextStored() throws(MediaFile.ReadError) -> ContainerFrame? {
+    if let part = parts.popFirst() { return part }
+    guard var frame = try container.next() else { return nil }
+    guard source.codec.callCodec?.waveFormatTag != nil, frame.payload.readableBytes > Self.partLength else {
+      return frame
+    }
+    var rest = frame.payload
+    frame.payload = rest.readSlice(length: Self.partLength) ?? frame.payload
+    while let part = rest.readSlice(length: min(Self.partLength, rest.readableBytes)), part.readableBytes > 0 {
+      parts.append(ContainerFrame(time: nil, length: nil, payload: part, position: frame.position))
+    }
+    return frame
+  }
+
   private static func open(_ source: Source) throws(MediaFile.ReadError) -> (any ContainerReader, ContainerTiming) {
     switch source.format {
     case .ogg:
@@ -78,7 +100,7 @@ package final class TrackReader {
       let reader = try IVFReader(source.file)
       return (reader, reader.timing)
     case .webM:
-      let reader = try WebMReader(source.file)
+      let reader = try MatroskaReader(source.file)
       guard let track = reader.tracks.first(where: { $0.number == source.number }) else { throw .changed }
       reader.select(track)
       return (reader, reader.timing(of: track))
@@ -89,10 +111,11 @@ package final class TrackReader {
   /// damaged, or overlaps earlier ones.
   private func packet(_ frame: ContainerFrame, _ codec: Codec) -> FileFrame? {
     let header = FrameHeader(parsing: frame.payload, of: codec)
-    guard let length = FrameHeader.ticks(of: frame.payload, codec, header: header).map(Int64.init) else { return nil }
+    guard let ticks = FrameHeader.ticks(of: frame.payload, codec, header: header) else { return nil }
     let unit = MediaTimebase.units(perTickOf: .audio)
-    let ticks = frame.time.map { ($0 + ($0 < 0 ? -unit / 2 : unit / 2)) / unit }
-    guard let start = audio.position(ticks, length: length) else { return nil }
+    let length = Int64(ticks) * MediaTimebase.units(perTickOf: codec) / unit
+    let time = frame.time.map { ($0 + ($0 < 0 ? -unit / 2 : unit / 2)) / unit }
+    guard let start = audio.position(time, length: length) else { return nil }
     end = (start + length) * unit
     return FileFrame(
       kind: .audio, time: start * unit - origin, payload: frame.payload, header: header, isKeyframe: true)

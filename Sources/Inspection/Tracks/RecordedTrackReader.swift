@@ -120,7 +120,7 @@ struct RecordedFrame {
   ///
   /// - Parameter arrival: The arrival time to assign.
   func encoded(as stream: MediaStream, arrival: ContinuousClock.Instant) -> EncodedFrame {
-    let unit = MediaTimebase.units(perTickOf: content.kind)
+    let unit = MediaTimebase.units(perTickOf: codec)
     // Rounded down, also for times before the start.
     let ticks = time >= 0 ? time / unit : -((unit - 1 - time) / unit)
     return EncodedFrame(

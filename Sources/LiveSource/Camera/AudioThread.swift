@@ -16,7 +16,7 @@ struct AudioThread {
     track = AudioTrack(
       AudioInputTimeline(try audio.open(run.clock), channels: audio.channels, extent: audio.extent, rounds: plan.rounds)
     )
-    let hasVideo = plan.video != nil
+    let hasVideo = plan.hasVideo
     split = { BitrateAllocation(total: min($0, plan.maximumBitrate), hasAudio: true, hasVideo: hasVideo).audio }
     let bitrate = split(plan.maximumBitrate)
     encoder = try coding { () throws(CodecError) in

@@ -63,7 +63,8 @@ struct CameraInputs {
       owner: options.owner)
     let found = [main.video?.summary, main.audio?.summary].compactMap(\.self)
     let shown = fit.map { $0.target == $0.source ? "" : ", as \($0.target)" } ?? ""
-    summary = "\(plan.name): \(found.joined(separator: "; "))\(shown), encoded live"
+    let reason = options.encodingReason.map { ", because \($0)" } ?? ""
+    summary = "\(plan.name): \(found.joined(separator: "; "))\(shown), encoded live\(reason)"
     self.notes = notes
   }
 

@@ -8,6 +8,8 @@ struct CameraPlan: Sendable {
   /// The file of each track, for messages.
   var files: [MediaKind: String] = [:]
   var video: CheckedVideo?
+  /// Video that is sent as stored instead of `video`.
+  var storedVideo: StoredVideoPlan?
   var audio: CheckedAudio?
   var rounds: LoopSchedule
   var fit: VideoScaling?
@@ -19,7 +21,9 @@ struct CameraPlan: Sendable {
   var sizeChange: Duration?
   var owner: ParticipantID
 
-  var tracks: Int { (video == nil ? 0 : 1) + (audio == nil ? 0 : 1) }
+  var hasVideo: Bool { video != nil || storedVideo != nil }
+
+  var tracks: Int { (hasVideo ? 1 : 0) + (audio == nil ? 0 : 1) }
 
   /// Whether playback ends when the video does.
   var endsWithVideo: Bool { video?.extent == .unknown }

@@ -36,7 +36,12 @@ final class CameraRun: Sendable {
   }
 
   func start() {
-    if let video = plan.video {
+    if let video = plan.storedVideo {
+      spawn(.video) { run throws(InputError) in
+        var thread = try StoredVideoThread(run: run, plan: run.plan, video: video)
+        try thread.play()
+      }
+    } else if let video = plan.video {
       spawn(.video) { run throws(InputError) in
         var thread = try VideoThread(run: run, plan: run.plan, video: video)
         try thread.play()

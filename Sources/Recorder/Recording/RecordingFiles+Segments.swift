@@ -32,8 +32,9 @@ extension RecordingFiles {
 
   func beginWebM(at start: Duration) {
     let date = clock.nanosecondsSince2001(at: (pipeline.origin ?? clock.moment) + start)
-    webM = WebMFile(
-      file: file(ending: WebMFile.ending, segment: segment?.number), segment: segment?.number, start: start, date: date)
+    webM = MatroskaFile(
+      file: file(ending: MatroskaFile.ending, segment: segment?.number), segment: segment?.number, start: start,
+      date: date)
   }
 
   func newOgg(at start: Duration, channels: Int, segment: Int?) -> OggFile? {

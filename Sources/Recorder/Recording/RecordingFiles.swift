@@ -25,11 +25,11 @@ final class RecordingFiles {
   private var isBegun = false
 
   /// The files that accept frames.
-  var webM: WebMFile?
+  var webM: MatroskaFile?
   var ogg: OggFile?
   /// A WebM of an earlier segment that accepts frames until a keyframe arrives, because the segment ended while there
   /// was no video.
-  var trailing: WebMFile?
+  var trailing: MatroskaFile?
   /// Files of earlier segments that still accept audio, because some audio before their end has not arrived yet; the
   /// oldest first.
   var lateAudio: [LateAudio] = []
@@ -68,7 +68,7 @@ final class RecordingFiles {
 
   /// The files of an earlier segment that accept audio until a frame lies after their end.
   struct LateAudio {
-    let webM: WebMFile
+    let webM: MatroskaFile
     /// Nil until audio arrives for it.
     var ogg: OggFile?
     /// The start of the next files.

@@ -59,7 +59,7 @@ extension StreamRecording {
   /// Whether media files of this name exist.
   private func hasMedia(_ base: String) -> Bool {
     let segment = environment.segment == nil ? nil : 1
-    return [WebMFile.ending, OggFile.ending].contains {
+    return [MatroskaFile.ending, OggFile.ending].contains {
       environment.folder.contains(SafeFileName.file(base, segment: segment, ending: $0))
     }
   }

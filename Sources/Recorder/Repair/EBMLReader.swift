@@ -54,7 +54,7 @@ package struct EBMLElementHeader: Sendable, Hashable {
     length = idLength + sizeLength
   }
 
-  package func `is`(_ element: WebMElement) -> Bool { identifier == element.rawValue }
+  package func `is`(_ element: MatroskaElement) -> Bool { identifier == element.rawValue }
 
   private static func bigEndian(_ bytes: inout ByteBuffer, length: Int) -> UInt64? {
     guard let part = bytes.readBytes(length: length) else { return nil }

@@ -60,7 +60,7 @@ extension RecordingRepair {
     let unlisted = unlistedNames(of: manifest).map { name in
       let base = bases.first { MediaName.isMedia(name, of: $0) } ?? ""
       return RecordingManifest.File(
-        name: name, kind: name.hasSuffix(".\(WebMFile.ending)") ? WebMFile.ending : OggFile.ending, start: 0,
+        name: name, kind: name.hasSuffix(".\(MatroskaFile.ending)") ? MatroskaFile.ending : OggFile.ending, start: 0,
         duration: 0, bytes: 0, complete: false, segment: MediaName.segment(of: name, base: base))
     }
     manifest.files = (manifest.files + unlisted).map(current)
@@ -88,14 +88,14 @@ extension RecordingRepair {
   private func written(_ kind: MediaKind, in manifest: RecordingManifest) -> (WrittenFrameCounts, Codec?)? {
     var sum = WrittenFrameCounts()
     var codec: Codec?
-    for entry in manifest.files where entry.kind == (kind == .video ? WebMFile.ending : OggFile.ending) {
+    for entry in manifest.files where entry.kind == (kind == .video ? MatroskaFile.ending : OggFile.ending) {
       guard MediaName.stem(of: entry.name) != nil,
         let file = try? OpenRecording(path: sibling(entry.name), followsLinks: false, writes: false)
       else { return nil }
       let start = Self.duration(entry.start)
       switch kind {
       case .video:
-        guard let found = try? WebMRepair.writtenFrames(in: file) else { return nil }
+        guard let found = try? MatroskaRepair.writtenFrames(in: file) else { return nil }
         codec = codec ?? found.codec
         var frames = found.frames
         frames.start += start

@@ -47,7 +47,7 @@ struct RecordingRepair {
   func examine(_ file: OpenRecording) throws(RoomRecorder.StorageError) -> RepairAnalysis {
     let start = Array(try file.read(at: 0, count: 4).readableBytesView)
     switch start {
-    case [0x1A, 0x45, 0xDF, 0xA3]: return try WebMRepair.examine(file)
+    case [0x1A, 0x45, 0xDF, 0xA3]: return try MatroskaRepair.examine(file)
     case Array("OggS".utf8): return try OggRepair.examine(file)
     case []: return .refused("is empty")
     default: return .refused("is neither a WebM file nor an Ogg file nor a recording's manifest")
@@ -144,7 +144,7 @@ enum MediaName {
   /// folder.
   static func stem(of name: String) -> String? {
     if name.contains("/") || name.utf8.contains(0) || name.hasPrefix(".") { return nil }
-    for ending in [WebMFile.ending, OggFile.ending] where name.hasSuffix(".\(ending)") {
+    for ending in [MatroskaFile.ending, OggFile.ending] where name.hasSuffix(".\(ending)") {
       let stem = name.dropLast(ending.count + 1)
       return stem.isEmpty ? nil : String(stem)
     }

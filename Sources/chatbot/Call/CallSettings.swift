@@ -24,7 +24,7 @@ struct CallSettings: Sendable {
   init(_ connection: ConnectionOptions, _ playing: PlayOptions, sends: Bool, receives: Bool) throws(CallFailure) {
     let settings = try connection.settings(sends: sends, receives: receives, sending: playing.sendCodec)
     server = settings.server
-    camera = playing.camera
+    camera = playing.camera(allowing: connection.media.videoCodecs)
     mediaThreads = connection.mediaThreads ?? 1
     call.room = settings.server.roomName
     call.peer = settings.peer

@@ -114,7 +114,7 @@ struct CheckOptions: ParsableArguments {
   /// The input, by default the test pattern.
   var camera: LiveCamera.Options {
     var camera =
-      playing.camera
+      playing.camera(allowing: connection.media.videoCodecs)
       ?? LiveCamera.Options(
         input: .pattern, maximumBitrate: playing.maxBitrate.bitsPerSecond, owner: ParticipantID("camera"))
     if fault?.isInjectedBySource == true { camera.sizeChange = .seconds(2) }

@@ -32,7 +32,8 @@ struct LoadCommand: AsyncParsableCommand {
       // Find errors that need no network before joining, so that no participant notices them.
       let settings = try options.settings()
       let rules = try options.rules()
-      let source = options.publishers > 0 ? try options.playing.camera?.open(log: log) : nil
+      let camera = options.playing.camera(allowing: options.connection.media.videoCodecs)
+      let source = options.publishers > 0 ? try camera?.open(log: log) : nil
       // Each participant has one socket for each local address and one to the server.
       FileDescriptorLimit.allowMany()
       let load = try await prepare(settings, source, log)

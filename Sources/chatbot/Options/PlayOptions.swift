@@ -19,8 +19,8 @@ struct PlayOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Play as a camera: a file (WebM, IVF, Y4M, Ogg, WAV, PNG), the test “pattern”, or “-” for standard input (Y4M, or raw "
-        + "I420 frames of --size).",
+      "Play as a camera: a file (MP4, MOV, WebM, Matroska, IVF, Y4M, MP3, WAV, PNG and others), the test “pattern”, or “-” for "
+        + "standard input (Y4M, or raw I420 frames of --size).",
       valueName: "file|pattern|-"),
     completion: .file())
   var play: String?
@@ -38,12 +38,13 @@ struct PlayOptions: ParsableArguments {
     transform: FrameRate.parse)
   var fps: FrameRate?
 
-  @Flag(help: "Re-encode a VP8 or Opus file, so that it answers keyframe requests and adapts its bitrate.")
+  @Flag(help: "Encode a file that could be sent as stored, so that it answers keyframe requests and adapts its bitrate.")
   var live = false
 
   @Option(
     help: ArgumentHelp(
-      "Send video of this codec (default: \(Codec.preferred(for: .video))). A file whose video is of another codec is re-encoded.",
+      "Encode video with this codec (default: \(Codec.preferred(for: .video))), also a file whose video is of another one. Without "
+        + "it a file is sent in its own codec.",
       valueName: Codec.all(of: .video).map(\.rawValue).joined(separator: "|")),
     transform: Codec.parseVideoCodec)
   var sendCodec: Codec?
@@ -60,7 +61,10 @@ struct PlayOptions: ParsableArguments {
   var loops: Bool { repetition == .loop }
 
   /// The camera's options, or nil if nothing is played.
-  var camera: LiveCamera.Options? {
+  var camera: LiveCamera.Options? { camera(allowing: nil) }
+
+  /// - Parameter codecs: The codecs that the call may carry; nil for all.
+  func camera(allowing codecs: [Codec]?) -> LiveCamera.Options? {
     guard let play else { return nil }
     let input: LiveCamera.Options.Input =
       switch play {
@@ -71,7 +75,7 @@ struct PlayOptions: ParsableArguments {
     var options = LiveCamera.Options(
       input: input, audio: playAudio, size: size?.pixels, fps: fps?.framesPerSecond, loops: loops, live: live,
       maximumBitrate: maxBitrate.bitsPerSecond, owner: ParticipantID("camera"))
-    if let sendCodec { options.videoCodec = sendCodec }
+    options.chooseVideoCodecs(sendCodec, allowed: codecs)
     return options
   }
 

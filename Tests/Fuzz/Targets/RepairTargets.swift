@@ -37,7 +37,7 @@ enum RepairTargets {
     func sync() throws(RoomRecorder.StorageError) {}
 
     func examine() throws(RoomRecorder.StorageError) -> RepairAnalysis {
-      bytes.starts(with: Array("OggS".utf8)) ? try OggRepair.examine(self) : try WebMRepair.examine(self)
+      bytes.starts(with: Array("OggS".utf8)) ? try OggRepair.examine(self) : try MatroskaRepair.examine(self)
     }
   }
 
@@ -58,7 +58,7 @@ enum RepairTargets {
       if input.starts(with: Array("OggS".utf8)) {
         _ = try OggRepair.packets(in: source)
       } else {
-        _ = try WebMRepair.writtenFrames(in: source)
+        _ = try MatroskaRepair.writtenFrames(in: source)
       }
     } catch let error as InvariantViolation {
       throw error
@@ -97,7 +97,7 @@ enum RepairTargets {
 
   /// A small WebM file that was never closed.
   private static let videoFrames: [UInt8] = {
-    var writer = WebMWriter(video: .init(codec: .vp8, size: .init(width: 32, height: 32)), audio: nil, date: 0)
+    var writer = MatroskaWriter(video: .init(codec: .vp8, size: .init(width: 32, height: 32)), audio: nil, date: 0)
     return joined(writer.start())
   }()
 

@@ -213,7 +213,7 @@ struct Written {
   let audioEnd: Double
 
   init(in folder: TestFolder, base: String = "anna") throws {
-    let blocks = BlockReader(try folder.bytes("\(base).webm")).blocks.filter { $0.track == WebMHeader.videoNumber }
+    let blocks = BlockReader(try folder.bytes("\(base).webm")).blocks.filter { $0.track == MatroskaHeader.videoNumber }
     videoFrames = blocks.count
     keyframes = blocks.count(where: \.isKeyframe)
     lastVideoFrame = Double(blocks.last?.time ?? 0) / 1_000

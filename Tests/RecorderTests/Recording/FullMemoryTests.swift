@@ -25,7 +25,7 @@ struct FullMemoryTests {
     let missing = sent.count - written.count
     #expect(dropped > 30 && dropped == missing)
     // One gap, and after it a keyframe.
-    let videoFrames = blocks.blocks.filter { $0.track == WebMHeader.videoNumber }.map(\.isKeyframe)
+    let videoFrames = blocks.blocks.filter { $0.track == MatroskaHeader.videoNumber }.map(\.isKeyframe)
     let hole = try #require(zip(written, sent).enumerated().first { $0.element.0 != $0.element.1 }?.offset)
     let isKeyframe = videoFrames[hole]
     #expect(isKeyframe)

@@ -8,7 +8,7 @@ import Testing
 struct SeekTests {
   /// Expects ffmpeg to return each keyframe when it seeks to its time, and one cue for each of them.
   private func expectSeeks(_ bytes: [UInt8], in reader: Reader) throws {
-    let keyframes = BlockReader(bytes).blocks.filter { $0.track == WebMHeader.videoNumber && $0.isKeyframe }
+    let keyframes = BlockReader(bytes).blocks.filter { $0.track == MatroskaHeader.videoNumber && $0.isKeyframe }
     let about = try reader.mkvinfo("-a")
     #expect(about.components(separatedBy: "+ Cue point").count - 1 == keyframes.count)
     for keyframe in keyframes {
@@ -102,7 +102,7 @@ struct SeekTests {
     let clusterTimes = reader.clusters.map(\.time)
     #expect(clusterTimes == clusterTimes.sorted())
     for codec in [Codec.opus, .vp8] { expectSame(reader.payloads(codec) == script.payloads(codec)) }
-    let videoFrames = reader.blocks.filter { $0.track == WebMHeader.videoNumber }.map(\.time)
+    let videoFrames = reader.blocks.filter { $0.track == MatroskaHeader.videoNumber }.map(\.time)
     let off = videoFrames.enumerated().map { abs($1 - Int64(($0 * 1_000 + 15) / 30)) }.max() ?? .max
     #expect(off <= 40)
     #expect(try Reader(path: "\(folder.path)/anna.webm").complaints("-enc_time_base", "-1") == "")

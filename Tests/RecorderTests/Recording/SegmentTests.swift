@@ -39,7 +39,7 @@ struct SegmentTests {
     for codec in [Codec.opus, .vp8] {
       let written = recording.blocks.flatMap { $0.payloads(codec) }
       expectSame(written == script.payloads(codec))
-      let number = codec == .vp8 ? WebMHeader.videoNumber : WebMHeader.audioNumber
+      let number = codec == .vp8 ? MatroskaHeader.videoNumber : MatroskaHeader.audioNumber
       let times = zip(recording.files, recording.blocks).flatMap { file, reader in
         reader.blocks.filter { $0.track == number }.map { Int64((file.start * 1_000).rounded()) + $0.time }
       }
@@ -102,7 +102,7 @@ struct SegmentTests {
     let (manifest, recording) = try await record(script, in: folder, limit: SegmentLimit(duration: .seconds(3)))
     #expect(recording.files.map(\.name) == (1...5).map { "anna.000\($0).webm" })
     #expect(recording.files.map(\.segment) == [1, 2, 3, 4, 5])
-    let begins = recording.blocks.map { $0.blocks.first { $0.track == WebMHeader.videoNumber } }
+    let begins = recording.blocks.map { $0.blocks.first { $0.track == MatroskaHeader.videoNumber } }
     #expect(begins.allSatisfy { $0?.isKeyframe == true && $0?.time ?? .max <= 10 })
     expectNoSeam(recording, of: script)
     expectEndToEnd(recording.files, length: 13, tolerance: 0.04)
@@ -214,7 +214,9 @@ struct SegmentTests {
       let written = recording.blocks.flatMap { $0.payloads(codec) }
       expectSame(Self.sorted(written) == Self.sorted(script.payloads(codec)))
     }
-    let keyframes = recording.blocks.compactMap { $0.blocks.first { $0.track == WebMHeader.videoNumber }?.isKeyframe }
+    let keyframes = recording.blocks.compactMap {
+      $0.blocks.first { $0.track == MatroskaHeader.videoNumber }?.isKeyframe
+    }
     #expect(keyframes.allSatisfy(\.self) && keyframes.count >= 2)
     #expect(manifest.files.filter { $0.kind == "ogg" }.count >= 2)
   }
@@ -263,7 +265,7 @@ struct SegmentTests {
     #expect(blocks.first?.payloads(.vp8).count == 90 + 45)
     #expect(blocks.last?.payloads(.vp8).count == 12)
     for (file, reader) in zip(webMs, blocks).dropFirst() {
-      let first = reader.blocks.first { $0.track == WebMHeader.videoNumber }
+      let first = reader.blocks.first { $0.track == MatroskaHeader.videoNumber }
       #expect(first?.isKeyframe ?? true, "\(file.name)")
     }
   }

@@ -106,7 +106,7 @@ struct SeveralStreamsTests {
     #expect(manifests[2].start == "2026-03-01T09:31:32.760Z" && manifests[3].start == "2026-03-01T09:31:33.260Z")
     #expect(abs(manifests[1].duration - 2) < 0.1 && manifests[1].files.map(\.start) == [0, 0])
     let dates = try ["anna", "anna.2"].map {
-      try WebMHeader.find(in: ByteBuffer(bytes: folder.bytes("\($0).webm")))?.header.date
+      try MatroskaHeader.find(in: ByteBuffer(bytes: folder.bytes("\($0).webm")))?.header.date
     }
     let (first, second) = (try #require(dates[0]), try #require(dates[1]))
     #expect(abs(second - first - 4_000_000_000) < 1_000_000)

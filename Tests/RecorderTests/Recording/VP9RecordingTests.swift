@@ -67,25 +67,25 @@ struct VP9RecordingTests {
 
   @Test("a file that was never closed keeps its codec when it is repaired")
   func repair() throws {
-    let video = WebMHeader.Video(codec: .vp9, size: Self.size)
-    var writer = WebMWriter(video: video, audio: nil, date: 0)
+    let video = MatroskaHeader.Video(codec: .vp9, size: Self.size)
+    var writer = MatroskaWriter(video: video, audio: nil, date: 0)
     let file = MemoryFile([])
     for write in writer.start() { try file.write(write) }
     let payload = ByteBuffer(repeating: 1, count: 10)
-    _ = writer.add(WebMBlock(kind: .video, time: .zero, isKeyframe: true, isShown: true, payload: payload))
+    _ = writer.add(MatroskaBlock(kind: .video, time: .zero, isKeyframe: true, isShown: true, payload: payload))
     for write in writer.endCluster() { try file.write(write) }
-    let found = try #require(WebMHeader.find(in: ByteBuffer(bytes: file.bytes)))
+    let found = try #require(MatroskaHeader.find(in: ByteBuffer(bytes: file.bytes)))
     #expect(found.header.video == video)
     // What was written is read from a file of its own.
     let stored = MemoryFile(file.bytes)
-    let written = try #require(try WebMRepair.writtenFrames(in: stored))
+    let written = try #require(try MatroskaRepair.writtenFrames(in: stored))
     #expect(written.codec == .vp9 && written.frames.frames == 1)
-    guard case .repairable(let plan) = try WebMRepair.examine(stored) else {
+    guard case .repairable(let plan) = try MatroskaRepair.examine(stored) else {
       Issue.record("The file cannot be repaired.")
       return
     }
     let head = try #require(plan.head.first)
-    #expect(WebMHeader.find(in: head.bytes)?.header.video == video)
+    #expect(MatroskaHeader.find(in: head.bytes)?.header.video == video)
   }
 
   @Test("frames of another codec than the track's first are rejected, because a file's track has one codec")

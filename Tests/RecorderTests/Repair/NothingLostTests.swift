@@ -18,8 +18,8 @@ struct NothingLostTests {
     try #require(pwrite(file, bytes, bytes.count, 0) == bytes.count)
     guard let reader = cwebm_open(file, UInt64(bytes.count)) else { return [] }
     defer { cwebm_close(reader) }
-    cwebm_select(reader, UInt64(WebMHeader.videoNumber))
-    cwebm_select(reader, UInt64(WebMHeader.audioNumber))
+    cwebm_select(reader, UInt64(MatroskaHeader.videoNumber))
+    cwebm_select(reader, UInt64(MatroskaHeader.audioNumber))
     var positions: Set<UInt64> = []
     while true {
       switch cwebm_next(reader) {

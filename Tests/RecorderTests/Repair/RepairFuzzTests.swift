@@ -116,7 +116,7 @@ struct RepairFuzzTests {
   @Test("absurd and unknown sizes, and endlessly nested headers, do no harm")
   func absurd() async throws {
     let webM = try #require(try await Unfinished.files(after: 2)["anna.webm"])
-    let head = Array(webM.prefix(Int(WebMHeader.length)))
+    let head = Array(webM.prefix(Int(MatroskaHeader.length)))
     let cluster: [UInt8] = [0x1F, 0x43, 0xB6, 0x75]
     let sizes: [[UInt8]] = [
       [0xFF], [0x01] + [UInt8](repeating: 0xFF, count: 7), [0x01] + [UInt8](repeating: 0xFF, count: 6) + [0xFE], [0x80],

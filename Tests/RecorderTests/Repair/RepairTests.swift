@@ -28,12 +28,12 @@ struct RepairTests {
     #expect(isSame)
     #expect(try reader.complaints("-enc_time_base", "-1") == "")
     let about = try reader.mkvinfo("-a")
-    let keyframes = after.blocks.filter { $0.track == WebMHeader.videoNumber && $0.isKeyframe }
+    let keyframes = after.blocks.filter { $0.track == MatroskaHeader.videoNumber && $0.isKeyframe }
     #expect(about.components(separatedBy: "+ Cue point").count - 1 == keyframes.count)
     #expect(keyframes.count >= 3)
     #expect(!about.lowercased().contains("error") && !about.lowercased().contains("invalid"))
-    let lastAudio = after.blocks.last { $0.track == WebMHeader.audioNumber }?.time ?? 0
-    let lastVideoFrame = after.blocks.last { $0.track == WebMHeader.videoNumber }?.time ?? 0
+    let lastAudio = after.blocks.last { $0.track == MatroskaHeader.audioNumber }?.time ?? 0
+    let lastVideoFrame = after.blocks.last { $0.track == MatroskaHeader.videoNumber }?.time ?? 0
     let end = Double(max(lastAudio + 20, lastVideoFrame + 34)) / 1_000
     #expect(abs(try reader.probe().format.seconds - end) < 0.003)
     for keyframe in keyframes { try expectSeek(to: keyframe, in: reader) }

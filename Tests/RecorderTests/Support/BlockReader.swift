@@ -22,7 +22,7 @@ struct BlockReader {
 
   init(_ bytes: [UInt8]) {
     var clusters: [Cluster] = []
-    var all = EBMLReader(ByteBuffer(bytes: bytes.dropFirst(Int(WebMHeader.segmentStart))))
+    var all = EBMLReader(ByteBuffer(bytes: bytes.dropFirst(Int(MatroskaHeader.segmentStart))))
     while let (head, content) = all.next() {
       guard head.is(.cluster) else { continue }
       var cluster = Cluster(time: 0)
@@ -43,7 +43,7 @@ struct BlockReader {
   }
 
   func payloads(_ codec: Codec) -> [[UInt8]] {
-    let number = codec == .vp8 ? WebMHeader.videoNumber : WebMHeader.audioNumber
+    let number = codec == .vp8 ? MatroskaHeader.videoNumber : MatroskaHeader.audioNumber
     return blocks.filter { $0.track == number }.map(\.payload)
   }
 }

@@ -66,7 +66,7 @@ final class MemoryFile: RepairTarget {
 
   /// Returns the result of examining the file.
   func examine() throws(RoomRecorder.StorageError) -> RepairAnalysis {
-    bytes.starts(with: Array("OggS".utf8)) ? try OggRepair.examine(self) : try WebMRepair.examine(self)
+    bytes.starts(with: Array("OggS".utf8)) ? try OggRepair.examine(self) : try MatroskaRepair.examine(self)
   }
 
   /// Repairs the file.

@@ -1,9 +1,10 @@
 import CWebM
 import Glibc
 import Media
+import NIOCore
 
-/// A track as described by the header of a WebM file.
-struct WebMTrack: Hashable {
+/// A track as described by the header of a WebM or Matroska file.
+struct MatroskaTrack: Hashable {
   /// The track number; 0 if the file does not state it.
   var number: UInt64
   /// nil for subtitles and other kinds, and if the file does not state it.
@@ -43,11 +44,16 @@ struct WebMTrack: Hashable {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  var codec: StoredCodec? { StoredCodec(matroska: codecID) }
+  var codec: StoredCodec? { StoredCodec(matroska: codecID, codecPrivate: codecPrivate) }
 
   /// What the file says of an Opus track before its first packet; nil for other codecs and without that.
   var opusHead: OpusHead? {
     codec == .call(.opus) ? OpusHead(parsing: codecPrivate) : nil
+  }
+
+  /// Converts the frames of an H.264 track; nil for other codecs, and for a track without parameter sets.
+  var h264Framing: H264Framing? {
+    codec == .call(.h264) ? H264Framing(codecPrivate: codecPrivate) : nil
   }
 
   /// The usual name of the codec.
@@ -65,6 +71,8 @@ struct WebMTrack: Hashable {
     case "A_MPEG/L3": "MP3"
     case _ where codecID.hasPrefix("A_AAC"): "AAC"
     case _ where codecID.hasPrefix("A_PCM"): "PCM"
+    case "A_MS/ACM":
+      WaveFormat(parsing: ByteBuffer(bytes: codecPrivate)).map { "audio of the WAVE format \($0.tag)" } ?? "A_MS/ACM"
     case "": "of a codec that the file does not name"
     default: codecID.prefix(40).filter { $0.isASCII && ($0.isLetter || $0.isNumber || "_/.-".contains($0)) }
     }
@@ -75,7 +83,14 @@ struct WebMTrack: Hashable {
     guard number > 0 else { throw .unsupported("its \(codecName) track has no number") }
     if isEncrypted { throw .unsupported("its \(codecName) track is encrypted") }
     if isCompressed { throw .unsupported("its \(codecName) track is compressed (ContentEncodings)") }
+    if codec == .call(.h264), h264Framing == nil {
+      throw .unsupported("its \(codecName) track has no parameter sets (CodecPrivate)")
+    }
     guard kind == .audio else { return }
+    let isMono = codec.flatMap(\.callCodec)?.waveFormatTag != nil
+    if isMono, channels > 1 {
+      throw .unsupported("its \(codecName) has \(channels) channels, and a call carries one")
+    }
     if let opusHead {
       try opusHead.refuseMoreThanStereo()
     } else if channels > 2 {

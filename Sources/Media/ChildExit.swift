@@ -1,5 +1,3 @@
-internal import Media
-
 /// How a child process ended. Pure.
 package enum ChildExit: Sendable, Hashable, CustomStringConvertible {
   case code(Int)

@@ -1,10 +1,10 @@
 import Media
 package import NIOCore
 
-extension WebMHeader {
+extension MatroskaHeader {
   /// A header that was read from a file.
   package struct Found: Sendable, Hashable {
-    package var header: WebMHeader
+    package var header: MatroskaHeader
     /// The offset at which the first cluster begins, or would begin.
     package var length: Int64
     /// The segment's size according to its header; nil for “unknown”.
@@ -26,7 +26,7 @@ extension WebMHeader {
       let content = bytes.getSlice(
         at: bytes.readerIndex + Int(segmentStart), length: bytes.readableBytes - Int(segmentStart))
     else { return nil }
-    var found = Found(header: WebMHeader(date: 0), length: segmentStart, segmentSize: segment.size)
+    var found = Found(header: MatroskaHeader(date: 0), length: segmentStart, segmentSize: segment.size)
     var isOurs = false
     var isKnown = true
     for (head, element) in EBMLReader(content) {
@@ -53,7 +53,10 @@ extension WebMHeader {
   /// - Returns: false if a track is of a codec that this version does not write.
   private mutating func read(tracks: ByteBuffer) -> Bool {
     for (head, entry) in EBMLReader(tracks) where head.is(.trackEntry) {
-      guard let codec = Self.text(.codecID, in: entry).flatMap(Codec.init(matroska:)) else { return false }
+      let codecPrivate = Self.first(.codecPrivate, in: entry) ?? ByteBuffer()
+      guard
+        let codec = Self.text(.codecID, in: entry).flatMap({ Codec(matroska: $0, codecPrivate: codecPrivate) })
+      else { return false }
       for (head, content) in EBMLReader(entry) {
         if head.is(.video) {
           let width = Self.unsigned(.pixelWidth, in: content), height = Self.unsigned(.pixelHeight, in: content)
@@ -68,13 +71,16 @@ extension WebMHeader {
     return true
   }
 
-  private static func text(_ element: WebMElement, in content: ByteBuffer) -> String? {
-    for (head, value) in EBMLReader(content) where head.is(element) { return String(buffer: value) }
+  private static func first(_ element: MatroskaElement, in content: ByteBuffer) -> ByteBuffer? {
+    for (head, value) in EBMLReader(content) where head.is(element) { return value }
     return nil
   }
 
-  private static func unsigned(_ element: WebMElement, in content: ByteBuffer) -> UInt64 {
-    for (head, value) in EBMLReader(content) where head.is(element) { return value.ebmlUnsigned }
-    return 0
+  private static func text(_ element: MatroskaElement, in content: ByteBuffer) -> String? {
+    first(element, in: content).map { String(buffer: $0) }
+  }
+
+  private static func unsigned(_ element: MatroskaElement, in content: ByteBuffer) -> UInt64 {
+    first(element, in: content)?.ebmlUnsigned ?? 0
   }
 }

@@ -4,13 +4,13 @@ import NIOCore
 /// Determines how to complete a WebM file of this program that was never closed: which frames it has, where the last of
 /// them ends, the cues and the duration. Reads the file once, from the beginning, and keeps only the cues. Damage in
 /// the middle stays as it is, as long as a readable block or cluster follows.
-package struct WebMRepair {
+package struct MatroskaRepair {
   /// In milliseconds; a cluster that lies further back indicates that the data before it was damaged.
   private static let maximumStepBack: Int64 = 60_000
 
   private let source: any ByteSource
   private var position: Int64 = 0
-  private var cues = WebMCues()
+  private var cues = MatroskaCues()
   private var times: [UInt8: Int64] = [:]
   /// The assumed duration of the last frame: its distance to the frame before it.
   private var frameDuration: Int64 = 33
@@ -30,7 +30,7 @@ package struct WebMRepair {
 
   /// Examines a file.
   package static func examine(_ source: any ByteSource) throws(RoomRecorder.StorageError) -> RepairAnalysis {
-    var repair = WebMRepair(source)
+    var repair = MatroskaRepair(source)
     return try repair.examine()
   }
 
@@ -39,22 +39,22 @@ package struct WebMRepair {
   package static func writtenFrames(
     in source: any ByteSource
   ) throws(RoomRecorder.StorageError) -> (frames: WrittenFrameCounts, codec: Codec?)? {
-    guard let found = WebMHeader.find(in: try source.read(at: 0, count: Int(WebMHeader.maximumLength))) else {
+    guard let found = MatroskaHeader.find(in: try source.read(at: 0, count: Int(MatroskaHeader.maximumLength))) else {
       return nil
     }
-    var repair = WebMRepair(source)
+    var repair = MatroskaRepair(source)
     try repair.readClusters(from: found.length)
     return (repair.writtenFrames, found.header.video?.codec)
   }
 
   private mutating func examine() throws(RoomRecorder.StorageError) -> RepairAnalysis {
-    guard let found = WebMHeader.find(in: try source.read(at: 0, count: Int(WebMHeader.maximumLength))) else {
+    guard let found = MatroskaHeader.find(in: try source.read(at: 0, count: Int(MatroskaHeader.maximumLength))) else {
       return .refused("is a WebM file, but not a recording of this program")
     }
-    if let duration = found.header.duration, found.segmentSize == source.size - WebMHeader.segmentStart {
+    if let duration = found.header.duration, found.segmentSize == source.size - MatroskaHeader.segmentStart {
       return .intact(.milliseconds(duration.isFinite ? Int64(min(max(0, duration), 1e12)) : 0))
     }
-    if let size = found.segmentSize, size < source.size - WebMHeader.segmentStart { return .hasTrailingData }
+    if let size = found.segmentSize, size < source.size - MatroskaHeader.segmentStart { return .hasTrailingData }
     try readClusters(from: found.length)
     if searched > RepairAnalysis.maximumOffsets || unknown > Self.maximumUnknown { return .tooDamaged }
     guard position > found.length else { return .refused("contains no frame") }
@@ -69,7 +69,7 @@ package struct WebMRepair {
     if !correction.isEmpty { plan.stages.append(correction) }
     // An older header has another layout: it is replaced as a whole.
     var body: [FileWrite] = []
-    if found.length == WebMHeader.length { body.append(FileWrite(offset: 0, bytes: header.bytes(showing: shown))) }
+    if found.length == MatroskaHeader.length { body.append(FileWrite(offset: 0, bytes: header.bytes(showing: shown))) }
     if element.count > 0 { body.append(FileWrite(offset: position, bytes: element.bytes)) }
     if !body.isEmpty { plan.stages.append(body) }
     header.fileSize = position + Int64(element.count)
@@ -213,7 +213,7 @@ package struct WebMRepair {
     guard
       let number: UInt8 = bytes.readInteger(), let relative: Int16 = bytes.readInteger(),
       let flags: UInt8 = bytes.readInteger(),
-      number == 0x80 | WebMHeader.videoNumber || number == 0x80 | WebMHeader.audioNumber
+      number == 0x80 | MatroskaHeader.videoNumber || number == 0x80 | MatroskaHeader.audioNumber
     else { return nil }
     return Block(
       number: number & 0x7F, relativeTime: relative, isKeyframe: flags & 0x80 != 0, payload: content + 4, end: end)
@@ -221,13 +221,15 @@ package struct WebMRepair {
 
   private mutating func note(_ block: Block, cluster: (position: Int64, time: Int64)) {
     let time = max(0, cluster.time + Int64(block.relativeTime))
-    if block.number == WebMHeader.videoNumber {
-      if let last = times[block.number] { frameDuration = min(max(1, time - last), WebMWriter.maximumClusterDuration) }
+    if block.number == MatroskaHeader.videoNumber {
+      if let last = times[block.number] {
+        frameDuration = min(max(1, time - last), MatroskaWriter.maximumClusterDuration)
+      }
       end = max(end, time + frameDuration)
       writtenFrames.add(
         isKeyframe: block.isKeyframe, start: .milliseconds(time), end: .milliseconds(time + frameDuration))
       if block.isKeyframe {
-        cues.add(WebMCues.CuePoint(time: time, cluster: cluster.position - WebMHeader.segmentStart))
+        cues.add(MatroskaCues.CuePoint(time: time, cluster: cluster.position - MatroskaHeader.segmentStart))
       }
     } else {
       lastAudio = (time, block.payload, Int(min(block.end - block.payload, 65_536)))

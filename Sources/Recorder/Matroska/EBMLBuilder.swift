@@ -12,48 +12,48 @@ struct EBMLBuilder: Sendable {
   var count: Int { bytes.readableBytes }
 
   /// Writes an unsigned integer in as few bytes as possible, at least one (RFC 8794, 7.2).
-  mutating func unsigned(_ element: WebMElement, _ value: UInt64) {
+  mutating func unsigned(_ element: MatroskaElement, _ value: UInt64) {
     let length = max(1, 8 - value.leadingZeroBitCount / 8)
     start(element, size: length)
     bigEndian(value, length: length)
   }
 
   /// Writes an unsigned integer in eight bytes, so that it can be overwritten with another value.
-  mutating func wideUnsigned(_ element: WebMElement, _ value: UInt64) {
+  mutating func wideUnsigned(_ element: MatroskaElement, _ value: UInt64) {
     start(element, size: 8)
     bytes.writeInteger(value)
   }
 
   /// Writes an unsigned integer in two bytes, for the same reason.
-  mutating func shortUnsigned(_ element: WebMElement, _ value: UInt16) {
+  mutating func shortUnsigned(_ element: MatroskaElement, _ value: UInt16) {
     start(element, size: 2)
     bytes.writeInteger(value)
   }
 
   /// Writes a floating point number in eight bytes (RFC 8794, 7.3).
-  mutating func float(_ element: WebMElement, _ value: Double) {
+  mutating func float(_ element: MatroskaElement, _ value: Double) {
     start(element, size: 8)
     bytes.writeInteger(value.bitPattern)
   }
 
   /// Writes a date: nanoseconds since 2001-01-01 00:00 UTC (RFC 8794, 7.6).
-  mutating func date(_ element: WebMElement, nanosecondsSince2001: Int64) {
+  mutating func date(_ element: MatroskaElement, nanosecondsSince2001: Int64) {
     start(element, size: 8)
     bytes.writeInteger(nanosecondsSince2001)
   }
 
-  mutating func text(_ element: WebMElement, _ value: String) {
+  mutating func text(_ element: MatroskaElement, _ value: String) {
     start(element, size: value.utf8.count)
     bytes.writeString(value)
   }
 
-  mutating func binary(_ element: WebMElement, _ value: ByteBuffer) {
+  mutating func binary(_ element: MatroskaElement, _ value: ByteBuffer) {
     start(element, size: value.readableBytes)
     bytes.writeImmutableBuffer(value)
   }
 
   /// Writes an element that contains others.
-  mutating func master(_ element: WebMElement, _ body: (inout EBMLBuilder) -> Void) {
+  mutating func master(_ element: MatroskaElement, _ body: (inout EBMLBuilder) -> Void) {
     var inner = EBMLBuilder()
     body(&inner)
     binary(element, inner.bytes)
@@ -62,7 +62,7 @@ struct EBMLBuilder: Sendable {
   /// Writes the id and size of an element whose content follows, or is not known yet.
   ///
   /// - Parameter wideSize: the size in eight bytes; nil for “unknown” (RFC 8794, 6.2).
-  mutating func open(_ element: WebMElement, wideSize: UInt64?) {
+  mutating func open(_ element: MatroskaElement, wideSize: UInt64?) {
     identifier(element)
     bytes.writeInteger(0x0100_0000_0000_0000 | (wideSize ?? 0x00FF_FFFF_FFFF_FFFF))
   }
@@ -97,7 +97,7 @@ struct EBMLBuilder: Sendable {
   mutating func append(_ other: EBMLBuilder, hidden: Bool) {
     let position = bytes.writerIndex
     append(other)
-    if hidden { bytes.setInteger(UInt8(WebMElement.void.rawValue), at: position) }
+    if hidden { bytes.setInteger(UInt8(MatroskaElement.void.rawValue), at: position) }
   }
 
   /// Appends one block of the cluster (RFC 9559, 10.2).
@@ -112,13 +112,13 @@ struct EBMLBuilder: Sendable {
   }
 
   /// Returns the bytes of an element's id.
-  static func identifier(of element: WebMElement) -> ByteBuffer {
+  static func identifier(of element: MatroskaElement) -> ByteBuffer {
     var builder = EBMLBuilder()
     builder.identifier(element)
     return builder.bytes
   }
 
-  private mutating func start(_ element: WebMElement, size: Int) {
+  private mutating func start(_ element: MatroskaElement, size: Int) {
     identifier(element)
     // All bits set would mean “unknown”, so each length ends one value early (RFC 8794, 6.2).
     var length = 1
@@ -126,7 +126,7 @@ struct EBMLBuilder: Sendable {
     bigEndian(UInt64(size) | 1 << (7 * UInt64(length)), length: length)
   }
 
-  private mutating func identifier(_ element: WebMElement) {
+  private mutating func identifier(_ element: MatroskaElement) {
     bigEndian(UInt64(element.rawValue), length: 4 - element.rawValue.leadingZeroBitCount / 8)
   }
 
@@ -145,7 +145,7 @@ struct EBMLBuilder: Sendable {
 }
 
 /// The Matroska elements that a recording uses, with their ids as written in the file (RFC 9559, 5.1).
-package enum WebMElement: UInt32 {
+package enum MatroskaElement: UInt32 {
   // RFC 8794, 11.2: the EBML header.
   case ebml = 0x1A45_DFA3
   case ebmlVersion = 0x4286

@@ -9,7 +9,7 @@ import NIOCore
 /// - unknown values are present as well, inside a void element that differs from the real one only in its first byte.
 ///   New values are written while they are hidden (`bytes(showing:)`), and then shown. Any prefix of such a write,
 ///   followed by the old bytes, is a readable header.
-package struct WebMHeader: Sendable, Hashable {
+package struct MatroskaHeader: Sendable, Hashable {
   /// The video track's description.
   package struct Video: Sendable, Hashable {
     package var codec: Codec
@@ -125,7 +125,7 @@ package struct WebMHeader: Sendable, Hashable {
     return area
   }
 
-  private static func write(position: Int64, of element: WebMElement, into head: inout EBMLBuilder) {
+  private static func write(position: Int64, of element: MatroskaElement, into head: inout EBMLBuilder) {
     head.master(.seek) { seek in
       seek.binary(.seekID, EBMLBuilder.identifier(of: element))
       seek.wideUnsigned(.seekPosition, UInt64(max(0, position)))

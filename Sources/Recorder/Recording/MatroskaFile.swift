@@ -3,13 +3,13 @@ import Media
 import NIOCore
 
 /// A WebM file of a participant, with video and audio.
-final class WebMFile: OutputContainer {
+final class MatroskaFile: OutputContainer {
   static let ending = "webm"
 
   let file: AppendFile
   let segment: Int?
   let start: Duration
-  private var writer: WebMWriter
+  private var writer: MatroskaWriter
   /// Whether the header is queued; it is queued together with the first cluster.
   private var hasBegun = false
   private var writtenFrames = WrittenFrameTracker()
@@ -28,7 +28,7 @@ final class WebMFile: OutputContainer {
     self.file = file
     self.segment = segment
     self.start = start
-    writer = WebMWriter(video: nil, audio: nil, date: date)
+    writer = MatroskaWriter(video: nil, audio: nil, date: date)
   }
 
   var duration: Duration { .milliseconds(writer.duration) }
@@ -40,17 +40,17 @@ final class WebMFile: OutputContainer {
 
   func add(_ timestamped: TimestampedFrame) {
     let frame = timestamped.frame
-    var block = WebMBlock(
+    var block = MatroskaBlock(
       kind: frame.codec.kind, time: timestamped.position - start, isKeyframe: frame.isKeyframe, isShown: true,
       payload: frame.payload)
     var heading: [FileWrite] = []
     switch frame.codec.kind {
     case .video:
-      if let size = frame.size { heading = writer.declare(video: WebMHeader.Video(codec: frame.codec, size: size)) }
+      if let size = frame.size { heading = writer.declare(video: MatroskaHeader.Video(codec: frame.codec, size: size)) }
       block.isShown = frame.header.video?.isShown ?? true
     case .audio:
       guard let audio = frame.header.audio else { return }
-      heading = writer.declare(audio: WebMHeader.Audio(codec: frame.codec, channels: audio.channels))
+      heading = writer.declare(audio: MatroskaHeader.Audio(codec: frame.codec, channels: audio.channels))
       block.duration = audio.duration
       block.isKeyframe = true
     }

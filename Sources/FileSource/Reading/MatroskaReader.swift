@@ -2,17 +2,19 @@ import CWebM
 import Media
 import NIOCore
 
-/// Reads one track of a WebM file with libwebm, with bounded memory: a 64 KiB buffer, one block, the tracks' headers.
+/// Reads one track of a WebM or Matroska file with libwebm, with bounded memory: a 64 KiB buffer, one block, the tracks' headers.
 ///
 /// Sizes may be unknown (a live recording's segment and clusters), Duration and Cues may be missing or wrong. A file
 /// that ends in the middle of an element is played up to the last whole frame. Left out on purpose: laced video frames,
 /// compressed and encrypted tracks, a second segment after the first.
-final class WebMReader: ContainerReader {
+final class MatroskaReader: ContainerReader {
   /// libwebm's parser; its address is its identity, and only `deinit` frees it.
   private let handle: OpaquePointer
   private let file: OpenFile
   private(set) var isTruncated = false
   private var codecDelay: UInt64 = 0
+  /// Converts the frames of the selected track; nil if they need no conversion.
+  private var framing: H264Framing?
 
   /// Reads up to the first cluster.
   init(_ file: OpenFile) throws(MediaFile.ReadError) {
@@ -33,18 +35,19 @@ final class WebMReader: ContainerReader {
   }
 
   /// The tracks in the file's order.
-  var tracks: [WebMTrack] {
-    (0..<cwebm_track_count(handle)).map { WebMTrack(cwebm_track_at(handle, $0)) }
+  var tracks: [MatroskaTrack] {
+    (0..<cwebm_track_count(handle)).map { MatroskaTrack(cwebm_track_at(handle, $0)) }
   }
 
   /// Selects the track whose frames `next` returns from now on.
-  func select(_ track: WebMTrack) {
+  func select(_ track: MatroskaTrack) {
     codecDelay = track.codecDelay
+    framing = track.h264Framing
     cwebm_select(handle, track.number)
   }
 
   /// Returns how exact the times of a track are.
-  func timing(of track: WebMTrack) -> ContainerTiming {
+  func timing(of track: MatroskaTrack) -> ContainerTiming {
     let rounding = MediaTimebase.units(count: 1, ofNanoseconds: cwebm_time_unit(handle)) ?? 0
     let interval = MediaTimebase.units(count: 1, ofNanoseconds: track.frameInterval)
     return ContainerTiming(
@@ -78,10 +81,12 @@ final class WebMReader: ContainerReader {
     else {
       throw .damaged(position: raw.position, "a frame's time is beyond \(MediaTimebase.latestHours) h")
     }
+    let payload = ByteBuffer(bytes: UnsafeRawBufferPointer(start: raw.bytes, count: raw.size))
     return ContainerFrame(
       time: raw.lace == 0 ? time - delay : nil,
       length: raw.duration < 0 ? nil : MediaTimebase.units(count: raw.duration, ofNanoseconds: unit),
-      payload: ByteBuffer(bytes: UnsafeRawBufferPointer(start: raw.bytes, count: raw.size)),
+      // What cannot be converted is no frame, and is skipped as such.
+      payload: framing?.frame(payload) ?? payload,
       position: raw.position)
   }
 

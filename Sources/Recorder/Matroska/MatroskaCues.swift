@@ -2,7 +2,7 @@
 ///
 /// If there are more than ``limit`` keyframes, every second one is removed, repeatedly: a sender determines how many
 /// there are, and the whole table is kept in memory until the file ends.
-package struct WebMCues: Sendable {
+package struct MatroskaCues: Sendable {
   package struct CuePoint: Sendable, Hashable {
     /// In milliseconds.
     package let time: Int64
@@ -62,7 +62,7 @@ package struct WebMCues: Sendable {
         all.master(.cuePoint) { entry in
           entry.unsigned(.cueTime, UInt64(max(0, point.time)))
           entry.master(.cueTrackPositions) { position in
-            position.unsigned(.cueTrack, UInt64(WebMHeader.videoNumber))
+            position.unsigned(.cueTrack, UInt64(MatroskaHeader.videoNumber))
             position.unsigned(.cueClusterPosition, UInt64(max(0, point.cluster)))
           }
         }

@@ -6,7 +6,7 @@ package import NIOCore
 ///
 /// A cluster is written as a whole when it ends: before each video keyframe, after at most a second, or when the caller
 /// ends it. The file is readable after every write; `finish` adds the cues and the duration, and sets the sizes.
-package struct WebMWriter: Sendable {
+package struct MatroskaWriter: Sendable {
   /// The maximum length of a cluster in milliseconds.
   static let maximumClusterDuration: Int64 = 1_000
   /// The number of bytes after which a cluster ends, regardless of its length.
@@ -27,21 +27,21 @@ package struct WebMWriter: Sendable {
     }
   }
 
-  private var header: WebMHeader
+  private var header: MatroskaHeader
   /// The parts of the header that are not hidden in the file.
-  private var shown: WebMHeader.Parts
+  private var shown: MatroskaHeader.Parts
   private var cluster: Cluster?
   /// The size of the last cluster, which predicts that of the next one.
   private var lastClusterSize = 0
   /// The last cluster's time. The next one's is never earlier, even if its first frame is.
   private var lastClusterTime: Int64 = 0
-  private var cues = WebMCues()
+  private var cues = MatroskaCues()
   /// The tracks' properties at the end of each cluster that may not be on the disk, and of the cluster before those.
-  private var clusters = CircularBuffer<(end: Int64, video: WebMHeader.Video?, audio: WebMHeader.Audio?)>()
+  private var clusters = CircularBuffer<(end: Int64, video: MatroskaHeader.Video?, audio: MatroskaHeader.Audio?)>()
   /// The tracks' properties according to the frames so far.
-  private var described: (video: WebMHeader.Video?, audio: WebMHeader.Audio?)
+  private var described: (video: MatroskaHeader.Video?, audio: MatroskaHeader.Audio?)
   /// The offset of the next cluster.
-  private var end = WebMHeader.length
+  private var end = MatroskaHeader.length
   private var lastTime = PerMediaKind<Int64>()
   private var lastVideoFrameLength: Int64 = 33
   /// Bytes of frames that no write contains yet.
@@ -55,8 +55,8 @@ package struct WebMWriter: Sendable {
   ///   - video: the video track's properties; nil while there is none.
   ///   - audio: the audio track's properties; nil while there is none.
   ///   - date: the wall clock at time zero, in nanoseconds since 2001-01-01 00:00 UTC.
-  package init(video: WebMHeader.Video?, audio: WebMHeader.Audio?, date: Int64) {
-    header = WebMHeader(video: video, audio: audio, date: date)
+  package init(video: MatroskaHeader.Video?, audio: MatroskaHeader.Audio?, date: Int64) {
+    header = MatroskaHeader(video: video, audio: audio, date: date)
     described = (video, audio)
     shown = header.known
   }
@@ -68,9 +68,9 @@ package struct WebMWriter: Sendable {
   }
 
   /// Declares the video track, or a frame size; the header states the largest.
-  package mutating func declare(video: WebMHeader.Video) -> [FileWrite] {
+  package mutating func declare(video: MatroskaHeader.Video) -> [FileWrite] {
     let known = header.video
-    header.video = WebMHeader.Video(
+    header.video = MatroskaHeader.Video(
       codec: video.codec,
       size: VideoSize(
         width: max(video.size.width, known?.size.width ?? 0), height: max(video.size.height, known?.size.height ?? 0)))
@@ -78,15 +78,15 @@ package struct WebMWriter: Sendable {
   }
 
   /// Declares the audio track, or more channels.
-  mutating func declare(audio: WebMHeader.Audio) -> [FileWrite] {
+  mutating func declare(audio: MatroskaHeader.Audio) -> [FileWrite] {
     let known = header.audio
-    header.audio = WebMHeader.Audio(codec: audio.codec, channels: max(audio.channels, known?.channels ?? 0))
+    header.audio = MatroskaHeader.Audio(codec: audio.codec, channels: max(audio.channels, known?.channels ?? 0))
     return header.audio == known ? [] : headerWrites()
   }
 
   /// Adds the next frame. Within a track, times increase by at least a millisecond, whatever the frame's time is. A
   /// frame is never placed so far before the written ones that a block could not express it (RFC 9559, 10.2: 32 s).
-  package mutating func add(_ block: WebMBlock) -> [FileWrite] {
+  package mutating func add(_ block: MatroskaBlock) -> [FileWrite] {
     let earliest = max(lastTime[block.kind].map { $0 + 1 } ?? 0, lastClusterTime + Int64(Int16.min))
     let time = max(block.time.milliseconds, earliest)
     var writes: [FileWrite] = []
@@ -105,7 +105,7 @@ package struct WebMWriter: Sendable {
     lastClusterTime = cluster.time
     if block.kind == .video, block.isKeyframe { cluster.keyframe = cluster.keyframe ?? time }
     cluster.element.simpleBlock(
-      track: block.kind == .video ? WebMHeader.videoNumber : WebMHeader.audioNumber,
+      track: block.kind == .video ? MatroskaHeader.videoNumber : MatroskaHeader.audioNumber,
       relativeTime: Int16(clamping: time - cluster.time),
       flags: (block.isKeyframe ? 0x80 : 0) | (block.isShown ? 0 : 0x08), payload: block.payload)
     self.cluster = cluster
@@ -118,7 +118,7 @@ package struct WebMWriter: Sendable {
     guard var cluster = self.cluster.take() else { return [] }
     cluster.element.closeFirst()
     lastClusterSize = cluster.element.count
-    if let time = cluster.keyframe { cues.add(.init(time: time, cluster: end - WebMHeader.segmentStart)) }
+    if let time = cluster.keyframe { cues.add(.init(time: time, cluster: end - MatroskaHeader.segmentStart)) }
     let write = append(cluster.element)
     clusters.append((end, described.video, described.audio))
     return [write]
@@ -153,8 +153,8 @@ package struct WebMWriter: Sendable {
     cluster = nil
     self.end = end
     self.duration = duration
-    cues.remove(from: end - WebMHeader.segmentStart)
-    if !withCues { cues = WebMCues() }
+    cues.remove(from: end - MatroskaHeader.segmentStart)
+    if !withCues { cues = MatroskaCues() }
     (header.cues, header.fileSize) = (nil, nil)
     if let last = clusters.last(where: { $0.end <= end }) { (header.video, header.audio) = (last.video, last.audio) }
     return finish()
@@ -182,7 +182,7 @@ package struct WebMWriter: Sendable {
 
   /// Updates the end of the file. A video frame is assumed to last as long as the one before it, since the duration of
   /// the last one is unknown.
-  private mutating func noteLength(of block: WebMBlock, at time: Int64) {
+  private mutating func noteLength(of block: MatroskaBlock, at time: Int64) {
     let length: Int64
     if let known = block.duration {
       length = known.milliseconds
@@ -196,7 +196,7 @@ package struct WebMWriter: Sendable {
 }
 
 /// One frame to be written into a WebM file.
-package struct WebMBlock: Sendable, Hashable {
+package struct MatroskaBlock: Sendable, Hashable {
   package var kind: MediaKind
   /// The time from the file's time zero.
   package var time: Duration

@@ -4,17 +4,18 @@ import Testing
 
 @testable import Recorder
 
-@Suite("WebM encoding")
-struct WebMTests {
+@Suite("Matroska encoding")
+struct MatroskaTests {
   private func bytes(_ build: (inout EBMLBuilder) -> Void) -> [UInt8] {
     var builder = EBMLBuilder()
     build(&builder)
     return Array(builder.bytes.readableBytesView)
   }
 
-  private func block(_ kind: MediaKind, _ milliseconds: Int64, keyframe: Bool = false, shown: Bool = true) -> WebMBlock
+  private func block(_ kind: MediaKind, _ milliseconds: Int64, keyframe: Bool = false, shown: Bool = true)
+    -> MatroskaBlock
   {
-    WebMBlock(
+    MatroskaBlock(
       kind: kind, time: .milliseconds(milliseconds), duration: kind == .audio ? .milliseconds(20) : nil,
       isKeyframe: keyframe, isShown: shown, payload: ByteBuffer(bytes: [1, 2, 3]))
   }
@@ -52,23 +53,23 @@ struct WebMTests {
 
   @Test("the header always has the same length")
   func headerLength() {
-    var header = WebMHeader(video: nil, audio: nil, date: 0)
-    #expect(header.bytes.readableBytes == Int(WebMHeader.length))
-    header.video = WebMHeader.Video(codec: .vp8, size: VideoSize(width: 16_383, height: 16_383))
-    header.audio = WebMHeader.Audio(codec: .opus, channels: 2)
+    var header = MatroskaHeader(video: nil, audio: nil, date: 0)
+    #expect(header.bytes.readableBytes == Int(MatroskaHeader.length))
+    header.video = MatroskaHeader.Video(codec: .vp8, size: VideoSize(width: 16_383, height: 16_383))
+    header.audio = MatroskaHeader.Audio(codec: .opus, channels: 2)
     header.duration = 1e9
     header.cues = 1 << 40
     header.fileSize = 1 << 41
-    #expect(header.bytes.readableBytes == Int(WebMHeader.length))
+    #expect(header.bytes.readableBytes == Int(MatroskaHeader.length))
   }
 
   @Test("a cluster ends before a keyframe or after a second, and not earlier by itself")
   func clusters() {
-    var writer = WebMWriter(
-      video: WebMHeader.Video(codec: .vp8, size: VideoSize(width: 2, height: 2)), audio: nil, date: 0)
+    var writer = MatroskaWriter(
+      video: MatroskaHeader.Video(codec: .vp8, size: VideoSize(width: 2, height: 2)), audio: nil, date: 0)
     #expect(writer.add(block(.video, 0, keyframe: true)).isEmpty)
     #expect(writer.add(block(.video, 999)).isEmpty)
-    #expect(writer.add(block(.video, 1_000)).map(\.offset) == [WebMHeader.length])
+    #expect(writer.add(block(.video, 1_000)).map(\.offset) == [MatroskaHeader.length])
     #expect(writer.add(block(.audio, 1_010)).isEmpty)
     #expect(writer.add(block(.video, 1_033, keyframe: true)).count == 1)
     #expect(writer.endCluster().count == 1)
@@ -77,8 +78,8 @@ struct WebMTests {
 
   @Test("a cluster is written as specified in RFC 9559")
   func clusterBytes() {
-    var writer = WebMWriter(
-      video: WebMHeader.Video(codec: .vp8, size: VideoSize(width: 2, height: 2)), audio: nil, date: 0)
+    var writer = MatroskaWriter(
+      video: MatroskaHeader.Video(codec: .vp8, size: VideoSize(width: 2, height: 2)), audio: nil, date: 0)
     _ = writer.add(block(.video, 258, keyframe: true))
     _ = writer.add(block(.audio, 250))
     _ = writer.add(block(.video, 291, shown: false))
@@ -93,8 +94,8 @@ struct WebMTests {
 
   @Test("times of a track increase by at least a millisecond")
   func increasing() {
-    var writer = WebMWriter(
-      video: WebMHeader.Video(codec: .vp8, size: VideoSize(width: 2, height: 2)), audio: nil, date: 0)
+    var writer = MatroskaWriter(
+      video: MatroskaHeader.Video(codec: .vp8, size: VideoSize(width: 2, height: 2)), audio: nil, date: 0)
     for time: Int64 in [0, 0, 0, 5, 3] { _ = writer.add(block(.video, time)) }
     let bytes = Array(writer.endCluster()[0].bytes.readableBytesView)
     let times = stride(from: 15, to: bytes.count, by: 9).map { bytes[$0 + 4] }
@@ -103,8 +104,8 @@ struct WebMTests {
 
   @Test("finishing writes the cues and then the header, and all sizes match")
   func finish() throws {
-    var writer = WebMWriter(
-      video: WebMHeader.Video(codec: .vp8, size: VideoSize(width: 2, height: 2)), audio: nil, date: 0)
+    var writer = MatroskaWriter(
+      video: MatroskaHeader.Video(codec: .vp8, size: VideoSize(width: 2, height: 2)), audio: nil, date: 0)
     var file: [FileWrite] = writer.start()
     for index in 0..<100 { file += writer.add(block(.video, Int64(index) * 40, keyframe: index % 25 == 0)) }
     file += writer.finish()
@@ -112,8 +113,8 @@ struct WebMTests {
     #expect(header.offset == 0)
     let cues = file[file.count - 2]
     let end = cues.offset + Int64(cues.bytes.readableBytes)
-    let size = try #require(header.bytes.getInteger(at: Int(WebMHeader.segmentStart) - 8, as: UInt64.self))
-    #expect(Int64(size & 0x00FF_FFFF_FFFF_FFFF) == end - WebMHeader.segmentStart)
+    let size = try #require(header.bytes.getInteger(at: Int(MatroskaHeader.segmentStart) - 8, as: UInt64.self))
+    #expect(Int64(size & 0x00FF_FFFF_FFFF_FFFF) == end - MatroskaHeader.segmentStart)
     #expect(Array(cues.bytes.readableBytesView.prefix(4)) == [0x1C, 0x53, 0xBB, 0x6B])
     #expect(writer.duration == 4_000)
     // Only writes of the header overwrite others.

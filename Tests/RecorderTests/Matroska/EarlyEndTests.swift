@@ -6,13 +6,13 @@ import Testing
 @Suite("A WebM that ends because the disk is full")
 struct EarlyEndTests {
   /// Keyframes a second apart, each with its own size.
-  private func file(_ sizes: [VideoSize]) -> (writer: WebMWriter, ends: [Int64]) {
-    var writer = WebMWriter(video: nil, audio: nil, date: 0)
+  private func file(_ sizes: [VideoSize]) -> (writer: MatroskaWriter, ends: [Int64]) {
+    var writer = MatroskaWriter(video: nil, audio: nil, date: 0)
     _ = writer.start()
     var ends: [Int64] = []
     for (second, size) in sizes.enumerated() {
-      _ = writer.declare(video: WebMHeader.Video(codec: .vp8, size: size))
-      let block = WebMBlock(
+      _ = writer.declare(video: MatroskaHeader.Video(codec: .vp8, size: size))
+      let block = MatroskaBlock(
         kind: .video, time: .seconds(second), isKeyframe: true, isShown: true,
         payload: ByteBuffer(repeating: 1, count: 100))
       ends += writer.add(block).map { $0.offset + Int64($0.bytes.readableBytes) }
@@ -32,13 +32,13 @@ struct EarlyEndTests {
     #expect(ends.count == 3)
     let writes = writer.finish(at: ends[clusters - 1], duration: Int64(clusters) * 1_000, withCues: true)
     let last = try #require(writes.last)
-    let found = try #require(WebMHeader.find(in: last.bytes))
+    let found = try #require(MatroskaHeader.find(in: last.bytes))
     #expect(
-      found.header.video == WebMHeader.Video(codec: .vp8, size: size)
+      found.header.video == MatroskaHeader.Video(codec: .vp8, size: size)
         && found.header.duration == Double(clusters) * 1_000)
     let cues = try #require(writes.first { $0.offset == ends[clusters - 1] })
     #expect(Int64(cues.bytes.readableBytes) <= writer.closingSize)
-    #expect(found.segmentSize == cues.offset + Int64(cues.bytes.readableBytes) - WebMHeader.segmentStart)
+    #expect(found.segmentSize == cues.offset + Int64(cues.bytes.readableBytes) - MatroskaHeader.segmentStart)
   }
 
   @Test("without space for cues it has none, and is as long as what is on the disk")
@@ -48,8 +48,8 @@ struct EarlyEndTests {
     let writes = writer.finish(at: ends[0], duration: 1_000, withCues: false)
     #expect(writes.allSatisfy { $0.offset == 0 })
     let last = try #require(writes.last)
-    let found = try #require(WebMHeader.find(in: last.bytes))
-    #expect(found.segmentSize == ends[0] - WebMHeader.segmentStart)
-    #expect(found.header.cues == nil && found.header.video == WebMHeader.Video(codec: .vp8, size: Self.small))
+    let found = try #require(MatroskaHeader.find(in: last.bytes))
+    #expect(found.segmentSize == ends[0] - MatroskaHeader.segmentStart)
+    #expect(found.header.cues == nil && found.header.video == MatroskaHeader.Video(codec: .vp8, size: Self.small))
   }
 }

@@ -1,0 +1,70 @@
+import Media
+import MediaMessages
+import MediaWorker
+import NIOCore
+
+/// Decodes one video stream in the worker of its participant.
+final class WorkerVideoDecoder {
+  private let codec: Codec
+  private let decoder: StreamDecoder
+  /// The last frame: three planes of rows without padding. A copy, because the worker may change its own at any time.
+  private var copy: [UInt8] = []
+
+  init(_ codec: Codec, _ mediaCodec: MediaCodec, in worker: MediaWorker) {
+    self.codec = codec
+    decoder = StreamDecoder(mediaCodec, in: worker)
+  }
+
+  /// Decodes one whole frame and passes the image to `body`.
+  ///
+  /// - Returns: what `body` returns; nil if the frame is not meant to be shown.
+  func decode<Result>(_ frame: ByteBuffer, _ body: (VideoFrameView) -> Result) throws(CodecError) -> Result? {
+    guard let size = try decode(frame, wantsOutput: true) else { return nil }
+    return copy.withUnsafeBufferPointer { copy in
+      copy.baseAddress.map { body(VideoFrameView(size: size, start: $0)) }
+    }
+  }
+
+  /// Decodes one whole frame and returns its size only.
+  func decode(_ frame: ByteBuffer) throws(CodecError) -> VideoSize? { try decode(frame, wantsOutput: false) }
+
+  private func decode(_ frame: ByteBuffer, wantsOutput: Bool) throws(CodecError) -> VideoSize? {
+    do throws(MediaWorkerError) {
+      let video = try decoder.decode(
+        frame, wantsOutput: wantsOutput, isStart: FrameHeader(parsing: frame, of: codec).isKeyframe
+      ) { response, memory -> DecodedVideo?? in
+        guard case .video(let video) = response else { return nil }
+        guard wantsOutput, let video else { return .some(video) }
+        guard let planes = video.planes else { return nil }
+        take(planes, of: video, from: memory)
+        return .some(video)
+      }
+      return video.map { VideoSize(width: $0.width, height: $0.height) }
+    } catch {
+      throw CodecError("decode a frame of \(codec.properties.name) of \(frame.readableBytes) bytes", worker: error)
+    }
+  }
+
+  /// Copies the planes. That they are inside the memory was checked when the response was parsed.
+  private func take(_ planes: [DecodedVideo.Plane], of video: DecodedVideo, from memory: UnsafeRawBufferPointer) {
+    copy.removeAll(keepingCapacity: true)
+    for (index, plane) in planes.enumerated() {
+      let (width, height) = DecodedVideo.size(ofPlane: index, width: video.width, height: video.height)
+      for row in 0..<height {
+        let start = plane.offset + row * plane.stride
+        copy.append(contentsOf: memory[start..<start + width])
+      }
+    }
+  }
+}
+
+extension CodecError {
+  init(_ action: String, worker error: MediaWorkerError) {
+    let isUnavailable =
+      switch error {
+      case .unavailable: true
+      case .ended, .refused: false
+      }
+    self.init(action, error.description, isUnavailable: isUnavailable)
+  }
+}

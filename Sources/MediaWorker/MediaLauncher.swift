@@ -1,0 +1,236 @@
+internal import CMediaSockets
+internal import Glibc
+internal import Media
+internal import MediaMessages
+internal import Synchronization
+
+/// The running program `chatbot-media`: starts it when the first worker is needed, and has it fork workers.
+///
+/// Its methods wait for processes: they are for threads that may wait, never for an event loop.
+package final class MediaLauncher: Sendable {
+  /// For verification: workers have the low priority of its threads.
+  package static let background = MediaLauncher()
+
+  /// How long the program may take to load its libraries, and to fork a worker, in milliseconds.
+  private static let startPatience: Int32 = 20_000
+  private static let patience: Int32 = 5_000
+  /// How often the program may end unexpectedly before it is not started again.
+  private static let maximumDeaths = 5
+
+  /// The number of workers of all launchers of this process.
+  private static let workers = Atomic(0)
+
+  private struct Running {
+    let id: Int32
+    let socket: Int32
+  }
+
+  private struct State {
+    var running: Running?
+    var deaths = 0
+    /// Why there is no program, as a sentence.
+    var missing: String?
+    var hasReported = false
+  }
+
+  private let path: String?
+  private let state = Mutex(State())
+  /// Workers that nobody asks about any more.
+  private let forgotten = Mutex<[Int32]>([])
+
+  /// - Parameter path: the program; nil to find it, see ``MediaProgramPath``.
+  package init(path: String? = nil) { self.path = path }
+
+  deinit {
+    state.withLock { state in
+      if let running = state.running.take() { Self.stop(running) }
+    }
+  }
+
+  /// Why there is no program, as a sentence; nil if there is one, or if nothing was decoded yet. Once only, so that it is said once.
+  package func takeReasonOfAbsence() -> String? {
+    state.withLock { state in
+      guard !state.hasReported, let missing = state.missing else { return nil }
+      state.hasReported = true
+      return missing
+    }
+  }
+
+  /// The process id of the running program.
+  package var id: Int32? { state.withLock { $0.running?.id } }
+
+  // MARK: Workers
+
+  /// A new worker: its process, and our end of its socket.
+  struct Started: @unchecked Sendable {
+    let id: Int32
+    let socket: Int32
+    let memory: UnsafeMutableRawBufferPointer
+  }
+
+  func startWorker() throws(MediaWorkerError) -> Started {
+    guard Self.workers.wrappingAdd(1, ordering: .relaxed).newValue <= MediaLimits.workers else {
+      Self.workers.wrappingSubtract(1, ordering: .relaxed)
+      throw .unavailable("\(MediaLimits.workers) participants are decoded already")
+    }
+    do throws(MediaWorkerError) {
+      return try makeWorker()
+    } catch {
+      Self.workers.wrappingSubtract(1, ordering: .relaxed)
+      throw error
+    }
+  }
+
+  private func makeWorker() throws(MediaWorkerError) -> Started {
+    var ends: [Int32] = [-1, -1]
+    guard cmedia_pair(&ends) == 0 else { throw .unavailable("no socket can be opened") }
+    defer { close(ends[1]) }
+    let memory = cmedia_memory(MediaLimits.sharedBytes)
+    defer { if memory >= 0 { close(memory) } }
+    guard memory >= 0,
+      let start = mmap(nil, MediaLimits.sharedBytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0), start != MAP_FAILED
+    else {
+      close(ends[0])
+      throw .unavailable("there is no memory to share")
+    }
+    let started = ask(.start, with: [ends[1], memory])
+    guard case .started(let id)? = started.response else {
+      close(ends[0])
+      munmap(start, MediaLimits.sharedBytes)
+      throw .unavailable(started.reason)
+    }
+    return Started(
+      id: id, socket: ends[0], memory: UnsafeMutableRawBufferPointer(start: start, count: MediaLimits.sharedBytes))
+  }
+
+  /// Ends a worker, if it has not ended by itself.
+  ///
+  /// - Returns: how it ended.
+  func end(_ worker: Started) -> ChildExit {
+    release(worker)
+    guard case .ended(let result)? = ask(.end(worker.id), with: [], starts: false).response else { return .unknown }
+    return ChildExit(result: result)
+  }
+
+  /// Ends a worker without waiting.
+  func forget(_ worker: Started) {
+    release(worker)
+    forgotten.withLock { $0.append(worker.id) }
+    state.withLockIfAvailable { state in
+      if let running = state.running { sendForgotten(to: running) }
+    }
+  }
+
+  private func release(_ worker: Started) {
+    close(worker.socket)
+    munmap(worker.memory.baseAddress, worker.memory.count)
+    Self.workers.wrappingSubtract(1, ordering: .relaxed)
+  }
+
+  private func sendForgotten(to running: Running) {
+    forgotten.withLock { ids in
+      while let id = ids.last {
+        let bytes = LauncherRequest.forget(id).encoded
+        guard cmedia_send(running.socket, bytes, bytes.count, nil, 0) == 0 else { return }
+        ids.removeLast()
+      }
+    }
+  }
+
+  // MARK: The program
+
+  /// Sends a request, and starts the program before if need be.
+  ///
+  /// - Returns: the response, or why there is none.
+  private func ask(
+    _ request: LauncherRequest, with descriptors: [Int32], starts: Bool = true
+  ) -> (response: LauncherResponse?, reason: String) {
+    state.withLock { state in
+      for _ in 0..<2 {
+        if state.running == nil, starts { start(&state) }
+        guard let running = state.running else { return (nil, state.missing ?? "chatbot-media has ended") }
+        sendForgotten(to: running)
+        let bytes = request.encoded
+        if cmedia_send(running.socket, bytes, bytes.count, descriptors, Int32(descriptors.count)) == 0,
+          let response = Self.receive(running.socket, patience: Self.patience)
+        {
+          if case .failed(let reason) = response { return (nil, "chatbot-media could not start a worker: \(reason)") }
+          return (response, "")
+        }
+        Self.stop(running)
+        state.running = nil
+        state.deaths += 1
+        forgotten.withLock { $0.removeAll() }
+      }
+      return (nil, "chatbot-media has ended")
+    }
+  }
+
+  private func start(_ state: inout State) {
+    if state.missing != nil { return }
+    if state.deaths >= Self.maximumDeaths {
+      state.missing = "chatbot-media ended \(state.deaths) times."
+      return
+    }
+    let program: String
+    switch path.map({ Result.success($0) }) ?? MediaProgramPath.find() {
+    case .success(let path): program = path
+    case .failure(let missing):
+      state.missing = missing.sentence
+      return
+    }
+    var ends: [Int32] = [-1, -1]
+    var errors: [Int32] = [-1, -1]
+    guard cmedia_pair(&ends) == 0 else { return }
+    guard cmedia_pair(&errors) == 0 else {
+      close(ends[0])
+      close(ends[1])
+      return
+    }
+    var id: pid_t = 0
+    let error = cmedia_start(program, ends[1], errors[1], &id)
+    close(ends[1])
+    close(errors[1])
+    defer { close(errors[0]) }
+    guard error == 0 else {
+      close(ends[0])
+      state.missing = "\(program) cannot be started: \(String(cString: strerror(error)))."
+      return
+    }
+    let running = Running(id: id, socket: ends[0])
+    guard case .ready(MediaLimits.version)? = Self.receive(running.socket, patience: Self.startPatience) else {
+      let exit = Self.stop(running)
+      let line = Self.lastLine(of: errors[0])
+      state.missing = exit.sentence(of: program, lastLine: line)
+      return
+    }
+    state.running = running
+  }
+
+  private static func receive(_ socket: Int32, patience: Int32) -> LauncherResponse? {
+    var bytes = [UInt8](repeating: 0, count: MediaLimits.messageBytes)
+    let received = cmedia_receive(socket, &bytes, bytes.count, patience, nil, nil)
+    guard received > 0 else { return nil }
+    return try? LauncherResponse(parsing: Array(bytes.prefix(received)))
+  }
+
+  /// Ends the program. Its workers end with it.
+  @discardableResult
+  private static func stop(_ running: Running) -> ChildExit {
+    close(running.socket)
+    // It ends by itself, but nobody waits for one that does not.
+    kill(running.id, SIGKILL)
+    var status: Int32 = 0
+    while waitpid(running.id, &status, 0) < 0, errno == EINTR {}
+    let signal = status & 0x7F
+    return signal == 0 ? .code(Int(status >> 8 & 0xFF)) : .signal(Int(signal))
+  }
+
+  private static func lastLine(of errors: Int32) -> String? {
+    var bytes = [UInt8](repeating: 0, count: 4_096)
+    let received = cmedia_receive(errors, &bytes, bytes.count, 0, nil, nil)
+    guard received > 0 else { return nil }
+    let lines = bytes.prefix(received).split(separator: UInt8(ascii: "\n"))
+    return lines.last.map { String(decoding: $0, as: UTF8.self).printable(utf8Bytes: 200) }
+  }
+}
