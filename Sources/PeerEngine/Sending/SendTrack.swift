@@ -128,10 +128,24 @@ package struct SendTrack: Sendable {
     guard codec != format.codec, let new = media.format(of: codec) else { return }
     var generator = SplitMix64(seed: UInt64(stream.ssrc))
     payloadWriter = PayloadWriter(codec, using: &generator)
+    changeClockRate(from: format.codec.clockRate, to: codec.clockRate)
     needsKeyframe = true
     // A retransmission of an earlier packet would have the payload type of the new format.
     history.forget()
     setFormat(new)
+  }
+
+  /// Converts the positions of the last frames to another clock.
+  private mutating func changeClockRate(from old: Int32, to new: Int32) {
+    guard old != new else { return }
+    func convert(_ ticks: Int64) -> Int64 {
+      let (whole, rest) = ticks.quotientAndRemainder(dividingBy: Int64(old))
+      return whole &* Int64(new) &+ rest * Int64(new) / Int64(old)
+    }
+    lastTicks = lastTicks.map(convert)
+    lastFrameTicks = lastFrameTicks.map(convert)
+    frameInterval = convert(frameInterval)
+    reporter.clockRate = new
   }
 
   private mutating func setFormat(_ new: MediaFormat) {
