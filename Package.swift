@@ -153,7 +153,9 @@ let package = Package(
       resources: [.embedInCode("Page")]),
     module(
       "Janus",
-      ["JSON", "Media", "Signalling", "SignallingAdapters", "HTTPTransport", byteBuffer, sockets, http, logging]),
+      [
+        "JSON", "Media", "SDP", "Signalling", "SignallingAdapters", "HTTPTransport", byteBuffer, sockets, http, logging,
+      ]),
     module("Processes", ["Media", "Signalling", "CProcesses", byteBuffer, sockets]),
     module(
       "ExecSignalling",
@@ -165,7 +167,7 @@ let package = Package(
     module("Pattern", ["Media", "Codecs"]),
     module(
       "CallCheck",
-      ["Bitstream", "Media", "Codecs", "Pattern", "PeerEngine", "Signalling", byteBuffer]),
+      ["Bitstream", "Media", "MediaWorker", "Codecs", "Pattern", "PeerEngine", "Signalling", byteBuffer]),
     module("CallReport", ["CallCheck", "Codecs", "Media", "COpenSSL"], resources: [.embedInCode("HTML/Page")]),
     module(
       "BotPeer",
@@ -177,7 +179,10 @@ let package = Package(
     module("Load", ["BotPeer", "Room", "CallCheck", "Media", "Signalling", byteBuffer, logging]),
     module(
       "RoomServer",
-      ["BotPeer", "HTTPTransport", "Media", "Room", "Signalling", "SkyRTC", "WHIP", byteBuffer, sockets, http, logging]),
+      [
+        "BotPeer", "HTTPTransport", "Media", "PeerEngine", "Room", "SDP", "Signalling", "SkyRTC", "WHIP", byteBuffer,
+        sockets, http, logging,
+      ]),
     module(
       "Call",
       [
@@ -185,7 +190,8 @@ let package = Package(
         "Signalling", byteBuffer, sockets, logging,
       ]),
     module("RoomMessages", ["BotPeer", "DataMessages", "Media", "Recorder", byteBuffer, logging]),
-    module("Recorder", ["Bitstream", "Media", "Codecs", "CFiles", "COgg", byteBuffer, sockets, logging]),
+    module(
+      "Recorder", ["Bitstream", "Media", "MediaWorker", "Codecs", "CFiles", "COgg", byteBuffer, sockets, logging]),
     module(
       "FileSource",
       ["Bitstream", "Media", "MediaMessages", "MediaWorker", "CWebM", "COgg", byteBuffer, logging]),
@@ -289,7 +295,7 @@ let package = Package(
     tests(
       of: "WHIP", ["ICE", "Media", "PeerEngine", "Signalling", "HTTPTransport", byteBuffer, sockets, http, logging]),
     tests(of: "MediaWorker", ["Codecs", "Media", "MediaMessages", "chatbot-media", byteBuffer]),
-    tests(of: "Codecs", ["Bitstream", "Media", "chatbot-media", byteBuffer]),
+    tests(of: "Codecs", ["Bitstream", "Media", "MediaWorker", "chatbot-media", byteBuffer]),
     tests(of: "NetworkEmulation", ["ICE", "Media", "PeerEngine", byteBuffer]),
     tests(
       of: "PeerEngine",

@@ -13,6 +13,8 @@ public struct TrackStatistics: Sendable, Hashable, Codable {
   public var packetsLate: UInt64 = 0
   /// Packets that arrived only after they were requested again.
   public var packetsRecovered: UInt64 = 0
+  /// Packets among `packetsLost` whose audio was in another packet, as a copy with exactly their timestamp (RED, RFC 2198).
+  public var repairedByRedundancy: UInt64 = 0
   /// Packets that arrived more than once.
   public var packetsDuplicated: UInt64 = 0
   /// Bytes of media payload received.
@@ -63,7 +65,7 @@ package struct CumulativeTrackStatistics: Sendable {
     [
       \.packetsExpected, \.packetsReceived, \.packetsPadding, \.packetsLost, \.packetsLate, \.packetsRecovered,
       \.packetsDuplicated, \.bytesReceived, \.frames, \.keyframes, \.framesDropped, \.keyframeRequests,
-      \.packetsRequested,
+      \.packetsRequested, \.repairedByRedundancy,
     ]
   }
 }

@@ -30,7 +30,7 @@ package final class MediaWorker: Sendable {
   }
 
   private let launcher: MediaLauncher
-  private let report: @Sendable (String) -> Void
+  private let report: (@Sendable (String) -> Void)?
   private let state = Mutex(State())
   /// Decoders that are to be ended.
   private let abandoned = Mutex<[Decoder]>([])
@@ -38,7 +38,7 @@ package final class MediaWorker: Sendable {
   /// - Parameters:
   ///   - launcher: starts the process.
   ///   - report: called with a sentence for the log, when the process crashed or when there is none.
-  package init(_ launcher: MediaLauncher = .background, report: @escaping @Sendable (String) -> Void = { _ in }) {
+  package init(_ launcher: MediaLauncher = .background, report: (@Sendable (String) -> Void)? = nil) {
     self.launcher = launcher
     self.report = report
   }
@@ -77,8 +77,15 @@ package final class MediaWorker: Sendable {
     }
   }
 
-  /// Ends a decoder with the next request; does not wait.
-  func close(_ decoder: Decoder) { abandoned.withLock { $0.append(decoder) } }
+  /// Ends a decoder with the next request, or the process with its last decoder; does not wait.
+  func close(_ decoder: Decoder) {
+    abandoned.withLock { $0.append(decoder) }
+    state.withLockIfAvailable { state in
+      let numbers = abandoned.withLock { $0.filter { $0.generation == state.generation }.map(\.number) }
+      guard state.decoders.isSubset(of: numbers), let process = state.process.take() else { return }
+      launcher.forget(process)
+    }
+  }
 
   private func closeAbandoned(_ state: inout State) throws(MediaWorkerError) {
     for decoder in abandoned.withLock({ list in
@@ -152,7 +159,7 @@ package final class MediaWorker: Sendable {
     do throws(MediaWorkerError) {
       state.process = try launcher.startWorker()
     } catch {
-      if let reason = launcher.takeReasonOfAbsence() {
+      if let report, let reason = launcher.takeReasonOfAbsence() {
         report("\(reason) H.264 and G.722 are recorded, but not verified.")
       }
       throw error
@@ -202,7 +209,7 @@ package final class MediaWorker: Sendable {
     let exit = launcher.end(process)
     let clause = reason ?? "\(exit)"
     let rest = state.crashes < Self.maximumCrashes ? "" : ", for the third time: the rest is not verified"
-    report("The decoding process \(process.id) \(clause)\(rest).")
+    report?("The decoding process \(process.id) \(clause)\(rest).")
     return .ended(clause)
   }
 
