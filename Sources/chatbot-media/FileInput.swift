@@ -55,6 +55,8 @@ final class FileInput {
   private let packet: UnsafeMutablePointer<AVPacket>
   private var io: UnsafeMutablePointer<AVIOContext>?
   private var context: UnsafeMutablePointer<AVFormatContext>?
+  /// Whether the file was opened before, so that what its tracks have is known.
+  private var isKnown = false
   /// Whether nothing was read behind the headers.
   private var isAtStart = false
   private var track: Track?
@@ -112,8 +114,11 @@ final class FileInput {
     // It frees the context after an error.
     var code = avformat_open_input(&self.context, nil, nil, nil)
     if code < 0 { throw Self.error(code) }
-    code = avformat_find_stream_info(context, nil)
+    // The headers of the other formats say less.
+    let saysAll = ["mov,", "matroska,"].contains { String(cString: context.pointee.iformat.pointee.name).hasPrefix($0) }
+    if !isKnown || !saysAll { code = avformat_find_stream_info(context, nil) }
     if code < 0 { throw Self.error(code) }
+    isKnown = true
     for index in 0..<count { stream(index)?.pointee.discard = AVDISCARD_ALL }
     isAtStart = true
   }

@@ -92,7 +92,10 @@ extension PeerConnection {
 
   /// Says that media of ours is not sent.
   static func sentence(onUnaccepted codec: Codec) -> String {
-    "Our \(codec.kind.rawValue) is not sent: it is \(codec.properties.name), which the participant does not accept."
+    let other = Codec.preferred(for: codec.kind).properties.name
+    let remedy = codec.kind == .video ? " A file can be encoded while it plays, as \(other) or another codec (--live)." : ""
+    return
+      "Our \(codec.kind.rawValue) is not sent: it is \(codec.properties.name), which the participant does not accept.\(remedy)"
   }
 
   private static func transmit(
