@@ -46,7 +46,8 @@ struct WorkerFileTests {
     return stride(from: 0, to: bytes.count, by: size * 3 / 2).map { Array(bytes[$0..<$0 + size * 3 / 2]) }
   }
 
-  @Test("H.264 without B-frames is sent as stored, byte for byte, beside audio that is encoded", arguments: ["mp4", "mov"])
+  @Test(
+    "H.264 without B-frames is sent as stored, byte for byte, beside audio that is encoded", arguments: ["mp4", "mov"])
   func stored(ending: String) async throws {
     let path = try make(
       "a.\(ending)", Self.picture + Self.tone + ["-c:v", "libx264", "-bf", "0", "-g", "25", "-c:a", "aac"])
@@ -101,7 +102,7 @@ struct WorkerFileTests {
     let path = try make(name, Self.picture + Self.tone + arguments + ["-c:a", "aac"])
     let source = try open(path)
     #expect(source.isLive && source.codecs[.video] == .vp8)
-    #expect(source.summary.contains("encoded live, because ") && source.summary.hasSuffix(reason) || source.summary.contains(reason))
+    #expect(source.summary.contains("encoded live, because ") && source.summary.contains(reason))
     #expect(try !open(path) { $0.live = true }.summary.contains("because"))
   }
 
@@ -152,7 +153,8 @@ struct WorkerFileTests {
     let source = try make(
       "source.mov",
       [
-        "-f", "lavfi", "-i", "color=black:s=64x48:r=30:d=4,drawbox=color=white:t=fill:enable='gte(t,2)'", "-f", "lavfi", "-i",
+        "-f", "lavfi", "-i", "color=black:s=64x48:r=30:d=4,drawbox=color=white:t=fill:enable='gte(t,2)'", "-f", "lavfi",
+        "-i",
         "aevalsrc='if(gte(t,2),sin(2*PI*500*t),0)':d=4:s=44100", "-vf", "select='not(mod(n,3))+gt(mod(n,5),2)'",
         "-fps_mode", "vfr", "-c:v", "libx264", "-bf", "2", "-g", "90", "-c:a", "aac",
       ])
@@ -239,7 +241,8 @@ struct WorkerFileTests {
     let path = try make(
       "a.mp4",
       [
-        "-f", "lavfi", "-i", "testsrc2=s=64x48:r=30:d=600", "-f", "lavfi", "-i", "sine=d=600", "-c:v", "libx264", "-preset",
+        "-f", "lavfi", "-i", "testsrc2=s=64x48:r=30:d=600", "-f", "lavfi", "-i", "sine=d=600", "-c:v", "libx264",
+        "-preset",
         "ultrafast", "-bf", "0", "-g", "60", "-c:a", "aac",
       ])
     let before = Self.memory
