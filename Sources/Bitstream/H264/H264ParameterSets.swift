@@ -55,8 +55,9 @@ package struct H264ParameterSets: Sendable {
     return (sequence.bytes, picture.bytes)
   }
 
-  /// Returns the NAL unit of a picture parameter set, and the id of its sequence parameter set.
-  package func picture(_ id: UInt8) -> (bytes: ByteBuffer, sequenceID: UInt8)? {
-    pictures[id].map { ($0.bytes, $0.parsed.sequenceParameterSetID) }
+  /// Takes the parameter sets of other ids, and those of the same id in place of its own.
+  package mutating func merge(_ others: H264ParameterSets) {
+    sequences.merge(others.sequences) { $1 }
+    pictures.merge(others.pictures) { $1 }
   }
 }

@@ -41,6 +41,8 @@ struct PeerNegotiation {
   private var trickledCount = 0
   private var rejections = RejectionReporter()
   private var hasReportedOrientation = false
+  /// The codecs of ours that the participant did not accept in the last exchange.
+  private var unacceptedCodecs: Set<Codec> = []
 
   init(_ negotiator: Negotiator, settings: ICESettings, isIdentityVerified: Bool) {
     self.negotiator = negotiator
@@ -115,6 +117,12 @@ struct PeerNegotiation {
     guard session.leavesOutOrientation, !hasReportedOrientation else { return false }
     hasReportedOrientation = true
     return true
+  }
+
+  /// Notes the codecs of ours that the participant does not accept, and returns those that must be reported, in order.
+  mutating func reportUnaccepted(of session: NegotiatedSession) -> [Codec] {
+    defer { unacceptedCodecs = session.unacceptedCodecs }
+    return session.unacceptedCodecs.subtracting(unacceptedCodecs).sorted { $0.rawValue < $1.rawValue }
   }
 
   // MARK: Candidates

@@ -31,21 +31,39 @@ package struct PayloadReader: Sendable {
     package var duration = 0
     /// Whether it only signals that the sender is silent.
     package var isSilence = false
+    /// Whether the sender said, outside the payload, that it was silent before this packet of audio.
+    package var startsTalkspurt = false
     /// The RTP timestamp.
     package var timestamp: UInt32
     /// When its last packet arrived.
     package var arrival: MonotonicInstant
   }
 
+  /// The beginning of a keyframe.
+  package struct KeyframeStart: Sendable, Hashable {
+    /// The frame size; nil if the payload does not tell it.
+    package var size: VideoSize?
+
+    package init(size: VideoSize?) {
+      self.size = size
+    }
+  }
+
   private let codec: Codec
   private var vp8 = VP8Receiver()
+  private var h264: H264Receiver
   private var vp9 = VP9Receiver()
   /// The last packet of audio until it is read.
   private var audio: Item?
 
-  package init(_ codec: Codec) {
+  /// - Parameter parameterSets: those of H.264 in the description, each a NAL unit.
+  package init(_ codec: Codec, parameterSets: [ByteBuffer] = []) {
     self.codec = codec
+    h264 = H264Receiver(parameterSets: parameterSets)
   }
+
+  /// Replaces the parameter sets of the description.
+  package mutating func setDescribed(_ parameterSets: [ByteBuffer]) { h264.setDescribed(parameterSets) }
 
   // Members that are called for each packet are `mutating`, although some change nothing, because Swift copies a value of this size
   // before a nonmutating call.
@@ -56,7 +74,7 @@ package struct PayloadReader: Sendable {
     case .vp8: vp8.add(packet)
     case .vp9: vp9.add(packet)
     case .opus, .g722, .pcmu, .pcma: audio = Self.readAudio(packet, of: codec)
-    case .h264: break
+    case .h264: h264.add(packet)
     }
   }
 
@@ -65,7 +83,8 @@ package struct PayloadReader: Sendable {
     switch codec {
     case .vp8: vp8.addLost(count)
     case .vp9: vp9.addLost(count)
-    case .h264, .opus, .g722, .pcmu, .pcma: break
+    case .h264: h264.addLost(count)
+    case .opus, .g722, .pcmu, .pcma: break
     }
   }
 
@@ -89,7 +108,15 @@ package struct PayloadReader: Sendable {
         Frame(
           payload: frame.payload, header: .video(header), isKeyframe: isKeyframe, timestamp: frame.timestamp,
           arrival: frame.arrival))
-    case .h264, .opus, .g722, .pcmu, .pcma:
+    case .h264:
+      guard let (frame, isDecodable) = h264.popFrame() else { return nil }
+      guard isDecodable else { return .dropped(isWhole: frame.dependency.isComplete) }
+      let isKeyframe = frame.dependency.isKeyframe
+      return .frame(
+        Frame(
+          payload: frame.payload, header: .video(VideoHeader(isKeyframe: isKeyframe, size: frame.size)),
+          isKeyframe: isKeyframe, timestamp: frame.timestamp, arrival: frame.arrival))
+    case .opus, .g722, .pcmu, .pcma:
       return audio.take()
     }
   }
@@ -100,7 +127,8 @@ package struct PayloadReader: Sendable {
       switch codec {
       case .vp8: vp8.needsKeyframe
       case .vp9: vp9.needsKeyframe
-      case .h264, .opus, .g722, .pcmu, .pcma: false
+      case .h264: h264.needsKeyframe
+      case .opus, .g722, .pcmu, .pcma: false
       }
     }
   }
@@ -111,7 +139,8 @@ package struct PayloadReader: Sendable {
       switch codec {
       case .vp8: vp8.isGatheringKeyframe
       case .vp9: vp9.isGatheringKeyframe
-      case .h264, .opus, .g722, .pcmu, .pcma: false
+      case .h264: h264.isGatheringKeyframe
+      case .opus, .g722, .pcmu, .pcma: false
       }
     }
   }
@@ -121,7 +150,8 @@ package struct PayloadReader: Sendable {
     switch codec {
     case .vp8: vp8.discardUnfinished()
     case .vp9: vp9.discardUnfinished()
-    case .h264, .opus, .g722, .pcmu, .pcma: break
+    case .h264: h264.discardUnfinished()
+    case .opus, .g722, .pcmu, .pcma: break
     }
   }
 
@@ -130,7 +160,8 @@ package struct PayloadReader: Sendable {
     switch codec {
     case .vp8: vp8.finish()
     case .vp9: vp9.finish()
-    case .h264, .opus, .g722, .pcmu, .pcma: break
+    case .h264: h264.finish()
+    case .opus, .g722, .pcmu, .pcma: break
     }
   }
 
@@ -139,7 +170,8 @@ package struct PayloadReader: Sendable {
     switch codec {
     case .vp8: vp8.restart()
     case .vp9: vp9.restart()
-    case .h264, .opus, .g722, .pcmu, .pcma: break
+    case .h264: h264.restart()
+    case .opus, .g722, .pcmu, .pcma: break
     }
   }
 
@@ -156,20 +188,42 @@ package struct PayloadReader: Sendable {
     return .frame(
       Frame(
         payload: payload, header: header, isKeyframe: true, duration: duration,
-        isSilence: codec == .opus && payload.readableBytes <= 2, timestamp: packet.timestamp, arrival: packet.arrival))
+        isSilence: isSilence(payload, of: codec), startsTalkspurt: startsTalkspurt(packet, of: codec),
+        timestamp: packet.timestamp, arrival: packet.arrival))
+  }
+}
+
+/// Silence, which a sender need not send.
+extension PayloadReader {
+  /// Returns whether a packet of audio only signals that the sender is silent: Opus has such packets.
+  private static func isSilence(_ payload: ByteBuffer, of codec: Codec) -> Bool {
+    switch codec {
+    case .opus: payload.readableBytes <= 2
+    case .g722, .pcmu, .pcma, .vp8, .h264, .vp9: false
+    }
+  }
+
+  /// Returns whether a packet is the first one after silence, which G.711 and G.722 signal by the marker only (RFC 3551, 4.1). Senders
+  /// of Opus set the marker for other reasons as well.
+  private static func startsTalkspurt(_ packet: ReceivedPacket, of codec: Codec) -> Bool {
+    switch codec {
+    case .g722, .pcmu, .pcma: packet.marker
+    case .opus, .vp8, .h264, .vp9: false
+    }
   }
 }
 
 /// What a single payload shows.
 extension PayloadReader {
-  /// Returns the frame size if a payload begins a usable keyframe of video, or nil.
+  /// Returns what a payload shows of a usable keyframe of video that it begins, or nil.
   ///
   /// - Parameter payload: one RTP payload, descriptor included.
-  package static func keyframeStart(in payload: ByteBuffer, of codec: Codec) -> VideoSize? {
+  package static func keyframeStart(in payload: ByteBuffer, of codec: Codec) -> KeyframeStart? {
     switch codec {
-    case .vp8: VP8Receiver.keyframeStart(in: payload)
-    case .vp9: VP9Receiver.keyframeStart(in: payload)
-    case .h264, .opus, .g722, .pcmu, .pcma: nil
+    case .vp8: VP8Receiver.keyframeStart(in: payload).map { KeyframeStart(size: $0) }
+    case .vp9: VP9Receiver.keyframeStart(in: payload).map { KeyframeStart(size: $0) }
+    case .h264: H264Receiver.keyframeStart(in: payload)
+    case .opus, .g722, .pcmu, .pcma: nil
     }
   }
 
@@ -178,7 +232,16 @@ extension PayloadReader {
     switch codec {
     case .vp8: VP8Receiver.startsFrame(payload)
     case .vp9: VP9Receiver.startsFrame(payload)
-    case .h264, .opus, .g722, .pcmu, .pcma: true
+    case .h264: H264Receiver.startsFrame(payload)
+    case .opus, .g722, .pcmu, .pcma: true
+    }
+  }
+
+  /// Returns whether the reader of a codec needs the dependency descriptors of the packets.
+  package static func usesDependencyDescriptor(_ codec: Codec) -> Bool {
+    switch codec {
+    case .h264: true
+    case .opus, .g722, .pcmu, .pcma, .vp8, .vp9: false
     }
   }
 }

@@ -11,6 +11,8 @@ package enum PayloadWriter: Sendable {
   case vp8(pictureID: UInt16)
   /// With the picture id of the next frame (RFC 9628, 4.2).
   case vp9(pictureID: UInt16)
+  /// Whether several NAL units may share a payload: not in packetization mode 0 (RFC 6184, 6.2).
+  case h264(aggregates: Bool)
   /// A packet of audio is its own payload.
   case whole
 
@@ -21,8 +23,7 @@ package enum PayloadWriter: Sendable {
     case .vp8: self = .vp8(pictureID: first & 0x7FFF)
     case .vp9: self = .vp9(pictureID: first & 0x7FFF)
     case .opus, .g722, .pcmu, .pcma: self = .whole
-    // TODO: the writer of H.264.
-    case .h264: self = .whole
+    case .h264: self = .h264(aggregates: true)
     }
   }
 
@@ -38,6 +39,8 @@ package enum PayloadWriter: Sendable {
     case .vp9(let pictureID):
       self = .vp9(pictureID: (pictureID + 1) & 0x7FFF)
       return VP9Packetizer(maximumPayloadSize: maximumSize).packetize(frame: frame, pictureID: pictureID)
+    case .h264(let aggregates):
+      return H264Packetizer(maximumPayloadSize: maximumSize, aggregates: aggregates).packetize(frame: frame)
     case .whole:
       return nil
     }

@@ -11,10 +11,15 @@ package struct ReceivedPacket: Sendable {
   package var arrival: MonotonicInstant
   /// How long it had been missing when it arrived after a request; zero if it was never requested.
   package var delay: Duration
+  /// The value of the dependency descriptor in its header, if the reader of its codec needs it. An array, because that takes 8 bytes
+  /// where there is none.
+  package var dependencyDescriptor: [UInt8]?
 
   package init(
-    payload: ByteBuffer, timestamp: UInt32, marker: Bool, arrival: MonotonicInstant, delay: Duration = .zero
+    payload: ByteBuffer, timestamp: UInt32, marker: Bool, arrival: MonotonicInstant, delay: Duration = .zero,
+    dependencyDescriptor: [UInt8]? = nil
   ) {
+    self.dependencyDescriptor = dependencyDescriptor
     self.payload = payload
     self.timestamp = timestamp
     self.marker = marker

@@ -14,9 +14,15 @@ package struct GapClassifier: Sendable {
     package var duration: Int
     /// Whether it only signals that the sender is silent.
     package var isSilence: Bool
+    /// Whether the sender signalled that it was silent before.
+    package var startsTalkspurt: Bool
     package var arrival: MonotonicInstant
 
-    package init(time: MediaTime, duration: Int = 0, isSilence: Bool = false, arrival: MonotonicInstant) {
+    package init(
+      time: MediaTime, duration: Int = 0, isSilence: Bool = false, startsTalkspurt: Bool = false,
+      arrival: MonotonicInstant
+    ) {
+      self.startsTalkspurt = startsTalkspurt
       self.time = time
       self.duration = duration
       self.isSilence = isSilence
@@ -26,7 +32,7 @@ package struct GapClassifier: Sendable {
 
   /// The shortest delay by a retransmission that is reported.
   package static let minimumDelay: Duration = .milliseconds(250)
-  /// The shortest Opus packet: audio that is skipped during silence lasts at least as long.
+  /// The shortest packet of audio, one of Opus: audio that is skipped during silence lasts at least as long.
   package static let minimumAudioGap: Duration = .microseconds(2_500)
   /// The media time that audio may skip: less is caused by a sender's unsteady clock, not by a pause.
   package static let maximumAudioGap: Duration = .milliseconds(60)
@@ -141,10 +147,13 @@ package struct GapClassifier: Sendable {
 
   /// Returns why the sender skipped media time, if it did; no packet is missing.
   private func pause(from last: Frame, to frame: Frame) -> MediaGap.Reason? {
-    let played = MediaTime(ticks: Int64(last.duration), rate: frame.time.rate).duration
+    // The codec may have changed, and its clock with it.
+    let played = MediaTime(ticks: Int64(last.duration), rate: last.time.rate).duration
     let passed = frame.time.duration(since: last.time)
     let skipped = passed - played
-    if kind == .audio, skipped >= Self.minimumAudioGap, last.isSilence || frame.isSilence { return .dtx }
+    if kind == .audio, skipped >= Self.minimumAudioGap, last.isSilence || frame.isSilence || frame.startsTalkspurt {
+      return .dtx
+    }
     if skipped > (kind == .audio ? Self.maximumAudioGap : Self.maximumVideoGap) { return .senderPaused }
     let standstill = frame.arrival - last.arrival - max(.zero, passed)
     return standstill > Self.maximumStandstill ? .senderPaused : nil

@@ -10,9 +10,10 @@ extension ReceiveTrack {
       switch item {
       case .lost(let count):
         statistics.packetsLost += UInt64(count)
-        gaps.packetsWereLost(count)
+        if redundancy == nil { gaps.packetsWereLost(count) } else { redundancy?.packetsWereLost(count) }
         reader.addLost(count)
       case .packet(let packet):
+        if redundancy != nil { repair(before: packet, now: now, events: &events) }
         if packet.delay > .zero { gaps.packetWasAwaited(packet.delay) }
         reader.add(packet)
         takeFrames(now: now, events: &events)
@@ -59,7 +60,8 @@ extension ReceiveTrack {
   private mutating func emit(_ frame: PayloadReader.Frame, now: MonotonicInstant, events: inout [MediaEvent]) {
     let known = GapClassifier.Frame(
       time: position(frame.timestamp, arrival: frame.arrival), duration: frame.duration, isSilence: frame.isSilence,
-      arrival: frame.arrival)
+      startsTalkspurt: frame.startsTalkspurt, arrival: frame.arrival)
+    redundancy?.lastDuration = frame.duration
     statistics.frames += 1
     isRecovering = false
     events.append(

@@ -66,7 +66,7 @@ extension ReceiveTrack {
     let takesOver: Bool
     let isLayer = route.streamID != nil || media.remoteSources.count > 1
     if isLayer {
-      let size = PayloadReader.keyframeStart(in: packet.payload, of: format.codec)
+      let size = PayloadReader.keyframeStart(in: packet.payload, of: format.codec)?.size
       takesOver =
         currentIsSilent
         ? isLargest(position, now: now) : size.map { $0.area > (sources[current].videoSize?.area ?? 0) } ?? false
@@ -99,10 +99,9 @@ extension ReceiveTrack {
   mutating func changeFormat(
     to payloadType: UInt8, first packet: RTPPacket, now: MonotonicInstant, events: inout [MediaEvent]
   ) -> Bool {
-    guard let new = media.format(of: payloadType), new.codec.clockRate == format.codec.clockRate else { return false }
+    guard let new = media.format(of: payloadType) else { return false }
     guard let position = selectedIndex else {
-      format = new
-      reader = PayloadReader(new.codec)
+      begin(new)
       return true
     }
     let begins = media.kind == .audio || PayloadReader.keyframeStart(in: packet.payload, of: new.codec) != nil
@@ -111,11 +110,17 @@ extension ReceiveTrack {
       return false
     }
     retireSelected(now: now, events: &events)
-    format = new
-    reader = PayloadReader(new.codec)
+    begin(new)
     sources.removeAll()
     retired = []
     return true
+  }
+
+  /// Prepares for the packets of a format, whose codec may have another clock.
+  private mutating func begin(_ new: MediaFormat) {
+    format = new
+    reader = PayloadReader(new.codec, parameterSets: new.parameterSets)
+    timeline.changeClockRate(to: new.codec.clockRate)
   }
 
   /// Emits all usable frames of the selected source, and deselects it.
@@ -126,6 +131,8 @@ extension ReceiveTrack {
     guard let position = selectedIndex else { return }
     sources[position].giveUpAll()
     drain(now: now, events: &events)
+    if let lost = redundancy?.lost, lost > 0 { gaps.packetsWereLost(lost) }
+    if redundancy != nil { redundancy = RedundantCopies() }
     if isOver { reader.discardUnfinished() }
     expectedOfEarlierSources = statistics.packetsExpected
     reader.finish()
@@ -181,8 +188,8 @@ extension ReceiveTrack {
 
   private func makeSource(first packet: RTPPacket, now: MonotonicInstant) -> ReceivedSource {
     ReceivedSource(
-      first: packet, codec: format.codec, supportsNack: format.feedback.nack, configuration: configuration, arrival: now
-    )
+      first: packet, codec: format.codec, supportsNack: format.feedback.nack,
+      dependencyDescriptorID: media.extensions.dependencyDescriptor, configuration: configuration, arrival: now)
   }
 
   /// Selects a source, which starts again with this packet; its last sender report stays valid.

@@ -25,6 +25,8 @@ package struct ReceiveTrack: Sendable {
   var retired: [UInt32] = []
   /// Turns the packets of the selected source into frames.
   var reader: PayloadReader
+  /// The copies of audio in packets of RED; nil as long as none has arrived.
+  var redundancy: RedundantCopies?
   var timeline: SourceTimeline
   /// Whether the selected source's sender report still has to be reported: it arrived before the first frame was emitted.
   var reportIsPending = false
@@ -54,7 +56,7 @@ package struct ReceiveTrack: Sendable {
     self.owner = owner
     self.configuration = configuration
     format = media.format
-    reader = PayloadReader(media.codec)
+    reader = PayloadReader(media.codec, parameterSets: media.format.parameterSets)
     timeline = SourceTimeline(clockRate: media.codec.clockRate)
     gaps = GapClassifier(kind: media.kind)
     requester = KeyframeRequester(interval: configuration.keyframeInterval)
@@ -86,8 +88,13 @@ package struct ReceiveTrack: Sendable {
   package mutating func reconfigure(_ media: NegotiatedMedia, now: MonotonicInstant) {
     if self.media.receives && !media.receives { gaps.wasMuted(now: now) }
     self.media = media
-    // The payload types may have changed; the codec has not.
-    format = media.format(of: format.codec) ?? format
+    // The payload types may have changed; the codec has not. Several formats may have it: the sender keeps the one that it uses.
+    if let same = media.format(of: format.payloadType), same.codec == format.codec {
+      format = same
+    } else {
+      format = media.format(of: format.codec) ?? format
+    }
+    reader.setDescribed(format.parameterSets)
   }
 
   /// Notes that the connection was interrupted: gaps detected from now on are attributed to that.
@@ -101,6 +108,7 @@ package struct ReceiveTrack: Sendable {
   package mutating func receive(
     _ packet: RTPPacket, route: StreamRouter.Route, now: MonotonicInstant, events: inout [MediaEvent]
   ) -> Duration? {
+    if route.isRedundant { return receiveRedundant(packet, route: route, now: now, events: &events) }
     if nextStatistics == nil { nextStatistics = now + configuration.statisticsInterval }
     meter.add(bytes: packet.payload.readableBytes, now: now)
     guard let original = route.isRetransmission ? unwrap(packet, route: route) : packet else { return nil }

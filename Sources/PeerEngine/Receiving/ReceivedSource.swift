@@ -57,6 +57,8 @@ package struct ReceivedSource: Sendable {
   package private(set) var nack: NackGenerator
   package private(set) var lastArrival: MonotonicInstant
   package var lastReport: Report?
+  /// The id of the dependency descriptor; nil if the codec's reader does not need it, or if it was not negotiated.
+  private let dependencyDescriptorID: UInt8?
   /// The size in the last keyframe that began.
   package private(set) var videoSize: VideoSize?
 
@@ -81,6 +83,8 @@ package struct ReceivedSource: Sendable {
   private var holdsUntil: MonotonicInstant?
   private var frontStartsKeyframe = false
   private var lastKeyframeStart: Int64?
+  /// The timestamp of the keyframe that began last.
+  private var keyframeTimestamp: UInt32?
   /// Packets far away from all others, in order of arrival.
   package private(set) var restartCandidates: [RTPPacket] = []
   /// A packet for which the buffer must first give up those that are due.
@@ -95,10 +99,12 @@ package struct ReceivedSource: Sendable {
   /// - Parameters:
   ///   - packet: the first packet to arrive; pass it to ``receive(_:isRetransmission:arrival:statistics:)`` next.
   ///   - supportsNack: whether the sender answers NACKs.
+  ///   - dependencyDescriptorID: the id of the negotiated header extension.
   package init(
-    first packet: RTPPacket, codec: Codec, supportsNack: Bool, configuration: ReceiveTrack.Configuration,
-    arrival: MonotonicInstant
+    first packet: RTPPacket, codec: Codec, supportsNack: Bool, dependencyDescriptorID: UInt8? = nil,
+    configuration: ReceiveTrack.Configuration, arrival: MonotonicInstant
   ) {
+    self.dependencyDescriptorID = PayloadReader.usesDependencyDescriptor(codec) ? dependencyDescriptorID : nil
     ssrc = packet.ssrc
     self.codec = codec
     kind = codec.kind
@@ -123,7 +129,7 @@ package struct ReceivedSource: Sendable {
   package mutating func observe(_ packet: RTPPacket, arrival: MonotonicInstant) {
     lastArrival = arrival
     count(packet, at: unwrapper.unwrap(packet.sequenceNumber), arrival: arrival)
-    if let size = PayloadReader.keyframeStart(in: packet.payload, of: codec) { videoSize = size }
+    if let size = PayloadReader.keyframeStart(in: packet.payload, of: codec)?.size { videoSize = size }
   }
 
   /// Handles a packet.
@@ -154,6 +160,9 @@ package struct ReceivedSource: Sendable {
     var waiting = ReceivedPacket(
       payload: packet.payload, timestamp: packet.timestamp, marker: packet.marker, arrival: arrival)
     if case .filled(let requests, _, let sinceMissed) = arrived, requests > 0 { waiting.delay = sinceMissed }
+    if let dependencyDescriptorID, let value = packet.extensions[dependencyDescriptorID] {
+      waiting.dependencyDescriptor = Array(value.readableBytesView)
+    }
     var insertion = buffer.insert(waiting, at: sequence)
     if insertion == .beyond {
       // The packets that are due before can no longer be waited for; `next` emits or skips them.
@@ -298,10 +307,15 @@ package struct ReceivedSource: Sendable {
   /// frame.
   private mutating func noteStart(_ packet: RTPPacket, at sequence: Int64, arrival: MonotonicInstant) {
     guard kind == .video, packet.payload.readableBytes > 0 else { return }
-    if let size = PayloadReader.keyframeStart(in: packet.payload, of: codec) {
-      videoSize = size
-      lastKeyframeStart = max(lastKeyframeStart ?? sequence, sequence)
-      if sequence == buffer.next { frontStartsKeyframe = true }
+    if let start = PayloadReader.keyframeStart(in: packet.payload, of: codec) {
+      if let size = start.size { videoSize = size }
+      // A keyframe of H.264 can be known from several packets: its parameter sets and its first slice.
+      let isSame = packet.timestamp == keyframeTimestamp
+      lastKeyframeStart =
+        isSame ? min(lastKeyframeStart ?? sequence, sequence) : max(lastKeyframeStart ?? sequence, sequence)
+      keyframeTimestamp = packet.timestamp
+      // Before a slice, parameter sets may still be on their way.
+      if sequence == buffer.next, start.size != nil { frontStartsKeyframe = true }
     }
     guard holdsUntil != nil, sequence == buffer.next, nack.configuration.supportsNack,
       !PayloadReader.startsFrame(packet.payload, of: codec)

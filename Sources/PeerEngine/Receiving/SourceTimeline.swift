@@ -18,11 +18,13 @@ package struct SourceTimeline: Sendable {
     var arrival: MonotonicInstant
   }
 
-  package let clockRate: Int32
+  package private(set) var clockRate: Int32
   /// The newest packet's position.
   private var last: Point?
   /// The last position of the previous source.
   private var previous: (point: Point, anchor: Anchor?)?
+  /// Whether the previous source had a clock of the same rate, so that its timestamps may continue.
+  private var keepsClock = true
   private var anchor: Anchor?
 
   package init(clockRate: Int32) {
@@ -57,9 +59,31 @@ package struct SourceTimeline: Sendable {
 
   /// Prepares for another source that replaces this one.
   package mutating func changeSource() {
-    if let last { previous = (last, anchor) }
+    if let last {
+      previous = (last, anchor)
+      keepsClock = true
+    }
     last = nil
     anchor = nil
+  }
+
+  /// Prepares for another source that replaces this one, with a clock of another rate, as another codec has it.
+  package mutating func changeClockRate(to rate: Int32) {
+    changeSource()
+    guard rate != clockRate else { return }
+    let (old, new) = (Int64(clockRate), Int64(rate))
+    func convert(_ ticks: Int64) -> Int64 {
+      let (whole, rest) = ticks.quotientAndRemainder(dividingBy: old)
+      return whole &* new &+ rest * new / old
+    }
+    if let (point, anchor) = previous {
+      previous = (
+        Point(timestamp: point.timestamp, ticks: convert(point.ticks), arrival: point.arrival),
+        anchor.map { Anchor(ticks: convert($0.ticks), ntp: $0.ntp) }
+      )
+    }
+    keepsClock = false
+    clockRate = rate
   }
 
   private func bridge(
@@ -78,6 +102,7 @@ package struct SourceTimeline: Sendable {
     }
     // A sender may have kept its timestamps; if that matches the time of arrival, it is exact.
     let expected = expected(at: arrival, after: point)
+    guard keepsClock else { return max(earliest, expected) }
     let continued = point.ticks &+ Int64(Int32(bitPattern: timestamp &- point.timestamp))
     let difference = continued.subtractingReportingOverflow(expected)
     if !difference.overflow, difference.partialValue.magnitude < UInt64(clockRate) / 2 {

@@ -14,11 +14,12 @@ package struct SenderReporter: Sendable {
   /// The interarrival jitter at the receiver, in seconds.
   package private(set) var jitter: Double = 0
 
-  private let clockRate: Double
+  /// The clock rate of the source's timestamps.
+  package var clockRate: Int32
 
   /// - Parameter clockRate: the clock rate of the source's timestamps.
   package init(clockRate: Int32) {
-    self.clockRate = Double(clockRate)
+    self.clockRate = clockRate
   }
 
   package mutating func sent(payloadBytes: Int) {
@@ -45,7 +46,7 @@ package struct SenderReporter: Sendable {
     receptionReports &+= 1
     fractionLost = Double(block.fractionLost) / 256
     packetsLost = Int64(block.cumulativeLost)
-    jitter = Double(block.jitter) / clockRate
+    jitter = Double(block.jitter) / Double(clockRate)
     return block.roundTripTime(now: time)
   }
 }

@@ -99,6 +99,8 @@ struct CallOptions: ParsableArguments {
     settings.call.media.loopbackDelay = loopback ? delay?.duration ?? .zero : nil
     settings.call.recording = record.map { recording(in: $0, of: settings.server.roomName) }
     settings.server.signalling.records = record != nil
+    // Browsers do not retransmit audio.
+    if connection.media.audioRedundancy == nil { settings.call.peer.acceptsRedundantAudio = record != nil }
     settings.call.messages = try messages.plan()
     settings.call.duration = duration?.duration
     settings.call.leaveWhenEmpty = ending.leaveWhenEmpty?.duration

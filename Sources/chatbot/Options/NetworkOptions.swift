@@ -119,6 +119,13 @@ struct MediaOptions: ParsableArguments {
       valueName: "names"), transform: { try CodecList.parse($0, of: .audio) })
   var audioCodecs: [Codec]?
 
+  @Option(
+    help: ArgumentHelp(
+      "Ask for audio with copies of earlier packets (RED), which repair losses and take twice as many bytes. (default: on with "
+        + "--record, off in check)",
+      valueName: "on|off"))
+  var audioRedundancy: CallOptions.Switch?
+
   func validate() throws {
     let mediaThreads = mediaThreads ?? 1
     guard (1...64).contains(mediaThreads) else {
