@@ -17,6 +17,7 @@ home='chatbot-media/.*|MediaMessages/.*|Bitstream/.*|Codecs/.*|RTP/PayloadFormat
 # Files that may name a codec, with the reason.
 reasons=(
   'FileSource/Reading/MatroskaTrack\.swift'      # reads the codec's private data
+  'FileSource/Reading/WorkerReader\.swift' # converts the frames of one codec
   'FileSource/Reading/OggReader\.swift'      # reads Ogg files of one codec only
   'LiveSource/Encoding/LiveAudioEncoder\.swift' # an encoder of one codec
   'Recorder/Matroska/CodecPrivate\.swift'    # writes the codec's private data
