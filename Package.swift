@@ -153,7 +153,9 @@ let package = Package(
       resources: [.embedInCode("Page")]),
     module(
       "Janus",
-      ["JSON", "Media", "Signalling", "SignallingAdapters", "HTTPTransport", byteBuffer, sockets, http, logging]),
+      [
+        "JSON", "Media", "SDP", "Signalling", "SignallingAdapters", "HTTPTransport", byteBuffer, sockets, http, logging,
+      ]),
     module("Processes", ["Media", "Signalling", "CProcesses", byteBuffer, sockets]),
     module(
       "ExecSignalling",
@@ -177,7 +179,10 @@ let package = Package(
     module("Load", ["BotPeer", "Room", "CallCheck", "Media", "Signalling", byteBuffer, logging]),
     module(
       "RoomServer",
-      ["BotPeer", "HTTPTransport", "Media", "Room", "Signalling", "SkyRTC", "WHIP", byteBuffer, sockets, http, logging]),
+      [
+        "BotPeer", "HTTPTransport", "Media", "PeerEngine", "Room", "SDP", "Signalling", "SkyRTC", "WHIP", byteBuffer,
+        sockets, http, logging,
+      ]),
     module(
       "Call",
       [

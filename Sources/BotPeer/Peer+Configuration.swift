@@ -76,6 +76,8 @@ extension Peer {
     /// Whether the frames to send are those of another participant, whose bitrate does not follow the bandwidth of those
     /// who receive them from us.
     package var isForwarding = false
+    /// Whether an answer has a format of each codec where we only send: for frames of others, whose codec may change.
+    package var answersWithEachCodec = false
     /// The minimum and maximum of the estimated bandwidth to a participant, in bits per second; the limits of
     /// `PeerEvent.targetBitrate`. Frames are sent whatever their bitrate, as long as the network path carries them.
     public var minimumSendBitrate = 50_000

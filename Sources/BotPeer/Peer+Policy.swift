@@ -13,6 +13,7 @@ extension Peer.Configuration {
     policy.tracks.receiving = receiving
     policy.tracks.codecs = CodecPreferences(audio: audioCodecs, video: videoCodecs)
     policy.tracks.codecs.sent = sendingCodecs
+    policy.tracks.codecs.answersWithEachCodec = answersWithEachCodec
     policy.tracks.codecs.acceptsRedundantAudio = acceptsRedundantAudio
     policy.ice.allowsLocalCandidates = allowsLocalCandidates
     policy.ice.resolvesNames = resolvesLocalNames && iceTransportPolicy == .all

@@ -38,6 +38,8 @@ struct StreamJudge {
   /// When a further stream ended: its description no longer had any track, or the peer departed. Nil while it continues, and
   /// always for the first stream, which a peer also puts on hold: then it is frozen or silent.
   private(set) var ended: Double?
+  /// The codecs of its tracks.
+  private(set) var codecs: [MediaKind: CodecLog] = [.audio: CodecLog(), .video: CodecLog()]
   /// When its tracks were there.
   private(set) var presence: [MediaKind: TrackPresence] = [.audio: TrackPresence(), .video: TrackPresence()]
   /// The newest timestamp of the pattern's frames, in seconds, and when it was read.
@@ -150,6 +152,7 @@ struct StreamJudge {
     let shown = max(arrived, lastShown[kind] ?? arrived)
     lastShown[kind] = shown
     presence[kind]?.arrived(at: shown)
+    codecs[kind]?.receive(frame, at: arrived)
     let bytes = frame.payload.readableBytes
     switch kind {
     case .video:

@@ -5,6 +5,8 @@ internal import Media
 /// An answer has one, because a sender may change between several at any packet, and a recording would change with it.
 struct FormatChoice: Sendable, Hashable {
   var format: MediaFormat
+  /// A format of each other codec, where we send frames of any.
+  var alternatives: [MediaFormat] = []
   /// The format of RED that repeats it, if we accept one.
   var redundancy: RedundancyFormat?
   /// Whether we can send our media in this format.
@@ -27,6 +29,11 @@ struct FormatChoice: Sendable, Hashable {
     }
     format = Self.kept(kept, in: formats) ?? Self.first(of: formats) ?? remote.formats[0]
     let chosen = format
+    if preferences.answersWithEachCodec, sends, !receives {
+      for format in formats where format.isSendable && format.codec != chosen.codec {
+        if !alternatives.contains(where: { $0.codec == format.codec }) { alternatives.append(format) }
+      }
+    }
     guard receives, preferences.acceptsRedundantAudio else { return }
     redundancy = remote.redundancies.first { $0.blockPayloadType == chosen.payloadType }
   }

@@ -107,11 +107,15 @@ extension LocalMedia {
   ///   - sending: whether we have media to send.
   ///   - receiving: whether we receive the remote side's media.
   init(answering remote: RemoteMedia, stream: Int = 1, choice: FormatChoice, sending: Bool, receiving: Bool) {
-    var format = choice.format
-    format.feedback = format.feedback.intersection(.all(for: format.codec))
-    format.h264 = format.h264?.answer
+    let format = choice.format
     self.init(
-      formats: [format], redundancy: choice.redundancy, stream: stream, extensions: remote.extensions,
+      formats: ([format] + choice.alternatives).map { format in
+        var format = format
+        format.feedback = format.feedback.intersection(.all(for: format.codec))
+        format.h264 = format.h264?.answer
+        return format
+      },
+      redundancy: choice.redundancy, stream: stream, extensions: remote.extensions,
       extensionDirections: remote.extensionDirections.mapValues { $0.reversed },
       direction: MediaDirection(
         sends: sending && choice.isSendable && remote.direction.receives,

@@ -63,6 +63,9 @@ package struct CodecPreferences: Sendable, Hashable {
   package var video: [Codec]?
   /// The codec of all frames of a kind that we send; a kind without one sends what its frames are.
   package var sent: [MediaKind: Codec] = [:]
+  /// Whether an answer has a format of each codec in a section in which we only send: for frames that are forwarded, whose codec is not
+  /// known yet, or may change.
+  package var answersWithEachCodec = false
   /// Whether audio is accepted and offered with copies of earlier frames (RED, RFC 2198).
   package var acceptsRedundantAudio = false
 
