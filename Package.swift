@@ -191,11 +191,16 @@ let package = Package(
       ]),
     module("RoomMessages", ["BotPeer", "DataMessages", "Media", "Recorder", byteBuffer, logging]),
     module("Recorder", ["Bitstream", "Media", "Codecs", "CFiles", "COgg", byteBuffer, sockets, logging]),
-    module("FileSource", ["Bitstream", "Media", "CWebM", "COgg", byteBuffer, logging]),
+    module(
+      "FileSource",
+      ["Bitstream", "Media", "MediaMessages", "MediaWorker", "CWebM", "COgg", byteBuffer, logging]),
     module("Inspection", ["JSON", "Media", "Recorder", "FileSource", "CallCheck", "CallReport", byteBuffer]),
     module(
       "LiveSource",
-      ["Media", "Codecs", "Pattern", "FileSource", "CPNG", "CSndFile", "CSoxr", "CVorbis", byteBuffer, logging]),
+      [
+        "Media", "MediaMessages", "MediaWorker", "Codecs", "Pattern", "FileSource", "CPNG", "CSndFile", "CSoxr",
+        "CVorbis", "CYUV", byteBuffer, logging,
+      ]),
     module("Console", ["Media", "Signalling", logging]),
     .executableTarget(
       name: "chatbot",

@@ -113,6 +113,35 @@ package final class MediaWorker: Sendable {
     }
   }
 
+  // MARK: Other requests
+
+  /// Sends a request that is about no decoder.
+  ///
+  /// - Parameters:
+  ///   - descriptors: sent with the request.
+  ///   - generation: the process that the request is about; nil for any, which is started if there is none.
+  ///   - write: writes what the request needs into the shared memory.
+  ///   - read: reads what the response describes in the shared memory, which the worker may change meanwhile.
+  /// - Returns: what `read` returned, and the process.
+  func perform<Result>(
+    _ body: MediaRequest.Body, of generation: Int? = nil, with descriptors: [Int32] = [],
+    write: (UnsafeMutableRawBufferPointer) -> Void = { _ in },
+    _ read: (MediaResponse.Body, UnsafeRawBufferPointer) -> Result?
+  ) throws(MediaWorkerError) -> (Result, generation: Int) {
+    try state.withLock { state throws(MediaWorkerError) in
+      if generation == nil { try start(&state) }
+      guard let process = state.process, generation == nil || state.generation == generation else {
+        throw .ended("has ended")
+      }
+      write(process.memory)
+      let response = try send(body, with: descriptors, &state)
+      guard let result = read(response, UnsafeRawBufferPointer(process.memory)) else {
+        throw crashed("sent garbage", &state)
+      }
+      return (result, state.generation)
+    }
+  }
+
   // MARK: The process
 
   private func start(_ state: inout State) throws(MediaWorkerError) {
@@ -133,13 +162,17 @@ package final class MediaWorker: Sendable {
     state.usedTime = 0
   }
 
-  private func send(_ body: MediaRequest.Body, _ state: inout State) throws(MediaWorkerError) -> MediaResponse.Body {
+  private func send(
+    _ body: MediaRequest.Body, with descriptors: [Int32] = [], _ state: inout State
+  ) throws(MediaWorkerError) -> MediaResponse.Body {
     guard let process = state.process else { throw .unavailable("there is no process") }
     let before = cmedia_processor_time(process.id)
     if before - state.usedTime > Self.processorTime { throw crashed("used the processor without a request", &state) }
     state.lastNumber &+= 1
     let bytes = MediaRequest(state.lastNumber, body).encoded
-    guard cmedia_send(process.socket, bytes, bytes.count, nil, 0) == 0 else { throw crashed(nil, &state) }
+    guard cmedia_send(process.socket, bytes, bytes.count, descriptors, Int32(descriptors.count)) == 0 else {
+      throw crashed(nil, &state)
+    }
     var response = [UInt8](repeating: 0, count: MediaLimits.messageBytes)
     var waited: Int32 = 0
     var received: Int

@@ -9,19 +9,24 @@ struct StoredVideoPlan: Sendable {
   var size: VideoSize?
   /// The number of frames in each round.
   var frames: Int
+  /// The input's time of the reader's zero, in units of `MediaTimebase.rate`.
+  var offset: Int64
   /// From the start of the first frame to the end of the last one, in units of `MediaTimebase.rate`.
   var range: Range<Int64>
   /// Opens a reader at the start.
   var open: @Sendable () throws(InputError) -> TrackReader
 
-  /// - Parameter track: a track of the file whose frames are in the order in which they are shown.
-  init?(_ stored: StoredFile, _ track: StoredTrack) {
+  /// - Parameters:
+  ///   - track: a track of the file whose frames are in the order in which they are shown.
+  ///   - origin: the file's time that is the input's zero.
+  init?(_ stored: StoredFile, _ track: StoredTrack, origin: Int64) {
     guard let codec = track.codec.callCodec, codec.kind == .video else { return nil }
     summary = track.description
     self.codec = codec
     size = track.size
     frames = track.frames
-    range = track.start - stored.origin..<max(track.start + 1, track.end) - stored.origin
+    offset = stored.origin - origin
+    range = track.start - origin..<max(track.start + 1, track.end) - origin
     open = { () throws(InputError) in
       try refusing { () throws(MediaFile.ReadError) in try stored.reader(of: track) }
     }
@@ -35,6 +40,7 @@ struct StoredVideoTrack {
   private let reader: TrackReader
   private let rounds: LoopSchedule
   private let frames: Int
+  private let offset: Int64
   /// When the round began, and the number of its frames that were read.
   private var base: Int64 = 0
   private var count = 0
@@ -44,6 +50,7 @@ struct StoredVideoTrack {
   init(_ plan: StoredVideoPlan, rounds: LoopSchedule) throws(InputError) {
     reader = try plan.open()
     frames = plan.frames
+    offset = plan.offset
     self.rounds = rounds
   }
 
@@ -52,7 +59,7 @@ struct StoredVideoTrack {
     while next == nil, !isOver {
       let reader = reader
       if var frame = try refusing({ () throws(MediaFile.ReadError) in try reader.next() }) {
-        frame.time &+= base
+        frame.time &+= base &+ offset
         next = frame
         count += 1
         return

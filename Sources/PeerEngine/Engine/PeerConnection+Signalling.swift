@@ -79,7 +79,9 @@ extension PeerConnection {
     let session = exchange.session
     report(session.rejected, now: now)
     announceMedia(of: session)
-    for codec in negotiation.reportUnaccepted(of: session) { reportProblem(Self.sentence(onUnaccepted: codec), now: now) }
+    for codec in negotiation.reportUnaccepted(of: session) {
+      reportProblem(Self.sentence(onUnaccepted: codec), now: now)
+    }
     if negotiation.reportsOrientation(of: session) { emit(.orientationLeftOut) }
     if let answer = exchange.answer { emit(.signal(.answer(answer))) }
     if exchange.isOtherConnection { media.connectionWasInterrupted(now: now) }

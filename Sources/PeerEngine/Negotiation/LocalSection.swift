@@ -163,10 +163,21 @@ extension LocalMedia {
       format.h264 = theirs.h264?.answer
       return format
     }
-    if agreed.formats.isEmpty { agreed.formats = formats }
-    agreed.redundancy = redundancy == nil ? nil : remote.redundancies.first { red in
-      agreed.formats.contains { $0.payloadType == red.blockPayloadType }
+    // An answer should have nothing that was not offered; if it has nothing else, that is what the remote side sends.
+    if agreed.formats.isEmpty {
+      agreed.formats = remote.formats.map { theirs in
+        var format = theirs
+        format.feedback = theirs.feedback.intersection(.all(for: theirs.codec))
+        format.h264 = theirs.h264?.answer
+        return format
+      }
     }
+    agreed.redundancy =
+      redundancy == nil
+      ? nil
+      : remote.redundancies.first { red in
+        agreed.formats.contains { $0.payloadType == red.blockPayloadType }
+      }
     for known in HeaderExtension.allCases where extensions[known] != remote.extensions[known] {
       // An answer may omit an extension, but not change its id (RFC 8285, 6).
       agreed.extensions[known] = nil
@@ -177,7 +188,8 @@ extension LocalMedia {
     }
     let canSend = sent.map { sent in agreed.formats.contains { $0.codec == sent && $0.isSendable } } ?? true
     agreed.direction = MediaDirection(
-      sends: direction.sends && canSend && remote.direction.receives, receives: direction.receives && remote.direction.sends)
+      sends: direction.sends && canSend && remote.direction.receives,
+      receives: direction.receives && remote.direction.sends)
     agreed.allowsMixedExtensions = allowsMixedExtensions && remote.allowsMixedExtensions
     agreed.supportsReducedSizeRTCP = supportsReducedSizeRTCP && remote.supportsReducedSizeRTCP
     agreed.supportsRRTR = supportsRRTR && remote.supportsRRTR

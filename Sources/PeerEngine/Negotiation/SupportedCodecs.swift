@@ -19,7 +19,8 @@ extension Codec {
 
   /// Returns the parameters of the codec's `a=fmtp`, other than those of a format; nil if there are none.
   func formatParameters(stereo: Bool) -> String? {
-    let parameters = [properties.formats.first?.parameters, stereo ? properties.stereoParameter : nil].compactMap(\.self)
+    let parameters = [properties.formats.first?.parameters, stereo ? properties.stereoParameter : nil].compactMap(
+      \.self)
     return parameters.isEmpty ? nil : parameters.joined(separator: ";")
   }
 
