@@ -65,7 +65,7 @@ def description(types):
     name, clock, _, encoder, payloader = AUDIO[options.audio]
     format = f"application/x-rtp,media=audio,clock-rate={clock}"
     audio = f"audiotestsrc is-live=true wave=ticks ! audioconvert ! audioresample ! {encoder}"
-    audio += f" ! identity name=audio signal-handoffs=true ! {payloader}"
+    audio += f" ! {payloader} ! identity name=audio signal-handoffs=true"
     audio += f" ! {format},encoding-name={name},payload={types['audio']}"
     if options.red:
         audio += f" ! rtpredenc pt={types['red']} distance=1 allow-no-red-blocks=true"
