@@ -82,7 +82,7 @@ public actor RoomRecorder: MediaSink {
     usesSystemClock = configuration.usesSystemClock
     let session = configuration.session ?? RecordingSession()
     self.session = session
-    let report: (Problem) -> Void = { problemInput.yield($0) }
+    let report: @Sendable (Problem) -> Void = { problemInput.yield($0) }
     var isSegmentLeftOut = false
     environment = StreamRecording.Environment(
       folder: folder, room: configuration.room, fileName: configuration.fileName, session: session,
