@@ -332,11 +332,11 @@ let package = Package(
       of: "CallCheck",
       ["CallCheckTestSupport", "CallReport", "Media", "Codecs", "Pattern", "PeerEngine", "Signalling", byteBuffer]),
     tests(of: "CallReport", ["CallCheckTestSupport", "CallCheck", "Codecs", "Media"]),
-    tests(of: "FileSource", ["Bitstream", "Media", byteBuffer]),
+    tests(of: "FileSource", ["Bitstream", "Media", "chatbot-media", byteBuffer]),
     tests(
       of: "Inspection", ["InspectionTestSupport", "CallCheck", "CallReport", "Media", "Recorder"],
       resources: [.copy("Fixtures")]),
-    tests(of: "LiveSource", ["Bitstream", "Media", "Codecs", "Pattern", "FileSource", byteBuffer]),
+    tests(of: "LiveSource", ["Bitstream", "Media", "Codecs", "Pattern", "FileSource", "chatbot-media", byteBuffer]),
     tests(of: "Console", ["Media", logging]),
     tests(
       of: "chatbot",

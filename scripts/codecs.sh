@@ -17,7 +17,6 @@ home='chatbot-media/.*|MediaMessages/.*|Bitstream/.*|Codecs/.*|RTP/PayloadFormat
 # Files that may name a codec, with the reason.
 reasons=(
   'Media/EncodedFrame\+Profile\.swift'     # which codecs have profiles
-  'FileSource/Reading/WebMTrack\.swift'      # reads the codec's private data
   'FileSource/Reading/MatroskaTrack\.swift'      # reads the codec's private data
   'FileSource/Reading/WorkerReader\.swift' # converts the frames of one codec
   'FileSource/Reading/OggReader\.swift'      # reads Ogg files of one codec only

@@ -127,7 +127,9 @@ extension SendTrack {
     _ frame: EncodedFrame, pacer: inout Pacer, now: MonotonicInstant
   ) -> Bool {
     if configuration.keepsGroup { group.add(frame) }
-    if configuration.keyframeResponse == .requestFromSource, let stale = configuration.staleBacklog, pacer.backlog > stale, !pacer.hasKeyframe(media: media.index) {
+    if configuration.keyframeResponse == .requestFromSource, let stale = configuration.staleBacklog,
+      pacer.backlog > stale, !pacer.hasKeyframe(media: media.index)
+    {
       dropStaleBacklog(pacer: &pacer)
     }
     let backlog = pacer.backlog

@@ -20,6 +20,30 @@ struct AnswerTests {
     #expect(answer == (try recorded("chatbot_answer_to_chromium156")))
   }
 
+  @Test("where we only forward frames of others, the answer has a format of each codec, the first one of the offer first")
+  func eachCodec() throws {
+    var negotiator = Negotiator.seeded {
+      $0.codecs.answersWithEachCodec = true
+      $0.audio.isReceived = false
+      $0.video.isReceived = false
+    }
+    let (answer, session) = try negotiator.answer(to: try recorded("chromium156_offer"))
+    let video = try #require(answer.sections.first { $0.mediaLine.kind == "video" })
+    let codecs = video.payloadFormats.map(\.name).filter { $0 != "rtx" }
+    #expect(codecs.first == "VP8" && Set(codecs) == ["VP8", "VP9", "H264"] && codecs.count == 3)
+    let media = try #require(session.media.first { $0.kind == .video })
+    #expect(media.sends && !media.receives)
+    for codec in [Codec.vp8, .h264, .vp9] { #expect(media.format(of: codec) != nil) }
+  }
+
+  @Test("where the remote side sends too, the answer has one format, also if we forward frames of others")
+  func oneCodec() throws {
+    var negotiator = Negotiator.seeded { $0.codecs.answersWithEachCodec = true }
+    let (answer, _) = try negotiator.answer(to: try recorded("chromium156_offer"))
+    let video = try #require(answer.sections.first { $0.mediaLine.kind == "video" })
+    #expect(video.payloadFormats.map(\.name).filter { $0 != "rtx" } == ["VP8"])
+  }
+
   @Test("the answer has the offer's sections in the offer's order", arguments: offers)
   func sameSections(name: String) throws {
     let offer = try SessionDescription(parsing: try recorded(name))
