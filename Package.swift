@@ -167,7 +167,7 @@ let package = Package(
     module("Pattern", ["Media", "Codecs"]),
     module(
       "CallCheck",
-      ["Bitstream", "Media", "Codecs", "Pattern", "PeerEngine", "Signalling", byteBuffer]),
+      ["Bitstream", "Media", "MediaWorker", "Codecs", "Pattern", "PeerEngine", "Signalling", byteBuffer]),
     module("CallReport", ["CallCheck", "Codecs", "Media", "COpenSSL"], resources: [.embedInCode("HTML/Page")]),
     module(
       "BotPeer",
@@ -190,7 +190,8 @@ let package = Package(
         "Signalling", byteBuffer, sockets, logging,
       ]),
     module("RoomMessages", ["BotPeer", "DataMessages", "Media", "Recorder", byteBuffer, logging]),
-    module("Recorder", ["Bitstream", "Media", "Codecs", "CFiles", "COgg", byteBuffer, sockets, logging]),
+    module(
+      "Recorder", ["Bitstream", "Media", "MediaWorker", "Codecs", "CFiles", "COgg", byteBuffer, sockets, logging]),
     module(
       "FileSource",
       ["Bitstream", "Media", "MediaMessages", "MediaWorker", "CWebM", "COgg", byteBuffer, logging]),
@@ -293,8 +294,8 @@ let package = Package(
     tests(of: "SocketIO", ["Media", "Signalling", "HTTPTransport", byteBuffer, sockets, http, webSocket, logging]),
     tests(
       of: "WHIP", ["ICE", "Media", "PeerEngine", "Signalling", "HTTPTransport", byteBuffer, sockets, http, logging]),
-    tests(of: "MediaWorker", ["Codecs", "Media", "MediaMessages", "chatbot-media", byteBuffer]),
-    tests(of: "Codecs", ["Bitstream", "Media", byteBuffer]),
+    tests(of: "MediaWorker", ["Codecs", "Media", "MediaMessages", "Recorder", "chatbot-media", byteBuffer]),
+    tests(of: "Codecs", ["Bitstream", "Media", "MediaWorker", "chatbot-media", byteBuffer]),
     tests(of: "NetworkEmulation", ["ICE", "Media", "PeerEngine", byteBuffer]),
     tests(
       of: "PeerEngine",
@@ -331,11 +332,11 @@ let package = Package(
       of: "CallCheck",
       ["CallCheckTestSupport", "CallReport", "Media", "Codecs", "Pattern", "PeerEngine", "Signalling", byteBuffer]),
     tests(of: "CallReport", ["CallCheckTestSupport", "CallCheck", "Codecs", "Media"]),
-    tests(of: "FileSource", ["Bitstream", "Media", byteBuffer]),
+    tests(of: "FileSource", ["Bitstream", "Media", "chatbot-media", byteBuffer]),
     tests(
       of: "Inspection", ["InspectionTestSupport", "CallCheck", "CallReport", "Media", "Recorder"],
       resources: [.copy("Fixtures")]),
-    tests(of: "LiveSource", ["Bitstream", "Media", "Codecs", "Pattern", "FileSource", byteBuffer]),
+    tests(of: "LiveSource", ["Bitstream", "Media", "Codecs", "Pattern", "FileSource", "chatbot-media", byteBuffer]),
     tests(of: "Console", ["Media", logging]),
     tests(
       of: "chatbot",

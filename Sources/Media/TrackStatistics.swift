@@ -14,7 +14,7 @@ public struct TrackStatistics: Sendable, Hashable, Codable {
   /// Packets that arrived only after they were requested again.
   public var packetsRecovered: UInt64 = 0
   /// Packets among `packetsLost` whose audio was in another packet, as a copy with exactly their timestamp (RED, RFC 2198).
-  public var packetsRepairedByRedundancy: UInt64 = 0
+  public var repairedByRedundancy: UInt64 = 0
   /// Packets that arrived more than once.
   public var packetsDuplicated: UInt64 = 0
   /// Bytes of media payload received.
@@ -64,7 +64,7 @@ package struct CumulativeTrackStatistics: Sendable {
   private static var counts: [WritableKeyPath<TrackStatistics, UInt64>] {
     [
       \.packetsExpected, \.packetsReceived, \.packetsPadding, \.packetsLost, \.packetsLate, \.packetsRecovered,
-      \.packetsRepairedByRedundancy, \.packetsDuplicated, \.bytesReceived, \.frames, \.keyframes, \.framesDropped,
+      \.repairedByRedundancy, \.packetsDuplicated, \.bytesReceived, \.frames, \.keyframes, \.framesDropped,
       \.keyframeRequests, \.packetsRequested,
     ]
   }

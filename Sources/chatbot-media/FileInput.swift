@@ -45,7 +45,7 @@ final class FileInput {
   }
 
   /// The demuxers that may run, by their names in libavformat.
-  private static let formats = "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,mp3,aac,flac,ogg,wav,avi,mpegts"
+  private static let formats = "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,mp3,aac,flac,ogg,wav,avi,mpegts,ivf"
   private static let bufferBytes = 64 << 10
   /// How much is read to find out what a file has, in bytes and in microseconds of it.
   private static let probeBytes = 5 << 20
@@ -55,6 +55,8 @@ final class FileInput {
   private let packet: UnsafeMutablePointer<AVPacket>
   private var io: UnsafeMutablePointer<AVIOContext>?
   private var context: UnsafeMutablePointer<AVFormatContext>?
+  /// Whether the file was opened before, so that what its tracks have is known.
+  private var isKnown = false
   /// Whether nothing was read behind the headers.
   private var isAtStart = false
   private var track: Track?
@@ -112,8 +114,11 @@ final class FileInput {
     // It frees the context after an error.
     var code = avformat_open_input(&self.context, nil, nil, nil)
     if code < 0 { throw Self.error(code) }
-    code = avformat_find_stream_info(context, nil)
+    // The headers of the other formats say less.
+    let saysAll = ["mov,", "matroska,"].contains { String(cString: context.pointee.iformat.pointee.name).hasPrefix($0) }
+    if !isKnown || !saysAll { code = avformat_find_stream_info(context, nil) }
     if code < 0 { throw Self.error(code) }
+    isKnown = true
     for index in 0..<count { stream(index)?.pointee.discard = AVDISCARD_ALL }
     isAtStart = true
   }
@@ -181,7 +186,9 @@ final class FileInput {
       default: .other
       }
     let identifier = parameters.pointee.codec_id
-    let name = identifier == AV_CODEC_ID_NONE ? fourCC(parameters.pointee.codec_tag) : String(cString: avcodec_get_name(identifier))
+    let name =
+      identifier == AV_CODEC_ID_NONE
+      ? fourCC(parameters.pointee.codec_tag) : String(cString: avcodec_get_name(identifier))
     var track = FileDescription.Track(kind: kind, codec: name)
     track.isDecodable = FileTrackDecoder.name(of: identifier) != nil
     track.isEncrypted =
@@ -317,7 +324,8 @@ final class FileInput {
       time: Self.units(time, base), duration: Self.units(packet.pointee.duration, base) ?? 0,
       isKeyframe: packet.pointee.flags & AV_PKT_FLAG_KEY != 0,
       isDiscarded: packet.pointee.flags & AV_PKT_FLAG_DISCARD != 0,
-      isEncrypted: chatbot_av_packet_is_encrypted(packet) != 0, skipAtStart: units(skips[0]), skipAtEnd: units(skips[1]),
+      isEncrypted: chatbot_av_packet_is_encrypted(packet) != 0, skipAtStart: units(skips[0]),
+      skipAtEnd: units(skips[1]),
       size: Int(packet.pointee.size), offset: offset)
   }
 

@@ -78,7 +78,8 @@ final class FileTrackDecoder {
     if code == chatbot_av_again() || code == chatbot_av_end() { return nil }
     if code < 0 { return .undecodable(time: nil, reason: Self.reason(code)) }
     defer { av_frame_unref(frame) }
-    let stamp = frame.pointee.best_effort_timestamp == Int64.min ? frame.pointee.pts : frame.pointee.best_effort_timestamp
+    let best = frame.pointee.best_effort_timestamp
+    let stamp = best == Int64.min ? frame.pointee.pts : best
     let time = FileInput.units(stamp, stream.pointee.time_base)
     if context.pointee.codec_type == AVMEDIA_TYPE_VIDEO {
       return .video(try output.video(frame, into: memory, keepsRange: false), time: time)
@@ -96,7 +97,14 @@ final class FileTrackDecoder {
 /// Writes decoded audio into the shared memory, as interleaved floats of its own rate.
 struct SampleOutput {
   private var converter: OpaquePointer?
-  private var format: (AVSampleFormat, Int32, Int32)?
+
+  private struct Format: Hashable {
+    var samples: Int32
+    var channels: Int32
+    var rate: Int32
+  }
+
+  private var format: Format?
 
   mutating func write(
     _ frame: UnsafeMutablePointer<AVFrame>, time: Int64?, into memory: UnsafeMutableRawBufferPointer
@@ -107,11 +115,13 @@ struct SampleOutput {
       count * channels * MemoryLayout<Float>.stride <= memory.count,
       let start = memory.baseAddress
     else { throw DecodingError("\(count) samples of \(channels) channels at \(frame.pointee.sample_rate) Hz") }
-    let now = (AVSampleFormat(frame.pointee.format), frame.pointee.ch_layout.nb_channels, frame.pointee.sample_rate)
-    if format == nil || format! != now {
+    let now = Format(
+      samples: frame.pointee.format, channels: frame.pointee.ch_layout.nb_channels, rate: frame.pointee.sample_rate)
+    if format != now {
       swr_free(&converter)
       var code = swr_alloc_set_opts2(
-        &converter, &frame.pointee.ch_layout, AV_SAMPLE_FMT_FLT, now.2, &frame.pointee.ch_layout, now.0, now.2, 0, nil)
+        &converter, &frame.pointee.ch_layout, AV_SAMPLE_FMT_FLT, now.rate, &frame.pointee.ch_layout,
+        AVSampleFormat(now.samples), now.rate, 0, nil)
       if code >= 0 { code = swr_init(converter) }
       if code < 0 { throw DecodingError(code) }
       format = now

@@ -1,5 +1,6 @@
 import Codecs
 import Media
+import MediaWorker
 import NIOCore
 import Pattern
 
@@ -13,7 +14,7 @@ struct StreamJudge {
   /// Whether keyframe requests were counted at their times.
   private(set) var countsKeyframeRequests = false
   var video: VideoJudge
-  var audio = AudioJudge()
+  var audio: AudioJudge
   var buckets: BucketedTimeline
   var numbers = FrameNumberTracker()
   var framesRead = 0
@@ -58,11 +59,19 @@ struct StreamJudge {
   /// - Parameters:
   ///   - wallClock: seconds since 1970 at the check's start; nil if not known.
   ///   - step: the step of the timeline, in seconds.
-  init(number: Int, wallClock: Double?, step: Double, thumbnails: Int) {
+  ///   - worker: decodes for the peer what is not decoded in this process.
+  init(number: Int, wallClock: Double?, step: Double, thumbnails: Int, worker: MediaWorker) {
     self.number = number
     self.wallClock = wallClock
-    video = VideoJudge(thumbnails: thumbnails)
+    video = VideoJudge(thumbnails: thumbnails, worker: worker)
+    audio = AudioJudge(worker: worker)
     buckets = BucketedTimeline(step: step)
+  }
+
+  /// Releases the decoders of a peer that is gone.
+  mutating func release() {
+    video.release()
+    audio.release()
   }
 
   /// Whether any of its media was decoded.

@@ -42,7 +42,8 @@ struct StoredFileScan {
       if track.channels > 2 {
         throw .unsupported("its audio has \(track.channels) channels, and a call carries one or two")
       }
-      let traits = Traits(channels: max(1, track.channels), preSkip: Int64(track.preSkip), codecPrivate: track.extradata)
+      let traits = Traits(
+        channels: max(1, track.channels), preSkip: Int64(track.preSkip), codecPrivate: track.extradata)
       if let surveyed = try survey(codec, number: UInt64(index), traits) { tracks.append(surveyed) }
     }
     return tracks
@@ -140,8 +141,8 @@ struct StoredFileScan {
     }
     return StoredTrack(
       codec: codec, frames: survey.frames, keyframes: survey.keyframes,
-      keyframeDistance: survey.keyframeDistance(until: reader.end), isReordered: isReordered, obstacle: survey.obstacle ?? reader.obstacle,
-      size: survey.size,
+      keyframeDistance: survey.keyframeDistance(until: reader.end), isReordered: isReordered,
+      obstacle: survey.obstacle ?? reader.obstacle, size: survey.size,
       channels: codec.kind == .audio ? traits.channels : nil, skippedFrames: reader.skippedFrames, start: start,
       end: reader.end, number: number, codecPrivate: traits.codecPrivate, preSkip: traits.preSkip)
   }

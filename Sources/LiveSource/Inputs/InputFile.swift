@@ -28,7 +28,13 @@ package enum InputFile {
     case .samples: return Found(audio: try SampledAudio.check(file))
     case .still: return Found(video: try StillImage.check(file, rate: rate))
     case .container:
-      if let found = try stored(path) { return found }
+      do throws(InputError) {
+        if let found = try stored(path) { return found }
+      } catch {
+        // It may be a profile that only the other program decodes.
+        guard let found = try? WorkerInput.check(path, file, storing: storing) else { throw error }
+        return found
+      }
       return try WorkerInput.check(path, file, storing: storing)
     case .worker: return try WorkerInput.check(path, file, storing: storing)
     case nil:

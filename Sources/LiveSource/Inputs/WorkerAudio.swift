@@ -14,7 +14,12 @@ final class WorkerAudio: AudioInput {
   /// The file's time at which the audio begins, in units of `MediaTimebase.rate`.
   private let start: Int64
   private var queue: AudioQueue
-  private var format: (channels: Int, rate: Int)?
+  private struct Format: Hashable {
+    var channels: Int
+    var rate: Int
+  }
+
+  private var format: Format?
   private var mix: ChannelMix
   private var resampler: Resampler?
   /// The ticks that were decoded or filled since the start, and those of a gap that are still to be filled.
@@ -84,9 +89,10 @@ final class WorkerAudio: AudioInput {
   }
 
   private func append(_ decoded: Decoded) throws(InputError) {
-    if format == nil || format! != (decoded.channels, decoded.rate) {
+    let now = Format(channels: decoded.channels, rate: decoded.rate)
+    if format != now {
       if let resampler { queue.append(samples: resampler.finish()) }
-      format = (decoded.channels, decoded.rate)
+      format = now
       mix = ChannelMix(channels: decoded.channels)
       resampler = decoded.rate == AudioSamples.rate ? nil : try Resampler(rate: decoded.rate, channels: channels)
     }

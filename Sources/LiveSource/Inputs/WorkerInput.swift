@@ -11,6 +11,9 @@ struct WorkerInput {
   private let description: FileDescription
   private var notes: [String] = []
 
+  /// The minimum length: 10 ms, in units. A shorter file would restart all the time.
+  private static let minimumLength = Int64(MediaTimebase.rate) / 100
+
   /// What is known of a track after it was read through, in units of `MediaTimebase.rate`.
   struct Scan: Hashable {
     var frames = 0
@@ -69,6 +72,10 @@ struct WorkerInput {
     let audioScan = try audio.map { track throws(InputError) in try scan(track, session) }
     guard let origin = [videoScan?.range, audioScan?.range].compactMap({ $0?.lowerBound }).min() else {
       throw InputError(.noMedia)
+    }
+    let length = StoredFile.period(of: [videoScan?.range, audioScan?.range].compactMap(\.self))
+    guard length >= Self.minimumLength else {
+      throw InputError("it lasts \(MediaTimebase.text(length)) s, and 0.01 s is the minimum")
     }
     var found = InputFile.Found()
     if let video, let videoScan { found.video = try check(video: video, videoScan, origin: origin) }
@@ -159,7 +166,8 @@ struct WorkerInput {
       default: "\(track.channels) channels mixed to two"
       }
     return CheckedAudio(
-      summary: "\(WorkerFile.name(ofCodec: track.codec)) \(channels), \(track.sampleRate) Hz, \(MediaTimebase.text(length)) s",
+      summary: "\(WorkerFile.name(ofCodec: track.codec)) \(channels), \(track.sampleRate) Hz, "
+        + "\(MediaTimebase.text(length)) s",
       channels: input.channels, extent: .range(range.lowerBound - origin..<range.lowerBound - origin + length),
       open: { _ throws(InputError) in try open() })
   }

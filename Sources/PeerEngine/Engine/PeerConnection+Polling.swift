@@ -92,7 +92,10 @@ extension PeerConnection {
 
   /// Says that media of ours is not sent.
   static func sentence(onUnaccepted codec: Codec) -> String {
-    "Our \(codec.kind.rawValue) is not sent: it is \(codec.properties.name), which the participant does not accept."
+    let (kind, name) = (codec.kind.rawValue, codec.properties.name)
+    let sentence = "Our \(kind) is not sent: it is \(name), which the participant does not accept."
+    if codec.kind == .audio { return sentence }
+    return sentence + " A file can be encoded as another codec while it plays (--live)."
   }
 
   private static func transmit(

@@ -31,8 +31,7 @@ extension Negotiator {
       media.extensionDirections = [:]
       if track.isSent, !canSend(in: media) {
         // What was agreed when we sent nothing is not what we send now.
-        let others = sections.compactMap(\.media).filter { $0 != media }
-        let formats = newFormats(of: media.kind, isSent: true, beside: others + [media])
+        let formats = newFormats(of: media.kind, isSent: true, beside: sections.compactMap(\.media))
         if !formats.isEmpty { (media.formats, media.redundancy) = (formats, nil) }
       }
       var section = section

@@ -105,7 +105,7 @@ extension ReceiveTrack {
     else { return }
     for (copy, lostBefore) in repaired {
       if lostBefore > 0 { gaps.packetsWereLost(lostBefore) }
-      statistics.packetsRepairedByRedundancy += 1
+      statistics.repairedByRedundancy += 1
       reader.add(
         ReceivedPacket(payload: copy.payload, timestamp: copy.timestamp, marker: false, arrival: copy.arrival))
       takeFrames(now: now, events: &events)

@@ -27,6 +27,11 @@ package struct FrameDependencyStructure: Sendable, Hashable {
   package struct Resolution: Sendable, Hashable {
     package var width: Int
     package var height: Int
+
+    package init(width: Int, height: Int) {
+      self.width = width
+      self.height = height
+    }
   }
 
   /// The maximum number of templates; their ids have 6 bits.

@@ -19,6 +19,13 @@ package enum H264Payload: Sendable, Hashable {
     /// The bytes after the header of the NAL unit.
     package var bytes: ByteBuffer
 
+    package init(header: UInt8, isFirst: Bool, isLast: Bool, bytes: ByteBuffer) {
+      self.header = header
+      self.isFirst = isFirst
+      self.isLast = isLast
+      self.bytes = bytes
+    }
+
     package var type: H264NALUnit.Kind { H264NALUnit.Kind(rawValue: header) }
     /// nal_ref_idc, 0 to 3.
     package var referenceIDC: UInt8 { header >> 5 & 0x03 }

@@ -129,7 +129,7 @@ extension RecordingManifest {
       sent =
         statistics.packetsExpected == 0
         ? packets &+ lost : statistics.packetsExpected - min(padding, statistics.packetsExpected)
-      if kind == MediaKind.audio.rawValue { repairedByRedundancy = statistics.packetsRepairedByRedundancy }
+      if kind == MediaKind.audio.rawValue { repairedByRedundancy = statistics.repairedByRedundancy }
       duplicated = statistics.packetsDuplicated
       bytes = statistics.bytesReceived
       dropped = statistics.framesDropped

@@ -16,7 +16,7 @@ final class StreamRecording {
     let segment: SegmentLimit?
     let health: StorageHealth
     /// Reports a problem when it arises.
-    let report: (RoomRecorder.Problem) -> Void
+    let report: @Sendable (RoomRecorder.Problem) -> Void
     /// Requests a keyframe of a track.
     let wantKeyframe: (TrackID) -> Void
     /// Called with each finished file of a recording with segments.

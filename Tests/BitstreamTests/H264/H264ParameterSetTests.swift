@@ -86,7 +86,9 @@ struct H264ParameterSetTests {
         == "An SPS's nal_unit_type must be 7, but it is 8.")
     // An id of 47 zero bits, with two emulation prevention bytes among them.
     #expect(
-      sentence { () throws(ParseError) in _ = try H264SequenceParameterSet(parsing: bytes("6742c00d 0000030000030001FF")) }
+      sentence { () throws(ParseError) in
+        _ = try H264SequenceParameterSet(parsing: bytes("6742c00d 0000030000030001FF"))
+      }
         == "An Exp-Golomb code in an SPS must be of at most 32 bits, but it is 33.")
     // The id and log2_max_frame_num_minus4 are 0, pic_order_cnt_type is 2, and max_num_ref_frames is 17.
     #expect(

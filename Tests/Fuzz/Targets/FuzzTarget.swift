@@ -13,6 +13,13 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case vp8
   case vp9
   case vp9Frame
+  case h264
+  case sps
+  case pps
+  case sliceHeader
+  case avcC
+  case dependencyDescriptor
+  case red
   case opus
   case skyrtc
   case janus
@@ -54,6 +61,13 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .vp8: try PayloadTargets.vp8(input)
     case .vp9: try VP9Targets.packets(input)
     case .vp9Frame: try VP9Targets.frames(input)
+    case .h264: try H264Targets.packets(input)
+    case .sps: try H264Targets.sequenceParameterSet(input)
+    case .pps: try H264Targets.pictureParameterSets(input)
+    case .sliceHeader: try H264Targets.sliceHeaders(input)
+    case .avcC: try H264Targets.configuration(input)
+    case .dependencyDescriptor: try DescriptorTargets.dependencies(input)
+    case .red: try DescriptorTargets.redundantAudio(input)
     case .opus: try PayloadTargets.opus(input)
     case .skyrtc: try SignallingTargets.skyrtc(input)
     case .janus: try JanusTarget.run(input)
@@ -79,9 +93,9 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   /// The size of the largest useful input, in bytes.
   public var largestInput: Int {
     switch self {
-    case .stun, .rtp, .rtcp, .opus: 1_500
-    case .candidate, .rules: 2_048
-    case .vp8, .vp9, .vp9Frame: 6_000
+    case .stun, .rtp, .rtcp, .opus, .red, .sps: 1_500
+    case .candidate, .rules, .dependencyDescriptor, .pps, .sliceHeader: 2_048
+    case .vp8, .vp9, .vp9Frame, .h264, .avcC: 6_000
     case .skyrtc, .webSocket, .httpUpgrade, .manifest, .wav, .png: 8_192
     case .socketIO, .dataChannel, .dataMessage, .turn, .streamFrame: 4_096
     case .sctp, .janus, .exec, .firestore, .whipFormat, .whipServer, .whipSession, .httpURL: 8_192

@@ -103,7 +103,8 @@ struct FormatChoiceTests {
     for _ in 0..<3 { pair.deliverToBob(.offer(try offer(["VP8/90000"]))) }
     #expect(
       pair.bob.events.compactMap(\.problem) == [
-        "Our video is not sent: it is H.264, which the participant does not accept."
+        "Our video is not sent: it is H.264, which the participant does not accept. A file can be encoded as another codec "
+          + "while it plays (--live)."
       ])
     pair.deliverToBob(.offer(try offer(["H264/90000 packetization-mode=1"])))
     pair.deliverToBob(.offer(try offer(["VP8/90000"])))

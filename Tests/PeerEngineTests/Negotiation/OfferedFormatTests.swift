@@ -51,6 +51,22 @@ struct OfferedFormatTests {
     #expect(next.sections[1].attributes("fmtp")[0].hasSuffix("profile-level-id=4d0034"))
   }
 
+  @Test("Chromium's answer keeps all codecs that it has, RED and the dependency descriptor")
+  func chromium() throws {
+    var negotiator = Negotiator.seeded { $0.codecs.acceptsRedundantAudio = true }
+    let ours = try offer(&negotiator)
+    let session = try #require(try negotiator.receivedAnswer(try recorded("chromium156_answer_all_codecs")))
+    let (audio, video) = (session.media[0], session.media[1])
+    #expect(ours.sections[0].payloads == ["63", "111", "9", "0", "8"])
+    #expect(audio.redundancyPayloadType == 63 && audio.payloadType == 111)
+    #expect(([audio.format] + audio.alternatives).map(\.codec) == [.opus, .g722, .pcmu, .pcma])
+    #expect(video.payloadType == 96 && video.alternatives.map(\.payloadType) == [108, 116, 98])
+    #expect(video.alternatives.map(\.retransmissionPayloadType) == [109, 117, 99])
+    #expect(video.alternatives.map { $0.h264?.profile } == [.constrainedBaseline, .main, nil])
+    #expect(video.extensions.dependencyDescriptor == 12)
+    #expect(audio.receives && !audio.sends && session.rejected.isEmpty)
+  }
+
   @Test(
     "an answer with another profile than we offered, or without a packetization mode, is used all the same",
     arguments: ["42001f", "640028"])

@@ -186,16 +186,23 @@ struct Negotiated {
   var announced = true
   var pictureLossIndication = true
   var fullIntraRequest = false
+  /// The preferred codecs.
+  var audio = Codec.opus
+  var video = Codec.vp8
+  /// Codecs that may be used as well, each with its payload type.
+  var alternatives: [(codec: Codec, payloadType: UInt8)] = []
+  /// The payload type of RED, if it was negotiated.
+  var redundancyPayloadType: UInt8?
 
-  var alice: [NegotiatedMedia] { [section(.opus, ofAlice: true), section(.vp8, ofAlice: true)] }
-  var bob: [NegotiatedMedia] { [section(.opus, ofAlice: false), section(.vp8, ofAlice: false)] }
+  var alice: [NegotiatedMedia] { [section(audio, ofAlice: true), section(video, ofAlice: true)] }
+  var bob: [NegotiatedMedia] { [section(audio, ofAlice: false), section(video, ofAlice: false)] }
 
   static let aliceAudio: UInt32 = 0xA001
   static let aliceVideo: UInt32 = 0xA002
   static let aliceRepair: UInt32 = 0xA003
 
   func section(_ codec: Codec, ofAlice: Bool) -> NegotiatedMedia {
-    let isVideo = codec == .vp8
+    let isVideo = codec.kind == .video
     var media = NegotiatedMedia(
       index: isVideo ? 1 : 0, mid: mids ? (isVideo ? "1" : "0") : nil, codec: codec, sends: ofAlice, receives: !ofAlice,
       payloadType: isVideo ? 96 : 111, localSSRC: isVideo ? 0xB002 : 0xB001)
@@ -221,6 +228,13 @@ struct Negotiated {
     media.extensions.repairedStreamID = isVideo ? 11 : nil
     media.extensions.absoluteSendTime = 2
     media.extensions.transportSequenceNumber = transportWide ? 3 : nil
+    media.alternatives = alternatives.filter { $0.codec.kind == codec.kind }.map {
+      var format = MediaFormat(codec: $0.codec, payloadType: $0.payloadType, feedback: media.feedback)
+      // Several formats may not share the payload type of retransmissions.
+      if isVideo, retransmission { format.retransmissionPayloadType = $0.payloadType + 1 }
+      return format
+    }
+    if !isVideo { media.redundancyPayloadType = redundancyPayloadType }
     return media
   }
 }

@@ -13,7 +13,7 @@ public enum RecordingFileKind: String, Sendable, Hashable, CaseIterable {
 
   /// The kind of a file by its name; nil if the name has another extension.
   public init?(fileName: String) {
-    guard let kind = Self.allCases.first(where: { fileName.lowercased().hasSuffix(".\($0.rawValue)") }) else {
+    guard let kind = Self.allCases.first(where: { fileName.hasSuffix(".\($0.rawValue)") }) else {
       return nil
     }
     self = kind

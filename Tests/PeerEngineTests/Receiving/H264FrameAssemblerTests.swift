@@ -1,0 +1,272 @@
+import Bitstream
+import Media
+import NIOCore
+import PeerEngine
+import RTP
+import TestSupport
+import Testing
+
+@Suite("H.264 frame assembler")
+struct H264FrameAssemblerTests {
+  private typealias Maker = H264FrameMaker
+  private let now = MonotonicInstant.now
+
+  /// Returns a packet; the frame's number is its timestamp.
+  private func packet(_ frame: Int, _ payload: ByteBuffer, marker: Bool = false) -> ReceivedPacket {
+    ReceivedPacket(payload: payload, timestamp: UInt32(frame), marker: marker, arrival: now + .milliseconds(frame))
+  }
+
+  /// Adds the packets of a frame as our sender splits it.
+  private func add(
+    _ units: [ByteBuffer], _ number: Int, to assembler: inout H264FrameAssembler, size: Int = 1_200, marks: Bool = true
+  ) {
+    let payloads = H264Packetizer(maximumPayloadSize: size).packetize(frame: Maker.frame(units))
+    for (position, payload) in payloads.enumerated() {
+      assembler.add(packet(number, payload, marker: marks && position == payloads.count - 1))
+    }
+  }
+
+  private func add(_ payload: ByteBuffer, _ number: Int, marker: Bool = false, to assembler: inout H264FrameAssembler) {
+    assembler.add(packet(number, payload, marker: marker))
+  }
+
+  @Test("the NAL units up to the marker form one frame, fragments joined", arguments: [30, 1_200])
+  func whole(size: Int) throws {
+    var assembler = H264FrameAssembler()
+    add(Maker.keyframe(size: 300), 1, to: &assembler, size: size)
+    let keyframe = try required(assembler.popFrame())
+    #expect(keyframe.payload == Maker.frame(Maker.keyframe(size: 300)))
+    #expect(keyframe.dependency.isKeyframe && keyframe.dependency.isComplete)
+    #expect(keyframe.size?.description == "320x180")
+    #expect(keyframe.timestamp == 1)
+    add([Maker.slice(1, size: 100)], 2, to: &assembler, size: size)
+    let next = try required(assembler.popFrame())
+    #expect(next.payload == Maker.frame([Maker.slice(1, size: 100)]))
+    #expect(!next.dependency.isKeyframe && next.dependency.isComplete && next.dependency.frameNumber == 1)
+    #expect(next.size == nil)
+    #expect(assembler.popFrame() == nil)
+  }
+
+  @Test("delimiters, ends and filler are left out, and everything else stays")
+  func leftOut() throws {
+    var assembler = H264FrameAssembler()
+    for unit in [Maker.delimiter, Maker.sequence, Maker.picture, Maker.information] { add(unit, 1, to: &assembler) }
+    for unit in ["0cffff80", "0a", "0b"] { add(Maker.bytes(unit), 1, to: &assembler) }
+    let slice = Maker.slice(0, isIDR: true, referenceIDC: 3)
+    add(slice, 1, marker: true, to: &assembler)
+    #expect(
+      try required(assembler.popFrame()).payload
+        == Maker.frame([Maker.sequence, Maker.picture, Maker.information, slice]))
+  }
+
+  @Test("a marker on parameter sets does not end the frame, whether they have its timestamp or one of their own")
+  func markersOnParameterSets() throws {
+    for timestamp in [1, 0] {
+      var assembler = H264FrameAssembler()
+      add(Maker.sequence, timestamp, marker: true, to: &assembler)
+      add(Maker.picture, timestamp, marker: true, to: &assembler)
+      #expect(assembler.isGatheringKeyframe)
+      add(Maker.slice(0, isIDR: true, referenceIDC: 3), 1, marker: true, to: &assembler)
+      let frame = try required(assembler.popFrame())
+      #expect(frame.dependency.isKeyframe && frame.dependency.isComplete)
+      #expect(
+        frame.payload == Maker.frame([Maker.sequence, Maker.picture, Maker.slice(0, isIDR: true, referenceIDC: 3)]))
+      #expect(assembler.popFrame() == nil)
+    }
+  }
+
+  @Test("without markers a frame ends when the timestamp changes, and the first waits until the second has ended too")
+  func noMarkers() throws {
+    var assembler = H264FrameAssembler()
+    add(Maker.keyframe(), 1, to: &assembler, marks: false)
+    add([Maker.slice(1)], 2, to: &assembler, marks: false)
+    #expect(assembler.popFrame() == nil)
+    #expect(assembler.isGatheringKeyframe)
+    for number in 2..<10 { add([Maker.slice(number)], number + 1, to: &assembler, marks: false) }
+    for number in 0..<9 {
+      let frame = try required(assembler.popFrame())
+      #expect(frame.dependency.isComplete && frame.timestamp == UInt32(number + 1))
+    }
+    #expect(assembler.popFrame() == nil)
+  }
+
+  @Test("from a sender with markers, a frame that ends without one is incomplete")
+  func abandoned() throws {
+    var assembler = H264FrameAssembler()
+    add(Maker.keyframe(), 1, to: &assembler)
+    add([Maker.slice(1)], 2, to: &assembler, marks: false)
+    add(Maker.keyframe(), 3, to: &assembler)
+    #expect(try required(assembler.popFrame()).dependency.isComplete)
+    #expect(try !required(assembler.popFrame()).dependency.isComplete)
+    #expect(try required(assembler.popFrame()).dependency.isComplete)
+  }
+
+  @Test("a keyframe without parameter sets gets those that came before or that the description has")
+  func inserted() throws {
+    let slice = Maker.slice(0, isIDR: true, referenceIDC: 3)
+    let expected = Maker.frame([Maker.sequence, Maker.picture, slice])
+    var described = H264FrameAssembler(parameterSets: [Maker.picture, Maker.sequence])
+    var earlier = H264FrameAssembler()
+    add(Maker.keyframe(), 1, to: &earlier)
+    #expect(earlier.popFrame() != nil)
+    for assembler in [described, earlier] {
+      var assembler = assembler
+      add(slice, 2, marker: true, to: &assembler)
+      let frame = try required(assembler.popFrame())
+      #expect(frame.payload == expected && frame.dependency.isComplete && frame.dependency.isKeyframe)
+      #expect(frame.size?.description == "320x180")
+    }
+    // A picture parameter set alone gets the sequence parameter set in front of it.
+    add(Maker.picture, 3, to: &described)
+    add(slice, 3, marker: true, to: &described)
+    #expect(try required(described.popFrame()).payload == expected)
+    // Those in the stream count more than those of the description, also if that changes.
+    add(Maker.otherSequence, 4, to: &described)
+    add(slice, 4, marker: true, to: &described)
+    #expect(try required(described.popFrame()).size?.description == "642x362")
+    described.setDescribed([Maker.sequence])
+    add(slice, 5, marker: true, to: &described)
+    #expect(try required(described.popFrame()).size?.description == "642x362")
+    // Another source has its own.
+    earlier.restart()
+    add(slice, 6, marker: true, to: &earlier)
+    #expect(try !required(earlier.popFrame()).dependency.isComplete)
+  }
+
+  @Test("a frame whose parameter sets are unknown is damaged")
+  func unknown() throws {
+    var assembler = H264FrameAssembler()
+    add([Maker.slice(0, isIDR: true, referenceIDC: 3)], 1, to: &assembler)
+    #expect(try !required(assembler.popFrame()).dependency.isComplete)
+    add(Maker.keyframe(), 2, to: &assembler)
+    #expect(try required(assembler.popFrame()).dependency.isComplete)
+    add([Maker.slice(1, picture: 3)], 3, to: &assembler)
+    #expect(try !required(assembler.popFrame()).dependency.isComplete)
+  }
+
+  @Test("a keyframe is damaged whose own parameter sets may be among the packets lost before it")
+  func lostParameterSets() throws {
+    var assembler = H264FrameAssembler()
+    add(Maker.keyframe(), 1, to: &assembler)
+    #expect(try required(assembler.popFrame()).dependency.isComplete)
+    assembler.addLost(1)
+    add([Maker.slice(0, isIDR: true, referenceIDC: 3)], 2, to: &assembler)
+    #expect(try !required(assembler.popFrame()).dependency.isComplete)
+    // A sender that does not repeat them has lost something else.
+    add([Maker.slice(0, isIDR: true, referenceIDC: 3)], 3, to: &assembler)
+    #expect(try required(assembler.popFrame()).dependency.isComplete)
+    assembler.addLost(1)
+    add([Maker.slice(0, isIDR: true, referenceIDC: 3)], 4, to: &assembler)
+    #expect(try required(assembler.popFrame()).dependency.isComplete)
+  }
+
+  @Test("a frame is damaged if any of its packets is missing, wherever")
+  func missing() throws {
+    let units = [Maker.slice(1, size: 90), Maker.slice(1, firstMacroblock: 120, size: 90)]
+    let payloads = H264Packetizer(maximumPayloadSize: 40).packetize(frame: Maker.frame(units))
+    #expect(payloads.count == 6)
+    for gap in payloads.indices {
+      var assembler = H264FrameAssembler()
+      add(Maker.keyframe(), 1, to: &assembler)
+      #expect(assembler.popFrame() != nil)
+      for (position, payload) in payloads.enumerated() {
+        if position == gap { assembler.addLost(1) } else { add(payload, 2, marker: position == 5, to: &assembler) }
+      }
+      add([Maker.slice(2)], 3, to: &assembler)
+      let damaged = try required(assembler.popFrame())
+      #expect(!damaged.dependency.isComplete && damaged.dependency.isReference == true, "\(gap)")
+      let next = try required(assembler.popFrame())
+      #expect(next.dependency.isComplete && next.timestamp == 3)
+      // The loss of its last packet may have been that of another frame.
+      #expect(next.dependency.packetsLostBefore == (gap == 5 ? 1 : 0), "\(gap)")
+    }
+  }
+
+  @Test("a packet that cannot be read damages its frame and no other")
+  func unreadable() throws {
+    for bytes in ["1aff", "00ff", "78000567", "fcff"] {
+      var assembler = H264FrameAssembler()
+      add(Maker.keyframe(), 1, to: &assembler)
+      add(Maker.slice(1, referenceIDC: 0), 2, to: &assembler)
+      add(Maker.bytes(bytes), 2, marker: true, to: &assembler)
+      add([Maker.slice(1)], 3, to: &assembler)
+      #expect(try required(assembler.popFrame()).dependency.isComplete)
+      #expect(try !required(assembler.popFrame()).dependency.isComplete)
+      let next = try required(assembler.popFrame())
+      #expect(next.dependency.isComplete && next.dependency.packetsLostBefore == 0)
+    }
+  }
+
+  @Test("a NAL unit without its last fragment, and a fragment without its first, damage the frame")
+  func fragments() throws {
+    let payloads = H264Packetizer(maximumPayloadSize: 40).packetize(frame: Maker.frame([Maker.slice(1, size: 90)]))
+    for kept in [[0, 1], [1, 2], [0, 2, 1], [2], [0, 0, 1, 2]] {
+      var assembler = H264FrameAssembler()
+      add(Maker.keyframe(), 1, to: &assembler)
+      #expect(assembler.popFrame() != nil)
+      for (position, index) in kept.enumerated() {
+        add(payloads[index], 2, marker: position == kept.count - 1, to: &assembler)
+      }
+      #expect(try !required(assembler.popFrame()).dependency.isComplete, "\(kept)")
+    }
+  }
+
+  @Test("a frame of more than 4 MiB or 8,192 packets is damaged, and memory is bounded")
+  func limits() throws {
+    var large = H264FrameAssembler()
+    add(Maker.keyframe(), 1, to: &large)
+    #expect(large.popFrame() != nil)
+    for index in 0..<90 {
+      add(Maker.slice(1, firstMacroblock: index, size: 50_000), 2, marker: index == 89, to: &large)
+    }
+    let frame = try required(large.popFrame())
+    #expect(!frame.dependency.isComplete)
+    #expect(frame.payload.readableBytes <= H264FrameAssembler.maximumFrameSize)
+    var many = H264FrameAssembler()
+    add(Maker.keyframe(), 1, to: &many)
+    #expect(many.popFrame() != nil)
+    for index in 0...8_192 {
+      add(Maker.slice(1, firstMacroblock: index, size: 8), 2, marker: index == 8_192, to: &many)
+    }
+    #expect(try !required(many.popFrame()).dependency.isComplete)
+  }
+
+  @Test("a stream of libx264 in two slices comes out as it went in, at any packet size", arguments: [200, 1_200])
+  func real(size: Int) throws {
+    let stream = try H264Stream.make(
+      seconds: 0.5, ["-c:v", "libx264", "-tune", "zerolatency", "-x264-params", "slices=2:keyint=5"])
+    var receiver = H264Receiver()
+    var frames: [ByteBuffer] = []
+    for (number, frame) in stream.frames.enumerated() {
+      let payloads = H264Packetizer(maximumPayloadSize: size).packetize(frame: frame)
+      for (position, payload) in payloads.enumerated() {
+        receiver.add(packet(number, payload, marker: position == payloads.count - 1))
+        while let (frame, isDecodable) = receiver.popFrame() {
+          #expect(isDecodable)
+          #expect(frame.dependency.isKeyframe == (number % 5 == 0))
+          frames.append(frame.payload)
+        }
+      }
+    }
+    expectSame(frames, stream.frames)
+  }
+
+  @Test("the start of a keyframe is seen in its first packet, with its size where that has the parameter sets")
+  func starts() throws {
+    let idr = Maker.slice(0, isIDR: true, referenceIDC: 3, size: 90)
+    let size = VideoSize(width: 320, height: 180)
+    let packetizer = H264Packetizer(maximumPayloadSize: 60)
+    let payloads = packetizer.packetize(frame: Maker.frame([Maker.sequence, Maker.picture, idr]))
+    #expect(payloads.map { H264Receiver.keyframeStart(in: $0) } == [.init(size: size), .init(size: nil), nil])
+    #expect(payloads.map { H264Receiver.startsFrame($0) } == [true, false, false])
+    #expect(H264Receiver.keyframeStart(in: Maker.sequence) == .init(size: size))
+    #expect(H264Receiver.keyframeStart(in: idr) == .init(size: nil))
+    for other in [Maker.picture, Maker.slice(1), Maker.delimiter, Maker.information, ByteBuffer()] {
+      #expect(H264Receiver.keyframeStart(in: other) == nil)
+    }
+    #expect(H264Receiver.startsFrame(Maker.slice(1)) && H264Receiver.startsFrame(Maker.delimiter))
+    #expect(!H264Receiver.startsFrame(Maker.slice(1, firstMacroblock: 9)) && !H264Receiver.startsFrame(idr))
+    let delta = packetizer.packetize(frame: Maker.frame([Maker.slice(1, size: 150)]))
+    #expect(delta.map { H264Receiver.startsFrame($0) } == [true, false, false])
+  }
+}
