@@ -14,9 +14,11 @@ package final class MediaWorker: Sendable {
   package static let maximumCrashes = 3
   /// The maximum CPU time of a request, in nanoseconds.
   private static let processorTime: Int64 = 2_000_000_000
-  /// How long a response may take on a machine that gives the worker no time, and how often we look, in milliseconds.
-  private static let patience: Int32 = 5_000
+  /// How often we look for what a worker does that has not answered, in milliseconds; how often in a row it may have used no CPU time,
+  /// and how often we look at all. A machine may be slow, but a worker that was stopped never answers.
   private static let interval: Int32 = 500
+  private static let maximumIdle = 10
+  private static let maximumRounds = 60
 
   private struct State {
     var process: MediaLauncher.Started?
@@ -181,18 +183,17 @@ package final class MediaWorker: Sendable {
       throw crashed(nil, &state)
     }
     var response = [UInt8](repeating: 0, count: MediaLimits.messageBytes)
-    var waited: Int32 = 0
     var received: Int
+    var (idle, used, rounds) = (0, before, 0)
     repeat {
       received = cmedia_receive(process.socket, &response, response.count, Self.interval, nil, nil)
-      waited += Self.interval
       guard received == -Int(ETIMEDOUT) else { break }
-      if cmedia_processor_time(process.id) - before > Self.processorTime {
-        throw crashed("needed more than 2 s of CPU time for a frame", &state)
-      }
-    } while waited < Self.patience
+      let now = cmedia_processor_time(process.id)
+      if now - before > Self.processorTime { throw crashed("needed more than 2 s of CPU time for a frame", &state) }
+      (idle, used, rounds) = (now > used ? 0 : idle + 1, now, rounds + 1)
+    } while idle < Self.maximumIdle && rounds < Self.maximumRounds
     if received == -Int(ETIMEDOUT) { throw unresponsive(&state) }
-    guard received > 0 else { throw crashed(nil, &state) }
+    guard received > 0 else { throw crashed(received == -Int(EMSGSIZE) ? "sent garbage" : nil, &state) }
     guard let parsed = try? MediaResponse(parsing: Array(response.prefix(received))), parsed.number == state.lastNumber
     else { throw crashed("sent garbage", &state) }
     state.usedTime = cmedia_processor_time(process.id)
@@ -214,7 +215,7 @@ package final class MediaWorker: Sendable {
   }
 
   private func unresponsive(_ state: inout State) -> MediaWorkerError {
-    let error = crashed("did not answer for \(Self.patience / 1_000) s", &state)
+    let error = crashed("did not answer", &state)
     return .unavailable(error.description)
   }
 }

@@ -1,5 +1,5 @@
 package import Media
-import MediaWorker
+package import MediaWorker
 import Synchronization
 
 /// What the verifiers of all streams of one participant share: the budget for decoding, the memory of waiting frames, and the process
@@ -11,10 +11,14 @@ package final class VerificationShare: Sendable {
   /// Bytes of frames that wait.
   private let waiting = Atomic(0)
 
-  /// - Parameter report: called with a sentence for the log when that process crashes, or when there is none.
-  package init(_ pool: VerificationPool, report: (@Sendable (String) -> Void)? = nil) {
+  /// - Parameters:
+  ///   - launcher: starts that process.
+  ///   - report: called with a sentence for the log when it crashes, or when there is none.
+  package init(
+    _ pool: VerificationPool, launcher: MediaLauncher = .background, report: (@Sendable (String) -> Void)? = nil
+  ) {
     self.pool = pool
-    worker = MediaWorker(report: report)
+    worker = MediaWorker(launcher, report: report)
     pool.participantBegan()
   }
 
