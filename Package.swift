@@ -336,7 +336,9 @@ let package = Package(
     tests(
       of: "Inspection", ["InspectionTestSupport", "CallCheck", "CallReport", "Media", "Recorder"],
       resources: [.copy("Fixtures")]),
-    tests(of: "LiveSource", ["Bitstream", "Media", "Codecs", "Pattern", "FileSource", "chatbot-media", byteBuffer]),
+    tests(
+      of: "LiveSource",
+      ["Bitstream", "Media", "MediaMessages", "Codecs", "Pattern", "FileSource", "chatbot-media", byteBuffer]),
     tests(of: "Console", ["Media", logging]),
     tests(
       of: "chatbot",
