@@ -269,7 +269,7 @@ let package = Package(
     tests(of: "OptionValues", ["Media"]),
     tests(of: "CommandSettings", []),
     tests(of: "RTP", ["Bitstream", byteBuffer], resources: [.copy("Fixtures")]),
-    tests(of: "SDP", [], resources: [.copy("Fixtures")]),
+    tests(of: "SDP", ["Media"], resources: [.copy("Fixtures")]),
     tests(of: "ICE", ["Media", byteBuffer]),
     tests(of: "SCTP", ["Bitstream", "CChecksums", "Media", "NetworkEmulation", byteBuffer]),
     tests(of: "DataMessages", ["Media", byteBuffer]),
@@ -318,7 +318,7 @@ let package = Package(
     tests(
       of: "RoomMessages",
       ["BotPeer", "DataMessages", "Media", "PeerEngine", "Recorder", "SCTP", byteBuffer, sockets, logging]),
-    tests(of: "RoomServer", ["BotPeer", "Media", "Signalling", "SkyRTC", "WHIP", byteBuffer, sockets]),
+    tests(of: "RoomServer", ["BotPeer", "Media", "PeerEngine", "Signalling", "SkyRTC", "WHIP", byteBuffer, sockets]),
     tests(of: "FaultInjection", ["PeerEngineTestSupport", "PeerEngine", "Media", "Signalling", "RTP", byteBuffer]),
     tests(
       of: "BotPeer",

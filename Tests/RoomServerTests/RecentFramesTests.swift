@@ -1,5 +1,6 @@
 import Media
 import NIOCore
+import PeerEngine
 import RoomServer
 import Testing
 
@@ -14,55 +15,62 @@ struct RecentFramesTests {
       arrival: .now)
   }
 
-  /// Five frames from a keyframe on.
-  private func started() -> RecentFrames {
-    var recent = RecentFrames()
-    for number in 0..<5 { _ = recent.add(frame(number, isKeyframe: number == 0)) }
-    return recent
+  /// Adds frames, and returns which of them are new.
+  @discardableResult
+  private func add(_ frames: [EncodedFrame], to recent: inout RecentFrames) -> [Bool] {
+    var areNew: [Bool] = []
+    for frame in frames { areNew.append(recent.add(frame)) }
+    return areNew
   }
+
+  private func sizes(_ recent: RecentFrames) -> [Int] { recent.groups.map { $0.frames.count } }
+
+  /// Five frames from a keyframe on.
+  private var group: [EncodedFrame] { (0..<5).map { frame($0, isKeyframe: $0 == 0) } }
 
   @Test("a new viewer needs the frames from the last keyframe on, of each stream")
   func groups() {
-    var recent = started()
-    #expect(recent.groups.map { $0.frames.count } == [5])
-    #expect(recent.add(frame(5, isKeyframe: true)))
-    #expect(recent.add(frame(9, stream: 2)))
-    #expect(recent.add(frame(10, isKeyframe: true, stream: 2)))
-    #expect(recent.groups.map { $0.frames.count } == [1, 1])
+    var recent = RecentFrames()
+    add(group, to: &recent)
+    #expect(sizes(recent) == [5])
+    let more = [
+      frame(5, isKeyframe: true), frame(9, stream: 2), frame(10, isKeyframe: true, stream: 2), frame(11, stream: 2),
+    ]
+    #expect(add(more, to: &recent) == [true, true, true, true])
+    #expect(sizes(recent) == [1, 2])
     #expect(recent.groups.map { $0.frames.first?.stream } == [1, 2])
   }
 
   @Test("frames that repeat the group are not new, and those that follow are")
   func repeated() {
-    var recent = started()
-    #expect(!(0..<5).map { recent.add(frame($0, isKeyframe: $0 == 0)) }.contains(true))
-    #expect(recent.add(frame(5)))
-    #expect(recent.groups.map { $0.frames.count } == [6])
+    var recent = RecentFrames()
+    add(group, to: &recent)
+    #expect(!add(group, to: &recent).contains(true))
+    #expect(add([frame(5)], to: &recent) == [true])
+    #expect(sizes(recent) == [6])
     // A second time, with a new frame in the middle: the source's frames go on.
-    #expect(!recent.add(frame(0, isKeyframe: true)))
-    #expect(!recent.add(frame(1)))
-    #expect(recent.add(frame(77)))
-    #expect(recent.groups.map { $0.frames.count } == [7])
+    #expect(add([frame(0, isKeyframe: true), frame(1), frame(77)], to: &recent) == [false, false, true])
+    #expect(sizes(recent) == [7])
   }
 
-  @Test("a still camera whose frames look alike is no repetition")
+  @Test("a still camera whose frames look alike repeats nothing")
   func alike() {
-    var recent = started()
-    #expect(recent.add(frame(4)))
-    #expect(recent.add(frame(4)))
-    #expect(recent.groups.map { $0.frames.count } == [7])
+    var recent = RecentFrames()
+    add(group, to: &recent)
+    #expect(add([frame(4), frame(4)], to: &recent) == [true, true])
+    #expect(sizes(recent) == [7])
   }
 
   @Test("audio is never kept, and neither are more than 16 MiB, 1,000 frames or 10 s of a stream, or a 17th stream")
   func bounds() {
     var recent = RecentFrames()
-    for number in 0..<100 { #expect(recent.add(frame(number, isKeyframe: true, codec: .opus))) }
+    add((0..<100).map { frame($0, isKeyframe: true, codec: .opus) }, to: &recent)
     #expect(recent.groups.isEmpty)
-    for number in 0..<17 { _ = recent.add(frame(number, isKeyframe: number == 0, bytes: 1 << 20)) }
+    add((0..<17).map { frame($0, isKeyframe: $0 == 0, bytes: 1 << 20) }, to: &recent)
     #expect(recent.groups.isEmpty)
-    for number in 0...301 { _ = recent.add(frame(number, isKeyframe: number == 0)) }
+    add((0...301).map { frame($0, isKeyframe: $0 == 0) }, to: &recent)
     #expect(recent.groups.isEmpty)
-    for stream in 1...40 { #expect(recent.add(frame(0, isKeyframe: true, stream: stream))) }
+    add((1...40).map { frame(0, isKeyframe: true, stream: $0) }, to: &recent)
     #expect(recent.groups.count == RecentFrames.maximumStreams)
   }
 }

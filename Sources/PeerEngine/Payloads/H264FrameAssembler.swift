@@ -98,7 +98,12 @@ package struct H264FrameAssembler: Sendable {
 
   /// Whether a keyframe is being assembled of which nothing is missing yet.
   package var isGatheringKeyframe: Bool {
-    if let open, open.isComplete, open.isKeyframe || open.hasParameterSets && !open.hasSlice { return true }
+    // Members of `open` one by one, because Swift would copy the whole value to bind it.
+    if open?.isComplete ?? false,
+      open?.isKeyframe ?? false || open?.hasParameterSets ?? false && !(open?.hasSlice ?? false)
+    {
+      return true
+    }
     return undecided?.dependency.isKeyframe ?? false
   }
 
@@ -127,7 +132,7 @@ package struct H264FrameAssembler: Sendable {
     // Padding only, or an empty payload: the sequence continues, no frame is affected.
     guard packet.payload.readableBytes > 0 else { return }
     // Everything since the open frame's start has arrived, or is known to be lost.
-    if let open, open.timestamp != packet.timestamp { close(byMarker: false) }
+    if open?.timestamp ?? packet.timestamp != packet.timestamp { close(byMarker: false) }
     if open == nil {
       open = Open(timestamp: packet.timestamp, arrival: packet.arrival, packetsLostBefore: lost)
     } else {

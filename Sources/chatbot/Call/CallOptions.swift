@@ -7,10 +7,6 @@ import SignallingAdapters
 
 /// The options of a call: the room, the input, the loopback, the recording and the network.
 struct CallOptions: ParsableArguments {
-  enum Switch: String, ExpressibleByArgument, CaseIterable {
-    case on, off
-  }
-
   @OptionGroup
   var connection: ConnectionOptions
 

@@ -124,7 +124,7 @@ struct MediaOptions: ParsableArguments {
       "Ask for audio with copies of earlier packets (RED), which repair losses and take twice as many bytes. (default: on with "
         + "--record, off in check)",
       valueName: "on|off"))
-  var audioRedundancy: CallOptions.Switch?
+  var audioRedundancy: Switch?
 
   func validate() throws {
     let mediaThreads = mediaThreads ?? 1
@@ -132,4 +132,9 @@ struct MediaOptions: ParsableArguments {
       throw ValidationError("--media-threads is 1 to 64, not \(mediaThreads).")
     }
   }
+}
+
+/// The value of an option that is on or off by circumstances.
+enum Switch: String, ExpressibleByArgument, CaseIterable {
+  case on, off
 }

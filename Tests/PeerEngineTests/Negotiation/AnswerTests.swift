@@ -20,13 +20,9 @@ struct AnswerTests {
     #expect(answer == (try recorded("chatbot_answer_to_chromium156")))
   }
 
-  @Test("where we only forward frames of others, the answer has a format of each codec, the first one of the offer first")
+  @Test("where we only forward frames of others, the answer has a format of each codec, the offer's first one first")
   func eachCodec() throws {
-    var negotiator = Negotiator.seeded {
-      $0.codecs.answersWithEachCodec = true
-      $0.audio.isReceived = false
-      $0.video.isReceived = false
-    }
+    var negotiator = Negotiator.seeded(receiving: []) { $0.codecs.answersWithEachCodec = true }
     let (answer, session) = try negotiator.answer(to: try recorded("chromium156_offer"))
     let video = try #require(answer.sections.first { $0.mediaLine.kind == "video" })
     let codecs = video.payloadFormats.map(\.name).filter { $0 != "rtx" }
