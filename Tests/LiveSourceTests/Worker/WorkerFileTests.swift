@@ -226,6 +226,9 @@ struct WorkerFileTests {
     var endless = [UInt8](try Data(contentsOf: URL(fileURLWithPath: silent)))
     let table = try #require(endless.indices.first { endless[$0...].starts(with: "stts".utf8) })
     endless.replaceSubrange(table + 16..<table + 20, with: [0x7f, 0xff, 0xff, 0xff])
+    // The edit list states the true end.
+    let edits = try #require(endless.indices.first { endless[$0...].starts(with: "edts".utf8) })
+    endless.replaceSubrange(edits..<edits + 4, with: "skip".utf8)
     let longFile = try scratch.write(endless, as: "l.mp4")
     for live in [false, true] { #expect(rejection(longFile, live: live) == "it is longer than 100 h.") }
     let garbage = try scratch.write(Array(bytes.prefix(40)) + [UInt8](repeating: 0x41, count: 5_000), as: "g.mp4")
