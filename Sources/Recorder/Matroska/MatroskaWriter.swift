@@ -113,7 +113,7 @@ package struct MatroskaWriter: Sendable {
   }
 
   /// Declares the audio track, or more channels.
-  mutating func declare(audio: MatroskaHeader.Audio) -> [FileWrite] {
+  package mutating func declare(audio: MatroskaHeader.Audio) -> [FileWrite] {
     let known = header.audio
     header.audio = MatroskaHeader.Audio(codec: audio.codec, channels: max(audio.channels, known?.channels ?? 0))
     return header.audio == known ? [] : headerWrites()

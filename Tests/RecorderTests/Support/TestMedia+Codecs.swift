@@ -1,4 +1,3 @@
-import Bitstream
 import Foundation
 import Media
 import NIOCore
@@ -14,41 +13,14 @@ extension TestMedia {
   ) throws -> [Piece] {
     let stream = try output(
       "-f", "lavfi", "-i", "testsrc=size=\(size):rate=30", "-t", "\(seconds)", "-c:v", "libx264", "-profile:v", profile,
-      "-preset", "ultrafast", "-tune", "zerolatency", "-pix_fmt", "yuv420p", "-g", "\(distance)", "-keyint_min",
+      "-preset", "veryfast", "-tune", "zerolatency", "-pix_fmt", "yuv420p", "-g", "\(distance)", "-keyint_min",
       "\(distance)", "-sc_threshold", "0", "-bf", "0", "-x264-params", "aud=1:repeat-headers=1:sliced-threads=0", "-f",
       "h264")
-    return try accessUnits(stream).enumerated().map { index, payload in
+    return try H264Stream.frames(annexB: stream).enumerated().map { index, payload in
       let header = try #require(FrameHeader(parsing: payload, of: .h264).video)
       return Piece(
         ticks: Int64(index) * 3_000, payload: payload, isKeyframe: header.isKeyframe, size: header.size)
     }
-  }
-
-  /// Splits an Annex B stream with access unit delimiters into frames in the form of `EncodedFrame`.
-  private static func accessUnits(_ stream: [UInt8]) throws -> [ByteBuffer] {
-    var units: [[UInt8]] = []
-    var start: Int?
-    var index = 0
-    while index + 3 <= stream.count {
-      if stream[index] == 0, stream[index + 1] == 0, stream[index + 2] == 1 {
-        if let start {
-          let end = index > start && stream[index - 1] == 0 ? index - 1 : index
-          units.append(Array(stream[start..<end]))
-        }
-        start = index + 3
-        index += 3
-      } else {
-        index += 1
-      }
-    }
-    if let start { units.append(Array(stream[start...])) }
-    var frames: [ByteBuffer] = []
-    for unit in units {
-      let parsed = try #require(H264NALUnit(ByteBuffer(bytes: unit)))
-      if parsed.type == .accessUnitDelimiter { frames.append(ByteBuffer()) }
-      if parsed.type.isKept { H264NALUnits.append(parsed.bytes, to: &frames[frames.count - 1]) }
-    }
-    return frames
   }
 
   /// A tone in packets of 20 ms of G.711 or G.722.
