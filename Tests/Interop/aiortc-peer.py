@@ -7,7 +7,6 @@ import json
 import random
 import sys
 
-import numpy
 from aiortc import RTCPeerConnection, RTCRtpSender, RTCSessionDescription
 from aiortc.mediastreams import AudioStreamTrack, MediaStreamError, MediaStreamTrack
 from aiortc.sdp import candidate_from_sdp
@@ -40,10 +39,13 @@ class MovingBar(MediaStreamTrack):
         loop = asyncio.get_event_loop()
         self.begun = self.begun or loop.time()
         await asyncio.sleep(max(0, self.begun + self.number / 15 - loop.time()))
-        pixels = numpy.full((240, 320, 3), 60, numpy.uint8)
+        frame = VideoFrame(320, 240, "yuv420p")
         left = self.number * 8 % 300
-        pixels[:, left : left + 20] = 200
-        frame = VideoFrame.from_ndarray(pixels, format="rgb24")
+        for index, plane in enumerate(frame.planes):
+            row = bytearray([128 if index else 60]) * plane.line_size
+            if not index:
+                row[left : left + 20] = bytes([200]) * 20
+            plane.update(bytes(row) * plane.height)
         frame.pts = self.number * 6000
         frame.time_base = fractions.Fraction(1, 90000)
         self.number += 1

@@ -69,7 +69,8 @@ def description(types):
     audio += f" ! {format},encoding-name={name},payload={types['audio']}"
     if options.red:
         audio += f" ! rtpredenc pt={types['red']} distance=1 allow-no-red-blocks=true"
-        audio += f" ! {format},encoding-name=RED,payload={types['red']}"
+        # It keeps the name of the codec.
+        audio += f" ! capssetter caps={format},encoding-name=RED,payload={types['red']}"
     return f"webrtcbin name=peer bundle-policy=max-bundle latency=50 {video} {audio} ! peer."
 
 
@@ -150,9 +151,11 @@ class Peer:
         red, block = self.types["red"], self.types["audio"]
         channels = "/2" if name == "OPUS" else ""
         sdp = re.sub(rf"(m=audio \d+ \S+ {red})", rf"\1 {block}", sdp)
+        # Its parameters are those of the codec.
+        sdp = sdp.replace(f"a=fmtp:{red} ", f"a=fmtp:{block} ")
         lines = [f"a=rtpmap:{red} red/{clock}{channels}", f"a=fmtp:{red} {block}/{block}"]
         lines.append(f"a=rtpmap:{block} {name}/{clock}{channels}")
-        return re.sub(rf"a=rtpmap:{red} RED/\d+", "\r\n".join(lines), sdp, flags=re.IGNORECASE)
+        return re.sub(rf"a=rtpmap:{red} RED/[\d/]+", "\r\n".join(lines), sdp, flags=re.IGNORECASE)
 
     def set_remote(self, kind, sdp):
         _, message = GstSdp.SDPMessage.new()
