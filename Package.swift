@@ -153,7 +153,9 @@ let package = Package(
       resources: [.embedInCode("Page")]),
     module(
       "Janus",
-      ["JSON", "Media", "Signalling", "SignallingAdapters", "HTTPTransport", byteBuffer, sockets, http, logging]),
+      [
+        "JSON", "Media", "SDP", "Signalling", "SignallingAdapters", "HTTPTransport", byteBuffer, sockets, http, logging,
+      ]),
     module("Processes", ["Media", "Signalling", "CProcesses", byteBuffer, sockets]),
     module(
       "ExecSignalling",
@@ -165,7 +167,7 @@ let package = Package(
     module("Pattern", ["Media", "Codecs"]),
     module(
       "CallCheck",
-      ["Bitstream", "Media", "Codecs", "Pattern", "PeerEngine", "Signalling", byteBuffer]),
+      ["Bitstream", "Media", "MediaWorker", "Codecs", "Pattern", "PeerEngine", "Signalling", byteBuffer]),
     module("CallReport", ["CallCheck", "Codecs", "Media", "COpenSSL"], resources: [.embedInCode("HTML/Page")]),
     module(
       "BotPeer",
@@ -177,7 +179,10 @@ let package = Package(
     module("Load", ["BotPeer", "Room", "CallCheck", "Media", "Signalling", byteBuffer, logging]),
     module(
       "RoomServer",
-      ["BotPeer", "HTTPTransport", "Media", "Room", "Signalling", "SkyRTC", "WHIP", byteBuffer, sockets, http, logging]),
+      [
+        "BotPeer", "HTTPTransport", "Media", "PeerEngine", "Room", "SDP", "Signalling", "SkyRTC", "WHIP", byteBuffer,
+        sockets, http, logging,
+      ]),
     module(
       "Call",
       [
@@ -185,12 +190,18 @@ let package = Package(
         "Signalling", byteBuffer, sockets, logging,
       ]),
     module("RoomMessages", ["BotPeer", "DataMessages", "Media", "Recorder", byteBuffer, logging]),
-    module("Recorder", ["Bitstream", "Media", "Codecs", "CFiles", "COgg", byteBuffer, sockets, logging]),
-    module("FileSource", ["Bitstream", "Media", "CWebM", "COgg", byteBuffer, logging]),
+    module(
+      "Recorder", ["Bitstream", "Media", "MediaWorker", "Codecs", "CFiles", "COgg", byteBuffer, sockets, logging]),
+    module(
+      "FileSource",
+      ["Bitstream", "Media", "MediaMessages", "MediaWorker", "CWebM", "COgg", byteBuffer, logging]),
     module("Inspection", ["JSON", "Media", "Recorder", "FileSource", "CallCheck", "CallReport", byteBuffer]),
     module(
       "LiveSource",
-      ["Media", "Codecs", "Pattern", "FileSource", "CPNG", "CSndFile", "CSoxr", "CVorbis", byteBuffer, logging]),
+      [
+        "Media", "MediaMessages", "MediaWorker", "Codecs", "Pattern", "FileSource", "CPNG", "CSndFile", "CSoxr",
+        "CVorbis", "CYUV", byteBuffer, logging,
+      ]),
     module("Console", ["Media", "Signalling", logging]),
     .executableTarget(
       name: "chatbot",
@@ -258,7 +269,7 @@ let package = Package(
     tests(of: "OptionValues", ["Media"]),
     tests(of: "CommandSettings", []),
     tests(of: "RTP", ["Bitstream", byteBuffer], resources: [.copy("Fixtures")]),
-    tests(of: "SDP", [], resources: [.copy("Fixtures")]),
+    tests(of: "SDP", ["Media"], resources: [.copy("Fixtures")]),
     tests(of: "ICE", ["Media", byteBuffer]),
     tests(of: "SCTP", ["Bitstream", "CChecksums", "Media", "NetworkEmulation", byteBuffer]),
     tests(of: "DataMessages", ["Media", byteBuffer]),
@@ -283,8 +294,8 @@ let package = Package(
     tests(of: "SocketIO", ["Media", "Signalling", "HTTPTransport", byteBuffer, sockets, http, webSocket, logging]),
     tests(
       of: "WHIP", ["ICE", "Media", "PeerEngine", "Signalling", "HTTPTransport", byteBuffer, sockets, http, logging]),
-    tests(of: "MediaWorker", ["Codecs", "Media", "MediaMessages", "chatbot-media", byteBuffer]),
-    tests(of: "Codecs", ["Bitstream", "Media", byteBuffer]),
+    tests(of: "MediaWorker", ["Codecs", "Media", "MediaMessages", "Recorder", "chatbot-media", byteBuffer]),
+    tests(of: "Codecs", ["Bitstream", "Media", "MediaWorker", "chatbot-media", byteBuffer]),
     tests(of: "NetworkEmulation", ["ICE", "Media", "PeerEngine", byteBuffer]),
     tests(
       of: "PeerEngine",
@@ -307,7 +318,7 @@ let package = Package(
     tests(
       of: "RoomMessages",
       ["BotPeer", "DataMessages", "Media", "PeerEngine", "Recorder", "SCTP", byteBuffer, sockets, logging]),
-    tests(of: "RoomServer", ["BotPeer", "Media", "Signalling", "SkyRTC", "WHIP", byteBuffer, sockets]),
+    tests(of: "RoomServer", ["BotPeer", "Media", "PeerEngine", "Signalling", "SkyRTC", "WHIP", byteBuffer, sockets]),
     tests(of: "FaultInjection", ["PeerEngineTestSupport", "PeerEngine", "Media", "Signalling", "RTP", byteBuffer]),
     tests(
       of: "BotPeer",
@@ -321,11 +332,11 @@ let package = Package(
       of: "CallCheck",
       ["CallCheckTestSupport", "CallReport", "Media", "Codecs", "Pattern", "PeerEngine", "Signalling", byteBuffer]),
     tests(of: "CallReport", ["CallCheckTestSupport", "CallCheck", "Codecs", "Media"]),
-    tests(of: "FileSource", ["Bitstream", "Media", byteBuffer]),
+    tests(of: "FileSource", ["Bitstream", "Media", "chatbot-media", byteBuffer]),
     tests(
       of: "Inspection", ["InspectionTestSupport", "CallCheck", "CallReport", "Media", "Recorder"],
       resources: [.copy("Fixtures")]),
-    tests(of: "LiveSource", ["Bitstream", "Media", "Codecs", "Pattern", "FileSource", byteBuffer]),
+    tests(of: "LiveSource", ["Bitstream", "Media", "Codecs", "Pattern", "FileSource", "chatbot-media", byteBuffer]),
     tests(of: "Console", ["Media", logging]),
     tests(
       of: "chatbot",

@@ -16,9 +16,13 @@ home='chatbot-media/.*|MediaMessages/.*|Bitstream/.*|Codecs/.*|RTP/PayloadFormat
 
 # Files that may name a codec, with the reason.
 reasons=(
+  'Media/EncodedFrame\+Profile\.swift'     # which codecs have profiles
   'FileSource/Reading/MatroskaTrack\.swift'      # reads the codec's private data
+  'FileSource/Reading/WorkerReader\.swift' # converts the frames of one codec
   'FileSource/Reading/OggReader\.swift'      # reads Ogg files of one codec only
   'LiveSource/Encoding/LiveAudioEncoder\.swift' # an encoder of one codec
+  'Recorder/Matroska/CodecPrivate\.swift'    # writes the codec's private data
+  'Recorder/Manifest/CodecProfile\.swift'    # names the profile by the codec's bitstream
   'Recorder/Ogg/OggOpusWriter\.swift'        # writes Ogg files of one codec only
 )
 allowed=$home$(printf '|%s' "${reasons[@]}")

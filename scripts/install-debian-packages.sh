@@ -21,7 +21,7 @@ for purpose in "$@"; do
     unit) wanted="$wanted ffmpeg mkvtoolnix opus-tools openssl python3" ;;
     # More programs that read recordings, browsers with a font, tools for Firefox' network namespace, other WebRTC stacks and
     # servers of other signalling systems.
-    test) wanted="$wanted gir1.2-gst-plugins-bad-1.0 gstreamer1.0-nice gstreamer1.0-plugins-bad gstreamer1.0-plugins-base gstreamer1.0-plugins-good janus coturn nftables tayga openssl python3-aiohttp python3-aiortc python3-gi python3-venv ffmpeg mkvtoolnix opus-tools chromium chromium-headless-shell firefox-esr fonts-dejavu-core iproute2 libxml2-utils util-linux valgrind" ;;
+    test) wanted="$wanted gir1.2-gst-plugins-bad-1.0 gstreamer1.0-nice gstreamer1.0-plugins-bad gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-ugly janus coturn nftables tayga openssl python3-aiohttp python3-aiortc python3-gi python3-venv ffmpeg mkvtoolnix opus-tools chromium chromium-headless-shell firefox-esr fonts-dejavu-core iproute2 libxml2-utils util-linux valgrind" ;;
     # Another stack, which is compiled here.
     interop) wanted="$wanted golang-github-pion-webrtc.v3-dev golang-go" ;;
     # Tools to create the published file and to compile the floor.

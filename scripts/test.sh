@@ -109,6 +109,8 @@ if [[ $what == all || $what == end-to-end ]]; then
     python=$PWD/.build/python/socketio$generation/bin/python3
     [[ ! -x $python ]] || export "CHATBOT_SOCKETIO_PYTHON$generation=$python"
   done
+  python=$PWD/.build/python/ffmpeg/bin/python3
+  [[ ! -x $python ]] || export "CHATBOT_FFMPEG_PYTHON=$python"
 fi
 
 [[ $what != all ]] || lint_sources

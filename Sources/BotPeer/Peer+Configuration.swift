@@ -56,9 +56,16 @@ extension Peer {
     /// Whether further media sections that a participant offers are used to send as well: for media that is sent back to them, whose
     /// frames name the stream that they came from.
     public var sendsInEverySection = false
-    /// The codecs that may be negotiated for each kind of media, the best first; nil for all, in the order of `Codec.allCases`.
+    /// The codecs that may be negotiated for each kind of media, the best first; nil for all. Without this order an offer has the order
+    /// of `Codec.allCases`, and an answer has the first codec of the participant's offer.
     public var audioCodecs: [Codec]?
     public var videoCodecs: [Codec]?
+    /// The codec of all frames of a kind that ``Peer/send(_:)`` will send. A section that sends it has no other codec. A kind without
+    /// one sends frames of any codec that was negotiated.
+    public var sendingCodecs: [MediaKind: Codec] = [:]
+    /// Whether participants are asked to send audio with copies of earlier frames (RED, RFC 2198), which takes up to twice as many
+    /// bytes. A recorder needs them, because browsers do not retransmit audio.
+    public var acceptsRedundantAudio = false
     /// How long the first packets of a track wait for packets that were sent before them. A recording needs those; media
     /// that is passed on at once must not begin late.
     public var initialReorderingDelay: Duration = .milliseconds(400)
@@ -69,6 +76,8 @@ extension Peer {
     /// Whether the frames to send are those of another participant, whose bitrate does not follow the bandwidth of those
     /// who receive them from us.
     package var isForwarding = false
+    /// Whether an answer has a format of each codec where we only send: for frames of others, whose codec may change.
+    package var answersWithEachCodec = false
     /// The minimum and maximum of the estimated bandwidth to a participant, in bits per second; the limits of
     /// `PeerEvent.targetBitrate`. Frames are sent whatever their bitrate, as long as the network path carries them.
     public var minimumSendBitrate = 50_000

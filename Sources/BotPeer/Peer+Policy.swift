@@ -1,5 +1,4 @@
 internal import ICE
-internal import Media
 internal import PeerEngine
 
 extension Peer.Configuration {
@@ -12,8 +11,10 @@ extension Peer.Configuration {
     policy.tracks.furtherStreams = furtherStreams
     policy.tracks.sendsInEverySection = sendsInEverySection
     policy.tracks.receiving = receiving
-    policy.tracks.codecs = CodecPreferences(
-      audio: audioCodecs ?? Codec.all(of: .audio), video: videoCodecs ?? Codec.all(of: .video))
+    policy.tracks.codecs = CodecPreferences(audio: audioCodecs, video: videoCodecs)
+    policy.tracks.codecs.sent = sendingCodecs
+    policy.tracks.codecs.answersWithEachCodec = answersWithEachCodec
+    policy.tracks.codecs.acceptsRedundantAudio = acceptsRedundantAudio
     policy.ice.allowsLocalCandidates = allowsLocalCandidates
     policy.ice.resolvesNames = resolvesLocalNames && iceTransportPolicy == .all
     policy.ice.hostNames = hostNames

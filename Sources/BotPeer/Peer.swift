@@ -268,6 +268,14 @@ public final class Peer: Sendable {
     return channel
   }
 
+  /// Passes on the frames since the last keyframe of a stream that is forwarded to a participant, in the same order as frames that are
+  /// sent. They are replayed if the source answers no keyframe request.
+  package func prime(_ group: GroupOfPicturesCache, for participant: ParticipantID) {
+    let work: @Sendable (PeerDriver) -> Void = { $0.prime(group, for: participant) }
+    guard let shard = assignments.shard(of: participant) else { return }
+    shards[shards.count > 1 ? shard : 0].performInPlace(work)
+  }
+
   /// Requests a keyframe from a participant.
   public func requestKeyframe(of participant: ParticipantID) {
     onShard(of: participant) { $0.requestKeyframe(of: participant) }

@@ -17,6 +17,7 @@ extension RoomCall {
     configuration.mediaSinks = (configuration.mediaSinks ?? []) + sinks.compactMap(\.self)
     configuration.handler = handler(recorder: recorder, observer: observer, participants: participants)
     configuration.sending = loopback != nil ? Set(MediaKind.allCases) : source?.kinds ?? []
+    configuration.sendingCodecs = loopback != nil ? [:] : source?.codecs ?? [:]
     configuration.sendsInEverySection = loopback != nil
     // A recorded file cannot produce a keyframe. An encoder can, and so can the user whose media is looped back.
     configuration.keyframeResponse = loopback != nil || source?.isLive == true ? .requestFromSource : .replay

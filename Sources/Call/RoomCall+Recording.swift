@@ -84,7 +84,7 @@ extension RoomCall {
     observer?.received(problem)
     let user: Logger.Metadata = ["user": "\(problem.participant)"]
     switch problem.kind {
-    case .stalled, .notRecorded, .segmentsLeftOut: log.warning("\(problem)", metadata: user)
+    case .stalled, .notRecorded, .segmentsLeftOut, .notVerified: log.warning("\(problem)", metadata: user)
     case .resumed: log.notice("\(problem)", metadata: user)
     case .lost, .overloaded, .memoryFull:
       log.error("\(problem)", metadata: user)

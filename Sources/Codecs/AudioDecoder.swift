@@ -1,10 +1,13 @@
 package import Media
+import MediaMessages
+package import MediaWorker
 package import NIOCore
 
 /// Decodes one audio stream to 48 kHz: the one place that chooses the decoder of a codec.
 package final class AudioDecoder {
   private enum Decoder {
     case opus(OpusDecoder)
+    case telephone(TelephoneDecoder)
   }
 
   /// The codec of the stream.
@@ -13,14 +16,22 @@ package final class AudioDecoder {
   package let channels: Int
   private let decoder: Decoder
 
-  /// - Parameter channels: the number of output channels, 1 or 2, regardless of the packets.
-  package init(_ codec: Codec, channels: Int = 2) throws(CodecError) {
+  /// - Parameters:
+  ///   - channels: the number of output channels, 1 or 2, regardless of the packets.
+  ///   - worker: decodes what is not decoded in this process; that of the participant whose stream it is.
+  package init(
+    _ codec: Codec, channels: Int = 2, in worker: @autoclosure () -> MediaWorker = MediaWorker()
+  ) throws(CodecError) {
     self.codec = codec
     self.channels = channels
+    let name = codec.properties.name
     switch codec {
     case .opus: decoder = .opus(try OpusDecoder(channels: channels))
-    case .g722, .pcmu, .pcma:
-      throw CodecError("start a decoder of \(codec.properties.name)", "no decoder of it is installed")
+    case .g722:
+      let source = TelephoneDecoder.Source.worker(StreamDecoder(.g722, in: worker()))
+      decoder = .telephone(TelephoneDecoder(name, source, channels: channels))
+    case .pcmu: decoder = .telephone(TelephoneDecoder(name, .table(G711.muLaw), channels: channels))
+    case .pcma: decoder = .telephone(TelephoneDecoder(name, .table(G711.aLaw), channels: channels))
     case .vp8, .h264, .vp9: throw CodecError("start a decoder of audio", "\(codec.properties.name) is video")
     }
   }
@@ -29,13 +40,14 @@ package final class AudioDecoder {
   package func decode(_ packet: ByteBuffer) throws(CodecError) -> AudioSamples {
     switch decoder {
     case .opus(let decoder): try decoder.decode(packet)
+    case .telephone(let decoder): try decoder.decode(packet)
     }
   }
 
   /// The longest packet in ticks of 48 kHz.
   package var maximumPacketSamples: Int {
     switch decoder {
-    case .opus: OpusDecoder.maximumPacketSamples
+    case .opus, .telephone: OpusDecoder.maximumPacketSamples
     }
   }
 
@@ -45,6 +57,7 @@ package final class AudioDecoder {
   package func conceal(duration: Int) throws(CodecError) -> AudioSamples {
     switch decoder {
     case .opus(let decoder): try decoder.conceal(duration: duration)
+    case .telephone(let decoder): decoder.conceal(duration: duration)
     }
   }
 
@@ -54,6 +67,7 @@ package final class AudioDecoder {
   package func recover(duration: Int, before next: ByteBuffer) throws(CodecError) -> AudioSamples {
     switch decoder {
     case .opus(let decoder): try decoder.recover(duration: duration, before: next)
+    case .telephone(let decoder): decoder.conceal(duration: duration)
     }
   }
 }

@@ -5,6 +5,7 @@ package import NIOCore
 package final class VideoEncoder {
   private enum Encoder {
     case vpx(VPXEncoder)
+    case h264(H264Encoder)
   }
 
   /// The settings of an encoder.
@@ -52,7 +53,7 @@ package final class VideoEncoder {
     switch codec {
     case .vp8: encoder = .vpx(try VP8Encoder(settings))
     case .vp9: encoder = .vpx(try VP9Encoder(settings))
-    case .h264: throw CodecError("start an encoder of \(codec.properties.name)", "no encoder of it is installed")
+    case .h264: encoder = .h264(try H264Encoder(settings))
     case .opus, .g722, .pcmu, .pcma: throw CodecError("start an encoder of video", "\(codec.properties.name) is audio")
     }
   }
@@ -61,6 +62,7 @@ package final class VideoEncoder {
   package var settings: Settings {
     switch encoder {
     case .vpx(let encoder): encoder.settings
+    case .h264(let encoder): encoder.settings
     }
   }
 
@@ -78,6 +80,7 @@ package final class VideoEncoder {
   ) throws(CodecError) -> Output? {
     switch encoder {
     case .vpx(let encoder): try encoder.encode(videoFrame, time: time, duration: duration, keyframe: keyframe)
+    case .h264(let encoder): try encoder.encode(videoFrame, time: time, duration: duration, keyframe: keyframe)
     }
   }
 
@@ -87,6 +90,7 @@ package final class VideoEncoder {
   package func setBitrate(_ bitrate: Int) throws(CodecError) {
     switch encoder {
     case .vpx(let encoder): try encoder.setBitrate(bitrate)
+    case .h264(let encoder): encoder.setBitrate(bitrate)
     }
   }
 
@@ -94,6 +98,7 @@ package final class VideoEncoder {
   package var lastQuantizer: Int? {
     switch encoder {
     case .vpx(let encoder): encoder.lastQuantizer
+    case .h264(let encoder): encoder.lastQuantizer
     }
   }
 }

@@ -180,8 +180,8 @@ extension RecordingInspection.Outcome {
   ///
   /// - Parameter path: The path that the page will have.
   public func recordings(forPageAt path: String) -> [String: HTMLReport.Recording] {
-    // A WebM file has both tracks, so WebM files go first if there is not room for all.
+    // A file with video has both tracks, so these go first if there is not room for all.
     let files = report.peers.flatMap(\.recordings)
-    return HTMLReport.recordings(files.filter { $0.hasSuffix(".webm") } + files, forPageAt: path)
+    return HTMLReport.recordings(files.filter(RecordedName.hasVideo) + files, forPageAt: path)
   }
 }

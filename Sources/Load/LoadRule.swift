@@ -51,12 +51,12 @@ public struct LoadRule: Sendable, CustomStringConvertible {
   /// Applies the rule to a report.
   func result(of report: LoadReport) -> RuleResult {
     var result = RuleResult(
-      rule: text, measurement: measurement.name, peer: nil, outcome: .notMeasured, value: nil, limit: limit,
+      rule: text, measurement: measurement.name, peer: nil, outcome: .notMeasured, value: nil, limit: .number(limit),
       unit: measurement.unit.symbol, figure: nil,
       sentence: "\(measurement.title): could not be measured, because \(measurement.absence(report)).")
     guard let value = measurement.value(report), value.isFinite else { return result }
     let (figure, limit) = measurement.unit.texts(value, against: self.limit)
-    result.value = value
+    result.value = .number(value)
     result.outcome = comparison.holds(value, self.limit) ? .held : .failed
     result.figure = figure
     result.sentence = "\(measurement.title): \(figure); the rule requires \(comparison.words) \(limit)."

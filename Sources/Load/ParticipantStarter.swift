@@ -33,10 +33,12 @@ struct ParticipantStarter: Sendable {
     switch role {
     case .publisher:
       configuration.sending = members.source?.kinds ?? []
+      configuration.sendingCodecs = members.source?.codecs ?? [:]
       configuration.receiving = settings.receives ? Set(MediaKind.allCases) : []
       configuration.keyframeResponse = members.source?.isLive == true ? .requestFromSource : .replay
     case .viewer:
       configuration.sending = []
+      configuration.sendingCodecs = [:]
       configuration.receiving = Set(MediaKind.allCases)
       // What arrived is counted when it arrived; no player waits for it.
       configuration.initialReorderingDelay = .milliseconds(40)

@@ -36,6 +36,14 @@ public enum Codec: String, Sendable, Hashable, CaseIterable {
 }
 
 extension Codec {
+  /// Whether the program `chatbot-media` decodes the codec, and no library of this program.
+  package var needsWorker: Bool {
+    switch self {
+    case .h264, .g722, .pcmu, .pcma: true
+    case .opus, .vp8, .vp9: false
+    }
+  }
+
   /// Whether frames of a stream may be stored in another order than that in which they are shown.
   package var canReorderFrames: Bool {
     switch self {

@@ -9,17 +9,17 @@ package struct CodecProperties: Sendable {
   package let sampleRate: Int32?
   /// The number of channels in `a=rtpmap`; nil if it is left out there.
   package let channels: Int?
-  /// The payload type in our offers, if no other section uses it.
-  package let payloadType: UInt8
-  /// The payload type of retransmissions (RFC 4588) in our offers; nil if none are offered.
-  package let retransmissionPayloadType: UInt8?
+  /// The codec's formats in our offers, the preferred one first; at least one.
+  package let formats: [Format]
+  /// The payload type of RED with copies of its frames (RFC 2198) in our offers, if no other section uses it; nil if none is offered.
+  package let redundancyPayloadType: UInt8?
   /// The values of `a=rtcp-fb` that we support (RFC 4585, 4.2).
   package let feedback: [String]
-  /// The parameters of `a=fmtp` that we always write; nil without any.
-  package let formatParameters: String?
   /// A parameter of `a=fmtp` and the only value of it that we support, which is also meant where the parameter is missing; nil if
   /// every format with the name can be used.
   package let profile: (name: String, value: String)?
+  /// Whether formats are matched by `profile-level-id` and `packetization-mode`, as those of H.264 are (RFC 6184, 8.2.2).
+  package let hasProfileLevelID: Bool
   /// The parameter of `a=fmtp` by which we ask for stereo; nil if the codec has none.
   package let stereoParameter: String?
   /// The codec id of a Matroska or WebM track (RFC 9559, 5.1.4.1.21).
@@ -27,52 +27,74 @@ package struct CodecProperties: Sendable {
   /// The four characters in an IVF file's header; nil if the codec is not stored in IVF.
   package let fourCC: String?
 
+  /// A format in our offers.
+  package struct Format: Sendable {
+    /// The payload type, if no other section uses it.
+    package let payloadType: UInt8
+    /// The payload type of retransmissions (RFC 4588); nil if none are offered.
+    package let retransmissionPayloadType: UInt8?
+    /// The parameters of `a=fmtp`; nil without any.
+    package let parameters: String?
+
+    fileprivate init(_ payloadType: UInt8, retransmission: UInt8? = nil, _ parameters: String? = nil) {
+      self.payloadType = payloadType
+      retransmissionPayloadType = retransmission
+      self.parameters = parameters
+    }
+  }
+
   /// Opus: RFC 7587, 4.1 (clock) and 7 (SDP).
   private static let opus = CodecProperties(
     name: "Opus", encodingName: "opus", sampleRate: 48_000, channels: 2,
-    payloadType: 111, retransmissionPayloadType: nil, feedback: ["transport-cc", "nack"],
-    formatParameters: "minptime=10;useinbandfec=1", profile: nil, stereoParameter: "stereo=1", matroskaID: "A_OPUS",
-    fourCC: nil)
+    formats: [Format(111, "minptime=10;useinbandfec=1")], redundancyPayloadType: 63,
+    feedback: ["transport-cc", "nack"],
+    profile: nil, hasProfileLevelID: false, stereoParameter: "stereo=1", matroskaID: "A_OPUS", fourCC: nil)
 
   /// VP8: RFC 7741, 4.1 (clock) and 6 (SDP).
   private static let vp8 = CodecProperties(
     name: "VP8", encodingName: "VP8", sampleRate: nil, channels: nil,
-    payloadType: 96, retransmissionPayloadType: 97,
+    formats: [Format(96, retransmission: 97)], redundancyPayloadType: nil,
     feedback: ["goog-remb", "transport-cc", "ccm fir", "nack", "nack pli"],
-    formatParameters: nil, profile: nil, stereoParameter: nil, matroskaID: "V_VP8", fourCC: "VP80")
+    profile: nil, hasProfileLevelID: false, stereoParameter: nil, matroskaID: "V_VP8", fourCC: "VP80")
 
   /// VP9: RFC 9628, 6 (clock and SDP). Profile 0 is 8 bits, 4:2:0.
   private static let vp9 = CodecProperties(
     name: "VP9", encodingName: "VP9", sampleRate: nil, channels: nil,
-    payloadType: 98, retransmissionPayloadType: 99,
+    formats: [Format(98, retransmission: 99, "profile-id=0")], redundancyPayloadType: nil,
     feedback: ["goog-remb", "transport-cc", "ccm fir", "nack", "nack pli"],
-    formatParameters: "profile-id=0", profile: ("profile-id", "0"), stereoParameter: nil, matroskaID: "V_VP9",
-    fourCC: "VP90")
+    profile: ("profile-id", "0"), hasProfileLevelID: false, stereoParameter: nil, matroskaID: "V_VP9", fourCC: "VP90")
 
-  /// H.264: RFC 6184, 8.1 (profiles are matched by their own rules, RFC 6184, 8.2.2).
+  /// H.264: RFC 6184, 8.1. Constrained baseline, main and constrained high profile, each with level 5.2.
   private static let h264 = CodecProperties(
     name: "H.264", encodingName: "H264", sampleRate: nil, channels: nil,
-    payloadType: 102, retransmissionPayloadType: 103,
-    feedback: ["goog-remb", "transport-cc", "ccm fir", "nack", "nack pli"],
-    formatParameters: nil, profile: nil, stereoParameter: nil, matroskaID: "V_MPEG4/ISO/AVC", fourCC: "H264")
+    formats: [
+      Format(
+        108, retransmission: 109, "level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=42e034"),
+      Format(
+        116, retransmission: 117, "level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=4d0034"),
+      Format(
+        112, retransmission: 113, "level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=640c34"),
+    ],
+    redundancyPayloadType: nil, feedback: ["goog-remb", "transport-cc", "ccm fir", "nack", "nack pli"],
+    profile: nil, hasProfileLevelID: true, stereoParameter: nil, matroskaID: "V_MPEG4/ISO/AVC", fourCC: "H264")
 
   /// G.722: RFC 3551, 4.5.2 and 6. Its RTP clock is 8,000 Hz.
   private static let g722 = CodecProperties(
     name: "G.722", encodingName: "G722", sampleRate: 16_000, channels: nil,
-    payloadType: 9, retransmissionPayloadType: nil, feedback: ["transport-cc", "nack"],
-    formatParameters: nil, profile: nil, stereoParameter: nil, matroskaID: "A_MS/ACM", fourCC: nil)
+    formats: [Format(9)], redundancyPayloadType: nil, feedback: ["transport-cc", "nack"],
+    profile: nil, hasProfileLevelID: false, stereoParameter: nil, matroskaID: "A_MS/ACM", fourCC: nil)
 
   /// G.711, µ-law: RFC 3551, 4.5.14 and 6.
   private static let pcmu = CodecProperties(
     name: "PCMU", encodingName: "PCMU", sampleRate: 8_000, channels: nil,
-    payloadType: 0, retransmissionPayloadType: nil, feedback: ["transport-cc", "nack"],
-    formatParameters: nil, profile: nil, stereoParameter: nil, matroskaID: "A_MS/ACM", fourCC: nil)
+    formats: [Format(0)], redundancyPayloadType: nil, feedback: ["transport-cc", "nack"],
+    profile: nil, hasProfileLevelID: false, stereoParameter: nil, matroskaID: "A_MS/ACM", fourCC: nil)
 
   /// G.711, A-law: RFC 3551, 4.5.14 and 6.
   private static let pcma = CodecProperties(
     name: "PCMA", encodingName: "PCMA", sampleRate: 8_000, channels: nil,
-    payloadType: 8, retransmissionPayloadType: nil, feedback: ["transport-cc", "nack"],
-    formatParameters: nil, profile: nil, stereoParameter: nil, matroskaID: "A_MS/ACM", fourCC: nil)
+    formats: [Format(8)], redundancyPayloadType: nil, feedback: ["transport-cc", "nack"],
+    profile: nil, hasProfileLevelID: false, stereoParameter: nil, matroskaID: "A_MS/ACM", fourCC: nil)
 
   /// Returns the row of a codec.
   fileprivate static func row(of codec: Codec) -> CodecProperties {

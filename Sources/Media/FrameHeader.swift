@@ -26,7 +26,13 @@ package enum FrameHeader: Sendable, Hashable {
   /// Returns what a keyframe says that keeps its stream from being sent as it is, as a clause; nil if nothing does.
   package static func obstacle(keyframe payload: ByteBuffer, of codec: Codec) -> String? {
     switch codec {
-    case .opus, .g722, .pcmu, .pcma, .vp8, .vp9: return nil
+    case .opus, .g722, .pcmu, .pcma, .vp8: return nil
+    case .vp9:
+      // The only profile that is negotiated has 8 bits and colours at half the width and height.
+      guard let superframe = try? VP9Superframe(parsing: payload), let first = superframe.frames.first,
+        let header = try? VP9FrameHeader(parsing: first), header.profile > 0
+      else { return nil }
+      return "its video is VP9 of profile \(header.profile)"
     case .h264:
       guard let parameters = AVCDecoderConfiguration(keyframe: payload)?.parameters else { return nil }
       if parameters.bitDepth > 8 { return "its video has \(parameters.bitDepth) bits a sample" }

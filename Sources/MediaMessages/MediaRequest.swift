@@ -12,6 +12,10 @@ package struct MediaRequest: Sendable, Hashable {
     case receive(UInt8)
     /// Tells a decoder that there are no more frames, so that it returns those that it keeps. It then starts again with a keyframe.
     case drain(UInt8)
+    /// Reads a file.
+    case file(FileRequest)
+    /// Encodes.
+    case encoder(EncoderRequest)
     /// Tries what the sandbox refuses; see `chatbot-media --self-test`.
     case attempt(Int)
   }
@@ -41,6 +45,8 @@ package struct MediaRequest: Sendable, Hashable {
     case 4: body = .receive(try Self.decoder(&cursor))
     case 5: body = .drain(try Self.decoder(&cursor))
     case 6: body = .attempt(try cursor.number(upTo: 1_000))
+    case 20: body = .file(try FileRequest(&cursor))
+    case 21: body = .encoder(try EncoderRequest(&cursor))
     default: throw MessageError("there is no such request")
     }
     try cursor.end()
@@ -75,6 +81,12 @@ package struct MediaRequest: Sendable, Hashable {
     case .drain(let decoder):
       writer.byte(5)
       writer.byte(decoder)
+    case .file(let request):
+      writer.byte(20)
+      request.write(to: &writer)
+    case .encoder(let request):
+      writer.byte(21)
+      request.write(to: &writer)
     case .attempt(let index):
       writer.byte(6)
       writer.number(index)

@@ -7,6 +7,8 @@ package struct MediaResponse: Sendable, Hashable {
     /// A decoded frame; nil if the frame is not meant to be shown.
     case video(DecodedVideo?)
     case audio(DecodedAudio)
+    case file(FileResponse)
+    case encoded(EncoderOutput)
     /// What an attempt to leave the sandbox returned: 0 if it succeeded, or the number of an error.
     case attempted(Int32)
   }
@@ -30,6 +32,8 @@ package struct MediaResponse: Sendable, Hashable {
     case 4: body = .video(try DecodedVideo(&cursor))
     case 5: body = .audio(try DecodedAudio(&cursor))
     case 6: body = .attempted(try cursor.signed())
+    case 20: body = .file(try FileResponse(&cursor))
+    case 21: body = .encoded(try EncoderOutput(&cursor))
     default: throw MessageError("there is no such response")
     }
     try cursor.end()
@@ -50,6 +54,12 @@ package struct MediaResponse: Sendable, Hashable {
     case .audio(let audio):
       writer.byte(5)
       audio.write(to: &writer)
+    case .file(let response):
+      writer.byte(20)
+      response.write(to: &writer)
+    case .encoded(let output):
+      writer.byte(21)
+      output.write(to: &writer)
     case .attempted(let result):
       writer.byte(6)
       writer.signed(result)

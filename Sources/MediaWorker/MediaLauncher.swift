@@ -10,6 +10,8 @@ internal import Synchronization
 package final class MediaLauncher: Sendable {
   /// For verification: workers have the low priority of its threads.
   package static let background = MediaLauncher()
+  /// For what is played: workers have the priority of the program.
+  package static let foreground = MediaLauncher()
 
   /// How long the program may take to load its libraries, and to fork a worker, in milliseconds.
   private static let startPatience: Int32 = 20_000

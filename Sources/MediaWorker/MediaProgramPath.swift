@@ -34,7 +34,7 @@ package enum MediaProgramPath {
   }
 
   /// Finds the program of this process.
-  static func find() -> Result<String, Missing> {
+  package static func find() -> Result<String, Missing> {
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink("/proc/self/exe", &buffer, buffer.count)
     let running = count > 0 ? text(buffer.prefix(count)) : nil

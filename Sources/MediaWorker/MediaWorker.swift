@@ -14,9 +14,11 @@ package final class MediaWorker: Sendable {
   package static let maximumCrashes = 3
   /// The maximum CPU time of a request, in nanoseconds.
   private static let processorTime: Int64 = 2_000_000_000
-  /// How long a response may take on a machine that gives the worker no time, and how often we look, in milliseconds.
-  private static let patience: Int32 = 5_000
+  /// How often we look for what a worker does that has not answered, in milliseconds; how often in a row it may have used no CPU time,
+  /// and how often we look at all. A machine may be slow, but a worker that was stopped never answers.
   private static let interval: Int32 = 500
+  private static let maximumIdle = 10
+  private static let maximumRounds = 60
 
   private struct State {
     var process: MediaLauncher.Started?
@@ -30,7 +32,7 @@ package final class MediaWorker: Sendable {
   }
 
   private let launcher: MediaLauncher
-  private let report: @Sendable (String) -> Void
+  private let report: (@Sendable (String) -> Void)?
   private let state = Mutex(State())
   /// Decoders that are to be ended.
   private let abandoned = Mutex<[Decoder]>([])
@@ -38,7 +40,7 @@ package final class MediaWorker: Sendable {
   /// - Parameters:
   ///   - launcher: starts the process.
   ///   - report: called with a sentence for the log, when the process crashed or when there is none.
-  package init(_ launcher: MediaLauncher = .background, report: @escaping @Sendable (String) -> Void = { _ in }) {
+  package init(_ launcher: MediaLauncher = .background, report: (@Sendable (String) -> Void)? = nil) {
     self.launcher = launcher
     self.report = report
   }
@@ -77,8 +79,15 @@ package final class MediaWorker: Sendable {
     }
   }
 
-  /// Ends a decoder with the next request; does not wait.
-  func close(_ decoder: Decoder) { abandoned.withLock { $0.append(decoder) } }
+  /// Ends a decoder with the next request, or the process with its last decoder; does not wait.
+  func close(_ decoder: Decoder) {
+    abandoned.withLock { $0.append(decoder) }
+    state.withLockIfAvailable { state in
+      let numbers = abandoned.withLock { $0.filter { $0.generation == state.generation }.map(\.number) }
+      guard state.decoders.isSubset(of: numbers), let process = state.process.take() else { return }
+      launcher.forget(process)
+    }
+  }
 
   private func closeAbandoned(_ state: inout State) throws(MediaWorkerError) {
     for decoder in abandoned.withLock({ list in
@@ -113,6 +122,35 @@ package final class MediaWorker: Sendable {
     }
   }
 
+  // MARK: Other requests
+
+  /// Sends a request that is about no decoder.
+  ///
+  /// - Parameters:
+  ///   - descriptors: sent with the request.
+  ///   - generation: the process that the request is about; nil for any, which is started if there is none.
+  ///   - write: writes what the request needs into the shared memory.
+  ///   - read: reads what the response describes in the shared memory, which the worker may change meanwhile.
+  /// - Returns: what `read` returned, and the process.
+  func perform<Result>(
+    _ body: MediaRequest.Body, of generation: Int? = nil, with descriptors: [Int32] = [],
+    write: (UnsafeMutableRawBufferPointer) -> Void = { _ in },
+    _ read: (MediaResponse.Body, UnsafeRawBufferPointer) -> Result?
+  ) throws(MediaWorkerError) -> (Result, generation: Int) {
+    try state.withLock { state throws(MediaWorkerError) in
+      if generation == nil { try start(&state) }
+      guard let process = state.process, generation == nil || state.generation == generation else {
+        throw .ended("has ended")
+      }
+      write(process.memory)
+      let response = try send(body, with: descriptors, &state)
+      guard let result = read(response, UnsafeRawBufferPointer(process.memory)) else {
+        throw crashed("sent garbage", &state)
+      }
+      return (result, state.generation)
+    }
+  }
+
   // MARK: The process
 
   private func start(_ state: inout State) throws(MediaWorkerError) {
@@ -123,7 +161,7 @@ package final class MediaWorker: Sendable {
     do throws(MediaWorkerError) {
       state.process = try launcher.startWorker()
     } catch {
-      if let reason = launcher.takeReasonOfAbsence() {
+      if let report, let reason = launcher.takeReasonOfAbsence() {
         report("\(reason) H.264 and G.722 are recorded, but not verified.")
       }
       throw error
@@ -133,26 +171,29 @@ package final class MediaWorker: Sendable {
     state.usedTime = 0
   }
 
-  private func send(_ body: MediaRequest.Body, _ state: inout State) throws(MediaWorkerError) -> MediaResponse.Body {
+  private func send(
+    _ body: MediaRequest.Body, with descriptors: [Int32] = [], _ state: inout State
+  ) throws(MediaWorkerError) -> MediaResponse.Body {
     guard let process = state.process else { throw .unavailable("there is no process") }
     let before = cmedia_processor_time(process.id)
     if before - state.usedTime > Self.processorTime { throw crashed("used the processor without a request", &state) }
     state.lastNumber &+= 1
     let bytes = MediaRequest(state.lastNumber, body).encoded
-    guard cmedia_send(process.socket, bytes, bytes.count, nil, 0) == 0 else { throw crashed(nil, &state) }
+    guard cmedia_send(process.socket, bytes, bytes.count, descriptors, Int32(descriptors.count)) == 0 else {
+      throw crashed(nil, &state)
+    }
     var response = [UInt8](repeating: 0, count: MediaLimits.messageBytes)
-    var waited: Int32 = 0
     var received: Int
+    var (idle, used, rounds) = (0, before, 0)
     repeat {
       received = cmedia_receive(process.socket, &response, response.count, Self.interval, nil, nil)
-      waited += Self.interval
       guard received == -Int(ETIMEDOUT) else { break }
-      if cmedia_processor_time(process.id) - before > Self.processorTime {
-        throw crashed("needed more than 2 s of CPU time for a frame", &state)
-      }
-    } while waited < Self.patience
+      let now = cmedia_processor_time(process.id)
+      if now - before > Self.processorTime { throw crashed("needed more than 2 s of CPU time for a frame", &state) }
+      (idle, used, rounds) = (now > used ? 0 : idle + 1, now, rounds + 1)
+    } while idle < Self.maximumIdle && rounds < Self.maximumRounds
     if received == -Int(ETIMEDOUT) { throw unresponsive(&state) }
-    guard received > 0 else { throw crashed(nil, &state) }
+    guard received > 0 else { throw crashed(received == -Int(EMSGSIZE) ? "sent garbage" : nil, &state) }
     guard let parsed = try? MediaResponse(parsing: Array(response.prefix(received))), parsed.number == state.lastNumber
     else { throw crashed("sent garbage", &state) }
     state.usedTime = cmedia_processor_time(process.id)
@@ -169,12 +210,12 @@ package final class MediaWorker: Sendable {
     let exit = launcher.end(process)
     let clause = reason ?? "\(exit)"
     let rest = state.crashes < Self.maximumCrashes ? "" : ", for the third time: the rest is not verified"
-    report("The decoding process \(process.id) \(clause)\(rest).")
+    report?("The decoding process \(process.id) \(clause)\(rest).")
     return .ended(clause)
   }
 
   private func unresponsive(_ state: inout State) -> MediaWorkerError {
-    let error = crashed("did not answer for \(Self.patience / 1_000) s", &state)
+    let error = crashed("did not answer", &state)
     return .unavailable(error.description)
   }
 }

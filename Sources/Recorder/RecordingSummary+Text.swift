@@ -46,7 +46,8 @@ extension RecordingSummary {
   private func losses(_ track: RecordingManifest.Track) -> String {
     let errors = track.decodeErrors.map { "\($0) decode errors" } ?? "not verified"
     let unverified = track.unverified.map { $0 > 0 ? ", \($0) not verified" : "" } ?? ""
-    return "\(track.lost) lost, \(track.recovered) recovered, \(errors)\(unverified)"
+    let repaired = track.repairedByRedundancy.map { $0 > 0 ? " (\($0) repaired by redundancy)" : "" } ?? ""
+    return "\(track.lost) lost\(repaired), \(track.recovered) recovered, \(errors)\(unverified)"
   }
 
   private func seconds(_ value: Double) -> String {

@@ -64,6 +64,8 @@ extension RoomRecorder {
       case notRecorded
       /// Finished files are missing from ``RoomRecorder/segments``. They are recorded.
       case segmentsLeftOut
+      /// Frames are recorded, and not decoded to verify them: the process that decodes them crashed, or there is none.
+      case notVerified
     }
 
     public let kind: Kind

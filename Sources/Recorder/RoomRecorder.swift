@@ -6,9 +6,10 @@ import Synchronization
 /// Records participants: frames in, finished files out.
 ///
 /// A recording is one stream of a participant: at most one video and one audio track. For each it writes up to three
-/// files into the folder, `<name>.webm` (VP8 or VP9, and Opus), `<name>.ogg` (Opus) and `<name>.json` (the manifest); with a
-/// segment limit, `<name>.0001.webm` and so on. The recordings of further streams are `<name>.2.webm` and so on, of up to
-/// 16 streams of a participant. It runs on its own thread, because writing can block. Its callers never wait: their
+/// files into the folder, `<name>.webm` (VP8 or VP9, and Opus) or `<name>.mkv` (video and audio with another codec), `<name>.ogg` (Opus)
+/// or `<name>.mka` (other audio), and `<name>.json` (the manifest); with a segment limit, `<name>.0001.webm` and so on. When a track
+/// changes its codec, `<name>.0002.mkv` follows `<name>.webm`. The recordings of further streams are `<name>.2.webm` and so on, of up
+/// to 16 streams of a participant. It runs on its own thread, because writing can block. Its callers never wait: their
 /// events go into a queue of bounded memory.
 public actor RoomRecorder: MediaSink {
   /// The interval at which queued frames are written.
@@ -19,7 +20,8 @@ public actor RoomRecorder: MediaSink {
 
   /// Problems while recording, as they occur; the newest 100 are buffered. Ends after `finish`.
   public nonisolated let problems: AsyncStream<Problem>
-  /// Video tracks whose next frame should be a keyframe, because a segment is over or frames were dropped. Repeated
+  /// Video tracks whose next frame should be a keyframe, because a segment is over, because frames were
+  /// dropped, or because the codec changed. Repeated
   /// every 500 ms until a keyframe arrives; the newest 100 are buffered. Ends after `finish`.
   public nonisolated let keyframeRequests: AsyncStream<TrackID>
   /// The results of closed recordings; the newest 1,000 are buffered. Ends after `finish`.
@@ -82,7 +84,7 @@ public actor RoomRecorder: MediaSink {
     usesSystemClock = configuration.usesSystemClock
     let session = configuration.session ?? RecordingSession()
     self.session = session
-    let report: (Problem) -> Void = { problemInput.yield($0) }
+    let report: @Sendable (Problem) -> Void = { problemInput.yield($0) }
     var isSegmentLeftOut = false
     environment = StreamRecording.Environment(
       folder: folder, room: configuration.room, fileName: configuration.fileName, session: session,

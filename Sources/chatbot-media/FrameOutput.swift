@@ -20,8 +20,9 @@ final class FrameOutput {
     return video
   }
 
+  /// - Parameter keepsRange: whether frames whose samples are 0 to 255 stay so.
   func video(
-    _ frame: UnsafePointer<AVFrame>, into memory: UnsafeMutableRawBufferPointer
+    _ frame: UnsafePointer<AVFrame>, into memory: UnsafeMutableRawBufferPointer, keepsRange: Bool = true
   ) throws(DecodingError) -> DecodedVideo {
     let size = try size(of: frame)
     var planes: [DecodedVideo.Plane] = []
@@ -38,7 +39,8 @@ final class FrameOutput {
     let targets: [UnsafeMutablePointer<UInt8>?] = planes.map { start + $0.offset } + [nil]
     let strides = planes.map { Int32($0.stride) } + [0]
     switch AVPixelFormat(frame.pointee.format) {
-    case AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUVJ420P: copy(frame, size, to: targets, strides)
+    case AV_PIX_FMT_YUV420P: copy(frame, size, to: targets, strides)
+    case AV_PIX_FMT_YUVJ420P where keepsRange: copy(frame, size, to: targets, strides)
     default: try convert(frame, size, to: targets, strides)
     }
     return video

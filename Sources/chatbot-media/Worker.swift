@@ -7,6 +7,8 @@ import MediaMessages
 struct Worker {
   private let socket: Int32
   private let memory: UnsafeMutableRawBufferPointer
+  private var file: FileInput?
+  private var encoder: FrameEncoder?
   private var decoders = [FrameDecoder?](repeating: nil, count: MediaLimits.decoders)
 
   /// The exit codes of a worker that could not start.
@@ -37,14 +39,16 @@ struct Worker {
   private mutating func serve() {
     var bytes = [UInt8](repeating: 0, count: MediaLimits.messageBytes)
     while true {
-      let received = cmedia_receive(socket, &bytes, bytes.count, -1, nil, nil)
+      var descriptors: [Int32] = [-1]
+      var count: Int32 = 1
+      let received = cmedia_receive(socket, &bytes, bytes.count, -1, &descriptors, &count)
       guard received > 0, let request = try? MediaRequest(parsing: Array(bytes.prefix(received))) else { return }
-      let response = MediaResponse(request.number, answer(request.body)).encoded
+      let response = MediaResponse(request.number, answer(request.body, count == 1 ? descriptors[0] : nil)).encoded
       guard cmedia_send(socket, response, response.count, nil, 0) == 0 else { return }
     }
   }
 
-  private mutating func answer(_ request: MediaRequest.Body) -> MediaResponse.Body {
+  private mutating func answer(_ request: MediaRequest.Body, _ descriptor: Int32?) -> MediaResponse.Body {
     do throws(DecodingError) {
       switch request {
       case .openDecoder(let number, let codec):
@@ -62,11 +66,45 @@ struct Worker {
         return try decoder(number).receive(into: memory)
       case .drain(let number):
         return try decoder(number).drain(into: memory)
+      case .file(let request):
+        return try answer(request, descriptor)
+      case .encoder(.open(let settings)):
+        encoder = nil
+        encoder = try FrameEncoder(settings)
+        return .done
+      case .encoder(.encode(let time, let bitrate, let isKeyframe)):
+        guard let encoder else { throw DecodingError("there is no encoder") }
+        let output = try encoder.encode(time: time, bitrate: bitrate, isKeyframe: isKeyframe, in: memory)
+        return output.map { .encoded($0) } ?? .done
       case .attempt(let index):
         return .attempted(cmediaprogram_attempt(Int32(clamping: index)))
       }
     } catch {
       return .failed(reason: error.reason)
+    }
+  }
+
+  private mutating func answer(
+    _ request: FileRequest, _ descriptor: Int32?
+  ) throws(DecodingError) -> MediaResponse.Body {
+    if case .open(let bytes) = request {
+      guard let descriptor else { throw DecodingError("there is no descriptor") }
+      file = nil
+      let opened = try FileInput(descriptor: descriptor, size: bytes)
+      file = opened
+      let description = opened.description.encoded
+      guard description.count <= memory.count else { throw DecodingError("its headers are too long") }
+      memory.copyBytes(from: description)
+      return .file(.described(bytes: description.count))
+    }
+    guard let file else { throw DecodingError("there is no file") }
+    switch request {
+    case .open: throw DecodingError("there is a file")
+    case .select(let track):
+      try file.select(track)
+      return .done
+    case .packets(let wantsBytes): return .file(try file.packets(wantsBytes: wantsBytes, into: memory))
+    case .decode: return .file(try file.decode(into: memory))
     }
   }
 

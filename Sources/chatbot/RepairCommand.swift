@@ -14,7 +14,7 @@ struct RepairCommand: ParsableCommand {
 
   @Argument(
     help: ArgumentHelp(
-      "A .webm or .ogg file, a .json (for all its files), or a folder (for all its unfinished recordings).",
+      "A .webm, .mkv, .ogg or .mka file, a .json (for all its files), or a folder (for all its unfinished recordings).",
       valueName: "file"),
     completion: .file())
   var files: [String]

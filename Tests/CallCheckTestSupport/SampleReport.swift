@@ -38,10 +38,14 @@ package enum SampleReport {
     screen.timeline.sentBitrate = screen.timeline.sentBitrate.map { _ in nil }
     screen.timeline.targetBitrate = screen.timeline.sentBitrate
     var report = held
+    report.peers[0].codecs = TrackCodecs(
+      audio: [TrackCodec(time: 1, codec: "opus")],
+      video: [TrackCodec(time: 1, codec: "vp8"), TrackCodec(time: 9, codec: "h264", profile: "avc1.42e01f")])
     report.peers[0].streams = [
       StreamReport(
         number: 2, id: "9f2b", content: "slides", firstFrame: 1.5, firstSound: nil,
-        received: .init(audio: nil, video: screen.connection.video), video: screen.video, audio: nil,
+        received: .init(audio: nil, video: screen.connection.video),
+        codecs: TrackCodecs(video: [TrackCodec(time: 1.5, codec: "vp9")]), video: screen.video, audio: nil,
         undecoded: ["audio"], undecodedReason: nil, skew: nil, pattern: screen.pattern, returned: nil,
         timeline: screen.timeline,
         skippedFrames: nil, thumbnails: screen.thumbnails)
@@ -109,7 +113,8 @@ package enum SampleReport {
       peers: [peer], summary: evil,
       results: [
         RuleResult(
-          rule: evil, measurement: "video.freeze.longest", peer: evil, outcome: .failed, value: .infinity, limit: .nan,
+          rule: evil, measurement: "video.freeze.longest", peer: evil, outcome: .failed, value: .number(.infinity),
+          limit: .number(.nan),
           unit: evil, figure: evil, sentence: evil),
         RuleResult(
           rule: evil, measurement: evil, peer: "unknown \(evil)", outcome: .notMeasured, value: nil, limit: 1, unit: "",
@@ -157,7 +162,8 @@ package enum SampleReport {
     ) -> RuleResult {
       RuleResult(
         rule: rule, measurement: String(rule.prefix { $0 != " " }), peer: peer.id,
-        outcome: (atMost ? value <= limit : value >= limit) ? .held : .failed, value: value, limit: limit, unit: unit,
+        outcome: (atMost ? value <= limit : value >= limit) ? .held : .failed, value: .number(value),
+        limit: .number(limit), unit: unit,
         figure: figure, sentence: sentence)
     }
     let worst = peer.video?.freezes.worst

@@ -68,6 +68,22 @@ struct StreamReportTests {
     #expect(junit.contains("name=\"2.video.freeze.longest &lt;= 1s\""))
   }
 
+  @Test("each report names the codecs of each track with their profiles, those of a single stream too")
+  func codecs() {
+    var single = report
+    single.peers[0].streams = nil
+    single.results.removeAll { $0.stream != nil }
+    let both = "VP8, then H.264 (avc1.42e01f)"
+    for text in [report.table(width: 120), report.junit, HTMLReport(report).text, report.markdown()] {
+      #expect(text.contains(both) && text.contains("Opus") && text.contains("VP9"))
+    }
+    for text in [single.table(), single.junit, HTMLReport(single).text, single.markdown()] {
+      #expect(text.contains(both + ", Opus"))
+    }
+    #expect(single.table().contains("  codecs  " + both))
+    #expect(!SampleReport.held.table().contains("codecs"))
+  }
+
   @Test("the page has lanes, frames and measurements of each stream, and says which one failed")
   func page() {
     let page = HTMLReport(report).text

@@ -1,5 +1,6 @@
-"""One call with aiortc: see README.md for its input and output; an argument is the number of videos that it sends."""
+"""One call with aiortc: see README.md for its input and output."""
 
+import argparse
 import asyncio
 import fractions
 import json
@@ -7,10 +8,16 @@ import random
 import sys
 
 import numpy
-from aiortc import RTCPeerConnection, RTCSessionDescription
+from aiortc import RTCPeerConnection, RTCRtpSender, RTCSessionDescription
 from aiortc.mediastreams import AudioStreamTrack, MediaStreamError, MediaStreamTrack
 from aiortc.sdp import candidate_from_sdp
 from av import VideoFrame
+
+parser = argparse.ArgumentParser()
+parser.add_argument("videos", nargs="?", type=int, default=1, help="how many videos are sent")
+parser.add_argument("--video", help="the only codec of video, for example H264")
+parser.add_argument("--audio", help="the only codec of audio, for example G722")
+options = parser.parse_args()
 
 counts = {"received": {"video": 0, "audio": 0}, "sent": {"video": 0, "audio": 0}}
 
@@ -103,7 +110,6 @@ class Exchange:
 
 async def main():
     connection = RTCPeerConnection()
-    videos = int(sys.argv[1]) if len(sys.argv) > 1 else 1
     tasks = []
     data = None
 
@@ -147,8 +153,14 @@ async def main():
     def add_tracks():
         if not connection.getSenders() or all(sender.track is None for sender in connection.getSenders()):
             connection.addTrack(Silence())
-            for _ in range(videos):
+            for _ in range(options.videos):
                 connection.addTrack(MovingBar())
+        for transceiver in connection.getTransceivers():
+            name = options.video if transceiver.kind == "video" else options.audio
+            if name:
+                known = RTCRtpSender.getCapabilities(transceiver.kind).codecs
+                wanted = (f"{transceiver.kind}/{name}".lower(), f"{transceiver.kind}/rtx")
+                transceiver.setCodecPreferences([codec for codec in known if codec.mimeType.lower() in wanted])
 
     tasks.append(asyncio.ensure_future(report()))
     reader = asyncio.StreamReader(limit=1 << 20)
@@ -163,6 +175,9 @@ async def main():
             await connection.setLocalDescription(await connection.createOffer())
             write({"type": "offer", "sdp": connection.localDescription.sdp})
         elif line.get("type") == "offer":
+            if options.video or options.audio:
+                # What it prefers must be known when it reads the offer.
+                add_tracks()
             await connection.setRemoteDescription(RTCSessionDescription(line["sdp"], "offer"))
             add_tracks()
             open_channel()

@@ -1,5 +1,6 @@
 """One call with GStreamer's webrtcbin: see README.md for its input and output."""
 
+import argparse
 import json
 import re
 import sys
@@ -15,14 +16,61 @@ from gi.repository import GLib, Gst, GstSdp, GstWebRTC  # noqa: E402
 Gst.init(None)
 loop = GLib.MainLoop()
 counts = {"received": {"video": 0, "audio": 0}, "sent": {"video": 0, "audio": 0}}
-DESCRIPTION = """
-webrtcbin name=peer bundle-policy=max-bundle latency=50
-videotestsrc is-live=true pattern=ball ! video/x-raw,width=320,height=240,framerate=15/1
-  ! vp8enc deadline=1 cpu-used=8 keyframe-max-dist=60 target-bitrate=300000 ! identity name=video signal-handoffs=true
-  ! rtpvp8pay picture-id-mode=15-bit ! application/x-rtp,media=video,encoding-name=VP8,payload={video} ! peer.
-audiotestsrc is-live=true wave=ticks ! audio/x-raw,rate=48000,channels=1 ! opusenc ! identity name=audio signal-handoffs=true
-  ! rtpopuspay ! application/x-rtp,media=audio,encoding-name=OPUS,payload={audio} ! peer.
-"""
+
+# For each encoder: the format's name, clock rate and payload type in our offers, the encoder, the payloader.
+VIDEO = {
+    "vp8enc": (
+        "VP8", 90000, 96, "vp8enc deadline=1 cpu-used=8 keyframe-max-dist=60 target-bitrate=300000",
+        "rtpvp8pay picture-id-mode=15-bit",
+    ),
+    "openh264enc": (
+        "H264", 90000, 102, "openh264enc complexity=low gop-size=60 bitrate=300000",
+        "rtph264pay aggregate-mode=zero-latency config-interval=-1",
+    ),
+    "x264enc": (
+        "H264", 90000, 102,
+        "x264enc tune=zerolatency speed-preset=ultrafast key-int-max=60 bitrate=300 ! video/x-h264,profile=main",
+        "rtph264pay aggregate-mode=none config-interval=-1",
+    ),
+}
+AUDIO = {
+    "opusenc": ("OPUS", 48000, 111, "audio/x-raw,rate=48000,channels=1 ! opusenc", "rtpopuspay"),
+    "mulawenc": ("PCMU", 8000, 0, "audio/x-raw,rate=8000,channels=1 ! mulawenc", "rtppcmupay max-ptime=20000000"),
+    "alawenc": ("PCMA", 8000, 8, "audio/x-raw,rate=8000,channels=1 ! alawenc", "rtppcmapay max-ptime=20000000"),
+}
+DECODERS = {
+    "VP8": "rtpvp8depay ! vp8dec",
+    "H264": "rtph264depay ! h264parse ! openh264dec",
+    "OPUS": "rtpopusdepay ! opusdec",
+    "PCMU": "rtppcmudepay ! mulawdec",
+    "PCMA": "rtppcmadepay ! alawdec",
+}
+parser = argparse.ArgumentParser()
+parser.add_argument("--video", choices=VIDEO, default="vp8enc", help="the element that encodes the video")
+parser.add_argument("--audio", choices=AUDIO, default="opusenc", help="the element that encodes the audio")
+parser.add_argument("--red", action="store_true", help="send audio with copies of earlier packets")
+options = parser.parse_args()
+# The payload type of RED in our offers.
+RED = 63
+
+
+def description(types):
+    """The pipeline with these payload types."""
+    name, clock, _, encoder, payloader = VIDEO[options.video]
+    parameters = ",packetization-mode=(string)1" if name == "H264" else ""
+    format = f"application/x-rtp,media=video,encoding-name={name},clock-rate={clock}"
+    format += f",payload={types['video']}{parameters}"
+    video = "videotestsrc is-live=true pattern=ball ! video/x-raw,width=320,height=240,framerate=15/1,format=I420"
+    video += f" ! {encoder} ! identity name=video signal-handoffs=true ! {payloader} ! {format} ! peer."
+    name, clock, _, encoder, payloader = AUDIO[options.audio]
+    format = f"application/x-rtp,media=audio,clock-rate={clock}"
+    audio = f"audiotestsrc is-live=true wave=ticks ! audioconvert ! audioresample ! {encoder}"
+    audio += f" ! {payloader} ! identity name=audio signal-handoffs=true"
+    audio += f" ! {format},encoding-name={name},payload={types['audio']}"
+    if options.red:
+        audio += f" ! rtpredenc pt={types['red']} distance=1 allow-no-red-blocks=true"
+        audio += f" ! {format},encoding-name=RED,payload={types['red']}"
+    return f"webrtcbin name=peer bundle-policy=max-bundle latency=50 {video} {audio} ! peer."
 
 
 output = threading.Lock()
@@ -41,12 +89,14 @@ class Peer:
 
     def begin(self, offer=None):
         """Creates the pipeline. An answer must use the payload types of the offer."""
-        types = {"video": 96, "audio": 111}
-        for kind, name in (("video", "VP8"), ("audio", "opus")):
+        video, audio = VIDEO[options.video], AUDIO[options.audio]
+        types = {"video": video[2], "audio": audio[2], "red": RED}
+        for kind, name in (("video", video[0]), ("audio", audio[0]), ("red", "red")):
             found = re.search(rf"a=rtpmap:(\d+) {name}/", offer or "", re.IGNORECASE)
             if found:
                 types[kind] = int(found.group(1))
-        self.pipeline = Gst.parse_launch(DESCRIPTION.format(**types))
+        self.types = types
+        self.pipeline = Gst.parse_launch(description(types))
         self.peer = self.pipeline.get_by_name("peer")
         for kind in ("video", "audio"):
             self.pipeline.get_by_name(kind).connect("handoff", lambda *_, kind=kind: self.count("sent", kind))
@@ -69,8 +119,9 @@ class Peer:
     def on_pad(self, _, pad):
         if pad.direction != Gst.PadDirection.SRC:
             return
-        kind = pad.get_current_caps().get_structure(0).get_string("media")
-        decoder = "rtpvp8depay ! vp8dec" if kind == "video" else "rtpopusdepay ! opusdec"
+        caps = pad.get_current_caps().get_structure(0)
+        kind = caps.get_string("media")
+        decoder = DECODERS.get(caps.get_string("encoding-name"), "identity")
         bin = Gst.parse_bin_from_description(f"queue ! {decoder} ! fakesink name=sink signal-handoffs=true", True)
         bin.get_by_name("sink").connect("handoff", lambda *_: self.count("received", kind))
         self.pipeline.add(bin)
@@ -90,8 +141,18 @@ class Peer:
         done = Gst.Promise.new()
         self.peer.emit("set-local-description", description, done)
         done.wait()
-        write({"type": kind, "sdp": text})
+        write({"type": kind, "sdp": self.with_copies(text) if options.red else text})
         return False
+
+    def with_copies(self, sdp):
+        """Names the codec that RED repeats (RFC 2198, 5), which webrtcbin does not know."""
+        name, clock = AUDIO[options.audio][:2]
+        red, block = self.types["red"], self.types["audio"]
+        channels = "/2" if name == "OPUS" else ""
+        sdp = re.sub(rf"(m=audio \d+ \S+ {red})", rf"\1 {block}", sdp)
+        lines = [f"a=rtpmap:{red} red/{clock}{channels}", f"a=fmtp:{red} {block}/{block}"]
+        lines.append(f"a=rtpmap:{block} {name}/{clock}{channels}")
+        return re.sub(rf"a=rtpmap:{red} RED/\d+", "\r\n".join(lines), sdp, flags=re.IGNORECASE)
 
     def set_remote(self, kind, sdp):
         _, message = GstSdp.SDPMessage.new()

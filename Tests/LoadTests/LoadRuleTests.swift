@@ -41,7 +41,7 @@ struct LoadRuleTests {
     let results = try #require(report.results)
     let first = results[0]
     #expect((first.rule, first.measurement) == ("publishers.timeToConnect.p95 <= 2s", "publishers.timeToConnect.p95"))
-    #expect((first.value, first.limit, first.unit, first.figure) == (2.95, 2, "s", "2.95 s"))
+    #expect(first.value == 2.95 && first.limit == 2 && first.unit == "s" && first.figure == "2.95 s")
     #expect(first.sentence == "Time to connect (95th percentile): 2.95 s; the rule requires at most 2 s.")
     // What was not measured does not hold.
     #expect(results[1].outcome == .notMeasured && results[1].value == nil)

@@ -9,7 +9,10 @@ struct CodecPropertiesTests {
     #expect(Set(rows.map { $0.encodingName.lowercased() }).count == rows.count)
     #expect(Set(rows.map(\.matroskaID)).count == rows.count)
     #expect(Set(rows.compactMap(\.fourCC)).count == rows.compactMap(\.fourCC).count)
-    let payloadTypes = rows.flatMap { [$0.payloadType, $0.retransmissionPayloadType].compactMap(\.self) }
+    let payloadTypes = rows.flatMap { row in
+      row.formats.flatMap { [$0.payloadType, $0.retransmissionPayloadType].compactMap(\.self) }
+        + [row.redundancyPayloadType].compactMap(\.self)
+    }
     #expect(Set(payloadTypes).count == payloadTypes.count)
   }
 
@@ -17,9 +20,11 @@ struct CodecPropertiesTests {
     "its payload types are dynamic, or static ones of RFC 3551, and never those of RTCP (RFC 5761, 4)",
     arguments: Codec.allCases)
   func payloadTypes(of codec: Codec) {
-    let properties = codec.properties
-    #expect((0...34).contains(properties.payloadType) || (96...127).contains(properties.payloadType))
-    #expect(properties.retransmissionPayloadType.map { (96...127).contains($0) } ?? true)
+    #expect(!codec.properties.formats.isEmpty)
+    for format in codec.properties.formats {
+      #expect((0...34).contains(format.payloadType) || (96...127).contains(format.payloadType))
+      #expect(format.retransmissionPayloadType.map { (96...127).contains($0) } ?? true)
+    }
   }
 
   @Test("a codec has the properties of its kind", arguments: Codec.allCases)

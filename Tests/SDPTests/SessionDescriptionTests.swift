@@ -1,3 +1,4 @@
+import Media
 import SDP
 import TestSupport
 import Testing
@@ -6,6 +7,21 @@ import Testing
 struct SessionDescriptionTests {
   private func description(_ name: String) throws -> SessionDescription {
     try SessionDescription(parsing: try Fixture.text("\(name).sdp", in: .module))
+  }
+
+  @Test("the preferred codec of each kind is the first known one, without RED, in a section that is not refused")
+  func preferredCodecs() throws {
+    #expect(try description("chromium156_offer").preferredCodecs == [.audio: .opus, .video: .vp8])
+    func codecs(_ sections: String) throws -> [MediaKind: Codec] {
+      let head = "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\n"
+      return try SessionDescription(parsing: head + sections.replacing("|", with: "\r\n")).preferredCodecs
+    }
+    let red = "m=audio 9 UDP/TLS/RTP/SAVPF 63 111|a=rtpmap:63 red/48000/2|a=rtpmap:111 OPUS/48000/2|"
+    let video = "m=video 9 UDP/TLS/RTP/SAVPF 97 102|a=rtpmap:97 H265/90000|a=rtpmap:102 H264/90000|"
+    #expect(try codecs(red + video) == [.audio: .opus, .video: .h264])
+    #expect(try codecs(video.replacing(" 9 ", with: " 0 ")).isEmpty)
+    #expect(try codecs("m=audio 9 RTP/SAVPF 0|") == [.audio: .pcmu])
+    #expect(try codecs("m=video 9 RTP/SAVPF 102|a=rtpmap:102 H264/8000|").isEmpty)
   }
 
   @Test("an offer of Chromium has three sections in one bundle")

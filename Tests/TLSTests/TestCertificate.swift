@@ -19,7 +19,7 @@ final class TestCertificate {
     _ commonName: String, names: [String] = [], isAuthority: Bool = false, issuer: TestCertificate? = nil,
     days: Int = 30
   ) throws {
-    guard let key = chatbot_EVP_EC_gen_P256(), let certificate = X509_new(), let subject = X509_NAME_new() else {
+    guard let key = chatbot_EVP_EC_gen("P-256"), let certificate = X509_new(), let subject = X509_NAME_new() else {
       throw Failure()
     }
     (self.key, self.certificate) = (key, certificate)

@@ -237,6 +237,10 @@ final class PeerDriver {
     turn { $0.send(frame, to: participants, now: $1) }
   }
 
+  func prime(_ group: GroupOfPicturesCache, for participant: ParticipantID) {
+    turn { driver, now in driver.withEngine(of: participant) { $0.prime(group, now: now) } }
+  }
+
   func requestKeyframe(of participant: ParticipantID?) {
     turn { $0.requestKeyframe(of: participant, now: $1) }
   }

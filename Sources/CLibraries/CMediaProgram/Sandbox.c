@@ -205,6 +205,11 @@ static int limit(int resource, uint64_t value) {
   return setrlimit(resource, &both) == 0 ? 0 : errno;
 }
 
+/* Swift's handlers, which print where a program crashed, need more than a sandbox has. */
+static void use_default_signals(void) {
+  for (int number = 1; number < 32; number++) signal(number, SIG_DFL);
+}
+
 int cmediaprogram_confine(int descriptor, pid_t parent, struct cmediaprogram_limits limits) {
   if (descriptor != OWN_SOCKET && dup2(descriptor, OWN_SOCKET) < 0) return errno;
   if (close_range(OWN_SOCKET + 1, ~0U, 0) != 0) return errno;
@@ -215,6 +220,7 @@ int cmediaprogram_confine(int descriptor, pid_t parent, struct cmediaprogram_lim
       if (setresuid(NOBODY, NOBODY, NOBODY) != 0) return errno;
     }
   }
+  use_default_signals();
   struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
   struct __user_cap_data_struct nothing[2] = {{0}};
   if (syscall(SYS_capset, &header, nothing) != 0) return errno;

@@ -22,6 +22,11 @@ static inline int chatbot_SSL_CTX_set_max_proto_version(SSL_CTX *context, int ve
   return SSL_CTX_set_max_proto_version(context, version) == 1;
 }
 
+// Sets the elliptic curves that are offered and accepted, in keys that are exchanged and in certificates.
+static inline int chatbot_SSL_CTX_set_groups_list(SSL_CTX *context, const char *names) {
+  return SSL_CTX_set1_groups_list(context, names) == 1;
+}
+
 static inline void chatbot_SSL_set_mtu(SSL *ssl, long mtu) { SSL_set_mtu(ssl, mtu); }
 
 // Returns the microseconds until the retransmission timer expires, or -1 if it is not running.
@@ -32,7 +37,7 @@ static inline long long chatbot_DTLSv1_get_timeout(SSL *ssl) {
 
 static inline long chatbot_DTLSv1_handle_timeout(SSL *ssl) { return DTLSv1_handle_timeout(ssl); }
 
-static inline EVP_PKEY *chatbot_EVP_EC_gen_P256(void) { return EVP_EC_gen("P-256"); }
+static inline EVP_PKEY *chatbot_EVP_EC_gen(const char *curve) { return EVP_EC_gen(curve); }
 
 static inline void chatbot_BIO_set_mem_eof_return(BIO *bio, int value) { BIO_set_mem_eof_return(bio, value); }
 

@@ -4,6 +4,7 @@
 
 #include <libyuv/convert.h>
 #include <libyuv/planar_functions.h>
+#include <libyuv/rotate.h>
 #include <libyuv/scale.h>
 
 #endif

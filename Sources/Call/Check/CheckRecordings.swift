@@ -33,10 +33,10 @@ public final class CheckRecordings {
   /// Adds the files of finished recordings.
   public func add(_ recordings: [RecordingSummary]) {
     for recording in recordings {
-      // The WebM file has both tracks; the Ogg file is used only if there was no video.
+      // The file with video has both tracks; the one with audio alone is used only if there was no video.
       let media = recording.paths.filter { !$0.hasSuffix(".json") }
-      let webMFiles = media.filter { $0.hasSuffix(".webm") }
-      files[recording.participant.text, default: []] += webMFiles.isEmpty ? media : webMFiles
+      let videoFiles = media.filter { RecordingFileKind(fileName: $0)?.hasVideo ?? false }
+      files[recording.participant.text, default: []] += videoFiles.isEmpty ? media : videoFiles
     }
   }
 

@@ -25,7 +25,7 @@ package struct ProgramJob: Sendable, Hashable {
   /// The program to run for a finished recording; nil if it has no file, or if the disk did not accept all of it.
   package init?(_ command: [String], finished summary: RecordingSummary, room: String) {
     let manifest = summary.manifest
-    guard manifest.finished, let file = manifest.files.first(where: { $0.kind == "webm" }) ?? manifest.files.first
+    guard manifest.finished, let file = manifest.files.first(where: \.hasVideo) ?? manifest.files.first
     else { return nil }
     self.init(
       command, event: "finish", folder: summary.folder, base: summary.base, room: room,

@@ -137,7 +137,7 @@ public struct SessionSummary: Sendable, Hashable, Codable {
   public struct File: Sendable, Hashable, Codable {
     /// Its name, in the folder of recordings.
     public var name: String
-    /// `webm` or `ogg`.
+    /// `webm`, `mkv`, `ogg` or `mka`.
     public var kind: String
     public var duration: Double
     public var bytes: Int64

@@ -107,7 +107,7 @@ package struct SkippedFrames: Sendable, Hashable {
   package var stream: Int
   package var count: Int
   package var keyframes: Int
-  /// The VP8 bytes in the skipped frames.
+  /// The bytes of the skipped frames.
   package var bytes: Int
   /// The arrival times of the first and the last skipped frame.
   package var first: ContinuousClock.Instant

@@ -1,5 +1,6 @@
 import Codecs
 import Media
+import MediaWorker
 import Pattern
 
 /// Decodes a peer's audio, conceals lost packets as a player does, and measures the result.
@@ -42,7 +43,10 @@ struct AudioJudge {
     var heardEnd: Double { heard + Double(length) / Double(AudioSamples.rate) }
   }
 
+  private let worker: MediaWorker
   private var decoder: AudioDecoder?
+  /// The rate of the track's clock, in Hz.
+  private var rate = Int32(AudioSamples.rate)
   private var reader = PatternAudioReader()
   private var packets: [Packet] = []
   private var hasUndecodable = false
@@ -58,6 +62,9 @@ struct AudioJudge {
   private var lastMark: Int64?
   private var standstills = StandstillClassifier(.audio)
 
+  /// - Parameter worker: decodes for the peer what is not decoded in this process.
+  init(worker: MediaWorker) { self.worker = worker }
+
   /// The end of the last decoded packet.
   var heardEnd: Double? { packets.last?.heardEnd }
 
@@ -68,6 +75,8 @@ struct AudioJudge {
       hasUndecodable = true
       return outcome
     }
+    rate = frame.time.rate
+    let start = Self.ticks(of: frame.time)
     var pieces: [(ticks: Int64, audio: AudioSamples)] = []
     standstills.note(frame.time, at: heard)
     if let last = packets.last { pieces = fill(from: last, to: frame, header: header, heard: heard, with: decoder) }
@@ -80,15 +89,30 @@ struct AudioJudge {
     hasUndecodable = false
     channels = max(channels, header.channels)
     if packets.count == 256 { packets.removeFirst(128) }
-    packets.append(Packet(ticks: frame.time.ticks, length: audio.count, heard: heard, arrived: arrived))
+    packets.append(Packet(ticks: start, length: audio.count, heard: heard, arrived: arrived))
     outcome.energy = meter.add(audio, at: heard)
-    pieces.append((frame.time.ticks, audio))
-    for piece in pieces { outcome.marks += marks(in: piece.audio, at: piece.ticks, rate: frame.time.rate) }
+    pieces.append((start, audio))
+    for piece in pieces { outcome.marks += marks(in: piece.audio, at: piece.ticks) }
     return outcome
   }
 
+  /// Returns a time in ticks of 48 kHz.
+  private static func ticks(of time: MediaTime) -> Int64 {
+    convert(time.ticks, from: Int64(time.rate), to: Int64(AudioSamples.rate))
+  }
+
+  /// - Parameter rate: at least 1, as `other`.
+  private static func convert(_ ticks: Int64, from rate: Int64, to other: Int64) -> Int64 {
+    if rate == other { return ticks }
+    let (seconds, rest) = ticks.quotientAndRemainder(dividingBy: rate)
+    return seconds &* other &+ rest * other / rate
+  }
+
+  /// Releases the decoder of a peer that is gone.
+  mutating func release() { decoder = nil }
+
   private mutating func readyDecoder(of codec: Codec) -> AudioDecoder? {
-    if decoder?.codec != codec { decoder = try? AudioDecoder(codec) }
+    if decoder?.codec != codec { decoder = try? AudioDecoder(codec, in: worker) }
     return decoder
   }
 
@@ -99,7 +123,7 @@ struct AudioJudge {
     from last: Packet, to frame: EncodedFrame, header: AudioHeader, heard: Double, with decoder: AudioDecoder
   ) -> [(ticks: Int64, audio: AudioSamples)] {
     let wait = heard - last.heardEnd
-    let (gapTicks, overflow) = frame.time.ticks.subtractingReportingOverflow(last.end)
+    let (gapTicks, overflow) = Self.ticks(of: frame.time).subtractingReportingOverflow(last.end)
     guard !overflow, gapTicks >= 0, gapTicks <= Self.maximumGap else {
       // The timestamps restarted: only the arrivals say how long nothing was heard.
       if wait > AudioLevelMeter.minimumSilence { meter.addNothing(for: wait, at: last.heardEnd) }
@@ -194,11 +218,11 @@ struct AudioJudge {
 
   // MARK: The pattern
 
-  private mutating func marks(in audio: AudioSamples, at ticks: Int64, rate: Int32) -> [Mark] {
-    position(reader.read(audio, at: ticks), rate: rate)
+  private mutating func marks(in audio: AudioSamples, at ticks: Int64) -> [Mark] {
+    position(reader.read(audio, at: ticks))
   }
 
-  private mutating func position(_ found: [DetectedMark], rate: Int32) -> [Mark] {
+  private mutating func position(_ found: [DetectedMark]) -> [Mark] {
     found.compactMap { mark in
       marksFound += 1
       let seconds = lastMark.map { Int(((Double(mark.time - $0)) / Double(AudioSamples.rate)).rounded()) } ?? 1
@@ -208,7 +232,7 @@ struct AudioJudge {
       let offset = Double(mark.time &- packet.ticks) / Double(AudioSamples.rate)
       return Mark(
         second: mark.second, heard: packet.heard + offset, arrived: packet.arrived + offset,
-        time: MediaTime(ticks: mark.time, rate: rate))
+        time: MediaTime(ticks: Self.convert(mark.time, from: Int64(AudioSamples.rate), to: Int64(rate)), rate: rate))
     }
   }
 
@@ -223,7 +247,7 @@ struct AudioJudge {
     settle(at: time, isFinal: true, by: clock)
     if let heardEnd, time > heardEnd { meter.addNothing(for: time - heardEnd, at: heardEnd) }
     meter.end()
-    let marks = position(reader.finish(), rate: Int32(AudioSamples.rate))
+    let marks = position(reader.finish())
     reader = PatternAudioReader()
     lastMark = nil
     packets = []

@@ -1,5 +1,6 @@
 import Codecs
 public import Media
+import MediaWorker
 package import Pattern
 
 /// Judges a call: receives its events with their times, decodes every frame, and reports the result at any time.
@@ -54,6 +55,7 @@ public final class CallJudge {
   /// What we sent lately, and what decodes it, by the number of our stream.
   private var ours: [Int: SentFrames] = [:]
   private var ownDecoders: [Int: VideoDecoder] = [:]
+  private let ownWorker = MediaWorker()
   private let reader = PatternReader()
 
   /// The maximum number of peers that are counted without being judged.
@@ -189,7 +191,9 @@ public final class CallJudge {
   /// stream with those of ours that has the same number.
   public func sent(_ frame: EncodedFrame, at now: ContinuousClock.Instant) {
     guard frame.codec.kind == .video, (1...StreamReport.maximumCount).contains(frame.stream) else { return }
-    if ownDecoders[frame.stream]?.codec != frame.codec { ownDecoders[frame.stream] = try? VideoDecoder(frame.codec) }
+    if ownDecoders[frame.stream]?.codec != frame.codec {
+      ownDecoders[frame.stream] = try? VideoDecoder(frame.codec, in: ownWorker)
+    }
     guard let decoder = ownDecoders[frame.stream],
       let (size, reading) = try? decoder.decode(frame.payload, { ($0.size, try? reader.read($0).get()) }),
       let reading

@@ -45,7 +45,7 @@ extension PeerJudge {
     return PeerReport(
       id: id.text, reached: Diagnosis.progress(notes), progress: Diagnosis.sentence(notes), steps: notes.steps,
       departure: notes.departure, absent: departed ? roundedForReport(max(0, checkEnd - end)) : 0,
-      connection: connection(receiving: media.received), video: media.video, audio: media.audio,
+      connection: connection(receiving: media.received), codecs: media.codecs, video: media.video, audio: media.audio,
       undecoded: media.undecoded, undecodedReason: media.undecodedReason,
       rejected: notes.rejected.isEmpty ? nil : notes.rejected, skew: media.skew,
       pattern: media.pattern, returned: media.returned, data: data,

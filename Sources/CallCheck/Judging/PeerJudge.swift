@@ -1,4 +1,5 @@
 import Media
+import MediaWorker
 import Pattern
 
 /// Judges one peer: receives its events in order, and reports the result at any time.
@@ -9,6 +10,7 @@ struct PeerJudge {
   private let wallClock: Double?
   private let step: Double
   private let thumbnails: Int
+  private let worker = MediaWorker()
   private(set) var notes = Diagnosis.Notes()
   var counter = ConnectionCounter()
   /// The judge of the first stream.
@@ -31,7 +33,7 @@ struct PeerJudge {
     self.wallClock = wallClock
     self.step = step
     self.thumbnails = thumbnails
-    first = StreamJudge(number: 1, wallClock: wallClock, step: step, thumbnails: thumbnails)
+    first = StreamJudge(number: 1, wallClock: wallClock, step: step, thumbnails: thumbnails, worker: worker)
   }
 
   // MARK: Streams
@@ -49,7 +51,10 @@ struct PeerJudge {
       return
     }
     change(
-      &further[number, default: StreamJudge(number: number, wallClock: wallClock, step: step, thumbnails: thumbnails)])
+      &further[
+        number,
+        default: StreamJudge(
+          number: number, wallClock: wallClock, step: step, thumbnails: thumbnails, worker: worker)])
   }
 
   // MARK: Events
@@ -82,9 +87,9 @@ struct PeerJudge {
     }
     if case .departed(let cause, let sentence) = step {
       notes.departure = notes.departure ?? .init(time: roundedForReport(time), cause: cause, sentence: sentence)
-      self.first.video.release()
+      self.first.release()
       for number in further.keys {
-        further[number]?.video.release()
+        further[number]?.release()
         // A peer that rejoins may never send it again.
         further[number]?.end(at: time)
       }

@@ -41,13 +41,20 @@ extension StreamJudge {
       number: number, id: description?.id, content: description?.content, firstFrame: firstFrame,
       firstSound: firstSound,
       received: .init(audio: counter.report(of: .audio), video: counter.report(of: .video)),
-      video: videoReport(seen), audio: audioReport(heard), undecoded: undecoded,
+      codecs: usedCodecs, video: videoReport(seen), audio: audioReport(heard), undecoded: undecoded,
       undecodedReason: undecodedReason, skew: skew.report,
       pattern: patternReport, returned: returns.report(end: end),
       timeline: buckets.timeline(
         end: checkEnd, video: seen, audio: heard, fastest: video.frameRateEstimator.fastest,
         countsKeyframeRequests: countsKeyframeRequests),
       skippedFrames: skippedFrames, thumbnails: video.thumbnails.chosen)
+  }
+
+  /// The codecs of both tracks; nil if no frame arrived.
+  private var usedCodecs: TrackCodecs? {
+    let (audio, video) = (codecs[.audio]?.entries ?? [], codecs[.video]?.entries ?? [])
+    if audio.isEmpty, video.isEmpty { return nil }
+    return TrackCodecs(audio: audio.isEmpty ? nil : audio, video: video.isEmpty ? nil : video)
   }
 
   /// The kinds of media that arrived and could not be decoded.

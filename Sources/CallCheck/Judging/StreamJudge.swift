@@ -1,5 +1,6 @@
 import Codecs
 import Media
+import MediaWorker
 import NIOCore
 import Pattern
 
@@ -13,7 +14,7 @@ struct StreamJudge {
   /// Whether keyframe requests were counted at their times.
   private(set) var countsKeyframeRequests = false
   var video: VideoJudge
-  var audio = AudioJudge()
+  var audio: AudioJudge
   var buckets: BucketedTimeline
   var numbers = FrameNumberTracker()
   var framesRead = 0
@@ -38,6 +39,8 @@ struct StreamJudge {
   /// When a further stream ended: its description no longer had any track, or the peer departed. Nil while it continues, and
   /// always for the first stream, which a peer also puts on hold: then it is frozen or silent.
   private(set) var ended: Double?
+  /// The codecs of its tracks.
+  private(set) var codecs: [MediaKind: CodecLog] = [.audio: CodecLog(), .video: CodecLog()]
   /// When its tracks were there.
   private(set) var presence: [MediaKind: TrackPresence] = [.audio: TrackPresence(), .video: TrackPresence()]
   /// The newest timestamp of the pattern's frames, in seconds, and when it was read.
@@ -56,11 +59,19 @@ struct StreamJudge {
   /// - Parameters:
   ///   - wallClock: seconds since 1970 at the check's start; nil if not known.
   ///   - step: the step of the timeline, in seconds.
-  init(number: Int, wallClock: Double?, step: Double, thumbnails: Int) {
+  ///   - worker: decodes for the peer what is not decoded in this process.
+  init(number: Int, wallClock: Double?, step: Double, thumbnails: Int, worker: MediaWorker) {
     self.number = number
     self.wallClock = wallClock
-    video = VideoJudge(thumbnails: thumbnails)
+    video = VideoJudge(thumbnails: thumbnails, worker: worker)
+    audio = AudioJudge(worker: worker)
     buckets = BucketedTimeline(step: step)
+  }
+
+  /// Releases the decoders of a peer that is gone.
+  mutating func release() {
+    video.release()
+    audio.release()
   }
 
   /// Whether any of its media was decoded.
@@ -150,6 +161,7 @@ struct StreamJudge {
     let shown = max(arrived, lastShown[kind] ?? arrived)
     lastShown[kind] = shown
     presence[kind]?.arrived(at: shown)
+    codecs[kind]?.receive(frame, at: arrived)
     let bytes = frame.payload.readableBytes
     switch kind {
     case .video:

@@ -1,5 +1,6 @@
 import Codecs
 import Media
+import MediaWorker
 import NIOCore
 import Pattern
 
@@ -24,6 +25,7 @@ struct VideoJudge {
   /// The number of frames at the start that are all searched.
   private static let searchedAtStart = 30
 
+  private let worker: MediaWorker
   private var decoder: VideoDecoder?
   private var contentDetector = VideoContentDetector()
   private var likeness = SSIMEstimator()
@@ -53,7 +55,9 @@ struct VideoJudge {
   private(set) var sizeChanges = 0
   private var size: VideoSize?
 
-  init(thumbnails: Int) {
+  /// - Parameter worker: decodes for the peer what is not decoded in this process.
+  init(thumbnails: Int, worker: MediaWorker) {
+    self.worker = worker
     self.thumbnails = ThumbnailStrip(capacity: thumbnails)
   }
 
@@ -81,7 +85,7 @@ struct VideoJudge {
   /// Returns the decoder; another one after a change of the codec, which begins with a keyframe.
   private mutating func readyDecoder(of codec: Codec) throws(CodecError) -> VideoDecoder {
     if let decoder, decoder.codec == codec { return decoder }
-    let decoder = try VideoDecoder(codec)
+    let decoder = try VideoDecoder(codec, in: worker)
     self.decoder = decoder
     return decoder
   }

@@ -19,6 +19,8 @@ public enum MeasurementUnit: Sendable, Hashable, CaseIterable {
   case pixels
   /// A similarity of at most 1 (SSIM).
   case score
+  /// None: the value is a text.
+  case text
 
   /// The symbol beside a value in a report.
   public var symbol: String {
@@ -28,7 +30,7 @@ public enum MeasurementUnit: Sendable, Hashable, CaseIterable {
     case .frameRate: "fps"
     case .level, .decibels: "dB"
     case .pixels: "px"
-    case .ratio, .count, .score: ""
+    case .ratio, .count, .score, .text: ""
     }
   }
 
@@ -44,6 +46,7 @@ public enum MeasurementUnit: Sendable, Hashable, CaseIterable {
     case .count: "2"
     case .pixels: "640 or 640px"
     case .score: "0.95"
+    case .text: "vp8"
     }
   }
 
@@ -57,6 +60,7 @@ public enum MeasurementUnit: Sendable, Hashable, CaseIterable {
     case .frameRate: ["": 1, "fps": 1]
     case .level, .decibels: ["db": 1, "dbfs": 1]
     case .count, .score: ["": 1]
+    case .text: [:]
     case .pixels: ["": 1, "px": 1]
     }
   }
@@ -94,7 +98,7 @@ public enum MeasurementUnit: Sendable, Hashable, CaseIterable {
     case .bitrate: (1e-6, 2, " Mbit/s")
     case .frameRate: (1, 1, " fps")
     case .level, .decibels: (1, 1, " dB")
-    case .count: (1, 0, "")
+    case .count, .text: (1, 0, "")
     case .pixels: (1, 0, " px")
     case .score: (1, 3, "")
     }

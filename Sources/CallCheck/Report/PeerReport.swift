@@ -16,6 +16,8 @@ public struct PeerReport: Sendable, Hashable, Codable {
   public var absent: Double
   /// The connection in both directions; the received packets are those of the first stream.
   public var connection: ConnectionReport
+  /// The codecs in which the media arrived; nil if none did.
+  public var codecs: TrackCodecs?
   /// The video; nil if no frame was decoded.
   public var video: VideoReport?
   /// The audio; nil if none was decoded.
@@ -59,7 +61,8 @@ public struct PeerReport: Sendable, Hashable, Codable {
   package private(set) var streamNumber = 1
 
   private enum CodingKeys: String, CodingKey {
-    case id, name, reached, progress, steps, departure, absent, connection, video, audio, undecoded, undecodedReason,
+    case id, name, reached, progress, steps, departure, absent, connection, codecs, video, audio, undecoded,
+      undecodedReason,
       rejected, skew,
       pattern,
       returned, data, messages, furtherMessages, timeLeftAfterLateJoin, onlyReceives, timeline, skippedFrames,
@@ -79,6 +82,7 @@ public struct PeerReport: Sendable, Hashable, Codable {
     peer.connection = ConnectionReport()
     peer.connection.audio = stream.received.audio
     peer.connection.video = stream.received.video
+    peer.codecs = stream.codecs
     peer.video = stream.video
     peer.audio = stream.audio
     peer.undecoded = stream.undecoded
@@ -250,7 +254,7 @@ public struct AudioReport: Sendable, Hashable, Codable {
   public var duration: Double
   /// The number of decoded packets.
   public var packets: Int
-  /// Opus bits per second.
+  /// Bits of audio per second.
   public var bitrate: Double
   /// 1 or 2: the highest channel count of any packet.
   public var channels: Int

@@ -9,11 +9,11 @@ public struct RuleResult: Sendable, Hashable, Codable {
   /// The number of the peer's stream; nil for the first one, and for what is not measured for each stream.
   public var stream: Int?
   public var outcome: Outcome
-  /// The value in the measurement's own unit (`unit`); nil if it was not measured.
-  public var value: Double?
-  /// The limit of the rule, in the same unit.
-  public var limit: Double
-  /// `s`, `bit/s`, `fps`, `dB`, `px`, or empty for a count, a share or a score.
+  /// The value in the measurement's own unit (`unit`), or a text; nil if it was not measured.
+  public var value: RuleValue?
+  /// The limit of the rule, in the same unit, or a text.
+  public var limit: RuleValue
+  /// `s`, `bit/s`, `fps`, `dB`, `px`, or empty for a count, a share, a score or a text.
   public var unit: String
   /// The value as text for people, for example `2.03 s`; nil if it was not measured.
   public var figure: String?
@@ -30,8 +30,8 @@ public struct RuleResult: Sendable, Hashable, Codable {
   }
 
   package init(
-    rule: String, measurement: String, peer: String?, stream: Int? = nil, outcome: Outcome, value: Double?,
-    limit: Double, unit: String,
+    rule: String, measurement: String, peer: String?, stream: Int? = nil, outcome: Outcome, value: RuleValue?,
+    limit: RuleValue, unit: String,
     figure: String?, sentence: String
   ) {
     self.rule = rule

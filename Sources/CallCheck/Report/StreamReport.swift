@@ -12,6 +12,8 @@ public struct StreamReport: Sendable, Hashable, Codable {
   public var firstSound: Double?
   /// The received packets.
   public var received: ReceivedTracks
+  /// The codecs in which the media arrived; nil if none did.
+  public var codecs: TrackCodecs?
   /// The video; nil if no frame was decoded.
   public var video: VideoReport?
   /// The audio; nil if none was decoded.

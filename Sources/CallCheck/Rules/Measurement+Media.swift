@@ -1,6 +1,9 @@
+import Media
+
 extension Measurement {
   static let ofVideo: [Measurement] =
     [
+      codec("video.codec", of: .video, "Video codec"),
       video("video.frames", .count, "Decoded frames", better: nil, meaning: "Frames that were decoded.", none: 0) {
         .value($0.frames)
       },
@@ -56,12 +59,13 @@ extension Measurement {
       ) { .value($0.keyframes) },
       video(
         "video.decodeErrors", .count, "Undecodable frames", better: .lower,
-        meaning: "Frames that libvpx could not decode, not counting those before the first keyframe."
+        meaning: "Frames that could not be decoded, not counting those before the first keyframe."
       ) { .value($0.decodeErrors) },
     ]
 
   static let ofAudio: [Measurement] =
     [
+      codec("audio.codec", of: .audio, "Audio codec"),
       audio(
         "audio.packets", .count, "Audio packets", better: nil, meaning: "Audio packets that were decoded.",
         none: 0
@@ -70,7 +74,7 @@ extension Measurement {
       },
       audio(
         "audio.bitrate", .bitrate, "Audio bitrate", better: nil, noise: 5_000,
-        meaning: "Opus bits per second without packet headers."
+        meaning: "Bits of audio per second without packet headers."
       ) { .value($0.bitrate) },
       audio(
         "audio.level", .level, "Audio level", better: nil, noise: 3,
@@ -98,13 +102,27 @@ extension Measurement {
     + [
       audio(
         "audio.concealed", .time, "Concealed audio", better: .lower, noise: 0.1,
-        meaning: "Audio that libopus concealed, or rebuilt from in-band FEC, in place of lost packets."
+        meaning: "Audio that the decoder concealed, or rebuilt from in-band FEC, in place of lost packets."
       ) { .value($0.concealed) },
       audio(
         "audio.decodeErrors", .count, "Undecodable audio packets", better: .lower,
-        meaning: "Packets that libopus could not decode."
+        meaning: "Packets that could not be decoded."
       ) { .value($0.decodeErrors) },
     ]
+
+  private static func codec(_ name: String, of kind: MediaKind, _ title: String) -> Measurement {
+    peer(
+      name, .text, title, texts: Codec.all(of: kind).map(\.rawValue),
+      meaning:
+        "The codec in which the \(kind.rawValue) arrived, whether or not it was decoded: the last one, if it changed."
+    ) { peer in
+      guard let codecs = peer.codecs?[kind], let last = codecs.last else {
+        return kind == .video ? noVideo(peer) : noAudio(peer)
+      }
+      let before = codecs.dropLast().last.map { ", after \($0.codec)" } ?? ""
+      return .text(last.codec, detail: (last.profile.map { " (\(ReportText.line($0, limit: 20)))" } ?? "") + before)
+    }
+  }
 
   private static func video(
     _ name: String, _ unit: MeasurementUnit, _ title: String, better: PreferredDirection?, noise: Double = 0,

@@ -7,6 +7,8 @@ public struct Measurement: Sendable {
   /// Alternative names that a rule may use.
   package let aliases: [String]
   public let unit: MeasurementUnit
+  /// The values that it can have if it is a text; nil if it is a number.
+  public let texts: [String]?
   package let scope: Scope
   /// The heading for a value: "Longest freeze".
   public let title: String
@@ -56,6 +58,15 @@ public struct Measurement: Sendable {
   /// The heading for a value of a stream: "Longest freeze of stream 2".
   package func title(ofStream stream: Int) -> String { stream > 1 ? "\(title) of stream \(stream)" : title }
 
+  /// What a rule compares it with: an example of a limit, or all texts.
+  package var example: String { texts.map(Self.list) ?? unit.example }
+
+  /// Returns words as a list, for example "vp8, h264 or vp9".
+  package static func list(_ words: [String]) -> String {
+    guard let last = words.last, words.count > 1 else { return words.first ?? "" }
+    return words.dropLast().joined(separator: ", ") + " or " + last
+  }
+
   /// Returns the value for a peer, or that of the room if the measurement describes the room.
   func figure(of peer: PeerReport, in room: CheckReport.RoomReport) -> Figure {
     switch source {
@@ -78,11 +89,12 @@ extension Measurement {
   /// Makes a measurement of each peer.
   static func peer(
     _ name: String, _ unit: MeasurementUnit, _ title: String, better: PreferredDirection? = nil, noise: Double = 0,
-    aliases: [String] = [], meaning: String, value: @escaping @Sendable (PeerReport) -> Figure
+    aliases: [String] = [], texts: [String]? = nil, meaning: String,
+    value: @escaping @Sendable (PeerReport) -> Figure
   ) -> Measurement {
     Measurement(
-      name: name, aliases: aliases, unit: unit, scope: .peer, title: title, meaning: meaning, better: better,
-      noise: noise, source: .peer(value))
+      name: name, aliases: aliases, unit: unit, texts: texts, scope: .peer, title: title, meaning: meaning,
+      better: better, noise: noise, source: .peer(value))
   }
 
   /// Makes a measurement of the room.
@@ -91,7 +103,8 @@ extension Measurement {
     meaning: String, value: @escaping @Sendable (CheckReport.RoomReport) -> Figure
   ) -> Measurement {
     Measurement(
-      name: name, aliases: [], unit: unit, scope: .room, title: title, meaning: meaning, better: better, noise: noise,
+      name: name, aliases: [], unit: unit, texts: nil, scope: .room, title: title, meaning: meaning, better: better,
+      noise: noise,
       source: .room(value))
   }
 
@@ -162,6 +175,8 @@ enum Figure: Sendable, Hashable {
   /// The value in the measurement's own unit, with a detail for the sentence, for example " at 4.1 s, because the
   /// sender sent nothing"; the detail may be empty.
   case value(Double, detail: String)
+  /// A text, with a detail for the sentence, which may be empty.
+  case text(String, detail: String)
   /// There is no value; the reason is a clause: "no frame was decoded".
   case missing(String)
   /// This machine could not measure it; the reason is a clause.

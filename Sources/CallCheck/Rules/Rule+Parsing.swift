@@ -19,6 +19,10 @@ extension Rule {
     case noShare(String, of: String)
     /// A level above full scale.
     case aboveFullScale(String, of: String)
+    /// A text that the measurement never has.
+    case unknownText(String, of: String, known: [String])
+    /// Another comparison of a text than `==` and `!=`.
+    case noOrder(Comparison, of: String, example: String)
 
     public var description: String {
       switch self {
@@ -44,6 +48,10 @@ extension Rule {
         "\(name) is a share between 0 and 1, but \(text) is not: write it like 2% or 0.02."
       case .aboveFullScale(let text, let name):
         "\(name) is measured downwards from full scale, 0 dB, so it is never \(text): write it like -30dB."
+      case .unknownText(let text, let name, let known):
+        "\(name) is never \(text): it is \(Measurement.list(known))."
+      case .noOrder(let comparison, let name, let example):
+        "\(name) is a text, so it is not compared with \(comparison.rawValue): write \(name) == \(example), or !=."
       }
     }
   }
@@ -65,7 +73,16 @@ extension Rule {
     }
     self.measurement = measurement
     comparison = parts.comparison
-    limit = try measurement.unit.limit(parts.limit, of: measurement.name)
+    if let texts = measurement.texts {
+      guard [.equal, .unequal].contains(parts.comparison) else {
+        throw .noOrder(parts.comparison, of: measurement.name, example: texts.first ?? "")
+      }
+      let text = parts.limit.lowercased()
+      guard texts.contains(text) else { throw .unknownText(parts.limit, of: measurement.name, known: texts) }
+      limit = .text(text)
+    } else {
+      limit = .number(try measurement.unit.limit(parts.limit, of: measurement.name))
+    }
     self.text = parts.text
   }
 

@@ -4,8 +4,8 @@ public struct Rule: Sendable, CustomStringConvertible {
   /// The number of the peer's stream that is measured, from 1. Always 1 for what is not measured for each stream.
   public let stream: Int
   public let comparison: Comparison
-  /// The limit in the measurement's own unit.
-  public let limit: Double
+  /// The limit in the measurement's own unit, or a text.
+  public let limit: RuleValue
   /// The rule as written.
   public let text: String
 
@@ -30,6 +30,15 @@ public struct Rule: Sendable, CustomStringConvertible {
       case .unequal: !isEqual
       case .above: value > limit && !isEqual
       case .below: value < limit && !isEqual
+      }
+    }
+
+    /// Whether a text meets the limit; nil if texts are not compared so.
+    package func holds(_ text: String, _ limit: String) -> Bool? {
+      switch self {
+      case .equal: text == limit
+      case .unequal: text != limit
+      case .atLeast, .atMost, .above, .below: nil
       }
     }
 

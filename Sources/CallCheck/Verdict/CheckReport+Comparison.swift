@@ -88,6 +88,9 @@ extension CheckComparison {
     _ measurement: Measurement, peer: String?, stream: Int = 1, before: Figure, now: Figure,
     in durations: (before: Double, now: Double)
   ) {
+    if case .text(let old, _) = before, case .text(let new, _) = now, old != new {
+      remarks.append("\(measurement.title(ofStream: stream)): \(old) before, \(new) now.")
+    }
     guard let better = measurement.better, let old = before.number, let new = now.number else { return }
     // An interval that lasts for most of a check is as long as the check.
     let grows =

@@ -31,14 +31,22 @@ struct RuleJudgement {
     let title = measurement.title(ofStream: rule.stream)
     var result = RuleResult(
       rule: rule.text, measurement: measurement.name, peer: peer?.id, stream: rule.stream > 1 ? rule.stream : nil,
-      outcome: .notMeasured, value: nil,
-      limit: roundedForReport(rule.limit), unit: measurement.unit.symbol, figure: nil, sentence: "")
+      outcome: .notMeasured, value: nil, limit: rule.limit.number.map { .number(roundedForReport($0)) } ?? rule.limit,
+      unit: measurement.unit.symbol, figure: nil, sentence: "")
     switch figure {
     case .value(let value, let detail):
-      result.value = roundedForReport(value)
-      result.outcome = rule.comparison.holds(value, rule.limit) ? .held : .failed
+      let ruleLimit = rule.limit.number ?? .nan
+      result.value = .number(roundedForReport(value))
+      result.outcome = rule.comparison.holds(value, ruleLimit) ? .held : .failed
       // A value that is shown like the limit must not seem to contradict the verdict.
-      let (text, limit) = measurement.unit.texts(roundedForReport(value), against: roundedForReport(rule.limit))
+      let (text, limit) = measurement.unit.texts(roundedForReport(value), against: roundedForReport(ruleLimit))
+      result.figure = text
+      result.sentence = "\(title): \(text)\(detail); the rule requires \(rule.comparison.words) \(limit)."
+      if result.outcome == .failed, let advice = advice(for: measurement, of: peer) { result.sentence += " \(advice)" }
+    case .text(let text, let detail):
+      let limit = rule.limit.text ?? ""
+      result.value = .text(text)
+      result.outcome = rule.comparison.holds(text, limit) == true ? .held : .failed
       result.figure = text
       result.sentence = "\(title): \(text)\(detail); the rule requires \(rule.comparison.words) \(limit)."
       if result.outcome == .failed, let advice = advice(for: measurement, of: peer) { result.sentence += " \(advice)" }
@@ -131,6 +139,8 @@ enum Advice {
     ("video.frozen", "Frames arrive, so the connection works; the app's video source has stopped."),
     ("video.fps.min", "Check the freezes and the sender's CPU load."),
     ("video.fps", "The sender may be slow, or its network may not carry more: see the bitrate and the loss."),
+    ("video.codec", "The app may prefer another codec, or not have this one: see the codecs of its description."),
+    ("audio.codec", "The app may prefer another codec, or not have this one: see the codecs of its description."),
     ("video.decodeErrors", "The sender's stream is damaged, or it sent frames that depend on missing ones."),
     ("audio.silence", "The microphone may be muted, or the app sends an empty track."),
     ("audio.clipped", "The sender's gain is too high."),

@@ -36,7 +36,7 @@ struct Finding {
     func steps(_ values: [Double?], where isBad: (Double) -> Bool) -> [Interval] {
       LaneSeries(step: timeline.step, values: values).intervals(where: isBad)
     }
-    let limit = result.limit
+    let limit = result.limit.number ?? .nan
     if belongs("video.freeze") { return peer.video?.freezes.list ?? [] }
     if belongs("video.black") { return peer.video?.black.list ?? [] }
     if belongs("video.frozen") { return peer.video?.frozen.list ?? [] }

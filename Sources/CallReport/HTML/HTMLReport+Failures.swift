@@ -85,29 +85,31 @@ extension HTMLReport {
   /// Writes how far the value is from the limit, as a bar and in words. Values and limits of 0 or less, such as audio
   /// levels, have no length and are not drawn.
   private func limitGauge(_ result: RuleResult, into page: inout Markup) {
-    guard let value = result.value, value.isFinite, result.limit.isFinite, value > 0, result.limit > 0 else { return }
-    let ratio = value / result.limit
+    guard let value = result.value?.number, let limit = result.limit.number, value.isFinite, limit.isFinite, value > 0,
+      limit > 0
+    else { return }
+    let ratio = value / limit
     let words =
       switch ratio {
       case ..<1: "\(Self.percent(1 - ratio)) below the limit"
       case ..<2: "\(Self.percent(ratio - 1)) above the limit"
       default: "\(NumberFormatting.digits(ratio)) times the limit"
       }
-    let most = max(value, result.limit) * 1.04
-    let (found, limit) = (value / most, result.limit / most)
-    let (start, end) = (min(found, limit), max(found, limit))
+    let most = max(value, limit) * 1.04
+    let (found, bound) = (value / most, limit / most)
+    let (start, end) = (min(found, bound), max(found, bound))
     page.element("div", ["class": "gauge"]) { page in
       page.element("svg", ["width": "100%", "height": "12", "aria-hidden": "true"]) { page in
         page.empty("rect", ["class": "ground", "y": "3", "width": "100%", "height": "6", "rx": "3"])
         page.empty(
-          "rect", ["class": "fine", "y": "3", "width": TimeAxis.percent(min(found, limit)), "height": "6", "rx": "3"])
+          "rect", ["class": "fine", "y": "3", "width": TimeAxis.percent(min(found, bound)), "height": "6", "rx": "3"])
         page.empty(
           "rect",
           [
             "class": ratio < 1 ? "lacking" : "beyond", "x": TimeAxis.percent(start), "y": "3",
             "width": TimeAxis.percent(end - start), "height": "6",
           ])
-        let position = TimeAxis.percent(limit)
+        let position = TimeAxis.percent(bound)
         page.empty("line", ["class": "limit", "x1": position, "x2": position, "y1": "0", "y2": "12"])
       }
       if ratio != 1 { page.element("span", text: words) }

@@ -102,6 +102,8 @@ extension HTMLReport {
   private static func mediaType(_ name: String) -> String? {
     let name = name.lowercased()
     if name.hasSuffix(".webm") { return "video/webm" }
+    if name.hasSuffix(".mkv") { return "video/x-matroska" }
+    if name.hasSuffix(".mka") { return "audio/x-matroska" }
     if name.hasSuffix(".ogg") || name.hasSuffix(".opus") { return "audio/ogg" }
     if name.hasSuffix(".wav") { return "audio/wav" }
     return nil

@@ -47,6 +47,7 @@ extension HTMLReport {
   /// Returns the most important measurements.
   private func overview(_ peer: PeerReport) -> [(name: String, value: String)] {
     var facts: [(String, String)] = []
+    if let codecs = peer.codecTitle { facts.append(("Codecs", codecs)) }
     if let video = peer.video {
       let size = video.sizes.last.map { "\($0.width)\u{D7}\($0.height), " } ?? ""
       facts.append(("Video", "\(size)\(NumberFormatting.digits(video.fps)) fps"))

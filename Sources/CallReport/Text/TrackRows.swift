@@ -9,29 +9,38 @@ extension PeerReport {
     streams?.first { $0.number == number }?.title ?? "stream \(number)"
   }
 
-  /// A row for each track of each stream, for example "stream 2 (slides), video" and "1280\u{D7}720, 5 fps, 212 kbit/s"; none if the
-  /// peer has one stream only.
+  /// The codecs of the first stream for people, for example "H.264 (avc1.42e01f), Opus"; nil if none are known.
+  var codecTitle: String? {
+    let titles = [codecs?.video, codecs?.audio].compactMap { $0?.title }
+    return titles.isEmpty ? nil : titles.joined(separator: ", ")
+  }
+
+  /// A row for each track of each stream, for example "stream 2 (slides), video" and "VP8, 1280\u{D7}720, 5 fps, 212 kbit/s"; a row with
+  /// the codecs if the peer has one stream only.
   var trackRows: [(name: String, value: String)] {
-    if streams == nil { return [] }
+    if streams == nil { return codecTitle.map { [("codecs", $0)] } ?? [] }
     return allStreams.flatMap { stream in
       let title = title(ofStream: stream.streamNumber)
       var rows: [(name: String, value: String)] = []
       if let video = stream.video {
+        let codec = stream.codecs?.video.map { "\($0.title), " } ?? ""
         let size = video.sizes.last.map { "\($0.width)\u{D7}\($0.height), " } ?? ""
         rows.append(
           (
             "\(title), video",
-            "\(size)\(NumberFormatting.digits(video.fps)) fps, \(NumberFormatting.bitrate(video.bitrate))"
+            "\(codec)\(size)\(NumberFormatting.digits(video.fps)) fps, \(NumberFormatting.bitrate(video.bitrate))"
           ))
       }
       if let audio = stream.audio {
+        let codec = stream.codecs?.audio.map { "\($0.title), " } ?? ""
         rows.append(
           (
             "\(title), audio",
-            "\(NumberFormatting.fixed(audio.level, 0)) dB, \(NumberFormatting.bitrate(audio.bitrate))"
+            "\(codec)\(NumberFormatting.fixed(audio.level, 0)) dB, \(NumberFormatting.bitrate(audio.bitrate))"
           ))
       }
-      return rows.isEmpty ? [(title, "no media was decoded")] : rows
+      guard rows.isEmpty else { return rows }
+      return [(title, "no media was decoded" + (stream.codecTitle.map { " of \($0)" } ?? ""))]
     }
   }
 }

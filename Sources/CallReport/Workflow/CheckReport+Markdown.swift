@@ -94,7 +94,10 @@ private struct MarkdownSummary {
     let rejections = (section.peer?.rejected ?? []).prefix(16).map {
       "Rejected: \(MarkdownText.escaped($0.sentence, limit: 500))\n\n"
     }
-    return "### \(MarkdownText.escaped(section.name))\(id)\n\n" + rejections.joined()
+    let codecs = (section.peer?.trackRows ?? []).prefix(40).map {
+      "\(MarkdownText.escaped($0.name.prefix(1).uppercased() + $0.name.dropFirst())): \(MarkdownText.escaped($0.value))\n\n"
+    }
+    return "### \(MarkdownText.escaped(section.name))\(id)\n\n" + rejections.joined() + codecs.joined()
       + "| | rule | measured | limit | reason |\n|---|---|---:|---:|---|\n"
   }
 
@@ -120,8 +123,12 @@ private struct MarkdownSummary {
     let comparison = (try? Rule(result.rule))?.comparison.rawValue
     let unit = Measurement.named(result.measurement)?.unit
     let limit =
-      unit?.texts(result.value ?? result.limit, against: result.limit).limit
-      ?? "\(NumberFormatting.digits(result.limit)) \(result.unit)"
+      switch result.limit {
+      case .text(let text): text
+      case .number(let number):
+        unit?.texts(result.value?.number ?? number, against: number).limit
+          ?? "\(NumberFormatting.digits(number)) \(result.unit)"
+      }
     return [comparison, limit].compactMap(\.self).joined(separator: " ")
   }
 }

@@ -19,6 +19,13 @@ protocol ContainerReader: AnyObject {
 
   /// Whether the file ended in the middle of an element.
   var isTruncated: Bool { get }
+
+  /// What the container says, as far as it was read, that keeps video from being sent as stored, as a clause; nil if nothing does.
+  var obstacle: String? { get }
+}
+
+extension ContainerReader {
+  var obstacle: String? { nil }
 }
 
 /// How exact the frame times of a container are.

@@ -21,6 +21,8 @@ extension MediaFile {
     case damaged(position: UInt64, String)
     /// Something that the format allows, but a call or this program does not support.
     case unsupported(String)
+    /// The program `chatbot-media` is needed, and cannot be started for a reason.
+    case noWorker(String)
     /// The file contains less than when it was opened.
     case changed
 
@@ -34,9 +36,9 @@ extension MediaFile {
       case .empty:
         "it is empty"
       case .unsupportedFormat(let name?):
-        "it is \(name), and only WebM (VP8, Opus), IVF (VP8) and Ogg (Opus) are played as stored"
+        "it is \(name), and only WebM, Matroska, IVF, Ogg and MP4 are played as stored"
       case .unsupportedFormat(nil):
-        "it is neither WebM nor IVF nor Ogg"
+        "it is neither WebM nor Matroska nor IVF nor Ogg nor MP4"
       case .unsupportedCodec(let kind, let name):
         "its \(kind.rawValue) is \(name), and only \(Codec.preferred(for: kind).properties.name) is played"
       case .noTrack(let found) where found.isEmpty:
@@ -49,6 +51,9 @@ extension MediaFile {
         "at byte \(position) \(what)"
       case .unsupported(let what):
         what
+      case .noWorker(let reason):
+        "it needs the program chatbot-media, which make install installs: "
+          + (reason.hasSuffix(".") ? String(reason.dropLast()) : reason)
       case .changed:
         "it has changed since it was opened"
       }

@@ -1,7 +1,7 @@
 public import Media
 
-/// A file that has been read from start to end and can be played as stored: VP8 and Opus in WebM, VP8 in IVF, or Opus
-/// in Ogg.
+/// A file that has been read from start to end and can be played as stored: WebM, Matroska, IVF, Ogg, and MP4 with the program
+/// `chatbot-media`.
 ///
 /// Opening reads the whole file once (with bounded memory), because what a header says about length and contents is
 /// often missing or wrong, and because a call should not begin with a file that breaks in the middle. It blocks while
@@ -12,6 +12,8 @@ public struct MediaFile: Sendable {
     case webM = "WebM"
     case ogg = "Ogg"
     case ivf = "IVF"
+    /// MP4 or QuickTime, which needs the program `chatbot-media`.
+    case mp4 = "MP4"
   }
 
   public var path: String { stored.path }

@@ -20,12 +20,16 @@ package struct StoredFile: Sendable {
 
   /// Opens a file and reads it through.
   ///
-  /// - Parameter codecs: the codecs that can be played.
-  package init(opening path: String, accepting codecs: Set<StoredCodec>) throws(MediaFile.ReadError) {
+  /// - Parameters:
+  ///   - codecs: the codecs that can be played.
+  ///   - kinds: the kinds of tracks that are wanted.
+  package init(
+    opening path: String, accepting codecs: Set<StoredCodec>, kinds: Set<MediaKind> = Set(MediaKind.allCases)
+  ) throws(MediaFile.ReadError) {
     let file = try OpenFile(path)
     guard file.size > 0 else { throw .empty }
     let format = try FormatDetector.format(file.beginning(FormatDetector.length))
-    var survey = StoredFileScan(file: file, format: format, codecs: codecs)
+    var survey = StoredFileScan(file: file, format: format, codecs: codecs, kinds: kinds)
     tracks = try survey.run()
     guard let origin = tracks.map(\.start).min() else { throw .noMedia }
     self.path = path
@@ -95,7 +99,15 @@ package enum FormatDetector {
     if beginning.starts(with: [0x1a, 0x45, 0xdf, 0xa3]) { return .webM }
     if beginning.starts(with: Array("OggS".utf8)) { return .ogg }
     if beginning.starts(with: Array("DKIF".utf8)) { return .ivf }
+    if isMP4(beginning) { return .mp4 }
     throw .unsupportedFormat(detected: name(beginning))
+  }
+
+  /// Whether a file is MP4 or QuickTime: its first box is one that is at the start of such files.
+  package static func isMP4(_ beginning: [UInt8]) -> Bool {
+    ["ftyp", "moov", "mdat", "wide", "free", "skip", "pnot"].contains { type in
+      beginning.dropFirst(4).starts(with: type.utf8)
+    }
   }
 
   /// Returns the name of a file's format with an article; nil if its first bytes are not known.

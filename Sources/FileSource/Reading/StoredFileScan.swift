@@ -1,4 +1,6 @@
 import Media
+import MediaMessages
+import MediaWorker
 
 /// Reads the tracks of a file through and collects what is known about them.
 struct StoredFileScan {
@@ -6,9 +8,12 @@ struct StoredFileScan {
   let format: MediaFile.Format
   /// The codecs that can be played.
   let codecs: Set<StoredCodec>
+  /// The kinds of tracks that are wanted.
+  let kinds: Set<MediaKind>
   private(set) var notes: [String] = []
 
-  init(file: OpenFile, format: MediaFile.Format, codecs: Set<StoredCodec>) {
+  init(file: OpenFile, format: MediaFile.Format, codecs: Set<StoredCodec>, kinds: Set<MediaKind>) {
+    self.kinds = kinds
     self.file = file
     self.format = format
     self.codecs = codecs
@@ -20,7 +25,43 @@ struct StoredFileScan {
     case .webM: try webM()
     case .ogg: try ogg()
     case .ivf: try ivf()
+    case .mp4: try mp4()
     }
+  }
+
+  private mutating func mp4() throws(MediaFile.ReadError) -> [StoredTrack] {
+    let all = try WorkerFile.session(file).description.tracks
+    let chosen = try [choose(.video, of: all), choose(.audio, of: all)].compactMap(\.self)
+    guard !chosen.isEmpty else {
+      throw .noTrack(found: all.map { WorkerFile.name(ofCodec: $0.codec) })
+    }
+    var tracks: [StoredTrack] = []
+    for (index, codec) in chosen {
+      let track = all[index]
+      if track.isEncrypted { throw .unsupported("its \(codec.name) track is encrypted") }
+      if track.channels > 2 {
+        throw .unsupported("its audio has \(track.channels) channels, and a call carries one or two")
+      }
+      let traits = Traits(
+        channels: max(1, track.channels), preSkip: Int64(track.preSkip), codecPrivate: track.extradata)
+      if let surveyed = try survey(codec, number: UInt64(index), traits) { tracks.append(surveyed) }
+    }
+    return tracks
+  }
+
+  /// Returns the first track of a kind and its codec; nil if there is none of that kind.
+  private func choose(
+    _ kind: MediaKind, of tracks: [FileDescription.Track]
+  ) throws(MediaFile.ReadError) -> (Int, StoredCodec)? {
+    let candidates = tracks.indices.filter { kinds.contains(kind) && tracks[$0].kind.isOf(kind) }
+    for index in candidates {
+      guard let codec = Codec(rawValue: tracks[index].codec).map(StoredCodec.call), codecs.contains(codec) else {
+        continue
+      }
+      return (index, codec)
+    }
+    guard let other = candidates.first else { return nil }
+    throw .unsupportedCodec(kind, WorkerFile.name(ofCodec: tracks[other].codec))
   }
 
   private mutating func webM() throws(MediaFile.ReadError) -> [StoredTrack] {
@@ -56,7 +97,7 @@ struct StoredFileScan {
 
   /// Returns the first track of a kind that can be played, as players choose it; nil if there is none of that kind.
   private func choose(_ kind: MediaKind, of tracks: [MatroskaTrack]) throws(MediaFile.ReadError) -> MatroskaTrack? {
-    let candidates = tracks.filter { $0.kind == kind && $0.isEnabled }
+    let candidates = tracks.filter { kinds.contains(kind) && $0.kind == kind && $0.isEnabled }
     let playable = candidates.first { track in track.codec.map { $0.kind == kind && codecs.contains($0) } ?? false }
     if let playable { return playable }
     guard let other = candidates.first else { return nil }
@@ -100,13 +141,22 @@ struct StoredFileScan {
     }
     return StoredTrack(
       codec: codec, frames: survey.frames, keyframes: survey.keyframes,
-      keyframeDistance: survey.keyframeDistance(until: reader.end), isReordered: isReordered, obstacle: survey.obstacle,
-      size: survey.size,
+      keyframeDistance: survey.keyframeDistance(until: reader.end), isReordered: isReordered,
+      obstacle: survey.obstacle ?? reader.obstacle, size: survey.size,
       channels: codec.kind == .audio ? traits.channels : nil, skippedFrames: reader.skippedFrames, start: start,
       end: reader.end, number: number, codecPrivate: traits.codecPrivate, preSkip: traits.preSkip)
   }
 
   private static let cutOff = "It is truncated; the whole frames are played."
+}
+
+extension FileDescription.Track.Kind {
+  fileprivate func isOf(_ kind: MediaKind) -> Bool {
+    switch kind {
+    case .video: self == .video
+    case .audio: self == .audio
+    }
+  }
 }
 
 /// Reads a track once before playback, so that no error appears later: counts its frames, and checks that its times are

@@ -52,6 +52,10 @@ package enum StoredCodec: Sendable, Hashable, CaseIterable {
   /// The codecs that a call carries.
   package static let callCodecs = Set(Codec.allCases.map(StoredCodec.call))
 
+  /// The codecs that are decoded without another program.
+  package static let decodedHere = Set(
+    Codec.allCases.filter { !$0.needsWorker }.map(StoredCodec.call) + [.vorbis])
+
   package var kind: MediaKind {
     switch self {
     case .call(let codec): codec.kind

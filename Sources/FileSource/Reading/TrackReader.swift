@@ -50,6 +50,9 @@ package final class TrackReader {
   /// Whether the file ended in the middle of an element.
   var isTruncated: Bool { container.isTruncated }
 
+  /// What the container says, as far as it was read, that keeps video from being sent as stored, as a clause.
+  var obstacle: String? { container.obstacle }
+
   /// Goes back to the first frame.
   package func rewind() throws(MediaFile.ReadError) {
     (container, _) = try Self.open(source)
@@ -99,6 +102,8 @@ package final class TrackReader {
     case .ivf:
       let reader = try IVFReader(source.file)
       return (reader, reader.timing)
+    case .mp4:
+      return (try WorkerReader(source.file, track: source.number), ContainerTiming(rounding: 1))
     case .webM:
       let reader = try MatroskaReader(source.file)
       guard let track = reader.tracks.first(where: { $0.number == source.number }) else { throw .changed }

@@ -11,11 +11,8 @@ extension MediaFile.ReadError {
       return "its \(kind.rawValue) is \(RecordedName.shown(name)), and only \(known.joined(separator: " and ")) "
         + "\(known.count == 1 ? "is" : "are") inspected"
     case .unsupportedFormat(let name?):
-      let (all, video, audio) = (names(.video, .audio), names(.video), names(.audio))
-      let formats = [("WebM", all), ("IVF", video), ("Ogg", audio)].map { format, codecs in
-        "\(format) (\(codecs.joined(separator: ", ")))"
-      }
-      return "it is \(name), and only \(formats[0]), \(formats[1]) and \(formats[2]) are inspected"
+      let codecs = names(.video, .audio).joined(separator: ", ")
+      return "it is \(name), and only WebM and Matroska (\(codecs)), IVF and Ogg are inspected"
     case .noMedia: return "no frame of its tracks can be read"
     default: return description
     }

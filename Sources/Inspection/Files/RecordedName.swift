@@ -1,7 +1,9 @@
+import Recorder
+
 /// The names of a recording's files (docs/recordings.md, Files and Segments).
 package enum RecordedName {
   /// The extensions of files that can be inspected.
-  static let endings = ["webm", "ogg", "ivf"]
+  static let endings = RecordingFileKind.allCases.map(\.rawValue) + ["ivf"]
 
   /// Whether the name of a file in a folder is that of a media file.
   static func isMedia(_ name: String) -> Bool {
@@ -12,6 +14,9 @@ package enum RecordedName {
   static func isBeside(_ name: String) -> Bool {
     isMedia(name) && !name.contains("/") && !name.utf8.contains(0)
   }
+
+  /// Whether the path of a file is that of one with video and audio.
+  static func hasVideo(_ path: String) -> Bool { RecordingFileKind(fileName: path)?.hasVideo ?? false }
 
   /// The name without its extension.
   static func stem(_ name: String) -> String {

@@ -182,7 +182,7 @@ package struct RecordingSearch {
 
   /// Whether a recorder with this base name creates a file of this name.
   private func isOwn(_ name: String, base: String) -> Bool {
-    guard name.hasSuffix(".webm") || name.hasSuffix(".ogg") else { return false }
+    guard RecordingFileKind(fileName: name) != nil else { return false }
     return RecordedName.stem(name) == base || RecordedName.segment(name)?.base == base
   }
 

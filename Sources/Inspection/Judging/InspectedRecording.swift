@@ -27,11 +27,11 @@ struct InspectedRecording: Sendable {
   /// The end on its own timeline in units of `MediaTimebase.rate`, as estimated before the recording is read.
   var estimatedEnd: Int64 { tracks.map(\.estimatedEnd).max() ?? 0 }
 
-  /// The media files as a report lists them: WebM files first, which have both tracks.
+  /// The media files as a report lists them: first those with video, which have both tracks.
   var paths: [String] {
     recording.files.map(\.path).sorted { one, other in
-      let isWebM = (one.hasSuffix(".webm"), other.hasSuffix(".webm"))
-      return isWebM.0 != isWebM.1 ? isWebM.0 : one < other
+      let haveVideo = (RecordedName.hasVideo(one), RecordedName.hasVideo(other))
+      return haveVideo.0 != haveVideo.1 ? haveVideo.0 : one < other
     }
   }
 

@@ -24,7 +24,7 @@ struct RecordingOpener {
     var streams: Set<Int>
   }
 
-  /// How much shorter the audio of a WebM file may be than that of the Ogg file beside it and still count as complete:
+  /// How much shorter the audio of a file with video may be than that of the file with audio alone and still count as complete:
   /// 250 ms.
   private static let audioMargin = Int64(MediaTimebase.rate) / 4
 
@@ -94,17 +94,21 @@ struct RecordingOpener {
     return .init(file: opened.stored, track: track, zero: zero)
   }
 
-  /// Returns the audio of the WebM files, in which gaps stay gaps, unless the Ogg files have more audio: they also
+  /// Returns the audio of the files with video, in which gaps stay gaps, unless the files with audio alone have more: they also
   /// contain what was sent before the first video frame.
   private func audioPieces(of files: [Opened], in recording: FoundRecording) -> [RecordedTrack.Piece] {
-    func all(_ format: MediaFile.Format) -> (pieces: [RecordedTrack.Piece], length: Int64) {
-      let pieces = files.filter { $0.stored.format == format }.compactMap { piece(.audio, of: $0, in: recording) }
+    func all(withVideo: Bool) -> (pieces: [RecordedTrack.Piece], length: Int64) {
+      let pieces = files.filter { hasVideo($0) == withVideo }.compactMap { piece(.audio, of: $0, in: recording) }
       return (pieces, pieces.reduce(0) { $0 + $1.track.end - $1.track.start })
     }
-    let webM = all(.webM)
-    let ogg = all(.ogg)
-    return webM.length + Self.audioMargin >= ogg.length && !webM.pieces.isEmpty
-      ? webM.pieces : ogg.pieces
+    let both = all(withVideo: true)
+    let alone = all(withVideo: false)
+    return both.length + Self.audioMargin >= alone.length && !both.pieces.isEmpty ? both.pieces : alone.pieces
+  }
+
+  /// Whether a file is one for video and audio; by its content if its name does not tell it.
+  private func hasVideo(_ opened: Opened) -> Bool {
+    RecordingFileKind(fileName: opened.file.name)?.hasVideo ?? (opened.stored.format == .webM)
   }
 
   private func gaps(_ kind: MediaKind, of manifest: FoundRecording.Manifest?) -> [RecordingManifest.Gap] {

@@ -1,4 +1,5 @@
 internal import Media
+internal import SDP
 internal import Signalling
 
 /// What we publish, seen as a participant who receives it.
@@ -60,8 +61,9 @@ extension JanusSession {
     guard let former = publication.fingerprint else {
       self.publication?.fingerprint = fingerprint
       var body = JanusRequest.Body("publish")
-      body.audiocodec = configuration.audioCodec.properties.encodingName.lowercased()
-      body.videocodec = configuration.videoCodec.properties.encodingName.lowercased()
+      let codecs = sentCodecs(in: sdp)
+      body.audiocodec = codecs[.audio]?.properties.encodingName.lowercased()
+      body.videocodec = codecs[.video]?.properties.encodingName.lowercased()
       return send(body, to: roomHandle, .publish(publication.participant), description: offer, now: now, into: &output)
     }
     guard former == fingerprint else {
@@ -75,6 +77,14 @@ extension JanusSession {
       .init("configure"), to: roomHandle,
       publication.isAnswered ? .republish(participant) : .publish(participant), description: offer,
       mustBeAcknowledged: publication.isAnswered && !isRepeated, now: now, into: &output)
+  }
+
+  /// Returns the codecs that we publish: those that our offer prefers, which are the only ones in it if the frames are of one codec.
+  private func sentCodecs(in sdp: String) -> [MediaKind: Codec] {
+    guard let offer = try? SessionDescription(parsing: sdp), !offer.sections.isEmpty else {
+      return [.audio: configuration.audioCodec, .video: configuration.videoCodec]
+    }
+    return offer.preferredCodecs
   }
 
   /// Returns the first `a=fingerprint` of a description, or an empty text.

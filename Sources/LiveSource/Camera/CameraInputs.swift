@@ -26,7 +26,7 @@ struct CameraInputs {
     var main = try Self.named(options.input) { () throws(InputError) in
       switch options.input {
       case .file(let path):
-        try InputFile.check(path, rate: rate)
+        try InputFile.check(path, rate: rate, storing: options.permitsStoredVideo ? options.codecsSentAsStored : [])
       case .standardInput:
         InputFile.Found(
           video: try PipedVideo.check(standardInput, size: options.size, rate: rate, logger: logger), audio: nil)
@@ -43,6 +43,7 @@ struct CameraInputs {
     }
     notes += main.audio?.notes ?? []
 
+    let storedVideo = options.audio == nil ? main.storedVideo : nil
     let fit = main.video.map { VideoScaling($0.size, wanted: options.size) }
     var evenRate = rate
     if let video = main.video, rate == nil, video.interval < Int64(MediaTimebase.rate) / Self.fastest {
@@ -55,15 +56,23 @@ struct CameraInputs {
     }
     let files: [MediaKind: String] = [.video: parts[0], .audio: parts[parts.count - 1]]
     plan = CameraPlan(
-      name: parts.joined(separator: " with "), files: files, video: main.video, audio: main.audio,
+      name: parts.joined(separator: " with "), files: files, video: main.video, storedVideo: storedVideo,
+      audio: main.audio,
       rounds: LoopSchedule(
-        period: CameraPlan.period(main.video?.extent, main.audio?.extent), loops: options.loops),
+        period: CameraPlan.period(storedVideo.map { .range($0.range) } ?? main.video?.extent, main.audio?.extent),
+        loops: options.loops),
       fit: fit, rate: evenRate, videoCodec: options.videoCodec, maximumBitrate: options.maximumBitrate,
       sizeChange: options.sizeChange,
       owner: options.owner)
+    if let storedVideo {
+      let audio = main.audio.map { "; \($0.summary), encoded live" } ?? ""
+      summary = "\(plan.name): \(storedVideo.summary), sent as stored\(audio)"
+      self.notes = main.notes
+      return
+    }
     let found = [main.video?.summary, main.audio?.summary].compactMap(\.self)
     let shown = fit.map { $0.target == $0.source ? "" : ", as \($0.target)" } ?? ""
-    let reason = options.encodingReason.map { ", because \($0)" } ?? ""
+    let reason = (main.encodingReason ?? options.encodingReason).map { ", because \($0)" } ?? ""
     summary = "\(plan.name): \(found.joined(separator: "; "))\(shown), encoded live\(reason)"
     self.notes = notes
   }

@@ -1,33 +1,6 @@
 import FileSource
 import Media
 
-/// Video of a file that is sent as stored, beside audio that is encoded while it plays.
-struct StoredVideoPlan: Sendable {
-  /// A description, for example `H.264 640x480, 300 frames in 10.00 s`.
-  var summary: String
-  var codec: Codec
-  var size: VideoSize?
-  /// The number of frames in each round.
-  var frames: Int
-  /// From the start of the first frame to the end of the last one, in units of `MediaTimebase.rate`.
-  var range: Range<Int64>
-  /// Opens a reader at the start.
-  var open: @Sendable () throws(InputError) -> TrackReader
-
-  /// - Parameter track: a track of the file whose frames are in the order in which they are shown.
-  init?(_ stored: StoredFile, _ track: StoredTrack) {
-    guard let codec = track.codec.callCodec, codec.kind == .video else { return nil }
-    summary = track.description
-    self.codec = codec
-    size = track.size
-    frames = track.frames
-    range = track.start - stored.origin..<max(track.start + 1, track.end) - stored.origin
-    open = { () throws(InputError) in
-      try refusing { () throws(MediaFile.ReadError) in try stored.reader(of: track) }
-    }
-  }
-}
-
 /// Schedules frames that are sent as stored, round after round. It reads no clock.
 ///
 /// Each frame depends on those before it, so none is left out: after a late wakeup `take` returns everything that has become due.
@@ -35,6 +8,7 @@ struct StoredVideoTrack {
   private let reader: TrackReader
   private let rounds: LoopSchedule
   private let frames: Int
+  private let offset: Int64
   /// When the round began, and the number of its frames that were read.
   private var base: Int64 = 0
   private var count = 0
@@ -44,6 +18,7 @@ struct StoredVideoTrack {
   init(_ plan: StoredVideoPlan, rounds: LoopSchedule) throws(InputError) {
     reader = try plan.open()
     frames = plan.frames
+    offset = plan.offset
     self.rounds = rounds
   }
 
@@ -52,7 +27,7 @@ struct StoredVideoTrack {
     while next == nil, !isOver {
       let reader = reader
       if var frame = try refusing({ () throws(MediaFile.ReadError) in try reader.next() }) {
-        frame.time &+= base
+        frame.time &+= base &+ offset
         next = frame
         count += 1
         return

@@ -37,6 +37,10 @@ package final class DTLSConnection {
   /// How many received records are kept until they are taken; the caller takes them after each datagram.
   private static let maximumReceivedRecords = 64
 
+  /// The elliptic curves that we accept, the best first: those that OpenSSL offers, and P-224, on which the certificate of FFmpeg's WHIP
+  /// muxer is if it uses GnuTLS.
+  private static let groups = "X25519:P-256:X448:P-521:P-384:P-224"
+
   /// - Parameters:
   ///   - role: whether we send the ClientHello.
   ///   - fingerprints: the fingerprints of the remote SDP; the handshake counts only if one matches the peer's certificate.
@@ -55,6 +59,7 @@ package final class DTLSConnection {
       chatbot_SSL_CTX_set_min_proto_version(context, DTLS1_2_VERSION) == 1,
       chatbot_SSL_CTX_set_max_proto_version(context, DTLS1_2_VERSION) == 1,
       SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20:ECDHE+AES:!aNULL:!eNULL") == 1,
+      chatbot_SSL_CTX_set_groups_list(context, Self.groups) == 1,
       SSL_CTX_set_tlsext_use_srtp(context, profiles) == 0,
       SSL_CTX_use_certificate(context, identity.certificate) == 1,
       SSL_CTX_use_PrivateKey(context, identity.privateKey) == 1

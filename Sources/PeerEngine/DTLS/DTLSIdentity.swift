@@ -14,8 +14,10 @@ package final class DTLSIdentity: @unchecked Sendable {
   package let fingerprint: CertificateFingerprint
 
   /// Generates a new key and a certificate that is valid from a day ago for 30 days.
-  package init() throws(DTLSError) {
-    guard let privateKey = chatbot_EVP_EC_gen_P256(), let certificate = X509_new() else {
+  ///
+  /// - Parameter curve: the name of the key's elliptic curve; another one stands for the certificate of another program.
+  package init(curve: String = "P-256") throws(DTLSError) {
+    guard let privateKey = chatbot_EVP_EC_gen(curve), let certificate = X509_new() else {
       throw .identityNotMade(DTLSError.takeOpenSSLReason())
     }
     self.privateKey = privateKey

@@ -82,16 +82,20 @@ extension PeerConnection {
       case .keyframeRequested: actions.append(.event(.keyframeRequested))
       case .targetBitrate(let target):
         actions.append(.event(.targetBitrate(target.bitrate, fractionLost: target.fractionLost)))
-      case .codecNotNegotiated(let codec):
-        let name = codec.properties.name
-        actions.append(
-          .event(
-            .problem("Our \(codec.kind.rawValue) is not sent: it is \(name), which the participant does not accept.")))
+      case .codecNotNegotiated(let codec): actions.append(.event(.problem(Self.sentence(onUnaccepted: codec))))
       }
     }
     swap(&actions, &self.actions)
     outputs.removeAll(keepingCapacity: true)
     swap(&outputs, &self.outputs)
+  }
+
+  /// Says that media of ours is not sent.
+  static func sentence(onUnaccepted codec: Codec) -> String {
+    let (kind, name) = (codec.kind.rawValue, codec.properties.name)
+    let sentence = "Our \(kind) is not sent: it is \(name), which the participant does not accept."
+    if codec.kind == .audio { return sentence }
+    return sentence + " A file can be encoded as another codec while it plays (--live)."
   }
 
   private static func transmit(

@@ -54,7 +54,9 @@ extension PeerConnection {
       }
     case .answer(let sdp):
       do {
-        if let exchange = try negotiation.receivedAnswer(sdp) { apply(exchange, now: now) }
+        guard let exchange = try negotiation.receivedAnswer(sdp) else { break }
+        apply(exchange, now: now)
+        if let offer = negotiation.createReceivingOffer(now: now) { send(offer: offer) }
       } catch {
         reportProblem(error, with: "answer", now: now)
       }
@@ -79,6 +81,9 @@ extension PeerConnection {
     let session = exchange.session
     report(session.rejected, now: now)
     announceMedia(of: session)
+    for codec in negotiation.reportUnaccepted(of: session) {
+      reportProblem(Self.sentence(onUnaccepted: codec), now: now)
+    }
     if negotiation.reportsOrientation(of: session) { emit(.orientationLeftOut) }
     if let answer = exchange.answer { emit(.signal(.answer(answer))) }
     if exchange.isOtherConnection { media.connectionWasInterrupted(now: now) }

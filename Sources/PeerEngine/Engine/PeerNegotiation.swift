@@ -41,6 +41,8 @@ struct PeerNegotiation {
   private var trickledCount = 0
   private var rejections = RejectionReporter()
   private var hasReportedOrientation = false
+  /// The codecs of ours that the participant did not accept in the last exchange.
+  private var unacceptedCodecs: Set<Codec> = []
 
   init(_ negotiator: Negotiator, settings: ICESettings, isIdentityVerified: Bool) {
     self.negotiator = negotiator
@@ -64,6 +66,12 @@ struct PeerNegotiation {
   mutating func createRestartOffer(now: MonotonicInstant) -> String {
     negotiator.restartICE()
     return createOffer(now: now)
+  }
+
+  /// Returns an offer to receive what the participant has refused together with the codec that we send; nil if they have refused
+  /// nothing, or if the signalling carries no offers during a call.
+  mutating func createReceivingOffer(now: MonotonicInstant) -> String? {
+    settings.restartsICE && negotiator.offersToReceive ? createOffer(now: now) : nil
   }
 
   /// Applies the participant's offer; returns nil if it is ignored because ours takes precedence.
@@ -115,6 +123,12 @@ struct PeerNegotiation {
     guard session.leavesOutOrientation, !hasReportedOrientation else { return false }
     hasReportedOrientation = true
     return true
+  }
+
+  /// Notes the codecs of ours that the participant does not accept, and returns those that must be reported, in order.
+  mutating func reportUnaccepted(of session: NegotiatedSession) -> [Codec] {
+    defer { unacceptedCodecs = session.unacceptedCodecs }
+    return session.unacceptedCodecs.subtracting(unacceptedCodecs).sorted { $0.rawValue < $1.rawValue }
   }
 
   // MARK: Candidates

@@ -51,7 +51,7 @@ struct DescriptionWriter {
   }
 
   private func write(_ section: LocalSection, _ media: LocalMedia, withCandidates: Bool) -> MediaSection {
-    let formats = media.formats.flatMap(\.payloadTypes).map { String($0) }
+    let formats = media.payloadTypes.map { String($0) }
     // Port 9 and no address: the candidates are trickled (RFC 8840, 4.1.1).
     var written = MediaSection(
       MediaLine(kind: section.kind, port: 9, transportProtocol: section.transportProtocol, formats: formats))
@@ -113,11 +113,16 @@ struct DescriptionWriter {
   private func appendFormats(_ media: LocalMedia, to written: inout MediaSection) {
     for format in media.formats {
       let number = format.payloadType
+      if let redundancy = media.redundancy, redundancy.blockPayloadType == number {
+        let blocks = Array(repeating: "\(number)", count: RedundancyFormat.blocks).joined(separator: "/")
+        written.append("rtpmap", "\(redundancy.payloadType) \(format.codec.redundancyEncoding)")
+        written.append("fmtp", "\(redundancy.payloadType) \(blocks)")
+      }
       written.append("rtpmap", "\(number) \(format.codec.encoding)")
       for value in format.feedback.values {
         written.append("rtcp-fb", "\(number) \(value)")
       }
-      if let parameters = format.codec.formatParameters(stereo: media.acceptsStereo) {
+      if let parameters = format.h264?.text ?? format.codec.formatParameters(stereo: media.acceptsStereo) {
         written.append("fmtp", "\(number) \(parameters)")
       }
       if let retransmission = format.retransmissionPayloadType {

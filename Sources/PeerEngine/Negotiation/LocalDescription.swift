@@ -21,7 +21,7 @@ package struct LocalDescription: Sendable, Hashable {
   private var further: [Key: LocalTrack] = [:]
   /// Whether further sections that the remote side offers are used to send as well, if the first one of their kind is.
   package var sendsInEverySection = false
-  /// The codecs that may be negotiated.
+  /// The codecs that may be negotiated, and those that we send.
   package var codecs = CodecPreferences()
   /// Our side of the data channels; nil if we use none.
   package var data: LocalData?

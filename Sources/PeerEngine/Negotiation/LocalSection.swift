@@ -63,6 +63,8 @@ struct LocalSection: Sendable, Hashable {
 struct LocalMedia: Sendable, Hashable {
   /// The formats, the preferred one first; at least one.
   var formats: [MediaFormat]
+  /// The format of RED that repeats one of ``formats``; nil without RED.
+  var redundancy: RedundancyFormat?
   /// The number of our stream whose track is, or would be, sent in the section, from 1.
   var stream = 1
   var extensions: NegotiatedMedia.Extensions
@@ -73,8 +75,8 @@ struct LocalMedia: Sendable, Hashable {
   var wantsToSend: Bool
   var supportsReducedSizeRTCP: Bool
   var supportsRRTR: Bool
-  /// Whether header extensions with one-byte and with two-byte headers may be mixed (RFC 8285, 6): in an answer to an offer that
-  /// allows it.
+  /// Whether header extensions with one-byte and with two-byte headers may be mixed (RFC 8285, 6): in our offers, and in an answer to
+  /// an offer that allows it.
   var allowsMixedExtensions = false
   /// Whether we ask for Opus in stereo (RFC 7587, 6.1). A browser sends two channels only if asked, and then those of a
   /// mono microphone as well, so an answer asks only for what the offer mentions.
@@ -85,6 +87,14 @@ struct LocalMedia: Sendable, Hashable {
   var kind: MediaKind { formats[0].codec.kind }
   /// Names our track.
   var key: LocalDescription.Key { .init(stream: stream, kind: kind) }
+
+  /// The payload types of the `m=` line. RED stands before the codec that it repeats: libwebrtc sends the first format.
+  var payloadTypes: [UInt8] {
+    formats.flatMap { format in
+      (format.payloadType == redundancy?.blockPayloadType ? redundancy.map { [$0.payloadType] } ?? [] : [])
+        + format.payloadTypes
+    }
+  }
 }
 
 extension LocalMedia {
@@ -93,39 +103,40 @@ extension LocalMedia {
   ///
   /// - Parameters:
   ///   - stream: the number of our stream whose track belongs to the section.
+  ///   - choice: the format that we choose of the section's.
   ///   - sending: whether we have media to send.
   ///   - receiving: whether we receive the remote side's media.
-  init(answering remote: RemoteMedia, stream: Int = 1, sending: Bool, receiving: Bool) {
+  init(answering remote: RemoteMedia, stream: Int = 1, choice: FormatChoice, sending: Bool, receiving: Bool) {
+    let format = choice.format
     self.init(
-      formats: remote.formats.map { format in
-        var ours = format
-        ours.feedback = format.feedback.intersection(.all(for: format.codec))
-        return ours
+      formats: ([format] + choice.alternatives).map { format in
+        var format = format
+        format.feedback = format.feedback.intersection(.all(for: format.codec))
+        format.h264 = format.h264?.answer
+        return format
       },
-      stream: stream, extensions: remote.extensions,
+      redundancy: choice.redundancy, stream: stream, extensions: remote.extensions,
       extensionDirections: remote.extensionDirections.mapValues { $0.reversed },
       direction: MediaDirection(
-        sends: sending && remote.direction.receives, receives: receiving && remote.direction.sends),
+        sends: sending && choice.isSendable && remote.direction.receives,
+        receives: receiving && remote.direction.sends),
       wantsToSend: sending, supportsReducedSizeRTCP: remote.supportsReducedSizeRTCP, supportsRRTR: remote.supportsRRTR,
       allowsMixedExtensions: remote.allowsMixedExtensions,
       acceptsStereo: remote.acceptsStereo || receiving && remote.sendsStereo,
       streams: !receiving
         ? []
-        : remote.streams.map { stream in
-          let restrictions = stream.restrictions.compactMap {
-            Self.answered(
-              $0, payloadTypes: remote.formats.map(\.payloadType).filter { stream.payloadTypes?.contains($0) ?? true })
-          }
+        : remote.streams.filter { $0.payloadTypes?.contains(format.payloadType) ?? true }.map { stream in
+          let restrictions = stream.restrictions.compactMap { Self.answered($0, payloadType: format.payloadType) }
           return RestrictionIdentifier(id: stream.id, direction: .receive, restrictions: restrictions)
         })
   }
 
-  /// Returns the answer to a restriction of a stream: the payload types that we chose of it, a limit of RFC 8851, 5 unchanged, and
-  /// nil for anything else. So an answer is never longer than needed, whatever the offer contains.
-  private static func answered(_ restriction: String, payloadTypes: [UInt8]) -> String? {
+  /// Returns the answer to a restriction of a stream: the payload type that we chose, a limit of RFC 8851, 5 unchanged, and nil
+  /// for anything else. So an answer is never longer than needed, whatever the offer contains.
+  private static func answered(_ restriction: String, payloadType: UInt8) -> String? {
     guard let (name, value) = restriction.cut(at: "=") else { return nil }
     switch name {
-    case "pt": return "pt=" + payloadTypes.map { String($0) }.joined(separator: ",")
+    case "pt": return "pt=\(payloadType)"
     case "max-width", "max-height", "max-fps", "max-fs", "max-br", "max-pps", "max-bpp":
       let isNumber = value.utf8.allSatisfy {
         (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: ".")
@@ -136,16 +147,37 @@ extension LocalMedia {
   }
 
   /// Returns what remains of this offer after the remote side's answer.
-  func agreed(with remote: RemoteMedia) -> LocalMedia {
+  ///
+  /// - Parameter sent: the codec of the frames that we send; nil for any.
+  func agreed(with remote: RemoteMedia, sending sent: Codec?) -> LocalMedia {
     var agreed = self
     agreed.formats = remote.formats.compactMap { theirs in
-      guard let ours = formats.first(where: { $0.codec == theirs.codec }) else { return nil }
-      return MediaFormat(
-        codec: theirs.codec, payloadType: theirs.payloadType,
-        retransmissionPayloadType: ours.retransmissionPayloadType == nil ? nil : theirs.retransmissionPayloadType,
-        feedback: ours.feedback.intersection(theirs.feedback))
+      // The profile of an answer may be another than we offered; what the stream is, its parameter sets say.
+      let ours =
+        formats.first { $0.isSame(as: theirs) }
+        ?? formats.first { $0.codec == theirs.codec && $0.payloadType == theirs.payloadType }
+      guard let ours = ours ?? formats.first(where: { $0.codec == theirs.codec }) else { return nil }
+      var format = theirs
+      if ours.retransmissionPayloadType == nil { format.retransmissionPayloadType = nil }
+      format.feedback = ours.feedback.intersection(theirs.feedback)
+      format.h264 = theirs.h264?.answer
+      return format
     }
-    if agreed.formats.isEmpty { agreed.formats = formats }
+    // An answer should have nothing that was not offered; if it has nothing else, that is what the remote side sends.
+    if agreed.formats.isEmpty {
+      agreed.formats = remote.formats.map { theirs in
+        var format = theirs
+        format.feedback = theirs.feedback.intersection(.all(for: theirs.codec))
+        format.h264 = theirs.h264?.answer
+        return format
+      }
+    }
+    agreed.redundancy =
+      redundancy == nil
+      ? nil
+      : remote.redundancies.first { red in
+        agreed.formats.contains { $0.payloadType == red.blockPayloadType }
+      }
     for known in HeaderExtension.allCases where extensions[known] != remote.extensions[known] {
       // An answer may omit an extension, but not change its id (RFC 8285, 6).
       agreed.extensions[known] = nil
@@ -154,8 +186,11 @@ extension LocalMedia {
     if agreed.extensions.transportSequenceNumber == nil {
       for position in agreed.formats.indices { agreed.formats[position].feedback.transportWide = false }
     }
+    let canSend = sent.map { sent in agreed.formats.contains { $0.codec == sent && $0.isSendable } } ?? true
     agreed.direction = MediaDirection(
-      sends: direction.sends && remote.direction.receives, receives: direction.receives && remote.direction.sends)
+      sends: direction.sends && canSend && remote.direction.receives,
+      receives: direction.receives && remote.direction.sends)
+    agreed.allowsMixedExtensions = allowsMixedExtensions && remote.allowsMixedExtensions
     agreed.supportsReducedSizeRTCP = supportsReducedSizeRTCP && remote.supportsReducedSizeRTCP
     agreed.supportsRRTR = supportsRRTR && remote.supportsRRTR
     agreed.streams = streams.filter { stream in remote.streams.contains { $0.id == stream.id } }
@@ -181,6 +216,8 @@ extension LocalMedia {
         localRetransmissionSSRC: formats.contains { $0.retransmissionPayloadType != nil }
           ? track.retransmissionSSRC : nil)
       media.alternatives = Array(formats.dropFirst())
+      media.redundancyPayloadType = redundancy?.payloadType
+      media.redundantPayloadType = redundancy?.blockPayloadType
       media.ordinal = ordinal
       media.stream = number ?? 1
       media.localStream = stream

@@ -9,7 +9,7 @@ package struct MediaFormat: Sendable, Hashable {
   /// The payload type of its retransmissions (RFC 4588), if both sides support RTX.
   package var retransmissionPayloadType: UInt8?
   package var feedback: NegotiatedMedia.Feedback
-  /// The profile, level and packetization mode of H.264, as the side that wrote the description states them; nil for other codecs.
+  /// The profile, level and packetization mode of H.264; nil for other codecs. In what was negotiated they are those that we state.
   package var h264: H264Parameters?
   /// The parameter sets of H.264, each a NAL unit, that the remote side states in `sprop-parameter-sets` (RFC 6184, 8.1). At most 32
   /// of 1 KiB; those in the stream count more.
@@ -28,26 +28,57 @@ package struct MediaFormat: Sendable, Hashable {
   /// Returns whether this is the payload type of its retransmissions.
   package func isRetransmission(_ payloadType: UInt8) -> Bool { payloadType == retransmissionPayloadType }
 
+  /// Returns whether two formats can stand for each other: they have one codec, and H.264 has one profile and one packetization mode.
+  /// Its level is no part of that.
+  func isSame(as other: MediaFormat) -> Bool {
+    codec == other.codec && h264?.profile == other.h264?.profile
+      && h264?.packetizationMode == other.h264?.packetizationMode
+  }
+
+  /// Whether we can send frames of the codec in this format: those of H.264 are larger than a packet, which mode 0 does not allow.
+  var isSendable: Bool { h264?.packetizationMode != 0 }
+
   /// The payload types of the `m=` line, that of the media first.
   var payloadTypes: [UInt8] { [payloadType] + (retransmissionPayloadType.map { [$0] } ?? []) }
 }
 
-/// The codecs that may be negotiated, the best first.
+/// Packets with copies of earlier frames (RED, RFC 2198).
+struct RedundancyFormat: Sendable, Hashable {
+  /// The payload type of the packets.
+  var payloadType: UInt8
+  /// The payload type of all blocks in them.
+  var blockPayloadType: UInt8
+
+  /// The name in `a=rtpmap`.
+  static let encodingName = "red"
+  /// The number of blocks that we ask for in the parameters of the format: a frame and a copy of the one before.
+  static let blocks = 2
+}
+
+/// Which codecs are negotiated, and what is preferred.
 package struct CodecPreferences: Sendable, Hashable {
-  package var audio: [Codec]
-  package var video: [Codec]
+  /// The only codecs that may be negotiated, the best first; nil for every codec. Without this order our offers have the order of
+  /// ``Codec/all(of:)``, and our answers choose by the order of the participant's offer.
+  package var audio: [Codec]?
+  package var video: [Codec]?
+  /// The codec of all frames of a kind that we send; a kind without one sends what its frames are.
+  package var sent: [MediaKind: Codec] = [:]
+  /// Whether an answer has a format of each codec in a section in which we only send: for frames that are forwarded, whose codec is not
+  /// known yet, or may change.
+  package var answersWithEachCodec = false
+  /// Whether audio is accepted and offered with copies of earlier frames (RED, RFC 2198).
+  package var acceptsRedundantAudio = false
 
-  /// Every codec, in the order of ``Codec/all(of:)``.
-  package init() {
-    self.init(audio: Codec.all(of: .audio), video: Codec.all(of: .video))
-  }
-
-  package init(audio: [Codec], video: [Codec]) {
+  package init(audio: [Codec]? = nil, video: [Codec]? = nil) {
     self.audio = audio
     self.video = video
   }
 
-  package subscript(kind: MediaKind) -> [Codec] {
+  /// The codecs of a kind that may be negotiated, in the order of our offers.
+  package subscript(kind: MediaKind) -> [Codec] { chosen(kind) ?? Codec.all(of: kind) }
+
+  /// The codecs of a kind that somebody chose; nil if nobody did.
+  func chosen(_ kind: MediaKind) -> [Codec]? {
     switch kind {
     case .audio: audio
     case .video: video

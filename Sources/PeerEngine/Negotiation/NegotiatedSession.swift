@@ -26,6 +26,8 @@ package struct NegotiatedSession: Sendable, Hashable {
   /// The sections that are not used, in m-line order: those of the remote side's offer that we rejected, or those of our
   /// offer that it rejected.
   package var rejected: [RejectedSection] = []
+  /// The codecs of ours that the remote side does not accept in sections in which we would send them.
+  package var unacceptedCodecs: Set<Codec> = []
   /// Whether the remote side offers to send the orientation of its video (3GPP TS 26.114, 7.4.5), which our answer leaves out.
   package var leavesOutOrientation = false
 

@@ -30,6 +30,7 @@ extension Negotiator {
 
     var agreed = remote.sections.map { LocalSection(refusing: $0) }
     var media: [NegotiatedMedia] = []
+    var unsent: Set<MediaKind> = []
     var data: NegotiatedData?
     for position in used {
       if let theirs = remote.data(at: position), let own = local.data {
@@ -40,9 +41,19 @@ extension Negotiator {
       guard let theirs = remote.media(at: position) else { continue }
       let key = LocalDescription.Key(stream: ours[position] ?? 1, kind: theirs.kind)
       let track = local.track(key, using: &generator)
+      let choice = FormatChoice(
+        of: theirs, preferences: local.codecs, sends: track.isSent && theirs.direction.receives,
+        receives: track.isReceived && theirs.direction.sends,
+        kept: isKept(position, of: remote, in: sections) ? sections[position].media?.formats ?? [] : [])
       let answer = LocalMedia(
-        answering: theirs, stream: key.stream, sending: track.isSent, receiving: track.isReceived)
+        answering: theirs, stream: key.stream, choice: choice, sending: track.isSent, receiving: track.isReceived)
       agreed[position].content = .media(answer)
+      if !choice.isSendable {
+        unsent.insert(theirs.kind)
+        receivedOnly.insert(key)
+      } else if track.isSent, theirs.direction.receives {
+        receivedOnly.remove(key)
+      }
       media += answer.negotiated(
         index: position, mid: agreed[position].mid, remote: theirs, numbers: numbers[position] ?? [], track: track)
     }
@@ -68,8 +79,8 @@ extension Negotiator {
     // If the remote side only repeats its offer, the answer to ours may still come.
     let stillRolledBack = isRestart ? nil : rolledBack
     let session = settle(
-      choice, of: remote, sections: agreed, credentials: credentials, role: role, media: media, data: data,
-      rejected: remote.rejected(except: choice.positions, local: local))
+      choice, of: remote, sections: agreed, credentials: credentials, role: role, media: media, unsent: unsent,
+      data: data, rejected: remote.rejected(except: choice.positions, local: local))
     // A peer of ours that is polite has given way as well; both then agree on its offer.
     rolledBack = isPolite ? givenUp ?? stillRolledBack : nil
     let answer = write(
@@ -154,7 +165,8 @@ extension Negotiator {
   /// Completes an exchange and makes its result the current state.
   mutating func settle(
     _ choice: SectionSelection, of remote: RemoteDescription, sections: [LocalSection], credentials: ICECredentials,
-    role: DTLSRole, media: [NegotiatedMedia], data: NegotiatedData?, rejected: [RejectedSection]
+    role: DTLSRole, media: [NegotiatedMedia], unsent: Set<MediaKind>, data: NegotiatedData?,
+    rejected: [RejectedSection]
   ) -> NegotiatedSession {
     let isRestart = session.map { $0.remoteCredentials != choice.credentials || $0.localCredentials != credentials }
     var settled = NegotiatedSession(
@@ -162,6 +174,7 @@ extension Negotiator {
       remoteIsLite: remote.isLite, remoteCandidates: choice.candidates, remoteFingerprints: choice.fingerprints,
       dtlsRole: role, media: media, data: data, localCredentials: credentials, isICERestart: isRestart ?? false)
     settled.rejected = rejected
+    settled.unacceptedCodecs = Set(unsent.compactMap { local.codecs.sent[$0] })
     settled.leavesOutOrientation = media.contains { media in
       media.receives && remote.media(at: media.index)?.signalsOrientation == true
     }

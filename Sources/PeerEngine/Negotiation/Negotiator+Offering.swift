@@ -27,8 +27,14 @@ extension Negotiator {
       guard var media = section.media else { return section }
       let track = local[media.key] ?? local[media.kind]
       media.wantsToSend = track.isSent
-      media.direction = MediaDirection(sends: track.isSent, receives: track.isReceived)
+      let sends = track.isSent && !receivedOnly.contains(media.key)
+      media.direction = MediaDirection(sends: sends, receives: track.isReceived)
       media.extensionDirections = [:]
+      if sends, !canSend(in: media) {
+        // What was agreed when we sent nothing is not what we send now.
+        let formats = newFormats(of: media.kind, isSent: true, beside: sections.compactMap(\.media))
+        if !formats.isEmpty { (media.formats, media.redundancy) = (formats, nil) }
+      }
       var section = section
       section.content = .media(media)
       return section
@@ -80,20 +86,78 @@ extension Negotiator {
   /// Whether a new section can be in a bundle with the agreed ones: a remote side that sends no mids cannot bundle.
   private var canBundle: Bool { sections.allSatisfy { !$0.isUsed || $0.mid != nil } }
 
+  /// Returns whether we can send our source's frames in a section.
+  private func canSend(in media: LocalMedia) -> Bool {
+    guard let sent = local.codecs.sent[media.kind] else { return true }
+    return media.formats.contains { $0.codec == sent && $0.isSendable }
+  }
+
+  /// Returns whether a section that the remote side has refused could be one that only receives: it had no other codec than the one
+  /// that we send.
+  private func mayReceiveOnly(_ refused: LocalMedia) -> Bool {
+    guard refused.direction == .sendAndReceive, let sent = local.codecs.sent[refused.kind] else { return false }
+    return refused.formats.allSatisfy { $0.codec == sent } && local.codecs[refused.kind].contains { $0 != sent }
+  }
+
+  /// The payload types that sections use.
+  private static func payloadTypes(of sections: [LocalMedia]) -> Set<UInt8> {
+    Set(sections.flatMap(\.payloadTypes))
+  }
+
+  /// Returns the formats of a section that we offer, the preferred one first; none if no codec of the kind may be negotiated.
+  ///
+  /// - Parameters:
+  ///   - isSent: whether we send in it: then its formats are those of our source, if that has one codec.
+  ///   - others: the other sections. In a bundle, a payload type has one meaning (RFC 9143, 9.1): a format keeps those that it has
+  ///     in another section.
+  private func newFormats(of kind: MediaKind, isSent: Bool, beside others: [LocalMedia]) -> [MediaFormat] {
+    var known = others.flatMap(\.formats)
+    var takenTypes = Self.payloadTypes(of: others)
+    func payloadType(_ usual: UInt8) -> UInt8 {
+      let chosen = Self.freePayloadType(usual, besides: takenTypes)
+      takenTypes.insert(chosen)
+      return chosen
+    }
+    var codecs = local.codecs[kind]
+    if isSent, let sent = local.codecs.sent[kind], codecs.contains(sent) { codecs = [sent] }
+    return codecs.flatMap(\.offeredFormats).map { usual in
+      if var same = known.first(where: { $0.isSame(as: usual) }) {
+        same.parameterSets = []
+        return same
+      }
+      var format = usual
+      format.payloadType = payloadType(usual.payloadType)
+      format.retransmissionPayloadType = usual.retransmissionPayloadType.map(payloadType)
+      known.append(format)
+      return format
+    }
+  }
+
+  /// Returns the usual payload type if it is free, else a dynamic one that is.
+  private static func freePayloadType(_ usual: UInt8, besides taken: Set<UInt8>) -> UInt8 {
+    guard taken.contains(usual) else { return usual }
+    return (96...127).first { !taken.contains($0) } ?? usual
+  }
+
+  /// Returns the format of RED in a section that we offer: it repeats the first format that can be repeated.
+  private func newRedundancy(for formats: [MediaFormat], beside others: [LocalMedia]) -> RedundancyFormat? {
+    guard local.codecs.acceptsRedundantAudio else { return nil }
+    let first = formats.lazy.compactMap { format in
+      format.codec.properties.redundancyPayloadType.map { (format: format, payloadType: $0) }
+    }.first
+    guard let (format, usual) = first else { return nil }
+    let known = others.lazy.compactMap(\.redundancy).first { $0.blockPayloadType == format.payloadType }
+    let taken = Self.payloadTypes(of: others).union(formats.flatMap(\.payloadTypes))
+    return known
+      ?? RedundancyFormat(
+        payloadType: Self.freePayloadType(usual, besides: taken),
+        blockPayloadType: format.payloadType)
+  }
+
   /// Returns the media of a new section; nil if no codec of its kind may be negotiated.
   private func newMedia(_ key: LocalDescription.Key, beside sections: [LocalSection]) -> LocalMedia? {
     let kind = key.kind
     let others = sections.compactMap(\.media)
-    // In a bundle, a payload type has one meaning (RFC 9143, 9.1): a codec keeps those that it has in another section.
-    var known = Dictionary(others.flatMap(\.formats).map { ($0.codec, $0) }) { first, _ in first }
-    var takenTypes = Set(others.flatMap(\.formats).flatMap(\.payloadTypes))
-    func payloadType(_ usual: UInt8) -> UInt8 {
-      let free = takenTypes.contains(usual) ? (96...127).first { !takenTypes.contains($0) } : usual
-      let chosen = free ?? usual
-      takenTypes.insert(chosen)
-      return chosen
-    }
-
     var extensions = NegotiatedMedia.Extensions()
     // In a bundle an id has one meaning (RFC 8285, 5), so an extension that has an id in another section keeps it.
     var ids: [HeaderExtension: UInt8] = [:]
@@ -110,22 +174,14 @@ extension Negotiator {
     }
 
     guard let track = local[key] else { return nil }
-    var formats: [MediaFormat] = []
-    for codec in local.codecs[kind] {
-      let format =
-        known[codec]
-        ?? MediaFormat(
-          codec: codec, payloadType: payloadType(codec.properties.payloadType),
-          retransmissionPayloadType: codec.properties.retransmissionPayloadType.map(payloadType),
-          feedback: .all(for: codec))
-      known[codec] = format
-      formats.append(format)
-    }
+    let sends = track.isSent && !receivedOnly.contains(key)
+    let formats = newFormats(of: kind, isSent: sends, beside: others)
     if formats.isEmpty { return nil }
     return LocalMedia(
-      formats: formats, stream: key.stream, extensions: extensions,
-      direction: MediaDirection(sends: track.isSent, receives: track.isReceived),
-      wantsToSend: track.isSent, supportsReducedSizeRTCP: true, supportsRRTR: true,
+      formats: formats, redundancy: track.isReceived ? newRedundancy(for: formats, beside: others) : nil,
+      stream: key.stream, extensions: extensions,
+      direction: MediaDirection(sends: sends, receives: track.isReceived),
+      wantsToSend: track.isSent, supportsReducedSizeRTCP: true, supportsRRTR: true, allowsMixedExtensions: true,
       // The answerer may have two channels to send.
       acceptsStereo: kind == .audio && track.isReceived)
   }
@@ -151,7 +207,7 @@ extension Negotiator {
 
   private mutating func received(answer sdp: String, to offer: Offer) throws(NegotiationError) -> NegotiatedSession? {
     let remote = try RemoteDescription(
-      parsing: sdp, knownMids: offer.sections.map(\.mid), codecs: local.codecs, isAnswer: true)
+      parsing: sdp, knownMids: offer.sections.map(\.mid), codecs: local.codecs)
     // Only an offer leaves the choice of roles open (RFC 8842, 5.2).
     if isOurs(remote) { throw .ownDescription }
     if remote.sections.contains(where: { $0.transport.setup == .actpass }) { return nil }
@@ -168,6 +224,7 @@ extension Negotiator {
 
     var agreed = offer.sections.map(\.refused)
     var media: [NegotiatedMedia] = []
+    var unsent: Set<MediaKind> = []
     var data: NegotiatedData?
     for position in used {
       if let ours = offer.sections[position].data, let theirs = answered.data(at: position) {
@@ -175,8 +232,12 @@ extension Negotiator {
         data = .init(ours, theirs, index: position, mid: agreed[position].mid)
       }
       guard let ours = offer.sections[position].media, let theirs = answered.media(at: position) else { continue }
-      let both = ours.agreed(with: theirs)
+      let both = ours.agreed(with: theirs, sending: ours.direction.sends ? local.codecs.sent[theirs.kind] : nil)
       agreed[position].content = .media(both)
+      if ours.direction.sends, theirs.direction.receives, !canSend(in: both) {
+        unsent.insert(theirs.kind)
+        receivedOnly.insert(both.key)
+      }
       media += both.negotiated(
         index: position, mid: agreed[position].mid, remote: theirs, numbers: numbers[position] ?? [],
         track: local[both.key] ?? local[both.kind])
@@ -185,6 +246,10 @@ extension Negotiator {
     for case let ours? in offer.sections.map(\.media) {
       let isAgreed = agreed.contains { $0.media?.key == ours.key }
       refusedWhenSending[ours.key] = isAgreed ? nil : ours.wantsToSend
+      if !isAgreed, mayReceiveOnly(ours) {
+        receivedOnly.insert(ours.key)
+        refusedWhenSending[ours.key] = nil
+      }
     }
 
     // An answer without a role is passive (RFC 4145, 4.1).
@@ -199,7 +264,8 @@ extension Negotiator {
     let keepsCredentials = !remote.isLite && hasNotRestarted ?? false
     return settle(
       choice, of: remote, sections: agreed, credentials: keepsCredentials ? local.credentials : offer.credentials,
-      role: role, media: media, data: data, rejected: rejected(in: answered, of: offer, used: choice.positions))
+      role: role, media: media, unsent: unsent, data: data,
+      rejected: rejected(in: answered, of: offer, used: choice.positions))
   }
 
   /// Returns the sections of our offer that are not used after the answer.

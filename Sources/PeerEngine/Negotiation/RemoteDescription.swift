@@ -33,10 +33,8 @@ struct RemoteDescription: Sendable {
   /// - Parameters:
   ///   - knownMids: the sections' mids, used where the description has none, as in old answers.
   ///   - codecs: what we support.
-  ///   - isAnswer: whether the description answers ours.
   init(
-    parsing text: String, knownMids: [String?] = [], codecs: CodecPreferences = CodecPreferences(),
-    isAnswer: Bool = false
+    parsing text: String, knownMids: [String?] = [], codecs: CodecPreferences = CodecPreferences()
   ) throws(NegotiationError) {
     let description: SessionDescription
     do {
@@ -74,7 +72,7 @@ struct RemoteDescription: Sendable {
             return .media(
               try RemoteMedia(
                 section, direction: direction, isMultiplexed: transport.isMultiplexed,
-                allowsMixedExtensions: allowsMixed, codecs: codecs, isAnswer: isAnswer))
+                allowsMixedExtensions: allowsMixed, codecs: codecs))
           } : .failure(.refusedByRemote))
     }
     transports = Self.transports(of: sections, bundles: Array(bundles))

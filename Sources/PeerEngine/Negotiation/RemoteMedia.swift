@@ -1,11 +1,12 @@
 internal import Media
-internal import NIOCore
 internal import SDP
 
 /// The remote side's capabilities in one media section, reduced to those that we support.
 struct RemoteMedia: Sendable, Hashable {
-  /// The formats that both sides support, in the order of preference; at least one.
+  /// The formats that both sides support, in the order of the remote side's preference; at least one.
   var formats: [MediaFormat]
+  /// The formats of RED (RFC 2198) that repeat only one of ``formats``.
+  var redundancies: [RedundancyFormat]
   var extensions: NegotiatedMedia.Extensions
   /// The direction of each extension, as the remote side sees it, where it is stated.
   var extensionDirections: [HeaderExtension: MediaDirection]
@@ -43,10 +44,9 @@ struct RemoteMedia: Sendable, Hashable {
   ///   - isMultiplexed: whether RTP and RTCP share its transport.
   ///   - allowsMixedExtensions: whether the session allows header extensions of both forms (RFC 8285, 6).
   ///   - codecs: what we support.
-  ///   - isAnswer: whether the section answers ours, so that its order of formats counts rather than that of `codecs`.
   init(
     _ section: MediaSection, direction: MediaDirection, isMultiplexed: Bool, allowsMixedExtensions: Bool = false,
-    codecs: CodecPreferences = CodecPreferences(), isAnswer: Bool = false
+    codecs: CodecPreferences = CodecPreferences()
   ) throws(SectionRejection) {
     let line = section.mediaLine
     guard let kind = MediaKind(rawValue: line.kind) else { throw .notAudioOrVideo }
@@ -56,13 +56,13 @@ struct RemoteMedia: Sendable, Hashable {
     guard isMultiplexed else { throw .noRTCPMultiplexing }
     let offered = section.payloadFormats
     let supported = codecs[kind]
-    let known = Self.formats(of: supported, in: offered, isAnswer: isAnswer)
-    guard let first = known.first else {
+    formats = Self.formats(of: supported, in: offered)
+    guard !formats.isEmpty else {
       throw .noKnownCodec(offered: section.codecNames(besides: supported), supported: supported)
     }
-    formats = known.map(\.format)
-    acceptsStereo = first.parameters["stereo"] == "1"
-    sendsStereo = first.parameters["sprop-stereo"] == "1"
+    redundancies = kind == .audio ? Self.redundancies(of: formats, in: offered) : []
+    acceptsStereo = offered.contains { $0.parameters["stereo"] == "1" }
+    sendsStereo = offered.contains { $0.parameters["sprop-stereo"] == "1" }
     supportsReducedSizeRTCP = section.hasAttribute("rtcp-rsize")
     supportsRRTR = section.attribute("rtcp-xr")?.fields().contains { $0.hasPrefix("rcvr-rtt=") } ?? false
     self.direction = direction
@@ -83,24 +83,31 @@ struct RemoteMedia: Sendable, Hashable {
 
   var kind: MediaKind { formats[0].codec.kind }
 
-  /// Returns the formats of supported codecs, the preferred one first.
-  private static func formats(
-    of supported: [Codec], in offered: [PayloadFormat], isAnswer: Bool
-  ) -> [(format: MediaFormat, parameters: FormatParameters)] {
-    let found = supported.compactMap { codec in codec.format(in: offered).map { (codec, $0) } }
-    let ordered =
-      !isAnswer
-      ? found
-      : offered.compactMap { format in found.first { $0.1.payloadType == format.payloadType } }
-    return ordered.map { codec, format in
+  /// Returns the formats of supported codecs, in the order of the section.
+  private static func formats(of supported: [Codec], in offered: [PayloadFormat]) -> [MediaFormat] {
+    offered.compactMap { format in
+      guard var media = supported.lazy.compactMap({ $0.format(format) }).first else { return nil }
       let retransmission = offered.first {
         $0.associatedPayloadType == format.payloadType && $0.clockRate == format.clockRate
       }
-      var media = MediaFormat(
-        codec: codec, payloadType: format.payloadType, retransmissionPayloadType: retransmission?.payloadType,
-        feedback: NegotiatedMedia.Feedback(parsing: format.feedback))
-      media.parameterSets = format.parameters.parameterSets.map { ByteBuffer(bytes: $0) }
-      return (media, format.parameters)
+      media.retransmissionPayloadType = retransmission?.payloadType
+      return media
+    }
+  }
+
+  /// Returns the formats of RED whose blocks all have the payload type of one of the formats.
+  private static func redundancies(of formats: [MediaFormat], in offered: [PayloadFormat]) -> [RedundancyFormat] {
+    offered.compactMap { red in
+      // `111/111`: the payload types of a packet's blocks.
+      guard red.name.lowercased() == RedundancyFormat.encodingName, let list = red.parameters.pairs.first?.name else {
+        return nil
+      }
+      let blocks = Set(list.fields(separatedBy: "/", keepingEmpty: true).map { UInt8($0) })
+      guard blocks.count == 1, let only = blocks.first, let payloadType = only,
+        let format = formats.first(where: { $0.payloadType == payloadType }),
+        red.clockRate == UInt32(format.codec.clockRate)
+      else { return nil }
+      return RedundancyFormat(payloadType: red.payloadType, blockPayloadType: payloadType)
     }
   }
 

@@ -1,4 +1,5 @@
 internal import Media
+internal import NIOCore
 internal import SDP
 
 /// What our media sections can carry.
@@ -11,18 +12,64 @@ extension Codec {
     "\(encodingName)/\(clockRate)" + (properties.channels.map { "/\($0)" } ?? "")
   }
 
-  /// Returns the parameters of the codec's `a=fmtp`; nil if there are none.
+  /// The same for RED that repeats the codec.
+  var redundancyEncoding: String {
+    "\(RedundancyFormat.encodingName)/\(clockRate)" + (properties.channels.map { "/\($0)" } ?? "")
+  }
+
+  /// Returns the parameters of the codec's `a=fmtp`, other than those of a format; nil if there are none.
   func formatParameters(stereo: Bool) -> String? {
-    let parameters = [properties.formatParameters, stereo ? properties.stereoParameter : nil].compactMap(\.self)
+    let parameters = [properties.formats.first?.parameters, stereo ? properties.stereoParameter : nil].compactMap(
+      \.self)
     return parameters.isEmpty ? nil : parameters.joined(separator: ";")
   }
 
-  /// Returns the format of a section that carries this codec, in the profile that we support.
-  func format(in formats: [PayloadFormat]) -> PayloadFormat? {
-    formats.first { format in
-      guard format.isCodec(encodingName, clockRate: UInt32(clockRate)) else { return false }
-      return properties.profile.map { (format.parameters[$0.name] ?? $0.value) == $0.value } ?? true
+  /// Returns whether a format has the codec's name and clock rate, in whatever profile.
+  func isNamed(in format: PayloadFormat) -> Bool {
+    format.isCodec(encodingName, clockRate: UInt32(clockRate))
+  }
+
+  /// Returns a format of a remote description as one of this codec; nil if it is another codec, or a profile or packetization mode that
+  /// we do not support.
+  func format(_ format: PayloadFormat) -> MediaFormat? {
+    guard isNamed(in: format) else { return nil }
+    if let profile = properties.profile, let value = format.parameters[profile.name], value != profile.value {
+      return nil
     }
+    var media = MediaFormat(
+      codec: self, payloadType: format.payloadType, feedback: NegotiatedMedia.Feedback(parsing: format.feedback))
+    guard properties.hasProfileLevelID else { return media }
+    guard let parameters = H264Parameters(format.parameters), parameters.profile != nil,
+      parameters.packetizationMode < 2
+    else { return nil }
+    media.h264 = parameters
+    media.parameterSets = format.parameters.parameterSets.map { ByteBuffer(bytes: $0) }
+    return media
+  }
+
+  /// The codec's formats in our offers, the preferred one first, with their usual payload types.
+  var offeredFormats: [MediaFormat] {
+    properties.formats.map { offered in
+      var format = MediaFormat(
+        codec: self, payloadType: offered.payloadType, retransmissionPayloadType: offered.retransmissionPayloadType,
+        feedback: .all(for: self))
+      if properties.hasProfileLevelID {
+        format.h264 = H264Parameters(FormatParameters(parsing: offered.parameters ?? ""))
+      }
+      return format
+    }
+  }
+
+  /// Names a format that has the codec's name but that we do not support, by what we do not support.
+  fileprivate func name(ofUnsupported format: PayloadFormat) -> String {
+    if format.clockRate != UInt32(clockRate) { return "\(format.name)/\(format.clockRate)" }
+    if let profile = properties.profile, let value = format.parameters[profile.name] {
+      return "\(format.name) with \(profile.name) \(value)"
+    }
+    guard properties.hasProfileLevelID else { return "\(format.name)/\(format.clockRate)" }
+    let mode = format.parameters["packetization-mode"] ?? "0"
+    if mode != "0", mode != "1" { return "\(format.name) with packetization-mode \(mode)" }
+    return "\(format.name) with profile-level-id \(format.parameters["profile-level-id"] ?? "")"
   }
 
   /// Whether formats with this name accompany a codec: retransmissions, redundancy, comfort noise and keypad tones.
@@ -32,12 +79,13 @@ extension Codec {
 }
 
 extension MediaSection {
-  /// The names of the offered codecs, for people. A payload type without a name is named by its number, and a codec that we support at another clock rate with that rate.
+  /// The names of the offered codecs, for people. A payload type without a name is named by its number, and a codec that we support
+  /// in another form with its clock rate, its profile or its packetization mode.
   func codecNames(besides supported: [Codec]) -> [String] {
     let formats = payloadFormats
-    let known = supported.map { $0.encodingName.lowercased() }
     let codecs = formats.filter { !Codec.isAuxiliary($0.name) }.map { format in
-      known.contains(format.name.lowercased()) ? "\(format.name)/\(format.clockRate)" : format.name
+      let known = supported.first { $0.encodingName.lowercased() == format.name.lowercased() }
+      return known?.name(ofUnsupported: format) ?? format.name
     }
     let mapped = Set(formats.map { String($0.payloadType) })
     let unmapped = mediaLine.formats.filter { !mapped.contains($0) && $0.isDecimal }.map { "payload type \($0)" }

@@ -10,7 +10,7 @@ package struct TrackSettings: Sendable, Hashable {
   package var sendsInEverySection = false
   /// The kinds of media that we receive.
   package var receiving = Set(MediaKind.allCases)
-  /// The codecs that may be negotiated.
+  /// The codecs that may be negotiated, and those that we send.
   package var codecs = CodecPreferences()
 
   package init(sending: Set<MediaKind> = [], receiving: Set<MediaKind> = Set(MediaKind.allCases)) {

@@ -8,12 +8,12 @@ extension SendTrack {
   package mutating func skip(_ frame: EncodedFrame) {
     statistics.framesSkipped += 1
     useFormat(of: frame.codec)
-    if media.kind == .video, configuration.keyframeResponse == .replay { group.add(frame) }
+    if media.kind == .video, configuration.keepsGroup { group.add(frame) }
   }
 
   /// Sets the frames since the last keyframe that were already sent to others.
   package mutating func prime(_ group: GroupOfPicturesCache) {
-    guard media.kind == .video, configuration.keyframeResponse == .replay, self.group.isEmpty,
+    guard media.kind == .video, configuration.keepsGroup, self.group.isEmpty,
       let codec = group.frames.last?.codec, canSend(codec)
     else { return }
     useFormat(of: codec)
@@ -27,12 +27,21 @@ extension SendTrack {
   /// past.
   package mutating func start(clock: inout SendClock, pacer: inout Pacer, now: MonotonicInstant) {
     guard needsKeyframe else { return }
-    if configuration.keyframeResponse == .requestFromSource { wantsSourceKeyframe = true }
+    guard configuration.keyframeResponse == .requestFromSource else {
+      return startWithGroup(clock: &clock, pacer: &pacer, now: now)
+    }
+    wantsSourceKeyframe = true
+    awaitSourceKeyframe(now: now)
+  }
+
+  private mutating func startWithGroup(clock: inout SendClock, pacer: inout Pacer, now: MonotonicInstant) {
     guard let last = group.frames.last else { return }
     let due = min(now, max(MonotonicInstant(last.arrival), now - .seconds(1)))
-    let end = clock.ticks(of: last.time, codec: format.codec, stream: media.localStream, due: due)
+    // A source whose frames are forwarded has a clock for each track.
+    let times: SendClock.Times = configuration.answerTimeout == nil ? .shared : .ofTrack
+    let end = clock.ticks(of: last.time, codec: format.codec, stream: media.localStream, times: times, due: due)
     let isFirst = lastTicks == nil
-    lastTicks = end - frameInterval
+    lastTicks = max(lastTicks ?? .min, end - frameInterval)
     lastFrameTicks = end
     let ages = group.frames.map { last.time.ticks &- $0.time.ticks }
     guard isFirst, let longest = ages.first, zip(ages, ages.dropFirst()).allSatisfy(>),
@@ -40,6 +49,34 @@ extension SendTrack {
     else { return replay(pacer: &pacer, now: now) }
     for (frame, age) in zip(group.frames, ages) { emit(frame, ticks: end - age, pacer: &pacer, now: now) }
     statistics.groupsReplayed += 1
+  }
+
+  /// Notes that the source was asked for a keyframe.
+  mutating func awaitSourceKeyframe(now: MonotonicInstant) {
+    guard let timeout = configuration.answerTimeout, replayDue == nil else { return }
+    replayDue = now + timeout
+  }
+
+  /// Replays the group of pictures if the source has made no keyframe in time.
+  ///
+  /// - Parameter limit: the likely limit of the path, in bits a second. A group that would take longer than a second is not
+  ///   replayed; the viewer begins with the next keyframe.
+  package mutating func replayIfUnanswered(
+    limit: Double?, clock: inout SendClock, pacer: inout Pacer, now: MonotonicInstant
+  ) {
+    guard let due = replayDue, due <= now else { return }
+    replayDue = nil
+    guard media.sends, !group.isEmpty, !exceeds(limit) else { return }
+    if needsKeyframe {
+      startWithGroup(clock: &clock, pacer: &pacer, now: now)
+    } else {
+      replay(pacer: &pacer, now: now)
+    }
+  }
+
+  /// Returns whether the path needs too long for the group of pictures.
+  func exceeds(_ limit: Double?) -> Bool {
+    limit.map { .seconds(Double(group.byteCount) * 8 / $0) > configuration.maximumBacklog } ?? false
   }
 
   /// How far in the past a viewer's first frames may lie.
@@ -53,7 +90,7 @@ extension SendTrack {
     now: MonotonicInstant
   ) {
     useFormat(of: frame.codec)
-    if media.kind == .video, shouldSkip(frame, pacer: &pacer) {
+    if media.kind == .video, shouldSkip(frame, pacer: &pacer, now: now) {
       statistics.framesSkipped += 1
       if resumes(pacer: pacer) {
         _ = position(frame, times: times, clock: &clock, now: now)
@@ -86,17 +123,23 @@ extension SendTrack {
   /// Sending resumes with a keyframe, so that no broken frame is sent.
   ///
   /// If the source makes keyframes for us, a new one is worth more than old frames in the queue.
-  private mutating func shouldSkip(_ frame: EncodedFrame, pacer: inout Pacer) -> Bool {
-    if configuration.keyframeResponse == .replay {
-      group.add(frame)
-    } else if let stale = configuration.staleBacklog, pacer.backlog > stale, !pacer.hasKeyframe(media: media.index) {
+  private mutating func shouldSkip(
+    _ frame: EncodedFrame, pacer: inout Pacer, now: MonotonicInstant
+  ) -> Bool {
+    if configuration.keepsGroup { group.add(frame) }
+    if configuration.keyframeResponse == .requestFromSource, let stale = configuration.staleBacklog,
+      pacer.backlog > stale, !pacer.hasKeyframe(media: media.index)
+    {
       dropStaleBacklog(pacer: &pacer)
     }
     let backlog = pacer.backlog
     if backlog > configuration.maximumBacklog { beginSkipping() }
     guard needsKeyframe else { return false }
     guard backlog <= configuration.shortBacklog else { return true }
-    if configuration.keyframeResponse == .requestFromSource, !frame.isKeyframe { wantsSourceKeyframe = true }
+    if configuration.keyframeResponse == .requestFromSource, !frame.isKeyframe {
+      wantsSourceKeyframe = true
+      awaitSourceKeyframe(now: now)
+    }
     return !frame.isKeyframe
   }
 
@@ -156,7 +199,10 @@ extension SendTrack {
     if media.kind == .video {
       needsKeyframe = false
       isSkippingFrames = false
-      if frame.isKeyframe { lastKeyframeAnswer = now }
+      if frame.isKeyframe {
+        lastKeyframeAnswer = now
+        replayDue = nil
+      }
     }
     let room =
       configuration.maximumPacketSize - RTPPacket.fixedHeaderSize - extensions.byteCount - Retransmission.overhead

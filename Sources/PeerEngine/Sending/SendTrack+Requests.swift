@@ -34,17 +34,19 @@ extension SendTrack {
   ) -> Bool {
     guard media.kind == .video, media.sends else { return false }
     statistics.keyframeRequests += 1
-    if configuration.keyframeResponse == .requestFromSource {
-      wantsSourceKeyframe = true
-      return takeSourceKeyframeRequest(now: now)
-    }
     // A viewer that is still decoding a replayed group may ask again.
     let interval = max(configuration.keyframeInterval, Self.decodingTime * group.frames.count)
-    if let lastKeyframeAnswer, now - lastKeyframeAnswer < interval { return false }
+    let isEarly = lastKeyframeAnswer.map { now - $0 < interval } ?? false
+    if configuration.keyframeResponse == .requestFromSource {
+      wantsSourceKeyframe = true
+      if !isEarly { awaitSourceKeyframe(now: now) }
+      return takeSourceKeyframeRequest(now: now)
+    }
+    if isEarly { return false }
     // The answer to the previous request is still queued.
     if pacer.delay > configuration.keyframeInterval / 2 { return false }
     lastKeyframeAnswer = now
-    if let limit, .seconds(Double(group.byteCount) * 8 / limit) > configuration.maximumBacklog { return true }
+    if exceeds(limit) { return true }
     replay(pacer: &pacer, now: now)
     return true
   }

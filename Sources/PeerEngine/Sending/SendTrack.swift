@@ -14,6 +14,9 @@ package struct SendTrack: Sendable {
     /// The minimum time between two requests to a source that makes keyframes; the source itself merges requests that are
     /// closer together.
     package var requestInterval: Duration = .milliseconds(100)
+    /// How long a source that makes keyframes may take to answer a request; then the group of pictures is replayed instead. Nil if it
+    /// answers every request.
+    package var answerTimeout: Duration?
     /// The maximum backlog of the path. When it is longer, frames are skipped up to a keyframe.
     package var maximumBacklog: Duration = .seconds(1)
     /// The same if the source makes keyframes for us: then queued frames are dropped, because a new keyframe is worth more.
@@ -31,6 +34,9 @@ package struct SendTrack: Sendable {
     package var maximumPacketSize = 1_200
 
     package init() {}
+
+    /// Whether the frames since the last keyframe are kept, because they may be replayed.
+    var keepsGroup: Bool { keyframeResponse == .replay || answerTimeout != nil }
   }
 
   package let configuration: Configuration
@@ -63,6 +69,8 @@ package struct SendTrack: Sendable {
   /// Whether a keyframe must be requested from the source.
   var wantsSourceKeyframe = false
   var lastKeyframeAnswer: MonotonicInstant?
+  /// When the group of pictures is replayed, unless the source makes a keyframe before.
+  package var replayDue: MonotonicInstant?
   /// The number of packets that the current probe has retransmitted, counted from the newest.
   var fillersSent = 0
   var lastFullIntraRequest: (sender: UInt32, number: UInt8)?

@@ -35,6 +35,7 @@ extension MediaSession {
     for position in sending.indices where isReady && sending[position].takeSourceKeyframeRequest(now: now) {
       keyframeWasRequested = true
     }
+    replayUnanswered(now: now)
     if keyframeWasRequested {
       keyframeWasRequested = false
       outputs.append(.keyframeRequested)
@@ -84,6 +85,7 @@ extension MediaSession {
     guard isReady else { return }
     wake(at: pacer.deadline)
     wake(at: nextReport)
+    for position in sending.indices { wake(at: sending[position].replayDue) }
     if feedbackTrack != nil { wake(at: transportFeedback?.deadline) }
     if sendsBitrateEstimate { wake(at: bitrateEstimate.deadline) }
   }

@@ -20,9 +20,12 @@ extension MediaSession {
       let hasSection = sending.contains {
         $0.media.kind == frame.codec.kind && $0.media.localStream == frame.stream && $0.media.sends
       }
-      if hasSection { missingCodecs.insert(frame.codec) }
+      if hasSection {
+        missingCodecs.insert(frame.codec)
+        return
+      }
       // Negotiation is not complete, but a viewer must be able to start with the current frame when it is.
-      if frame.codec.kind == .video, configuration.sending.keyframeResponse == .replay {
+      if frame.codec.kind == .video, configuration.sending.keepsGroup {
         primedGroups[frame.stream, default: GroupOfPicturesCache()].add(frame)
       }
       return
@@ -36,7 +39,7 @@ extension MediaSession {
   /// Passes on the frames since the last keyframe, which others received before this peer joined, so that it need not wait
   /// for the next keyframe. Has an effect until the first frame is sent.
   package mutating func prime(_ group: GroupOfPicturesCache, now: MonotonicInstant) {
-    guard !isClosed, configuration.sending.keyframeResponse == .replay, let stream = group.frames.first?.stream else {
+    guard !isClosed, configuration.sending.keepsGroup, let stream = group.frames.first?.stream else {
       return
     }
     begin(now: now)
@@ -83,6 +86,15 @@ extension MediaSession {
       sending[position].start(clock: &clock, pacer: &pacer, now: now)
     }
     sendClock = clock
+  }
+
+  /// Replays the group of pictures where the source has answered no keyframe request.
+  mutating func replayUnanswered(now: MonotonicInstant) {
+    for position in sending.indices {
+      guard isReady, let due = sending[position].replayDue, due <= now, var clock = sendClock else { continue }
+      sending[position].replayIfUnanswered(limit: congestion.likelyLimit, clock: &clock, pacer: &pacer, now: now)
+      sendClock = clock
+    }
   }
 
   mutating func keyframeRequested(of ssrc: UInt32, now: MonotonicInstant) {

@@ -22,13 +22,20 @@ package struct MediaSession: Sendable {
       self.init(keyframeResponse: .replay)
     }
 
+    /// A publisher's answer to a keyframe request takes a round trip and the time to encode a frame.
+    private static let answerTimeout: Duration = .milliseconds(500)
+
     /// Returns a configuration for a kind of source.
     ///
-    /// - Parameter isForwarding: whether the frames are those of another participant, who makes keyframes but does not
-    ///   follow the bandwidth of this one.
+    /// - Parameter isForwarding: whether the frames are those of another participant, who does not follow the bandwidth of this one.
+    ///   Most make keyframes; for one that answers no request, as encoders that publish with WHIP often are, the group of pictures is
+    ///   replayed.
     package init(keyframeResponse: KeyframeResponse, isForwarding: Bool = false) {
       sending.keyframeResponse = keyframeResponse
-      if isForwarding { sending.staleBacklog = nil }
+      if isForwarding {
+        sending.staleBacklog = nil
+        sending.answerTimeout = Self.answerTimeout
+      }
       if keyframeResponse == .replay || isForwarding {
         congestion.sourceFollows = false
         congestion.startBitrate = CongestionController.Configuration.startBitrateOfRecording

@@ -8,17 +8,21 @@ extension RecordingManifest {
     /// What identifies the track in the participant's description: its mid, or `ssrc:` and its SSRC; absent if that is not
     /// known. Up to 100 bytes, printable.
     public var id: String?
-    /// `opus`, `vp8` or `vp9`.
+    /// The codec at the start: `opus`, `g722`, `pcmu`, `pcma`, `vp8`, `vp9` or `h264`.
     public var codec: String
-    /// The profile of the codec, `0` for VP9; absent if it has none.
+    /// The profile of the codec, `0` for VP9; absent if it has none. For H.264 see ``codecs``.
     public var profile: String?
+    /// The codec at the start, and each change of the codec or its profile, the first 1,000; absent in manifests of earlier versions
+    /// of the program.
+    public var codecs: [CodecChange]?
     /// The position of the first frame. `duration` is measured from there to the end of the last written frame.
     public var start: Double = 0
     public var duration: Double = 0
     /// Frames that are in files, including those that the recorder generated to replace lost audio.
     public var frames: UInt64 = 0
     /// Frames that arrived but were not written: frames before the first keyframe or after a rejected one, frames
-    /// larger than 4096x4096, data that is not of the track's codec, and audio that exceeds real time (`AudioBudget`).
+    /// larger than 4096x4096, data that is not of the track's codec, frames of a codec that came within 5 s after another change of
+    /// the codec, and audio that exceeds real time (`AudioBudget`).
     public var refused: UInt64 = 0
     /// Frames that could not be decoded; absent when verification was off.
     public var decodeErrors: UInt64?
@@ -45,6 +49,8 @@ extension RecordingManifest {
 
     /// Audio: lost packets that were reconstructed from the copy in the following packet (in-band FEC).
     public var repairedByFEC: UInt64?
+    /// Audio: lost packets of which a later packet had an exact copy (RED, RFC 2198).
+    public var repairedByRedundancy: UInt64?
     /// Audio: packets that libopus generated to conceal lost ones. At most 5 s of one gap are repaired.
     public var concealed: UInt64?
 
@@ -83,6 +89,21 @@ extension RecordingManifest {
       profile = codec.properties.profile?.value
     }
 
+    /// A codec and the time from which it applies.
+    public struct CodecChange: Sendable, Hashable, Codable {
+      public var time: Double
+      /// As ``RecordingManifest/Track/codec``.
+      public var codec: String
+      /// The codec with its profile and level as in RFC 6381, for example `avc1.640c1f`; absent where there is no such name.
+      public var profile: String?
+
+      public init(time: Double, codec: String, profile: String? = nil) {
+        self.time = time
+        self.codec = codec
+        self.profile = profile
+      }
+    }
+
     /// A video size and the time from which it applies.
     public struct Size: Sendable, Hashable, Codable {
       public var time: Double
@@ -108,6 +129,7 @@ extension RecordingManifest {
       sent =
         statistics.packetsExpected == 0
         ? packets &+ lost : statistics.packetsExpected - min(padding, statistics.packetsExpected)
+      if kind == MediaKind.audio.rawValue { repairedByRedundancy = statistics.repairedByRedundancy }
       duplicated = statistics.packetsDuplicated
       bytes = statistics.bytesReceived
       dropped = statistics.framesDropped
@@ -125,6 +147,7 @@ extension RecordingManifest.Track {
     id = try fields.decodeIfPresent(String.self, forKey: .id)
     codec = try fields.decode(String.self, forKey: .codec)
     profile = try fields.decodeIfPresent(String.self, forKey: .profile)
+    codecs = try fields.decodeIfPresent([CodecChange].self, forKey: .codecs)
     start = try fields.decode(Double.self, forKey: .start)
     duration = try fields.decode(Double.self, forKey: .duration)
     frames = try fields.decode(UInt64.self, forKey: .frames)
@@ -139,6 +162,7 @@ extension RecordingManifest.Track {
     hiddenLayers = try fields.decodeIfPresent(UInt64.self, forKey: .hiddenLayers)
     channels = try fields.decodeIfPresent(Int.self, forKey: .channels)
     repairedByFEC = try fields.decodeIfPresent(UInt64.self, forKey: .repairedByFEC)
+    repairedByRedundancy = try fields.decodeIfPresent(UInt64.self, forKey: .repairedByRedundancy)
     concealed = try fields.decodeIfPresent(UInt64.self, forKey: .concealed)
     recovered = try count(.recovered)
     lost = try count(.lost)

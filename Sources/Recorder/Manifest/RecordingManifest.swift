@@ -81,28 +81,37 @@ public struct RecordingManifest: Sendable, Hashable, Codable {
   public struct File: Sendable, Hashable, Codable {
     /// Its name, in the manifest's folder.
     public var name: String
-    /// `webm` or `ogg`.
+    /// `webm`, `mkv`, `ogg` or `mka`: see ``RecordingFileKind``.
     public var kind: String
+    /// The codecs of its tracks, that of the video first, as in ``RecordingManifest/Track/codec``; absent in manifests of earlier
+    /// versions of the program.
+    public var codecs: [String]?
     /// The position of the file's time zero.
     public var start: Double
     public var duration: Double
     public var bytes: Int64
     /// Whether the file was closed properly.
     public var complete: Bool
-    /// The recording's segment that the file belongs to, from 1; absent when there is only one.
+    /// The recording's segment that the file belongs to, from 1; absent when there is only one, and for the first one if the next
+    /// began because a codec changed.
     public var segment: Int?
 
     public init(
-      name: String, kind: String, start: Double, duration: Double, bytes: Int64, complete: Bool, segment: Int? = nil
+      name: String, kind: String, codecs: [String]? = nil, start: Double, duration: Double, bytes: Int64,
+      complete: Bool, segment: Int? = nil
     ) {
       self.name = name
       self.kind = kind
+      self.codecs = codecs
       self.start = start
       self.duration = duration
       self.bytes = bytes
       self.complete = complete
       self.segment = segment
     }
+
+    /// Whether it is a file with video and audio, and not one with audio alone.
+    public var hasVideo: Bool { RecordingFileKind(rawValue: kind)?.hasVideo ?? false }
   }
 }
 

@@ -52,6 +52,13 @@ struct EBMLBuilder: Sendable {
     bytes.writeImmutableBuffer(value)
   }
 
+  /// Writes an element with its size in so many bytes, which may be more than it needs.
+  mutating func binary(_ element: MatroskaElement, _ value: ByteBuffer, sizeLength: Int) {
+    identifier(element)
+    bigEndian(UInt64(value.readableBytes) | 1 << (7 * UInt64(sizeLength)), length: sizeLength)
+    bytes.writeImmutableBuffer(value)
+  }
+
   /// Writes an element that contains others.
   mutating func master(_ element: MatroskaElement, _ body: (inout EBMLBuilder) -> Void) {
     var inner = EBMLBuilder()

@@ -1,4 +1,4 @@
-/// The table with which a player finds the keyframes (RFC 9559, 5.1.5).
+/// The table with which a player finds the keyframes, or in a file without video the clusters (RFC 9559, 5.1.5).
 ///
 /// If there are more than ``limit`` keyframes, every second one is removed, repeatedly: a sender determines how many
 /// there are, and the whole table is kept in memory until the file ends.
@@ -6,12 +6,12 @@ package struct MatroskaCues: Sendable {
   package struct CuePoint: Sendable, Hashable {
     /// In milliseconds.
     package let time: Int64
-    /// The start of the keyframe's cluster, in bytes from the segment's start.
+    /// The start of the cluster, in bytes from the segment's start.
     package let cluster: Int64
 
     /// - Parameters:
     ///   - time: in milliseconds.
-    ///   - cluster: the start of the keyframe's cluster, in bytes from the segment's start.
+    ///   - cluster: the start of the cluster, in bytes from the segment's start.
     package init(time: Int64, cluster: Int64) {
       self.time = time
       self.cluster = cluster
@@ -25,7 +25,13 @@ package struct MatroskaCues: Sendable {
   /// The minimum time between two points, in milliseconds.
   private var interval: Int64 = 0
 
-  package init() {}
+  /// The number of the track of which the points are.
+  private let track: UInt8
+
+  /// - Parameter track: the number of the track of which the points are.
+  package init(of track: UInt8 = MatroskaHeader.videoNumber) {
+    self.track = track
+  }
 
   /// Adds the next keyframe, unless it is too close to the previous point.
   package mutating func add(_ point: CuePoint) {
@@ -41,6 +47,9 @@ package struct MatroskaCues: Sendable {
   mutating func remove(after time: Int64) {
     points.removeAll { $0.time > time }
   }
+
+  /// Removes all points.
+  mutating func removeAll() { points = [] }
 
   /// The maximum size of the element in bytes, with one more point.
   var longestElement: Int64 { Int64(points.count + 1) * Self.maximumPoint + 12 }
@@ -62,7 +71,7 @@ package struct MatroskaCues: Sendable {
         all.master(.cuePoint) { entry in
           entry.unsigned(.cueTime, UInt64(max(0, point.time)))
           entry.master(.cueTrackPositions) { position in
-            position.unsigned(.cueTrack, UInt64(MatroskaHeader.videoNumber))
+            position.unsigned(.cueTrack, UInt64(track))
             position.unsigned(.cueClusterPosition, UInt64(max(0, point.cluster)))
           }
         }

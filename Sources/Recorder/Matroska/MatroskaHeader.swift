@@ -1,24 +1,45 @@
 package import Media
-import NIOCore
+package import NIOCore
 
-/// Everything in a WebM file before its first cluster.
+/// Everything in a WebM or Matroska file before its first cluster.
 ///
 /// It is written again whenever something about the file becomes known: a second track, a larger frame, and on close
 /// the duration, the cues and the segment's size. The program can be killed in the middle of that, so
-/// - it always has the same length, less than a sector of any disk;
+/// - it always has the same length, and so has each part of it: a track's entry has the room that its ``Layout`` states, and ends
+///   with a void element if it needs less;
 /// - unknown values are present as well, inside a void element that differs from the real one only in its first byte.
 ///   New values are written while they are hidden (`bytes(showing:)`), and then shown. Any prefix of such a write,
 ///   followed by the old bytes, is a readable header.
+///
+/// What is shown changes by bytes that may be torn: the size of the video, the number of channels.
 package struct MatroskaHeader: Sendable, Hashable {
+  /// What the file says that it is (RFC 9559, 4.1).
+  package enum DocumentType: String, Sendable, Hashable {
+    /// A subset of Matroska for some codecs, which browsers play.
+    case webM = "webm"
+    case matroska
+
+    /// The codec ids of WebM.
+    private static let webMCodecs: Set<String> = ["V_VP8", "V_VP9", "A_OPUS"]
+
+    /// Whether a file of this type can have a track of a codec.
+    package func allows(_ codec: Codec) -> Bool {
+      self == .matroska || Self.webMCodecs.contains(codec.properties.matroskaID)
+    }
+  }
+
   /// The video track's description.
   package struct Video: Sendable, Hashable {
     package var codec: Codec
     /// The largest frame so far.
     package var size: VideoSize
+    /// What a decoder needs before the first frame; nil if the codec has nothing of that kind.
+    package var codecPrivate: ByteBuffer?
 
-    package init(codec: Codec, size: VideoSize) {
+    package init(codec: Codec, size: VideoSize, codecPrivate: ByteBuffer? = nil) {
       self.codec = codec
       self.size = size
+      self.codecPrivate = codecPrivate
     }
   }
 
@@ -32,6 +53,15 @@ package struct MatroskaHeader: Sendable, Hashable {
       self.codec = codec
       self.channels = channels
     }
+  }
+
+  /// The lengths of the tracks' entries in bytes, ids and sizes included. They are chosen before the file is created, and stay.
+  package struct Layout: Sendable, Hashable {
+    package var video = 48
+    package var audio = 96
+
+    /// With space for any video track.
+    static let maximum = Layout(video: 64 + CodecPrivate.maximumLength)
   }
 
   /// The parts that are not hidden.
@@ -48,6 +78,8 @@ package struct MatroskaHeader: Sendable, Hashable {
   package static let videoNumber: UInt8 = 1
   package static let audioNumber: UInt8 = 2
 
+  package var documentType = DocumentType.webM
+  package var layout = Layout()
   /// Nil while there is no video.
   package var video: Video?
   /// Nil while there is no audio.
@@ -63,14 +95,22 @@ package struct MatroskaHeader: Sendable, Hashable {
 
   /// The offset of the segment's content from the start of the file; positions in the segment count from it.
   package static let segmentStart: Int64 = 48
+  /// The length of a header with the usual layout, and the minimum.
+  package static let length = tracksStart + Int64(tracksLength)
   /// The offset of the first cluster.
-  package static let length = Int64(segmentStart) + Int64(seekLength + infoLength + tracksLength)
+  package var length: Int64 { Self.tracksStart + Int64(tracksLength) }
+  /// The offset of the description of the tracks. What lies before it does not depend on them.
+  static let tracksStart = segmentStart + Int64(seekLength + infoLength)
 
   private static let seekLength = 108
   private static let infoLength = 64
-  private static let videoLength = 48
-  private static let audioLength = 96
   private static let tracksLength = 292
+
+  private var tracksLength: Int {
+    // Its id and size, and the entries.
+    let needed = 6 + layout.video + layout.audio
+    return needed == Self.tracksLength ? needed : max(Self.tracksLength, needed + 2)
+  }
 
   /// The parts whose values are known.
   var known: Parts {
@@ -87,15 +127,16 @@ package struct MatroskaHeader: Sendable, Hashable {
 
   /// Returns the header, with all parts except `parts` hidden.
   ///
-  /// - Parameter length: more than ``length`` if the file has a longer header.
-  func bytes(showing parts: Parts, length: Int64 = Self.length) -> ByteBuffer {
+  /// - Parameter length: more than ``length`` if the file has a longer header; nil for ``length``.
+  func bytes(showing parts: Parts, length: Int64? = nil) -> ByteBuffer {
     var all = EBMLBuilder()
     all.master(.ebml) { ebml in
       ebml.unsigned(.ebmlVersion, 1)
       ebml.unsigned(.ebmlReadVersion, 1)
-      ebml.unsigned(.ebmlMaxIDLength, 4)
+      // 4 is the default, too; the longer name takes its place.
+      if documentType == .webM { ebml.unsigned(.ebmlMaxIDLength, 4) }
       ebml.unsigned(.ebmlMaxSizeLength, 8)
-      ebml.text(.docType, "webm")
+      ebml.text(.docType, documentType.rawValue)
       ebml.unsigned(.docTypeVersion, 4)
       ebml.unsigned(.docTypeReadVersion, 2)
     }
@@ -105,8 +146,14 @@ package struct MatroskaHeader: Sendable, Hashable {
     all.append(seekHead(showingCues: parts.contains(.cues)))
     all.append(info(showingDuration: parts.contains(.duration)))
     all.append(tracks(showing: parts))
-    all.fill(to: Int(length))
+    all.fill(to: Int(length ?? self.length))
     return all.bytes
+  }
+
+  /// Returns the part of the header before the tracks.
+  func beginning(showing parts: Parts) -> ByteBuffer {
+    let all = bytes(showing: parts)
+    return all.getSlice(at: all.readerIndex, length: Int(Self.tracksStart)) ?? all
   }
 
   private func seekHead(showingCues: Bool) -> EBMLBuilder {
@@ -152,43 +199,59 @@ package struct MatroskaHeader: Sendable, Hashable {
   private func tracks(showing parts: Parts) -> EBMLBuilder {
     var area = EBMLBuilder()
     area.master(.tracks) { tracks in
-      // The id and the size of a track entry have one byte each, like those of a void element.
-      var first = EBMLBuilder()
-      Self.write(
-        video ?? Video(codec: .preferred(for: .video), size: VideoSize(width: 1, height: 1)), into: &first)
-      first.fill(to: Self.videoLength)
-      tracks.append(first, hidden: !parts.contains(.video))
-      var second = EBMLBuilder()
-      Self.write(audio ?? Audio(codec: .preferred(for: .audio), channels: 1), into: &second)
-      second.fill(to: Self.audioLength)
-      tracks.append(second, hidden: !parts.contains(.audio))
+      let video = video ?? Video(codec: .preferred(for: .video), size: VideoSize(width: 1, height: 1))
+      tracks.append(
+        Self.entry(of: Self.content(of: video), length: layout.video), hidden: !parts.contains(.video))
+      let audio = audio ?? Audio(codec: .preferred(for: .audio), channels: 1)
+      tracks.append(
+        Self.entry(of: Self.content(of: audio), length: layout.audio), hidden: !parts.contains(.audio))
     }
-    area.fill(to: Self.tracksLength)
+    area.fill(to: tracksLength)
     return area
   }
 
-  private static func write(_ video: Video, into tracks: inout EBMLBuilder) {
-    tracks.master(.trackEntry) { entry in
-      begin(&entry, number: videoNumber, type: 1, codec: video.codec)
-      entry.master(.video) { element in
-        element.shortUnsigned(.pixelWidth, UInt16(clamping: max(1, video.size.width)))
-        element.shortUnsigned(.pixelHeight, UInt16(clamping: max(1, video.size.height)))
-      }
-    }
+  /// Returns the length of the video track's entry, at least the usual one.
+  package static func entryLength(of video: Video) -> Int {
+    let needed = content(of: video).count
+    return (Layout().video...).first { room(inEntryOf: $0) == needed || room(inEntryOf: $0) >= needed + 2 } ?? needed
   }
 
-  private static func write(_ audio: Audio, into tracks: inout EBMLBuilder) {
-    tracks.master(.trackEntry) { entry in
-      begin(&entry, number: audioNumber, type: 2, codec: audio.codec)
-      entry.binary(.codecPrivate, OpusHeader.identification(channels: audio.channels))
-      entry.unsigned(.codecDelay, UInt64(OpusHeader.preSkip) * 1_000_000_000 / 48_000)
-      // 80 ms: the time that a decoder needs to converge after a seek (RFC 7845, 4.6).
-      entry.unsigned(.seekPreRoll, 80_000_000)
-      entry.master(.audio) { element in
-        if let rate = audio.codec.properties.sampleRate { element.float(.samplingFrequency, Double(rate)) }
-        element.unsigned(.channels, UInt64(audio.channels))
-      }
+  /// The bytes inside an entry: without the id of one byte, and the size of one or two.
+  private static func room(inEntryOf length: Int) -> Int { length - (length - 2 < 0x7F ? 2 : 3) }
+
+  /// Returns a track entry of a length. Its id has one byte, and its size as many as that of a void element of the same length.
+  private static func entry(of content: EBMLBuilder, length: Int) -> EBMLBuilder {
+    var content = content
+    content.fill(to: room(inEntryOf: length))
+    var entry = EBMLBuilder()
+    entry.binary(.trackEntry, content.bytes, sizeLength: length - 1 - room(inEntryOf: length))
+    return entry
+  }
+
+  private static func content(of video: Video) -> EBMLBuilder {
+    var entry = EBMLBuilder()
+    begin(&entry, number: videoNumber, type: 1, codec: video.codec)
+    entry.master(.video) { element in
+      element.shortUnsigned(.pixelWidth, UInt16(clamping: max(1, video.size.width)))
+      element.shortUnsigned(.pixelHeight, UInt16(clamping: max(1, video.size.height)))
     }
+    if let codecPrivate = video.codecPrivate { entry.binary(.codecPrivate, codecPrivate) }
+    return entry
+  }
+
+  private static func content(of audio: Audio) -> EBMLBuilder {
+    var entry = EBMLBuilder()
+    begin(&entry, number: audioNumber, type: 2, codec: audio.codec)
+    if let codecPrivate = CodecPrivate.of(audio) { entry.binary(.codecPrivate, codecPrivate) }
+    if let delay = CodecPrivate.delay(of: audio.codec) {
+      entry.unsigned(.codecDelay, delay.start)
+      entry.unsigned(.seekPreRoll, delay.seek)
+    }
+    entry.master(.audio) { element in
+      if let rate = audio.codec.properties.sampleRate { element.float(.samplingFrequency, Double(rate)) }
+      element.unsigned(.channels, UInt64(audio.channels))
+    }
+    return entry
   }
 
   private static func begin(_ entry: inout EBMLBuilder, number: UInt8, type: UInt64, codec: Codec) {

@@ -1,8 +1,8 @@
 package import Media
 package import NIOCore
 
-/// Builds a WebM file of one video and one audio track without touching any file: every call returns writes, each with
-/// its offset.
+/// Builds a WebM or Matroska file of one video and one audio track, or of one of them, without touching any file: every call
+/// returns writes, each with its offset.
 ///
 /// A cluster is written as a whole when it ends: before each video keyframe, after at most a second, or when the caller
 /// ends it. The file is readable after every write; `finish` adds the cues and the duration, and sets the sizes.
@@ -35,13 +35,15 @@ package struct MatroskaWriter: Sendable {
   private var lastClusterSize = 0
   /// The last cluster's time. The next one's is never earlier, even if its first frame is.
   private var lastClusterTime: Int64 = 0
-  private var cues = MatroskaCues()
+  private var cues: MatroskaCues
+  private let isAudioOnly: Bool
   /// The tracks' properties at the end of each cluster that may not be on the disk, and of the cluster before those.
   private var clusters = CircularBuffer<(end: Int64, video: MatroskaHeader.Video?, audio: MatroskaHeader.Audio?)>()
   /// The tracks' properties according to the frames so far.
   private var described: (video: MatroskaHeader.Video?, audio: MatroskaHeader.Audio?)
-  /// The offset of the next cluster.
+  /// The offset of the next cluster; of the first one, once the header's layout is chosen.
   private var end = MatroskaHeader.length
+  private var isLayoutChosen = false
   private var lastTime = PerMediaKind<Int64>()
   private var lastVideoFrameLength: Int64 = 33
   /// Bytes of frames that no write contains yet.
@@ -54,31 +56,64 @@ package struct MatroskaWriter: Sendable {
   /// - Parameters:
   ///   - video: the video track's properties; nil while there is none.
   ///   - audio: the audio track's properties; nil while there is none.
+  ///   - isAudioOnly: whether there will be no video.
   ///   - date: the wall clock at time zero, in nanoseconds since 2001-01-01 00:00 UTC.
-  package init(video: MatroskaHeader.Video?, audio: MatroskaHeader.Audio?, date: Int64) {
-    header = MatroskaHeader(video: video, audio: audio, date: date)
+  package init(
+    _ documentType: MatroskaHeader.DocumentType = .webM, video: MatroskaHeader.Video?, audio: MatroskaHeader.Audio?,
+    isAudioOnly: Bool = false, date: Int64
+  ) {
+    header = MatroskaHeader(documentType: documentType, video: video, audio: audio, date: date)
     described = (video, audio)
     shown = header.known
+    self.isAudioOnly = isAudioOnly
+    cues = MatroskaCues(of: isAudioOnly ? MatroskaHeader.audioNumber : MatroskaHeader.videoNumber)
+  }
+
+  /// The codecs of the tracks, that of the video first.
+  var codecs: [Codec] { [header.video?.codec, header.audio?.codec].compactMap(\.self) }
+
+  /// Whether the video track is described, so that it needs no codec's private data any more.
+  package var hasVideo: Bool { header.video != nil }
+
+  /// Whether frames of a codec can be in the file: a track has one codec, and the type of the file allows it.
+  package func accepts(_ codec: Codec) -> Bool {
+    let known = codec.kind == .video ? header.video?.codec : header.audio?.codec
+    return known.map { $0 == codec } ?? (header.documentType.allows(codec) && !(isAudioOnly && codec.kind == .video))
   }
 
   /// Returns the header for the growing file.
   package mutating func start() -> [FileWrite] {
+    chooseLayout()
     shown = header.known
     return [FileWrite(offset: 0, bytes: header.bytes)]
   }
 
-  /// Declares the video track, or a frame size; the header states the largest.
+  /// Chooses the lengths of the tracks' entries: as video needs it that is known, or with space for any.
+  private mutating func chooseLayout() {
+    if isLayoutChosen { return }
+    isLayoutChosen = true
+    if let video = header.video {
+      header.layout.video = MatroskaHeader.entryLength(of: video)
+    } else if header.documentType == .matroska, !isAudioOnly {
+      header.layout = .maximum
+    }
+    end = header.length
+  }
+
+  /// Declares the video track, or a frame size; the header states the largest. The codec's private data stays that of the first
+  /// frame.
   package mutating func declare(video: MatroskaHeader.Video) -> [FileWrite] {
     let known = header.video
     header.video = MatroskaHeader.Video(
       codec: video.codec,
       size: VideoSize(
-        width: max(video.size.width, known?.size.width ?? 0), height: max(video.size.height, known?.size.height ?? 0)))
+        width: max(video.size.width, known?.size.width ?? 0), height: max(video.size.height, known?.size.height ?? 0)),
+      codecPrivate: known == nil ? video.codecPrivate : known?.codecPrivate)
     return header.video == known ? [] : headerWrites()
   }
 
   /// Declares the audio track, or more channels.
-  mutating func declare(audio: MatroskaHeader.Audio) -> [FileWrite] {
+  package mutating func declare(audio: MatroskaHeader.Audio) -> [FileWrite] {
     let known = header.audio
     header.audio = MatroskaHeader.Audio(codec: audio.codec, channels: max(audio.channels, known?.channels ?? 0))
     return header.audio == known ? [] : headerWrites()
@@ -116,9 +151,12 @@ package struct MatroskaWriter: Sendable {
   /// Ends the current cluster.
   package mutating func endCluster() -> [FileWrite] {
     guard var cluster = self.cluster.take() else { return [] }
+    chooseLayout()
     cluster.element.closeFirst()
     lastClusterSize = cluster.element.count
-    if let time = cluster.keyframe { cues.add(.init(time: time, cluster: end - MatroskaHeader.segmentStart)) }
+    if let time = isAudioOnly ? cluster.time : cluster.keyframe {
+      cues.add(.init(time: time, cluster: end - MatroskaHeader.segmentStart))
+    }
     let write = append(cluster.element)
     clusters.append((end, described.video, described.audio))
     return [write]
@@ -148,13 +186,14 @@ package struct MatroskaWriter: Sendable {
   ///   - withCues: whether there is space for cues.
   /// - Returns: the writes that replace all earlier ones; the last may only be written when the others are on the disk.
   package mutating func finish(at size: Int64, duration: Int64, withCues: Bool) -> [FileWrite] {
+    chooseLayout()
     // Cues that are on the disk already are written again, unchanged.
     let end = min(size, header.cues ?? size)
     cluster = nil
     self.end = end
     self.duration = duration
     cues.remove(from: end - MatroskaHeader.segmentStart)
-    if !withCues { cues = MatroskaCues() }
+    if !withCues { cues.removeAll() }
     (header.cues, header.fileSize) = (nil, nil)
     if let last = clusters.last(where: { $0.end <= end }) { (header.video, header.audio) = (last.video, last.audio) }
     return finish()
@@ -195,7 +234,7 @@ package struct MatroskaWriter: Sendable {
   }
 }
 
-/// One frame to be written into a WebM file.
+/// One frame to be written into a WebM or Matroska file.
 package struct MatroskaBlock: Sendable, Hashable {
   package var kind: MediaKind
   /// The time from the file's time zero.

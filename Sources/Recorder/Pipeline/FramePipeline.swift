@@ -75,13 +75,15 @@ package final class FramePipeline {
   private func takeAudio(_ frame: EncodedFrame, now: MonotonicInstant) {
     guard case (var frame, let header)? = audioValidator.admit(frame, budget: &budget) else { return }
     frame.gap = streamEnd.gap(before: frame)
-    // Lost packets of other codecs are not concealed.
+    // Lost packets of other codecs are not concealed: a player plays silence in the gap.
     if let shape = header.opus {
       for piece in repair.take(frame, shape: shape, limit: budget.room) {
         let length = Duration(opusTicks: Int64(piece.ticks))
         budget.spend(length)
         pass(piece.frame, length: length, repair: piece.kind, now: now)
       }
+    } else {
+      repair.forget()
     }
     pass(frame, length: header.duration, now: now)
   }
@@ -137,10 +139,20 @@ extension FramePipeline {
   /// Whether all frames submitted for verification have been processed.
   var isVerified: Bool { check?.isIdle ?? true }
 
-  /// The codec of the recorded video, and the first other one that arrived and is rejected; nil while there is none.
-  var codecChange: (recorded: Codec, rejected: Codec)? {
-    guard let recorded = videoValidator.codec, let rejected = videoValidator.otherCodec else { return nil }
-    return (recorded, rejected)
+  /// The codec of a track's last admitted frame; nil before the first.
+  func codec(of kind: MediaKind) -> Codec? { change(of: kind).codec }
+
+  /// The codec of frames that are rejected because the codec of their track changed shortly before; nil while there are none.
+  func rejectedCodec(of kind: MediaKind) -> Codec? { change(of: kind).rejected }
+
+  /// Whether video is rejected of which the next keyframe will be admitted.
+  func lacksKeyframe(now: MonotonicInstant) -> Bool { videoValidator.change.isOver(now: now) }
+
+  private func change(of kind: MediaKind) -> CodecChangeLimit {
+    switch kind {
+    case .video: videoValidator.change
+    case .audio: audioValidator.change
+    }
   }
 
   /// Stops verification: frames that were not decoded stay unverified.

@@ -1,14 +1,47 @@
 import Codecs
 package import Media
 
-/// Rejects frames before a keyframe that can be parsed, keyframes above 4096x4096, and the frames that depend on a
-/// rejected one. Frames of another codec than the track's first are rejected too, because a file's track has one codec. So the output can be decoded from its first frame on, and no decoder has to allocate memory for an
-/// absurd size.
-package struct VideoFrameValidator: Sendable {
-  /// The codec of the track: that of its first admitted frame.
+/// Decides whether the codec of a track may change: at most once in ``interval``, because a file ends with each change.
+package struct CodecChangeLimit: Sendable {
+  static let seconds = 5
+  package static let interval = Duration.seconds(seconds)
+
+  /// The codec of the track: that of its last admitted frame.
   package private(set) var codec: Codec?
-  /// The codec of the first frame that was rejected because it is not that; nil if there was none.
-  package private(set) var otherCodec: Codec?
+  /// When the codec changed last; nil if it never did.
+  private var lastChange: MonotonicInstant?
+  /// The codec of the last frame that was rejected because it came too early after a change; nil if none has been since the last
+  /// admitted frame.
+  package private(set) var rejected: Codec?
+
+  /// Whether frames of a codec may be admitted now.
+  mutating func allows(_ codec: Codec, now: MonotonicInstant) -> Bool {
+    if isPossible(codec, now: now) { return true }
+    rejected = codec
+    return false
+  }
+
+  /// Notes an admitted frame.
+  mutating func admitted(_ codec: Codec, now: MonotonicInstant) {
+    rejected = nil
+    if let known = self.codec, known != codec { lastChange = now }
+    self.codec = codec
+  }
+
+  /// Whether a keyframe of the codec that was rejected would be admitted now.
+  func isOver(now: MonotonicInstant) -> Bool { rejected.map { isPossible($0, now: now) } ?? false }
+
+  private func isPossible(_ codec: Codec, now: MonotonicInstant) -> Bool {
+    guard let known = self.codec, known != codec, let lastChange else { return true }
+    return now - lastChange >= Self.interval
+  }
+}
+
+/// Rejects frames before a keyframe that can be parsed, keyframes above 4096x4096, and the frames that depend on a
+/// rejected one. A frame of another codec must be a keyframe, and must not come too early (``CodecChangeLimit``). So the output can be
+/// decoded from its first frame on, and no decoder has to allocate memory for an absurd size.
+package struct VideoFrameValidator: Sendable {
+  private(set) var change = CodecChangeLimit()
   /// Whether all frames since the last keyframe were admitted.
   private var canDecode = false
   private var refusedGap = RejectedFrameGap()
@@ -19,15 +52,21 @@ package struct VideoFrameValidator: Sendable {
 
   package init() {}
 
+  /// The codec of the track: that of its last admitted frame.
+  package var codec: Codec? { change.codec }
+
   /// Returns an admitted frame, with the keyframe flag and size taken from its bitstream, or nil if the frame is
   /// rejected.
   package mutating func admit(_ frame: EncodedFrame) -> EncodedFrame? {
     var frame = frame
-    if let codec, frame.codec != codec { otherCodec = otherCodec ?? frame.codec }
-    if let header = frame.header.video, VideoDecoder.accepts(header.size), frame.codec == codec ?? frame.codec {
+    // A frame of another codec depends on none before it, or cannot be decoded.
+    let isOther = frame.codec != change.codec
+    if let header = frame.header.video, VideoDecoder.accepts(header.size),
+      !isOther || change.allows(frame.codec, now: frame.arrived)
+    {
       frame.size = header.size
       frame.isKeyframe = header.isKeyframe
-      canDecode = canDecode || frame.isKeyframe
+      canDecode = frame.isKeyframe || canDecode && !isOther
     } else {
       canDecode = false
     }
@@ -36,14 +75,15 @@ package struct VideoFrameValidator: Sendable {
       refusedGap.add(frame)
       return nil
     }
-    codec = frame.codec
+    if isOther || change.rejected != nil { change.admitted(frame.codec, now: frame.arrived) }
     return refusedGap.settle(frame)
   }
 }
 
 /// Rejects audio packets that are not valid in their codec (for Opus: empty packets, or lengths that do not add up: RFC 6716,
-/// 3.4), and packets that exceed real time (`AudioBudget`).
+/// 3.4), packets of another codec that come too early (``CodecChangeLimit``), and packets that exceed real time (`AudioBudget`).
 struct AudioPacketValidator: Sendable {
+  private(set) var change = CodecChangeLimit()
   private var refusedGap = RejectedFrameGap()
   /// Rejected packets.
   private(set) var refused: UInt64 = 0
@@ -52,11 +92,15 @@ struct AudioPacketValidator: Sendable {
 
   /// Returns an admitted packet with its parsed header, or nil if the packet is rejected.
   mutating func admit(_ frame: EncodedFrame, budget: inout AudioBudget) -> (EncodedFrame, AudioHeader)? {
-    guard let header = frame.header.audio, budget.take(header.duration, arrival: frame.arrived) else {
+    let isOther = frame.codec != change.codec
+    guard let header = frame.header.audio, !isOther || change.allows(frame.codec, now: frame.arrived),
+      budget.take(header.duration, arrival: frame.arrived)
+    else {
       refused += 1
       refusedGap.add(frame)
       return nil
     }
+    if isOther || change.rejected != nil { change.admitted(frame.codec, now: frame.arrived) }
     return (refusedGap.settle(frame), header)
   }
 }

@@ -65,6 +65,11 @@ package struct LossConcealment: Sendable {
     return pieces
   }
 
+  /// Forgets the last packets, since packets of another codec follow.
+  mutating func forget() {
+    if !recent.isEmpty { recent = [] }
+  }
+
   private mutating func keep(_ packet: Packet) {
     if recent.count == Self.memory { recent.removeFirst() }
     recent.append(packet)

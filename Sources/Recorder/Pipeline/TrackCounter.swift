@@ -2,8 +2,8 @@ import Media
 
 /// Counts the written frames of one track, and finds its gaps.
 struct TrackCounter: Sendable {
-  /// The maximum number of listed size changes, so that a sender that changes with every frame does not fill the
-  /// memory.
+  /// The maximum number of listed changes of the size and of the codec, so that a sender that changes with every frame does not
+  /// fill the memory.
   private static let maximumList = 1_000
   /// An audio gap without a known reason is listed when it is longer than this, since a sender's timestamps may be
   /// slightly off.
@@ -12,6 +12,8 @@ struct TrackCounter: Sendable {
   static let minimumPause = Duration.seconds(1)
 
   private var track: RecordingManifest.Track
+  /// The codec of the last frame; nil before the first.
+  private var codec: Codec?
   private var log = GapLog()
   private var first: Duration?
   private var last = Duration.zero
@@ -26,6 +28,7 @@ struct TrackCounter: Sendable {
 
   init(codec: Codec) {
     track = RecordingManifest.Track(codec: codec)
+    track.codecs = []
     if codec.kind == .video {
       track.keyframes = 0
       track.sizes = []
@@ -62,6 +65,7 @@ struct TrackCounter: Sendable {
       log.add(
         gap, start: writtenEnd, duration: max(end, droppedUntil ?? end) - writtenEnd, isListed: true)
       entry.sizes?.removeAll { $0.time >= writtenEnd.roundedSeconds }
+      entry.codecs?.removeAll { $0.time >= writtenEnd.roundedSeconds }
     }
     entry.start = first.roundedSeconds
     entry.duration = (writtenEnd - first).roundedSeconds
@@ -87,7 +91,10 @@ struct TrackCounter: Sendable {
       track.hiddenLayers = (track.hiddenLayers ?? 0) + UInt64(hidden)
     }
     guard frame.codec.kind == .video else { return }
-    if frame.isKeyframe { track.keyframes = (track.keyframes ?? 0) + 1 }
+    if frame.isKeyframe {
+      track.keyframes = (track.keyframes ?? 0) + 1
+      noteCodec(of: timestamped)
+    }
     // VP9 changes its size without keyframes, too.
     guard let size = frame.size, let listed = track.sizes, listed.count < Self.maximumList else { return }
     if listed.last?.width != size.width || listed.last?.height != size.height {
@@ -109,7 +116,21 @@ struct TrackCounter: Sendable {
       repaired += length
     }
     advance(to: timestamped, length: length)
+    if timestamped.frame.codec != codec { noteCodec(of: timestamped) }
     track.channels = max(track.channels ?? 0, channels)
+  }
+
+  /// Lists the codec and its profile, if they are not those of the entry before.
+  ///
+  /// - Parameter timestamped: a keyframe, or a packet of audio.
+  private mutating func noteCodec(of timestamped: TimestampedFrame) {
+    let frame = timestamped.frame
+    codec = frame.codec
+    let profile = CodecProfile.name(of: frame)
+    guard let listed = track.codecs, listed.count < Self.maximumList else { return }
+    if let last = listed.last, last.codec == frame.codec.rawValue, last.profile == profile ?? last.profile { return }
+    track.codecs?.append(
+      .init(time: timestamped.position.roundedSeconds, codec: frame.codec.rawValue, profile: profile))
   }
 
   private mutating func advance(to timestamped: TimestampedFrame, length: Duration) {

@@ -2,10 +2,9 @@ import Codecs
 import Media
 import NIOCore
 
-/// A WebM file of a participant, with video and audio.
+/// A WebM or Matroska file of a participant: with video and audio, or with all audio.
 final class MatroskaFile: OutputContainer {
-  static let ending = "webm"
-
+  let kind: RecordingFileKind
   let file: AppendFile
   let segment: Int?
   let start: Duration
@@ -13,7 +12,7 @@ final class MatroskaFile: OutputContainer {
   /// Whether the header is queued; it is queued together with the first cluster.
   private var hasBegun = false
   private var writtenFrames = WrittenFrameTracker()
-  /// The position of the last frame, and its assumed duration, which is that of the frame before it.
+  /// The position of the last video frame, and its assumed duration, which is that of the frame before it.
   private var lastVideoFrame: Duration?
   private var frameDuration = Duration.milliseconds(33)
   /// When the oldest frame arrived that no write contains.
@@ -24,19 +23,35 @@ final class MatroskaFile: OutputContainer {
   /// - Parameters:
   ///   - start: the position of the file's time zero.
   ///   - date: the wall clock at that moment, in nanoseconds since 2001-01-01 00:00 UTC.
-  init(file: AppendFile, segment: Int?, start: Duration, date: Int64) {
+  init(_ kind: RecordingFileKind, file: AppendFile, segment: Int?, start: Duration, date: Int64) {
+    self.kind = kind
     self.file = file
     self.segment = segment
     self.start = start
-    writer = MatroskaWriter(video: nil, audio: nil, date: date)
+    writer = MatroskaWriter(
+      Self.documentType(of: kind), video: nil, audio: nil, isAudioOnly: !kind.hasVideo, date: date)
+  }
+
+  private static func documentType(of kind: RecordingFileKind) -> MatroskaHeader.DocumentType {
+    switch kind {
+    case .webm: .webM
+    case .mkv, .mka, .ogg: .matroska
+    }
+  }
+
+  /// The kind of a file with tracks of these codecs.
+  static func kind(of codecs: [Codec]) -> RecordingFileKind {
+    codecs.allSatisfy(MatroskaHeader.DocumentType.webM.allows) ? .webm : .mkv
   }
 
   var duration: Duration { .milliseconds(writer.duration) }
   var unwrittenBytes: Int { writer.unwrittenBytes }
-  var countedKind: MediaKind { .video }
+  var codecs: [Codec] { writer.codecs }
   var stored: WrittenFrameCounts { writtenFrames.stored(size: file.framesEnd ?? file.size) }
   var storedDuration: Duration { writtenFrames.duration(size: file.framesEnd ?? file.size) }
   var unstoredFrames: UInt64 { writtenFrames.missing(size: file.framesEnd ?? file.size) }
+
+  func accepts(_ codec: Codec) -> Bool { writer.accepts(codec) }
 
   func add(_ timestamped: TimestampedFrame) {
     let frame = timestamped.frame
@@ -46,7 +61,11 @@ final class MatroskaFile: OutputContainer {
     var heading: [FileWrite] = []
     switch frame.codec.kind {
     case .video:
-      if let size = frame.size { heading = writer.declare(video: MatroskaHeader.Video(codec: frame.codec, size: size)) }
+      if let size = frame.size {
+        let codecPrivate = writer.hasVideo ? nil : CodecPrivate.of(frame)
+        heading = writer.declare(
+          video: MatroskaHeader.Video(codec: frame.codec, size: size, codecPrivate: codecPrivate))
+      }
       block.isShown = frame.header.video?.isShown ?? true
     case .audio:
       guard let audio = frame.header.audio else { return }
@@ -58,10 +77,10 @@ final class MatroskaFile: OutputContainer {
     // The returned writes contain the frames before this one.
     let before = duration
     let writes = writer.add(block)
-    if frame.codec.kind == .video { note(timestamped) }
+    if frame.codec.kind == countedKind { note(timestamped, length: block.duration) }
     if !writes.isEmpty { oldestArrival = nil }
     oldestArrival = min(oldestArrival ?? frame.arrived, frame.arrived)
-    put(writes, isNewestKept: frame.codec.kind == .video, duration: before)
+    put(writes, isNewestKept: frame.codec.kind == countedKind, duration: before)
   }
 
   func flush(now: MonotonicInstant, atOnce: Bool) {
@@ -89,7 +108,11 @@ final class MatroskaFile: OutputContainer {
     return (Array(writes.dropLast()), Array(writes.suffix(1)))
   }
 
-  private func note(_ timestamped: TimestampedFrame) {
+  /// Counts a frame.
+  ///
+  /// - Parameter length: the playing time of audio; nil for video.
+  private func note(_ timestamped: TimestampedFrame, length: Duration?) {
+    if let length { return writtenFrames.add(at: timestamped.position, length: length) }
     if let lastVideoFrame, timestamped.frame.gap == nil, timestamped.standstill == .zero {
       frameDuration = min(timestamped.position - lastVideoFrame, .seconds(1))
     }

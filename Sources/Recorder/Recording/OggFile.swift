@@ -5,8 +5,7 @@ import NIOCore
 
 /// An Ogg file of a participant, with all audio.
 final class OggFile: OutputContainer {
-  static let ending = "ogg"
-
+  let kind = RecordingFileKind.ogg
   let file: AppendFile
   let segment: Int?
   let start: Duration
@@ -38,10 +37,12 @@ final class OggFile: OutputContainer {
 
   var duration: Duration { writer.duration }
   var unwrittenBytes: Int { writer.unwrittenBytes }
-  var countedKind: MediaKind { .audio }
+  var codecs: [Codec] { [OggOpusWriter.codec] }
   var stored: WrittenFrameCounts { packets.stored(size: file.framesEnd ?? file.size) }
   var storedDuration: Duration { packets.duration(size: file.framesEnd ?? file.size) }
   var unstoredFrames: UInt64 { packets.missing(size: file.framesEnd ?? file.size) }
+
+  func accepts(_ codec: Codec) -> Bool { codec == OggOpusWriter.codec }
 
   func add(_ timestamped: TimestampedFrame) {
     guard let opus = timestamped.frame.header.opus else { return }
@@ -67,8 +68,6 @@ final class OggFile: OutputContainer {
     put(writer.flush(everything: isNewestDue))
   }
 
-  /// Extends the file to a position on the participant's timeline, since a call can end in a pause in which nothing is
-  /// sent.
   func fill(to end: Duration) {
     put(writer.fill(to: (end - start).opusTicks))
   }

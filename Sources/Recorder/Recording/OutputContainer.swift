@@ -4,8 +4,9 @@ import Media
 ///
 /// Its methods do not access the disk: they queue writes in `file`.
 protocol OutputContainer: AnyObject {
-  /// `webm` or `ogg`.
-  static var ending: String { get }
+  var kind: RecordingFileKind { get }
+  /// The codecs of its tracks, that of the video first.
+  var codecs: [Codec] { get }
   var file: AppendFile { get }
   /// The number of the segment that the file belongs to, from 1; nil when there is only one.
   var segment: Int? { get }
@@ -13,8 +14,6 @@ protocol OutputContainer: AnyObject {
   var start: Duration { get }
   /// From its time zero to the end of its last frame.
   var duration: Duration { get }
-  /// The kind of frames that are counted as missing with this file: those that no other file contains as well.
-  var countedKind: MediaKind { get }
   /// Frames of that kind that are on the disk.
   var stored: WrittenFrameCounts { get }
   /// The playing time of what is on the disk, while the file grows.
@@ -24,17 +23,22 @@ protocol OutputContainer: AnyObject {
   /// Bytes of frames that are not queued for writing yet.
   var unwrittenBytes: Int { get }
 
+  /// Whether frames of a codec can be in the file.
+  func accepts(_ codec: Codec) -> Bool
   /// Adds the next frame.
   func add(_ timestamped: TimestampedFrame)
   /// Queues the frames that have waited long enough.
   ///
   /// - Parameter atOnce: whether to queue the others, too, as far as the format allows.
   func flush(now: MonotonicInstant, atOnce: Bool)
+  /// Extends the file to a position on the participant's timeline, if its format has no gaps: a call can end in a pause in which
+  /// nothing is sent.
+  func fill(to end: Duration)
   /// Queues the rest and the closing writes.
   func finish()
   /// Returns the writes that close the file as it is on the disk, when the disk accepts no more frames.
   ///
-  /// - Parameter omittingCues: whether to leave out the cues, which make a WebM file longer.
+  /// - Parameter omittingCues: whether to leave out the cues, which make a file longer.
   /// - Returns: the writes; `last` may only be written when `first` is on the disk.
   func closingWrites(omittingCues: Bool) -> (first: [FileWrite], last: [FileWrite])
 }
@@ -49,12 +53,17 @@ extension OutputContainer {
   /// The same for the first frames of a file, so that the folder soon shows that something is recorded.
   static var firstWait: Duration { .milliseconds(100) }
 
+  /// The kind of frames that are counted as missing with this file: those that no other file contains as well.
+  var countedKind: MediaKind { kind.countedKind }
+
   var entry: RecordingManifest.File {
     RecordingManifest.File(
-      name: file.name, kind: Self.ending, start: start.roundedSeconds,
+      name: file.name, kind: kind.rawValue, codecs: codecs.map(\.rawValue), start: start.roundedSeconds,
       duration: (file.isComplete && file.framesEnd == nil ? duration : storedDuration).roundedSeconds,
       bytes: file.size, complete: file.isComplete, segment: segment)
   }
+
+  func fill(to end: Duration) {}
 
   /// Bytes that are on their way to the disk.
   var heldBytes: Int { unwrittenBytes + file.waitingBytes }

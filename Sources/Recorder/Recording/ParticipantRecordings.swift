@@ -22,7 +22,11 @@ final class ParticipantRecordings {
     self.name = name
     self.clock = clock
     self.environment = environment
-    verification = environment.verification.map { VerificationShare($0) }
+    verification = environment.verification.map { pool in
+      VerificationShare(pool) { [report = environment.report] sentence in
+        report(.notVerified(sentence, of: participant))
+      }
+    }
     first = StreamRecording(
       1, of: participant, name: name, after: nil, clock: clock, verification: verification, environment: environment)
     all = [first]

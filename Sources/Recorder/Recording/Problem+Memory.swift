@@ -67,6 +67,13 @@ extension RoomRecorder.Problem {
         + "and perhaps more of the oldest ones are recorded, but left out of further processing.")
   }
 
+  /// Media of a participant is recorded without being decoded.
+  ///
+  /// - Parameter sentence: why.
+  static func notVerified(_ sentence: String, of participant: ParticipantID) -> Self {
+    Self(kind: .notVerified, participant: participant, sentence: sentence)
+  }
+
   /// How sentences name a stream: by its participant, and by its number if it is not the first.
   static func subject(_ participant: ParticipantID, stream: Int) -> String {
     stream == 1 ? "“\(participant)”" : "stream \(stream) of “\(participant)”"

@@ -88,7 +88,7 @@ extension RecordingFiles {
       file.file.abandon()
       environment.health.forget(file.file.name)
     }
-    (trailing, webM, ogg) = (nil, nil, nil)
+    (trailing, videoFile, audioFile) = (nil, nil, nil)
     lateAudio = []
     closing = []
     for timestamped in backlog { countDropped(timestamped.frame.codec.kind, 1) }

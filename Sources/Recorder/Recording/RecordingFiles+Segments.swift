@@ -3,49 +3,72 @@ import Media
 /// The boundaries between the segments of a recording. A segment is the part that is in one file of each kind, not the
 /// Matroska element of this name.
 extension RecordingFiles {
-  /// Ends the current files before a frame that can begin the next ones, if the segment limit is reached.
-  func cut(before timestamped: TimestampedFrame, now: MonotonicInstant) {
-    guard var segment else { return }
-    let bytes = [webM?.file.size, ogg?.file.size].compactMap(\.self).max() ?? 0
+  /// Ends the current files before a frame that can begin the next ones, if the segment limit is reached or if they cannot have a
+  /// frame of its codec.
+  ///
+  /// - Parameter hasNewCodec: whether its codec is not that of the track's frame before it.
+  func cut(before timestamped: TimestampedFrame, hasNewCodec: Bool, now: MonotonicInstant) {
+    if hasNewCodec, !acceptCodec(of: timestamped.frame) { return beginSegment(at: timestamped, now: now) }
+    if !segment.isLimited, trailing == nil { return }
+    let bytes = max(videoFile?.file.size ?? 0, audioFile?.file.size ?? 0)
     let decision = segment.decide(
-      before: timestamped, bytes: bytes, hasVideo: webM != nil, isBehind: trailing != nil, now: now)
+      before: timestamped, bytes: bytes, hasVideo: videoFile != nil, isBehind: trailing != nil, now: now)
     switch decision {
     case .goOn: break
     case .askForKeyframe: environment.wantKeyframe(TrackID(of: participant, stream: stream, kind: .video))
-    case .cut:
-      let hadVideo = webM != nil
-      if timestamped.frame.codec.kind == .audio, trailing == nil {
-        trailing = webM
-        if let ogg { end(ogg, now: now) }
-      } else if timestamped.frame.codec.kind == .video, let webM, let audioEnd, audioEnd < timestamped.position {
-        lateAudio.append(LateAudio(webM: webM, ogg: ogg, end: timestamped.position))
-      } else {
-        for file in [webM, ogg] as [(any OutputContainer)?] { if let file { end(file, now: now) } }
-      }
-      (webM, ogg) = (nil, nil)
-      segment.begin(at: timestamped.position)
-      self.segment = segment
-      if hadVideo { beginWebM(at: timestamped.position) }
+    case .cut: beginSegment(at: timestamped, now: now)
     }
-    self.segment = segment
   }
 
-  func beginWebM(at start: Duration) {
-    let date = clock.nanosecondsSince2001(at: (pipeline.origin ?? clock.moment) + start)
-    webM = MatroskaFile(
-      file: file(ending: MatroskaFile.ending, segment: segment?.number), segment: segment?.number, start: start,
-      date: date)
+  /// Whether a frame can be in the files that the next frames go to.
+  private func acceptCodec(of frame: EncodedFrame) -> Bool {
+    // Frames that depend on earlier ones stay with them.
+    if frame.codec.kind == .video, trailing != nil, !frame.isKeyframe { return true }
+    guard videoFile?.accepts(frame.codec) ?? true else { return false }
+    return frame.codec.kind == .video || audioFile?.accepts(frame.codec) ?? true
   }
 
-  func newOgg(at start: Duration, channels: Int, segment: Int?) -> OggFile? {
-    guard let writer = try? OggOpusWriter(serial: Int32.random(in: 1...Int32.max), channels: channels) else {
+  private func beginSegment(at timestamped: TimestampedFrame, now: MonotonicInstant) {
+    let hadVideo = videoFile != nil
+    if timestamped.frame.codec.kind == .audio, trailing == nil {
+      trailing = videoFile
+      if let audioFile { end(audioFile, now: now) }
+    } else if timestamped.frame.codec.kind == .video, let videoFile, let audioEnd, audioEnd < timestamped.position {
+      lateAudio.append(LateAudio(videoFile: videoFile, audioFile: audioFile, end: timestamped.position))
+    } else {
+      for file in [videoFile, audioFile] as [(any OutputContainer)?] { if let file { end(file, now: now) } }
+    }
+    (videoFile, audioFile) = (nil, nil)
+    segment.begin(at: timestamped.position)
+    if hadVideo { beginVideoFile(at: timestamped.position) }
+  }
+
+  /// Begins the file with video and audio, of the kind that the present codecs of the tracks need.
+  func beginVideoFile(at start: Duration) {
+    let kind = MatroskaFile.kind(of: MediaKind.allCases.compactMap { codecs[$0] ?? pipeline.codec(of: $0) })
+    videoFile = newMatroska(kind, at: start, segment: segment.nameNumber)
+  }
+
+  /// Returns a new file for audio alone, from a packet on.
+  func newAudioFile(at timestamped: TimestampedFrame, segment: Int?) -> (any OutputContainer)? {
+    guard let audio = timestamped.frame.header.audio else { return nil }
+    guard timestamped.frame.codec == OggOpusWriter.codec else {
+      return newMatroska(.mka, at: timestamped.position, segment: segment)
+    }
+    guard let writer = try? OggOpusWriter(serial: Int32.random(in: 1...Int32.max), channels: audio.channels) else {
       return nil
     }
     return OggFile(
-      file: file(ending: OggFile.ending, segment: segment), writer: writer, segment: segment, start: start)
+      file: file(.ogg, segment: segment), writer: writer, segment: segment, start: timestamped.position)
   }
 
-  private func file(ending: String, segment: Int?) -> AppendFile {
-    AppendFile(name: SafeFileName.file(base ?? "", segment: segment, ending: ending), in: environment.folder)
+  private func newMatroska(_ kind: RecordingFileKind, at start: Duration, segment: Int?) -> MatroskaFile {
+    let date = clock.nanosecondsSince2001(at: (pipeline.origin ?? clock.moment) + start)
+    return MatroskaFile(kind, file: file(kind, segment: segment), segment: segment, start: start, date: date)
+  }
+
+  private func file(_ kind: RecordingFileKind, segment: Int?) -> AppendFile {
+    AppendFile(
+      name: SafeFileName.file(base ?? "", segment: segment, ending: kind.rawValue), in: environment.folder)
   }
 }

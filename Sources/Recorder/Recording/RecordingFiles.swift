@@ -4,9 +4,10 @@ import NIOCore
 
 /// The media files of one stream: it assigns frames to files, and holds frames while the disk accepts none.
 ///
-/// The `.ogg` contains all audio from the first packet on. The `.webm` starts with the recording if there was video
-/// within `alignmentDelay`; if video starts later, it begins with that video's first keyframe and contains the audio from
-/// there on.
+/// The file with audio alone (`.ogg`, `.mka`) contains all audio from the first packet on. The one with video (`.webm`, `.mkv`) starts
+/// with the recording if there was video within `alignmentDelay`; if video starts later, it begins with that video's first keyframe
+/// and contains the audio from there on. If a file cannot have a codec to which a track changes, the next files begin with that
+/// frame, as a segment does.
 ///
 /// ```
 ///            a write fails                        all queued writes are done
@@ -24,10 +25,12 @@ final class RecordingFiles {
   var base: String?
   private var isBegun = false
 
-  /// The files that accept frames.
-  var webM: MatroskaFile?
-  var ogg: OggFile?
-  /// A WebM of an earlier segment that accepts frames until a keyframe arrives, because the segment ended while there
+  /// The files that accept frames: the one with video and audio, and the one with audio alone.
+  var videoFile: MatroskaFile?
+  var audioFile: (any OutputContainer)?
+  /// The codec of the last frame of each kind.
+  private(set) var codecs = PerMediaKind<Codec>()
+  /// A file with video of an earlier segment that accepts frames until a keyframe arrives, because the segment ended while there
   /// was no video.
   var trailing: MatroskaFile?
   /// Files of earlier segments that still accept audio, because some audio before their end has not arrived yet; the
@@ -43,7 +46,7 @@ final class RecordingFiles {
   /// The frames of each track that are on the disk in files that are no longer open.
   private var stored: [MediaKind: WrittenFrameCounts] = [:]
 
-  var segment: SegmentBoundary?
+  var segment: SegmentBoundary
   /// Frames that wait until the disk accepts writes again.
   var backlog = CircularBuffer<TimestampedFrame>()
   var backlogBytes = 0
@@ -68,9 +71,9 @@ final class RecordingFiles {
 
   /// The files of an earlier segment that accept audio until a frame lies after their end.
   struct LateAudio {
-    let webM: MatroskaFile
+    let videoFile: MatroskaFile
     /// Nil until audio arrives for it.
-    var ogg: OggFile?
+    var audioFile: (any OutputContainer)?
     /// The start of the next files.
     let end: Duration
   }
@@ -90,7 +93,7 @@ final class RecordingFiles {
     self.pipeline = pipeline
     self.clock = clock
     self.environment = environment
-    segment = environment.segment.map { SegmentBoundary(limit: $0) }
+    segment = SegmentBoundary(limit: environment.segment)
   }
 
   /// All files that are not closed.
@@ -98,18 +101,18 @@ final class RecordingFiles {
     var files = closing
     if let trailing { files.append(trailing) }
     for late in lateAudio {
-      files.append(late.webM)
-      if let ogg = late.ogg { files.append(ogg) }
+      files.append(late.videoFile)
+      if let file = late.audioFile { files.append(file) }
     }
-    if let webM { files.append(webM) }
-    if let ogg { files.append(ogg) }
+    if let videoFile { files.append(videoFile) }
+    if let audioFile { files.append(audioFile) }
     return files
   }
 
   /// The entries of all files that are on the disk, in order.
   var entries: [RecordingManifest.File] {
     let all = closed + open.filter(\.file.exists).map(\.entry)
-    return all.sorted { ($0.segment ?? 0, $1.kind) < ($1.segment ?? 0, $0.kind) }
+    return all.sorted { ($0.segment ?? 0, $0.hasVideo ? 0 : 1) < ($1.segment ?? 0, $1.hasVideo ? 0 : 1) }
   }
 
   /// Bytes of frames that are not on the disk.
@@ -154,17 +157,21 @@ final class RecordingFiles {
   func finish(at end: Duration, now: MonotonicInstant) {
     drain(now: now)
     guard backlog.isEmpty else { return }
-    if ogg == nil, let last = lateAudio.lastIndex(where: { $0.ogg != nil }) {
+    if audioFile == nil, let last = lateAudio.lastIndex(where: { $0.audioFile != nil }) {
       // No audio has arrived since.
-      ogg = lateAudio[last].ogg
-      lateAudio[last].ogg = nil
+      audioFile = lateAudio[last].audioFile
+      lateAudio[last].audioFile = nil
     }
     while !lateAudio.isEmpty { endLateAudio(now: now) }
-    if let ogg, !abandoned.contains(ogg.file.name), end - ogg.start - ogg.duration > TrackCounter.minimumSilence {
-      ogg.fill(to: end)
+    if let audioFile, !abandoned.contains(audioFile.file.name),
+      end - audioFile.start - audioFile.duration > TrackCounter.minimumSilence
+    {
+      audioFile.fill(to: end)
     }
-    for file in [trailing, webM, ogg] as [(any OutputContainer)?] { if let file { self.end(file, now: now) } }
-    (trailing, webM, ogg) = (nil, nil, nil)
+    for file in [trailing, videoFile, audioFile] as [(any OutputContainer)?] {
+      if let file { self.end(file, now: now) }
+    }
+    (trailing, videoFile, audioFile) = (nil, nil, nil)
   }
 
   /// Removes a file from the open ones, and keeps the counts of what is on the disk.
@@ -181,45 +188,56 @@ final class RecordingFiles {
   }
 
   private func dispatch(_ timestamped: TimestampedFrame, now: MonotonicInstant) {
+    let codec = timestamped.frame.codec
+    let hasNewCodec = codecs[codec.kind] != codec
+    if hasNewCodec { change(to: codec, now: now) }
     if !isBegun {
       isBegun = true
-      segment?.begin(at: timestamped.position)
-      if pipeline.firstTracks.contains(.video) { beginWebM(at: min(.zero, timestamped.position)) }
+      segment.begin(at: timestamped.position)
+      if pipeline.firstTracks.contains(.video) { beginVideoFile(at: min(.zero, timestamped.position)) }
     }
-    let delay = timestamped.frame.codec.kind == .audio ? .zero : Self.maximumAudioDelay
+    let delay = codec.kind == .audio ? .zero : Self.maximumAudioDelay
     while let late = lateAudio.first, timestamped.position - late.end >= delay { endLateAudio(now: now) }
-    cut(before: timestamped, now: now)
+    cut(before: timestamped, hasNewCodec: hasNewCodec, now: now)
     while lateAudio.count > Self.maximumLateSegments { endLateAudio(now: now) }
-    switch timestamped.frame.codec.kind {
+    switch codec.kind {
     case .video:
       if let trailing {
         if !timestamped.frame.isKeyframe { return add(timestamped, to: trailing, now: now) }
         end(trailing, now: now)
         self.trailing = nil
       }
-      if webM == nil { beginWebM(at: timestamped.position) }
+      if videoFile == nil { beginVideoFile(at: timestamped.position) }
     case .audio:
       guard let audio = timestamped.frame.header.audio else { return }
       audioEnd = timestamped.position + audio.duration
       if let late = lateAudio.first {
-        let ogg = late.ogg ?? newOgg(at: timestamped.position, channels: audio.channels, segment: late.webM.segment)
-        lateAudio[0].ogg = ogg
-        if let ogg { add(timestamped, to: ogg, now: now) }
-        return add(timestamped, to: late.webM, now: now)
+        let file = late.audioFile ?? newAudioFile(at: timestamped, segment: late.videoFile.segment)
+        lateAudio[0].audioFile = file
+        if let file { add(timestamped, to: file, now: now) }
+        return add(timestamped, to: late.videoFile, now: now)
       }
-      ogg = ogg ?? newOgg(at: timestamped.position, channels: audio.channels, segment: segment?.number)
-      if let ogg { add(timestamped, to: ogg, now: now) }
+      audioFile = audioFile ?? newAudioFile(at: timestamped, segment: segment.nameNumber)
+      if let audioFile { add(timestamped, to: audioFile, now: now) }
     }
-    // Audio before a camera's first frame goes into the Ogg only. Audio that arrives too late for the WebM before a cut
-    // goes into this one, since no other WebM contains it.
-    if let webM, timestamped.position >= webM.start || (webM.segment ?? 1) > 1 { add(timestamped, to: webM, now: now) }
+    // Audio before a camera's first frame goes into the file with audio alone only. Audio that arrives too late for the file with
+    // video before a cut goes into this one, since no other such file contains it.
+    if let videoFile, timestamped.position >= videoFile.start || (videoFile.segment ?? 1) > 1 {
+      add(timestamped, to: videoFile, now: now)
+    }
+  }
+
+  /// Notes the codec of the next frame. Files of an earlier segment cannot have it.
+  private func change(to codec: Codec, now: MonotonicInstant) {
+    codecs[codec.kind] = codec
+    if codec.kind == .audio { while !lateAudio.isEmpty { endLateAudio(now: now) } }
   }
 
   /// Ends the oldest files that accepted late audio.
   private func endLateAudio(now: MonotonicInstant) {
     let late = lateAudio.removeFirst()
-    end(late.webM, now: now)
-    if let ogg = late.ogg { end(ogg, now: now) }
+    end(late.videoFile, now: now)
+    if let file = late.audioFile { end(file, now: now) }
   }
 
   private func add(_ timestamped: TimestampedFrame, to file: some OutputContainer, now: MonotonicInstant) {

@@ -1,7 +1,7 @@
 import Media
 
 /// Decides where a recording's next files begin: at the first video keyframe after the limit was reached or, while no
-/// video arrives, at an audio packet.
+/// video arrives, at an audio packet. Without a limit they begin only where a codec changes.
 ///
 /// A segment is the part of a recording that is in one file of each kind, not the Matroska element of this name.
 struct SegmentBoundary: Sendable {
@@ -18,16 +18,23 @@ struct SegmentBoundary: Sendable {
   /// The interval of keyframe requests.
   static let requestInterval = Duration.milliseconds(500)
 
-  private let limit: SegmentLimit
+  private let limit: SegmentLimit?
   /// The number of the current segment, from 1.
   private(set) var number = 0
   private var start = Duration.zero
   private var lastVideoFrame: Duration?
   private var lastRequest: MonotonicInstant?
 
-  init(limit: SegmentLimit) {
+  init(limit: SegmentLimit?) {
     self.limit = limit
   }
+
+  /// Whether files end at a limit.
+  var isLimited: Bool { limit != nil }
+
+  /// The number in the names of the current segment's files; nil for the first one if there is no limit, since it is usually the only
+  /// one.
+  var nameNumber: Int? { limit == nil && number <= 1 ? nil : number }
 
   /// Begins the next segment.
   mutating func begin(at position: Duration) {
@@ -48,7 +55,7 @@ struct SegmentBoundary: Sendable {
     let isVideo = timestamped.frame.codec.kind == .video
     let lastVideoFrame = self.lastVideoFrame ?? start
     if isVideo { self.lastVideoFrame = max(lastVideoFrame, timestamped.position) }
-    guard limit.isReached(duration: timestamped.position - start, bytes: bytes) else {
+    guard let limit, limit.isReached(duration: timestamped.position - start, bytes: bytes) else {
       return isBehind && isVideo && !timestamped.frame.isKeyframe ? askForKeyframe(now: now) : .goOn
     }
     if isVideo && timestamped.frame.isKeyframe { return .cut }

@@ -2,7 +2,7 @@ import Media
 
 /// The name and the manifest of a recording.
 extension StreamRecording {
-  /// Claims a base name that none of the three files uses yet, by creating the manifest with it.
+  /// Claims a base name that none of the files uses yet, by creating the manifest with it.
   func claimName(now: MonotonicInstant) {
     if hasGivenUp { return }
     if let claimDue, now < claimDue { return }
@@ -59,8 +59,8 @@ extension StreamRecording {
   /// Whether media files of this name exist.
   private func hasMedia(_ base: String) -> Bool {
     let segment = environment.segment == nil ? nil : 1
-    return [MatroskaFile.ending, OggFile.ending].contains {
-      environment.folder.contains(SafeFileName.file(base, segment: segment, ending: $0))
+    return RecordingFileKind.allCases.contains {
+      environment.folder.contains(SafeFileName.file(base, segment: segment, ending: $0.rawValue))
     }
   }
 

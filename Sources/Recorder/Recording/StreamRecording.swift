@@ -16,7 +16,7 @@ final class StreamRecording {
     let segment: SegmentLimit?
     let health: StorageHealth
     /// Reports a problem when it arises.
-    let report: (RoomRecorder.Problem) -> Void
+    let report: @Sendable (RoomRecorder.Problem) -> Void
     /// Requests a keyframe of a track.
     let wantKeyframe: (TrackID) -> Void
     /// Called with each finished file of a recording with segments.
@@ -60,6 +60,8 @@ final class StreamRecording {
   private(set) var hasGivenUp = false
   private var hasReportedOverload = false
   private var hasReportedCodec = false
+  /// When a keyframe was requested last because the codec changed.
+  private var keyframeRequested: MonotonicInstant?
   private(set) var ending: RecordingEndReason?
   /// Whether a problem was noted that a manifest must say even without media.
   private var hasProblem = false
@@ -110,7 +112,7 @@ final class StreamRecording {
     }
     if case .described(let description) = event { describe(description) }
     pipeline.receive(event, dropped: dropped, now: now)
-    if !hasReportedCodec, let change = pipeline.codecChange { reportCodec(change.rejected, recorded: change.recorded) }
+    if case .frame(let frame) = event { reportCodec(after: frame, now: now) }
     if lastAdvance.map({ now - $0 >= Self.maximumPause }) ?? true { advance(now: now) }
   }
 
@@ -229,12 +231,20 @@ final class StreamRecording {
       RoomRecorder.Problem(kind: .overloaded, participant: participant, stream: stream, sentence: sentence))
   }
 
-  /// Reports, once, that frames are rejected because a file's track has one codec.
-  private func reportCodec(_ codec: Codec, recorded: Codec) {
+  /// Reports, once, that frames are rejected because the codec changes too often, and requests the keyframe that ends that.
+  private func reportCodec(after frame: EncodedFrame, now: MonotonicInstant) {
+    let kind = frame.codec.kind
+    guard let rejected = pipeline.rejectedCodec(of: kind), let recorded = pipeline.codec(of: kind) else { return }
+    if pipeline.lacksKeyframe(now: now), keyframeRequested.map({ now - $0 >= SegmentBoundary.requestInterval }) ?? true
+    {
+      keyframeRequested = now
+      environment.wantKeyframe(TrackID(of: participant, stream: stream, kind: .video))
+    }
+    if hasReportedCodec { return }
     hasReportedCodec = true
     let sentence =
-      "The video of \(subject) changed its codec from \(recorded.properties.name) to \(codec.properties.name); "
-      + "its recording contains only what is \(recorded.properties.name)."
+      "The \(kind.rawValue) of \(subject) changed its codec to \(recorded.properties.name), and less than "
+      + "\(CodecChangeLimit.seconds) s later to \(rejected.properties.name), which is recorded only after that time."
     files.note(sentence)
     files.changes += 1
     environment.report(

@@ -7,6 +7,8 @@ extension MatroskaHeader {
     package var header: MatroskaHeader
     /// The offset at which the first cluster begins, or would begin.
     package var length: Int64
+    /// Whether the tracks are described where this version does it, so that the bytes before them can be replaced.
+    package var hasUsualOrder: Bool
     /// The segment's size according to its header; nil for “unknown”.
     package var segmentSize: Int64?
   }
@@ -20,13 +22,16 @@ extension MatroskaHeader {
   package static func find(in bytes: ByteBuffer) -> Found? {
     var all = EBMLReader(bytes)
     guard
-      let ebml = all.next(), ebml.head.is(.ebml), text(.docType, in: ebml.content) == "webm",
+      let ebml = all.next(), ebml.head.is(.ebml),
+      let documentType = text(.docType, in: ebml.content).flatMap(DocumentType.init),
       let area = bytes.getSlice(at: bytes.readerIndex + Int(segmentStart) - 12, length: 12),
       let segment = EBMLElementHeader(parsing: area), segment.is(.segment), segment.length == 12,
       let content = bytes.getSlice(
         at: bytes.readerIndex + Int(segmentStart), length: bytes.readableBytes - Int(segmentStart))
     else { return nil }
-    var found = Found(header: MatroskaHeader(date: 0), length: segmentStart, segmentSize: segment.size)
+    var found = Found(
+      header: MatroskaHeader(documentType: documentType, date: 0), length: segmentStart, hasUsualOrder: false,
+      segmentSize: segment.size)
     var isOurs = false
     var isKnown = true
     for (head, element) in EBMLReader(content) {
@@ -35,12 +40,15 @@ extension MatroskaHeader {
         isOurs = text(.writingApp, in: element) == "chatbot"
         found.header.read(info: element)
       }
-      if head.is(.tracks) { isKnown = found.header.read(tracks: element) }
+      if head.is(.tracks) {
+        isKnown = found.header.read(tracks: element)
+        found.hasUsualOrder = found.length == tracksStart
+      }
       found.length += Int64(head.length + element.readableBytes)
     }
-    // A single byte cannot be filled by a void element.
-    let canBeReplaced = (length...maximumLength).contains(found.length) && found.length != length + 1
-    return isOurs && isKnown && canBeReplaced ? found : nil
+    guard isOurs, isKnown, found.length <= maximumLength else { return nil }
+    // A header in another order is replaced as a whole. A single byte cannot be filled by a void element.
+    return found.hasUsualOrder || found.length == length || found.length > length + 1 ? found : nil
   }
 
   private mutating func read(info: ByteBuffer) {
@@ -61,7 +69,7 @@ extension MatroskaHeader {
         if head.is(.video) {
           let width = Self.unsigned(.pixelWidth, in: content), height = Self.unsigned(.pixelHeight, in: content)
           let size = VideoSize(width: Int(min(width, 65_535)), height: Int(min(height, 65_535)))
-          video = Video(codec: codec, size: size)
+          video = Video(codec: codec, size: size, codecPrivate: Self.first(.codecPrivate, in: entry))
         }
         if head.is(.audio) {
           audio = Audio(codec: codec, channels: Self.unsigned(.channels, in: content) == 2 ? 2 : 1)

@@ -1,7 +1,7 @@
 package import Media
 import NIOCore
 
-/// Determines how to complete a WebM file of this program that was never closed: which frames it has, where the last of
+/// Determines how to complete a WebM or Matroska file of this program that was never closed: which frames it has, where the last of
 /// them ends, the cues and the duration. Reads the file once, from the beginning, and keeps only the cues. Damage in
 /// the middle stays as it is, as long as a readable block or cluster follows.
 package struct MatroskaRepair {
@@ -10,12 +10,17 @@ package struct MatroskaRepair {
 
   private let source: any ByteSource
   private var position: Int64 = 0
-  private var cues = MatroskaCues()
+  private var cues: MatroskaCues
+  private let header: MatroskaHeader
+  /// Whether there is no video, so that each cluster is a cue point.
+  private let isAudioOnly: Bool
   private var times: [UInt8: Int64] = [:]
   /// The assumed duration of the last frame: its distance to the frame before it.
   private var frameDuration: Int64 = 33
   private var end: Int64 = 0
   private var writtenFrames = WrittenFrameCounts()
+  /// The audio packets.
+  private var writtenPackets = WrittenFrameCounts()
   private var lastAudio: (time: Int64, position: Int64, count: Int)?
   /// Offsets after damage that looked like a cluster, and clusters whose time lies before that of earlier ones.
   private var searched = 0
@@ -24,33 +29,45 @@ package struct MatroskaRepair {
   /// Writes that reduce the last cluster's size field, if that cluster is incomplete.
   private var correction: [FileWrite] = []
 
-  private init(_ source: any ByteSource) {
+  private init(_ source: any ByteSource, header: MatroskaHeader) {
     self.source = source
+    self.header = header
+    isAudioOnly = header.video == nil
+    cues = MatroskaCues(of: isAudioOnly ? MatroskaHeader.audioNumber : MatroskaHeader.videoNumber)
   }
 
   /// Examines a file.
   package static func examine(_ source: any ByteSource) throws(RoomRecorder.StorageError) -> RepairAnalysis {
-    var repair = MatroskaRepair(source)
-    return try repair.examine()
+    guard let found = try find(in: source) else {
+      return .refused("is a WebM or Matroska file, but not a recording of this program")
+    }
+    var repair = MatroskaRepair(source, header: found.header)
+    return try repair.examine(found)
   }
 
-  /// Returns the video frames in a file of this program, from its time zero on, and their codec if there is video; nil for any
-  /// other file.
+  /// Returns the frames of a track that are in a file of this program, from its time zero on, and the codec if the file has the
+  /// track; nil for any other file.
   package static func writtenFrames(
-    in source: any ByteSource
+    of kind: MediaKind = .video, in source: any ByteSource
   ) throws(RoomRecorder.StorageError) -> (frames: WrittenFrameCounts, codec: Codec?)? {
-    guard let found = MatroskaHeader.find(in: try source.read(at: 0, count: Int(MatroskaHeader.maximumLength))) else {
-      return nil
-    }
-    var repair = MatroskaRepair(source)
+    guard let found = try find(in: source) else { return nil }
+    var repair = MatroskaRepair(source, header: found.header)
     try repair.readClusters(from: found.length)
-    return (repair.writtenFrames, found.header.video?.codec)
+    switch kind {
+    case .video: return (repair.writtenFrames, found.header.video?.codec)
+    case .audio:
+      if let end = try repair.endOfAudio { repair.writtenPackets.end = max(repair.writtenPackets.end, end) }
+      return (repair.writtenPackets, found.header.audio?.codec)
+    }
   }
 
-  private mutating func examine() throws(RoomRecorder.StorageError) -> RepairAnalysis {
-    guard let found = MatroskaHeader.find(in: try source.read(at: 0, count: Int(MatroskaHeader.maximumLength))) else {
-      return .refused("is a WebM file, but not a recording of this program")
-    }
+  private static func find(
+    in source: any ByteSource
+  ) throws(RoomRecorder.StorageError) -> MatroskaHeader.Found? {
+    MatroskaHeader.find(in: try source.read(at: 0, count: Int(MatroskaHeader.maximumLength)))
+  }
+
+  private mutating func examine(_ found: MatroskaHeader.Found) throws(RoomRecorder.StorageError) -> RepairAnalysis {
     if let duration = found.header.duration, found.segmentSize == source.size - MatroskaHeader.segmentStart {
       return .intact(.milliseconds(duration.isFinite ? Int64(min(max(0, duration), 1e12)) : 0))
     }
@@ -58,7 +75,7 @@ package struct MatroskaRepair {
     try readClusters(from: found.length)
     if searched > RepairAnalysis.maximumOffsets || unknown > Self.maximumUnknown { return .tooDamaged }
     guard position > found.length else { return .refused("contains no frame") }
-    try noteEndOfAudio(of: found.header.audio?.codec)
+    if let endOfAudio = try endOfAudio { end = max(end, endOfAudio.milliseconds) }
 
     var header = found.header
     let shown = header.known
@@ -67,13 +84,16 @@ package struct MatroskaRepair {
     header.duration = Double(end)
     var plan = RepairPlan(truncation: position, duration: .milliseconds(end))
     if !correction.isEmpty { plan.stages.append(correction) }
-    // An older header has another layout: it is replaced as a whole.
+    // What this version places elsewhere, it replaces as a whole; the usual header keeps its description of the tracks.
     var body: [FileWrite] = []
-    if found.length == MatroskaHeader.length { body.append(FileWrite(offset: 0, bytes: header.bytes(showing: shown))) }
+    if found.hasUsualOrder { body.append(FileWrite(offset: 0, bytes: header.beginning(showing: shown))) }
     if element.count > 0 { body.append(FileWrite(offset: position, bytes: element.bytes)) }
     if !body.isEmpty { plan.stages.append(body) }
     header.fileSize = position + Int64(element.count)
-    plan.head = [FileWrite(offset: 0, bytes: header.bytes(showing: header.known, length: found.length))]
+    let head =
+      found.hasUsualOrder
+      ? header.beginning(showing: header.known) : header.bytes(showing: header.known, length: found.length)
+    plan.head = [FileWrite(offset: 0, bytes: head)]
     return .repairable(plan)
   }
 
@@ -232,6 +252,11 @@ package struct MatroskaRepair {
         cues.add(MatroskaCues.CuePoint(time: time, cluster: cluster.position - MatroskaHeader.segmentStart))
       }
     } else {
+      writtenPackets.add(isKeyframe: true, start: .milliseconds(time), end: .milliseconds(time))
+      let start = cluster.position - MatroskaHeader.segmentStart
+      if isAudioOnly, cues.points.last?.cluster != start {
+        cues.add(MatroskaCues.CuePoint(time: cluster.time, cluster: start))
+      }
       lastAudio = (time, block.payload, Int(min(block.end - block.payload, 65_536)))
     }
     times[block.number] = time
@@ -241,14 +266,18 @@ package struct MatroskaRepair {
     searched += 1
     (end, times, lastAudio) = (time, [:], nil)
     writtenFrames.end = min(writtenFrames.end, .milliseconds(time))
+    writtenPackets.end = min(writtenPackets.end, .milliseconds(time))
     cues.remove(after: time)
   }
 
-  private mutating func noteEndOfAudio(of codec: Codec?) throws(RoomRecorder.StorageError) {
-    guard let lastAudio else { return }
-    let payload = try source.read(at: lastAudio.position, count: lastAudio.count)
-    let header = codec.map { FrameHeader(parsing: payload, of: $0) }
-    end = max(end, lastAudio.time + (header?.audio?.duration ?? .milliseconds(20)).milliseconds)
+  /// The end of the last audio packet; nil without audio.
+  private var endOfAudio: Duration? {
+    get throws(RoomRecorder.StorageError) {
+      guard let lastAudio else { return nil }
+      let payload = try source.read(at: lastAudio.position, count: lastAudio.count)
+      let parsed = header.audio.map { FrameHeader(parsing: payload, of: $0.codec) }
+      return .milliseconds(lastAudio.time) + (parsed?.audio?.duration ?? .milliseconds(20))
+    }
   }
 
   private func head(at offset: Int64) throws(RoomRecorder.StorageError) -> EBMLElementHeader? {

@@ -14,6 +14,7 @@ extension RecordingManifest {
       track.start = written.start.roundedSeconds
       track.duration = (written.end - written.start).roundedSeconds
       track.frames = written.frames
+      track.codecs = [.init(time: track.start, codec: codec.rawValue)]
       if kind == .video { track.keyframes = written.keyframes }
       tracks.append(track)
     }
@@ -62,6 +63,7 @@ extension RecordingManifest.Track {
         reason: known?.reason ?? MediaGap.Reason.diskStalled.rawValue, start: writtenEnd, duration: rest,
         packets: known?.packets ?? 0, frames: Int(clamping: claimed.frames - frames)))
     sizes?.removeAll { $0.time >= writtenEnd }
+    codecs?.removeAll { $0.time >= writtenEnd }
   }
 
   private mutating func forget(_ gap: RecordingManifest.Gap) {

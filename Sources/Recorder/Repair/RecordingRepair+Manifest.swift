@@ -60,8 +60,8 @@ extension RecordingRepair {
     let unlisted = unlistedNames(of: manifest).map { name in
       let base = bases.first { MediaName.isMedia(name, of: $0) } ?? ""
       return RecordingManifest.File(
-        name: name, kind: name.hasSuffix(".\(MatroskaFile.ending)") ? MatroskaFile.ending : OggFile.ending, start: 0,
-        duration: 0, bytes: 0, complete: false, segment: MediaName.segment(of: name, base: base))
+        name: name, kind: RecordingFileKind(fileName: name)?.rawValue ?? "", start: 0, duration: 0, bytes: 0,
+        complete: false, segment: MediaName.segment(of: name, base: base))
     }
     manifest.files = (manifest.files + unlisted).map(current)
     manifest.duration = manifest.files.map { $0.start + $0.duration }.max() ?? manifest.duration
@@ -84,31 +84,41 @@ extension RecordingRepair {
     }
   }
 
-  /// Returns the frames of a track that are in files, and their codec; nil if one of the files was deleted or cannot be read.
+  /// Returns the frames of a track that are in files, and the codec of the first of them; nil if one of the files was deleted or
+  /// cannot be read.
   private func written(_ kind: MediaKind, in manifest: RecordingManifest) -> (WrittenFrameCounts, Codec?)? {
     var sum = WrittenFrameCounts()
     var codec: Codec?
-    for entry in manifest.files where entry.kind == (kind == .video ? MatroskaFile.ending : OggFile.ending) {
+    for entry in manifest.files {
+      guard let fileKind = RecordingFileKind(rawValue: entry.kind), fileKind.countedKind == kind else { continue }
       guard MediaName.stem(of: entry.name) != nil,
-        let file = try? OpenRecording(path: sibling(entry.name), followsLinks: false, writes: false)
+        let file = try? OpenRecording(path: sibling(entry.name), followsLinks: false, writes: false),
+        let found = try? Self.written(kind, of: fileKind, in: file, duration: entry.duration)
       else { return nil }
+      codec = codec ?? found.codec
       let start = Self.duration(entry.start)
-      switch kind {
-      case .video:
-        guard let found = try? MatroskaRepair.writtenFrames(in: file) else { return nil }
-        codec = codec ?? found.codec
-        var frames = found.frames
-        frames.start += start
-        frames.end += start
-        sum.add(frames)
-      case .audio:
-        guard let packets = try? OggRepair.packets(in: file) else { return nil }
-        codec = OggOpusWriter.codec
-        let end = start + Self.duration(entry.duration)
-        sum.add(WrittenFrameCounts(frames: packets, start: start, end: end))
-      }
+      var frames = found.frames
+      frames.start += start
+      frames.end += start
+      sum.add(frames)
     }
     return (sum, codec)
+  }
+
+  /// Returns the frames of a track that are in a file, from its time zero on, and their codec; nil if it is no file of this program.
+  ///
+  /// - Parameter duration: the playing time of the file, in seconds.
+  private static func written(
+    _ kind: MediaKind, of fileKind: RecordingFileKind, in file: OpenRecording, duration: Double
+  ) throws(RoomRecorder.StorageError) -> (frames: WrittenFrameCounts, codec: Codec?)? {
+    switch fileKind {
+    case .webm, .mkv, .mka: return try MatroskaRepair.writtenFrames(of: kind, in: file)
+    case .ogg:
+      guard let packets = try OggRepair.packets(in: file) else { return nil }
+      return (
+        WrittenFrameCounts(frames: packets, start: .zero, end: Self.duration(duration)), OggOpusWriter.codec
+      )
+    }
   }
 
   /// Converts a time of a manifest, clamped to about a century.

@@ -50,7 +50,7 @@ struct RecordingRepair {
     case [0x1A, 0x45, 0xDF, 0xA3]: return try MatroskaRepair.examine(file)
     case Array("OggS".utf8): return try OggRepair.examine(file)
     case []: return .refused("is empty")
-    default: return .refused("is neither a WebM file nor an Ogg file nor a recording's manifest")
+    default: return .refused("is neither a WebM, Matroska or Ogg file nor a recording's manifest")
     }
   }
 
@@ -144,11 +144,9 @@ enum MediaName {
   /// folder.
   static func stem(of name: String) -> String? {
     if name.contains("/") || name.utf8.contains(0) || name.hasPrefix(".") { return nil }
-    for ending in [MatroskaFile.ending, OggFile.ending] where name.hasSuffix(".\(ending)") {
-      let stem = name.dropLast(ending.count + 1)
-      return stem.isEmpty ? nil : String(stem)
-    }
-    return nil
+    guard let kind = RecordingFileKind.allCases.first(where: { name.hasSuffix(".\($0.rawValue)") }) else { return nil }
+    let stem = name.dropLast(kind.rawValue.count + 1)
+    return stem.isEmpty ? nil : String(stem)
   }
 
   /// Whether `SafeFileName.file` creates this name from this base.

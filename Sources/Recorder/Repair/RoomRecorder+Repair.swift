@@ -20,7 +20,7 @@ extension RoomRecorder {
   /// It can be interrupted at any moment and run again. It does not change files that are complete, that another
   /// program wrote, or that are being recorded.
   ///
-  /// - Parameter path: a `.webm` or `.ogg` file, a manifest to repair its files, or a folder to repair all unfinished
+  /// - Parameter path: a `.webm`, `.mkv`, `.ogg` or `.mka` file, a manifest to repair its files, or a folder to repair all unfinished
   ///   recordings in it.
   /// - Returns: a report for each file, including manifests.
   public static func repair(_ path: String) -> [RepairReport] {

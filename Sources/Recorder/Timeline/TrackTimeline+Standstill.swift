@@ -79,7 +79,8 @@ extension TrackTimeline {
       earlyReport = report
       return
     }
-    guard isTrusted, let position = clockPosition(of: report) else { return }
+    // A report in ticks of another codec's clock says nothing of this one.
+    guard isTrusted, report.time.rate == anchor?.time.rate, let position = clockPosition(of: report) else { return }
     if let anchoredAt, report.arrived < anchoredAt { return }
     guard let lag = reported.lag(of: report, at: position) else {
       reported.set(report, at: position)

@@ -41,6 +41,9 @@ struct TrackTimeline: Sendable {
   static let confirmingShare = 0.75
   static let confirmingTime = Duration.milliseconds(500)
 
+  /// How much the arrival of the first frame of another codec may differ from the end of the last one: jitter.
+  static let maximumClockChange = Duration.milliseconds(100)
+
   /// The properties of a frame that determine its position.
   struct Entry: Sendable {
     var time: MediaTime
@@ -144,7 +147,9 @@ struct TrackTimeline: Sendable {
   mutating func offset(_ entry: Entry, other: FastestDelay.Excess? = nil) -> Duration {
     let start = self.start ?? entry.arrival
     self.start = start
-    if let last {
+    if let last, last.time.rate != entry.time.rate {
+      changeClock(to: entry, after: last)
+    } else if let last {
       advance(to: entry, after: last, elapsed: entry.arrival - start, other: other)
     } else {
       begin(entry)
@@ -282,6 +287,19 @@ struct TrackTimeline: Sendable {
     reported = ReportedClock()
     unconfirmed = nil
     lastReport = nil
+  }
+
+  /// Continues with another clock, since the codec changed: at the end of the last frame, if the arrival confirms that, and else by
+  /// the arrival.
+  private mutating func changeClock(to entry: Entry, after last: Entry) {
+    let continued = position + (last.length ?? .zero)
+    let byArrival = arrivalPosition(entry.arrival)
+    let isContinuous =
+      byArrival - continued < Self.maximumClockChange && continued - byArrival < Self.maximumClockChange
+    position = max(position, isContinuous ? continued : byArrival)
+    candidateAnchor = nil
+    changeAnchor(Anchor(time: entry.time, position: position), since: entry.arrival)
+    clockPosition = position
   }
 
   // MARK: By arrivals

@@ -1,5 +1,6 @@
 import Codecs
 package import Media
+import MediaWorker
 import NIOCore
 import Synchronization
 
@@ -19,8 +20,8 @@ package final class FrameVerifier: Sendable {
   package struct Counts: Sendable {
     /// Frames that could not be decoded.
     package var errors: [MediaKind: UInt64] = [:]
-    /// Frames that were not decoded: because they cost too much, because there was no time, or because they depend on
-    /// one that was not decoded.
+    /// Frames that were not decoded: because they cost too much, because there was no time, because no process decodes them, or
+    /// because they depend on one that was not decoded.
     package var unverified: [MediaKind: UInt64] = [:]
     /// When the first frame of each track had been decoded.
     package var firstDecoded: [MediaKind: MonotonicInstant] = [:]
@@ -40,6 +41,7 @@ package final class FrameVerifier: Sendable {
   }
 
   private struct Decoders {
+    let worker: MediaWorker
     var video: VideoDecoder?
     var audio: AudioDecoder?
 
@@ -47,10 +49,10 @@ package final class FrameVerifier: Sendable {
     mutating func decode(_ frame: EncodedFrame) throws(CodecError) -> VideoSize? {
       switch frame.codec.kind {
       case .video:
-        if video?.codec != frame.codec { video = try VideoDecoder(frame.codec) }
+        if video?.codec != frame.codec { video = try VideoDecoder(frame.codec, in: worker) }
         return try video?.decode(frame.payload)
       case .audio:
-        if audio?.codec != frame.codec { audio = try AudioDecoder(frame.codec) }
+        if audio?.codec != frame.codec { audio = try AudioDecoder(frame.codec, in: worker) }
         _ = try audio?.decode(frame.payload)
         return nil
       }
@@ -60,7 +62,7 @@ package final class FrameVerifier: Sendable {
   private let share: VerificationShare
   private let stream: Int
   private let state = Mutex(State())
-  private let decoders = Mutex(Decoders())
+  private let decoders: Mutex<Decoders>
 
   /// - Parameters:
   ///   - share: what all verifiers of the participant share.
@@ -68,6 +70,7 @@ package final class FrameVerifier: Sendable {
   package init(_ share: VerificationShare, stream: Int = 1) {
     self.share = share
     self.stream = stream
+    decoders = Mutex(Decoders(worker: share.worker))
   }
 
   deinit { giveUp() }
@@ -108,7 +111,7 @@ package final class FrameVerifier: Sendable {
     let end = turn.map { MonotonicInstant.now + $0 }
     return decoders.withLock { decoders in
       while let frame = next() {
-        do {
+        do throws(CodecError) {
           let size = try decoders.decode(frame)
           let moment = now()
           state.withLock { state in
@@ -118,7 +121,12 @@ package final class FrameVerifier: Sendable {
           }
         } catch {
           state.withLock { state in
-            if let kind = state.decoding.take() { state.counts.errors[kind, default: 0] += 1 }
+            guard let kind = state.decoding.take() else { return }
+            if error.isUnavailable {
+              state.counts.unverified[kind, default: 0] += 1
+            } else {
+              state.counts.errors[kind, default: 0] += 1
+            }
           }
         }
         if let end, MonotonicInstant.now >= end { return true }

@@ -1,16 +1,24 @@
 package import Media
+package import MediaWorker
 import Synchronization
 
-/// What the verifiers of all streams of one participant share: the budget for decoding, and the memory of waiting
-/// frames. So a participant with many streams has no more of them than others.
+/// What the verifiers of all streams of one participant share: the budget for decoding, the memory of waiting frames, and the process
+/// that decodes what is not decoded in this one. So a participant with many streams has no more of them than others.
 package final class VerificationShare: Sendable {
   let pool: VerificationPool
+  let worker: MediaWorker
   private let budget = Mutex(VerificationBudget())
   /// Bytes of frames that wait.
   private let waiting = Atomic(0)
 
-  package init(_ pool: VerificationPool) {
+  /// - Parameters:
+  ///   - launcher: starts that process.
+  ///   - report: called with a sentence for the log when it crashes, or when there is none.
+  package init(
+    _ pool: VerificationPool, launcher: MediaLauncher = .background, report: (@Sendable (String) -> Void)? = nil
+  ) {
     self.pool = pool
+    worker = MediaWorker(launcher, report: report)
     pool.participantBegan()
   }
 

@@ -49,6 +49,7 @@ actor WHIPGateway: HTTPRequestResponder {
   private var bitrateLimits: [ParticipantID: BitrateLimit] = [:]
   /// Clients that are refused can come as fast as requests.
   private var refusals = LogRateLimiter(perSecond: 1, burst: 20)
+  private var problems = LogRateLimiter(perSecond: 1, burst: 20)
   private var timer: Task<Void, Never>?
   private var events: Task<Void, Never>?
   private var isClosed = false
@@ -67,6 +68,8 @@ actor WHIPGateway: HTTPRequestResponder {
     configuration.isForwarding = true
     // A player that offers several sections receives as many streams.
     configuration.sendsInEverySection = true
+    // It is answered before media arrives, and the participant that it sees may change.
+    configuration.answersWithEachCodec = true
     configuration.mediaSinks = [forwarding]
     let peer = try await Peer.start(configuration, on: loop, log: log)
     let gateway = WHIPGateway(options: options, peer: peer, forwarding: forwarding, log: log)
@@ -267,28 +270,52 @@ actor WHIPGateway: HTTPRequestResponder {
     let id = WHIPServer.SessionID(text: participant.text)
     switch event.event {
     case .signal(.answer(let sdp)):
+      if case .publisher(let publisher) = sessions[participant] { publisher.answered(sdp) }
       carryOut(server.answered(id, sdp: sdp, rejected: rejected[participant, default: []], now: .now()))
     case .sectionRejected(let section):
-      log.warning("\(section)", metadata: ["session": "\(participant)"])
+      warn(section.description, of: participant)
       rejected[participant, default: []].append(section)
     case .problem(let sentence):
       let reasons = [sentence] + rejected[participant, default: []].map(\.description)
-      carryOut(server.refused(id, reason: reasons.joined(separator: " "), now: .now()))
+      let outcomes = server.refused(id, reason: reasons.joined(separator: " "), now: .now())
+      // A refused offer is logged with its response. Later problems have none, such as that a player does not accept a codec.
+      if outcomes.isEmpty { warn(sentence, of: participant) }
+      carryOut(outcomes)
     case .stateChanged(.connected):
       // Only media that arrives is worth a participant in the room. Others do not wait until one has joined.
       if let session = sessions[participant] {
+        if case .player(let listener) = session {
+          listener.connected(participant) { [peer] in peer.prime($0, for: participant) }
+        }
         Task { await join(session, of: participant) }
       } else {
         peer.disconnect(participant, because: CloseReason(.closedByUs, "The session has ended."))
       }
     case .keyframeRequested:
       if case .player(let listener) = sessions[participant] { listener.requestKeyframe(for: participant) }
-    case .ended:
+    case .ended(let reason):
+      report(reason, of: participant)
       carryOut(server.ended(id))
       remove(participant)
     case .signal, .stateChanged, .media, .reached, .pathSelected, .targetBitrate, .iceRestarted, .mediaAnnounced,
       .orientationLeftOut:
       break
+    }
+  }
+
+  /// Logs a problem of a session.
+  private func warn(_ sentence: String, of participant: ParticipantID) {
+    guard problems.consume(now: .now) != nil else { return }
+    log.warning("\(sentence)", metadata: ["session": "\(participant)"])
+  }
+
+  /// Logs why a session ended, as a warning if it was not ended on purpose.
+  private func report(_ reason: CloseReason, of participant: ParticipantID) {
+    guard sessions[participant] != nil else { return }
+    switch reason.cause {
+    case .failed, .connectionLost: warn("A session ended: \(reason)", of: participant)
+    case .closedByUs, .closedByParticipant:
+      log.info("a session ended", metadata: ["session": "\(participant)", "reason": "\(reason)"])
     }
   }
 

@@ -27,15 +27,18 @@ final class RoomMember: Sendable {
 
   /// Joins a room.
   ///
-  /// - Parameter name: the name that the others see; nil for none.
+  /// - Parameters:
+  ///   - name: the name that the others see; nil for none.
+  ///   - streams: the kinds of media of each stream that it sends; `codecs`, those of the frames, where they are known.
   static func join(
-    _ room: String, as name: String?, sending streams: [Set<MediaKind>], access: RoomAccess, log: Logger,
-    _ handlers: Handlers
+    _ room: String, as name: String?, sending streams: [Set<MediaKind>], codecs: [MediaKind: Codec] = [:],
+    access: RoomAccess, log: Logger, _ handlers: Handlers
   ) async throws -> RoomMember {
     let sending = streams.first ?? []
     let client = try access.client(room: room, name: name, log: log)
     var configuration = access.peerConfiguration()
     configuration.sending = sending
+    configuration.sendingCodecs = codecs
     configuration.furtherStreams = Array(streams.dropFirst())
     configuration.receiving = sending.isEmpty ? Set(MediaKind.allCases) : []
     configuration.mediaSinks = [FrameSink(receive: handlers.frame)]
@@ -56,12 +59,20 @@ final class RoomMember: Sendable {
       await peer.close(reason: "The room was not joined.")
       throw error
     }
-    return RoomMember(session, handlers, publisher: publisher)
+    var log = log
+    log[metadataKey: "room"] = "\(room.printable())"
+    return RoomMember(session, handlers, publisher: publisher, log: log)
   }
 
-  private init(_ session: RoomSession, _ handlers: Handlers, publisher: OwnPublisher?) {
+  private init(_ session: RoomSession, _ handlers: Handlers, publisher: OwnPublisher?, log: Logger) {
     self.session = session
     task = Task {
+      // Whoever is in the room can cause them.
+      var limiter = LogRateLimiter(perSecond: 1, burst: 20)
+      func warn(_ sentence: String, of participant: ParticipantID) {
+        guard limiter.consume(now: .now) != nil else { return }
+        log.warning("\(sentence)", metadata: ["participant": "\(participant)"])
+      }
       await session.run { event in
         switch event {
         case .signalling(.joined(_, let others)): handlers.joined(others)
@@ -72,6 +83,9 @@ final class RoomMember: Sendable {
           case .stateChanged(.connected): handlers.connected(session.peer, event.participant)
           case .keyframeRequested: handlers.keyframeRequested()
           case .ended: handlers.ended(event.participant)
+          // For example that a viewer does not accept the codec of what is published.
+          case .problem(let sentence): warn(sentence, of: event.participant)
+          case .sectionRejected(let section) where section.isActive: warn(section.description, of: event.participant)
           default: break
           }
         case .signalling, .problem, .ended: break

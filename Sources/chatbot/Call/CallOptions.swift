@@ -7,10 +7,6 @@ import SignallingAdapters
 
 /// The options of a call: the room, the input, the loopback, the recording and the network.
 struct CallOptions: ParsableArguments {
-  enum Switch: String, ExpressibleByArgument, CaseIterable {
-    case on, off
-  }
-
   @OptionGroup
   var connection: ConnectionOptions
 
@@ -99,6 +95,8 @@ struct CallOptions: ParsableArguments {
     settings.call.media.loopbackDelay = loopback ? delay?.duration ?? .zero : nil
     settings.call.recording = record.map { recording(in: $0, of: settings.server.roomName) }
     settings.server.signalling.records = record != nil
+    // Browsers do not retransmit audio.
+    if connection.media.audioRedundancy == nil { settings.call.peer.acceptsRedundantAudio = record != nil }
     settings.call.messages = try messages.plan()
     settings.call.duration = duration?.duration
     settings.call.leaveWhenEmpty = ending.leaveWhenEmpty?.duration

@@ -15,14 +15,14 @@ struct InspectCommand: AsyncParsableCommand {
 
       A recording of this program is one peer, with all its files: its manifest says what was lost and why. Recordings \
       of a user's further streams (alice.2.webm beside alice.webm) are streams of the same peer. Any other \
-      WebM (VP8, VP9, Opus), Ogg (Opus) or IVF (VP8, VP9) file is a peer of its own. Recordings of one call are aligned as \
+      WebM, Matroska, Ogg (Opus) or IVF (VP8, VP9) file is a peer of its own. Recordings of one call are aligned as \
       they were made. Exits with 0 if all rules hold and with 1 if one does not; a rule that cannot be measured does not \
       hold.
       """)
 
   @Argument(
     help: ArgumentHelp(
-      "A .webm, .ogg or .ivf file, a recording's .json (for all its files), or a folder (for all recordings in it).",
+      "A .webm, .mkv, .ogg, .mka or .ivf file, a recording's .json (for all its files), or a folder (for all recordings in it).",
       valueName: "file"),
     completion: .file())
   var files: [String] = []

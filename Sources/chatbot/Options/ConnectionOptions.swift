@@ -32,7 +32,7 @@ struct ConnectionOptions: ParsableArguments {
   ///
   /// - Parameters:
   ///   - sends: Whether we send media, and `receives`, whether we receive it: for systems that must know it when we join.
-  ///   - codec: The codec of the video that we send, which is preferred unless the codecs were chosen.
+  ///   - codec: The codec of the video that we send, which the signalling system must know unless the codecs were chosen.
   func settings(sends: Bool, receives: Bool, sending codec: Codec? = nil) throws(CallFailure) -> ConnectionSettings {
     var settings = ConnectionSettings(server: try joining.address())
     try joining.describe(&settings.server)
@@ -44,12 +44,11 @@ struct ConnectionOptions: ParsableArguments {
     settings.peer.use(try ice.servers(), for: joining.user ?? "chatbot")
     settings.peer.videoCodecs = media.videoCodecs
     settings.peer.audioCodecs = media.audioCodecs
+    settings.peer.acceptsRedundantAudio = media.audioRedundancy == .on
     settings.peer.caCertificate = joining.caCertificate
     settings.peer.maximumDeparted = max(settings.peer.maximumDeparted, joining.maxUsers)
     if let codec, media.videoCodecs == nil {
-      let preferred = [codec] + Codec.all(of: codec.kind).filter { $0 != codec }
-      settings.server.signalling.videoCodecs = preferred
-      settings.peer.videoCodecs = preferred
+      settings.server.signalling.videoCodecs = [codec] + Codec.all(of: codec.kind).filter { $0 != codec }
     }
     return settings
   }

@@ -119,10 +119,22 @@ struct MediaOptions: ParsableArguments {
       valueName: "names"), transform: { try CodecList.parse($0, of: .audio) })
   var audioCodecs: [Codec]?
 
+  @Option(
+    help: ArgumentHelp(
+      "Ask for audio with copies of earlier packets (RED), which repair losses and take twice as many bytes. (default: on with "
+        + "--record, off in check)",
+      valueName: "on|off"))
+  var audioRedundancy: Switch?
+
   func validate() throws {
     let mediaThreads = mediaThreads ?? 1
     guard (1...64).contains(mediaThreads) else {
       throw ValidationError("--media-threads is 1 to 64, not \(mediaThreads).")
     }
   }
+}
+
+/// The value of an option that is on or off by circumstances.
+enum Switch: String, ExpressibleByArgument, CaseIterable {
+  case on, off
 }

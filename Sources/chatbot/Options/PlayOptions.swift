@@ -38,7 +38,7 @@ struct PlayOptions: ParsableArguments {
     transform: FrameRate.parse)
   var fps: FrameRate?
 
-  @Flag(help: "Encode a file that could be sent as stored, so that it answers keyframe requests and adapts its bitrate.")
+  @Flag(help: "Encode also a file that could be sent as it is: it answers keyframe requests and adapts its bitrate.")
   var live = false
 
   @Option(

@@ -151,7 +151,7 @@ enum MeasurementList {
     let width = Measurement.catalogue.map(\.name.count).max() ?? 0
     return Measurement.catalogue.map { measurement in
       let name = measurement.name + String(repeating: " ", count: width - measurement.name.count)
-      return "\(name)  (\(measurement.unit.example))\n    \(measurement.meaning)"
+      return "\(name)  (\(measurement.example))\n    \(measurement.meaning)"
     }.joined(separator: "\n")
   }
 }

@@ -39,7 +39,7 @@ struct FaultTests {
     call.black = 4..<7
     let report = try call.report()
     #expect(report.failedRules == ["video.black.longest <= 1s"], "\(report.reported)")
-    let value = try #require(report.result("video.black.longest <= 1s")?.value)
+    let value = try #require(report.result("video.black.longest <= 1s")?.value?.number)
     print("measured: black for 3 s: \(value) s")
     #expect(abs(value - 3) < 0.1)
   }
@@ -50,7 +50,7 @@ struct FaultTests {
     call.silent = 3.05..<6.05
     let report = try call.report()
     #expect(report.failedRules == ["audio.silence.longest <= 2s"], "\(report.reported)")
-    let value = try #require(report.result("audio.silence.longest <= 2s")?.value)
+    let value = try #require(report.result("audio.silence.longest <= 2s")?.value?.number)
     print("measured: silent for 3 s: \(value) s")
     #expect(abs(value - 3) < 0.1)
   }
@@ -61,7 +61,7 @@ struct FaultTests {
     call.framesPerSecond = 5
     let report = try call.report()
     #expect(report.failedRules == ["video.fps >= 15"], "\(report.reported)")
-    let value = try #require(report.result("video.fps >= 15")?.value)
+    let value = try #require(report.result("video.fps >= 15")?.value?.number)
     print("measured: 5 frames a second: \(value)")
     #expect(abs(value - 5) < 0.2)
     #expect(report.peers.first?.video?.freezes.count == 0)
@@ -116,7 +116,7 @@ struct FaultTests {
     call.leaves = 5
     let report = try call.report()
     #expect(report.failedRules == ["absent <= 1s"], "\(report.reported)")
-    let value = try #require(report.result("absent <= 1s")?.value)
+    let value = try #require(report.result("absent <= 1s")?.value?.number)
     print("measured: left 3 s before the end: \(value) s")
     #expect(abs(value - 3) < 0.1)
     let sentence = try #require(report.result("absent <= 1s")?.sentence)

@@ -17,7 +17,7 @@ struct DocumentationTests {
   private static var table: String {
     let rows = Measurement.catalogue.map { measurement in
       let names = ([measurement.name] + measurement.aliases).map { "`\($0)`" }.joined(separator: " or ")
-      return "| \(names) | \(measurement.unit.example) | \(measurement.scope.rawValue) | \(measurement.meaning) |"
+      return "| \(names) | \(measurement.example) | \(measurement.scope.rawValue) | \(measurement.meaning) |"
     }
     return (["| name | limits | of | what is measured |", "|---|---|---|---|"] + rows).joined(separator: "\n")
   }
@@ -69,6 +69,7 @@ struct DocumentationTests {
     report.peers[0].streamsNotJudged = 1
     report.results[0].stream = 2
     report.peers[0].rejected = [RejectionReport(RejectedSection(index: 1, kind: "video", reason: .tooManySections))]
+    report.peers[0].codecs?.video?[0].profile = "avc1.42e01f"
     report.comparison = report.compared(with: report)
     let keys = Set(try report.json.split(separator: "\n").compactMap(Self.key))
     // Keys such as the kinds of candidates are not fields.

@@ -16,7 +16,8 @@ struct RuleTests {
     ])
   func limits(text: String, limit: Double) throws {
     let rule = try Rule(text)
-    #expect(abs(rule.limit - limit) < 1e-9)
+    let parsed = try #require(rule.limit.number)
+    #expect(abs(parsed - limit) < 1e-9)
   }
 
   @Test(
@@ -54,6 +55,32 @@ struct RuleTests {
     let error = #expect(throws: Rule.ParseError.self) { try Rule(text) }
     #expect(error?.description.contains(reason) == true, "\(error?.description ?? "")")
     #expect(error?.description.contains("2.rtt") != true)
+  }
+
+  @Test(
+    "a codec is compared as a text, without regard to case",
+    arguments: [
+      ("video.codec == h264", "h264"), ("2.video.codec != VP8", "vp8"), ("audio.codec==opus", "opus"),
+      ("audio.codec == g722", "g722"), ("video.codec != vp9", "vp9"),
+    ])
+  func codecs(text: String, codec: String) throws {
+    let rule = try Rule(text)
+    #expect(rule.limit == .text(codec))
+    #expect(try Rule(rule.text).limit == rule.limit)
+  }
+
+  @Test(
+    "a codec is not compared with an unknown one, that of the other kind, a number, or by its order",
+    arguments: [
+      ("video.codec == h265", "video.codec is never h265: it is vp8, h264 or vp9."),
+      ("video.codec == opus", "video.codec is never opus"),
+      ("audio.codec != 2", "audio.codec is never 2: it is opus, g722, pcmu or pcma."),
+      ("video.codec >= vp8", "video.codec is a text, so it is not compared with >=: write video.codec == vp8, or !=."),
+      ("audio.codec < opus", "audio.codec is a text"), ("video.codec ==", "needs a name"),
+    ])
+  func refusedCodecs(text: String, reason: String) {
+    let error = #expect(throws: Rule.ParseError.self) { try Rule(text) }
+    #expect(error?.description.contains(reason) == true, "\(error?.description ?? "")")
   }
 
   @Test("each of the six comparisons is parsed")

@@ -11,7 +11,7 @@ struct FindingTests {
     outcome: RuleResult.Outcome = .failed
   ) -> Finding {
     let result = RuleResult(
-      rule: "", measurement: measurement, peer: peer.id, outcome: outcome, value: 9, limit: limit, unit: "",
+      rule: "", measurement: measurement, peer: peer.id, outcome: outcome, value: 9, limit: .number(limit), unit: "",
       figure: "9",
       sentence: "")
     return Finding(of: result, peer: peer, impairment: impairment)

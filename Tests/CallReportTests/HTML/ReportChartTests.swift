@@ -77,7 +77,8 @@ struct ReportChartTests {
   func limits() {
     func result(_ measurement: String, _ limit: Double) -> RuleResult {
       RuleResult(
-        rule: "", measurement: measurement, peer: nil, outcome: .held, value: 0, limit: limit, unit: "", figure: nil,
+        rule: "", measurement: measurement, peer: nil, outcome: .held, value: 0, limit: .number(limit), unit: "",
+        figure: nil,
         sentence: "")
     }
     let series = LaneSeries(step: 1, values: [20, 25])

@@ -17,15 +17,18 @@ final class InteropPeer: Sendable {
 
     /// The command that starts the peer.
     ///
-    /// - Parameter scenario: creates the files that the peer plays.
-    func command(in scenario: Scenario) async throws -> [String] {
+    /// - Parameters:
+    ///   - scenario: creates the files that the peer plays.
+    ///   - video: the kind of the file with video that a peer plays which does not encode.
+    ///   - python: the interpreter for a peer of aiortc.
+    func command(in scenario: Scenario, video: String, python: String) async throws -> [String] {
       let folder = BuiltProgram.repository.appendingPathComponent("Tests/Interop").path
       switch self {
-      case .aiortc: return ["/usr/bin/python3", "\(folder)/aiortc-peer.py"]
+      case .aiortc: return [python, "\(folder)/aiortc-peer.py"]
       case .webrtcbin: return ["/usr/bin/python3", "\(folder)/webrtcbin-peer.py"]
       case .pion:
         guard let program = Self.pionProgram else { throw Missing() }
-        return [program] + (try await scenario.elementaryStreams()).map(\.path)
+        return [program] + (try await scenario.elementaryStreams(video: video)).map(\.path)
       }
     }
 
@@ -50,6 +53,9 @@ final class InteropPeer: Sendable {
       (try? ExternalTool.run("/usr/bin/python3", ["-c", "import \(what)"]))?.status == 0
     }
   }
+
+  /// The interpreter of the system.
+  static let systemPython = "/usr/bin/python3"
 
   /// The peer's counters.
   struct Counts: Sendable {
@@ -81,11 +87,14 @@ final class InteropPeer: Sendable {
   /// - Parameters:
   ///   - offers: whether it calls a participant who is there, as a newcomer does; otherwise it waits for an offer.
   ///   - data: what it does with a data channel; nil for a call without one.
+  ///   - video: the kind of the file that a peer plays which does not encode: `ivf` for VP8, `h264`.
+  ///   - python: the interpreter for a peer of aiortc.
   init(
     _ stack: Stack, joining room: String, of server: Server, in scenario: Scenario, offers: Bool, data: JSON? = nil,
-    arguments: [String] = []
+    arguments: [String] = [], video: String = "ivf", python: String = systemPython
   ) async throws {
-    let command = scenario.network.prefix + (try await stack.command(in: scenario)) + arguments
+    let command =
+      scenario.network.prefix + (try await stack.command(in: scenario, video: video, python: python)) + arguments
     errors = scenario.folder.appendingPathComponent("\(stack).log")
     _ = FileManager.default.createFile(atPath: errors.path, contents: nil)
     client = try SkyRTCClient(url: server.address, room: room, on: scenario.network.loops)
@@ -204,14 +213,19 @@ final class InteropPeer: Sendable {
 }
 
 extension Scenario {
-  /// Creates the sample's video as IVF and its audio as Ogg, for a program that does not read WebM.
-  func elementaryStreams() async throws -> [URL] {
-    let files = ["ivf", "ogg"].map { folder.appendingPathComponent("sample.\($0)") }
+  /// Creates the sample's video as IVF, or encoded as H.264 in NAL units that fit packets, and its audio as Ogg, for a program that
+  /// does not read WebM.
+  func elementaryStreams(video: String = "ivf") async throws -> [URL] {
+    let files = [video, "ogg"].map { folder.appendingPathComponent("sample.\($0)") }
     for (file, stream) in zip(files, ["v", "a"]) where !FileManager.default.fileExists(atPath: file.path) {
+      let codec =
+        stream == "a" || video == "ivf"
+        ? ["copy"]
+        : ["libx264", "-profile:v", "baseline", "-x264-params", "slice-max-size=1000:keyint=60:scenecut=0"]
       // One page for each audio packet, because Pion's reader returns pages.
       let made = try ExternalTool.run(
         "ffmpeg",
-        ["-v", "error", "-y", "-i", BuiltProgram.sample.path, "-map", "0:\(stream)", "-c", "copy"]
+        ["-v", "error", "-y", "-i", BuiltProgram.sample.path, "-map", "0:\(stream)", "-c"] + codec
           + (stream == "a" ? ["-page_duration", "20000"] : []) + [file.path])
       guard made.status == 0 else { throw FakeCamera.NotMade(errors: made.errors) }
     }

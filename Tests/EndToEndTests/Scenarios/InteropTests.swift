@@ -48,6 +48,86 @@ extension EndToEndWithoutBrowsers {
       }
     }
 
+    /// A call in which a peer sends these codecs only.
+    struct CodecChoice: Sendable, CustomStringConvertible {
+      var stack: InteropPeer.Stack
+      var video: String
+      var audio: String
+      var arguments: [String] = []
+      /// The kind of the file that the peer plays.
+      var file = "ivf"
+      var python = InteropPeer.systemPython
+
+      var description: String {
+        ([stack.description] + arguments + (file == "ivf" ? [] : [file])).joined(separator: " ")
+      }
+    }
+
+    private static let choices: [CodecChoice] = {
+      var choices = [
+        CodecChoice(stack: .aiortc, video: "h264", audio: "pcmu", arguments: ["--video", "H264", "--audio", "PCMU"]),
+        CodecChoice(stack: .aiortc, video: "h264", audio: "pcma", arguments: ["--video", "H264", "--audio", "PCMA"]),
+        CodecChoice(
+          stack: .webrtcbin, video: "h264", audio: "pcmu", arguments: ["--video", "openh264enc", "--audio", "mulawenc"]),
+        CodecChoice(stack: .webrtcbin, video: "h264", audio: "opus", arguments: ["--video", "openh264enc", "--red"]),
+        CodecChoice(
+          stack: .webrtcbin, video: "h264", audio: "pcma", arguments: ["--video", "x264enc", "--audio", "alawenc"]),
+      ]
+      // The aiortc of Debian is older than its G.722.
+      if let python = ProcessInfo.processInfo.environment["CHATBOT_SOCKETIO_PYTHON4"] {
+        choices.append(
+          CodecChoice(
+            stack: .aiortc, video: "h264", audio: "g722", arguments: ["--video", "H264", "--audio", "G722"],
+            python: python))
+      }
+      if InteropPeer.Stack.pion.isInstalled {
+        choices.append(CodecChoice(stack: .pion, video: "h264", audio: "opus", file: "h264"))
+      }
+      return choices
+    }()
+
+    @Test(
+      "H.264, G.711, G.722 and RED of other stacks are recorded as they were sent", arguments: choices, [true, false])
+    func codecs(choice: CodecChoice, offers: Bool) async throws {
+      try #require(choice.stack.isInstalled, "\(choice.stack) is not installed; `make test` installs it")
+      try await Scenario.run("27 \(choice) \(offers ? "offers" : "answers")") { scenario in
+        let server = try await scenario.server()
+        let folder = await scenario.recordings()
+        func startPeer() async throws -> InteropPeer {
+          try await InteropPeer(
+            choice.stack, joining: "1", of: server, in: scenario, offers: offers, arguments: choice.arguments,
+            video: choice.file, python: choice.python)
+        }
+        // The second one to join sends the offer.
+        let early = offers ? nil : try await startPeer()
+        let recorder = try await scenario.bot(in: "1", of: server, ["--record", folder.path])
+        let peer: InteropPeer
+        if let early { peer = early } else { peer = try await startPeer() }
+        try await eventually("frames sent by \(choice)", within: .seconds(20)) {
+          peer.sent.videoFrames >= 75 && peer.sent.audioPackets >= 200 ? true : nil
+        }
+        await peer.leave()
+        try await sleepOnEventLoop(for: .milliseconds(300))
+        #expect(try await recorder.terminate().ending == .exit(0))
+        let recorded = try folder.onlyUser()
+        let (video, audio) = (recorded.track("video"), recorded.track("audio"))
+        let decoded = try recorded.videos.flatMap { try $0.videoFrameDigests() }.count
+        await scenario.note(
+          """
+          measured: \(peer.sent.videoFrames) frames and \(peer.sent.audioPackets) packets sent, \
+          \(video["frames"].int ?? 0) and \(audio["frames"].int ?? 0) recorded, \(decoded) decoded by FFmpeg; \
+          \(video["codecs"].list)
+          """)
+        #expect(video["codec"].string == choice.video && audio["codec"].string == choice.audio)
+        #expect(video["decodeErrors"] == 0 && audio["decodeErrors"] == 0)
+        #expect(video["lost"] == 0 && audio["lost"] == 0, .onQuietMachine("nothing is lost on loopback"))
+        #expect((video["frames"].int ?? 0) >= 45 && (audio["frames"].int ?? 0) >= 100)
+        #expect(decoded == video["frames"].int)
+        #expect(recorded.videos.first?.video?.codec == choice.video)
+        for file in recorded.videos + recorded.audios { #expect(try file.decodingErrors() == "") }
+      }
+    }
+
     private static func call(
       _ number: Int, stack: InteropPeer.Stack, offers: Bool, server: Server, scenario: Scenario
     ) async throws {

@@ -179,6 +179,83 @@ extension EndToEnd {
       }
     }
 
+    /// What FFmpeg publishes, and whether it is the DTLS client.
+    private static let streams: [(profile: String, isActive: Bool)] = [("main", true), ("high", true), ("main", false)]
+
+    @Test(
+      "FFmpeg's WHIP muxer publishes H.264, which is recorded slice by slice as it was encoded, and seen by Chromium",
+      .enabled(if: Machine.hasChromium && ffmpegPython != nil), arguments: streams)
+    func ffmpeg(profile: String, isActive: Bool) async throws {
+      let python = try #require(ffmpegPython)
+      try await Scenario.run("30g FFmpeg \(profile) \(isActive ? "active" : "passive")") { scenario in
+        let server = try await scenario.server()
+        let folder = await scenario.recordings()
+        let recorder = try await scenario.bot(in: "100", of: server, ["--record", folder.path], name: "recorder")
+        let own = scenario.folder.appendingPathComponent("own.h264")
+        var arguments = ["--profile", profile, "--keyframe-interval", isActive ? "300" : "10"]
+        if isActive { arguments += ["--certificate"] + (try scenario.folder.certificate()) }
+        // A passive one waits for datagrams of ours, and sends few frames a second.
+        let publisher = try await scenario.program(
+          "ffmpeg",
+          [
+            python, "-u", BuiltProgram.repository.appendingPathComponent("Tests/Interop/ffmpeg-whip.py").path,
+            "http://127.0.0.1:\(server.port)/whip/100", own.path, "--frames", isActive ? "150" : "12",
+          ] + arguments)
+        try await scenario.connected(recorder)
+        if isActive {
+          // The only keyframe is some seconds old, and FFmpeg makes none on request: the gateway replays what followed it.
+          try await sleepOnEventLoop(for: .seconds(3))
+          let call = try await scenario.call(in: scenario.chromium(), room: "100", server: server, camera: .refused)
+          let report = try await call.firstVideoFrame()
+          #expect(report.receivedSize == "320x240")
+          _ = try await call.leave()
+        }
+        #expect(try await publisher.ending(within: .seconds(60)) == .exit(0), "\(publisher.output.suffix(2_000))")
+        try await scenario.logged(" user left ", by: recorder)
+        #expect(try await recorder.terminate().ending == .exit(0))
+        let recorded = try folder.onlyUser()
+        let video = recorded.track("video")
+        let sent = H264Slices.of(try Data(contentsOf: own))
+        let slices = try recorded.videos.flatMap { try H264Slices.of($0) }
+        await scenario.note("measured: \(sent.count) slices sent, \(slices.count) recorded; \(video["codecs"].list)")
+        #expect(slices.count >= sent.count - (isActive ? 3 : 1))
+        #expect(slices == Array(sent.prefix(slices.count)))
+        #expect(video["codecs"][0]["profile"].string?.hasPrefix(profile == "high" ? "avc1.64" : "avc1.4d") == true)
+        #expect(video["decodeErrors"] == 0 && video["lost"] == 0)
+      }
+    }
+
+    @Test("an offer whose only codec of video is unknown is refused, and the log says which are offered and supported")
+    func unknownCodec() async throws {
+      try await Scenario.run("30h WHIP unknown codec") { scenario in
+        let server = try await scenario.server()
+        let offer = scenario.folder.appendingPathComponent("offer.sdp")
+        let lines = [
+          "v=0", "o=- 1 2 IN IP4 127.0.0.1", "s=-", "t=0 0", "a=group:BUNDLE 0", "m=video 9 UDP/TLS/RTP/SAVPF 49",
+          "c=IN IP4 0.0.0.0", "a=ice-ufrag:EsAw", "a=ice-pwd:bP+XJMM09aR8AiX1jdukzR6Y",
+          "a=fingerprint:sha-256 "
+            + "DA:7B:57:DC:28:CE:04:4F:31:79:85:C4:31:67:EB:27:58:29:ED:77:2A:0D:24:AE:ED:AD:30:BC:BD:F1:9C:02",
+          "a=setup:passive", "a=mid:0", "a=sendonly", "a=rtcp-mux", "a=rtpmap:49 H265/90000",
+        ]
+        try Data(lines.map { $0 + "\r\n" }.joined().utf8).write(to: offer)
+        let script = """
+          import sys, urllib.error, urllib.request
+          body = open(sys.argv[1], "rb").read()
+          request = urllib.request.Request(sys.argv[2], body, {"Content-Type": "application/sdp"})
+          try:
+              print(urllib.request.urlopen(request).status)
+          except urllib.error.HTTPError as error:
+              print(error.code, error.read().decode())
+          """
+        let answer = try ExternalTool.run(
+          InteropPeer.systemPython, ["-c", script, offer.path, "http://127.0.0.1:\(server.port)/whip/100"])
+        #expect(answer.output.hasPrefix("422 "))
+        #expect(answer.output.contains("only H265 is offered, but we support VP8"))
+        try await scenario.logged("an offer was refused", by: server.bot)
+        #expect(server.bot.output.contains("only H265 is offered"))
+      }
+    }
+
     @Test("what WHIP and WHEP do not allow is said before anything is connected")
     func notAllowed() async throws {
       try await Scenario.run("30f WHIP uses") { scenario in
@@ -196,6 +273,22 @@ extension EndToEnd {
         }
       }
     }
+  }
+}
+
+/// The interpreter whose package `av` has FFmpeg's WHIP muxer.
+private let ffmpegPython = ProcessInfo.processInfo.environment["CHATBOT_FFMPEG_PYTHON"]
+
+extension URL {
+  /// Makes a certificate on P-256 and its key in this folder, and returns their paths.
+  fileprivate func certificate() throws -> [String] {
+    let files = ["certificate.pem", "key.pem"].map { appendingPathComponent($0).path }
+    let key = try ExternalTool.run(
+      "openssl", ["ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", files[1]])
+    let made = try ExternalTool.run(
+      "openssl", ["req", "-x509", "-key", files[1], "-subj", "/CN=ffmpeg", "-days", "30", "-out", files[0]])
+    guard key.status == 0, made.status == 0 else { throw FakeCamera.NotMade(errors: key.errors + made.errors) }
+    return files
   }
 }
 

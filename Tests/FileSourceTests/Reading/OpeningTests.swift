@@ -32,10 +32,10 @@ struct OpeningTests {
     #expect(MediaFile.rejection(try folder.write([], as: "empty.webm")) == "cannot be played: it is empty.")
     #expect(
       MediaFile.rejection(try folder.write(Array("hello, world".utf8), as: "a.webm"))
-        == "cannot be played: it is neither WebM nor IVF nor Ogg.")
+        == "cannot be played: it is neither WebM nor Matroska nor IVF nor Ogg nor MP4.")
     #expect(
       MediaFile.rejection(try folder.write(Array("#!/bin/sh".utf8), as: "a.sh"))
-        == "cannot be played: it is a script, and only WebM (VP8, Opus), IVF (VP8) and Ogg (Opus) are played as stored."
+        == "cannot be played: it is a script, and only WebM, Matroska, IVF, Ogg and MP4 are played as stored."
     )
   }
 
@@ -66,10 +66,7 @@ struct OpeningTests {
   @Test(
     "unsupported formats and codecs are refused by name",
     arguments: [
-      (
-        "a.mp4", "libx264", "aac",
-        "it is an MP4 or QuickTime file, and only WebM (VP8, Opus), IVF (VP8) and Ogg (Opus) are played as stored"
-      ),
+      ("a.mp4", "libx264", "aac", "its video is H.264, and only VP8 is played"),
       ("a.webm", "libvpx-vp9", "libopus", "its video is VP9, and only VP8 is played"),
       ("b.webm", "libvpx", "libvorbis", "its audio is Vorbis, and only Opus is played"),
       ("a.mkv", "libx264", "libopus", "its video is H.264, and only VP8 is played"),

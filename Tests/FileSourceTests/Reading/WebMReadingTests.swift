@@ -206,7 +206,8 @@ struct WebMReadingTests {
         .hasSuffix("a cluster has no time, or an implausible one.") == true)
     #expect(
       try rejection(W.header(type: "other") + W.segment())
-        == "cannot be played: it is an EBML file of another kind, and only WebM (VP8, Opus), IVF (VP8) and Ogg (Opus) are played as stored."
+        == "cannot be played: it is an EBML file of another kind, and only WebM, Matroska, IVF, Ogg and MP4 are played as "
+        + "stored."
     )
   }
 

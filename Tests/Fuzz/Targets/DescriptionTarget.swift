@@ -18,7 +18,10 @@ enum DescriptionTarget {
   private static func readEverything(of description: SessionDescription) {
     _ = (description.bundles, description.origin, description.direction)
     for section in description.sections {
-      _ = (section.payloadFormats, section.mid, section.direction)
+      _ = (section.mid, section.direction)
+      for format in section.payloadFormats {
+        _ = (H264Parameters(format.parameters)?.answer.text, format.parameters.parameterSets)
+      }
       for line in section.lines {
         guard case .attribute(_, let value?) = line.content else { continue }
         _ = (
@@ -78,9 +81,11 @@ enum DescriptionTarget {
     var generator = FixedGenerator(seed: seed)
     let fingerprint = CertificateFingerprint(
       algorithm: "sha-256", digest: (0..<32).map { $0 &+ UInt8(truncatingIfNeeded: seed) })
+    var tracks = TrackSettings(sending: [.audio, .video])
+    tracks.codecs.acceptsRedundantAudio = true
     let local = LocalDescription(
       fingerprint: fingerprint, candidates: ["candidate:1 1 udp 2130706431 192.0.2.1 5000 typ host"],
-      tracks: .init(sending: [.audio, .video]), using: &generator)
+      tracks: tracks, using: &generator)
     return Negotiator(local: local, isPolite: true, generator: generator)
   }
 }

@@ -1,21 +1,28 @@
 // One call with Pion: see ../README.md for its input and output.
 //
-// Usage: pion-peer VIDEO.ivf AUDIO.ogg
+// Usage: pion-peer VIDEO.ivf|VIDEO.h264 AUDIO.ogg
+//
+// H.264 is sent in packetization mode 0: each NAL unit is a packet, and no packet has the marker bit, as programs send that know
+// nothing of access units. No NAL unit may be larger than a packet.
 package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/pion/rtp"
 	"github.com/pion/webrtc/v3"
 	"github.com/pion/webrtc/v3/pkg/media"
+	"github.com/pion/webrtc/v3/pkg/media/h264reader"
 	"github.com/pion/webrtc/v3/pkg/media/ivfreader"
 	"github.com/pion/webrtc/v3/pkg/media/oggreader"
 )
@@ -51,10 +58,23 @@ func check(err error) {
 }
 
 func main() {
-	connection, err := webrtc.NewPeerConnection(webrtc.Configuration{})
-	check(err)
-	video, err := webrtc.NewTrackLocalStaticSample(
-		webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeVP8}, "video", "pion")
+	var video webrtc.TrackLocal
+	var play func(count *uint64)
+	engine := &webrtc.MediaEngine{}
+	if strings.HasSuffix(os.Args[1], ".h264") {
+		check(engine.RegisterCodec(h264, webrtc.RTPCodecTypeVideo))
+		check(engine.RegisterCodec(opus, webrtc.RTPCodecTypeAudio))
+		track, err := webrtc.NewTrackLocalStaticRTP(h264.RTPCodecCapability, "video", "pion")
+		check(err)
+		video, play = track, func(count *uint64) { sendH264(track, os.Args[1], count) }
+	} else {
+		check(engine.RegisterDefaultCodecs())
+		track, err := webrtc.NewTrackLocalStaticSample(
+			webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeVP8}, "video", "pion")
+		check(err)
+		video, play = track, func(count *uint64) { sendVideo(track, os.Args[1], count) }
+	}
+	connection, err := webrtc.NewAPI(webrtc.WithMediaEngine(engine)).NewPeerConnection(webrtc.Configuration{})
 	check(err)
 	audio, err := webrtc.NewTrackLocalStaticSample(
 		webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeOpus}, "audio", "pion")
@@ -91,7 +111,7 @@ func main() {
 		write(map[string]string{"state": state.String()})
 		if state == webrtc.PeerConnectionStateConnected {
 			once.Do(func() {
-				go sendVideo(video, os.Args[1], &sent.Video)
+				go play(&sent.Video)
 				go sendAudio(audio, os.Args[2], &sent.Audio)
 			})
 		}
@@ -144,6 +164,54 @@ func main() {
 		}
 	}
 	check(connection.Close())
+}
+
+var h264 = webrtc.RTPCodecParameters{
+	RTPCodecCapability: webrtc.RTPCodecCapability{
+		MimeType: webrtc.MimeTypeH264, ClockRate: 90000,
+		SDPFmtpLine: "level-asymmetry-allowed=1;packetization-mode=0;profile-level-id=42e01f",
+		RTCPFeedback: []webrtc.RTCPFeedback{{Type: "nack"}, {Type: "nack", Parameter: "pli"}},
+	},
+	PayloadType: 125,
+}
+
+var opus = webrtc.RTPCodecParameters{
+	RTPCodecCapability: webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeOpus, ClockRate: 48000, Channels: 2},
+	PayloadType:        111,
+}
+
+// sendH264 sends an Annex B file again and again, with 30 access units a second.
+func sendH264(track *webrtc.TrackLocalStaticRTP, path string, count *uint64) {
+	content, err := os.ReadFile(path)
+	check(err)
+	const pause = time.Second / 30
+	ticker := time.NewTicker(pause)
+	packet := rtp.Packet{Header: rtp.Header{Version: 2}}
+	hasSlice := false
+	for {
+		reader, err := h264reader.NewReader(bytes.NewReader(content))
+		check(err)
+		for {
+			unit, err := reader.NextNAL()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			check(err)
+			isSlice := unit.UnitType == h264reader.NalUnitTypeCodedSliceNonIdr ||
+				unit.UnitType == h264reader.NalUnitTypeCodedSliceIdr
+			// A slice whose first macroblock is that of the frame, or what is not a slice, begins an access unit after one.
+			if hasSlice && (!isSlice || unit.Data[1]&0x80 != 0) {
+				hasSlice = false
+				atomic.AddUint64(count, 1)
+				<-ticker.C
+				packet.Timestamp += 3000
+			}
+			hasSlice = hasSlice || isSlice
+			packet.Payload = unit.Data
+			check(track.WriteRTP(&packet))
+			packet.SequenceNumber++
+		}
+	}
 }
 
 func sendVideo(track *webrtc.TrackLocalStaticSample, path string, count *uint64) {

@@ -19,6 +19,19 @@ struct JanusPublishingTests {
     return room
   }
 
+  @Test("the codecs of our offer are named to the server, and none for a kind that we do not send")
+  func codecs() throws {
+    var room = SimulatedRoom { $0.publishes = true }
+    try room.join()
+    _ = room.takeEvents()
+    let offer =
+      "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\nm=video 9 UDP/TLS/RTP/SAVPF 108\r\na=rtpmap:108 H264/90000\r\n"
+    room.send(.offer(offer), to: "publisher")
+    let publish = try room.next("message", "publish")
+    #expect(publish.body?.videocodec == "h264")
+    #expect(publish.body?.audiocodec == nil)
+  }
+
   @Test("our offer is published and the answer delivered; a second offer changes what is published")
   func call() throws {
     var room = try published()

@@ -28,10 +28,9 @@ struct BadInputTests {
     #expect(rejection("nowhere/a.y4m") == "no such file or directory.")
     #expect(rejection(scratch.url.path) == "it is a directory, a pipe or a device, not a file.")
     #expect(try refused([]) == "it is empty.")
-    let played = "WebM, IVF, Y4M, Ogg, WAV, FLAC and PNG are played."
+    let played = "MP4, MOV, Matroska, WebM, IVF, Y4M, Ogg, M4A, MP3, AAC, WAV, FLAC and PNG are played."
     #expect(try refused(Array("hello".utf8)) == "its format is unknown; \(played)")
     #expect(try refused(Array("GIF89a..".utf8)) == "it is a GIF image, and \(played)")
-    #expect(try refused(Array("....ftypisom....".utf8)) == "it is an MP4 or QuickTime file, and \(played)")
     // The same sentence when nothing requires encoding.
     #expect(
       rejection(try scratch.write(Array("#!/bin/sh".utf8), as: "a.sh"), live: false) == "it is a script, and \(played)")
@@ -83,9 +82,14 @@ struct BadInputTests {
   @Test(
     "unsupported codecs are refused by name",
     arguments: [
-      ("a.mkv", "libx264", "libopus", "its video is H.264, and VP8 and VP9 are played."),
-      ("b.mkv", "libvpx", "aac", "its audio is AAC, and Opus and Vorbis are played."),
-      ("a.ivf", "libsvtav1", "none", "its video is AV1, and VP8 and VP9 are played."),
+      (
+        "a.mkv", "ffv1", "libopus",
+        "its video is ffv1, and VP8, VP9, H.264, H.265, AV1, MPEG-4 and Motion JPEG are played."
+      ),
+      (
+        "b.mkv", "libvpx", "wmav2",
+        "its audio is wmav2, and Opus, AAC, MP3, Vorbis, FLAC, ALAC, AC-3, G.711 and G.722 are played."
+      ),
     ])
   func codecs(_ name: String, _ video: String, _ audio: String, _ sentence: String) throws {
     let path =

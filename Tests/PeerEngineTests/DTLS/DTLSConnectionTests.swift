@@ -44,6 +44,18 @@ struct DTLSConnectionTests {
     #expect(packet == plain)
   }
 
+  @Test(
+    "a certificate on any curve that other programs use is accepted, whichever side has it",
+    arguments: ["P-224", "P-256", "P-384"], [true, false])
+  func curves(curve: String, isServer: Bool) throws {
+    let other = try DTLSIdentity(curve: curve)
+    let handshake = try Handshake(client: isServer ? alice : other, server: isServer ? other : bob)
+    handshake.client.start()
+    handshake.run()
+    #expect(handshake.client.keys != nil, "\(handshake.client.state)")
+    #expect(handshake.server.keys != nil, "\(handshake.server.state)")
+  }
+
   @Test("a client refuses a server whose certificate is not the one in the session description")
   func clientRefusesWrongFingerprint() throws {
     let handshake = try Handshake(client: alice, server: bob, clientExpects: [alice.fingerprint])

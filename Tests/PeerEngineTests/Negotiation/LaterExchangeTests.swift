@@ -128,7 +128,7 @@ struct LaterExchangeTests {
     let offer = try SessionDescription(parsing: negotiator.createOffer())
     #expect(
       offer.sections.map(\.mediaLine.text) == [
-        "audio 9 UDP/TLS/RTP/SAVPF 109", "video 9 UDP/TLS/RTP/SAVPF 120 124 121 125",
+        "audio 9 UDP/TLS/RTP/SAVPF 109", "video 9 UDP/TLS/RTP/SAVPF 120 124",
         "application 0 UDP/DTLS/SCTP webrtc-datachannel",
       ])
     #expect(offer.sections.map(\.mid) == ["0", "1", "2"])
@@ -151,14 +151,14 @@ struct LaterExchangeTests {
 
     let offer = try SessionDescription(parsing: negotiator.createOffer())
     #expect(offer.sections[0].mediaLine.formats == ["96"])
-    #expect(offer.sections[1].mediaLine.text == "video 9 UDP/TLS/RTP/SAVPF 97 98 99 100")
+    #expect(offer.sections[1].mediaLine.text == "video 9 UDP/TLS/RTP/SAVPF 97 98 108 109 116 117 112 113 99 100")
     #expect(offer.sections[1].mid == "1" && offer.bundles == [["0", "1"]])
     let maps = offer.sections.map { $0.attributes("extmap").compactMap { HeaderExtensionMap(parsing: $0) } }
     let names = Dictionary(maps[0].map { ($0.id, $0.uri) }, uniquingKeysWith: { first, _ in first })
     for map in maps[1] {
       #expect(names[map.id] ?? map.uri == map.uri)
     }
-    #expect(Set(maps[1].map(\.id)).count == 5)
+    #expect(Set(maps[1].map(\.id)).count == 6)
     #expect(maps[1].contains { $0.id == 3 && $0.uri.hasSuffix("sdes:mid") })
   }
 

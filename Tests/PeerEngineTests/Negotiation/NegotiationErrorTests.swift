@@ -43,11 +43,15 @@ struct NegotiationErrorTests {
       """
     ),
     (
-      { try $0.changing("opus/", to: "opium/").changing("VP8/", to: "VP7/").changing("VP9/", to: "VP10/") },
+      {
+        try $0.changing("opus/", to: "opium/").changing("G722/", to: "G729/").changing("PCM", to: "LPC").changing(
+          "VP8/", to: "VP7/"
+        ).changing("H264/", to: "H263/").changing("VP9/", to: "VP10/")
+      },
       """
-      The SDP has no media that can be used: section 0: only opium, G722, PCMU and PCMA are offered, but we support \
-      opus; section 1: only VP7, H264, AV1 and VP10 are offered, but we support VP8 and VP9; section 2: data channels are \
-      not used here.
+      The SDP has no media that can be used: section 0: only opium, G729, LPCU and LPCA are offered, but we support \
+      opus, G722, PCMU and PCMA; section 1: only VP7, H263, AV1 and VP10 are offered, but we support VP8, H264 and VP9; \
+      section 2: data channels are not used here.
       """
     ),
     (

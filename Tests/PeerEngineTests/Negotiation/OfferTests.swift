@@ -14,18 +14,27 @@ struct OfferTests {
     #expect(text.utf8.allSatisfy { $0 < 128 } && text.hasSuffix("\r\n"))
     #expect(
       offer.sections.map(\.mediaLine.text) == [
-        "audio 9 UDP/TLS/RTP/SAVPF 111", "video 9 UDP/TLS/RTP/SAVPF 96 97 98 99",
+        "audio 9 UDP/TLS/RTP/SAVPF 111 9 0 8", "video 9 UDP/TLS/RTP/SAVPF 96 97 108 109 116 117 112 113 98 99",
       ])
     #expect(offer.sections.map(\.mid) == ["0", "1"])
     #expect(offer.bundles == [["0", "1"]])
     #expect(offer.sections.map { $0.attribute("setup") } == ["actpass", "actpass"])
     #expect(offer.sections[0].attributes("fmtp") == ["111 minptime=10;useinbandfec=1;stereo=1"])
-    #expect(offer.sections[1].attributes("fmtp") == ["97 apt=96", "98 profile-id=0", "99 apt=98"])
     #expect(
-      offer.sections[1].attributes("rtcp-fb") == [
-        "96 goog-remb", "96 transport-cc", "96 ccm fir", "96 nack", "96 nack pli",
-        "98 goog-remb", "98 transport-cc", "98 ccm fir", "98 nack", "98 nack pli",
+      offer.sections[1].attributes("fmtp") == [
+        "97 apt=96",
+        "108 level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=42e034", "109 apt=108",
+        "116 level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=4d0034", "117 apt=116",
+        "112 level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=640c34", "113 apt=112",
+        "98 profile-id=0", "99 apt=98",
       ])
+    let feedback = ["goog-remb", "transport-cc", "ccm fir", "nack", "nack pli"]
+    #expect(
+      offer.sections[1].attributes("rtcp-fb")
+        == [96, 108, 116, 112, 98].flatMap { type in
+          feedback.map { "\(type) \($0)" }
+        })
+    #expect(offer.hasAttribute("extmap-allow-mixed"))
     #expect(offer.sections.map(\.direction) == [.sendAndReceive, .sendAndReceive])
     #expect(negotiator.isAwaitingAnswer && !negotiator.needsOffer)
   }
@@ -38,7 +47,7 @@ struct OfferTests {
     for map in offer.sections.flatMap({ $0.attributes("extmap") }).compactMap({ HeaderExtensionMap(parsing: $0) }) {
       #expect(names.updateValue(map.uri, forKey: map.id) ?? map.uri == map.uri)
     }
-    #expect(names.count == 6 && Set(names.values).count == 6)
+    #expect(names.count == 7 && Set(names.values).count == 7)
   }
 
   @Test("with nothing to send, the offer is receive-only and announces no SSRC")

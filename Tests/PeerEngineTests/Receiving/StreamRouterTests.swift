@@ -68,6 +68,25 @@ struct StreamRouterTests {
     #expect(router.route(ssrc: Negotiated.aliceVideo, payloadType: 96) { .init() }?.payloadType == 96)
   }
 
+  @Test("a packet of RED has the format that it repeats, and each packet says whether it is one")
+  func redundant() {
+    var audio = Negotiated().section(.opus, ofAlice: false)
+    audio.redundancyPayloadType = 63
+    audio.redundantPayloadType = 111
+    var router = StreamRouter()
+    router.configure([audio])
+    for _ in 0..<2 {
+      for (payloadType, isRedundant) in [(UInt8(63), true), (111, false)] {
+        let known = router.route(ssrc: Negotiated.aliceAudio, payloadType: payloadType) { .init() }
+        #expect(known?.payloadType == 111 && known?.isRedundant == isRedundant && known?.isRetransmission == false)
+        let learned = router.route(ssrc: 9, payloadType: payloadType) { .init(mid: "0") }
+        #expect(learned?.payloadType == 111 && learned?.isRedundant == isRedundant)
+      }
+    }
+    var plain = self.router()
+    #expect(plain.route(ssrc: Negotiated.aliceAudio, payloadType: 63) { .init() } == nil)
+  }
+
   @Test("a section that only sends accepts no packets")
   func sendOnly() {
     var router = router { $0.receives = false }

@@ -82,6 +82,83 @@ struct KeyframeResponseTests {
     #expect(call.alice.session.sendStatistics.groupsReplayed == 0)
   }
 
+  /// A call that forwards the frames of another participant.
+  private func forwarding(makesKeyframes: Bool, isReady: Bool = true) -> SessionCall {
+    var call = SessionCall(
+      toBob: .init(delay: .milliseconds(20)),
+      configuration: MediaSession.Configuration(keyframeResponse: .requestFromSource, isForwarding: true),
+      isReady: isReady)
+    call.sourceMakesKeyframes = makesKeyframes
+    call.times = .ofTrack
+    return call
+  }
+
+  @Test("a forwarded source that answers no request has its group replayed, once, with timestamps that go on")
+  func silentSource() throws {
+    var call = forwarding(makesKeyframes: false)
+    call.run(for: .milliseconds(2_010))
+    request(&call)
+    call.run(for: .milliseconds(450))
+    #expect(call.alice.session.sendStatistics.groupsReplayed == 0)
+    call.run(for: .seconds(2))
+    call.settle()
+    #expect(call.alice.session.sendStatistics.groupsReplayed == 1)
+    #expect(call.alice.keyframeRequests.count == 1)
+    let frames = call.bob.frames(.vp8)
+    let numbers = frames.compactMap(SyntheticSource.number)
+    let again = try #require(numbers.dropFirst().firstIndex(of: 0))
+    #expect(Array(numbers[..<again]) == Array(0..<again))
+    #expect(Array(numbers[again..<2 * again]) == Array(0..<again))
+    #expect(Array(numbers[(2 * again)...]) == Array(again..<call.played.count { $0.codec == .vp8 }))
+    let ticks = frames.map(\.time.ticks)
+    #expect(zip(ticks, ticks.dropFirst()).allSatisfy { $0 < $1 })
+    #expect(ticks[2 * again] - ticks[again - 1] == 3_000)
+  }
+
+  @Test("a forwarded source that answers in time has nothing replayed")
+  func answeringSource() {
+    var call = forwarding(makesKeyframes: true)
+    call.run(for: .seconds(2))
+    for _ in 0..<3 {
+      request(&call)
+      call.run(for: .seconds(2))
+    }
+    #expect(call.alice.session.sendStatistics.groupsReplayed == 0)
+    #expect(call.alice.keyframeRequests.count == 3)
+    #expect(call.bob.frames(.vp8).count(where: \.isKeyframe) == 4)
+  }
+
+  @Test("a late viewer of a forwarded source that answers no request sees its group after the time for an answer")
+  func lateViewerOfSilentSource() throws {
+    var call = forwarding(makesKeyframes: false, isReady: false)
+    call.run(for: .seconds(3))
+    call.alice.session.transportBecameReady(now: call.now)
+    call.bob.session.transportBecameReady(now: call.now)
+    let ready = call.now
+    call.run(for: .seconds(2))
+    call.settle()
+    let frames = call.bob.frames(.vp8)
+    #expect(frames.compactMap(SyntheticSource.number) == Array(0..<call.played.count { $0.codec == .vp8 }))
+    let first = try #require(frames.first)
+    #expect(first.isKeyframe && (.milliseconds(500)...(.milliseconds(700))).contains(first.arrived - ready))
+    let ticks = frames.map(\.time.ticks)
+    #expect(zip(ticks, ticks.dropFirst()).allSatisfy { $0 < $1 })
+    #expect(call.alice.session.sendStatistics.groupsReplayed == 1)
+  }
+
+  @Test("a group that is too long is not replayed: the viewer begins with the next keyframe")
+  func longGroup() {
+    var call = forwarding(makesKeyframes: false, isReady: false)
+    call.source?.keyframeEvery = 10_000
+    call.run(for: .seconds(11))
+    call.alice.session.transportBecameReady(now: call.now)
+    call.bob.session.transportBecameReady(now: call.now)
+    call.run(for: .seconds(2))
+    #expect(call.bob.frames(.vp8).isEmpty)
+    #expect(!call.bob.frames(.opus).isEmpty)
+    #expect(call.alice.keyframeRequests.count > 1)
+  }
+
   @Test("keyframes are requested with FIR if PLI was not negotiated")
   func askedByFullIntraRequest() {
     var media = Negotiated()

@@ -42,6 +42,8 @@ struct SessionCall {
   var source: SyntheticSource?
   /// Whether the source encodes a keyframe when one is requested.
   var sourceMakesKeyframes = false
+  /// How the times of the source's frames relate to each other.
+  var times = SendClock.Times.shared
   /// The frames that were handed to Alice's session.
   var played: [EncodedFrame] = []
   /// A filter for each RTP packet sent to Bob; false drops the packet.
@@ -99,14 +101,14 @@ struct SessionCall {
 
   mutating func give(_ frame: EncodedFrame) {
     played.append(frame)
-    alice.session.send(frame, now: now)
+    alice.session.send(frame, times: times, now: now)
     work()
   }
 
   private mutating func work() {
     while let frame = source?.next(now: now) {
       played.append(frame)
-      alice.session.send(frame, now: now)
+      alice.session.send(frame, times: times, now: now)
     }
     while let datagram = toBob.receive(now: now) { Self.deliver(datagram, to: &bob.session, now: now) }
     while let datagram = toAlice.receive(now: now) { Self.deliver(datagram, to: &alice.session, now: now) }

@@ -70,7 +70,8 @@ struct EnginePair {
     aliceSends: Set<MediaKind> = [.audio, .video], bobSends: Set<MediaKind> = [.audio, .video],
     bobReceives: Set<MediaKind> = [.audio, .video], line: Impairment.Conditions = .init(delay: .milliseconds(1)),
     profiles: [SRTPProfile] = SRTPProfile.preferred, aliceData: DataChannelOptions? = nil,
-    bobData: DataChannelOptions? = nil, bobRestartsICE: Bool = true
+    bobData: DataChannelOptions? = nil, bobRestartsICE: Bool = true, aliceCodecs: CodecPreferences = CodecPreferences(),
+    bobCodecs: CodecPreferences = CodecPreferences()
   ) throws {
     start = MonotonicInstant.now
     now = start
@@ -78,12 +79,12 @@ struct EnginePair {
     alice = Side(
       engine: try Self.engine(
         for: "bob", at: Self.aliceAddress, sends: aliceSends, offers: offersAlice, isPolite: true, profiles: profiles,
-        data: aliceData, using: &generator),
+        data: aliceData, codecs: aliceCodecs, using: &generator),
       address: Self.aliceAddress)
     bob = Side(
       engine: try Self.engine(
         for: "alice", at: Self.bobAddress, sends: bobSends, receives: bobReceives, offers: offersBob, isPolite: false,
-        data: bobData, restartsICE: bobRestartsICE, using: &generator),
+        data: bobData, restartsICE: bobRestartsICE, codecs: bobCodecs, using: &generator),
       address: Self.bobAddress)
     toBob = EmulatedLink(line, seed: generator.next())
     toAlice = EmulatedLink(line, seed: generator.next())
@@ -96,12 +97,13 @@ struct EnginePair {
     for participant: String, at address: TransportAddress, sends: Set<MediaKind>,
     receives: Set<MediaKind> = [.audio, .video], offers: Bool, isPolite: Bool,
     profiles: [SRTPProfile] = SRTPProfile.preferred, data: DataChannelOptions? = nil, restartsICE: Bool = true,
-    using generator: inout SeededGenerator
+    codecs: CodecPreferences = CodecPreferences(), using generator: inout SeededGenerator
   ) throws -> PeerConnection {
     var configuration = PeerConnection.Configuration(
       participant: ParticipantID(participant), identity: try DTLSIdentity(), localAddresses: [address],
       isPolite: isPolite, policy: .init(sending: sends))
     configuration.policy.tracks.receiving = receives
+    configuration.policy.tracks.codecs = codecs
     configuration.protectionProfiles = profiles
     configuration.policy.dataChannels = data
     configuration.policy.ice.restartsICE = restartsICE

@@ -52,7 +52,7 @@ struct WrittenFrameTrackerTests {
   func videoFrames() throws {
     let disk = ScriptedDisk()
     let growing = AppendFile(name: "anna.webm", in: try RecordingDirectory(path: "out", disk: disk))
-    let file = MatroskaFile(file: growing, segment: nil, start: .zero, date: 0)
+    let file = MatroskaFile(.webm, file: growing, segment: nil, start: .zero, date: 0)
     for index in 0..<100 {
       file.add(timestamped(.vp8, index, bytes: 300))
       if growing.isWaiting { try growing.store() }

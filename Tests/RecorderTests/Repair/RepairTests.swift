@@ -153,9 +153,9 @@ struct RepairTests {
     mkfifo("\(folder.path)/pipe.ogg", 0o600)
     let expected = [
       "empty.webm": "is empty. It was not changed.",
-      "text.webm": "is neither a WebM file nor an Ogg file nor a recording's manifest. It was not changed.",
+      "text.webm": "is neither a WebM, Matroska or Ogg file nor a recording's manifest. It was not changed.",
       "a.json": "is not a recording's manifest. It was not changed.",
-      "foreign.webm": "is a WebM file, but not a recording of this program. It was not changed.",
+      "foreign.webm": "is a WebM or Matroska file, but not a recording of this program. It was not changed.",
       "foreign.ogg": "is an Ogg file, but not a recording of this program. It was not changed.",
       "pipe.ogg": "is not a file. It was not changed.", "nothing.webm": "does not exist.",
     ]

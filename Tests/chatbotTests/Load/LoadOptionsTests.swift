@@ -48,7 +48,7 @@ struct LoadOptionsTests {
     #expect(settings.duration == .seconds(30) && settings.waitsForConnections)
     #expect(settings.receives && settings.dataBitrate == 200_000)
     #expect(settings.peer.maximumSendBitrate == 1_000_000)
-    #expect(settings.peer.videoCodecs?.first == .vp9)
+    #expect(settings.peer.videoCodecs == nil && !settings.peer.acceptsRedundantAudio)
     #expect(settings.peer.dataChannels != nil)
     let others = try read("--publishers 1 --play pattern").settings()
     #expect(others.peer.dataChannels == nil && others.dataBitrate == nil && others.duration == nil)

@@ -4,6 +4,7 @@ import Call
 import Foundation
 import HTTPTransport
 import Load
+import Media
 import SignallingAdapters
 import Testing
 
@@ -38,6 +39,31 @@ struct ConnectionOptionsTests {
       #expect(!settings.peer.allowsLocalCandidates)
       #expect(options.mediaThreads == 2)
     }
+  }
+
+  @Test("RED is wanted by a call that records, not by a check, and --audio-redundancy overrides that")
+  func audioRedundancy() throws {
+    func call(_ arguments: String...) throws -> Bool {
+      try CallOptions.parse(arguments).settings().call.peer.acceptsRedundantAudio
+    }
+    func check(_ arguments: String...) throws -> Bool {
+      try CheckOptions.parse(arguments).settings().call.peer.acceptsRedundantAudio
+    }
+    #expect(try call("--record", "out") && !call("--loopback") && !call("--play", "pattern"))
+    #expect(try !call("--record", "out", "--audio-redundancy", "off"))
+    #expect(try call("--loopback", "--audio-redundancy", "on"))
+    #expect(try !check() && !check("--record", "out") && check("--audio-redundancy", "on"))
+    let load = try LoadOptions.parse(["--play", "pattern", "--publishers", "1", "--receive"]).settings()
+    #expect(!load.peer.acceptsRedundantAudio)
+  }
+
+  @Test("the codecs that may be used go to the peer and to the signalling system, each kind in its order")
+  func codecs() throws {
+    let settings = try Self.settings(["--video-codecs", "h264,vp8", "--audio-codecs", "PCMU,opus"])
+    #expect(settings.peer.videoCodecs == [.h264, .vp8] && settings.peer.audioCodecs == [.pcmu, .opus])
+    #expect(settings.server.signalling.videoCodecs == [.h264, .vp8])
+    let plain = try Self.settings([]).peer
+    #expect(plain.videoCodecs == nil && plain.audioCodecs == nil && plain.sendingCodecs.isEmpty)
   }
 
   @Test("our name is that of --name, else that of --user, else chatbot, with the suffix of a publisher")

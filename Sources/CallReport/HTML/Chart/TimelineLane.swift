@@ -39,9 +39,9 @@ struct TimelineLane {
     self.series = series.filter { !$0.isEmpty }
     self.measurements = measurements
     limits = results.filter { result in
-      result.limit.isFinite
+      result.limit.number?.isFinite == true
         && measurements.contains { result.measurement == $0 || result.measurement.hasPrefix($0 + ".") }
-    }.map(\.limit).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    }.compactMap(\.limit.number).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     let highest = self.series.compactMap(\.high).max() ?? 0
     let lowest = self.series.compactMap(\.low).min() ?? 0
     let size = max(highest, symmetric ? -lowest : 0, least)

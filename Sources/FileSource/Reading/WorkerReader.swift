@@ -1,0 +1,119 @@
+import Bitstream
+package import Media
+import MediaMessages
+package import MediaWorker
+import NIOCore
+
+/// Reads one track of an MP4 or QuickTime file, which the program `chatbot-media` takes apart. The main program keeps one response in
+/// memory, at most some MiB.
+///
+/// Left out on purpose: what lies outside of the edit list, which only a decoder can leave out.
+final class WorkerReader: ContainerReader {
+  private let session: MediaFileSession
+  private let track: FileDescription.Track
+  /// Converts the frames of an H.264 track; nil if they need no conversion.
+  private let framing: H264Framing?
+  private var waiting = CircularBuffer<ContainerFrame>()
+  private var isAtEnd = false
+  private var hasDiscardedFrames = false
+  let isTruncated: Bool
+
+  init(_ file: OpenFile, track index: UInt64) throws(MediaFile.ReadError) {
+    session = try WorkerFile.session(file)
+    guard let index = Int(exactly: index), index < session.description.tracks.count else { throw .changed }
+    track = session.description.tracks[index]
+    isTruncated = session.description.isTruncated
+    let codec = Codec(rawValue: track.codec).map(StoredCodec.call)
+    framing = codec == .call(.h264) ? H264Framing(codecPrivate: track.extradata) : nil
+    let session = session
+    try WorkerFile.asking { () throws(MediaWorkerError) in try session.select(index) }
+  }
+
+  func next() throws(MediaFile.ReadError) -> ContainerFrame? {
+    while true {
+      if let frame = waiting.popFirst() { return frame }
+      if isAtEnd { return nil }
+      try readMore()
+    }
+  }
+
+  private func readMore() throws(MediaFile.ReadError) {
+    var found: [(packet: FilePackets.Packet, payload: ByteBuffer)] = []
+    let session = session
+    let more = try WorkerFile.asking { () throws(MediaWorkerError) in
+      try session.packets(wantsBytes: true) { found.append(($0, ByteBuffer(bytes: $1))) }
+    }
+    isAtEnd = !more
+    for (packet, payload) in found {
+      if packet.isEncrypted { throw .unsupported("its \(WorkerFile.name(ofCodec: track.codec)) track is encrypted") }
+      hasDiscardedFrames = hasDiscardedFrames || packet.isDiscarded
+      guard let time = packet.time, abs(time) <= MediaTimebase.latest else {
+        throw .unsupported("a frame has no time, or one beyond \(MediaTimebase.latestHours) h")
+      }
+      waiting.append(
+        ContainerFrame(
+          time: time, length: packet.duration > 0 ? packet.duration : nil,
+          // What cannot be converted is no frame, and is skipped as such.
+          payload: framing?.frame(payload) ?? payload, position: 0))
+    }
+  }
+
+  var obstacle: String? {
+    if track.isMirrored { return "it is shown mirrored" }
+    if track.rotation != 0 { return "it is shown turned by \(track.rotation)°" }
+    return hasDiscardedFrames ? "its edit list leaves out frames that others depend on" : nil
+  }
+}
+
+/// What this program says of files that the program `chatbot-media` takes apart.
+package enum WorkerFile {
+  /// Starts a process that reads a file.
+  package static func session(_ file: OpenFile) throws(MediaFile.ReadError) -> MediaFileSession {
+    do throws(MediaWorkerError) {
+      return try MediaFileSession(descriptor: file.descriptor, size: file.size)
+    } catch {
+      throw reason(error)
+    }
+  }
+
+  /// Runs code that asks the process, and converts its error.
+  package static func asking<Result>(
+    _ body: () throws(MediaWorkerError) -> Result
+  ) throws(MediaFile.ReadError) -> Result {
+    do throws(MediaWorkerError) {
+      return try body()
+    } catch {
+      throw reason(error)
+    }
+  }
+
+  private static func reason(_ error: MediaWorkerError) -> MediaFile.ReadError {
+    switch error {
+    case .unavailable(let reason): .noWorker(reason)
+    case .ended(let reason): .unsupported("the process that reads it \(reason)")
+    case .refused(let reason): .unsupported(reason)
+    }
+  }
+
+  /// Returns the usual name of a codec.
+  ///
+  /// - Parameter codec: its name in FFmpeg, printable ASCII.
+  package static func name(ofCodec codec: String) -> String {
+    if let known = Codec(rawValue: codec) { return known.properties.name }
+    return names[codec] ?? (codec.isEmpty ? "of a codec that the file does not name" : codec)
+  }
+
+  private static let names = [
+    "hevc": "H.265", "av1": "AV1", "mpeg4": "MPEG-4", "mjpeg": "Motion JPEG", "prores": "ProRes", "aac": "AAC",
+    "mp3": "MP3", "vorbis": "Vorbis", "flac": "FLAC", "alac": "ALAC", "ac3": "AC-3", "eac3": "E-AC-3",
+    "pcm_mulaw": "PCMU", "pcm_alaw": "PCMA", "adpcm_g722": "G.722", "theora": "Theora",
+  ]
+
+  /// The names of the codecs of a kind that are played, for texts.
+  package static func names(of kind: MediaKind) -> String {
+    switch kind {
+    case .video: "VP8, VP9, H.264, H.265, AV1, MPEG-4 and Motion JPEG"
+    case .audio: "Opus, AAC, MP3, Vorbis, FLAC, ALAC, AC-3, G.711 and G.722"
+    }
+  }
+}

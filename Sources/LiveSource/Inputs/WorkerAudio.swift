@@ -1,0 +1,159 @@
+import Codecs
+import FileSource
+import Media
+import MediaMessages
+import MediaWorker
+
+/// The audio of a file that the program `chatbot-media` reads and decodes, mixed to at most two channels and resampled to 48 kHz. Its
+/// gaps become silence.
+final class WorkerAudio: AudioInput {
+  /// 1 or 2.
+  let channels: Int
+  private let session: MediaFileSession
+  private let track: Int
+  /// The file's time at which the audio begins, in units of `MediaTimebase.rate`.
+  private let start: Int64
+  private var queue: AudioQueue
+  private struct Format: Hashable {
+    var channels: Int
+    var rate: Int
+  }
+
+  private var format: Format?
+  private var mix: ChannelMix
+  private var resampler: Resampler?
+  /// The ticks that were decoded or filled since the start, and those of a gap that are still to be filled.
+  private var position: Int64 = 0
+  private var silence: Int64 = 0
+  private var waiting: Decoded?
+  private var isOver = false
+  private(set) var undecodable = Undecodable()
+
+  /// The smallest deviation from the file's time that is a real gap, or audio that was heard already: 60 ms, in ticks.
+  private static let minimumGap: Int64 = 2_880
+  /// So many packets in a row that cannot be decoded are taken for the end.
+  private static let maximumFailures = 10_000
+
+  private struct Decoded {
+    var samples: [Float]
+    var channels: Int
+    var rate: Int
+    var time: Int64?
+  }
+
+  init(_ file: OpenFile, track: Int, start: Int64, channels: Int) throws(InputError) {
+    let session = try refusing { () throws(MediaFile.ReadError) in try WorkerFile.session(file) }
+    try asking { () throws(MediaWorkerError) in try session.select(track) }
+    self.session = session
+    self.track = track
+    self.start = start
+    mix = ChannelMix(channels: channels)
+    self.channels = mix.outputs
+    queue = AudioQueue(channels: mix.outputs)
+  }
+
+  func read(_ count: Int) throws(InputError) -> AudioSamples {
+    while queue.count < count, !isOver { try decodeMore() }
+    return queue.take(count)
+  }
+
+  func rewind() throws(InputError) {
+    let (session, track) = (session, track)
+    try asking { () throws(MediaWorkerError) in try session.select(track) }
+    queue = AudioQueue(channels: channels)
+    format = nil
+    resampler = nil
+    position = 0
+    silence = 0
+    waiting = nil
+    isOver = false
+  }
+
+  private func decodeMore() throws(InputError) {
+    if silence > 0 { return addSilence() }
+    guard let decoded = try nextDecoded() else {
+      if let resampler { queue.append(samples: resampler.finish()) }
+      isOver = true
+      return
+    }
+    if let time = decoded.time {
+      let deviation = (time - start) / MediaTimebase.units(perTickOf: .audio) - position
+      if deviation >= Self.minimumGap {
+        silence = deviation
+        waiting = decoded
+        return
+      }
+      if deviation <= -Self.minimumGap { return }
+    }
+    try append(decoded)
+  }
+
+  private func append(_ decoded: Decoded) throws(InputError) {
+    let now = Format(channels: decoded.channels, rate: decoded.rate)
+    if format != now {
+      if let resampler { queue.append(samples: resampler.finish()) }
+      format = now
+      mix = ChannelMix(channels: decoded.channels)
+      resampler = decoded.rate == AudioSamples.rate ? nil : try Resampler(rate: decoded.rate, channels: channels)
+    }
+    var samples = mix.mix(decoded.samples)
+    // A file whose number of channels changes keeps that of its start.
+    if mix.outputs < channels {
+      samples = samples.flatMap { [$0, $0] }
+    } else if mix.outputs > channels {
+      samples = stride(from: 0, to: samples.count - 1, by: 2).map { (samples[$0] + samples[$0 + 1]) / 2 }
+    }
+    position += Resampler.ticks(of: Int64(samples.count / channels), rate: decoded.rate)
+    queue.append(samples: resampler?.process(samples) ?? samples)
+  }
+
+  /// Fills a gap, one second at a time, so that memory does not grow with it.
+  private func addSilence() {
+    let ticks = min(silence, Int64(AudioSamples.rate))
+    silence -= ticks
+    position += ticks
+    queue.append(silence: Int(ticks))
+  }
+
+  private func nextDecoded() throws(InputError) -> Decoded? {
+    if let waiting {
+      self.waiting = nil
+      return waiting
+    }
+    for _ in 0..<Self.maximumFailures {
+      switch try decode() {
+      case .audio(let decoded): return decoded
+      case .undecodable(let time, let reason): undecodable.add(at: max(0, (time ?? start) - start), reason: reason)
+      case .end: return nil
+      }
+    }
+    return nil
+  }
+
+  private enum Response {
+    case audio(Decoded)
+    case undecodable(time: Int64?, reason: String)
+    case end
+  }
+
+  private func decode() throws(InputError) -> Response {
+    let session = session
+    return try asking { () throws(MediaWorkerError) in
+      try session.decode { response, memory in
+        switch response {
+        case .audio(let audio):
+          let bytes = audio.count * audio.channels * MemoryLayout<Float>.stride
+          guard bytes <= memory.count else { return nil }
+          let samples = [Float](unsafeUninitializedCapacity: audio.count * audio.channels) { buffer, count in
+            UnsafeMutableRawBufferPointer(buffer).copyMemory(from: UnsafeRawBufferPointer(rebasing: memory[..<bytes]))
+            count = audio.count * audio.channels
+          }
+          return .audio(Decoded(samples: samples, channels: audio.channels, rate: audio.rate, time: audio.time))
+        case .undecodable(let time, let reason): return .undecodable(time: time, reason: reason)
+        case .end: return .end
+        case .described, .packets, .video: return nil
+        }
+      }
+    }
+  }
+}

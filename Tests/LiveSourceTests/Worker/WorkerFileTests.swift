@@ -1,0 +1,262 @@
+import Bitstream
+import Codecs
+import Foundation
+import LiveSource
+import Media
+import NIOCore
+import TestSupport
+import Testing
+
+@Suite("Files that chatbot-media reads")
+struct WorkerFileTests {
+  let scratch: Scratch
+
+  init() throws {
+    scratch = try Scratch()
+  }
+
+  private static let picture = ["-f", "lavfi", "-i", "testsrc2=s=128x96:r=25:d=2"]
+  private static let tone = ["-f", "lavfi", "-i", "sine=f=440:r=44100:d=2"]
+
+  func make(_ name: String, _ arguments: [String]) throws -> String {
+    let path = scratch.path(name)
+    let result = try ExternalTool.run("ffmpeg", ["-v", "error", "-nostdin", "-y"] + arguments + [path])
+    try #require(result.status == 0, "ffmpeg \(arguments): \(result.errors)")
+    // ffmpeg writes the display matrix only of what it copies.
+    guard name.hasPrefix("turned"), let angle = Int(name.dropFirst(6).prefix { $0.isNumber }) else { return path }
+    return try make("copy-\(name)", ["-i", path, "-c", "copy", "-metadata:s:v", "rotate=\(angle)"])
+  }
+
+  func open(_ path: String, _ change: (inout LiveCamera.Options) -> Void = { _ in }) throws -> any FrameSource {
+    var options = LiveCamera.Options(input: .file(path), loops: false, owner: someone)
+    options.chooseVideoCodecs(nil, allowed: nil)
+    change(&options)
+    return try LiveCamera.open(options)
+  }
+
+  /// The frames of a file as ffmpeg decodes it, upright.
+  func decoded(_ path: String, size: Int, _ arguments: [String] = []) throws -> [[UInt8]] {
+    let output = scratch.path("decoded-\(UUID().uuidString).yuv")
+    let result = try ExternalTool.run(
+      "ffmpeg",
+      ["-v", "error", "-nostdin", "-y", "-i", path] + arguments
+        + ["-map", "0:v:0", "-fps_mode", "passthrough", "-f", "rawvideo", "-pix_fmt", "yuv420p", output])
+    try #require(result.status == 0, "\(result.errors)")
+    let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: output)))
+    return stride(from: 0, to: bytes.count, by: size * 3 / 2).map { Array(bytes[$0..<$0 + size * 3 / 2]) }
+  }
+
+  @Test(
+    "H.264 without B-frames is sent as stored, byte for byte, beside audio that is encoded", arguments: ["mp4", "mov"])
+  func stored(ending: String) async throws {
+    let path = try make(
+      "a.\(ending)", Self.picture + Self.tone + ["-c:v", "libx264", "-bf", "0", "-g", "25", "-c:a", "aac"])
+    let source = try open(path)
+    #expect(source.codecs == [.video: .h264, .audio: .opus] && !source.isLive)
+    #expect(source.summary.contains("H.264 128x96, 50 frames in 2.00 s, sent as stored; AAC mono, 44100 Hz"))
+    var frames: [EncodedFrame] = []
+    for await frame in await source.frames() { frames.append(frame) }
+    let video = frames.filter { $0.codec == .h264 }
+    #expect(video.count == 50 && video.map(\.time.ticks) == (0..<50).map { Int64($0) * 3_600 })
+    #expect(video.filter(\.isKeyframe).count == 2 && video.first?.size == VideoSize(width: 128, height: 96))
+    #expect(frames.filter { $0.codec == .opus }.count > 90)
+    // A raw stream begins each NAL unit with a start code.
+    let copied = try make("copied.h264", ["-i", path, "-map", "0:v", "-c", "copy"])
+    let slices = try Self.units(Data(contentsOf: URL(fileURLWithPath: copied))).filter { $0[0] & 0x1f <= 5 }
+    let sent = video.flatMap { H264NALUnits($0.payload).map { Array($0.bytes.readableBytesView) } }
+    #expect(sent.filter { $0[0] & 0x1f <= 5 } == slices)
+    // Each keyframe has its parameter sets.
+    for frame in video where frame.isKeyframe {
+      #expect(AVCDecoderConfiguration(keyframe: frame.payload)?.parameters.size.width == 128)
+    }
+  }
+
+  private static func units(_ stream: Data) -> [[UInt8]] {
+    var units: [[UInt8]] = []
+    var unit: [UInt8] = []
+    var zeros = 0
+    for byte in stream {
+      if byte == 1, zeros >= 2 {
+        unit.removeLast(min(zeros, unit.count))
+        if !unit.isEmpty { units.append(unit) }
+        unit = []
+        zeros = 0
+        continue
+      }
+      zeros = byte == 0 ? zeros + 1 : 0
+      unit.append(byte)
+    }
+    return units + [unit]
+  }
+
+  @Test(
+    "what cannot be sent as stored is encoded, for a reason that is given",
+    arguments: [
+      (["-c:v", "libx264", "-bf", "2", "-g", "25"], "a.mp4", "B-frames"),
+      (["-c:v", "libx264", "-bf", "2", "-g", "25"], "a.mkv", "B-frames"),
+      (["-c:v", "libx265", "-x265-params", "log-level=none"], "a.mp4", "its video is H.265"),
+      (["-c:v", "libx264", "-bf", "0", "-g", "25"], "turned90.mov", "it is shown turned by"),
+      (["-c:v", "libx264", "-bf", "0", "-pix_fmt", "yuv422p"], "a.mp4", "(4:2:0)"),
+    ])
+  func encoded(arguments: [String], name: String, reason: String) throws {
+    let path = try make(name, Self.picture + Self.tone + arguments + ["-c:a", "aac"])
+    let source = try open(path)
+    #expect(source.isLive && source.codecs[.video] == .vp8)
+    #expect(source.summary.contains("encoded live, because ") && source.summary.contains(reason))
+    #expect(try !open(path) { $0.live = true }.summary.contains("because"))
+  }
+
+  @Test("keyframes more than 10 s apart make a file be encoded")
+  func rareKeyframes() throws {
+    let path = try make(
+      "a.mp4", ["-f", "lavfi", "-i", "testsrc2=s=64x48:r=5:d=12", "-c:v", "libx264", "-bf", "0", "-g", "1000"])
+    #expect(try open(path).summary.hasSuffix("encoded live, because its keyframes are up to 12.00 s apart"))
+  }
+
+  @Test("a codec that the call does not carry is decoded and encoded")
+  func unwanted() throws {
+    let path = try make("a.mp4", Self.picture + ["-c:v", "libx264", "-bf", "0", "-g", "25"])
+    #expect(try !open(path).isLive)
+    let source = try open(path) { $0.chooseVideoCodecs(nil, allowed: [.vp9]) }
+    #expect(source.isLive && source.codecs == [.video: .vp9])
+    #expect(source.summary.hasSuffix("because its video is H.264"))
+  }
+
+  @Test(
+    "frames are decoded as ffmpeg decodes them, upright, with their times",
+    arguments: [
+      ("bframes.mp4", ["-c:v", "libx264", "-bf", "3"]), ("bframes.mkv", ["-c:v", "libx264", "-bf", "3"]),
+      ("hevc.mp4", ["-c:v", "libx265", "-x265-params", "log-level=none"]),
+      ("fragmented.mp4", ["-c:v", "libx264", "-movflags", "frag_keyframe+empty_moov"]),
+      ("turned90.mov", ["-c:v", "libx264"]), ("turned180.mov", ["-c:v", "libx264"]),
+      ("turned270.mov", ["-c:v", "libx264"]), ("av1.mp4", ["-c:v", "libsvtav1", "-g", "25"]),
+      ("vp9.mkv", ["-c:v", "libvpx-vp9", "-pix_fmt", "yuv420p10le"]),
+    ])
+  func decoding(name: String, arguments: [String]) throws {
+    let path = try make(name, Self.picture + arguments)
+    let found = try InputFile.check(path, rate: nil)
+    let video = try #require(found.video)
+    let frames = try video.all()
+    let isTurned = name.hasPrefix("turned") && !name.hasPrefix("turned180")
+    #expect(video.size == (isTurned ? VideoSize(width: 96, height: 128) : VideoSize(width: 128, height: 96)))
+    let expected = try decoded(path, size: 128 * 96)
+    #expect(frames.count == 50 && expected.count == 50)
+    let isSame = zip(frames, expected).allSatisfy { $0.videoFrame.bytes == $1 }
+    #expect(isSame)
+    #expect(frames.map(\.time) == (0..<50).map { Int64($0) * 28_800 })
+    #expect(video.extent == .range(0..<1_440_000))
+  }
+
+  @Test("variable frame rates, edit lists and sound keep their times")
+  func times() throws {
+    // The first second of each is left out by the edit list; the sound of the file is a mark at 2 s.
+    let source = try make(
+      "source.mov",
+      [
+        "-f", "lavfi", "-i", "color=black:s=64x48:r=30:d=4,drawbox=color=white:t=fill:enable='gte(t,2)'", "-f", "lavfi",
+        "-i",
+        "aevalsrc='if(gte(t,2),sin(2*PI*500*t),0)':d=4:s=44100", "-vf", "select='not(mod(n,3))+gt(mod(n,5),2)'",
+        "-fps_mode", "vfr", "-c:v", "libx264", "-bf", "2", "-g", "90", "-c:a", "aac",
+      ])
+    let path = try make("cut.mov", ["-ss", "1", "-i", source, "-c", "copy"])
+    let found = try InputFile.check(path, rate: nil)
+    let (video, audio) = (try #require(found.video), try #require(found.audio))
+    let frames = try video.all()
+    let white = try #require(frames.first { $0.videoFrame.luma[24 * 64 + 32] > 128 })
+    let samples = try audio.all()
+    let loud = try #require(samples.firstIndex { abs($0) > 0.3 })
+    guard case .range(let heard) = audio.extent else { throw CancellationError() }
+    let sound = Double(heard.lowerBound) / 720_000 + Double(loud / audio.channels) / 48_000
+    let sight = Double(white.time) / 720_000
+    #expect(abs(sound - sight) < 0.04, "\(sound) \(sight)")
+    #expect(Set(zip(frames, frames.dropFirst()).map { $1.time - $0.time }).count > 1)
+  }
+
+  @Test("sound of every format is decoded", arguments: ["a.mp3", "a.m4a", "a.aac", "a.mka"])
+  func sound(name: String) throws {
+    let path = try make(name, Self.tone + (name == "a.mka" ? ["-c:a", "aac"] : []))
+    let audio = try #require(try InputFile.check(path, rate: nil).audio)
+    let samples = try audio.all()
+    #expect(audio.channels == 1 && abs(samples.count - 96_000) < 4_800, "\(samples.count)")
+    let middle = Array(samples[24_000..<72_000])
+    // A tone of 440 Hz: so many changes of the sign in a second.
+    let changes = zip(middle, middle.dropFirst()).count { ($0 < 0) != ($1 < 0) }
+    #expect(abs(changes - 880) <= 2)
+    #expect(try open(path).codecs == [.audio: .opus])
+  }
+
+  @Test("a file is played again from its start, with the same frames")
+  func rewinding() throws {
+    let path = try make("a.mp4", Self.picture + Self.tone + ["-c:v", "libx264", "-c:a", "aac"])
+    let found = try InputFile.check(path, rate: nil)
+    let video = try #require(found.video).open(CameraClock(wallClock: WallClock(moment: .now, secondsSince1970: 0)))
+    var rounds: [[UInt8]] = []
+    for _ in 0..<2 {
+      var all: [UInt8] = []
+      while try video.peek() != nil {
+        try video.advance()
+        all += try video.videoFrame().luma.prefix(256)
+      }
+      rounds.append(all)
+      try video.rewind()
+    }
+    #expect(rounds[0] == rounds[1] && rounds[0].count == 50 * 256)
+  }
+
+  @Test("a truncated, an encrypted and an unknown file are refused with one sentence")
+  func refused() throws {
+    let whole = try make("a.mp4", Self.picture + Self.tone + ["-c:v", "libx264", "-bf", "0", "-c:a", "aac"])
+    let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: whole)))
+    let cut = try scratch.write(Array(bytes.prefix(bytes.count / 2)), as: "cut.mp4")
+    for live in [false, true] {
+      #expect(rejection(cut, live: live) == "it is truncated: its index (moov) is missing.")
+    }
+    let key = "00112233445566778899aabbccddeeff"
+    let encrypted = try make(
+      "e.mp4",
+      ["-i", whole, "-c", "copy", "-encryption_scheme", "cenc-aes-ctr", "-encryption_key", key, "-encryption_kid", key])
+    #expect(try #require(rejection(encrypted)).contains("encrypted"))
+    let unknown = try make("u.mkv", Self.picture + ["-c:v", "ffv1"])
+    #expect(
+      rejection(unknown)
+        == "its video is ffv1, and VP8, VP9, H.264, H.265, AV1, MPEG-4 and Motion JPEG are played.")
+    let garbage = try scratch.write(Array(bytes.prefix(40)) + [UInt8](repeating: 0x41, count: 5_000), as: "g.mp4")
+    #expect(rejection(garbage) != nil)
+  }
+
+  @Test("a file that is cut off behind its index is played up to the last whole frame")
+  func cutOff() throws {
+    let whole = try make(
+      "a.mp4", Self.picture + ["-c:v", "libx264", "-bf", "0", "-g", "10", "-movflags", "faststart"])
+    let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: whole)))
+    let cut = try scratch.write(Array(bytes.prefix(bytes.count * 2 / 3)), as: "cut.mp4")
+    let found = try InputFile.check(cut, rate: nil)
+    let frames = try #require(found.video).all()
+    #expect(frames.count > 10 && frames.count < 50)
+    #expect(found.notes.contains("It is truncated; the whole frames are played."))
+  }
+
+  @Test("a file of ten minutes with its index at the end is opened soon, with little memory")
+  func long() throws {
+    let path = try make(
+      "a.mp4",
+      [
+        "-f", "lavfi", "-i", "testsrc2=s=64x48:r=30:d=600", "-f", "lavfi", "-i", "sine=d=600", "-c:v", "libx264",
+        "-preset",
+        "ultrafast", "-bf", "0", "-g", "60", "-c:a", "aac",
+      ])
+    let before = Self.memory
+    let began = ContinuousClock.now
+    let source = try open(path)
+    #expect(ContinuousClock.now - began < .seconds(20))
+    #expect(source.summary.contains("18000 frames in 600.00 s"))
+    #expect(Self.memory - before < 64 << 20)
+  }
+
+  /// The private memory of this process in bytes.
+  private static var memory: Int {
+    let text = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+    let line = text.split(separator: "\n").first { $0.hasPrefix("RssAnon:") } ?? ""
+    return (line.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) } ?? 0) << 10
+  }
+}

@@ -1,0 +1,164 @@
+import Codecs
+import Foundation
+import Media
+import MediaWorker
+import NIOCore
+import Recorder
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("Faults of decoding processes")
+struct FaultTests {
+  private static let stream = Result {
+    try H264Stream.make(size: "64x48", ["-c:v", "libx264", "-profile:v", "baseline", "-g", "10"])
+  }
+
+  /// What can be said of a worker's end.
+  private static func clause(_ behaviour: HostileProgram.Behaviour) -> String {
+    switch behaviour {
+    case .garbage, .tooLong, .planesOutside, .tooLarge, .otherNumber, .audio: "sent garbage"
+    case .closed: "was ended by signal 9 (SIGKILL)"
+    case .crashed: "was ended by signal 11 (SIGSEGV)"
+    case .busy: "needed more than 2 s of CPU time for a frame"
+    }
+  }
+
+  @Test(
+    "a hostile process costs the frames up to the next keyframe, and after three ends nothing is decoded",
+    arguments: HostileProgram.Behaviour.allCases)
+  func hostile(behaviour: HostileProgram.Behaviour) throws {
+    let frames = try Self.stream.get().frames
+    let program = try HostileProgram(behaviour)
+    let sentences = Mutex<[String]>([])
+    let worker = MediaWorker(program.launcher) { sentence in sentences.withLock { $0.append(sentence) } }
+    let decoder = try VideoDecoder(.h264, in: worker)
+    var failures: [(frame: Int, error: CodecError)] = []
+    for (index, frame) in frames.prefix(30).enumerated() {
+      // A frame of which only the size is wanted must come without planes or with planes inside the memory.
+      do throws(CodecError) { _ = try decoder.decode(frame) { $0.size } } catch { failures.append((index, error)) }
+      let processes = min(index / 10 + 1, MediaWorker.maximumCrashes)
+      #expect(worker.crashes == processes && worker.id == nil)
+    }
+    #expect(failures.count == 30)
+    for (_, error) in failures {
+      #expect(!error.isUnavailable && error.reason == "the decoding process \(Self.clause(behaviour))")
+    }
+    let last = try #require(throws: CodecError.self) { try decoder.decode(frames[0]) }
+    #expect(last.isUnavailable && last.reason == "its decoder crashed 3 times")
+    let lines = sentences.withLock { $0 }
+    #expect(lines.count == 3 && lines.allSatisfy { $0.contains(Self.clause(behaviour)) })
+    #expect(lines.last?.hasSuffix(", for the third time: the rest is not verified.") == true)
+  }
+
+  @Test("a process that is killed costs the frames up to the next keyframe; then another one decodes all")
+  func killed() throws {
+    let stream = try Self.stream.get()
+    let worker = MediaWorker()
+    let decoder = try VideoDecoder(.h264, in: worker)
+    var decoded = Data()
+    var failed: [Int] = []
+    for (index, frame) in stream.frames.enumerated() {
+      if index == 5 { kill(try #require(worker.id), SIGKILL) }
+      do throws(CodecError) {
+        try decoder.decode(frame) { decoded.append(contentsOf: $0.copy.luma + $0.copy.blue + $0.copy.red) }
+      } catch {
+        failed.append(index)
+        #expect(error.reason.contains("SIGKILL"))
+      }
+    }
+    #expect(failed == [5, 6, 7, 8, 9])
+    let bytes = 64 * 48 * 3 / 2
+    #expect(decoded == stream.decoded.prefix(5 * bytes) + stream.decoded.dropFirst(10 * bytes))
+  }
+
+  @Test("after the end of the parent process workers are started by a new one")
+  func parentKilled() throws {
+    let stream = try Self.stream.get()
+    let launcher = MediaLauncher()
+    let decoder = try VideoDecoder(.h264, in: MediaWorker(launcher))
+    #expect(try decoder.decode(stream.frames[0]) != nil)
+    kill(try #require(launcher.id), SIGKILL)
+    // Its workers end with it.
+    while (try? decoder.decode(stream.frames[1])) != nil { usleep(1_000) }
+    #expect(try decoder.decode(stream.frames[10]) != nil)
+    #expect(try decoder.decode(stream.frames[11]) != nil)
+  }
+
+  @Test("without the program nothing is decoded, and one sentence says why")
+  func missing() throws {
+    let frames = try Self.stream.get().frames
+    let sentences = Mutex<[String]>([])
+    let launcher = MediaLauncher(path: "/nowhere/chatbot-media")
+    for _ in 0..<3 {
+      let worker = MediaWorker(launcher) { sentence in sentences.withLock { $0.append(sentence) } }
+      let decoder = try VideoDecoder(.h264, in: worker)
+      for frame in frames.prefix(3) {
+        let error = try #require(throws: CodecError.self) { try decoder.decode(frame) }
+        #expect(error.isUnavailable)
+      }
+      #expect(worker.crashes == 0)
+    }
+    #expect(
+      sentences.withLock { $0 } == [
+        "/nowhere/chatbot-media cannot be started: No such file or directory. H.264 and G.722 are recorded, but not verified."
+      ])
+  }
+
+  @Test("a program of another version is refused")
+  func version() throws {
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try "#!/bin/sh\necho 'is of another version' >&2\nprintf '\\001\\143' >&3\nsleep 20\n"
+      .write(toFile: path, atomically: true, encoding: .utf8)
+    try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
+    let decoder = try VideoDecoder(.h264, in: MediaWorker(MediaLauncher(path: path)))
+    let error = try #require(throws: CodecError.self) { try decoder.decode(try Self.stream.get().frames[0]) }
+    #expect(error.isUnavailable && error.reason.contains("another version"))
+  }
+
+  @Test("of more than 64 participants the further ones are not decoded, until one leaves")
+  func limit() throws {
+    let frames = try Self.stream.get().frames
+    var decoders: [VideoDecoder] = []
+    var refused = 0
+    for _ in 0..<66 {
+      let decoder = try VideoDecoder(.h264, in: MediaWorker())
+      do throws(CodecError) {
+        try decoder.decode(frames[0])
+        decoders.append(decoder)
+      } catch {
+        #expect(error.isUnavailable && error.reason == "64 participants are decoded already")
+        refused += 1
+      }
+    }
+    #expect(decoders.count + refused == 66 && refused >= 2)
+    decoders.removeLast()
+    let another = try VideoDecoder(.h264, in: MediaWorker())
+    #expect(try another.decode(frames[0]) == VideoSize(width: 64, height: 48))
+  }
+
+  @Test("a process that sends garbage costs seven other participants nothing")
+  func garbage() async throws {
+    let frames = try Self.stream.get().frames
+    let program = try HostileProgram(.garbage)
+    let launcher = program.launcher
+    let pool = VerificationPool(threads: 2)
+    let verifiers = (0..<8).map { user in
+      FrameVerifier(user == 3 ? VerificationShare(pool, launcher: launcher) : VerificationShare(pool))
+    }
+    for (index, payload) in frames.enumerated() {
+      for (user, verifier) in verifiers.enumerated() {
+        let frame = EncodedFrame(
+          owner: ParticipantID("\(user)"), codec: .h264, time: MediaTime(ticks: Int64(index) * 3_000, rate: 90_000),
+          payload: payload, isKeyframe: index % 10 == 0, arrival: .now)
+        verifier.examine(frame, now: .now)
+      }
+    }
+    while !verifiers.allSatisfy(\.isIdle) { try await Task.sleep(for: .milliseconds(5)) }
+    for (user, verifier) in verifiers.enumerated() {
+      #expect(verifier.counts.errors[.video, default: 0] == (user == 3 ? 30 : 0))
+      #expect(verifier.counts.unverified[.video, default: 0] == 0)
+    }
+  }
+}
