@@ -334,7 +334,7 @@ let package = Package(
     tests(of: "CallReport", ["CallCheckTestSupport", "CallCheck", "Codecs", "Media"]),
     tests(of: "FileSource", ["Bitstream", "Media", "chatbot-media", byteBuffer]),
     tests(
-      of: "Inspection", ["InspectionTestSupport", "CallCheck", "CallReport", "Media", "Recorder"],
+      of: "Inspection", ["InspectionTestSupport", "CallCheck", "CallReport", "Media", "Recorder", byteBuffer],
       resources: [.copy("Fixtures")]),
     tests(of: "LiveSource", ["Bitstream", "Media", "Codecs", "Pattern", "FileSource", "chatbot-media", byteBuffer]),
     tests(of: "Console", ["Media", logging]),
