@@ -175,6 +175,9 @@ async def main():
             await connection.setLocalDescription(await connection.createOffer())
             write({"type": "offer", "sdp": connection.localDescription.sdp})
         elif line.get("type") == "offer":
+            if options.video or options.audio:
+                # What it prefers must be known when it reads the offer.
+                add_tracks()
             await connection.setRemoteDescription(RTCSessionDescription(line["sdp"], "offer"))
             add_tracks()
             open_channel()

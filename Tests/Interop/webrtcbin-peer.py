@@ -65,7 +65,7 @@ def description(types):
     name, clock, _, encoder, payloader = AUDIO[options.audio]
     format = f"application/x-rtp,media=audio,clock-rate={clock}"
     audio = f"audiotestsrc is-live=true wave=ticks ! audioconvert ! audioresample ! {encoder}"
-    audio += f" ! identity name=audio signal-handoffs=true ! {payloader}"
+    audio += f" ! {payloader} ! identity name=audio signal-handoffs=true"
     audio += f" ! {format},encoding-name={name},payload={types['audio']}"
     if options.red:
         audio += f" ! rtpredenc pt={types['red']} distance=1 allow-no-red-blocks=true"
@@ -95,6 +95,7 @@ class Peer:
             found = re.search(rf"a=rtpmap:(\d+) {name}/", offer or "", re.IGNORECASE)
             if found:
                 types[kind] = int(found.group(1))
+        self.types = types
         self.pipeline = Gst.parse_launch(description(types))
         self.peer = self.pipeline.get_by_name("peer")
         for kind in ("video", "audio"):
@@ -140,8 +141,18 @@ class Peer:
         done = Gst.Promise.new()
         self.peer.emit("set-local-description", description, done)
         done.wait()
-        write({"type": kind, "sdp": text})
+        write({"type": kind, "sdp": self.with_copies(text) if options.red else text})
         return False
+
+    def with_copies(self, sdp):
+        """Names the codec that RED repeats (RFC 2198, 5), which webrtcbin does not know."""
+        name, clock = AUDIO[options.audio][:2]
+        red, block = self.types["red"], self.types["audio"]
+        channels = "/2" if name == "OPUS" else ""
+        sdp = re.sub(rf"(m=audio \d+ \S+ {red})", rf"\1 {block}", sdp)
+        lines = [f"a=rtpmap:{red} red/{clock}{channels}", f"a=fmtp:{red} {block}/{block}"]
+        lines.append(f"a=rtpmap:{block} {name}/{clock}{channels}")
+        return re.sub(rf"a=rtpmap:{red} RED/\d+", "\r\n".join(lines), sdp, flags=re.IGNORECASE)
 
     def set_remote(self, kind, sdp):
         _, message = GstSdp.SDPMessage.new()

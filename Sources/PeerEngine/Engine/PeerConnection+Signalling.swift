@@ -54,7 +54,9 @@ extension PeerConnection {
       }
     case .answer(let sdp):
       do {
-        if let exchange = try negotiation.receivedAnswer(sdp) { apply(exchange, now: now) }
+        guard let exchange = try negotiation.receivedAnswer(sdp) else { break }
+        apply(exchange, now: now)
+        if let offer = negotiation.createReceivingOffer(now: now) { send(offer: offer) }
       } catch {
         reportProblem(error, with: "answer", now: now)
       }

@@ -48,7 +48,12 @@ extension Negotiator {
       let answer = LocalMedia(
         answering: theirs, stream: key.stream, choice: choice, sending: track.isSent, receiving: track.isReceived)
       agreed[position].content = .media(answer)
-      if !choice.isSendable { unsent.insert(theirs.kind) }
+      if !choice.isSendable {
+        unsent.insert(theirs.kind)
+        receivedOnly.insert(key)
+      } else if track.isSent, theirs.direction.receives {
+        receivedOnly.remove(key)
+      }
       media += answer.negotiated(
         index: position, mid: agreed[position].mid, remote: theirs, numbers: numbers[position] ?? [], track: track)
     }

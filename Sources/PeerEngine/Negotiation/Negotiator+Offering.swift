@@ -27,9 +27,10 @@ extension Negotiator {
       guard var media = section.media else { return section }
       let track = local[media.key] ?? local[media.kind]
       media.wantsToSend = track.isSent
-      media.direction = MediaDirection(sends: track.isSent, receives: track.isReceived)
+      let sends = track.isSent && !receivedOnly.contains(media.key)
+      media.direction = MediaDirection(sends: sends, receives: track.isReceived)
       media.extensionDirections = [:]
-      if track.isSent, !canSend(in: media) {
+      if sends, !canSend(in: media) {
         // What was agreed when we sent nothing is not what we send now.
         let formats = newFormats(of: media.kind, isSent: true, beside: sections.compactMap(\.media))
         if !formats.isEmpty { (media.formats, media.redundancy) = (formats, nil) }
@@ -89,6 +90,13 @@ extension Negotiator {
   private func canSend(in media: LocalMedia) -> Bool {
     guard let sent = local.codecs.sent[media.kind] else { return true }
     return media.formats.contains { $0.codec == sent && $0.isSendable }
+  }
+
+  /// Returns whether a section that the remote side has refused could be one that only receives: it had no other codec than the one
+  /// that we send.
+  private func mayReceiveOnly(_ refused: LocalMedia) -> Bool {
+    guard refused.direction == .sendAndReceive, let sent = local.codecs.sent[refused.kind] else { return false }
+    return refused.formats.allSatisfy { $0.codec == sent } && local.codecs[refused.kind].contains { $0 != sent }
   }
 
   /// The payload types that sections use.
@@ -166,12 +174,13 @@ extension Negotiator {
     }
 
     guard let track = local[key] else { return nil }
-    let formats = newFormats(of: kind, isSent: track.isSent, beside: others)
+    let sends = track.isSent && !receivedOnly.contains(key)
+    let formats = newFormats(of: kind, isSent: sends, beside: others)
     if formats.isEmpty { return nil }
     return LocalMedia(
       formats: formats, redundancy: track.isReceived ? newRedundancy(for: formats, beside: others) : nil,
       stream: key.stream, extensions: extensions,
-      direction: MediaDirection(sends: track.isSent, receives: track.isReceived),
+      direction: MediaDirection(sends: sends, receives: track.isReceived),
       wantsToSend: track.isSent, supportsReducedSizeRTCP: true, supportsRRTR: true, allowsMixedExtensions: true,
       // The answerer may have two channels to send.
       acceptsStereo: kind == .audio && track.isReceived)
@@ -225,7 +234,10 @@ extension Negotiator {
       guard let ours = offer.sections[position].media, let theirs = answered.media(at: position) else { continue }
       let both = ours.agreed(with: theirs, sending: ours.direction.sends ? local.codecs.sent[theirs.kind] : nil)
       agreed[position].content = .media(both)
-      if ours.direction.sends, theirs.direction.receives, !canSend(in: both) { unsent.insert(theirs.kind) }
+      if ours.direction.sends, theirs.direction.receives, !canSend(in: both) {
+        unsent.insert(theirs.kind)
+        receivedOnly.insert(both.key)
+      }
       media += both.negotiated(
         index: position, mid: agreed[position].mid, remote: theirs, numbers: numbers[position] ?? [],
         track: local[both.key] ?? local[both.kind])
@@ -234,6 +246,10 @@ extension Negotiator {
     for case let ours? in offer.sections.map(\.media) {
       let isAgreed = agreed.contains { $0.media?.key == ours.key }
       refusedWhenSending[ours.key] = isAgreed ? nil : ours.wantsToSend
+      if !isAgreed, mayReceiveOnly(ours) {
+        receivedOnly.insert(ours.key)
+        refusedWhenSending[ours.key] = nil
+      }
     }
 
     // An answer without a role is passive (RFC 4145, 4.1).

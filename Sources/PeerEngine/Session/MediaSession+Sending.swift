@@ -20,7 +20,10 @@ extension MediaSession {
       let hasSection = sending.contains {
         $0.media.kind == frame.codec.kind && $0.media.localStream == frame.stream && $0.media.sends
       }
-      if hasSection { missingCodecs.insert(frame.codec) }
+      if hasSection {
+        missingCodecs.insert(frame.codec)
+        return
+      }
       // Negotiation is not complete, but a viewer must be able to start with the current frame when it is.
       if frame.codec.kind == .video, configuration.sending.keepsGroup {
         primedGroups[frame.stream, default: GroupOfPicturesCache()].add(frame)

@@ -54,6 +54,28 @@ extension EndToEndWithoutBrowsers {
       }
     }
 
+    @Test("H.264 is published in a room that allows nothing else, and recorded from it")
+    func h264() async throws {
+      try await Scenario.run("31g Janus H.264") { scenario in
+        let janus = try await JanusProcess.start(in: scenario)
+        let folder = await scenario.recordings()
+        let room = ["--room", "2640"]
+        let publisher = try await scenario.bot(
+          "publisher", at: janus.address, room + Scenario.smallPattern + ["--send-codec", "h264"])
+        let recorder = try await scenario.bot("recorder", at: janus.address, room + ["--record", folder.path])
+        try await scenario.connected(recorder)
+        try await sleepOnEventLoop(for: .seconds(5))
+        #expect(try await recorder.terminate().ending == .exit(0))
+        #expect(try await publisher.terminate().ending == .exit(0))
+        let recorded = try folder.onlyUser()
+        let video = recorded.track("video")
+        await scenario.note("measured: \(video["frames"].int ?? 0) frames of \(video["codecs"].list)")
+        #expect(video["codec"] == "h264" && video["decodeErrors"] == 0 && video["lost"] == 0)
+        #expect((video["frames"].int ?? 0) > 40)
+        for file in recorded.videos { #expect(try file.decodingErrors() == "") }
+      }
+    }
+
     @Test("publisher and recorder are back within 5 s after Janus was killed and started again")
     func restart() async throws {
       try await Scenario.run("31c Janus restart") { scenario in

@@ -93,6 +93,12 @@ struct FormatChoiceTests {
     #expect(answer.sections[1].direction == .receiveOnly && !session.media[1].sends && session.media[1].receives)
     #expect(session.unacceptedCodecs == [.h264])
     #expect(!negotiator.needsOffer)
+    // Our own later offer keeps what was agreed.
+    let ours = try SessionDescription(parsing: negotiator.createOffer())
+    #expect(ours.sections[1].payloads == answer.sections[1].payloads && ours.sections[1].direction == .receiveOnly)
+    // They accept it later.
+    _ = try negotiator.answer(to: try offer(["H264/90000 packetization-mode=1"]))
+    #expect(negotiator.session?.media[1].sends == true && negotiator.session?.unacceptedCodecs == [])
   }
 
   @Test("a participant who does not accept our codec is reported once, until they accept it")

@@ -70,7 +70,8 @@ struct EnginePair {
     aliceSends: Set<MediaKind> = [.audio, .video], bobSends: Set<MediaKind> = [.audio, .video],
     bobReceives: Set<MediaKind> = [.audio, .video], line: Impairment.Conditions = .init(delay: .milliseconds(1)),
     profiles: [SRTPProfile] = SRTPProfile.preferred, aliceData: DataChannelOptions? = nil,
-    bobData: DataChannelOptions? = nil, bobRestartsICE: Bool = true, bobCodecs: CodecPreferences = CodecPreferences()
+    bobData: DataChannelOptions? = nil, bobRestartsICE: Bool = true, aliceCodecs: CodecPreferences = CodecPreferences(),
+    bobCodecs: CodecPreferences = CodecPreferences()
   ) throws {
     start = MonotonicInstant.now
     now = start
@@ -78,7 +79,7 @@ struct EnginePair {
     alice = Side(
       engine: try Self.engine(
         for: "bob", at: Self.aliceAddress, sends: aliceSends, offers: offersAlice, isPolite: true, profiles: profiles,
-        data: aliceData, using: &generator),
+        data: aliceData, codecs: aliceCodecs, using: &generator),
       address: Self.aliceAddress)
     bob = Side(
       engine: try Self.engine(
