@@ -64,8 +64,8 @@ package struct CumulativeTrackStatistics: Sendable {
   private static var counts: [WritableKeyPath<TrackStatistics, UInt64>] {
     [
       \.packetsExpected, \.packetsReceived, \.packetsPadding, \.packetsLost, \.packetsLate, \.packetsRecovered,
-      \.packetsDuplicated, \.bytesReceived, \.frames, \.keyframes, \.framesDropped, \.keyframeRequests,
-      \.packetsRequested, \.repairedByRedundancy,
+      \.repairedByRedundancy, \.packetsDuplicated, \.bytesReceived, \.frames, \.keyframes, \.framesDropped,
+      \.keyframeRequests, \.packetsRequested,
     ]
   }
 }
