@@ -336,7 +336,7 @@ let package = Package(
     tests(of: "CallReport", ["CallCheckTestSupport", "CallCheck", "Codecs", "Media"]),
     tests(of: "FileSource", ["Bitstream", "Media", "chatbot-media", byteBuffer]),
     tests(
-      of: "Inspection", ["InspectionTestSupport", "CallCheck", "CallReport", "Media", "Recorder"],
+      of: "Inspection", ["InspectionTestSupport", "CallCheck", "CallReport", "Media", "Recorder", byteBuffer],
       resources: [.copy("Fixtures")]),
     tests(
       of: "LiveSource",
