@@ -23,7 +23,7 @@ help: ## list the tasks
 demo: ## watch it: one bot plays, one records for 10 s, ffmpeg checks the recording
 	@$(PACKAGES) build demo
 	@echo "Building the program (the first time takes some minutes)."
-	@scripts/build.sh build --product chatbot
+	@scripts/build.sh programs build
 	@scripts/demo.sh $(PROGRAM)
 
 test: ## install what tests need, lint, build, run all tests, those with browsers too; STRICT=1 excuses none
@@ -63,18 +63,21 @@ bench: ## CPU time and memory per user at USERS="1 10 50 100", beside a floor in
 overload: ## what a recorder of 60 users does with half of the CPU time that it needs; USERS="250 300": what these cost it
 	@scripts/overload.sh $(USERS)
 
-build: ## build the program
+build: ## build the program, and chatbot-media, which decodes and encodes for it
 	@$(PACKAGES) build
-	@scripts/build.sh build --product chatbot
+	@scripts/build.sh programs build
 	@echo "Built $(PROGRAM)"
 
-install: ## build a program that needs no Swift toolchain and put it into DESTDIR= PREFIX=/usr/local, folder bin; its manual page and completions into folder share
+install: ## build programs that need no Swift toolchain and put them into DESTDIR= PREFIX=/usr/local, folders bin and libexec; manual page and completions into folder share
 	@$(PACKAGES) build
-	@scripts/build.sh install --product chatbot
+	@scripts/build.sh programs install
 	@install -D -m 755 .build/install/release/chatbot "$(DESTDIR)$(PREFIX)/bin/chatbot"
-	@strip --strip-debug "$(DESTDIR)$(PREFIX)/bin/chatbot"
+	@install -D -m 755 .build/install/release/chatbot-media "$(DESTDIR)$(PREFIX)/libexec/chatbot/chatbot-media"
+	@strip --strip-debug "$(DESTDIR)$(PREFIX)/bin/chatbot" "$(DESTDIR)$(PREFIX)/libexec/chatbot/chatbot-media"
+	@install -D -m 644 LICENSE "$(DESTDIR)$(PREFIX)/share/doc/chatbot/LICENSE"
+	@install -D -m 644 NOTICE "$(DESTDIR)$(PREFIX)/share/doc/chatbot/NOTICE"
 	@scripts/install-documents.sh .build/install/release/chatbot "$(DESTDIR)$(PREFIX)/share"
-	@echo "Installed $(DESTDIR)$(PREFIX)/bin/chatbot, its manual page and completions of bash, zsh and fish"
+	@echo "Installed $(DESTDIR)$(PREFIX)/bin/chatbot, chatbot-media in libexec, the manual page and completions of bash, zsh and fish"
 
 lint: ## check format, style, the dependencies between folders, the handling of text from outside, and where codecs are named
 	@scripts/test.sh lint

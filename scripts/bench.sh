@@ -164,7 +164,7 @@ fi
 program=${BENCH_PROGRAM:-}
 if [[ -z $program ]]; then
   say "Building the program (the first time takes some minutes)."
-  scripts/build.sh install --product chatbot >&2
+  scripts/build.sh programs install >&2
   program=$(scripts/build.sh install --show-bin-path)/chatbot
 fi
 # shellcheck disable=SC2046 # The flags must be split.

@@ -7,11 +7,16 @@
 # are errors in both builds.
 #
 # Usage: scripts/build.sh build|test|install [ARGUMENT...]    arguments for `swift build` and `swift test`
+#        scripts/build.sh programs build|install              both programs: chatbot, and chatbot-media, which decodes for it
 set -eu
 cd "$(dirname "$0")/.."
 what=$1
 shift
 case $what in
+  programs)
+    "$0" "$1" --product chatbot-media
+    exec "$0" "$1" --product chatbot
+    ;;
   install)
     exec "${SWIFT:-swift}" build --configuration release --scratch-path .build/install --static-swift-stdlib \
       -Xswiftc -enforce-exclusivity=unchecked "$@"

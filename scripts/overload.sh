@@ -180,7 +180,7 @@ measure_room() {
 program=${BENCH_PROGRAM:-}
 if [[ -z $program ]]; then
   scripts/install-debian-packages.sh build
-  scripts/build.sh install --product chatbot >&2
+  scripts/build.sh programs install >&2
   program=$(scripts/build.sh install --show-bin-path)/chatbot
 fi
 read -r first others < <(awk '/^Cpus_allowed_list:/ {

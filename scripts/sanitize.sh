@@ -17,6 +17,10 @@ echo interceptor_via_lib:libswiftCore >"$suppressions"
 printf 'race:%s\n' _swiftEmptyArrayStorage withUnsafeContinuation withUnsafeThrowingContinuation \
   NIOPooledRecvBufferAllocator >"$races"
 export SWT_SWIFT_ERROR_BACKTRACING_ENABLED=0
+# A sanitizer has threads and memory that the sandbox of a decoding process refuses.
+scripts/build.sh build --product chatbot-media
+CHATBOT_MEDIA=$(scripts/build.sh build --show-bin-path)/chatbot-media
+export CHATBOT_MEDIA
 
 # with_visible_mutexes FOLDER: copies the repository to the folder, with mutexes that the thread sanitizer knows.
 with_visible_mutexes() {

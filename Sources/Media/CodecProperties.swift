@@ -76,7 +76,8 @@ package struct CodecProperties: Sendable {
         112, retransmission: 113, "level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=640c34"),
     ],
     redundancyPayloadType: nil, feedback: ["goog-remb", "transport-cc", "ccm fir", "nack", "nack pli"],
-    profile: nil, hasProfileLevelID: true, stereoParameter: nil, matroskaID: "V_MPEG4/ISO/AVC", fourCC: "H264")
+    profile: nil, hasProfileLevelID: true, stereoParameter: nil, matroskaID: "V_MPEG4/ISO/AVC",
+    fourCC: nil)
 
   /// G.722: RFC 3551, 4.5.2 and 6. Its RTP clock is 8,000 Hz.
   private static let g722 = CodecProperties(

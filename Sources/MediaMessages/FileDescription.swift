@@ -172,7 +172,7 @@ package struct FilePackets: Sendable, Hashable {
         skipAtEnd: try reader.time(), size: Int(try reader.number(upTo: MediaLimits.frameBytes)),
         offset: try reader.number(upTo: MediaLimits.sharedBytes))
       try reader.skip(4)
-      guard flags & 16 == 0 || packet.offset + packet.size <= start else {
+      guard packet.offset == 0 || packet.offset + packet.size <= start else {
         throw MessageError("a packet is outside of the memory")
       }
       packets.append(packet)
@@ -180,12 +180,10 @@ package struct FilePackets: Sendable, Hashable {
   }
 
   /// The table.
-  ///
-  /// - Parameter hasBytes: whether the packets' bytes are before it.
-  package func encoded(hasBytes: Bool) -> [UInt8] {
+  package var encoded: [UInt8] {
     var writer = MessageWriter()
     for packet in packets {
-      var flags = hasBytes ? 16 : 0
+      var flags = 0
       if packet.time != nil { flags |= 1 }
       if packet.isKeyframe { flags |= 2 }
       if packet.isDiscarded { flags |= 4 }

@@ -45,8 +45,11 @@ package final class MediaFileSession {
       guard case .file(.packets(let bytes, let isEnd)) = response, bytes <= memory.count,
         let packets = try? FilePackets(parsing: UnsafeRawBufferPointer(rebasing: memory[..<bytes]))
       else { return nil }
+      // A response without packets would be asked for again and again.
+      guard isEnd || !packets.packets.isEmpty,
+        !wantsBytes || packets.packets.allSatisfy({ $0.offset + $0.size <= bytes })
+      else { return nil }
       for packet in packets.packets {
-        // The parser has checked that they are inside.
         let part = wantsBytes ? packet.offset..<packet.offset + packet.size : 0..<0
         take(packet, UnsafeRawBufferPointer(rebasing: memory[part]))
       }

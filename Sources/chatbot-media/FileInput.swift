@@ -235,6 +235,7 @@ final class FileInput {
     cmediaprogram_log_reset()
     var packets: [FilePackets.Packet] = []
     var end = 0
+    var read = 0
     var isEnd = false
     let room = memory.count - (MediaLimits.packets + 1) * FilePackets.Packet.entryBytes - 4
     while packets.count < MediaLimits.packets {
@@ -258,17 +259,19 @@ final class FileInput {
         UnsafeMutableRawBufferPointer(rebasing: memory[end..<end + size]).copyMemory(
           from: UnsafeRawBufferPointer(start: data, count: size))
         end += size
-        // A response is no longer than it needs to be.
-        if end >= Self.batchBytes { break }
       }
+      // A response is no longer than it needs to be, and does not take long.
+      read += size
+      if read >= (wantsBytes ? Self.batchBytes : Self.readBytes) { break }
     }
-    let table = FilePackets(packets).encoded(hasBytes: wantsBytes)
+    let table = FilePackets(packets).encoded
     UnsafeMutableRawBufferPointer(rebasing: memory[end..<end + table.count]).copyBytes(from: table)
     return .packets(bytes: end + table.count, isEnd: isEnd)
   }
 
-  /// So many bytes end a response of packets.
+  /// So many bytes end a response of packets, and one that has only their times.
   private static let batchBytes = 1 << 20
+  private static let readBytes = 16 << 20
 
   /// Reads and decodes up to the next frame or audio of the track.
   func decode(into memory: UnsafeMutableRawBufferPointer) throws(DecodingError) -> FileResponse {

@@ -63,10 +63,16 @@ import Testing
     try folder.store(bytes, as: "other.ivf")
     #expect(
       failure { try folder.inspect([folder.file("other.ivf")]) }
-        == "“\(folder.file("other.ivf"))” cannot be inspected: its video is H.264, and only VP8 and VP9 are inspected.")
-    try folder.store(Array("\0\0\0\u{18}ftypisom\0\0\0\0".utf8), as: "other.mp4")
-    let sentence = failure { try folder.inspect([folder.file("other.mp4")]) }
-    #expect(sentence?.contains("only WebM (VP8, VP9, Opus), IVF (VP8, VP9) and Ogg (Opus) are inspected") == true)
+        == "“\(folder.file("other.ivf"))” cannot be inspected: "
+        + "its video is H.264, which is read from Matroska, but not from IVF.")
+    bytes.replaceSubrange(8..<12, with: "AV01".utf8)
+    try folder.store(bytes, as: "other.ivf")
+    #expect(
+      failure { try folder.inspect([folder.file("other.ivf")]) }
+        == "“\(folder.file("other.ivf"))” cannot be inspected: its video is AV1, and only VP8 and H.264 and VP9 are inspected.")
+    try folder.store(Array("fLaC\0\0\0\u{18}\0\0\0\0\0\0\0\0".utf8), as: "other.flac")
+    let sentence = failure { try folder.inspect([folder.file("other.flac")]) }
+    #expect(sentence?.contains("only WebM and Matroska (VP8, H.264, VP9, Opus, G.722, PCMU, PCMA), IVF and Ogg") == true)
   }
 
   @Test func videoOfAnotherProfileIsNamedAsTheCause() throws {

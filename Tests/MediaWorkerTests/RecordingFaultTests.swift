@@ -1,6 +1,7 @@
 import Foundation
 import Media
 import MediaWorker
+import NIOCore
 import Recorder
 import TestSupport
 import Testing
@@ -76,5 +77,48 @@ struct RecordingFaultTests {
     #expect(unverified.count == 1 && unverified.allSatisfy { $0 <= 15 })
     #expect(problems.map(\.kind) == [.notVerified])
     #expect(problems.first?.sentence.contains("did not answer") == true, "\(problems)")
+  }
+
+  @Test("a participant who sends every broken form of a keyframe costs eight others nothing")
+  func brokenStream() async throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let stream = try H264Stream.make(
+      size: "64x48", seconds: 3, ["-c:v", "libx264", "-profile:v", "main", "-bf", "0", "-g", "15"])
+    let recorder = try RoomRecorder(RoomRecorder.Configuration(folder: folder, room: "1"))
+    let honest = (0..<Self.users).map { ParticipantID("user\($0)") }
+    let attacker = ParticipantID("attacker")
+    for owner in honest + [attacker] { recorder.begin(owner) }
+    let keyframe = stream.frames[0]
+    let share = keyframe.readableBytes / stream.frames.count + 1
+    let start = ContinuousClock.Instant.now
+    var sent: Int64 = 0
+    func send(_ payload: ByteBuffer, of owner: ParticipantID, number: Int64, isKeyframe: Bool) {
+      let frame = EncodedFrame(
+        owner: owner, codec: .h264, time: MediaTime(ticks: number * 3_000, rate: 90_000), payload: payload,
+        isKeyframe: isKeyframe, arrival: .now)
+      recorder.receive(.frame(frame), of: owner, now: .now)
+    }
+    for (index, payload) in stream.frames.enumerated() {
+      try await Task.sleep(until: start + .milliseconds(index * 1_000 / 30), clock: .continuous)
+      for owner in honest { send(payload, of: owner, number: Int64(index), isKeyframe: index % 15 == 0) }
+      for position in index * share..<min((index + 1) * share, keyframe.readableBytes) {
+        var broken = keyframe
+        broken.setInteger((broken.getInteger(at: position, as: UInt8.self) ?? 0) ^ 0xFF, at: position)
+        for (payload, isKeyframe) in [(broken, true), (stream.frames[1], false)] {
+          send(payload, of: attacker, number: sent, isKeyframe: isKeyframe)
+          sent += 1
+        }
+      }
+    }
+    let summaries = await recorder.finish()
+    #expect(sent == 2 * keyframe.readableBytes)
+    for summary in summaries where summary.participant != attacker {
+      let track = try video(summary.manifest)
+      #expect(track.frames == UInt64(stream.frames.count) && track.decodeErrors == 0 && track.unverified == 0)
+    }
+    let track = try video(try #require(summaries.first { $0.participant == attacker }).manifest)
+    #expect(try #require(track.decodeErrors) > 0)
+    #expect(summaries.count == Self.users + 1)
   }
 }

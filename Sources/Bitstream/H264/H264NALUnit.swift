@@ -28,6 +28,8 @@ package struct H264NALUnit: Sendable, Hashable {
 
     /// Whether it has samples of the primary picture: types 1 to 5.
     package var isSlice: Bool { (1...5).contains(rawValue) }
+    /// Whether it is a sequence or picture parameter set.
+    package var isParameterSet: Bool { self == .sequenceParameterSet || self == .pictureParameterSet }
     /// Whether it begins with a slice header: types 1, 2 and 5.
     package var hasSliceHeader: Bool { self == .slice || self == .sliceDataPartitionA || self == .idrSlice }
     /// Whether it is part of a frame in the form of ``H264NALUnits``: delimiters, ends and filler are left out.

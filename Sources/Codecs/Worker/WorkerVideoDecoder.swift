@@ -52,7 +52,7 @@ final class WorkerVideoDecoder {
       let (width, height) = DecodedVideo.size(ofPlane: index, width: video.width, height: video.height)
       for row in 0..<height {
         let start = plane.offset + row * plane.stride
-        copy.append(contentsOf: memory[start..<start + width])
+        copy.append(contentsOf: UnsafeRawBufferPointer(rebasing: memory[start..<start + width]))
       }
     }
   }

@@ -34,7 +34,7 @@ final class IVFReader: ContainerReader {
     guard let codec = StoredCodec(fourCC: name) else {
       switch name {
       case "AV01": throw .unsupportedCodec(.video, "AV1")
-      case "H264": throw .unsupportedCodec(.video, "H.264")
+      case "H264": throw .unsupported("its video is H.264, which is read from Matroska, but not from IVF")
       default: throw .unsupported("its IVF header names neither VP8 nor VP9")
       }
     }

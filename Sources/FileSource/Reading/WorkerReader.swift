@@ -1,6 +1,6 @@
 import Bitstream
 package import Media
-import MediaMessages
+package import MediaMessages
 package import MediaWorker
 import NIOCore
 
@@ -15,11 +15,13 @@ final class WorkerReader: ContainerReader {
   private let framing: H264Framing?
   private var waiting = CircularBuffer<ContainerFrame>()
   private var isAtEnd = false
+  private var limit: WorkerFile.ByteLimit
   private var hasDiscardedFrames = false
   let isTruncated: Bool
 
   init(_ file: OpenFile, track index: UInt64) throws(MediaFile.ReadError) {
     session = try WorkerFile.session(file)
+    limit = WorkerFile.ByteLimit(file)
     guard let index = Int(exactly: index), index < session.description.tracks.count else { throw .changed }
     track = session.description.tracks[index]
     isTruncated = session.description.isTruncated
@@ -45,14 +47,15 @@ final class WorkerReader: ContainerReader {
     }
     isAtEnd = !more
     for (packet, payload) in found {
+      try limit.add(packet)
       if packet.isEncrypted { throw .unsupported("its \(WorkerFile.name(ofCodec: track.codec)) track is encrypted") }
       hasDiscardedFrames = hasDiscardedFrames || packet.isDiscarded
-      guard let time = packet.time, abs(time) <= MediaTimebase.latest else {
+      guard let time = packet.time, time.magnitude <= MediaTimebase.latest.magnitude else {
         throw .unsupported("a frame has no time, or one beyond \(MediaTimebase.latestHours) h")
       }
       waiting.append(
         ContainerFrame(
-          time: time, length: packet.duration > 0 ? packet.duration : nil,
+          time: time, length: packet.duration > 0 ? min(packet.duration, MediaTimebase.latest) : nil,
           // What cannot be converted is no frame, and is skipped as such.
           payload: framing?.frame(payload) ?? payload, position: 0))
     }
@@ -92,6 +95,22 @@ package enum WorkerFile {
     case .unavailable(let reason): .noWorker(reason)
     case .ended(let reason): .unsupported("the process that reads it \(reason)")
     case .refused(let reason): .unsupported(reason)
+    }
+  }
+
+  /// Bounds what is read of a track: an index can name the same bytes again and again, and make a small file endless.
+  package struct ByteLimit {
+    private var left: Int
+
+    package init(_ file: OpenFile) {
+      // Containers can leave out what all frames have in common.
+      left = Int(clamping: min(file.size, UInt64(Int.max / 4))) * 2 + (1 << 20)
+    }
+
+    /// Counts a packet.
+    package mutating func add(_ packet: FilePackets.Packet) throws(MediaFile.ReadError) {
+      left -= max(1, packet.size)
+      if left < 0 { throw .unsupported("its index names more bytes than the file has") }
     }
   }
 

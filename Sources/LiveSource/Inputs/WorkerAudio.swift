@@ -27,6 +27,8 @@ final class WorkerAudio: AudioInput {
   private var silence: Int64 = 0
   private var waiting: Decoded?
   private var isOver = false
+  /// The packets in a row that were heard already.
+  private var skipped = 0
   private(set) var undecodable = Undecodable()
 
   /// The smallest deviation from the file's time that is a real gap, or audio that was heard already: 60 ms, in ticks.
@@ -77,14 +79,19 @@ final class WorkerAudio: AudioInput {
       return
     }
     if let time = decoded.time {
-      let deviation = (time - start) / MediaTimebase.units(perTickOf: .audio) - position
+      let deviation = (time &- start) / MediaTimebase.units(perTickOf: .audio) &- position
       if deviation >= Self.minimumGap {
         silence = deviation
         waiting = decoded
         return
       }
-      if deviation <= -Self.minimumGap { return }
+      if deviation <= -Self.minimumGap {
+        skipped += 1
+        if skipped >= Self.maximumFailures { isOver = true }
+        return
+      }
     }
+    skipped = 0
     try append(decoded)
   }
 
@@ -122,8 +129,9 @@ final class WorkerAudio: AudioInput {
     }
     for _ in 0..<Self.maximumFailures {
       switch try decode() {
+      case .audio(let decoded) where decoded.samples.isEmpty: continue
       case .audio(let decoded): return decoded
-      case .undecodable(let time, let reason): undecodable.add(at: max(0, (time ?? start) - start), reason: reason)
+      case .undecodable(let time, let reason): undecodable.add(at: max(0, (time ?? start) &- start), reason: reason)
       case .end: return nil
       }
     }

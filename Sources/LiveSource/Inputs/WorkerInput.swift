@@ -27,11 +27,11 @@ struct WorkerInput {
       // What a file leaves out is decoded, and neither shown nor heard.
       guard !packet.isDiscarded, let time = packet.time else { return }
       frames += 1
-      start = min(start, time &+ packet.skipAtStart)
-      let duration = packet.duration > 0 ? packet.duration : 0
+      start = min(start, time &+ max(0, packet.skipAtStart))
+      let duration = min(max(0, packet.duration), MediaTimebase.latest)
       if let last, duration == 0 { interval = max(interval, abs(time &- last)) }
       last = time
-      end = max(end, time &+ duration &- packet.skipAtEnd)
+      end = max(end, time &+ duration &- max(0, packet.skipAtEnd))
     }
 
     /// The end of the last frame, of which the file may state no duration.
@@ -106,17 +106,20 @@ struct WorkerInput {
     var scan = Scan()
     var isEncrypted = false
     var isTooLong = false
-    try asking { () throws(MediaWorkerError) in
-      try session.select(index)
-      while !isEncrypted, !isTooLong,
-        try session.packets(
-          wantsBytes: false,
-          { packet, _ in
-            isEncrypted = isEncrypted || packet.isEncrypted
-            isTooLong = isTooLong || abs(packet.time ?? 0) > MediaTimebase.latest
-            if !isTooLong { scan.add(packet) }
-          })
-      {}
+    var limit = WorkerFile.ByteLimit(file)
+    try asking { () throws(MediaWorkerError) in try session.select(index) }
+    var hasMore = true
+    while hasMore, !isEncrypted, !isTooLong {
+      var found: [FilePackets.Packet] = []
+      hasMore = try asking { () throws(MediaWorkerError) in
+        try session.packets(wantsBytes: false) { packet, _ in found.append(packet) }
+      }
+      for packet in found {
+        try refusing { () throws(MediaFile.ReadError) in try limit.add(packet) }
+        isEncrypted = isEncrypted || packet.isEncrypted
+        isTooLong = isTooLong || (packet.time ?? 0).magnitude > MediaTimebase.latest.magnitude
+        if !isTooLong { scan.add(packet) }
+      }
     }
     let name = WorkerFile.name(ofCodec: description.tracks[index].codec)
     if isEncrypted { throw InputError("its \(name) track is encrypted") }

@@ -46,8 +46,9 @@ final class WorkerVideo: VideoInput {
     while next == nil, !isOver {
       switch try decode() {
       case .videoFrame(let time, let videoFrame):
-        let earliest = lastTime.map { $0 + Self.minimumStep }
-        let time = max(time ?? earliest ?? 0, earliest ?? Int64.min)
+        let earliest = lastTime.map { $0 &+ Self.minimumStep }
+        // Never far beyond what the check has found.
+        let time = min(max(time ?? earliest ?? 0, earliest ?? Int64.min), 2 &* MediaTimebase.latest)
         lastTime = time
         next = (time, videoFrame)
       case .undecodable(let time, let reason):
@@ -98,8 +99,8 @@ final class WorkerVideo: VideoInput {
       try session.decode { response, memory in
         switch response {
         case .video(let video, let time):
-          VideoFrame(video, memory).map { .videoFrame(time: time.map { $0 - origin }, $0) }
-        case .undecodable(let time, let reason): .undecodable(time: time.map { $0 - origin }, reason: reason)
+          VideoFrame(video, memory).map { .videoFrame(time: time.map { $0 &- origin }, $0) }
+        case .undecodable(let time, let reason): .undecodable(time: time.map { $0 &- origin }, reason: reason)
         case .end: .end
         case .described, .packets, .audio: nil
         }

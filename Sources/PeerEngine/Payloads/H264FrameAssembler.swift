@@ -43,6 +43,7 @@ package struct H264FrameAssembler: Sendable {
     var packetsLostBefore: Int
     var packetsLostInside = 0
     var packets = 0
+    var units = 0
     var isComplete = true
     /// Whether a slice, or a part of one, has arrived.
     var hasSlice = false
@@ -61,8 +62,10 @@ package struct H264FrameAssembler: Sendable {
 
   /// A frame with more bytes than this is damaged.
   package static let maximumFrameSize = VP8FrameAssembler.maximumFrameSize
-  /// A frame of more packets is damaged as well.
+  /// A frame of more packets, or of more NAL units, is damaged as well.
   package static let maximumPackets = VP8FrameAssembler.maximumPackets
+  /// A packet with more parameter sets damages its frame: to read each takes about as long as to receive a packet.
+  package static let maximumParameterSets = 32
   /// A keyframe that is wider or higher, in pixels before cropping, is damaged.
   package static let maximumSide = VP8FrameAssembler.maximumSide
 
@@ -192,14 +195,19 @@ extension H264FrameAssembler {
     fragmented = nil
     switch content {
     case .unit(let unit): append(unit)
-    case .aggregation(let units): for unit in units { append(unit) }
+    case .aggregation(let units):
+      guard units.count(where: { $0.type.isParameterSet }) <= Self.maximumParameterSets else {
+        open?.isComplete = false
+        return
+      }
+      for unit in units { append(unit) }
     case .fragment: break
     }
   }
 
   private mutating func append(_ unit: H264NALUnit) {
     note(unit.type, referenceIDC: unit.referenceIDC)
-    if unit.type == .sequenceParameterSet || unit.type == .pictureParameterSet { parameterSets.insert(unit.bytes) }
+    if unit.type.isParameterSet { parameterSets.insert(unit.bytes) }
     guard unit.type.isKept, hasRoom(for: unit.bytes) else { return }
     // Copied at once, so that the datagram's buffer is free for the next one.
     H264NALUnits.append(unit.bytes, to: &payload)
@@ -231,13 +239,14 @@ extension H264FrameAssembler {
     fragmented = nil
     let count = payload.writerIndex - start - H264NALUnits.lengthSize
     payload.setInteger(UInt32(clamping: count), at: start)
-    guard fragment.type == .sequenceParameterSet || fragment.type == .pictureParameterSet,
+    guard fragment.type.isParameterSet,
       let unit = payload.getSlice(at: start + H264NALUnits.lengthSize, length: count)
     else { return }
     parameterSets.insert(unit)
   }
 
   private mutating func note(_ type: H264NALUnit.Kind, referenceIDC: UInt8) {
+    open?.units += 1
     if type.isSlice {
       open?.hasSlice = true
       if referenceIDC > 0 { open?.isReference = true }
@@ -250,7 +259,7 @@ extension H264FrameAssembler {
   /// Returns whether the frame may grow by a NAL unit; otherwise it is damaged.
   private mutating func hasRoom(for unit: ByteBuffer) -> Bool {
     let size = payload.readableBytes + H264NALUnits.lengthSize + 1 + unit.readableBytes
-    guard size <= Self.maximumFrameSize, open?.packets ?? 0 <= Self.maximumPackets else {
+    guard size <= Self.maximumFrameSize, max(open?.packets ?? 0, open?.units ?? 0) <= Self.maximumPackets else {
       open?.isComplete = false
       return false
     }

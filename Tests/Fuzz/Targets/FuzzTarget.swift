@@ -21,6 +21,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case dependencyDescriptor
   case red
   case opus
+  case mediaMessage
   case skyrtc
   case janus
   case exec
@@ -69,6 +70,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .dependencyDescriptor: try DescriptorTargets.dependencies(input)
     case .red: try DescriptorTargets.redundantAudio(input)
     case .opus: try PayloadTargets.opus(input)
+    case .mediaMessage: try MediaMessageTarget.run(input)
     case .skyrtc: try SignallingTargets.skyrtc(input)
     case .janus: try JanusTarget.run(input)
     case .exec: try ExecTarget.run(input)
@@ -95,6 +97,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     switch self {
     case .stun, .rtp, .rtcp, .opus, .red, .sps: 1_500
     case .candidate, .rules, .dependencyDescriptor, .pps, .sliceHeader: 2_048
+    case .mediaMessage: 600
     case .vp8, .vp9, .vp9Frame, .h264, .avcC: 6_000
     case .skyrtc, .webSocket, .httpUpgrade, .manifest, .wav, .png: 8_192
     case .socketIO, .dataChannel, .dataMessage, .turn, .streamFrame: 4_096

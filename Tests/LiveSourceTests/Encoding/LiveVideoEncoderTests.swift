@@ -35,7 +35,7 @@ struct LiveVideoEncoderTests {
     request: (_ videoFrame: Int) -> Bool,
     videoFrame: (Int) -> VideoFrame
   ) throws -> [Sent] {
-    let decoder = try VP8Decoder()
+    let decoder = try VideoDecoder(encoder.settings.codec)
     var sent: [Sent] = []
     var decoded = 0
     for number in 0..<videoFrames {
@@ -65,10 +65,12 @@ struct LiveVideoEncoderTests {
     sent.filter { range.contains($0.time) }.map(\.bits).reduce(0, +) * 1_000 / range.count
   }
 
-  @Test("a size that changes at an interval does so every 2 s, with a keyframe, and every frame decodes")
-  func changesSize() throws {
+  @Test(
+    "a size that changes at an interval does so every 2 s, with a keyframe, and every frame decodes",
+    arguments: [Codec.vp8, .h264])
+  func changesSize(codec: Codec) throws {
     let painter = PatternPainter(size: Self.vga)
-    var settings = LiveVideoEncoder.Settings(size: Self.vga, framesPerSecond: 30)
+    var settings = LiveVideoEncoder.Settings(codec: codec, size: Self.vga, framesPerSecond: 30)
     settings.sizeChange = .seconds(2)
     let sent = try play(
       try LiveVideoEncoder(settings), videoFrames: 300, target: { _ in 2_000_000 }, request: { $0 % 97 == 96 }
@@ -84,10 +86,12 @@ struct LiveVideoEncoderTests {
     #expect(changes.map { $0.time / 100 } == [20, 40, 60, 80])
   }
 
-  @Test("the pattern adapts to 2 Mb/s, 300 kb/s, 100 kb/s and 2 Mb/s again, keyframes included")
-  func patternFollows() throws {
+  @Test(
+    "the pattern adapts to 2 Mb/s, 300 kb/s, 100 kb/s and 2 Mb/s again, keyframes included",
+    arguments: [Codec.vp8, .h264])
+  func patternFollows(codec: Codec) throws {
     let painter = PatternPainter(size: Self.vga)
-    let encoder = try LiveVideoEncoder(.init(size: Self.vga, framesPerSecond: 30))
+    let encoder = try LiveVideoEncoder(.init(codec: codec, size: Self.vga, framesPerSecond: 30))
     let targets = [2_000_000, 300_000, 100_000, 2_000_000]
     let sent = try play(
       encoder, videoFrames: 4 * 8 * 30, target: { targets[min(3, $0 / 8_000)] }, request: { $0 % 150 == 100 }
@@ -115,11 +119,12 @@ struct LiveVideoEncoderTests {
     #expect(last.divisor == 1)
   }
 
-  @Test("detailed frames become fewer and smaller, keep to the bitrate, and recover slowly")
-  func noiseFollows() throws {
+  @Test(
+    "detailed frames become fewer and smaller, keep to the bitrate, and recover slowly", arguments: [Codec.vp8, .h264])
+  func noiseFollows(codec: Codec) throws {
     let size = VideoSize(width: 320, height: 240)
     let noise = Self.noise(size, depth: 64)
-    let encoder = try LiveVideoEncoder(.init(size: size, framesPerSecond: 30))
+    let encoder = try LiveVideoEncoder(.init(codec: codec, size: size, framesPerSecond: 30))
     let targets = [2_000_000, 300_000, 100_000, 2_000_000]
     let sent = try play(
       encoder, videoFrames: 4 * 12 * 30, target: { targets[min(3, $0 / 12_000)] }, request: { $0 == 700 }
@@ -141,9 +146,11 @@ struct LiveVideoEncoderTests {
     #expect(last.size.width > smallest ?? .max)
   }
 
-  @Test("the quality reduced for a viewer with little bandwidth is restored when no viewer is left")
-  func startsOver() throws {
-    let encoder = try LiveVideoEncoder(.init(size: Self.vga, framesPerSecond: 30))
+  @Test(
+    "the quality reduced for a viewer with little bandwidth is restored when no viewer is left",
+    arguments: [Codec.vp8, .h264])
+  func startsOver(codec: Codec) throws {
+    let encoder = try LiveVideoEncoder(.init(codec: codec, size: Self.vga, framesPerSecond: 30))
     let noise = Self.noise(Self.vga, depth: 140)
     _ = try play(encoder, videoFrames: 150, target: { _ in 100_000 }, request: { _ in false }) { noise[$0 % 8] }
     #expect(encoder.qualityLevel.size.width <= 240 && encoder.qualityLevel.divisor == 2)
@@ -158,11 +165,12 @@ struct LiveVideoEncoderTests {
     #expect(encoder.qualityLevel.divisor == 1 && encoder.qualityLevel.size == Self.vga)
   }
 
-  @Test("a keyframe follows a request within 100 ms, and there are never two within 500 ms")
-  func keyframes() throws {
+  @Test(
+    "a keyframe follows a request within 100 ms, and there are never two within 500 ms", arguments: [Codec.vp8, .h264])
+  func keyframes(codec: Codec) throws {
     let size = VideoSize(width: 160, height: 120)
     let painter = PatternPainter(size: size)
-    let encoder = try LiveVideoEncoder(.init(size: size, framesPerSecond: 30))
+    let encoder = try LiveVideoEncoder(.init(codec: codec, size: size, framesPerSecond: 30))
     var generator = SeededGenerator(seed: 6)
     var asked: [Int] = []
     // First none, then at random, then ten requests a second.

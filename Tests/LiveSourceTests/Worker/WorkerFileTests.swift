@@ -3,6 +3,7 @@ import Codecs
 import Foundation
 import LiveSource
 import Media
+import MediaMessages
 import NIOCore
 import TestSupport
 import Testing
@@ -222,6 +223,62 @@ struct WorkerFileTests {
         == "its video is ffv1, and VP8, VP9, H.264, H.265, AV1, MPEG-4 and Motion JPEG are played.")
     let garbage = try scratch.write(Array(bytes.prefix(40)) + [UInt8](repeating: 0x41, count: 5_000), as: "g.mp4")
     #expect(rejection(garbage) != nil)
+  }
+
+  @Test("damaged files are played or refused with a sentence, whatever becomes of the process that reads them")
+  func damaged() throws {
+    let whole = try make(
+      "a.mp4",
+      [
+        "-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=0.4", "-f", "lavfi", "-i", "sine=d=0.4", "-c:v", "libx264",
+        "-c:a", "aac",
+      ])
+    let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: whole)))
+    var generator = SeededGenerator(seed: 3)
+    for number in 0..<60 {
+      var damaged = bytes
+      for _ in 0..<(1 + number % 4) {
+        // Most of the damage is in the index, which is at the end.
+        let index =
+          number % 2 == 0 ? bytes.count - 1 - Int(generator.next() % 2_000) : Int(generator.next() % UInt64(bytes.count))
+        damaged[max(0, index)] = UInt8(truncatingIfNeeded: generator.next())
+      }
+      let path = try scratch.write(damaged, as: "d.mp4")
+      guard let sentence = rejection(path, live: number % 3 == 0) else { continue }
+      #expect(sentence.hasSuffix(".") && sentence.allSatisfy { $0.isASCII || $0 == "°" }, "\(sentence)")
+    }
+  }
+
+  @Test("what a hostile process says of a file is refused or within the limits")
+  func hostile() throws {
+    var track = FileDescription.Track(kind: .video, codec: "h264")
+    track.extradata = Array(repeating: 7, count: 50)
+    let description = FileDescription(format: "mp4", tracks: [track, .init(kind: .audio, codec: "aac")]).encoded
+    let packets =
+      [UInt8](repeating: 9, count: 40)
+      + FilePackets([.init(time: 5, duration: 2, isKeyframe: true, size: 30, offset: 10)]).encoded
+    let parsed = try packets.withUnsafeBytes { try FilePackets(parsing: $0) }
+    #expect(parsed.packets.first?.size == 30 && parsed.packets.first?.time == 5)
+    #expect(try description.withUnsafeBytes { try FileDescription(parsing: $0) }.tracks.count == 2)
+    var generator = SeededGenerator(seed: 4)
+    for _ in 0..<20_000 {
+      for original in [description, packets] {
+        var bytes = original
+        for _ in 0..<(1 + generator.next() % 4) {
+          bytes[Int(generator.next() % UInt64(bytes.count))] = UInt8(truncatingIfNeeded: generator.next())
+        }
+        if generator.next() % 4 == 0 { bytes = Array(bytes.prefix(Int(generator.next() % UInt64(bytes.count)))) }
+        bytes.withUnsafeBytes { bytes in
+          if let description = try? FileDescription(parsing: bytes) {
+            let isWithin = description.tracks.allSatisfy { $0.extradata.count <= MediaLimits.extradataBytes }
+            #expect(description.tracks.count <= MediaLimits.tracks && isWithin)
+          }
+          for packet in (try? FilePackets(parsing: bytes))?.packets ?? [] {
+            #expect(packet.size <= MediaLimits.frameBytes)
+          }
+        }
+      }
+    }
   }
 
   @Test("a file that is cut off behind its index is played up to the last whole frame")

@@ -231,6 +231,29 @@ struct H264FrameAssemblerTests {
     #expect(try !required(many.popFrame()).dependency.isComplete)
   }
 
+  @Test("a frame of more than 8,192 NAL units, or with more than 32 parameter sets in a packet, is damaged")
+  func units() throws {
+    func aggregation(_ unit: ByteBuffer, _ count: Int) -> ByteBuffer {
+      var payload = ByteBuffer(bytes: [0x78])
+      for _ in 0..<count {
+        payload.writeInteger(UInt16(unit.readableBytes))
+        payload.writeImmutableBuffer(unit)
+      }
+      return payload
+    }
+    for (payload, count, wanted) in [
+      (aggregation(Maker.information, 81), 100, true), (aggregation(Maker.information, 82), 100, false),
+      (aggregation(Maker.picture, 32), 1, true), (aggregation(Maker.picture, 33), 1, false),
+    ] {
+      var assembler = H264FrameAssembler()
+      add(Maker.keyframe(), 1, to: &assembler)
+      #expect(assembler.popFrame() != nil)
+      for _ in 0..<count { add(payload, 2, to: &assembler) }
+      add(Maker.slice(1), 2, marker: true, to: &assembler)
+      #expect(try required(assembler.popFrame()).dependency.isComplete == wanted)
+    }
+  }
+
   @Test("a stream of libx264 in two slices comes out as it went in, at any packet size", arguments: [200, 1_200])
   func real(size: Int) throws {
     let stream = try H264Stream.make(

@@ -138,8 +138,8 @@ struct H264CallTests {
     print(
       "measured: H.264 with two layers, \(lost.count) of 2400 frames lost: \(numbers.count) of \(wanted.count) decodable",
       "frames arrived")
-    // After a loss in the first frames of each group and of each period of frame_num nothing is proved.
-    #expect(Double(numbers.count) > 0.85 * Double(wanted.count))
+    // Nothing is proved after a loss in the first frames of a group, or of a period of frame_num, which has 4 bits here.
+    #expect(Double(numbers.count) > 0.75 * Double(wanted.count))
   }
 
   @Test("a change of the size arrives with its keyframe")

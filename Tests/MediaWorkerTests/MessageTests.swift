@@ -1,0 +1,109 @@
+import MediaMessages
+import MediaWorker
+import Testing
+
+@Suite("Messages of decoding processes")
+struct MessageTests {
+  private static let plane = DecodedVideo.Plane(offset: 0, stride: 640)
+
+  @Test(
+    "requests are parsed as they were written",
+    arguments: [
+      MediaRequest.Body.openDecoder(0, .h264), .openDecoder(63, .g722), .closeDecoder(5),
+      .decode(1, bytes: 4 << 20, time: -7, wantsOutput: true), .receive(2), .drain(3), .attempt(4),
+    ])
+  func requests(body: MediaRequest.Body) throws {
+    let request = MediaRequest(0xFEDC_BA98, body)
+    #expect(try MediaRequest(parsing: request.encoded) == request)
+    for count in 0..<request.encoded.count {
+      #expect(throws: MessageError.self) { try MediaRequest(parsing: Array(request.encoded.prefix(count))) }
+    }
+    #expect(throws: MessageError.self) { try MediaRequest(parsing: request.encoded + [0]) }
+  }
+
+  @Test("a request beyond the limits is refused")
+  func limitsOfRequests() {
+    for body in [
+      MediaRequest.Body.openDecoder(64, .h264), .closeDecoder(255),
+      .decode(1, bytes: 4 << 20 + 1, time: 0, wantsOutput: false),
+    ] {
+      #expect(throws: MessageError.self) { try MediaRequest(parsing: MediaRequest(1, body).encoded) }
+    }
+    #expect(throws: MessageError.self) { try MediaRequest(parsing: [UInt8](repeating: 1, count: 513)) }
+  }
+
+  @Test("responses are parsed as they were written")
+  func responses() throws {
+    let planes = [Self.plane, DecodedVideo.Plane(offset: 307_200, stride: 320), .init(offset: 384_000, stride: 320)]
+    let video = try #require(DecodedVideo(width: 640, height: 480, planes: planes, time: 90_000, hasMore: true))
+    let size = try #require(DecodedVideo(width: 4_096, height: 4_096, planes: nil))
+    let audio = try #require(DecodedAudio(count: 320, channels: 2, rate: 16_000))
+    for body in [
+      MediaResponse.Body.done, .failed(reason: "broken"), .video(nil), .video(video), .video(size), .audio(audio),
+      .attempted(-13),
+    ] {
+      let response = MediaResponse(7, body)
+      #expect(try MediaResponse(parsing: response.encoded) == response)
+    }
+  }
+
+  @Test("a plane must be inside the memory, with each of its rows")
+  func planes() {
+    let memory = MediaLimits.sharedBytes
+    func video(_ offset: Int, _ stride: Int) -> DecodedVideo? {
+      DecodedVideo(width: 64, height: 64, planes: [.init(offset: offset, stride: stride), Self.plane, Self.plane])
+    }
+    #expect(video(memory - 64 * 64, 64) != nil)
+    #expect(video(memory - 64 * 64 + 1, 64) == nil)
+    #expect(video(0, 63) == nil)
+    #expect(video(-1, 64) == nil)
+    #expect(video(0, (memory - 64) / 63) != nil)
+    #expect(video(0, (memory - 64) / 63 + 1) == nil)
+    #expect(video(0, Int(UInt32.max)) == nil)
+    #expect(video(Int(UInt32.max), 64) == nil)
+    for (width, height) in [(0, 64), (64, 0), (4_097, 64), (64, 4_097), (-1, -1)] {
+      #expect(DecodedVideo(width: width, height: height, planes: nil) == nil)
+    }
+    #expect(DecodedVideo(width: 64, height: 64, planes: [Self.plane]) == nil)
+  }
+
+  @Test("a reason becomes printable and short")
+  func reasons() throws {
+    let response = MediaResponse(1, .failed(reason: "a\u{1B}[2J\nä" + String(repeating: "b", count: 300)))
+    guard case .failed(let reason) = try MediaResponse(parsing: response.encoded).body else {
+      Issue.record("not a failure")
+      return
+    }
+    #expect(reason.hasPrefix("a?[2J???bb") && reason.utf8.count == 200)
+  }
+
+  @Test("messages of the parent process are parsed as they were written")
+  func launcher() throws {
+    for request in [LauncherRequest.start, .end(12), .forget(-1)] {
+      #expect(try LauncherRequest(parsing: request.encoded) == request)
+    }
+    for response in [LauncherResponse.ready(version: 1), .started(5), .ended(-11), .failed(reason: "no")] {
+      #expect(try LauncherResponse(parsing: response.encoded) == response)
+    }
+  }
+
+  @Test("the program is named by the variable, or beside the running one, or in libexec")
+  func path() throws {
+    func find(_ named: String?, _ existing: Set<String>) -> Result<String, MediaProgramPath.Missing> {
+      MediaProgramPath.find(named: named, running: "/opt/bin/chatbot") { existing.contains($0) }
+    }
+    #expect(try find("/x/y", ["/x/y", "/opt/bin/chatbot-media"]).get() == "/x/y")
+    #expect(
+      try find(nil, ["/opt/bin/chatbot-media", "/opt/bin/../libexec/chatbot/chatbot-media"]).get()
+        == "/opt/bin/chatbot-media")
+    #expect(
+      try find("", ["/opt/bin/../libexec/chatbot/chatbot-media"]).get() == "/opt/bin/../libexec/chatbot/chatbot-media")
+    let wrong = #expect(throws: MediaProgramPath.Missing.self) { try find("/x/y", ["/opt/bin/chatbot-media"]).get() }
+    #expect(wrong?.sentence == "CHATBOT_MEDIA names no program: /x/y.")
+    let missing = #expect(throws: MediaProgramPath.Missing.self) { try find(nil, []).get() }
+    #expect(
+      missing?.sentence
+        == "chatbot-media is neither beside this program, in /opt/bin, nor in ../libexec/chatbot from there, "
+        + "and CHATBOT_MEDIA does not name it.")
+  }
+}
