@@ -162,6 +162,21 @@ struct RedundancyNegotiationTests {
     }
   }
 
+  @Test("packets of RED from webrtcbin, which have no mid, belong to the audio")
+  func withoutMid() throws {
+    var negotiator = Negotiator.seeded { $0.codecs.acceptsRedundantAudio = true }
+    let session = try negotiator.answer(to: try recorded("gstreamer122_offer_red")).session
+    #expect(session.media.map(\.redundancyPayloadType) == [nil, 63])
+    var router = StreamRouter()
+    router.configure(session.media)
+    for ssrc in session.media.flatMap(\.remoteSources).map(\.ssrc).dropFirst() + [77] {
+      let route = router.route(ssrc: ssrc, payloadType: 63) {
+        StreamRouter.Identifiers(mid: nil, streamID: nil, repairedStreamID: nil)
+      }
+      #expect(route?.payloadType == 111 && route?.isRedundant == true)
+    }
+  }
+
   @Test("in an answer it stands before the codec that it repeats, with the offer's payload type")
   func answer() throws {
     var negotiator = negotiator()
