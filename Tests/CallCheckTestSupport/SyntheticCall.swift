@@ -36,6 +36,8 @@ package struct SyntheticCall: Hashable {
   package var lostAudio: Set<Int> = []
   package var hasVideo = true
   package var hasAudio = true
+  /// Opus, or PCMU, whose clock is one of 8 kHz.
+  package var audioCodec = Codec.opus
   package var bitrate = 800_000
 
   /// An event for the judge.
@@ -174,23 +176,38 @@ package struct SyntheticCall: Hashable {
       if arrival >= end { break }
       defer { number += 1 }
       // The encoder's delay is compensated, as this program's camera does.
-      let first = Int64((Double(Self.wallClock) + made * 1_000) * 48) + Int64(encoder.lookahead)
+      let lookahead = audioCodec == .opus ? encoder.lookahead : 0
+      let first = Int64((Double(Self.wallClock) + made * 1_000) * 48) + Int64(lookahead)
       var audio = pattern.audio(from: first, count: length)
       if isIn(silent, made) { audio.samples = [Float](repeating: 0, count: length) }
       if isIn(clipped, made) {
         audio.samples = audio.samples.map { min(max($0 * 200, -1), 1) }
       }
-      let payload = try encoder.encode(audio)
+      let payload = audioCodec == .opus ? try encoder.encode(audio) : Self.muLaw(audio.samples)
       if lostAudio.contains(number) {
         lost += 1
         continue
       }
-      var frame = frame(.opus, ticks: Int64(number * length), payload: payload, isKeyframe: true, at: arrival)
+      let ticks = Int64(number * length) * Int64(audioCodec.clockRate) / 48_000
+      var frame = frame(audioCodec, ticks: ticks, payload: payload, isKeyframe: true, at: arrival)
       if lost > 0 { frame.gap = MediaGap(.lost, packetsLost: lost) }
       lost = 0
       participantEvents.append(ScriptedEvent(time: arrival, event: .frame(frame)))
     }
     return participantEvents
+  }
+
+  /// Encodes samples of 48 kHz in G.711, each octet the mean of six of them.
+  private static func muLaw(_ samples: [Float]) -> ByteBuffer {
+    let octets = stride(from: 0, to: samples.count - 5, by: 6).map { start -> UInt8 in
+      let mean = samples[start..<start + 6].reduce(0, +) / 6
+      let magnitude = min(Int(abs(mean) * 32_768), 32_635) + 0x84
+      // The position of the highest bit, 7 to 14.
+      let exponent = Int.bitWidth - 1 - magnitude.leadingZeroBitCount - 7
+      let mantissa = magnitude >> (exponent + 3) & 0x0F
+      return ~UInt8((mean < 0 ? 0x80 : 0) | exponent << 4 | mantissa)
+    }
+    return ByteBuffer(bytes: octets)
   }
 
   /// The counters of the connection, once a second.

@@ -88,4 +88,26 @@ struct CodecTests {
     #expect(now.compared(with: before).remarks.contains("Video codec: vp8 before, h264 now."))
     #expect(before.compared(with: before).remarks == [])
   }
+
+  @Test("G.711, with its clock of 8 kHz, is measured as Opus is, also where packets are lost")
+  func clockOfEightKilohertz() throws {
+    var call = SyntheticCall()
+    call.lostAudio = [150, 151]
+    func audio(_ codec: Codec) throws -> PeerReport {
+      call.audioCodec = codec
+      let judge = CallJudge(call.options)
+      for event in try call.participantEvents() {
+        judge.receive(event.event, of: SyntheticCall.peer, at: SyntheticCall.instant(event.time))
+      }
+      return try #require(judge.report(at: SyntheticCall.instant(call.duration)).peers.first)
+    }
+    let (opus, pcmu) = (try audio(.opus), try audio(.pcmu))
+    let (expected, measured) = (try #require(opus.audio), try #require(pcmu.audio))
+    #expect(measured.decodeErrors == 0 && measured.packets == expected.packets)
+    #expect(measured.gaps == expected.gaps && measured.concealed == expected.concealed)
+    #expect(measured.silence == expected.silence)
+    #expect(abs(measured.level - expected.level) < 1)
+    let (delay, other) = (try #require(opus.skew?.total.p50), try #require(pcmu.skew?.total.p50))
+    #expect(abs(delay - other) < 0.003)
+  }
 }
