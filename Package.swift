@@ -294,7 +294,9 @@ let package = Package(
     tests(of: "SocketIO", ["Media", "Signalling", "HTTPTransport", byteBuffer, sockets, http, webSocket, logging]),
     tests(
       of: "WHIP", ["ICE", "Media", "PeerEngine", "Signalling", "HTTPTransport", byteBuffer, sockets, http, logging]),
-    tests(of: "MediaWorker", ["Codecs", "Media", "MediaMessages", "Recorder", "chatbot-media", byteBuffer]),
+    tests(
+      of: "MediaWorker", ["Codecs", "Media", "MediaMessages", "Recorder", "chatbot-media", byteBuffer],
+      resources: [.copy("Fixtures")]),
     tests(of: "Codecs", ["Bitstream", "Media", "MediaWorker", "chatbot-media", byteBuffer]),
     tests(of: "NetworkEmulation", ["ICE", "Media", "PeerEngine", byteBuffer]),
     tests(
@@ -334,7 +336,7 @@ let package = Package(
     tests(of: "CallReport", ["CallCheckTestSupport", "CallCheck", "Codecs", "Media"]),
     tests(of: "FileSource", ["Bitstream", "Media", "chatbot-media", byteBuffer]),
     tests(
-      of: "Inspection", ["InspectionTestSupport", "CallCheck", "CallReport", "Media", "Recorder"],
+      of: "Inspection", ["InspectionTestSupport", "CallCheck", "CallReport", "Media", "Recorder", byteBuffer],
       resources: [.copy("Fixtures")]),
     tests(
       of: "LiveSource",

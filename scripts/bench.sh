@@ -7,6 +7,10 @@
 # A third measurement relays all users through coturn, which runs beside the publishers and whose own time does not count. The
 # script fails if a relayed user of several costs more than 1.3 times a direct one.
 #
+# A second table has users who send H.264 instead, also of 1 Mb/s. The script fails if such a user of several costs more than 1.1 times
+# a user of VP8 with `--verify off`, or if decoding in the processes of chatbot-media costs more than 1.4 times what ffmpeg needs for the same
+# frames with one thread.
+#
 # The table is printed and stored in Benchmarks/results.md with the machine, the date and the command. The receiver of
 # the floor, and the recorder with `--verify off`, run on the first processor alone; with decoding the recorder uses all
 # processors. The publishers run on the others.
@@ -78,6 +82,43 @@ make_sample() {
     -f webm "$1" || fail "ffmpeg could not create the file for the publishers."
 }
 
+# Creates the same with H.264, and its video alone.
+make_h264_sample() {
+  timeout 120 ffmpeg -hide_banner -loglevel error -nostdin -y \
+    -f lavfi -i "testsrc2=size=640x480:rate=30:duration=10,noise=alls=6:allf=t,format=yuv420p" -i "$sample" -map 0:v -map 1:a \
+    -c:v libx264 -profile:v baseline -preset veryfast -b:v 1000k -minrate 1000k -maxrate 1000k -bufsize 1000k -g 30 -keyint_min 30 \
+    -sc_threshold 0 -c:a copy -f matroska "$1" || fail "ffmpeg could not create the file of H.264."
+  timeout 60 ffmpeg -hide_banner -loglevel error -nostdin -y -i "$1" -map 0:v -c:v copy -f h264 "$2"
+}
+
+# ffmpeg_cost FILE: what ffmpeg needs to decode 30 frames a second, in percent of one core: the least of three times.
+ffmpeg_cost() {
+  local best=999999 before after shell=$BASHPID frames=300
+  for _ in 1 2 3; do
+    before=$(ended_children "$shell")
+    for _ in 1 2 3 4 5; do
+      "${first_processor[@]}" timeout 60 ffmpeg -hide_banner -loglevel error -nostdin -threads 1 -i "$1" -f null - || return 1
+    done
+    after=$(ended_children "$shell")
+    if ((after - before < best)); then best=$((after - before)); fi
+  done
+  awk -v t="$best" -v hz="$ticks" -v f=$((frames * 5)) 'BEGIN { printf "%.3f", 100 * 30 * t / hz / f }'
+}
+
+# ended_children PROCESS: the CPU time of those that have ended, in ticks (proc(5), fields 16 and 17).
+ended_children() { sed 's/.*) //' "/proc/$1/stat" | awk '{ print $14 + $15 }'; }
+
+# all_cpu PROCESS: its CPU time, with that of the processes that decode for it.
+all_cpu() {
+  local sum child grandchild
+  sum=$(cpu "$1")
+  for child in $(cat "/proc/$1/task/"*/children); do
+    sum=$((sum + $(cpu "$child")))
+    for grandchild in $(cat "/proc/$child/task/"*/children); do sum=$((sum + $(cpu "$grandchild"))); done
+  done
+  printf '%s' "$sum"
+}
+
 # measure_floor USERS: sets floor_cpu and floor_lost, and sender_floor, the cost of sending.
 measure_floor() {
   local receiver sender before after began ended sent_before sent_after
@@ -104,6 +145,7 @@ measure() {
   local before after load_before load_after began ended span packets bits share_sent carried_before carried_after
   local place=("${first_processor[@]}") times_carried=1
   [[ $2 == off ]] || place=()
+  room+=-${sample##*.}
   if [[ $# -gt 2 ]]; then times_carried=2 room+=-relayed; fi
   start recorder.log "${place[@]}" "$program" --room "$room" --record "$out" --verify "$2" --server "$server" \
     --bind-address 127.0.0.1 --log-level warning "${@:3}"
@@ -120,9 +162,9 @@ measure() {
   done
   [[ $tries -lt 600 ]] || fail "not all of $1 publishers were connected within 60 s."
   sleep 5
-  before=$(cpu $recorder) load_before=$(cpu $load) carried_before=$(carried) began=$(clock)
+  before=$(all_cpu $recorder) load_before=$(cpu $load) carried_before=$(carried) began=$(clock)
   sleep "$seconds"
-  after=$(cpu $recorder) load_after=$(cpu $load) carried_after=$(carried) ended=$(clock)
+  after=$(all_cpu $recorder) load_after=$(cpu $load) carried_after=$(carried) ended=$(clock)
   recorder_memory=$(awk -v a="$(memory $recorder)" -v b="$idle" -v n="$1" 'BEGIN { printf "%.2f", (a - b) / 1024 / n }')
   publisher_memory=$(awk -v a="$(memory $load)" -v n="$1" 'BEGIN { printf "%.2f", a / 1024 / n }')
   stop $load
@@ -171,6 +213,8 @@ fi
 cc -O2 -o "$folder/floor" Benchmarks/floor.c $(pkg-config --cflags --libs libsrtp2)
 sample=$folder/user.webm
 make_sample "$sample"
+h264_sample=$folder/user.mkv
+make_h264_sample "$h264_sample" "$folder/user.h264"
 
 port=4300
 while listens $port; do port=$((port + 2)); done
@@ -214,11 +258,12 @@ times() { awk -v a="$1" -v b="$2" 'BEGIN { if (b > 0) printf "%.2fx", a / b; els
   printf '|%s\n' '------:|-------:|-----------------:|-----------------:|-------------------------:|------------:|-------------:|-----------------:|----------:|:--|'
 } | tee "$folder/results.md"
 status=0
+declare -A vp8_cost
 for count in "${users[@]}"; do
   say "$count users ..."
   measure_floor "$count"
   measure "$count" off
-  off=$recorder_cpu off_memory=$recorder_memory publisher=$publisher_cpu
+  off=$recorder_cpu off_memory=$recorder_memory publisher=$publisher_cpu vp8_cost[$count]=$recorder_cpu
   lost="$frames_lost of $frames frames, $packets_lost packets"
   if [[ $frames_lost -ne 0 || $packets_lost -ne 0 ]]; then status=1; fi
   measure "$count" off "${relayed[@]}"
@@ -233,6 +278,38 @@ for count in "${users[@]}"; do
     "$off" "$(times "$off" "$floor_cpu")" "$relayed_cpu" "$(times "$relayed_cpu" "$off")" "$recorder_cpu" "$(times "$recorder_cpu" "$floor_cpu")" "$verified" "$off_memory" \
     "$sender_floor" "$publisher" "$(times "$publisher" "$sender_floor")" "$packet_rate" "$lost" | tee -a "$folder/results.md"
   [[ $floor_lost -eq 0 ]] || say "The floor itself lost $floor_lost packets."
+done
+
+# The most that a user of H.264 may cost, of several, as a multiple of one of VP8, and its decoding, as a multiple of ffmpeg's.
+h264_bound=1.1 decoding_bound=1.4
+sample=$h264_sample
+ffmpeg=$(ffmpeg_cost "$folder/user.h264")
+{
+  printf '\nThe same with H.264. `decoding` is what a user costs more with verification, and as a multiple of the time of '
+  printf '`ffmpeg -threads 1 -f null -` for the same frames, %s %%.\n\n' "$ffmpeg"
+  printf '| %5s | %24s | %24s | %16s | %s |\n' users 'recorded, of VP8' 'and decoded, share' decoding 'lost without decoding'
+  printf '|%s\n' '------:|-------------------------:|-------------------------:|-----------------:|:--|'
+} | tee -a "$folder/results.md"
+for count in "${users[@]}"; do
+  # There are 64 processes that decode, and no more.
+  if ((count > 64)); then continue; fi
+  say "$count users of H.264 ..."
+  measure "$count" off
+  off=$recorder_cpu
+  lost="$frames_lost of $frames frames, $packets_lost packets"
+  if [[ $frames_lost -ne 0 || $packets_lost -ne 0 ]]; then status=1; fi
+  measure "$count" on
+  decoding=$(awk -v on="$recorder_cpu" -v off="$off" 'BEGIN { printf "%.3f", on - off }')
+  printf '| %5d | %15s (%5s) | %16s, %6s | %8s (%5s) | %s |\n' "$count" "$off" "$(times "$off" "${vp8_cost[$count]}")" "$recorder_cpu" \
+    "$verified" "$decoding" "$(times "$decoding" "$ffmpeg")" "$lost" | tee -a "$folder/results.md"
+  if ((count > 1)) && awk -v a="$off" -v b="${vp8_cost[$count]}" -v m=$h264_bound 'BEGIN { exit !(a > m * b) }'; then
+    say "$count users of H.264 cost more than $h264_bound times as much as users of VP8."
+    status=1
+  fi
+  if awk -v a="$decoding" -v b="$ffmpeg" -v m=$decoding_bound 'BEGIN { exit !(a > m * b) }'; then
+    say "Decoding $count users of H.264 costs more than $decoding_bound times as much as ffmpeg."
+    status=1
+  fi
 done
 cp "$folder/results.md" Benchmarks/results.md
 exit $status

@@ -2,5 +2,4 @@
 package enum MediaCodec: UInt8, Sendable, Hashable, CaseIterable {
   case h264 = 1
   case g722 = 2
-  case vp8 = 3
 }

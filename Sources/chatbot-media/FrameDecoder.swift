@@ -177,13 +177,12 @@ extension MediaCodec {
     switch self {
     case .h264: "h264"
     case .g722: "g722"
-    case .vp8: "vp8"
     }
   }
 
   fileprivate var isVideo: Bool {
     switch self {
-    case .h264, .vp8: true
+    case .h264: true
     case .g722: false
     }
   }
@@ -202,7 +201,6 @@ extension MediaCodec {
     case .g722:
       context.pointee.sample_rate = 16_000
       av_channel_layout_default(&context.pointee.ch_layout, 1)
-    case .vp8: break
     }
   }
 }

@@ -19,7 +19,30 @@ struct DecodingTests {
       ["-c:v", "libx264", "-profile:v", "high422", "-pix_fmt", "yuv422p10le", "-bf", "0"],
     ])
   func pixels(arguments: [String]) throws {
-    let stream = try H264Stream.make(size: "322x182", arguments)
+    try expectSamePixels(try H264Stream.make(size: "322x182", arguments))
+  }
+
+  @Test("what OpenH264 writes is decoded as ffmpeg decodes it")
+  func openH264() throws {
+    // Of GStreamer's openh264enc: `videotestsrc pattern=ball`, a keyframe in 10 frames, 100 kb/s.
+    try expectSamePixels(
+      try H264Stream.read(Bundle.module.bundleURL.appendingPathComponent("Fixtures/openh264.h264")))
+  }
+
+  @Test("frames in another order than that of decoding are returned in theirs, up to those that the decoder keeps")
+  func reordered() throws {
+    let stream = try H264Stream.make(
+      size: "322x182", ["-c:v", "libx264", "-profile:v", "main", "-bf", "2", "-g", "15"])
+    let decoder = try VideoDecoder(.h264, in: MediaWorker())
+    var decoded = Data()
+    for frame in stream.frames {
+      _ = try decoder.decode(frame) { decoded.append(contentsOf: $0.copy.luma + $0.copy.blue + $0.copy.red) }
+    }
+    let kept = 2
+    #expect(decoded == stream.decoded.dropLast(kept * stream.decoded.count / stream.frames.count))
+  }
+
+  private func expectSamePixels(_ stream: H264Stream) throws {
     let decoder = try VideoDecoder(.h264, in: MediaWorker())
     var decoded = Data()
     for frame in stream.frames {

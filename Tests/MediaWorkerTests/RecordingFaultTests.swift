@@ -102,7 +102,7 @@ struct RecordingFaultTests {
     for (index, payload) in stream.frames.enumerated() {
       try await Task.sleep(until: start + .milliseconds(index * 1_000 / 30), clock: .continuous)
       for owner in honest { send(payload, of: owner, number: Int64(index), isKeyframe: index % 15 == 0) }
-      for position in index * share..<min((index + 1) * share, keyframe.readableBytes) {
+      for position in (0..<keyframe.readableBytes).dropFirst(index * share).prefix(share) {
         var broken = keyframe
         broken.setInteger((broken.getInteger(at: position, as: UInt8.self) ?? 0) ^ 0xFF, at: position)
         for (payload, isKeyframe) in [(broken, true), (stream.frames[1], false)] {

@@ -24,6 +24,17 @@ public struct H264Stream: Sendable {
       ["-f", "lavfi", "-i", "testsrc2=size=\(size):rate=30:duration=\(seconds)"] + arguments + [
         "-bsf:v", "h264_metadata=aud=insert", "-f", "h264", stream.path,
       ])
+    return try read(stream, pixels)
+  }
+
+  /// Reads a byte stream with access unit delimiters, and has ffmpeg decode it.
+  public static func read(_ stream: URL) throws -> H264Stream {
+    let pixels = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    defer { try? FileManager.default.removeItem(at: pixels) }
+    return try read(stream, pixels)
+  }
+
+  private static func read(_ stream: URL, _ pixels: URL) throws -> H264Stream {
     try ffmpeg([
       "-threads", "1", "-i", stream.path, "-fps_mode", "passthrough", "-pix_fmt", "yuv420p", "-f", "rawvideo",
       pixels.path,

@@ -29,21 +29,32 @@ package struct AVCDecoderConfiguration: Sendable, Hashable {
     self.parameters = parameters
   }
 
-  /// Takes the parameter sets of a keyframe; nil if it has none.
+  /// Takes the parameter sets of a keyframe, the last of each id; nil if it has none. What cannot be read is left out.
   ///
   /// - Parameter frame: in the form of ``H264NALUnits``.
   package init?(keyframe frame: ByteBuffer) {
-    var sequences: [ByteBuffer] = []
-    var pictures: [ByteBuffer] = []
+    var sequences: [(id: UInt8, bytes: ByteBuffer)] = []
+    var pictures: [(id: UInt8, bytes: ByteBuffer)] = []
     for unit in H264NALUnits(frame) {
       switch unit.type {
-      case .sequenceParameterSet: if !sequences.contains(unit.bytes) { sequences.append(unit.bytes) }
-      case .pictureParameterSet: if !pictures.contains(unit.bytes) { pictures.append(unit.bytes) }
+      case .sequenceParameterSet:
+        guard let id = (try? H264SequenceParameterSet(parsing: unit.bytes))?.id else { continue }
+        Self.insert(unit.bytes, id: id, into: &sequences)
+      case .pictureParameterSet:
+        guard let id = (try? H264PictureParameterSet(parsing: unit.bytes))?.id else { continue }
+        Self.insert(unit.bytes, id: id, into: &pictures)
       default: break
       }
-      guard sequences.count <= Self.maximumSequences, pictures.count <= Self.maximumPictures else { return nil }
     }
-    self.init(sequenceParameterSets: sequences, pictureParameterSets: pictures)
+    self.init(sequenceParameterSets: sequences.map(\.bytes), pictureParameterSets: pictures.map(\.bytes))
+  }
+
+  private static func insert(_ unit: ByteBuffer, id: UInt8, into sets: inout [(id: UInt8, bytes: ByteBuffer)]) {
+    if let index = sets.firstIndex(where: { $0.id == id }) {
+      sets[index].bytes = unit
+    } else {
+      sets.append((id, unit))
+    }
   }
 
   /// Parses a record. What follows the parameter sets is ignored.

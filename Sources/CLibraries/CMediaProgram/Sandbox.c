@@ -205,6 +205,14 @@ static int limit(int resource, uint64_t value) {
   return setrlimit(resource, &both) == 0 ? 0 : errno;
 }
 
+static void close_all_above(int last) {
+  if (close_range((unsigned)last + 1, ~0U, 0) == 0) return;
+  /* Some containers refuse it. */
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > 65536) limit.rlim_cur = 65536;
+  for (int descriptor = last + 1; descriptor < (int)limit.rlim_cur; descriptor++) close(descriptor);
+}
+
 /* Swift's handlers, which print where a program crashed, need more than a sandbox has. */
 static void use_default_signals(void) {
   for (int number = 1; number < 32; number++) signal(number, SIG_DFL);
@@ -212,7 +220,7 @@ static void use_default_signals(void) {
 
 int cmediaprogram_confine(int descriptor, pid_t parent, struct cmediaprogram_limits limits) {
   if (descriptor != OWN_SOCKET && dup2(descriptor, OWN_SOCKET) < 0) return errno;
-  if (close_range(OWN_SOCKET + 1, ~0U, 0) != 0) return errno;
+  close_all_above(OWN_SOCKET);
 
   if (geteuid() == 0) {
     /* In a user namespace of its own this is not possible, and not needed. */

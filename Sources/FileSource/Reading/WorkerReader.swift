@@ -50,8 +50,9 @@ final class WorkerReader: ContainerReader {
       try limit.add(packet)
       if packet.isEncrypted { throw .unsupported("its \(WorkerFile.name(ofCodec: track.codec)) track is encrypted") }
       hasDiscardedFrames = hasDiscardedFrames || packet.isDiscarded
-      guard let time = packet.time, time.magnitude <= MediaTimebase.latest.magnitude else {
-        throw .unsupported("a frame has no time, or one beyond \(MediaTimebase.latestHours) h")
+      guard let time = packet.time else { throw .unsupported("a frame has no time") }
+      guard time.magnitude <= MediaTimebase.latest.magnitude else {
+        throw .unsupported("it is longer than \(MediaTimebase.latestHours) h")
       }
       waiting.append(
         ContainerFrame(

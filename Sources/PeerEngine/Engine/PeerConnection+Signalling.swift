@@ -54,9 +54,7 @@ extension PeerConnection {
       }
     case .answer(let sdp):
       do {
-        guard let exchange = try negotiation.receivedAnswer(sdp) else { break }
-        apply(exchange, now: now)
-        if let offer = negotiation.createReceivingOffer(now: now) { send(offer: offer) }
+        if let exchange = try negotiation.receivedAnswer(sdp) { apply(exchange, now: now) }
       } catch {
         reportProblem(error, with: "answer", now: now)
       }

@@ -68,12 +68,6 @@ struct PeerNegotiation {
     return createOffer(now: now)
   }
 
-  /// Returns an offer to receive what the participant has refused together with the codec that we send; nil if they have refused
-  /// nothing, or if the signalling carries no offers during a call.
-  mutating func createReceivingOffer(now: MonotonicInstant) -> String? {
-    settings.restartsICE && negotiator.offersToReceive ? createOffer(now: now) : nil
-  }
-
   /// Applies the participant's offer; returns nil if it is ignored because ours takes precedence.
   mutating func receivedOffer(_ sdp: String, now: MonotonicInstant) throws(NegotiationError) -> Exchange? {
     guard let (answer, session) = try negotiator.receivedOffer(sdp, givesWay: isAnswerOverdue(now: now)) else {

@@ -92,13 +92,6 @@ extension Negotiator {
     return media.formats.contains { $0.codec == sent && $0.isSendable }
   }
 
-  /// Returns whether a section that the remote side has refused could be one that only receives: it had no other codec than the one
-  /// that we send.
-  private func mayReceiveOnly(_ refused: LocalMedia) -> Bool {
-    guard refused.direction == .sendAndReceive, let sent = local.codecs.sent[refused.kind] else { return false }
-    return refused.formats.allSatisfy { $0.codec == sent } && local.codecs[refused.kind].contains { $0 != sent }
-  }
-
   /// The payload types that sections use.
   private static func payloadTypes(of sections: [LocalMedia]) -> Set<UInt8> {
     Set(sections.flatMap(\.payloadTypes))
@@ -174,13 +167,12 @@ extension Negotiator {
     }
 
     guard let track = local[key] else { return nil }
-    let sends = track.isSent && !receivedOnly.contains(key)
-    let formats = newFormats(of: kind, isSent: sends, beside: others)
+    let formats = newFormats(of: kind, isSent: track.isSent, beside: others)
     if formats.isEmpty { return nil }
     return LocalMedia(
       formats: formats, redundancy: track.isReceived ? newRedundancy(for: formats, beside: others) : nil,
       stream: key.stream, extensions: extensions,
-      direction: MediaDirection(sends: sends, receives: track.isReceived),
+      direction: MediaDirection(sends: track.isSent, receives: track.isReceived),
       wantsToSend: track.isSent, supportsReducedSizeRTCP: true, supportsRRTR: true, allowsMixedExtensions: true,
       // The answerer may have two channels to send.
       acceptsStereo: kind == .audio && track.isReceived)
@@ -246,9 +238,9 @@ extension Negotiator {
     for case let ours? in offer.sections.map(\.media) {
       let isAgreed = agreed.contains { $0.media?.key == ours.key }
       refusedWhenSending[ours.key] = isAgreed ? nil : ours.wantsToSend
-      if !isAgreed, mayReceiveOnly(ours) {
-        receivedOnly.insert(ours.key)
-        refusedWhenSending[ours.key] = nil
+      // Everybody has the preferred codec, so a section without it is likely to be refused for its codec.
+      if !isAgreed, ours.direction.sends, let sent = local.codecs.sent[ours.kind], sent != .preferred(for: ours.kind) {
+        unsent.insert(ours.kind)
       }
     }
 

@@ -52,8 +52,7 @@ package struct Negotiator: Sendable {
   var numbering = StreamNumbering()
   /// The tracks of ours whose section the remote side refused or stopped, each with whether we had media to send then.
   var refusedWhenSending: [LocalDescription.Key: Bool] = [:]
-  /// The tracks that we do not send, because the remote side does not accept our source's codec. Their sections only receive; in place
-  /// of one that was refused with that codec, we offer one with every codec.
+  /// The tracks that we do not send, because the remote side does not accept our source's codec: their sections only receive.
   var receivedOnly: Set<LocalDescription.Key> = []
   /// Whether the remote side refused or ended the data channels.
   var isDataRefused = false
@@ -128,11 +127,6 @@ package struct Negotiator: Sendable {
       }
       return isSent && mayAdd(key)
     }
-  }
-
-  /// Whether our next offer has a section that only receives, in place of one that was refused with the codec that we send.
-  package var offersToReceive: Bool {
-    !isAwaitingAnswer && receivedOnly.contains { mayAdd($0) }
   }
 
   /// Writes a description with the next version.

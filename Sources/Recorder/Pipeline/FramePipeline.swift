@@ -142,6 +142,9 @@ extension FramePipeline {
   /// The codec of a track's last admitted frame; nil before the first.
   func codec(of kind: MediaKind) -> Codec? { change(of: kind).codec }
 
+  /// Whether frames are rejected because the codec of their track changed shortly before.
+  var rejectsCodec: Bool { videoValidator.change.rejected != nil || audioValidator.change.rejected != nil }
+
   /// The codec of frames that are rejected because the codec of their track changed shortly before; nil while there are none.
   func rejectedCodec(of kind: MediaKind) -> Codec? { change(of: kind).rejected }
 

@@ -112,7 +112,7 @@ final class StreamRecording {
     }
     if case .described(let description) = event { describe(description) }
     pipeline.receive(event, dropped: dropped, now: now)
-    if case .frame(let frame) = event { reportCodec(after: frame, now: now) }
+    if pipeline.rejectsCodec, case .frame(let frame) = event { reportCodec(of: frame.codec.kind, now: now) }
     if lastAdvance.map({ now - $0 >= Self.maximumPause }) ?? true { advance(now: now) }
   }
 
@@ -232,8 +232,7 @@ final class StreamRecording {
   }
 
   /// Reports, once, that frames are rejected because the codec changes too often, and requests the keyframe that ends that.
-  private func reportCodec(after frame: EncodedFrame, now: MonotonicInstant) {
-    let kind = frame.codec.kind
+  private func reportCodec(of kind: MediaKind, now: MonotonicInstant) {
     guard let rejected = pipeline.rejectedCodec(of: kind), let recorded = pipeline.codec(of: kind) else { return }
     if pipeline.lacksKeyframe(now: now), keyframeRequested.map({ now - $0 >= SegmentBoundary.requestInterval }) ?? true
     {

@@ -154,6 +154,17 @@ struct H264ParameterSetTests {
     }
   }
 
+  @Test("an avcC record has the last usable parameter set of each id")
+  func usable() throws {
+    let (high, main) = (H264Streams.high, H264Streams.main)
+    let frame = H264Streams.frame([
+      bytes("6764"), main.sequence, high.sequence, high.picture, bytes("68"), high.slices[0],
+    ])
+    let configuration = try #require(AVCDecoderConfiguration(keyframe: frame))
+    #expect(configuration.sequenceParameterSets == [high.sequence])
+    #expect(configuration.pictureParameterSets == [high.picture])
+  }
+
   @Test("a frame without parameter sets gives no avcC record")
   func noRecord() {
     #expect(AVCDecoderConfiguration(keyframe: H264Streams.frame([H264Streams.high.slices[0]])) == nil)

@@ -221,6 +221,16 @@ struct WorkerFileTests {
     #expect(
       rejection(unknown)
         == "its video is ffv1, and VP8, VP9, H.264, H.265, AV1, MPEG-4 and Motion JPEG are played.")
+    // The duration of each frame in the index (ISO/IEC 14496-12, 8.6.1.2): two days.
+    let silent = try make("s.mp4", Self.picture + ["-c:v", "libx264", "-bf", "0", "-g", "10"])
+    var endless = [UInt8](try Data(contentsOf: URL(fileURLWithPath: silent)))
+    let table = try #require(endless.indices.first { endless[$0...].starts(with: "stts".utf8) })
+    endless.replaceSubrange(table + 16..<table + 20, with: [0x7f, 0xff, 0xff, 0xff])
+    // The edit list states the true end.
+    let edits = try #require(endless.indices.first { endless[$0...].starts(with: "edts".utf8) })
+    endless.replaceSubrange(edits..<edits + 4, with: "skip".utf8)
+    let longFile = try scratch.write(endless, as: "l.mp4")
+    for live in [false, true] { #expect(rejection(longFile, live: live) == "it is longer than 100 h.") }
     let garbage = try scratch.write(Array(bytes.prefix(40)) + [UInt8](repeating: 0x41, count: 5_000), as: "g.mp4")
     #expect(rejection(garbage) != nil)
   }
@@ -240,7 +250,8 @@ struct WorkerFileTests {
       for _ in 0..<(1 + number % 4) {
         // Most of the damage is in the index, which is at the end.
         let index =
-          number % 2 == 0 ? bytes.count - 1 - Int(generator.next() % 2_000) : Int(generator.next() % UInt64(bytes.count))
+          number % 2 == 0
+          ? bytes.count - 1 - Int(generator.next() % 2_000) : Int(generator.next() % UInt64(bytes.count))
         damaged[max(0, index)] = UInt8(truncatingIfNeeded: generator.next())
       }
       let path = try scratch.write(damaged, as: "d.mp4")

@@ -99,6 +99,39 @@ struct H264RecordingTests {
     #expect(found.length > 2_048 && found.header.video?.codecPrivate != nil)
   }
 
+  @Test("a file that ends because the disk is full is closed, and other programs decode what is in it")
+  func fullDisk() async throws {
+    let (disk, folder) = (ScriptedDisk(), TestFolder())
+    var script = Script("anna")
+    script.add(try TestMedia.octets(6, codec: .pcmu), codec: .pcmu)
+    script.add(try TestMedia.h264(6, size: Self.small), codec: .h264)
+    script.addReports(.pcmu, at: [0.5])
+    script.addReports(.h264, at: [0.6])
+    let recorder = try folder.recorder(disk: disk)
+    recorder.begin(script.owner, now: Script.beginning, wallClock: TestFolder.wallClock)
+    await folder.play([script], to: recorder, until: 3)
+    disk.fill(leaving: 100)
+    await folder.play([script], to: recorder, from: 3)
+    let end = Script.beginning + .seconds(6)
+    let manifest = try #require(try await finishWithBlockedDisk(recorder, at: end).first).manifest
+    #expect(manifest.finished && manifest.files.allSatisfy(\.complete))
+    #expect(manifest.files.map(\.name) == ["anna.mkv", "anna.mka"])
+    try folder.store(disk.files)
+    for kind in MediaKind.allCases {
+      let track = try #require(manifest.tracks.first { $0.kind == kind.rawValue })
+      let sent = script.payloads(kind == .video ? .h264 : .pcmu).count
+      let gap = try #require(track.gaps.last)
+      #expect(gap.reason == "diskStalled" && gap.frames == sent - Int(track.frames) && gap.frames > 80)
+      #expect(track.codecs?.count == 1)
+    }
+    for name in ["anna.mkv", "anna.mka"] {
+      let reader = Reader(path: "\(folder.path)/\(name)")
+      #expect(try reader.complaints() == "" && reader.probe().format.seconds > 2, "\(name)")
+      #expect(try reader.mkvinfo("-a").contains("+ Cue point"), "\(name)")
+      #expect(RoomRecorder.repair(reader.path).map(\.outcome) == [.intact])
+    }
+  }
+
   @Test("a file that was never closed is repaired, and keeps its description of the video")
   func repair() async throws {
     let folder = TestFolder()

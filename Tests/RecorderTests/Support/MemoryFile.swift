@@ -2,6 +2,7 @@ import Foundation
 import Media
 import NIOCore
 import Recorder
+import Testing
 
 /// A file in memory to be repaired, in which any step can fail or be the last one.
 final class MemoryFile: RepairTarget {
@@ -89,6 +90,23 @@ enum Unfinished {
   /// Returns the files of a small call as they are on the disk after a time, by name.
   static func files(after seconds: Double = 4, segment: SegmentLimit? = nil) async throws -> [String: [UInt8]] {
     try await files(of: try SmallCall.script(seconds), after: seconds, segment: segment)
+  }
+
+  /// Returns the bytes of one of them. `anna.mkv` and `anna.mka` are of a call in H.264 and PCMU.
+  static func file(_ name: String, after seconds: Double = 4) async throws -> [UInt8] {
+    let isOther = name.hasSuffix("mkv") || name.hasSuffix("mka")
+    let files =
+      isOther ? try await self.files(of: otherCodecs(seconds), after: seconds) : try await files(after: seconds)
+    return try #require(files[name])
+  }
+
+  private static func otherCodecs(_ seconds: Double) throws -> Script {
+    var script = Script("anna")
+    script.add(try TestMedia.octets(seconds, codec: .pcmu), codec: .pcmu)
+    script.add(try TestMedia.h264(seconds, size: VideoSize(width: 64, height: 48)), codec: .h264)
+    script.addReports(.pcmu, at: [0.5])
+    script.addReports(.h264, at: [0.6])
+    return script
   }
 
   /// Returns the files of a call as they are on the disk after a time, by name.
