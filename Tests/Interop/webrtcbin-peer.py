@@ -69,8 +69,7 @@ def description(types):
     audio += f" ! {format},encoding-name={name},payload={types['audio']}"
     if options.red:
         audio += f" ! rtpredenc pt={types['red']} distance=1 allow-no-red-blocks=true"
-        # It keeps the name of the codec.
-        audio += f" ! capssetter caps={format},encoding-name=RED,payload={types['red']}"
+        audio += f" ! capssetter caps={format},encoding-name={name},payload={types['red']}"
     return f"webrtcbin name=peer bundle-policy=max-bundle latency=50 {video} {audio} ! peer."
 
 
@@ -145,20 +144,32 @@ class Peer:
         write({"type": kind, "sdp": self.with_copies(text) if options.red else text})
         return False
 
+    # What webrtcbin sends as RED it puts into RED of its own. So it takes the packets for those of the codec, and only
+    # the other side knows that they have copies (RFC 2198, 5).
+
     def with_copies(self, sdp):
-        """Names the codec that RED repeats (RFC 2198, 5), which webrtcbin does not know."""
         name, clock = AUDIO[options.audio][:2]
         red, block = self.types["red"], self.types["audio"]
         channels = "/2" if name == "OPUS" else ""
-        sdp = re.sub(rf"(m=audio \d+ \S+ {red})", rf"\1 {block}", sdp)
-        # Its parameters are those of the codec.
         sdp = sdp.replace(f"a=fmtp:{red} ", f"a=fmtp:{block} ")
         lines = [f"a=rtpmap:{red} red/{clock}{channels}", f"a=fmtp:{red} {block}/{block}"]
         lines.append(f"a=rtpmap:{block} {name}/{clock}{channels}")
-        return re.sub(rf"a=rtpmap:{red} RED/[\d/]+", "\r\n".join(lines), sdp, flags=re.IGNORECASE)
+        sdp = re.sub(rf"(m=audio \d+ \S+ {red})", rf"\1 {block}", sdp)
+        return re.sub(rf"a=rtpmap:{red} {name}/[\d/]+", "\r\n".join(lines), sdp, flags=re.IGNORECASE)
+
+    def without_copies(self, sdp):
+        name, clock = AUDIO[options.audio][:2]
+        red, block = self.types["red"], self.types["audio"]
+        channels = "/2" if name == "OPUS" else ""
+        sdp = re.sub(rf"(m=audio [^\r\n]*) {block}\b", r"\1", sdp)
+        sdp = re.sub(rf"a=(?:rtpmap:{block}|rtcp-fb:{block}|fmtp:{block}|fmtp:{red}) [^\r\n]*\r?\n", "", sdp)
+        line = f"a=rtpmap:{red} {name}/{clock}{channels}"
+        return re.sub(rf"a=rtpmap:{red} red/[\d/]+", line, sdp, flags=re.IGNORECASE)
 
     def set_remote(self, kind, sdp):
         _, message = GstSdp.SDPMessage.new()
+        if options.red:
+            sdp = self.without_copies(sdp)
         GstSdp.sdp_message_parse_buffer(sdp.encode(), message)
         types = {"offer": GstWebRTC.WebRTCSDPType.OFFER, "answer": GstWebRTC.WebRTCSDPType.ANSWER}
         description = GstWebRTC.WebRTCSessionDescription.new(types[kind], message)
