@@ -13,7 +13,8 @@ package struct H264FrameHeader: Sendable, Hashable {
   /// The size of a keyframe.
   package var size: H264SequenceParameterSet.Size? { parameters?.size }
 
-  /// Parses the headers of all NAL units of a whole frame. A keyframe must have the parameter sets to which it refers.
+  /// Parses the headers of all NAL units of a whole frame. A keyframe must have the parameter sets to which it refers before its first
+  /// slice, and IDR slices only.
   package init(parsing frame: ByteBuffer) throws(ParseError) {
     var sets = H264ParameterSets()
     var idr: H264SliceHeader?
@@ -22,11 +23,15 @@ package struct H264FrameHeader: Sendable, Hashable {
     var units = H264NALUnits(frame).makeIterator()
     while let unit = units.next() {
       switch unit.type {
-      case .sequenceParameterSet, .pictureParameterSet: sets.insert(unit.bytes)
-      case .idrSlice where idr == nil: idr = try H264SliceHeader(parsing: unit.bytes)
+      case .sequenceParameterSet, .pictureParameterSet: if !hasSlice { sets.insert(unit.bytes) }
+      case .idrSlice where !hasSlice: idr = try H264SliceHeader(parsing: unit.bytes)
       default: break
       }
       guard unit.type.isSlice else { continue }
+      guard (unit.type == .idrSlice) == (idr != nil) else {
+        throw .wrongValue(
+          "A slice's nal_unit_type", expected: "5 in all slices of a frame or in none", found: Int(unit.type.rawValue))
+      }
       hasSlice = true
       isReference = isReference || unit.referenceIDC != 0
     }

@@ -50,6 +50,8 @@ package struct H264FrameAssembler: Sendable {
     var isKeyframe = false
     var isReference = false
     var hasParameterSets = false
+    /// Whether parameter sets follow its slices: they hold from the next frame on.
+    var hasLaterParameterSets = false
     var dependencyDescriptor: [UInt8]?
   }
 
@@ -207,7 +209,7 @@ extension H264FrameAssembler {
 
   private mutating func append(_ unit: H264NALUnit) {
     note(unit.type, referenceIDC: unit.referenceIDC)
-    if unit.type.isParameterSet { parameterSets.insert(unit.bytes) }
+    if unit.type.isParameterSet { insert(unit.bytes) }
     guard unit.type.isKept, hasRoom(for: unit.bytes) else { return }
     // Copied at once, so that the datagram's buffer is free for the next one.
     H264NALUnits.append(unit.bytes, to: &payload)
@@ -242,7 +244,15 @@ extension H264FrameAssembler {
     guard fragment.type.isParameterSet,
       let unit = payload.getSlice(at: start + H264NALUnits.lengthSize, length: count)
     else { return }
-    parameterSets.insert(unit)
+    insert(unit)
+  }
+
+  private mutating func insert(_ parameterSet: ByteBuffer) {
+    if open?.hasSlice ?? false {
+      open?.hasLaterParameterSets = true
+    } else {
+      parameterSets.insert(parameterSet)
+    }
   }
 
   private mutating func note(_ type: H264NALUnit.Kind, referenceIDC: UInt8) {
@@ -284,6 +294,9 @@ extension H264FrameAssembler {
       return
     }
     var frame = frame(ended, payload: payload)
+    if ended.hasLaterParameterSets {
+      for unit in H264NALUnits(payload) where unit.type.isParameterSet { parameterSets.insert(unit.bytes) }
+    }
     if byMarker {
       setsMarkers = true
       releaseUndecided(isWhole: false)
@@ -349,15 +362,19 @@ extension H264FrameAssembler {
     /// The ids of the picture parameter sets, that of the first slice first.
     var pictureParameterSets: [UInt8] = []
 
-    /// Nil unless the first slice begins the frame, and all have a header.
+    /// Nil unless the first slice begins the frame, all have a header, and all or none are of a keyframe.
     init?(_ payload: ByteBuffer) {
       var first: ByteBuffer?
-      for unit in H264NALUnits(payload) where unit.type.hasSliceHeader {
-        guard let header = try? H264SliceHeader(parsing: unit.bytes) else { return nil }
+      var isKeyframe = false
+      for unit in H264NALUnits(payload) where unit.type.isSlice {
         if first == nil {
-          guard header.firstMacroblock == 0 else { return nil }
           first = unit.bytes
+          isKeyframe = unit.type == .idrSlice
+          guard (try? H264SliceHeader(parsing: unit.bytes))?.firstMacroblock == 0 else { return nil }
         }
+        guard (unit.type == .idrSlice) == isKeyframe else { return nil }
+        guard unit.type.hasSliceHeader else { continue }
+        guard let header = try? H264SliceHeader(parsing: unit.bytes) else { return nil }
         if !pictureParameterSets.contains(header.pictureParameterSetID) {
           pictureParameterSets.append(header.pictureParameterSetID)
         }
@@ -393,13 +410,27 @@ extension H264FrameAssembler {
       others.append(units.picture)
     }
     let inserted = sequences + others
+    let ids = inserted.compactMap(Self.parameterSetID(of:))
     var whole = ByteBuffer()
     whole.reserveCapacity(
       payload.readableBytes + inserted.reduce(0) { $0 + H264NALUnits.lengthSize + $1.readableBytes })
     for unit in inserted { H264NALUnits.append(unit, to: &whole) }
-    for unit in H264NALUnits(payload) where !inserted.contains(unit.bytes) {
+    var hasSlice = false
+    for unit in H264NALUnits(payload) {
+      hasSlice = hasSlice || unit.type.isSlice
+      // Those that it came with are among the inserted ones, or were replaced.
+      if !hasSlice, let id = Self.parameterSetID(of: unit.bytes), ids.contains(id) { continue }
       H264NALUnits.append(unit.bytes, to: &whole)
     }
     return whole.readableBytes <= Self.maximumFrameSize ? whole : nil
+  }
+
+  /// Returns a number for the kind and the id of a parameter set; nil for other units, and if it cannot be read.
+  private static func parameterSetID(of unit: ByteBuffer) -> Int? {
+    switch H264NALUnit(unit)?.type {
+    case .sequenceParameterSet?: (try? H264SequenceParameterSet(parsing: unit)).map { 0x700 | Int($0.id) }
+    case .pictureParameterSet?: (try? H264PictureParameterSet(parsing: unit)).map { 0x800 | Int($0.id) }
+    default: nil
+    }
   }
 }

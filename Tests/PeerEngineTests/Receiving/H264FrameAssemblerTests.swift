@@ -133,6 +133,41 @@ struct H264FrameAssemblerTests {
     #expect(try !required(earlier.popFrame()).dependency.isComplete)
   }
 
+  @Test(
+    "parameter sets after the slices hold from the next frame on, and replaced ones do not stay behind inserted ones")
+  func order() throws {
+    let slice = Maker.slice(0, isIDR: true, referenceIDC: 3)
+    var assembler = H264FrameAssembler()
+    add([Maker.sequence, Maker.picture, slice, Maker.otherSequence], 1, to: &assembler)
+    let first = try required(assembler.popFrame())
+    #expect(first.size?.description == "320x180")
+    #expect(first.payload == Maker.frame([Maker.sequence, Maker.picture, slice, Maker.otherSequence]))
+    add([slice], 2, to: &assembler)
+    let second = try required(assembler.popFrame())
+    #expect(second.size?.description == "642x362")
+    #expect(second.payload == Maker.frame([Maker.otherSequence, Maker.picture, slice]))
+    // Two sequence parameter sets with one id, and the picture parameter set of before.
+    add([Maker.otherSequence, Maker.sequence, slice], 3, to: &assembler)
+    let third = try required(assembler.popFrame())
+    #expect(third.size?.description == "320x180")
+    #expect(third.payload == Maker.frame([Maker.sequence, Maker.picture, slice]))
+  }
+
+  @Test("a frame with slices of a keyframe and others is damaged")
+  func mixed() throws {
+    for slices in [
+      [Maker.slice(0, isIDR: true), Maker.slice(0, firstMacroblock: 9)],
+      [Maker.slice(0), Maker.slice(0, isIDR: true, firstMacroblock: 9)],
+    ] {
+      var assembler = H264FrameAssembler(parameterSets: [Maker.sequence, Maker.picture])
+      add(slices, 1, to: &assembler)
+      #expect(try !required(assembler.popFrame()).dependency.isComplete)
+      #expect(throws: ParseError.self) {
+        try H264FrameHeader(parsing: Maker.frame([Maker.sequence, Maker.picture] + slices))
+      }
+    }
+  }
+
   @Test("a frame whose parameter sets are unknown is damaged")
   func unknown() throws {
     var assembler = H264FrameAssembler()
