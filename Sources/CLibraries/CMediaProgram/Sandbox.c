@@ -120,10 +120,10 @@ void *cmediaprogram_map(int descriptor, size_t size) {
 #define ALLOW_UNLESS_EXECUTABLE(number)                                                              \
   IF(number, 4), LOAD(ARGUMENT(2)), IF_ANY(PROT_EXEC, 1), RETURN(SECCOMP_RET_KILL_PROCESS),          \
       RETURN(SECCOMP_RET_ALLOW)
-/* Private memory only, because only that is limited. */
+/* Private memory only, and no stacks, because only that is limited by RLIMIT_DATA. */
 #define ALLOW_PRIVATE_MAPPING(number)                                                                \
   IF(number, 7), LOAD(ARGUMENT(2)), IF_ANY(PROT_EXEC, 1), RETURN(SECCOMP_RET_KILL_PROCESS),          \
-      LOAD(ARGUMENT(3)), IF_ANY(MAP_SHARED, 1), RETURN(SECCOMP_RET_KILL_PROCESS),                    \
+      LOAD(ARGUMENT(3)), IF_ANY(MAP_SHARED | MAP_GROWSDOWN, 1), RETURN(SECCOMP_RET_KILL_PROCESS),    \
       RETURN(SECCOMP_RET_ALLOW)
 /* Signals to this process only, as abort(3) sends them. */
 #define ALLOW_SIGNAL_TO(number, process)                                                             \
