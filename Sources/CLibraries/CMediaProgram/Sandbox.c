@@ -27,6 +27,9 @@
 /* The user and group without rights, if the program runs as root. */
 #define NOBODY 65534
 
+/* What a terminal and a service manager send to all processes of the program. */
+static const int ending_signals[] = {SIGHUP, SIGINT, SIGTERM};
+
 static void write_text(const char *path, const char *text, size_t count) {
   int file = open(path, O_WRONLY | O_CLOEXEC);
   if (file < 0) return;
@@ -74,9 +77,17 @@ pid_t cmediaprogram_fork(void) {
   return child < 0 ? -errno : child;
 }
 
+void cmediaprogram_outlive_signals(void) {
+  for (size_t i = 0; i < sizeof ending_signals / sizeof ending_signals[0]; i++) signal(ending_signals[i], SIG_IGN);
+}
+
 int cmediaprogram_end(pid_t child) {
   if (child <= 1) return 256;
   kill(child, SIGKILL);
+  return cmediaprogram_wait(child);
+}
+
+int cmediaprogram_wait(pid_t child) {
   int status = 0;
   pid_t found;
   do {
@@ -216,6 +227,8 @@ static void close_all_above(int last) {
 /* Swift's handlers, which print where a program crashed, need more than a sandbox has. */
 static void use_default_signals(void) {
   for (int number = 1; number < 32; number++) signal(number, SIG_DFL);
+  /* The program decides when a worker ends: it may still have frames to decode after such a signal. */
+  cmediaprogram_outlive_signals();
 }
 
 int cmediaprogram_confine(int descriptor, pid_t parent, struct cmediaprogram_limits limits) {
