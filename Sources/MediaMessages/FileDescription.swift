@@ -96,7 +96,7 @@ extension FileDescription.Track {
     width = try reader.number()
     height = try reader.number()
     sampleRate = try reader.number()
-    channels = try reader.number()
+    channels = min(try reader.number(), MediaLimits.statedChannels)
     preSkip = try reader.number(upTo: 48_000)
     extradata = Array(try reader.bytes(try reader.number(upTo: MediaLimits.extradataBytes)))
   }
@@ -165,11 +165,11 @@ package struct FilePackets: Sendable, Hashable {
     var reader = BulkReader(UnsafeRawBufferPointer(rebasing: bytes[start...]))
     for _ in 0..<count {
       let flags = try reader.number()
-      let time = try reader.time()
+      let time = try reader.time().boundedTime
       let packet = Packet(
-        time: flags & 1 != 0 ? time : nil, duration: try reader.time(), isKeyframe: flags & 2 != 0,
-        isDiscarded: flags & 4 != 0, isEncrypted: flags & 8 != 0, skipAtStart: try reader.time(),
-        skipAtEnd: try reader.time(), size: Int(try reader.number(upTo: MediaLimits.frameBytes)),
+        time: flags & 1 != 0 ? time : nil, duration: try reader.time().boundedDuration, isKeyframe: flags & 2 != 0,
+        isDiscarded: flags & 4 != 0, isEncrypted: flags & 8 != 0, skipAtStart: try reader.time().boundedDuration,
+        skipAtEnd: try reader.time().boundedDuration, size: Int(try reader.number(upTo: MediaLimits.frameBytes)),
         offset: try reader.number(upTo: MediaLimits.sharedBytes))
       try reader.skip(4)
       guard packet.offset == 0 || packet.offset + packet.size <= start else {

@@ -139,11 +139,23 @@ extension MediaLimits {
   package static let packets = 4_096
   /// The maximum number of channels of a file's audio, and its rate in Hz.
   package static let fileChannels = 32
+  /// The maximum number of channels that headers may state; more are taken for so many.
+  package static let statedChannels = 1_024
   package static let fileSampleRate = 768_000
+  /// The latest time, and the longest duration, that a worker can state. Sums and differences of a few of them do not overflow.
+  package static let latestTime = Int64(1) << 50
 }
 
 extension MessageCursor {
-  mutating func optionalTime() throws(MessageError) -> Int64? { try flag() ? try time() : nil }
+  mutating func optionalTime() throws(MessageError) -> Int64? { try flag() ? try time().boundedTime : nil }
+}
+
+extension Int64 {
+  /// The time, or the nearest that a worker can state.
+  var boundedTime: Int64 { Swift.min(Swift.max(self, -MediaLimits.latestTime), MediaLimits.latestTime) }
+
+  /// The same for a duration, which is not negative.
+  var boundedDuration: Int64 { Swift.max(0, boundedTime) }
 }
 
 extension MessageWriter {

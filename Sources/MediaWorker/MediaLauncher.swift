@@ -154,7 +154,7 @@ package final class MediaLauncher: Sendable {
         sendForgotten(to: running)
         let bytes = request.encoded
         if cmedia_send(running.socket, bytes, bytes.count, descriptors, Int32(descriptors.count)) == 0,
-          let response = Self.receive(running.socket, patience: Self.patience)
+          let response = Self.receive(running.socket, patience: Self.patience).response
         {
           if case .failed(let reason) = response { return (nil, "chatbot-media could not start a worker: \(reason)") }
           return (response, "")
@@ -200,20 +200,28 @@ package final class MediaLauncher: Sendable {
       return
     }
     let running = Running(id: id, socket: ends[0])
-    guard case .ready(MediaLimits.version)? = Self.receive(running.socket, patience: Self.startPatience) else {
-      let exit = Self.stop(running)
-      let line = Self.lastLine(of: errors[0])
-      state.missing = exit.sentence(of: program, lastLine: line)
+    let (greeting, isLate) = Self.receive(running.socket, patience: Self.startPatience)
+    if case .ready(MediaLimits.version)? = greeting {
+      state.running = running
       return
     }
-    state.running = running
+    // What we do to a program that goes on is not why it is not used.
+    let exit = Self.stop(running)
+    if case .ready? = greeting {
+      state.missing = "\(program) is of another version than this program."
+    } else if isLate {
+      state.missing = "\(program) did not start within \(Self.startPatience / 1_000) s."
+    } else {
+      state.missing = exit.sentence(of: program, lastLine: Self.lastLine(of: errors[0]))
+    }
   }
 
-  private static func receive(_ socket: Int32, patience: Int32) -> LauncherResponse? {
+  /// - Returns: the response; without one, whether the program has sent nothing and goes on.
+  private static func receive(_ socket: Int32, patience: Int32) -> (response: LauncherResponse?, isLate: Bool) {
     var bytes = [UInt8](repeating: 0, count: MediaLimits.messageBytes)
     let received = cmedia_receive(socket, &bytes, bytes.count, patience, nil, nil)
-    guard received > 0 else { return nil }
-    return try? LauncherResponse(parsing: Array(bytes.prefix(received)))
+    guard received > 0 else { return (nil, received == -Int(ETIMEDOUT)) }
+    return (try? LauncherResponse(parsing: Array(bytes.prefix(received))), false)
   }
 
   /// Ends the program. Its workers end with it.

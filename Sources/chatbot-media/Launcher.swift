@@ -25,7 +25,13 @@ struct Launcher {
       exit(70)
     }
     Self.prepare()
+    cmediaprogram_outlive_signals()
     _ = cmediaprogram_isolate()
+    if let problem = Self.problemOfConfinement() {
+      let sentence = "The system does not let it give up its rights: \(problem).\n"
+      write(2, sentence, sentence.utf8.count)
+      exit(71)
+    }
     // The standard error was for errors of the start. The standard output is /dev/null.
     dup2(1, 2)
     Self.send(.ready(version: MediaLimits.version), to: socket)
@@ -42,6 +48,19 @@ struct Launcher {
     }
     for child in children { _ = cmediaprogram_end(child) }
     exit(0)
+  }
+
+  /// Tries once whether a process can be confined, so that not each worker fails.
+  ///
+  /// - Returns: why it cannot; nil if it can.
+  private static func problemOfConfinement() -> String? {
+    let parent = getpid()
+    let child = cmediaprogram_fork()
+    if child == 0 { _exit(cmediaprogram_confine(inheritedSocket, parent, limits)) }
+    guard child > 0 else { return String(cString: strerror(-child)) }
+    let result = cmediaprogram_wait(child)
+    if result == 0 { return nil }
+    return result > 0 ? String(cString: strerror(result)) : "signal \(-result)"
   }
 
   private mutating func answer(_ request: LauncherRequest?, _ descriptors: [Int32]) -> LauncherResponse? {

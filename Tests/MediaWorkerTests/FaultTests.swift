@@ -109,12 +109,59 @@ struct FaultTests {
   func version() throws {
     let path = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
     defer { try? FileManager.default.removeItem(atPath: path) }
-    try "#!/bin/sh\necho 'is of another version' >&2\nprintf '\\001\\143' >&3\nsleep 20\n"
+    try "#!/bin/sh\nprintf '\\001\\143' >&3\nsleep 20\n"
       .write(toFile: path, atomically: true, encoding: .utf8)
     try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
     let decoder = try VideoDecoder(.h264, in: MediaWorker(MediaLauncher(path: path)))
     let error = try #require(throws: CodecError.self) { try decoder.decode(try Self.stream.get().frames[0]) }
-    #expect(error.isUnavailable && error.reason.contains("another version"))
+    #expect(error.isUnavailable && error.reason == "\(path) is of another version than this program.")
+  }
+
+  @Test("signals that a service manager sends to all processes cost no frame")
+  func signals() throws {
+    let stream = try Self.stream.get()
+    let launcher = MediaLauncher()
+    let worker = MediaWorker(launcher)
+    let decoder = try VideoDecoder(.h264, in: worker)
+    #expect(try decoder.decode(stream.frames[0]) != nil)
+    let ids = [try #require(launcher.id), try #require(worker.id)]
+    for number in [SIGHUP, SIGINT, SIGTERM] {
+      for id in ids { kill(id, number) }
+    }
+    for frame in stream.frames.prefix(10).dropFirst() { #expect(try decoder.decode(frame) != nil) }
+    #expect(worker.crashes == 0 && [launcher.id, worker.id] == ids)
+  }
+
+  @Test("where a system cannot confine processes, nothing is decoded, and one sentence says why")
+  func unconfined() throws {
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let program = try MediaProgramPath.find().get()
+    // A filter that answers ENOSYS to seccomp(2), as a kernel without it does.
+    try """
+    #!/usr/bin/env python3
+    import ctypes, os, platform, struct
+    number = {'x86_64': 317, 'aarch64': 277}[platform.machine()]
+    instructions = b''.join(struct.pack('HBBI', *each) for each in [
+      (0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, 0x00050000 | 38), (0x06, 0, 0, 0x7FFF0000)])
+    buffer = ctypes.create_string_buffer(instructions)
+    filter = ctypes.create_string_buffer(struct.pack('HxxxxxxQ', 4, ctypes.addressof(buffer)))
+    library = ctypes.CDLL(None, use_errno=True)
+    library.prctl(38, 1, 0, 0, 0)
+    library.prctl(22, 2, ctypes.c_void_p(ctypes.addressof(filter)), 0, 0)
+    os.execv('\(program)', ['chatbot-media'])
+    """.write(toFile: path, atomically: true, encoding: .utf8)
+    try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
+    let sentences = Mutex<[String]>([])
+    let launcher = MediaLauncher(path: path)
+    for _ in 0..<2 {
+      let worker = MediaWorker(launcher) { sentence in sentences.withLock { $0.append(sentence) } }
+      let decoder = try VideoDecoder(.h264, in: worker)
+      let error = try #require(throws: CodecError.self) { try decoder.decode(try Self.stream.get().frames[0]) }
+      #expect(error.isUnavailable && worker.crashes == 0)
+    }
+    let lines = sentences.withLock { $0 }
+    #expect(lines.count == 1 && lines.first?.contains("give up its rights: Function not implemented") == true)
   }
 
   @Test("of more than 64 participants the further ones are not decoded, until one leaves")

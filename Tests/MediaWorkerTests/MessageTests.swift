@@ -77,6 +77,28 @@ struct MessageTests {
     #expect(reason.hasPrefix("a?[2J???bb") && reason.utf8.count == 200)
   }
 
+  @Test("times and channels of files are bounded, so that nobody who adds them up must fear an overflow")
+  func boundsOfFiles() throws {
+    let stated = FilePackets([
+      .init(time: .min, duration: .min, isKeyframe: true, skipAtStart: .max, skipAtEnd: .max, size: 1),
+      .init(time: .max, duration: .max, isKeyframe: true, skipAtStart: -1, skipAtEnd: .min, size: 1),
+    ]).encoded
+    let packets = try stated.withUnsafeBytes { try FilePackets(parsing: $0) }.packets
+    let latest = MediaLimits.latestTime
+    #expect(packets.map(\.time) == [-latest, latest] && packets.map(\.duration) == [0, latest])
+    #expect(packets.map(\.skipAtStart) == [latest, 0] && packets.map(\.skipAtEnd) == [latest, 0])
+    for (time, bounded) in [(Int64.min, -latest), (.max, latest), (-7, -7)] {
+      let response = MediaResponse(1, .file(.undecodable(time: time, reason: "broken")))
+      let parsed = try MediaResponse(parsing: response.encoded)
+      #expect(parsed.body == .file(.undecodable(time: bounded, reason: "broken")))
+    }
+    var track = FileDescription.Track(kind: .audio, codec: "aac")
+    track.channels = Int(UInt32.max)
+    let description = FileDescription(format: "mp4", tracks: [track]).encoded
+    let tracks = try description.withUnsafeBytes { try FileDescription(parsing: $0) }.tracks
+    #expect(tracks.map(\.channels) == [MediaLimits.statedChannels])
+  }
+
   @Test("messages of the parent process are parsed as they were written")
   func launcher() throws {
     for request in [LauncherRequest.start, .end(12), .forget(-1)] {

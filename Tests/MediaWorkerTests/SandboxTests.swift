@@ -21,7 +21,7 @@ struct SandboxTests {
   /// The attempts that anybody can do outside of a sandbox.
   private static let ordinary = [
     "open", "create", "stat", "socket", "local socket", "exec", "fork", "thread", "executable mmap",
-    "executable mprotect", "shared mmap", "kill", "512 MiB", "inherited descriptors", "environment",
+    "executable mprotect", "shared mmap", "growing mmap", "kill", "512 MiB", "inherited descriptors", "environment",
   ]
 
   @Test("inside, no file, socket, program, process, thread or executable memory can be had")

@@ -61,6 +61,12 @@ static int map_shared(void) {
   return start == MAP_FAILED ? errno : 0;
 }
 
+/* A stack is not counted as data. */
+static int map_growing(void) {
+  void *start = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_GROWSDOWN, -1, 0);
+  return start == MAP_FAILED ? errno : 0;
+}
+
 static int make_executable(void) {
   void *start = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (start == MAP_FAILED) return errno;
@@ -102,6 +108,7 @@ static const struct {
     {"executable mmap", map_executable},
     {"executable mprotect", make_executable},
     {"shared mmap", map_shared},
+    {"growing mmap", map_growing},
     {"kill", kill_others},
     {"ptrace", trace_parent},
     {"512 MiB", use_much_memory},

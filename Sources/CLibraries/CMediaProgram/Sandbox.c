@@ -27,6 +27,9 @@
 /* The user and group without rights, if the program runs as root. */
 #define NOBODY 65534
 
+/* What a terminal and a service manager send to all processes of the program. */
+static const int ending_signals[] = {SIGHUP, SIGINT, SIGTERM};
+
 static void write_text(const char *path, const char *text, size_t count) {
   int file = open(path, O_WRONLY | O_CLOEXEC);
   if (file < 0) return;
@@ -74,9 +77,17 @@ pid_t cmediaprogram_fork(void) {
   return child < 0 ? -errno : child;
 }
 
+void cmediaprogram_outlive_signals(void) {
+  for (size_t i = 0; i < sizeof ending_signals / sizeof ending_signals[0]; i++) signal(ending_signals[i], SIG_IGN);
+}
+
 int cmediaprogram_end(pid_t child) {
   if (child <= 1) return 256;
   kill(child, SIGKILL);
+  return cmediaprogram_wait(child);
+}
+
+int cmediaprogram_wait(pid_t child) {
   int status = 0;
   pid_t found;
   do {
@@ -120,10 +131,10 @@ void *cmediaprogram_map(int descriptor, size_t size) {
 #define ALLOW_UNLESS_EXECUTABLE(number)                                                              \
   IF(number, 4), LOAD(ARGUMENT(2)), IF_ANY(PROT_EXEC, 1), RETURN(SECCOMP_RET_KILL_PROCESS),          \
       RETURN(SECCOMP_RET_ALLOW)
-/* Private memory only, because only that is limited. */
+/* Private memory only, and no stacks, because only that is limited by RLIMIT_DATA. */
 #define ALLOW_PRIVATE_MAPPING(number)                                                                \
   IF(number, 7), LOAD(ARGUMENT(2)), IF_ANY(PROT_EXEC, 1), RETURN(SECCOMP_RET_KILL_PROCESS),          \
-      LOAD(ARGUMENT(3)), IF_ANY(MAP_SHARED, 1), RETURN(SECCOMP_RET_KILL_PROCESS),                    \
+      LOAD(ARGUMENT(3)), IF_ANY(MAP_SHARED | MAP_GROWSDOWN, 1), RETURN(SECCOMP_RET_KILL_PROCESS),    \
       RETURN(SECCOMP_RET_ALLOW)
 /* Signals to this process only, as abort(3) sends them. */
 #define ALLOW_SIGNAL_TO(number, process)                                                             \
@@ -216,6 +227,8 @@ static void close_all_above(int last) {
 /* Swift's handlers, which print where a program crashed, need more than a sandbox has. */
 static void use_default_signals(void) {
   for (int number = 1; number < 32; number++) signal(number, SIG_DFL);
+  /* The program decides when a worker ends: it may still have frames to decode after such a signal. */
+  cmediaprogram_outlive_signals();
 }
 
 int cmediaprogram_confine(int descriptor, pid_t parent, struct cmediaprogram_limits limits) {

@@ -27,11 +27,11 @@ struct WorkerInput {
       // What a file leaves out is decoded, and neither shown nor heard.
       guard !packet.isDiscarded, let time = packet.time else { return }
       frames += 1
-      start = min(start, time &+ max(0, packet.skipAtStart))
+      start = min(start, time &+ min(packet.skipAtStart, MediaTimebase.latest))
       let duration = min(max(0, packet.duration), MediaTimebase.latest)
       if let last, duration == 0 { interval = max(interval, abs(time &- last)) }
       last = time
-      end = max(end, time &+ duration &- max(0, packet.skipAtEnd))
+      end = max(end, time &+ duration &- min(packet.skipAtEnd, MediaTimebase.latest))
     }
 
     /// The end of the last frame, of which the file may state no duration.

@@ -35,6 +35,13 @@ pid_t cmediaprogram_fork(void);
  */
 int cmediaprogram_confine(int descriptor, pid_t parent, struct cmediaprogram_limits limits);
 
+/* Ignores SIGHUP, SIGINT and SIGTERM, which a service manager sends to all processes of a service at once. This process ends with its
+ * socket instead. */
+void cmediaprogram_outlive_signals(void);
+
+/* Waits for the end of a child. Returns what cmediaprogram_end returns. */
+int cmediaprogram_wait(pid_t child);
+
 /* Kills a child and waits for its end. Returns its exit code, or the negative number of the signal that ended it: the first that
  * did, if it had ended before; 256 if that is not known. */
 int cmediaprogram_end(pid_t child);
