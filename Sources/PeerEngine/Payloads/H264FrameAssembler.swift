@@ -229,7 +229,11 @@ extension H264FrameAssembler {
       open?.isComplete = false
       return
     }
-    guard let start = fragmented?.start else { return }
+    guard let start = fragmented?.start else {
+      // One that is left out ends as well.
+      if fragment.isLast { fragmented = nil }
+      return
+    }
     guard hasRoom(for: fragment.bytes) else {
       fragmented = nil
       return
@@ -349,15 +353,19 @@ extension H264FrameAssembler {
     /// The ids of the picture parameter sets, that of the first slice first.
     var pictureParameterSets: [UInt8] = []
 
-    /// Nil unless the first slice begins the frame, and all have a header.
+    /// Nil unless the first slice begins the frame, all have a header, and none but the first ones makes it a keyframe.
     init?(_ payload: ByteBuffer) {
       var first: ByteBuffer?
+      var isKeyframe = false
       for unit in H264NALUnits(payload) where unit.type.hasSliceHeader {
         guard let header = try? H264SliceHeader(parsing: unit.bytes) else { return nil }
         if first == nil {
           guard header.firstMacroblock == 0 else { return nil }
           first = unit.bytes
+          isKeyframe = header.isIDR
         }
+        // The second field of an IDR picture can be none; nothing else mixes them (ITU-T H.264, 7.4.1.2.4).
+        guard isKeyframe || !header.isIDR else { return nil }
         if !pictureParameterSets.contains(header.pictureParameterSetID) {
           pictureParameterSets.append(header.pictureParameterSetID)
         }
@@ -397,7 +405,7 @@ extension H264FrameAssembler {
     whole.reserveCapacity(
       payload.readableBytes + inserted.reduce(0) { $0 + H264NALUnits.lengthSize + $1.readableBytes })
     for unit in inserted { H264NALUnits.append(unit, to: &whole) }
-    for unit in H264NALUnits(payload) where !inserted.contains(unit.bytes) {
+    for unit in H264NALUnits(payload) where !(unit.type.isParameterSet && inserted.contains(unit.bytes)) {
       H264NALUnits.append(unit.bytes, to: &whole)
     }
     return whole.readableBytes <= Self.maximumFrameSize ? whole : nil
