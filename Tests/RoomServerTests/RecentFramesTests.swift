@@ -53,6 +53,27 @@ struct RecentFramesTests {
     #expect(sizes(recent) == [7])
   }
 
+  @Test("a file that is played again and again repeats nothing, although each time has the same frames")
+  func looped() {
+    var recent = RecentFrames()
+    for loop in 0..<3 {
+      let frames = (0..<5).map { number in
+        var frame = frame(number, isKeyframe: number == 0)
+        frame.time = MediaTime(ticks: Int64(loop * 5 + number) * 3_000, rate: 90_000)
+        return frame
+      }
+      #expect(add(frames, to: &recent) == [true, true, true, true, true])
+      #expect(recent.groups.first?.frames.first?.time.ticks == Int64(loop) * 15_000)
+    }
+    // Repeated within the time of one frame, as a participant does it.
+    let repeated = (0..<5).map { number in
+      var frame = frame(number, isKeyframe: number == 0)
+      frame.time = MediaTime(ticks: 14 * 3_000 + Int64(number + 1) * 540, rate: 90_000)
+      return frame
+    }
+    #expect(!add(repeated, to: &recent).contains(true))
+  }
+
   @Test("a still camera whose frames look alike repeats nothing")
   func alike() {
     var recent = RecentFrames()

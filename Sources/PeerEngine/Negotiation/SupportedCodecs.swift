@@ -24,9 +24,15 @@ extension Codec {
     return parameters.isEmpty ? nil : parameters.joined(separator: ";")
   }
 
-  /// Returns whether a format has the codec's name and clock rate, in whatever profile.
+  /// Returns whether a format has the codec's name and clock rate, in whatever profile. G.711 and G.722 have one channel here, of which
+  /// each byte is one tick (RFC 3551, 4.5).
   func isNamed(in format: PayloadFormat) -> Bool {
-    format.isCodec(encodingName, clockRate: UInt32(clockRate))
+    format.isCodec(encodingName, clockRate: UInt32(clockRate)) && !hasUnknownChannels(format)
+  }
+
+  /// Returns whether a format has several channels of a codec that has one here.
+  private func hasUnknownChannels(_ format: PayloadFormat) -> Bool {
+    kind == .audio && properties.channels == nil && format.channels ?? 1 != 1
   }
 
   /// Returns a format of a remote description as one of this codec; nil if it is another codec, or a profile or packetization mode that
@@ -62,6 +68,9 @@ extension Codec {
 
   /// Names a format that has the codec's name but that we do not support, by what we do not support.
   fileprivate func name(ofUnsupported format: PayloadFormat) -> String {
+    if hasUnknownChannels(format), let channels = format.channels {
+      return "\(format.name)/\(format.clockRate)/\(channels)"
+    }
     if format.clockRate != UInt32(clockRate) { return "\(format.name)/\(format.clockRate)" }
     if let profile = properties.profile, let value = format.parameters[profile.name] {
       return "\(format.name) with \(profile.name) \(value)"

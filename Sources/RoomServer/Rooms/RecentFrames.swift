@@ -13,6 +13,14 @@ package struct RecentFrames: Sendable {
     var group = GroupOfPicturesCache()
     /// The position of the next frame in the group while it is repeated; nil otherwise.
     var repeated: Int?
+
+    /// Returns whether a keyframe comes sooner after the last frame than the source's own next frame would. All repeated frames come
+    /// within the time of one. A file of which every loop begins with the same keyframe is played at its own pace.
+    func isInHaste(_ keyframe: EncodedFrame) -> Bool {
+      guard group.frames.count > 1, let last = group.frames.last, last.codec == keyframe.codec else { return false }
+      let interval = last.time.ticks &- group.frames[group.frames.count - 2].time.ticks
+      return keyframe.time.ticks &- last.time.ticks < interval / 4 &* 3
+    }
   }
 
   private var streams: [Int: Stream] = [:]
@@ -33,7 +41,7 @@ package struct RecentFrames: Sendable {
     }
     var stream = streams.removeValue(forKey: frame.stream) ?? Stream()
     defer { streams[frame.stream] = stream }
-    let position = frame.isKeyframe ? 0 : stream.repeated
+    let position = frame.isKeyframe ? (stream.isInHaste(frame) ? 0 : nil) : stream.repeated
     if let position, position < stream.group.frames.count, stream.group.frames[position].payload == frame.payload {
       stream.repeated = position + 1
       return false

@@ -177,6 +177,16 @@ struct FormatChoiceTests {
       refused.rejected.map(\.cause) == ["only G722/16000 is offered, but we support opus, G722, PCMU and PCMA"])
   }
 
+  @Test("G.711 of two channels is another format than that of one, which need not be written")
+  func channels() throws {
+    var negotiator = Negotiator.seeded()
+    let both = try offer(["VP8/90000"], audio: ["PCMU/8000/2", "PCMA/8000/1"])
+    #expect(try negotiator.answer(to: both).session.media[0].codec == .pcma)
+    var other = Negotiator.seeded()
+    let (_, refused) = try other.answer(to: try offer(["VP8/90000"], audio: ["PCMU/8000/2"]))
+    #expect(refused.rejected.map(\.cause) == ["only PCMU/8000/2 is offered, but we support opus, G722, PCMU and PCMA"])
+  }
+
   @Test("a format that was agreed is kept while it is offered, whatever comes first, and replaced when it is gone")
   func kept() throws {
     let high = "\(Self.h264)640c1f"

@@ -59,6 +59,33 @@ struct H264FrameAssemblerTests {
         == Maker.frame([Maker.sequence, Maker.picture, Maker.information, slice]))
   }
 
+  @Test("filler larger than a packet, which encoders of a constant bitrate add, is left out and damages nothing")
+  func fragmentedFiller() throws {
+    var assembler = H264FrameAssembler()
+    for unit in Maker.keyframe() { add(unit, 1, to: &assembler) }
+    // A filler NAL unit (12) in three fragments, the last of them with the marker.
+    add(Maker.bytes("1c8cffff"), 1, to: &assembler)
+    add(Maker.bytes("1c0cffff"), 1, to: &assembler)
+    add(Maker.bytes("1c4cff80"), 1, marker: true, to: &assembler)
+    // Another one before the slice of its frame.
+    add(Maker.bytes("1c8cffff"), 2, to: &assembler)
+    add(Maker.bytes("1c4cff80"), 2, to: &assembler)
+    add(Maker.slice(1), 2, marker: true, to: &assembler)
+    let keyframe = try required(assembler.popFrame())
+    #expect(keyframe.dependency.isComplete && keyframe.payload == Maker.frame(Maker.keyframe()))
+    let next = try required(assembler.popFrame())
+    #expect(next.dependency.isComplete && next.payload == Maker.frame([Maker.slice(1)]))
+  }
+
+  @Test("an IDR slice behind one that is none damages the frame: it is neither a keyframe nor another frame")
+  func mixedSlices() throws {
+    var assembler = H264FrameAssembler()
+    add(Maker.keyframe(), 1, to: &assembler)
+    add([Maker.slice(1), Maker.slice(0, isIDR: true, referenceIDC: 3, firstMacroblock: 9)], 2, to: &assembler)
+    #expect(try required(assembler.popFrame()).dependency.isComplete)
+    #expect(try !required(assembler.popFrame()).dependency.isComplete)
+  }
+
   @Test("a marker on parameter sets does not end the frame, whether they have its timestamp or one of their own")
   func markersOnParameterSets() throws {
     for timestamp in [1, 0] {
