@@ -69,7 +69,7 @@ import Testing
     try folder.store(bytes, as: "other.ivf")
     #expect(
       failure { try folder.inspect([folder.file("other.ivf")]) }
-        == "“\(folder.file("other.ivf"))” cannot be inspected: its video is AV1, and only VP8 and H.264 and VP9 are inspected."
+        == "“\(folder.file("other.ivf"))” cannot be inspected: its video is AV1, and only VP8, H.264 and VP9 are inspected."
     )
     try folder.store(Array("fLaC\0\0\0\u{18}\0\0\0\0\0\0\0\0".utf8), as: "other.flac")
     let sentence = failure { try folder.inspect([folder.file("other.flac")]) }

@@ -71,4 +71,16 @@ import Testing
     let peers = try folder.inspect([folder.file("anna.mka")]).report.peers
     #expect(peers.count == 1 && peers.first?.audio?.packets == 300)
   }
+
+  @Test func filesOfAChangedCodecAreFoundByTheNameOfTheFirst() async throws {
+    let folder = try RecordedFolder()
+    try await record(in: folder, pcmuFrom: 3)
+    // The manifest as it was before the codec changed.
+    var manifest = try RecordingManifest(parsing: folder.bytes("anna.json"))
+    manifest.files.removeAll { $0.segment == 2 }
+    manifest.finished = false
+    try folder.store(Array(manifest.json.readableBytesView), as: "anna.json")
+    let peers = try folder.inspect().report.peers
+    #expect(peers.count == 1 && peers.first?.audio?.packets == 300 && peers.first?.video?.frames == 180)
+  }
 }

@@ -95,7 +95,8 @@ package enum WorkerFile {
     switch error {
     case .unavailable(let reason): .noWorker(reason)
     case .ended(let reason): .unsupported("the process that reads it \(reason)")
-    case .refused(let reason): .unsupported(reason)
+    // What follows adds the full stop.
+    case .refused(let reason): .unsupported(String(reason.reversed().drop { $0 == "." }.reversed()))
     }
   }
 

@@ -8,7 +8,8 @@ extension MediaFile.ReadError {
     switch self {
     case .unsupportedCodec(let kind, let name):
       let known = names(kind)
-      return "its \(kind.rawValue) is \(RecordedName.shown(name)), and only \(known.joined(separator: " and ")) "
+      let list = [known.dropLast().joined(separator: ", "), known.last ?? ""].filter { !$0.isEmpty }
+      return "its \(kind.rawValue) is \(RecordedName.shown(name)), and only \(list.joined(separator: " and ")) "
         + "\(known.count == 1 ? "is" : "are") inspected"
     case .unsupportedFormat(let name?):
       let codecs = names(.video, .audio).joined(separator: ", ")

@@ -1,4 +1,3 @@
-import Bitstream
 import Media
 
 /// The name of a frame's codec with its profile and level, as in the parameter `codecs` of MIME types (RFC 6381).
@@ -8,7 +7,7 @@ enum CodecProfile {
   /// - Parameter frame: a keyframe, or a packet of audio.
   static func name(of frame: EncodedFrame) -> String? {
     switch frame.codec {
-    case .h264: AVCDecoderConfiguration(keyframe: frame.payload)?.parameters.codecString
+    case .h264: frame.profile
     case .vp9: frame.size.map { "vp09.00.\(level(of: $0)).08" }
     case .vp8, .opus: frame.codec.rawValue
     case .g722, .pcmu, .pcma: nil

@@ -40,7 +40,19 @@ extension RecordingFiles {
     }
     (videoFile, audioFile) = (nil, nil)
     segment.begin(at: timestamped.position)
+    for _ in 0..<Self.maximumSkippedNumbers where isTaken(segment.number) { segment.skipNumber() }
     if hadVideo { beginVideoFile(at: timestamped.position) }
+  }
+
+  /// How many numbers are left out at most because files with them exist.
+  private static let maximumSkippedNumbers = 100
+
+  /// Whether files exist that have the name of a segment: those of another user whose name looks like that, or of an earlier
+  /// recording of which a part was removed.
+  private func isTaken(_ number: Int) -> Bool {
+    (RecordingFileKind.allCases.map(\.rawValue) + ["json"]).contains { ending in
+      environment.folder.contains(SafeFileName.file(base ?? "", segment: number, ending: ending))
+    }
   }
 
   /// Begins the file with video and audio, of the kind that the present codecs of the tracks need.

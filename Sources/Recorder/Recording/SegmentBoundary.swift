@@ -43,6 +43,9 @@ struct SegmentBoundary: Sendable {
     lastRequest = nil
   }
 
+  /// Leaves out the number of the segment that has just begun.
+  mutating func skipNumber() { number += 1 }
+
   /// Decides whether the next files begin with a frame.
   ///
   /// - Parameters:

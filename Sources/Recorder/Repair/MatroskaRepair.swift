@@ -61,6 +61,12 @@ package struct MatroskaRepair {
     }
   }
 
+  /// Returns the codecs of the tracks in a file of this program, that of the video first; nil for any other file.
+  static func codecs(in source: any ByteSource) throws(RoomRecorder.StorageError) -> [Codec]? {
+    guard let header = try find(in: source)?.header else { return nil }
+    return [header.video?.codec, header.audio?.codec].compactMap(\.self)
+  }
+
   private static func find(
     in source: any ByteSource
   ) throws(RoomRecorder.StorageError) -> MatroskaHeader.Found? {

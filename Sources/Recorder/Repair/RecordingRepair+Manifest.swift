@@ -60,8 +60,8 @@ extension RecordingRepair {
     let unlisted = unlistedNames(of: manifest).map { name in
       let base = bases.first { MediaName.isMedia(name, of: $0) } ?? ""
       return RecordingManifest.File(
-        name: name, kind: RecordingFileKind(fileName: name)?.rawValue ?? "", start: 0, duration: 0, bytes: 0,
-        complete: false, segment: MediaName.segment(of: name, base: base))
+        name: name, kind: RecordingFileKind(fileName: name)?.rawValue ?? "", codecs: [], start: 0, duration: 0,
+        bytes: 0, complete: false, segment: MediaName.segment(of: name, base: base))
     }
     manifest.files = (manifest.files + unlisted).map(current)
     manifest.duration = manifest.files.map { $0.start + $0.duration }.max() ?? manifest.duration
@@ -133,11 +133,21 @@ extension RecordingRepair {
     else { return entry }
     var entry = entry
     entry.bytes = file.size
+    // Manifests of earlier versions do not have them. A track can have begun after the manifest was written.
+    if entry.codecs != nil { entry.codecs = Self.codecs(of: entry, in: file) ?? entry.codecs }
     if case .intact(let duration)? = try? examine(file) {
       entry.duration = duration.roundedSeconds
       entry.complete = true
     }
     return entry
+  }
+
+  private static func codecs(of entry: RecordingManifest.File, in file: OpenRecording) -> [String]? {
+    switch RecordingFileKind(rawValue: entry.kind) {
+    case .webm, .mkv, .mka: (try? MatroskaRepair.codecs(in: file))?.map(\.rawValue)
+    case .ogg: [OggOpusWriter.codec.rawValue]
+    case nil: nil
+    }
   }
 
   /// Deletes drafts that a killed program left behind.

@@ -159,6 +159,108 @@ struct CodecChangeTests {
     try expectReadable(folder)
   }
 
+  @Test(
+    "video that begins long after the audio begins a file of the kind that both need, and the audio goes on in its own",
+    arguments: [(Codec.vp8, "anna.webm"), (.h264, "anna.mkv")])
+  func lateVideo(codec: Codec, name: String) async throws {
+    let folder = TestFolder()
+    var script = Script("anna")
+    script.add(try TestMedia.tone(9), codec: .opus)
+    let video = codec == .h264 ? try TestMedia.h264(3) : try TestMedia.videoFrames(3, size: Self.size)
+    script.add(video, codec: codec, begin: 6)
+    let manifest = try #require(try await folder.record(script).first).manifest
+    #expect(Set(manifest.files.map(\.name)) == [name, "anna.ogg"] && manifest.problems.isEmpty)
+    let file = try #require(manifest.files.first { $0.name == name })
+    #expect(abs(file.start - 6) < 0.05 && file.codecs == [codec.rawValue, "opus"] && file.segment == nil)
+    let stored = try payloads(MatroskaHeader.videoNumber, of: [name], in: folder)
+    expectSame(stored == script.payloads(codec))
+    let packets = try OggCount(folder.bytes("anna.ogg")).packets
+    #expect(packets == 450)
+    try expectReadable(folder)
+  }
+
+  @Test("the next files leave out a number that files of others have, whatever their kind")
+  func takenNumber() async throws {
+    let folder = TestFolder()
+    try folder.store(["anna.0002.json": [], "anna.0003.ogg": [1]])
+    var script = Script("anna")
+    script.add(try TestMedia.videoFrames(2, size: Self.size), codec: .vp8)
+    script.add(try TestMedia.h264(2), codec: .h264, begin: 2, base: 1_000_000 + 180_000)
+    let manifest = try #require(try await folder.record(script).first).manifest
+    #expect(manifest.files.map(\.name) == ["anna.webm", "anna.0004.mkv"])
+    #expect(manifest.files.map(\.segment) == [nil, 4] && manifest.problems.isEmpty)
+    #expect(manifest.tracks.first?.frames == 120)
+    #expect(try folder.bytes("anna.0003.ogg") == [1])
+  }
+
+  @Test("a codec that changes while the disk is full is recorded in the next files when there is space again")
+  func fullDisk() async throws {
+    var script = Script("anna")
+    script.add(try TestMedia.tone(6), codec: .opus)
+    script.add(try TestMedia.videoFrames(3, size: Self.size), codec: .vp8)
+    script.add(try TestMedia.h264(3), codec: .h264, begin: 3, base: 1_000_000 + 270_000)
+    script.addReports(.opus, at: [0.5])
+    script.addReports(.vp8, at: [0.6])
+    let call = FaultyCall(script: script, disk: ScriptedDisk(), folder: TestFolder())
+    let (manifest, _) = try await call.record(
+      from: 2, until: 4.5, change: { $0.fill(leaving: 100) }, back: { $0.capacity = .max })
+    #expect(manifest.files.map(\.name) == ["anna.webm", "anna.ogg", "anna.0002.mkv", "anna.0002.ogg"])
+    #expect(manifest.files.allSatisfy(\.complete) && manifest.disk?.stalls == 1)
+    let track = try #require(manifest.tracks.first { $0.kind == "video" })
+    #expect(track.frames == 180 && track.codecs?.map(\.codec) == ["vp8", "h264"])
+    try call.expectReadable(call.disk.files)
+    let both = ["anna.webm", "anna.0002.mkv"]
+    let video = try payloads(MatroskaHeader.videoNumber, of: both, in: call.folder)
+    expectSame(video == script.payloads(.vp8) + script.payloads(.h264))
+    expectSame(try payloads(MatroskaHeader.audioNumber, of: both, in: call.folder) == script.payloads(.opus))
+  }
+
+  @Test("a codec that changes on a disk that stays full leaves closed files, and a manifest that says what is missing")
+  func fullDiskUntilEnd() async throws {
+    let (disk, folder) = (ScriptedDisk(), TestFolder())
+    var script = Script("anna")
+    script.add(try TestMedia.videoFrames(5, size: Self.size), codec: .vp8)
+    script.add(try TestMedia.h264(3), codec: .h264, begin: 5, base: 1_000_000 + 450_000)
+    let recorder = try folder.recorder(disk: disk)
+    recorder.begin(script.owner, now: Script.beginning, wallClock: TestFolder.wallClock)
+    await folder.play([script], to: recorder, until: 4.5)
+    disk.fill(leaving: 100)
+    disk.sparesManifests = true
+    await folder.play([script], to: recorder, from: 4.5)
+    let end = Script.beginning + .seconds(8)
+    let manifest = try #require(try await finishWithBlockedDisk(recorder, at: end).first).manifest
+    #expect(manifest.files.map(\.name) == ["anna.webm"])
+    #expect(manifest.finished && manifest.files.allSatisfy(\.complete))
+    let track = try #require(manifest.tracks.first)
+    let gap = try #require(track.gaps.last)
+    #expect(gap.reason == "diskStalled" && gap.frames == 240 - Int(track.frames) && track.frames > 100)
+    #expect(track.codecs?.map(\.codec) == ["vp8"])
+    try folder.store(disk.files)
+    try expectReadable(folder)
+  }
+
+  @Test("H.264 before the first keyframe with its parameter sets is refused, and the file begins with that keyframe")
+  func lateParameterSets() async throws {
+    let folder = TestFolder()
+    var pieces = try TestMedia.h264(3)
+    // The first keyframe without SPS and PPS.
+    var rest = pieces[0].payload
+    var stripped = ByteBuffer()
+    while let length = rest.readInteger(as: UInt32.self), var unit = rest.readSlice(length: Int(length)) {
+      if [7, 8].contains((unit.getInteger(at: unit.readerIndex, as: UInt8.self) ?? 0) & 0x1F) { continue }
+      stripped.writeInteger(length)
+      stripped.writeBuffer(&unit)
+    }
+    #expect(stripped.readableBytes < pieces[0].payload.readableBytes)
+    pieces[0].payload = stripped
+    var script = Script("anna")
+    script.add(pieces, codec: .h264)
+    let manifest = try #require(try await folder.record(script).first).manifest
+    #expect(manifest.files.map(\.name) == ["anna.mkv"])
+    #expect(manifest.tracks.first?.frames == 60 && manifest.tracks.first?.refused == 30)
+    try expectReadable(folder)
+  }
+
   @Test("with a segment limit, each segment has the kind that the codecs of its time need")
   func segments() async throws {
     let folder = TestFolder()
