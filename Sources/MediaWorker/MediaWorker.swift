@@ -34,6 +34,7 @@ package final class MediaWorker: Sendable {
   private let launcher: MediaLauncher
   private let report: (@Sendable (String) -> Void)?
   private let state = Mutex(State())
+  private let spentTime = Atomic(0)
   /// Decoders that are to be ended.
   private let abandoned = Mutex<[Decoder]>([])
 
@@ -56,6 +57,9 @@ package final class MediaWorker: Sendable {
 
   /// How often the process ended unexpectedly.
   package var crashes: Int { state.withLock { $0.crashes } }
+
+  /// The CPU time that all requests together have taken.
+  package var processorTime: Duration { .nanoseconds(spentTime.load(ordering: .relaxed)) }
 
   // MARK: Decoders
 
@@ -176,6 +180,8 @@ package final class MediaWorker: Sendable {
   ) throws(MediaWorkerError) -> MediaResponse.Body {
     guard let process = state.process else { throw .unavailable("there is no process") }
     let before = cmedia_processor_time(process.id)
+    var now = before
+    defer { spentTime.wrappingAdd(Int(max(0, now - before)), ordering: .relaxed) }
     if before - state.usedTime > Self.processorTime { throw crashed("used the processor without a request", &state) }
     state.lastNumber &+= 1
     let bytes = MediaRequest(state.lastNumber, body).encoded
@@ -188,7 +194,7 @@ package final class MediaWorker: Sendable {
     repeat {
       received = cmedia_receive(process.socket, &response, response.count, Self.interval, nil, nil)
       guard received == -Int(ETIMEDOUT) else { break }
-      let now = cmedia_processor_time(process.id)
+      now = cmedia_processor_time(process.id)
       if now - before > Self.processorTime { throw crashed("needed more than 2 s of CPU time for a frame", &state) }
       (idle, used, rounds) = (now > used ? 0 : idle + 1, now, rounds + 1)
     } while idle < Self.maximumIdle && rounds < Self.maximumRounds
@@ -196,7 +202,8 @@ package final class MediaWorker: Sendable {
     guard received > 0 else { throw crashed(received == -Int(EMSGSIZE) ? "sent garbage" : nil, &state) }
     guard let parsed = try? MediaResponse(parsing: Array(response.prefix(received))), parsed.number == state.lastNumber
     else { throw crashed("sent garbage", &state) }
-    state.usedTime = cmedia_processor_time(process.id)
+    now = cmedia_processor_time(process.id)
+    state.usedTime = now
     if case .failed(let reason) = parsed.body { throw .refused(reason) }
     return parsed.body
   }

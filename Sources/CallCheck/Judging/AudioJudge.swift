@@ -54,6 +54,8 @@ struct AudioJudge {
   private(set) var gaps = IntervalLog()
   private(set) var decoded = 0
   private(set) var decodeErrors = 0
+  /// Why the first packet that could not be decoded could not be, as a clause; nil if that is not known.
+  private(set) var decodeFailure: String?
   private(set) var channels = 0
   /// The concealed seconds.
   private(set) var concealed = 0.0
@@ -80,8 +82,12 @@ struct AudioJudge {
     var pieces: [(ticks: Int64, audio: AudioSamples)] = []
     standstills.note(frame.time, at: heard)
     if let last = packets.last { pieces = fill(from: last, to: frame, header: header, heard: heard, with: decoder) }
-    guard let audio = try? decoder.decode(frame.payload) else {
+    let audio: AudioSamples
+    do throws(CodecError) {
+      audio = try decoder.decode(frame.payload)
+    } catch {
       decodeErrors += 1
+      decodeFailure = decodeFailure ?? error.reason
       hasUndecodable = true
       return outcome
     }

@@ -156,7 +156,7 @@ struct PeerJudge {
       notes.steps.firstFrame = first.firstFrame
       notes.steps.firstSound = first.firstSound
       notes.hasUndecodable = first.hasUndecodable
-      notes.undecodableReason = first.video.decodeFailure
+      notes.undecodableReason = first.video.decodeFailure ?? first.audio.decodeFailure
       notes.waitsForKeyframe = first.video.beforeKeyframe > 0
     } else if !notes.hasFurtherStream, let stream = further[frame.stream] {
       notes.hasFurtherStream = stream.hasMedia

@@ -65,9 +65,10 @@ extension StreamJudge {
     return kinds.isEmpty ? nil : kinds.map(\.rawValue)
   }
 
-  /// Why no video could be decoded, as a clause.
+  /// Why no video could be decoded, or no audio if video could be, as a clause.
   private var undecodedReason: String? {
-    undecoded?.contains(MediaKind.video.rawValue) == true ? video.decodeFailure : nil
+    guard let undecoded else { return nil }
+    return undecoded.contains(MediaKind.video.rawValue) ? video.decodeFailure : audio.decodeFailure
   }
 
   /// - Parameter intervals: when the track was there.

@@ -24,7 +24,7 @@ public struct PeerReport: Sendable, Hashable, Codable {
   public var audio: AudioReport?
   /// Kinds of media that arrived without one decodable frame: `audio`, `video`; nil for none.
   public var undecoded: [String]?
-  /// Why the first frame of such a video could not be decoded, as a clause; nil if that is not known.
+  /// Why the first frame of such a video could not be decoded, or of such audio alone, as a clause; nil if that is not known.
   public var undecodedReason: String?
   /// The media sections that we or the peer rejected; nil for none.
   public var rejected: [RejectionReport]?

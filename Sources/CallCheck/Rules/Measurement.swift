@@ -144,9 +144,10 @@ extension Measurement {
     guard peer.reached == .media else { return nil }
     let isVideo = kind == .video
     if peer.undecoded?.contains(kind.rawValue) == true {
-      if !isVideo { return "audio arrived, but none could be decoded" }
-      let reason = peer.undecodedReason.map { ": \(ReportText.line($0).asClause)" } ?? ""
-      return "frames arrived, but none could be decoded\(reason)"
+      // The reason is that of the video, if that could not be decoded either.
+      let isKnown = isVideo || peer.undecoded?.contains(MediaKind.video.rawValue) != true
+      let reason = isKnown ? peer.undecodedReason.map { ": \(ReportText.line($0).asClause)" } ?? "" : ""
+      return "\(isVideo ? "frames" : "audio") arrived, but none could be decoded\(reason)"
     }
     if let counts = peer.connection[kind], counts.received > 0 {
       return "\(isVideo ? "video" : "audio") packets arrived, but no complete frame"

@@ -26,7 +26,7 @@ package final class VerificationShare: Sendable {
 
   /// Deducts a frame's cost from the budget, if that suffices; see ``VerificationBudget``.
   func spend(on size: VideoSize, of stream: Int, now: MonotonicInstant) -> Bool {
-    budget.withLock { $0.spend(on: size, of: stream, now: now) }
+    budget.withLock { $0.spend(on: size, of: stream, processorTime: worker.processorTime, now: now) }
   }
 
   /// Reserves memory for a frame.
@@ -49,6 +49,9 @@ package final class VerificationShare: Sendable {
 /// The cost is counted in pixels, which determine libvpx's time regardless of a frame's bytes: 3 to 4 ns each. A change
 /// of size costs the same again, because libvpx reallocates its buffers. It is counted and not measured, so that the
 /// same call is always verified in the same way.
+///
+/// What a frame of H.264 costs its sender determines: it can have any number of slices, and of parameter sets with other sizes. So the
+/// CPU time of the decoding process is limited as well, far above that of usual calls.
 package struct VerificationBudget: Sendable {
   /// The sustained rate: slightly more than 1920x1080 at 30 frames a second.
   static let pixelsPerSecond = 70_000_000
@@ -58,7 +61,13 @@ package struct VerificationBudget: Sendable {
   /// The fixed cost of a frame of any size.
   static let pixelsPerVideoFrame = 20_000.0
 
+  /// The sustained share of a processor for the decoding process, and its maximum after a pause, in seconds.
+  static let processorShare = 0.5
+  static let processorBurst = 4.0
+
   private var left = Double(burst)
+  private var secondsLeft = processorBurst
+  private var lastProcessorTime = Duration.zero
   private var last: MonotonicInstant?
   /// The size of the last frame of each stream.
   private var sizes: [Int: VideoSize] = [:]
@@ -67,13 +76,21 @@ package struct VerificationBudget: Sendable {
 
   /// Deducts a frame's cost, if the budget suffices.
   ///
-  /// - Parameter stream: the number of the frame's stream, which has a decoder of its own.
+  /// - Parameters:
+  ///   - stream: the number of the frame's stream, which has a decoder of its own.
+  ///   - processorTime: what the participant's decoding process has used so far.
   /// - Returns: whether it did.
-  package mutating func spend(on size: VideoSize, of stream: Int = 1, now: MonotonicInstant) -> Bool {
+  package mutating func spend(
+    on size: VideoSize, of stream: Int = 1, processorTime: Duration = .zero, now: MonotonicInstant
+  ) -> Bool {
     if let last, now > last {
       left = min(Double(Self.burst), left + (now - last).seconds * Double(Self.pixelsPerSecond))
+      secondsLeft = min(Self.processorBurst, secondsLeft + (now - last).seconds * Self.processorShare)
     }
     last = max(last ?? now, now)
+    secondsLeft -= (processorTime - lastProcessorTime).seconds
+    lastProcessorTime = processorTime
+    guard secondsLeft > 0 else { return false }
     let pixels = Double(size.width) * Double(size.height) + Self.pixelsPerVideoFrame
     let cost = sizes[stream] == size ? pixels : 2 * pixels
     guard cost <= left else { return false }

@@ -39,6 +39,28 @@ struct VerificationBudgetTests {
     #expect((10_000...42_000).contains(verified))
   }
 
+  @Test("a participant whose frames keep a decoding process busy has half of a processor's time")
+  func busy() {
+    var budget = VerificationBudget()
+    var used = Duration.zero
+    let size = VideoSize(width: 16, height: 16)
+    for index in 0..<600 {
+      // A frame every 100 ms, each of which takes 100 ms.
+      guard budget.spend(on: size, processorTime: used, now: start + .milliseconds(index * 100)) else { continue }
+      used += .milliseconds(100)
+    }
+    print("measured: of 60 s, frames are decoded for \(used)")
+    #expect((.seconds(30) ... .seconds(36)).contains(used))
+    // A usual call has used a tenth of it.
+    var usual = VerificationBudget()
+    for index in 0..<30 * 60 {
+      let isAffordable = usual.spend(
+        on: VideoSize(width: 1_280, height: 720), processorTime: .milliseconds(index * 5),
+        now: start + .milliseconds(index * 1_000 / 30))
+      #expect(isAffordable)
+    }
+  }
+
   @Test("a frame that depends on an unverified one is not verified, and the next affordable keyframe is")
   func chain() throws {
     let check = FrameVerifier(VerificationPool(threads: 0))
