@@ -29,7 +29,7 @@ package struct AVCDecoderConfiguration: Sendable, Hashable {
     self.parameters = parameters
   }
 
-  /// Takes the parameter sets of a keyframe; nil if it has none.
+  /// Takes the parameter sets of a keyframe that can be read; nil if it has none.
   ///
   /// - Parameter frame: in the form of ``H264NALUnits``.
   package init?(keyframe frame: ByteBuffer) {
@@ -37,8 +37,10 @@ package struct AVCDecoderConfiguration: Sendable, Hashable {
     var pictures: [ByteBuffer] = []
     for unit in H264NALUnits(frame) {
       switch unit.type {
-      case .sequenceParameterSet: if !sequences.contains(unit.bytes) { sequences.append(unit.bytes) }
-      case .pictureParameterSet: if !pictures.contains(unit.bytes) { pictures.append(unit.bytes) }
+      case .sequenceParameterSet where !sequences.contains(unit.bytes):
+        if (try? H264SequenceParameterSet(parsing: unit.bytes)) != nil { sequences.append(unit.bytes) }
+      case .pictureParameterSet where !pictures.contains(unit.bytes):
+        if (try? H264PictureParameterSet(parsing: unit.bytes)) != nil { pictures.append(unit.bytes) }
       default: break
       }
       guard sequences.count <= Self.maximumSequences, pictures.count <= Self.maximumPictures else { return nil }
