@@ -1,11 +1,12 @@
 import MediaMessages
 
-/// The messages between the program and the processes that decode for it: a byte that chooses the kind (modulo 4), and a message.
+/// The messages between the program and the processes that decode for it: a byte that chooses the kind (modulo 6), and a message, or
+/// what a process writes about a file into the shared memory.
 enum MediaMessageTarget {
   static func run(_ input: [UInt8]) throws(InvariantViolation) {
     guard let kind = input.first else { return }
     let bytes = Array(input.dropFirst())
-    switch kind % 4 {
+    switch kind % 6 {
     case 0:
       guard let request = try? MediaRequest(parsing: bytes) else { return }
       try require((try? MediaRequest(parsing: request.encoded)) == request, "A request does not round-trip.")
@@ -16,9 +17,27 @@ enum MediaMessageTarget {
     case 2:
       guard let request = try? LauncherRequest(parsing: bytes) else { return }
       try require((try? LauncherRequest(parsing: request.encoded)) == request, "A request does not round-trip.")
-    default:
+    case 3:
       guard let response = try? LauncherResponse(parsing: bytes) else { return }
       try require((try? LauncherResponse(parsing: response.encoded)) == response, "A response does not round-trip.")
+    case 4:
+      guard let description = try? bytes.withUnsafeBytes({ try FileDescription(parsing: $0) }) else { return }
+      try require(description.tracks.count <= MediaLimits.tracks, "There are too many tracks.")
+      for track in description.tracks {
+        try require(
+          track.extradata.count <= MediaLimits.extradataBytes && track.channels <= MediaLimits.statedChannels,
+          "A track is beyond the limits.")
+      }
+    default:
+      guard let packets = try? bytes.withUnsafeBytes({ try FilePackets(parsing: $0) }).packets else { return }
+      for packet in packets {
+        try require(
+          packet.size <= MediaLimits.frameBytes && (packet.offset == 0 || packet.offset + packet.size <= bytes.count),
+          "A packet is outside of the memory.")
+        for time in [packet.time ?? 0, packet.duration, packet.skipAtStart, packet.skipAtEnd] {
+          try require(time.magnitude <= MediaLimits.latestTime.magnitude, "A time is beyond the limits.")
+        }
+      }
     }
   }
 
