@@ -1,7 +1,8 @@
 import Media
 
 /// What is missing after the last frame of each track. No later frame can report it, so it becomes a final gap. With
-/// this gap, a track's gaps contain all packets and frames that its counts report as lost or dropped.
+/// this gap, a track's gaps contain all packets and frames that its counts report as lost or dropped, apart from packets
+/// whose audio came in a copy.
 struct TrailingGaps: Sendable {
   /// Frames that the network lost and that gaps have reported.
   private var droppedInGaps: [MediaKind: UInt64] = [:]
@@ -47,9 +48,10 @@ struct TrailingGaps: Sendable {
     var rest = rejection ?? MediaGap(.lost)
     known.packets &+= UInt64(clamping: rest.packetsLost)
     if let statistics {
-      // Packets that were given up are in gaps, whether they arrived later or never.
+      // Packets that were given up are in gaps, whether they arrived later or never, unless a copy took their place.
       let givenUp = statistics.packetsLost &+ statistics.packetsLate
-      rest.packetsLost += Int(clamping: givenUp - min(givenUp, known.packets))
+      let missing = givenUp - min(givenUp, statistics.repairedByRedundancy)
+      rest.packetsLost += Int(clamping: missing - min(missing, known.packets))
       rest.framesDropped += Int(clamping: statistics.framesDropped - min(statistics.framesDropped, known.frames))
     }
     if rest.packetsLost > 0 || rest.framesDropped > 0 { gaps.append(rest) }
