@@ -7,7 +7,9 @@ struct CodecPropertiesTests {
   func distinct() {
     let rows = Codec.allCases.map(\.properties)
     #expect(Set(rows.map { $0.encodingName.lowercased() }).count == rows.count)
-    #expect(Set(rows.map(\.matroskaID)).count == rows.count)
+    // G.711 and G.722 have one name, and are told apart by their private data.
+    let names = rows.map(\.matroskaID)
+    #expect(Set(names).count == names.count - 2 && names.count { $0 == "A_MS/ACM" } == 3)
     #expect(Set(rows.compactMap(\.fourCC)).count == rows.compactMap(\.fourCC).count)
     let payloadTypes = rows.flatMap { row in
       row.formats.flatMap { [$0.payloadType, $0.retransmissionPayloadType].compactMap(\.self) }

@@ -366,7 +366,7 @@ extension H264FrameAssembler {
     /// The ids of the picture parameter sets, that of the first slice first.
     var pictureParameterSets: [UInt8] = []
 
-    /// Nil unless the first slice begins the frame, all have a header, and none but the first ones makes it a keyframe.
+    /// Nil unless the first slice begins the frame, all have a header, and all or none are of a keyframe.
     init?(_ payload: ByteBuffer) {
       var first: ByteBuffer?
       var isKeyframe = false
@@ -376,8 +376,7 @@ extension H264FrameAssembler {
           isKeyframe = unit.type == .idrSlice
           guard (try? H264SliceHeader(parsing: unit.bytes))?.firstMacroblock == 0 else { return nil }
         }
-        // The second field of an IDR picture can be none; nothing else mixes them (ITU-T H.264, 7.4.1.2.4).
-        guard isKeyframe || unit.type != .idrSlice else { return nil }
+        guard (unit.type == .idrSlice) == isKeyframe else { return nil }
         guard unit.type.hasSliceHeader else { continue }
         guard let header = try? H264SliceHeader(parsing: unit.bytes) else { return nil }
         if !pictureParameterSets.contains(header.pictureParameterSetID) {
