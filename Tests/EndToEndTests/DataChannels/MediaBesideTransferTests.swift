@@ -96,7 +96,8 @@ extension EndToEnd {
 
         let sent = report.json["sent"]
         let page = try #require(sent["audio"]["ssrc"].int.flatMap { fromPage.sources[UInt32($0)] })
-        let ours = try #require(fromBot.source(ofPayloadType: page.payloadType))
+        // The page sends copies of its audio (RED) to a bot that records, and the bot sends Opus, which is 111 in Chromium's offer.
+        let ours = try #require(fromBot.source(ofPayloadType: 111))
         let stall = await scenario.stall / 1000
         for (name, source) in [("the page", page), ("the bot", ours)] {
           let before = try #require(source.delays(in: quiet, clockRate: 48_000))
