@@ -66,13 +66,17 @@ extension SendTrack {
   ) {
     guard let due = replayDue, due <= now else { return }
     replayDue = nil
-    guard media.sends, !group.isEmpty, !exceeds(limit) else { return }
+    guard media.sends, let last = group.frames.last, !exceeds(limit) else { return }
     if needsKeyframe {
       startWithGroup(clock: &clock, pacer: &pacer, now: now)
-    } else {
+    } else if now - last.arrived < Self.maximumPause {
       replay(pacer: &pacer, now: now)
     }
   }
+
+  /// A viewer asks for keyframes too when its source pauses or has left. It has seen the frames of a source that sent none for this
+  /// long, and must not see them again.
+  private static let maximumPause: Duration = .seconds(2)
 
   /// Returns whether the path needs too long for the group of pictures.
   func exceeds(_ limit: Double?) -> Bool {

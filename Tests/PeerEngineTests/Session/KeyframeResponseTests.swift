@@ -115,6 +115,18 @@ struct KeyframeResponseTests {
     #expect(ticks[2 * again] - ticks[again - 1] == 3_000)
   }
 
+  @Test(
+    "a viewer that misses a source which has sent nothing for 2 s sees no frame of it again, and one that asks earlier does",
+    arguments: [(500, 1), (3_000, 0)])
+  func sourceThatLeft(pause: Int, replays: Int) {
+    var call = forwarding(makesKeyframes: false)
+    call.run(for: .seconds(2))
+    call.settle(for: .milliseconds(pause))
+    request(&call)
+    call.settle(for: .seconds(2))
+    #expect(call.alice.session.sendStatistics.groupsReplayed == replays)
+  }
+
   @Test("a forwarded source that answers in time has nothing replayed")
   func answeringSource() {
     var call = forwarding(makesKeyframes: true)
