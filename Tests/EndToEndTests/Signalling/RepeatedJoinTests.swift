@@ -62,9 +62,19 @@ extension EndToEndWithoutBrowsers {
         func descriptors() throws -> Int { try #require(ProcessFigures(of: server.bot.process.id)).descriptors }
         let before = try descriptors()
         for number in 0..<20 { try await session(number) }
-        let after = try await eventually("descriptors of the server closed", within: .seconds(15)) {
-          let now = try descriptors()
-          return now <= before ? now : nil
+        let after: Int
+        do {
+          after = try await eventually("descriptors of the server closed", within: .seconds(15)) {
+            let now = try descriptors()
+            return now <= before ? now : nil
+          }
+        } catch {
+          let folder = "/proc/\(server.bot.process.id)/fd"
+          let open = try FileManager.default.contentsOfDirectory(atPath: folder).map {
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)")) ?? "closed"
+          }
+          await scenario.note("open before: \(before), now: \(open.sorted().joined(separator: ", "))")
+          throw error
         }
         await scenario.note("measured: descriptors of the server before: \(before), after: \(after)")
         #expect(server.bot.output.ranges(of: "a client began a session").count == 40)
