@@ -67,7 +67,7 @@ final class RoomMember: Sendable {
   private init(_ session: RoomSession, _ handlers: Handlers, publisher: OwnPublisher?, log: Logger) {
     self.session = session
     task = Task {
-      // Whoever is in the room can cause them.
+      // Each participant of the room can cause them.
       var limiter = LogRateLimiter(perSecond: 1, burst: 20)
       func warn(_ sentence: String, of participant: ParticipantID) {
         guard limiter.consume(now: .now) != nil else { return }

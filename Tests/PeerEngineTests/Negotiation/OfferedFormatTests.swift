@@ -145,7 +145,7 @@ struct OfferedFormatTests {
     #expect(accepted.media.map(\.extensions.dependencyDescriptor) == [nil, 9])
     #expect(answered.sections[1].attributes("extmap").contains("9 \(uri)"))
 
-    // Whoever does not allow both forms gets no offer of them again.
+    // A participant that does not allow both forms is not offered them again.
     var strict = Negotiator.seeded()
     _ = strict.createOffer()
     _ = try strict.receivedAnswer(plain)
