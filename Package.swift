@@ -24,6 +24,12 @@ let tlsEvents: Target.Dependency = .product(name: "NIOTLS", package: "swift-nio"
 let embedded: Target.Dependency = .product(name: "NIOEmbedded", package: "swift-nio")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
+let coreMetrics: Target.Dependency = .product(name: "CoreMetrics", package: "swift-metrics")
+let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let httpServer: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
+let httpServerTLS: Target.Dependency = .product(name: "HummingbirdTLS", package: "hummingbird")
+let yaml: Target.Dependency = .product(name: "Yams", package: "Yams")
 
 func module(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil) -> Target {
   .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: rules)
@@ -71,12 +77,17 @@ let package = Package(
     .library(name: "Media", targets: ["Media"]),
     .executable(name: "chatbot", targets: ["chatbot"]),
     .executable(name: "chatbot-media", targets: ["chatbot-media"]),
+    .executable(name: "chatbot-service", targets: ["chatbot-service"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
   ],
   targets: [
     // C libraries, from Debian.
@@ -93,6 +104,7 @@ let package = Package(
     debian(
       "CFFmpeg", pkgConfig: "libavcodec",
       package: "libavcodec-dev", "libavformat-dev", "libavutil-dev", "libswresample-dev", "libswscale-dev"),
+    debian("CSQLite", pkgConfig: "sqlite3", package: "libsqlite3-dev"),
     .target(name: "CMediaProgram", dependencies: ["CFFmpeg"], path: "Sources/CLibraries/CMediaProgram"),
     .target(name: "CMediaSockets", path: "Sources/CLibraries/CMediaSockets"),
     .target(name: "CDatagrams", path: "Sources/CLibraries/CDatagrams"),
@@ -216,6 +228,29 @@ let package = Package(
       ],
       swiftSettings: rules),
 
+    // Jobs: one process for each, which a service supervises. The service links no WebRTC module.
+    module("JobProtocol", ["JSON", "Media"]),
+    module(
+      "JobProcess",
+      [
+        "BotPeer", "Call", "CallCheck", "Codecs", "Console", "CProcesses", "JobProtocol", "JSON", "Media", "Recorder",
+        "Signalling", "COpenSSL", byteBuffer, sockets, logging,
+      ]),
+    module("SQLStore", ["CSQLite", "JobProtocol"]),
+    module("ObjectStore", ["COpenSSL", "CFiles", "JobProtocol"]),
+    module("PrometheusText", [coreMetrics]),
+    module(
+      "Service",
+      [
+        "CProcesses", "COpenSSL", "JobProtocol", "JSON", "Media", "ObjectStore", "OptionValues", "PrometheusText",
+        "SQLStore", byteBuffer, sockets, http, logging, metrics, lifecycle, httpServer, httpServerTLS, yaml,
+      ],
+      resources: [.embedInCode("Page"), .embedInCode("OpenAPI")]),
+    .executableTarget(
+      name: "chatbot-service",
+      dependencies: ["JobProtocol", "Service", "OptionValues", byteBuffer, logging, lifecycle, arguments],
+      swiftSettings: rules),
+
     // The only program that links FFmpeg.
     .executableTarget(
       name: "chatbot-media", dependencies: ["CFFmpeg", "CMediaProgram", "CMediaSockets", "MediaMessages"],
@@ -259,7 +294,8 @@ let package = Package(
       dependencies: [
         "Bitstream", "BotPeer", "CallCheck", "Codecs", "FileSource", "ICE", "LiveSource", "Media", "PeerEngine", "RTP",
         "Recorder", "SCTP", "SDP", "Signalling", "SkyRTC", "HTTPTransport", "Janus", "SocketIO", "Firestore", "WHIP",
-        "ExecSignalling", "MediaMessages", "Processes", "DataMessages", byteBuffer, embedded, http, webSocket, logging,
+        "ExecSignalling", "JobProtocol", "MediaMessages", "Processes", "DataMessages", "Service", byteBuffer, embedded,
+        http, webSocket, logging,
       ],
       path: "Tests/Fuzz/Targets", swiftSettings: rules),
     tests(of: "MachineStalls", []),
@@ -349,6 +385,18 @@ let package = Package(
         "InspectionTestSupport", "ICE", "LiveSource", "Load", "NetworkEmulation", "Pattern", "PeerEngine", "RTP",
         "Recorder", "Room", "RoomMessages", "SCTP", "SDP", "DataMessages", "ExecSignalling", "Signalling",
         "SignallingAdapters", "SkyRTC", "CommandSettings", "OptionValues", byteBuffer, arguments, logging,
+      ]),
+    tests(of: "JobProtocol", ["JSON", "Media"]),
+    tests(
+      of: "JobProcess", ["Call", "JobProtocol", "Media", "Recorder", "Signalling", byteBuffer, sockets, logging]),
+    tests(of: "SQLStore", ["JobProtocol"]),
+    tests(of: "ObjectStore", ["JobProtocol"]),
+    tests(of: "PrometheusText", [coreMetrics, metrics]),
+    tests(
+      of: "Service",
+      [
+        "JobProtocol", "JSON", "Media", "ObjectStore", "OptionValues", "PrometheusText", "SQLStore", byteBuffer,
+        sockets, http, logging, metrics, lifecycle, httpServer, yaml,
       ]),
     .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"], swiftSettings: testRules),
     .testTarget(

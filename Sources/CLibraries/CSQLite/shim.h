@@ -1,0 +1,7 @@
+// SQLite for Swift: nothing needs a helper.
+#ifndef CSQLITE_SHIM_H
+#define CSQLITE_SHIM_H
+
+#include <sqlite3.h>
+
+#endif

@@ -1,0 +1,6 @@
+import ArgumentParser
+
+@main
+struct ChatbotService: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(commandName: "chatbot-service")
+}
