@@ -1,5 +1,4 @@
 import CFFmpeg
-import CMediaProgram
 import Glibc
 import MediaMessages
 
@@ -55,7 +54,7 @@ final class FFmpegDecoder: FrameDecoder {
   func decode(
     _ bytes: UnsafeRawBufferPointer, time: Int64, into memory: UnsafeMutableRawBufferPointer?
   ) throws(DecodingError) -> MediaResponse.Body {
-    cmediaprogram_log_reset()
+    FFmpegLog.reset()
     if isDraining { restart() }
     guard let start = bytes.baseAddress, !bytes.isEmpty else { throw DecodingError("it is empty") }
     var code = av_new_packet(packet, Int32(clamping: bytes.count))
@@ -78,12 +77,12 @@ final class FFmpegDecoder: FrameDecoder {
   }
 
   func receive(into memory: UnsafeMutableRawBufferPointer) throws(DecodingError) -> MediaResponse.Body {
-    cmediaprogram_log_reset()
+    FFmpegLog.reset()
     return try response(into: memory)
   }
 
   func drain(into memory: UnsafeMutableRawBufferPointer) throws(DecodingError) -> MediaResponse.Body {
-    cmediaprogram_log_reset()
+    FFmpegLog.reset()
     if !isDraining { avcodec_send_packet(context, nil) }
     isDraining = true
     return try response(into: memory)
@@ -142,17 +141,14 @@ final class FFmpegDecoder: FrameDecoder {
     hasFrame = false
   }
 
-  /// Refuses a frame in which FFmpeg found an error, even if it made up for it.
+  /// Refuses a frame in which the decoder found an error, even if it made up for it.
   private func checkLog() throws(DecodingError) {
-    if cmediaprogram_log_errors() > 0 { throw error(0) }
+    if FFmpegLog.damage != nil { throw error(0) }
   }
 
-  /// The first error that FFmpeg logged, or what a code means.
+  /// The first error that the decoder logged, or what a code means.
   private func error(_ code: Int32) -> DecodingError {
-    if cmediaprogram_log_errors() > 0, let text = cmediaprogram_log_text() {
-      return DecodingError(
-        String(decoding: UnsafeBufferPointer(start: text, count: strlen(text)).map(UInt8.init), as: UTF8.self))
-    }
+    if let text = FFmpegLog.damage { return DecodingError(text) }
     return code == 0 ? DecodingError("parts of it are missing") : DecodingError(code)
   }
 }
