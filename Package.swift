@@ -368,7 +368,10 @@ let package = Package(
     tests(of: "Pattern", ["Media", "Codecs"]),
     tests(
       of: "CallCheck",
-      ["CallCheckTestSupport", "CallReport", "Media", "Codecs", "Pattern", "PeerEngine", "Signalling", byteBuffer]),
+      [
+        "CallCheckTestSupport", "CallReport", "Media", "MediaWorker", "Codecs", "Pattern", "PeerEngine", "Signalling",
+        "chatbot-media", byteBuffer,
+      ]),
     tests(of: "CallReport", ["CallCheckTestSupport", "CallCheck", "Codecs", "Media"]),
     tests(of: "FileSource", ["Bitstream", "Media", "chatbot-media", byteBuffer]),
     tests(

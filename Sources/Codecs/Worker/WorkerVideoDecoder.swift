@@ -43,6 +43,7 @@ final class WorkerVideoDecoder {
 
   private func decode(_ frame: ByteBuffer, wantsOutput: Bool) throws(CodecError) -> VideoSize? {
     let action = "decode a frame of \(codec.properties.name) of \(frame.readableBytes) bytes"
+    if frame.readableBytes == 0 { throw CodecError(action, "it is empty") }
     if statesSizes {
       try VP9Decoder.checkStatedSizes(in: frame, isBroken: &isBroken, action)
       if isBroken {
