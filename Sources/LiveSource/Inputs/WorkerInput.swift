@@ -155,6 +155,16 @@ struct WorkerInput {
   private func check(audio index: Int, _ scan: Scan, origin: Int64) throws(InputError) -> CheckedAudio? {
     guard let range = scan.range else { return nil }
     let track = description.tracks[index]
+    let rates = MediaLimits.fileSampleRates
+    guard rates.contains(track.sampleRate) else {
+      throw InputError(
+        "its audio has a sample rate of \(track.sampleRate) Hz, and \(rates.lowerBound) to \(rates.upperBound) are possible"
+      )
+    }
+    guard (1...MediaLimits.fileChannels).contains(track.channels) else {
+      throw InputError(
+        "its audio has \(track.channels) channels, and 1 to \(MediaLimits.fileChannels) are possible")
+    }
     let file = file
     let open = { @Sendable () throws(InputError) in
       try WorkerAudio(file, track: index, start: range.lowerBound, channels: track.channels)
@@ -187,7 +197,7 @@ struct WorkerInput {
     }
     let stored: StoredFile
     do throws(MediaFile.ReadError) {
-      stored = try StoredFile(opening: path, accepting: [.call(codec)], kinds: [.video])
+      stored = try StoredFile(opening: path, accepting: [codec], kinds: [.video])
     } catch {
       found.encodingReason = error.description
       return
