@@ -67,7 +67,9 @@ final class FrameOutput {
     let format = AVPixelFormat(frame.pointee.format)
     let flags = av_pix_fmt_desc_get(format)?.pointee.flags ?? 0
     let sources = planes(of: frame)
-    guard flags & UInt64(AV_PIX_FMT_FLAG_ALPHA) != 0 else {
+    // swscale does not scale the range of black and white.
+    let isBlackAndWhite = format == AV_PIX_FMT_MONOBLACK || format == AV_PIX_FMT_MONOWHITE
+    guard isBlackAndWhite || flags & UInt64(AV_PIX_FMT_FLAG_ALPHA) != 0 else {
       return try convert(sources, format, size, to: AV_PIX_FMT_YUV420P, targets, strides)
     }
     // Transparent parts are composited over black.
