@@ -28,7 +28,7 @@ package enum InputFile {
     case .wave:
       let header = try refusing { () throws(MediaFile.ReadError) in try WAVHeader(file) }
       if header.isEmpty { throw InputError("it has no audio") }
-      var found = try WorkerInput.check(path, file, storing: storing)
+      var found = try WorkerInput.check(path, file, storing: storing, samples: header.samples)
       found.audio?.notes = header.notes
       return found
     case .still: return Found(video: try StillImage.check(file, rate: rate))

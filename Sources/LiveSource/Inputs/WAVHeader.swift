@@ -9,6 +9,8 @@ package struct WAVHeader: Sendable, Hashable {
   package private(set) var isStreamed = false
   /// Whether the header states a larger size than the file has. The placeholder of a live writer is no such statement.
   package private(set) var isTruncated = false
+  /// The samples of each channel that the file has, if all of them have the same size (PCM); nil if that is not known.
+  package private(set) var samples: Int64?
 
   /// More chunks than any writer puts in front of the samples.
   private static let maximumChunks = 64
@@ -18,6 +20,7 @@ package struct WAVHeader: Sendable, Hashable {
     guard let riff = try Chunk(of: file, at: 0), riff.id.elementsEqual("RIFF".utf8) else { return }
     isTruncated = riff.size < 0x7fff_f000 && UInt64(riff.size) + 8 > file.size
     var position: UInt64 = 12
+    var bytesOfAll = 0
     for _ in 0..<Self.maximumChunks {
       guard let chunk = try Chunk(of: file, at: position) else { return }
       if chunk.id.elementsEqual("data".utf8) {
@@ -25,7 +28,14 @@ package struct WAVHeader: Sendable, Hashable {
         let areChunks = try Self.areChunks(of: file, from: first)
         isEmpty = first >= file.size || chunk.size == 0 && areChunks
         isStreamed = chunk.size == 0 && !isEmpty
+        let stated = chunk.size == 0 || chunk.size == .max ? .max : UInt64(chunk.size)
+        let bytes = min(stated, file.size - min(first, file.size))
+        if bytesOfAll > 0 { samples = Int64(clamping: bytes / UInt64(bytesOfAll)) }
         return
+      }
+      if chunk.id.elementsEqual("fmt ".utf8) {
+        let format = try file.bytes(16, from: position + 8)
+        if format.count == 16 { bytesOfAll = Int(format[12]) | Int(format[13]) << 8 }
       }
       position = chunk.end
     }

@@ -72,6 +72,17 @@ struct WorkerFileTests {
     }
   }
 
+  @Test("VP8 of a WebM file with Vorbis is sent as stored, beside audio that is encoded")
+  func storedBesideVorbis() async throws {
+    let path = try make("a.webm", Self.picture + Self.tone + ["-c:v", "libvpx", "-g", "25", "-c:a", "libvorbis"])
+    let source = try open(path)
+    #expect(source.codecs == [.video: .vp8, .audio: .opus] && !source.isLive)
+    #expect(source.summary.contains("VP8 128x96, 50 frames in 2.00 s, sent as stored; Vorbis mono, 44100 Hz"))
+    var frames: [EncodedFrame] = []
+    for await frame in await source.frames() { frames.append(frame) }
+    #expect(frames.filter { $0.codec == .vp8 }.count == 50 && frames.filter { $0.codec == .opus }.count > 90)
+  }
+
   private static func units(_ stream: Data) -> [[UInt8]] {
     var units: [[UInt8]] = []
     var unit: [UInt8] = []
