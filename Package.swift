@@ -248,7 +248,7 @@ let package = Package(
 
     // The only program that links FFmpeg.
     .executableTarget(
-      name: "chatbot-media", dependencies: ["CFFmpeg", "CMediaProgram", "CMediaSockets", "MediaMessages"],
+      name: "chatbot-media", dependencies: ["CFFmpeg", "CMediaProgram", "CMediaSockets", "CVPX", "MediaMessages"],
       swiftSettings: rules),
 
     .executableTarget(
@@ -363,7 +363,10 @@ let package = Package(
     tests(of: "Pattern", ["Media", "Codecs"]),
     tests(
       of: "CallCheck",
-      ["CallCheckTestSupport", "CallReport", "Media", "Codecs", "Pattern", "PeerEngine", "Signalling", byteBuffer]),
+      [
+        "CallCheckTestSupport", "CallReport", "Media", "MediaWorker", "Codecs", "Pattern", "PeerEngine", "Signalling",
+        "chatbot-media", byteBuffer,
+      ]),
     tests(of: "CallReport", ["CallCheckTestSupport", "CallCheck", "Codecs", "Media"]),
     tests(of: "FileSource", ["Bitstream", "Media", "chatbot-media", byteBuffer]),
     tests(

@@ -1,5 +1,4 @@
 import CFFmpeg
-import CMediaProgram
 import Glibc
 import MediaMessages
 
@@ -90,7 +89,7 @@ final class FileInput {
   }
 
   private func open() throws(DecodingError) {
-    cmediaprogram_log_reset()
+    FFmpegLog.reset()
     source.position = 0
     let buffer = av_malloc(Self.bufferBytes)?.assumingMemoryBound(to: UInt8.self)
     io = avio_alloc_context(
@@ -158,7 +157,7 @@ final class FileInput {
 
   /// The reason of an error, in the words of a person who has the file.
   private static func error(_ code: Int32) -> DecodingError {
-    let logged = cmediaprogram_log_text().map { String(cString: $0) } ?? ""
+    let logged = FFmpegLog.error ?? ""
     if logged.contains("moov atom not found") { return DecodingError("it is truncated: its index (moov) is missing") }
     let found = DecodingError(code)
     return logged.isEmpty ? found : DecodingError("\(found.reason): \(logged)")
@@ -258,7 +257,7 @@ final class FileInput {
     wantsBytes: Bool, into memory: UnsafeMutableRawBufferPointer
   ) throws(DecodingError) -> FileResponse {
     guard let track else { throw DecodingError("no track is selected") }
-    cmediaprogram_log_reset()
+    FFmpegLog.reset()
     var packets: [FilePackets.Packet] = []
     var end = 0
     var read = 0
@@ -302,7 +301,7 @@ final class FileInput {
   /// Reads and decodes up to the next frame or audio of the track.
   func decode(into memory: UnsafeMutableRawBufferPointer) throws(DecodingError) -> FileResponse {
     guard var track, let decoder = track.decoder else { throw DecodingError("the codec of the track is not decoded") }
-    cmediaprogram_log_reset()
+    FFmpegLog.reset()
     while true {
       if let response = try decoder.receive(into: memory) { return response }
       if track.hasEnded { return .end }

@@ -1,5 +1,4 @@
 import CFFmpeg
-import CMediaProgram
 import MediaMessages
 
 /// Decodes one track of a file by libavcodec, in the calling thread. It makes up for errors as a player does.
@@ -73,7 +72,7 @@ final class FileTrackDecoder {
   ///
   /// - Returns: what is wrong with the packet; nil if nothing is.
   func send(_ packet: UnsafeMutablePointer<AVPacket>) -> FileResponse? {
-    cmediaprogram_log_reset()
+    FFmpegLog.reset()
     let code = avcodec_send_packet(context, packet)
     guard code < 0, code != chatbot_av_again(), code != chatbot_av_end() else { return nil }
     let time = packet.pointee.pts == Int64.min ? packet.pointee.dts : packet.pointee.pts
@@ -100,8 +99,6 @@ final class FileTrackDecoder {
   }
 
   private static func reason(_ code: Int32) -> String {
-    let found = DecodingError(code).reason
-    guard cmediaprogram_log_errors() > 0, let text = cmediaprogram_log_text() else { return found }
-    return String(cString: text)
+    FFmpegLog.error ?? DecodingError(code).reason
   }
 }

@@ -1,5 +1,4 @@
 import CFFmpeg
-import CMediaProgram
 import MediaMessages
 
 /// Encodes H.264 by libx264, in the calling thread: constrained baseline, no B-frames, a frame out for each frame in.
@@ -66,7 +65,7 @@ final class FrameEncoder {
   func encode(
     time: Int64, bitrate: Int, isKeyframe: Bool, in memory: UnsafeMutableRawBufferPointer
   ) throws(DecodingError) -> EncoderOutput? {
-    cmediaprogram_log_reset()
+    FFmpegLog.reset()
     setBitrate(bitrate)
     let (width, height) = (settings.width, settings.height)
     let (luma, colours) = (width * height, (width / 2) * (height / 2))
@@ -110,7 +109,7 @@ final class FrameEncoder {
 
   private static func error(_ code: Int32) -> DecodingError {
     let found = DecodingError(code)
-    guard cmediaprogram_log_errors() > 0, let text = cmediaprogram_log_text() else { return found }
-    return DecodingError("\(found.reason): \(String(cString: text))")
+    guard let text = FFmpegLog.error else { return found }
+    return DecodingError("\(found.reason): \(text)")
   }
 }

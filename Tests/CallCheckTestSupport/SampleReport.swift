@@ -48,7 +48,7 @@ package enum SampleReport {
         codecs: TrackCodecs(video: [TrackCodec(time: 1.5, codec: "vp9")]), video: screen.video, audio: nil,
         undecoded: ["audio"], undecodedReason: nil, skew: nil, pattern: screen.pattern, returned: nil,
         timeline: screen.timeline,
-        skippedFrames: nil, thumbnails: screen.thumbnails)
+        skippedFrames: nil, unverified: nil, thumbnails: screen.thumbnails)
     ]
     report.results.append(
       RuleResult(

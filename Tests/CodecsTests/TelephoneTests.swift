@@ -95,6 +95,24 @@ struct TelephoneTests {
     #expect(levels[0] > levels[1] && levels[1] > levels[2] && levels[2] > levels[3] && levels[3] == 0)
   }
 
+  @Test("packets of an octet of G.722 are decoded only as often as packets of 2.5 ms, which all are")
+  func shortPackets() throws {
+    func decoded(_ octets: Int, of count: Int) throws -> Int {
+      let decoder = try AudioDecoder(.g722, channels: 1, in: MediaWorker())
+      return try (0..<count).count { _ in
+        do throws(CodecError) {
+          return try decoder.decode(ByteBuffer(repeating: 7, count: octets)).count == 6 * octets
+        } catch {
+          try #require(error.isUnavailable)
+          return false
+        }
+      }
+    }
+    #expect(try decoded(20, of: 2_000) == 2_000)
+    // 1 s in reserve, and then one of 20.
+    #expect((400...610).contains(try decoded(1, of: 4_000)))
+  }
+
   @Test("an empty packet and one above 120 ms are refused", arguments: codecs.indices)
   func lengths(index: Int) throws {
     let decoder = try AudioDecoder(Self.codecs[index].codec, in: MediaWorker())

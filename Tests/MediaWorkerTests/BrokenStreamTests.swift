@@ -39,6 +39,36 @@ struct BrokenStreamTests {
     #expect(decoded == stream.decoded)
   }
 
+  @Test("supplemental information that is broken damages no frame")
+  func supplemental() throws {
+    let stream = try H264Stream.make(size: "64x48", seconds: 0.3, ["-c:v", "libx264", "-bf", "0", "-g", "5"])
+    // User data of 200 bytes of which 20 are there, and a buffering period of a parameter set that does not exist.
+    let units: [[UInt8]] = [
+      [0x06, 5, 200] + [UInt8](repeating: 7, count: 20) + [0x80], [0x06, 0, 2, 0b0001_1001, 0x80, 0x80, 0x80],
+    ]
+    let decoder = try VideoDecoder(.h264, in: MediaWorker())
+    var (decoded, byteStream) = (Data(), Data())
+    for (index, frame) in stream.frames.enumerated() {
+      let unit = units[index % units.count]
+      var changed = ByteBuffer()
+      changed.writeInteger(UInt32(unit.count))
+      changed.writeBytes(unit)
+      changed.writeImmutableBuffer(frame)
+      try decoder.decode(changed) { decoded.append(contentsOf: $0.copy.luma + $0.copy.blue + $0.copy.red) }
+      var rest = changed
+      while let length = rest.readInteger(as: UInt32.self), let bytes = rest.readBytes(length: Int(length)) {
+        byteStream.append(contentsOf: [0, 0, 0, 1] + bytes)
+      }
+    }
+    #expect(decoded == stream.decoded)
+    // ffmpeg says that they are broken.
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try byteStream.write(to: URL(fileURLWithPath: path))
+    let result = try ExternalTool.run("ffmpeg", ["-v", "error", "-f", "h264", "-i", path, "-f", "null", "-"])
+    #expect(result.errors.contains("truncated at") && result.errors.contains("referenced in buffering period"))
+  }
+
   @Test("a frame whose parameter sets state more than 4096x4096 is refused")
   func tooLarge() throws {
     let stream = try H264Stream.make(size: "4112x32", seconds: 0.1, ["-c:v", "libx264", "-bf", "0"])

@@ -8,7 +8,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Faults of decoding processes")
+@Suite("Faults of decoding processes", .serialized)
 struct FaultTests {
   private static let stream = Result {
     try H264Stream.make(size: "64x48", ["-c:v", "libx264", "-profile:v", "baseline", "-g", "10"])
@@ -31,7 +31,7 @@ struct FaultTests {
     let frames = try Self.stream.get().frames
     let program = try HostileProgram(behaviour)
     let sentences = Mutex<[String]>([])
-    let worker = MediaWorker(program.launcher) { sentence in sentences.withLock { $0.append(sentence) } }
+    let worker = MediaWorker(program.launcher) { notice in sentences.withLock { $0.append(notice.sentence) } }
     let decoder = try VideoDecoder(.h264, in: worker)
     var failures: [(frame: Int, error: CodecError)] = []
     for (index, frame) in frames.prefix(30).enumerated() {
@@ -48,7 +48,12 @@ struct FaultTests {
     #expect(last.isUnavailable && last.reason == "its decoder crashed 3 times")
     let lines = sentences.withLock { $0 }
     #expect(lines.count == 3 && lines.allSatisfy { $0.contains(Self.clause(behaviour)) })
-    #expect(lines.last?.hasSuffix(", for the third time: the rest is not verified.") == true)
+    // A process that is killed is not ended by what it decodes.
+    let rest =
+      behaviour == .closed
+      ? "the rest of VP8 and VP9 is decoded in this process, and that of H.264 and G.722 not verified"
+      : "the rest is not verified"
+    #expect(lines.last?.hasSuffix(", for the third time: \(rest).") == true)
   }
 
   @Test("a process that is killed costs the frames up to the next keyframe; then another one decodes all")
@@ -95,7 +100,7 @@ struct FaultTests {
     let sentences = Mutex<[String]>([])
     let launcher = MediaLauncher(path: "/nowhere/chatbot-media")
     for _ in 0..<3 {
-      let worker = MediaWorker(launcher) { sentence in sentences.withLock { $0.append(sentence) } }
+      let worker = MediaWorker(launcher) { notice in sentences.withLock { $0.append(notice.sentence) } }
       let decoder = try VideoDecoder(.h264, in: worker)
       for frame in frames.prefix(3) {
         let error = try #require(throws: CodecError.self) { try decoder.decode(frame) }
@@ -159,7 +164,7 @@ struct FaultTests {
     let sentences = Mutex<[String]>([])
     let launcher = MediaLauncher(path: path)
     for _ in 0..<2 {
-      let worker = MediaWorker(launcher) { sentence in sentences.withLock { $0.append(sentence) } }
+      let worker = MediaWorker(launcher) { notice in sentences.withLock { $0.append(notice.sentence) } }
       let decoder = try VideoDecoder(.h264, in: worker)
       let error = try #require(throws: CodecError.self) { try decoder.decode(try Self.stream.get().frames[0]) }
       #expect(error.isUnavailable && worker.crashes == 0)
@@ -187,6 +192,114 @@ struct FaultTests {
     decoders.removeLast()
     let another = try VideoDecoder(.h264, in: MediaWorker())
     #expect(try another.decode(frames[0]) == VideoSize(width: 64, height: 48))
+  }
+
+  @Test("where 64 participants of VP8 are decoded, others get a process, and VP8 goes on in this one without a failure")
+  func places() throws {
+    let frames = try Self.stream.get().frames
+    let vp8 = try VPXFrames.make(.vp8, count: 20, keyframeEvery: 10)
+    let workers = (0..<64).map { _ in MediaWorker() }
+    let decoders = try workers.map { try VideoDecoder(.vp8, in: $0, prefersWorker: true) }
+    func decode(_ index: Int) throws {
+      for decoder in decoders { #expect(try decoder.decode(vp8[index]) == VPXFrames.size) }
+    }
+    try decode(0)
+    let started = workers.filter { $0.id != nil }
+    #expect(started.count > 60)
+    // One more of VP8 gets none, and is decoded all the same.
+    let further = MediaWorker()
+    let notices = Mutex<[WorkerNotice]>([])
+    let another = MediaWorker { notice in notices.withLock { $0.append(notice) } }
+    for worker in [further, another] {
+      #expect(try VideoDecoder(.vp8, in: worker, prefersWorker: true).decode(vp8[0]) == VPXFrames.size)
+    }
+    #expect(notices.withLock { $0 }.allSatisfy { if case .replaced = $0 { true } else { false } })
+    let needed = (0..<8).map { _ in MediaWorker() }
+    let others = try needed.map { try VideoDecoder(.h264, in: $0) }
+    for decoder in others { #expect(try decoder.decode(frames[0]) == VideoSize(width: 64, height: 48)) }
+    // Up to the next keyframe nothing changes.
+    try decode(1)
+    #expect(workers.count { $0.id != nil } == started.count)
+    for index in 2..<20 { try decode(index) }
+    let left = workers.count { $0.id != nil }
+    #expect(left < started.count && left + needed.count <= 64)
+    for decoder in others { #expect(try decoder.decode(frames[1]) != nil) }
+    #expect((workers + needed).allSatisfy { $0.crashes == 0 })
+  }
+
+  @Test("a process that is killed costs VP8 the frames up to the next keyframe; after three, this process decodes")
+  func killedVP8() throws {
+    let frames = try VPXFrames.make(.vp8, count: 40, keyframeEvery: 10)
+    let notices = Mutex<[WorkerNotice]>([])
+    let worker = MediaWorker { notice in notices.withLock { $0.append(notice) } }
+    let decoder = try VideoDecoder(.vp8, in: worker, prefersWorker: true)
+    var failed: [Int] = []
+    for (index, frame) in frames.enumerated() {
+      if index % 10 == 6, let id = worker.id { kill(id, SIGKILL) }
+      do throws(CodecError) { _ = try decoder.decode(frame) } catch {
+        failed.append(index)
+        #expect(!error.isUnavailable && error.reason.contains("SIGKILL"))
+        #expect(decoder.lacksKeyframe == (worker.crashes < MediaWorker.maximumCrashes))
+      }
+    }
+    #expect(failed == [6, 7, 8, 9, 16, 17, 18, 19, 26, 27, 28, 29])
+    #expect(worker.crashes == 3 && worker.id == nil && !worker.isSuspect)
+    #expect(
+      notices.withLock { $0 }.last?.sentence.contains("the rest of VP8 and VP9 is decoded in this process") == true)
+  }
+
+  @Test("what crashes a process three times is not decoded in this one")
+  func crashedVP8() throws {
+    let frames = try VPXFrames.make(.vp8, count: 40, keyframeEvery: 10)
+    let worker = MediaWorker()
+    let decoder = try VideoDecoder(.vp8, in: worker, prefersWorker: true)
+    var unavailable = 0
+    for (index, frame) in frames.enumerated() {
+      if index % 10 == 6, let id = worker.id { kill(id, SIGSEGV) }
+      do throws(CodecError) { _ = try decoder.decode(frame) } catch { unavailable += error.isUnavailable ? 1 : 0 }
+    }
+    #expect(worker.crashes == 3 && worker.isSuspect && unavailable == 10)
+  }
+
+  @Test("without the program VP8 and VP9 are decoded in this process, and a sentence says so")
+  func missingVPX() throws {
+    let notices = Mutex<[WorkerNotice]>([])
+    let launcher = MediaLauncher(path: "/nowhere/chatbot-media")
+    for codec in [Codec.vp8, .vp9, .vp8] {
+      let worker = MediaWorker(launcher) { notice in notices.withLock { $0.append(notice) } }
+      let decoder = try VideoDecoder(codec, in: worker, prefersWorker: true)
+      for frame in try VPXFrames.make(codec, count: 5) { #expect(try decoder.decode(frame) == VPXFrames.size) }
+      #expect(worker.id == nil && worker.crashes == 0)
+    }
+    let decoder = try VideoDecoder(
+      .h264, in: MediaWorker(launcher) { notice in notices.withLock { $0.append(notice) } })
+    #expect(throws: CodecError.self) { try decoder.decode(try Self.stream.get().frames[0]) }
+    let reason = "/nowhere/chatbot-media cannot be started: No such file or directory."
+    #expect(
+      notices.withLock { $0 } == [
+        .replaced("\(reason) VP8 and VP9 are decoded in this process."),
+        .notVerified("\(reason) H.264 and G.722 are recorded, but not verified."),
+      ])
+  }
+
+  @Test("a sender that changes its codec back and forth costs no further process")
+  func alternating() async throws {
+    let h264 = try Self.stream.get().frames[0]
+    let vp8 = try VPXFrames.make(.vp8, count: 1)[0]
+    let launcher = MediaLauncher()
+    let verifier = FrameVerifier(VerificationShare(VerificationPool(threads: 0), launcher: launcher))
+    var processes: Set<String> = []
+    for index in 0..<40 {
+      let frame = EncodedFrame(
+        owner: ParticipantID("a"), codec: index.isMultiple(of: 2) ? .h264 : .vp8,
+        time: MediaTime(ticks: Int64(index) * 3_000, rate: 90_000), payload: index.isMultiple(of: 2) ? h264 : vp8,
+        isKeyframe: true, size: VPXFrames.size, arrival: .now)
+      verifier.examine(frame, now: .now)
+      let id = try #require(launcher.id)
+      processes.insert(try String(contentsOfFile: "/proc/\(id)/task/\(id)/children", encoding: .utf8))
+    }
+    #expect(processes.count == 1 && processes.first?.split(separator: " ").count == 1)
+    #expect(verifier.counts.errors.isEmpty && verifier.counts.unverified.isEmpty)
   }
 
   @Test("a process that sends garbage costs seven other participants nothing")

@@ -1,4 +1,5 @@
 import Foundation
+import MediaMessages
 import MediaWorker
 
 /// A program in place of `chatbot-media` whose workers misbehave.
@@ -41,7 +42,7 @@ struct HostileProgram: ~Copyable {
     #!/usr/bin/env python3
     import array, os, signal, socket, struct, time
     launcher = socket.socket(fileno=3)
-    launcher.send(bytes([1, 1]))
+    launcher.send(bytes([1, \(MediaLimits.version)]))
 
     def serve(end):
       while True:

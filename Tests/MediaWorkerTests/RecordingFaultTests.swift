@@ -14,7 +14,7 @@ struct RecordingFaultTests {
   /// Records eight users of H.264 in real time and sends a signal to the process of one of them.
   private func record(
     seconds: Double, signal: Int32
-  ) async throws -> (manifests: [RecordingManifest], problems: [RoomRecorder.Problem], frames: Int) {
+  ) async throws -> (manifests: [RecordingManifest], problems: [RoomRecorder.Problem], frames: Int, requests: Int) {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let stream = try H264Stream.make(
@@ -42,8 +42,10 @@ struct RecordingFaultTests {
     let summaries = await recorder.finish()
     var problems: [RoomRecorder.Problem] = []
     for await problem in recorder.problems { problems.append(problem) }
+    var requests = 0
+    for await _ in recorder.keyframeRequests { requests += 1 }
     #expect(summaries.count == Self.users)
-    return (summaries.map(\.manifest), problems, stream.frames.count)
+    return (summaries.map(\.manifest), problems, stream.frames.count, requests)
   }
 
   private static var workers: [Int32] {
@@ -59,18 +61,19 @@ struct RecordingFaultTests {
 
   @Test("one that is killed costs its user the frames up to the next keyframe, and nobody anything of the recording")
   func killed() async throws {
-    let (manifests, problems, frames) = try await record(seconds: 2.5, signal: SIGSEGV)
+    let (manifests, problems, frames, requests) = try await record(seconds: 2.5, signal: SIGSEGV)
     let tracks = try manifests.map(video)
     #expect(tracks.allSatisfy { $0.frames == UInt64(frames) && $0.unverified == 0 })
     let errors = tracks.compactMap(\.decodeErrors).filter { $0 > 0 }
     #expect(errors.count == 1 && errors.allSatisfy { $0 <= 15 })
+    #expect(requests >= 1, "a keyframe ends that")
     #expect(problems.map(\.kind) == [.notVerified])
     #expect(problems.first?.sentence.contains("was ended by signal 11 (SIGSEGV)") == true, "\(problems)")
   }
 
   @Test("one that is stopped leaves frames of its user unverified, and costs nobody anything else")
   func stopped() async throws {
-    let (manifests, problems, frames) = try await record(seconds: 8, signal: SIGSTOP)
+    let (manifests, problems, frames, _) = try await record(seconds: 8, signal: SIGSTOP)
     let tracks = try manifests.map(video)
     #expect(tracks.allSatisfy { $0.frames == UInt64(frames) && $0.decodeErrors == 0 })
     let unverified = tracks.compactMap(\.unverified).filter { $0 > 0 }

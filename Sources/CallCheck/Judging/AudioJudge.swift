@@ -44,7 +44,7 @@ struct AudioJudge {
   }
 
   private let worker: MediaWorker
-  private var decoder: AudioDecoder?
+  private var decoders = DecodersByCodec<AudioDecoder>()
   /// The rate of the track's clock, in Hz.
   private var rate = Int32(AudioSamples.rate)
   private var reader = PatternAudioReader()
@@ -56,6 +56,10 @@ struct AudioJudge {
   private(set) var decodeErrors = 0
   /// Why the first packet that could not be decoded could not be, as a clause; nil if that is not known.
   private(set) var decodeFailure: String?
+  /// Packets that were not decoded, because no process decodes them.
+  private(set) var unverified = 0
+  /// Why the first of them was not, as a clause; nil if there was none.
+  private(set) var unverifiedReason: String?
   private(set) var channels = 0
   /// The concealed seconds.
   private(set) var concealed = 0.0
@@ -86,9 +90,14 @@ struct AudioJudge {
     do throws(CodecError) {
       audio = try decoder.decode(frame.payload)
     } catch {
-      decodeErrors += 1
-      decodeFailure = decodeFailure ?? error.reason
-      hasUndecodable = true
+      if error.isUnavailable {
+        unverified += 1
+        unverifiedReason = unverifiedReason ?? error.reason
+      } else {
+        decodeErrors += 1
+        decodeFailure = decodeFailure ?? error.reason
+        hasUndecodable = true
+      }
       return outcome
     }
     decoded += 1
@@ -115,11 +124,10 @@ struct AudioJudge {
   }
 
   /// Releases the decoder of a peer that is gone.
-  mutating func release() { decoder = nil }
+  mutating func release() { decoders = DecodersByCodec() }
 
   private mutating func readyDecoder(of codec: Codec) -> AudioDecoder? {
-    if decoder?.codec != codec { decoder = try? AudioDecoder(codec, in: worker) }
-    return decoder
+    try? decoders.decoder(of: codec, isStart: true) { () throws(CodecError) in try AudioDecoder(codec, in: worker) }
   }
 
   /// Accounts for the interval between two packets.

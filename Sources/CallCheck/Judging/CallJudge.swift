@@ -1,6 +1,6 @@
 import Codecs
 public import Media
-import MediaWorker
+package import MediaWorker
 package import Pattern
 
 /// Judges a call: receives its events with their times, decodes every frame, and reports the result at any time.
@@ -28,6 +28,8 @@ public final class CallJudge {
     public var thumbnails = 12
     /// Peers beyond this number are counted, but not judged, so that a large room does not fill the memory.
     public var maximumPeers = 100
+    /// Starts the processes that decode.
+    package var launcher = MediaLauncher.background
 
     public init(start: ContinuousClock.Instant, room: String) {
       self.start = start
@@ -55,7 +57,7 @@ public final class CallJudge {
   /// What we sent lately, and what decodes it, by the number of our stream.
   private var ours: [Int: SentFrames] = [:]
   private var ownDecoders: [Int: VideoDecoder] = [:]
-  private let ownWorker = MediaWorker()
+  private let ownWorker: MediaWorker
   private let reader = PatternReader()
 
   /// The maximum number of peers that are counted without being judged.
@@ -65,6 +67,7 @@ public final class CallJudge {
 
   public init(_ options: Options) {
     self.options = options
+    ownWorker = MediaWorker(options.launcher)
   }
 
   // MARK: Events
@@ -221,7 +224,7 @@ public final class CallJudge {
     }
     var judge = PeerJudge(
       id: id, wallClock: options.wallClock.map { $0 / 1_000 }, step: options.step.seconds,
-      thumbnails: options.thumbnails)
+      thumbnails: options.thumbnails, worker: MediaWorker(options.launcher))
     change(&judge)
     positions[id] = peers.count
     peers.append(judge)
@@ -318,7 +321,8 @@ public final class CallJudge {
     let judgement = RuleJudgement(room: room, peers: judged, diagnosis: diagnosis)
     let results = rules.flatMap { judgement.results(of: $0.rule) }
     let (verdict, summary) = RuleJudgement.verdict(
-      of: results, rules: rules.count, peers: judged.count, failure: failure, diagnosis: diagnosis)
+      of: results, rules: rules.count, peers: judged.count, isDecoded: !judged.contains(where: \.hasUnverified),
+      failure: failure, diagnosis: diagnosis)
     // The rules may not require any peer.
     if verdict == .held { diagnosis = nil }
     var report = CheckReport(

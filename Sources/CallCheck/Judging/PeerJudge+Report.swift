@@ -51,7 +51,8 @@ extension PeerJudge {
       pattern: media.pattern, returned: media.returned, data: data,
       messages: messages.isEmpty ? nil : messages, furtherMessages: furtherMessages == 0 ? nil : furtherMessages,
       onlyReceives: notes.isListener ? true : nil,
-      timeline: media.timeline, skippedFrames: media.skippedFrames, thumbnails: media.thumbnails,
+      timeline: media.timeline, skippedFrames: media.skippedFrames, unverified: media.unverified,
+      thumbnails: media.thumbnails,
       streams: streams.isEmpty ? nil : streams,
       streamsNotJudged: streamsNotJudged.isEmpty ? nil : streamsNotJudged.count)
   }

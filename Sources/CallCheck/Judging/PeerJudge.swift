@@ -10,7 +10,7 @@ struct PeerJudge {
   private let wallClock: Double?
   private let step: Double
   private let thumbnails: Int
-  private let worker = MediaWorker()
+  private let worker: MediaWorker
   private(set) var notes = Diagnosis.Notes()
   var counter = ConnectionCounter()
   /// The judge of the first stream.
@@ -28,7 +28,9 @@ struct PeerJudge {
   /// - Parameters:
   ///   - wallClock: seconds since 1970 at the check's start; nil if not known.
   ///   - step: the step of the timeline, in seconds.
-  init(id: ParticipantID, wallClock: Double?, step: Double, thumbnails: Int) {
+  ///   - worker: decodes what is not decoded in this process.
+  init(id: ParticipantID, wallClock: Double?, step: Double, thumbnails: Int, worker: MediaWorker) {
+    self.worker = worker
     self.id = id
     self.wallClock = wallClock
     self.step = step
@@ -157,6 +159,7 @@ struct PeerJudge {
       notes.steps.firstSound = first.firstSound
       notes.hasUndecodable = first.hasUndecodable
       notes.undecodableReason = first.video.decodeFailure ?? first.audio.decodeFailure
+      notes.unverifiedReason = first.unverified?.reason
       notes.waitsForKeyframe = first.video.beforeKeyframe > 0
     } else if !notes.hasFurtherStream, let stream = further[frame.stream] {
       notes.hasFurtherStream = stream.hasMedia

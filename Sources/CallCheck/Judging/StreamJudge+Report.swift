@@ -47,7 +47,7 @@ extension StreamJudge {
       timeline: buckets.timeline(
         end: checkEnd, video: seen, audio: heard, fastest: video.frameRateEstimator.fastest,
         countsKeyframeRequests: countsKeyframeRequests),
-      skippedFrames: skippedFrames, thumbnails: video.thumbnails.chosen)
+      skippedFrames: skippedFrames, unverified: unverified, thumbnails: video.thumbnails.chosen)
   }
 
   /// The codecs of both tracks; nil if no frame arrived.
@@ -60,9 +60,15 @@ extension StreamJudge {
   /// The kinds of media that arrived and could not be decoded.
   private var undecoded: [String]? {
     var kinds: [MediaKind] = []
-    if audioBytes > 0, firstSound == nil { kinds.append(.audio) }
-    if videoBytes > 0, firstFrame == nil, skippedFrames == nil { kinds.append(.video) }
+    if audioBytes > 0, firstSound == nil, audio.unverified == 0 { kinds.append(.audio) }
+    if videoBytes > 0, firstFrame == nil, skippedFrames == nil, video.unverified == 0 { kinds.append(.video) }
     return kinds.isEmpty ? nil : kinds.map(\.rawValue)
+  }
+
+  /// What was not decoded, because no process decodes it; nil if there is none.
+  var unverified: UnverifiedReport? {
+    guard let reason = video.unverifiedReason ?? audio.unverifiedReason else { return nil }
+    return UnverifiedReport(videoFrames: video.unverified, audioPackets: audio.unverified, reason: reason)
   }
 
   /// Why no video could be decoded, or no audio if video could be, as a clause.

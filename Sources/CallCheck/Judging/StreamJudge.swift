@@ -194,7 +194,7 @@ struct StreamJudge {
 
   private mutating func takeVideoFrame(_ frame: EncodedFrame, shown: Double, arrived: Double, sent: SentFrames) {
     let outcome = video.receive(frame, at: shown)
-    hasUndecodable = video.decodeErrors > 0
+    hasUndecodable = hasUndecodable || video.decodeErrors > 0
     guard outcome.isSeen else { return }
     buckets[shown].frames += 1
     firstFrame = firstFrame ?? roundedForReport(shown)
@@ -226,10 +226,8 @@ struct StreamJudge {
 
   private mutating func takeAudio(_ frame: EncodedFrame, heard: Double, arrived: Double) {
     let outcome = audio.receive(frame, heard: heard, arrived: arrived)
-    guard let energy = outcome.energy else {
-      hasUndecodable = true
-      return
-    }
+    hasUndecodable = hasUndecodable || audio.decodeErrors > 0
+    guard let energy = outcome.energy else { return }
     firstSound = firstSound ?? roundedForReport(heard)
     presence[.audio]?.decoded(at: heard)
     buckets[heard].energy.add(energy)

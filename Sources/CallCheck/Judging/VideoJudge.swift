@@ -26,7 +26,7 @@ struct VideoJudge {
   private static let searchedAtStart = 30
 
   private let worker: MediaWorker
-  private var decoder: VideoDecoder?
+  private var decoders = DecodersByCodec<VideoDecoder>()
   private var contentDetector = VideoContentDetector()
   private var likeness = SSIMEstimator()
   private let reader = PatternReader()
@@ -49,6 +49,10 @@ struct VideoJudge {
   private(set) var decodeErrors = 0
   /// Why the first frame that could not be decoded could not be, as a clause; nil if all could.
   private(set) var decodeFailure: String?
+  /// Frames that were not decoded, because no process decodes them.
+  private(set) var unverified = 0
+  /// Why the first of them was not, as a clause; nil if there was none.
+  private(set) var unverifiedReason: String?
   private(set) var beforeKeyframe = 0
   private(set) var unreadable = 0
   private(set) var sizes: [VideoReport.Size] = []
@@ -66,33 +70,34 @@ struct VideoJudge {
   /// - Parameter time: when it could be seen.
   mutating func receive(_ frame: EncodedFrame, at time: Double) -> Outcome {
     if frame.isKeyframe { keyframes += 1 }
-    if (decoded == 0 || decoder == nil) && !frame.isKeyframe {
+    if (decoded == 0 && unverified == 0 || decoders.current == nil) && !frame.isKeyframe {
       beforeKeyframe += 1
       return Outcome()
     }
     do throws(CodecError) {
-      let decoder = try readyDecoder(of: frame.codec)
+      // Another codec begins with a keyframe.
+      let decoder = try decoders.decoder(of: frame.codec, isStart: frame.isKeyframe) { () throws(CodecError) in
+        try VideoDecoder(frame.codec, in: worker)
+      }
       // A frame that is not shown is not an error.
       return try decoder.decode(frame.payload) { view in analyze(view, of: frame, at: time) } ?? Outcome()
     } catch {
-      decodeErrors += 1
-      decodeFailure = decodeFailure ?? error.reason
-      hasUndecodable = true
+      if error.isUnavailable {
+        unverified += 1
+        unverifiedReason = unverifiedReason ?? error.reason
+        hasSkipped = true
+      } else {
+        decodeErrors += 1
+        decodeFailure = decodeFailure ?? error.reason
+        hasUndecodable = true
+      }
       return Outcome()
     }
   }
 
-  /// Returns the decoder; another one after a change of the codec, which begins with a keyframe.
-  private mutating func readyDecoder(of codec: Codec) throws(CodecError) -> VideoDecoder {
-    if let decoder, decoder.codec == codec { return decoder }
-    let decoder = try VideoDecoder(codec, in: worker)
-    self.decoder = decoder
-    return decoder
-  }
-
   /// Releases the decoder of a peer that is gone. If the peer rejoins, it begins with a keyframe.
   mutating func release() {
-    decoder = nil
+    decoders = DecodersByCodec()
     likeness.release()
   }
 

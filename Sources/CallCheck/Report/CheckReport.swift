@@ -128,6 +128,11 @@ public struct CheckReport: Sendable, Hashable, Codable {
           + (skippedFrames.count == peers.count ? "" : " of \(skippedFrames.count) of \(peers.count) peers")
           + " \(videoFrames == 1 ? "was" : "were") skipped.")
     }
+    for peer in peers {
+      let reports = [peer.unverified] + (peer.streams ?? []).map(\.unverified)
+      guard let first = reports.compactMap({ $0 }).first else { continue }
+      sentences.append("Of \(ReportText.line(peer.id, limit: 48)), \(first.clause).")
+    }
     if let others = roomReport.peersNotJudged, others > 0 {
       sentences.append(
         "\(others) more \(others == 1 ? "peer was" : "peers were") present but not judged, because at most \(peers.count) "

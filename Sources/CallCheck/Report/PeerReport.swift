@@ -49,6 +49,8 @@ public struct PeerReport: Sendable, Hashable, Codable {
   public var timeline: CheckTimeline
   /// Frames that arrived and were not decoded; nil if all were.
   public var skippedFrames: SkippedFramesReport?
+  /// What arrived and was not decoded, because no process decodes it; nil if there is none.
+  public var unverified: UnverifiedReport?
   /// A few frames, evenly distributed over the call.
   public var thumbnails: [Thumbnail]
   /// The peer's further streams in the order of their numbers, such as a screen beside the camera; nil for none.
@@ -66,7 +68,7 @@ public struct PeerReport: Sendable, Hashable, Codable {
       rejected, skew,
       pattern,
       returned, data, messages, furtherMessages, timeLeftAfterLateJoin, onlyReceives, timeline, skippedFrames,
-      thumbnails, streams, streamsNotJudged, recordings
+      unverified, thumbnails, streams, streamsNotJudged, recordings
   }
 
   /// Returns the peer with the media of one of its streams in place of the first one's, so that whatever reads the first
@@ -96,6 +98,7 @@ public struct PeerReport: Sendable, Hashable, Codable {
     peer.furtherMessages = nil
     peer.timeline = stream.timeline
     peer.skippedFrames = stream.skippedFrames
+    peer.unverified = stream.unverified
     peer.thumbnails = stream.thumbnails
     peer.recordings = []
     return peer
@@ -105,6 +108,9 @@ public struct PeerReport: Sendable, Hashable, Codable {
   var skippedFramesOfAllStreams: Int {
     (streams ?? []).reduce(skippedFrames?.videoFrames ?? 0) { $0 + ($1.skippedFrames?.videoFrames ?? 0) }
   }
+
+  /// Whether anything of any stream was not decoded, because no process decodes it.
+  var hasUnverified: Bool { unverified != nil || streams?.contains { $0.unverified != nil } ?? false }
 
   /// How a peer left.
   public struct Departure: Sendable, Hashable, Codable {
@@ -173,6 +179,42 @@ public struct SkippedFramesReport: Sendable, Hashable, Codable {
   /// The reason why a measurement is inconclusive, as a clause.
   var clause: String {
     "this machine could not decode everything that arrived: \(videoFrames) \(videoFrames == 1 ? "frame was" : "frames were") skipped"
+  }
+}
+
+/// Frames and audio packets of a stream that arrived and were not decoded, because no process decodes them: `chatbot-media` is missing, 64
+/// participants are decoded already, or the process crashed three times. Nothing is known of their content, and rules about it are
+/// inconclusive.
+public struct UnverifiedReport: Sendable, Hashable, Codable {
+  /// The number of video frames.
+  public var videoFrames: Int
+  /// The number of audio packets.
+  public var audioPackets: Int
+  /// Why the first of them was not decoded, as a clause.
+  public var reason: String
+
+  private enum CodingKeys: String, CodingKey {
+    case videoFrames = "frames"
+    case audioPackets = "packets"
+    case reason
+  }
+
+  package init(videoFrames: Int, audioPackets: Int, reason: String) {
+    self.videoFrames = videoFrames
+    self.audioPackets = audioPackets
+    self.reason = reason
+  }
+
+  /// The number of frames and packets as words, for example `12 frames and 1 audio packet`.
+  package var words: String {
+    let frames = videoFrames > 0 ? ["\(videoFrames) \(videoFrames == 1 ? "frame" : "frames")"] : []
+    let packets = audioPackets > 0 ? ["\(audioPackets) audio \(audioPackets == 1 ? "packet" : "packets")"] : []
+    return (frames + packets).joined(separator: " and ")
+  }
+
+  /// What was not decoded, and why, as a clause.
+  package var clause: String {
+    "\(words) \(videoFrames + audioPackets == 1 ? "was" : "were") not decoded here: \(ReportText.line(reason).asClause)"
   }
 }
 

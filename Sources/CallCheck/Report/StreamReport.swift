@@ -32,6 +32,8 @@ public struct StreamReport: Sendable, Hashable, Codable {
   public var timeline: CheckTimeline
   /// Frames that arrived and were not decoded; nil if all were.
   public var skippedFrames: SkippedFramesReport?
+  /// What arrived and was not decoded, because no process decodes it; nil if there is none.
+  public var unverified: UnverifiedReport?
   /// A few frames, evenly distributed over the call.
   public var thumbnails: [Thumbnail]
 

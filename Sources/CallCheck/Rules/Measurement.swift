@@ -207,11 +207,35 @@ extension Measurement {
     "keyframeRequests",
   ]
 
-  /// Returns why a peer's value must not be judged although it exists: this machine skipped frames, and blaming the
-  /// peer for that would be wrong. Nil if the value is reliable.
-  func absence(of peer: PeerReport) -> String? {
+  /// The measurements that need every audio packet decoded, in the same form.
+  private static let ofAudioPackets = [
+    "audio.packets", "audio.level", "audio.peak", "audio.silence", "audio.clipped", "audio.gap", "audio.concealed",
+    "audio.decodeErrors", "latency", "audio.latency", "av.skew", "pattern.marksMissing",
+  ]
+
+  private func isOne(of names: [String]) -> Bool { names.contains { name == $0 || name.hasPrefix($0 + ".") } }
+
+  /// Returns why a peer's value must not be judged although it exists: this machine skipped frames or does not decode them, and
+  /// blaming the peer for that would be wrong. Nil if the value is reliable.
+  func absence(of peer: PeerReport) -> String? { absence(byUnverified: peer) ?? absence(bySkipped: peer) }
+
+  private func absence(byUnverified peer: PeerReport) -> String? {
+    guard let unverified = peer.unverified else { return nil }
+    var names: [String] = []
+    if unverified.videoFrames > 0 {
+      names += Self.ofVideoFrames
+      if peer.video == nil { names += ["video.firstFrame", "video.bitrate", "video.keyframes"] }
+    }
+    if unverified.audioPackets > 0 {
+      names += Self.ofAudioPackets
+      if peer.audio == nil { names += ["audio.firstSound", "audio.bitrate"] }
+    }
+    return isOne(of: names) ? unverified.clause : nil
+  }
+
+  private func absence(bySkipped peer: PeerReport) -> String? {
     guard let skippedFrames = peer.skippedFrames else { return nil }
-    let isVideo = Self.ofVideoFrames.contains { name == $0 || name.hasPrefix($0 + ".") }
+    let isVideo = isOne(of: Self.ofVideoFrames)
     // A first frame that was decoded before any frame was skipped is reliable.
     let isFirst = name == "video.firstFrame" && (peer.steps.firstFrame.map { skippedFrames.first < $0 } ?? true)
     return isVideo || isFirst ? skippedFrames.clause : nil

@@ -49,7 +49,7 @@ extension CheckReport {
           + "the first \(compared) of both were compared.")
     }
     for (report, name) in [(baseline, "In the baseline"), (self, "In this check")]
-    where report.peers.contains(where: { $0.skippedFramesOfAllStreams > 0 }) {
+    where report.peers.contains(where: { $0.skippedFramesOfAllStreams > 0 || $0.hasUnverified }) {
       remarks.append("\(name), not all frames were decoded, so their content is not compared.")
     }
     if duration < baseline.duration / 2 || duration > baseline.duration * 2 {

@@ -12,6 +12,8 @@ enum Diagnosis {
     var hasUndecodable = false
     /// Why the first of them could not be decoded, as a clause; nil if that is not known.
     var undecodableReason: String?
+    /// Why frames that arrived were not decoded here, as a clause; nil if none of them was left out.
+    var unverifiedReason: String?
     /// Whether frames arrived before the first keyframe.
     var waitsForKeyframe = false
     /// Whether media of a further stream was decoded.
@@ -69,8 +71,9 @@ enum Diagnosis {
         notes.hasUndecodable
           ? "Media packets arrived, but nothing in them could be decoded"
             + (notes.undecodableReason.map { ": \($0.asClause)" } ?? "")
-          : notes.waitsForKeyframe
-            ? "Media packets arrived, but no keyframe" : "Media packets arrived, but no complete frame")
+          : notes.unverifiedReason.map { "Media packets arrived, but they could not be decoded here: \($0.asClause)" }
+            ?? (notes.waitsForKeyframe
+              ? "Media packets arrived, but no keyframe" : "Media packets arrived, but no complete frame"))
     case .media: return (["Media arrived."] + notes.rejected.map(\.sentence)).joined(separator: " ")
     }
     clauses += notes.rejected.map(\.clause)

@@ -72,10 +72,11 @@ struct RuleJudgement {
   /// Returns the verdict for all results, with its sentence.
   ///
   /// - Parameters:
+  ///   - isDecoded: whether there was a decoder for everything that arrived.
   ///   - failure: why the check did not finish, as a sentence; nil if it finished.
   ///   - diagnosis: why there was no call, as a sentence; nil if there was one. It is not a failure if all rules hold.
   static func verdict(
-    of results: [RuleResult], rules: Int, peers: Int, failure: String?, diagnosis: String?
+    of results: [RuleResult], rules: Int, peers: Int, isDecoded: Bool = true, failure: String?, diagnosis: String?
   ) -> (CheckReport.Verdict, String) {
     let bad = results.filter { !$0.holds && $0.outcome != .inconclusive }
     let unknown = results.filter { $0.outcome == .inconclusive }
@@ -85,7 +86,8 @@ struct RuleJudgement {
       return (
         .inconclusive,
         "\(Set(unknown.map(\.rule)).count) of \(rules) rules could not be judged for \(concerned) of \(peers) "
-          + "\(peers == 1 ? "peer" : "peers"), because this machine could not keep up; no other rule failed."
+          + "\(peers == 1 ? "peer" : "peers"), because this machine could not \(isDecoded ? "keep up" : "decode everything"); "
+          + "no other rule failed."
       )
     }
     if bad.isEmpty, !results.isEmpty || diagnosis == nil {

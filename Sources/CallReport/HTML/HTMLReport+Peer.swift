@@ -56,6 +56,7 @@ extension HTMLReport {
       facts.append(("Video", "none"))
     }
     if let skippedFrames = peer.skippedFrames { facts.append(("Not decoded", "\(skippedFrames.videoFrames) frames")) }
+    if let unverified = peer.unverified { facts.append(("Unverified", unverified.words)) }
     if let audio = peer.audio {
       facts.append(
         ("Audio", "\(NumberFormatting.fixed(audio.level, 0)) dB, \(NumberFormatting.bitrate(audio.bitrate))"))

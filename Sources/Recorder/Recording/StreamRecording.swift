@@ -112,7 +112,10 @@ final class StreamRecording {
     }
     if case .described(let description) = event { describe(description) }
     pipeline.receive(event, dropped: dropped, now: now)
-    if pipeline.rejectsCodec, case .frame(let frame) = event { reportCodec(of: frame.codec.kind, now: now) }
+    if case .frame(let frame) = event {
+      if pipeline.rejectsCodec { reportCodec(of: frame.codec.kind, now: now) }
+      if frame.codec.kind == .video, pipeline.verificationLacksKeyframe { requestKeyframe(now: now) }
+    }
     if lastAdvance.map({ now - $0 >= Self.maximumPause }) ?? true { advance(now: now) }
   }
 
@@ -234,11 +237,7 @@ final class StreamRecording {
   /// Reports, once, that frames are rejected because the codec changes too often, and requests the keyframe that ends that.
   private func reportCodec(of kind: MediaKind, now: MonotonicInstant) {
     guard let rejected = pipeline.rejectedCodec(of: kind), let recorded = pipeline.codec(of: kind) else { return }
-    if pipeline.lacksKeyframe(now: now), keyframeRequested.map({ now - $0 >= SegmentBoundary.requestInterval }) ?? true
-    {
-      keyframeRequested = now
-      environment.wantKeyframe(TrackID(of: participant, stream: stream, kind: .video))
-    }
+    if pipeline.lacksKeyframe(now: now) { requestKeyframe(now: now) }
     if hasReportedCodec { return }
     hasReportedCodec = true
     let sentence =
@@ -248,6 +247,12 @@ final class StreamRecording {
     files.changes += 1
     environment.report(
       RoomRecorder.Problem(kind: .lost, participant: participant, stream: stream, sentence: sentence))
+  }
+
+  private func requestKeyframe(now: MonotonicInstant) {
+    if let keyframeRequested, now - keyframeRequested < SegmentBoundary.requestInterval { return }
+    keyframeRequested = now
+    environment.wantKeyframe(TrackID(of: participant, stream: stream, kind: .video))
   }
 
   /// How sentences name the stream.

@@ -58,16 +58,16 @@ int cmediaprogram_attempt(int index);
 /* The name of an attempt; NULL behind the last one. */
 const char *cmediaprogram_attempt_name(int index);
 
-/* FFmpeg's log is replaced: the first error of each request is kept, and counted how many there were. Nothing is written. */
+/* FFmpeg's log is replaced: the first errors of each request are kept. Nothing is written. */
 void cmediaprogram_log_start(void);
 
 /* Forgets what was logged. */
 void cmediaprogram_log_reset(void);
 
-/* The number of errors since then. */
-int cmediaprogram_log_errors(void);
-
-/* The text of the first one, without its line end; empty if there was none. */
+/* The first error since then, without its line end; empty if there was none. */
 const char *cmediaprogram_log_text(void);
+
+/* The first error of a decoder that means that samples are damaged or missing, in the same form. */
+const char *cmediaprogram_log_damage(void);
 
 #endif
