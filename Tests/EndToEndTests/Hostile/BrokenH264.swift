@@ -55,7 +55,7 @@ struct BrokenH264: Sendable {
   }
 
   /// The time between two steps.
-  static let interval = Duration.milliseconds(6)
+  static let interval = Duration.milliseconds(5)
 
   /// Joins a room, sends all steps, and leaves.
   ///
