@@ -402,8 +402,8 @@ let package = Package(
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "TestSupport", "MachineStalls", "NetworkEmulation", "PeerEngine", "Signalling", "SkyRTC", "HTTPTransport",
-        "Media", byteBuffer, sockets, http, webSocket, logging,
+        "TestSupport", "MachineStalls", "NetworkEmulation", "PeerEngine", "BotPeer", "Room", "Signalling", "SkyRTC",
+        "HTTPTransport", "Media", byteBuffer, sockets, http, webSocket, logging,
       ],
       resources: [.copy("Pages")], swiftSettings: testRules),
   ],

@@ -23,12 +23,17 @@ struct WorkerInput {
     /// The time of the last frame in the order of decoding, for files that state no durations.
     private var last: Int64?
     private var interval: Int64 = 0
+    /// The end of what is decoded and not heard, by the first packet that says so; it may be that of a later packet.
+    private var skipEnd: Int64 = .min
 
     mutating func add(_ packet: FilePackets.Packet) {
+      if let time = packet.time, packet.skipAtStart > 0 {
+        skipEnd = max(skipEnd, time &+ min(packet.skipAtStart, MediaTimebase.latest))
+      }
       // What a file leaves out is decoded, and neither shown nor heard.
       guard !packet.isDiscarded, let time = packet.time else { return }
       frames += 1
-      start = min(start, time &+ min(packet.skipAtStart, MediaTimebase.latest))
+      start = min(start, max(time, skipEnd))
       let duration = min(max(0, packet.duration), MediaTimebase.latest)
       if let last, duration == 0 { interval = max(interval, abs(time &- last)) }
       last = time
