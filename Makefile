@@ -41,7 +41,7 @@ interop: ## CALLS=20 calls with aiortc, GStreamer's webrtcbin and Pion each, in 
 soak: ## a recorder's long day: joins, leaves and a bad network for SOAK_MINUTES=30; memory and descriptors must be back
 	@scripts/test.sh soak $(SOAK_MINUTES)
 
-crashes: ## kill CRASHES=100 recorders at random moments; every file must be readable and be repaired
+crashes: ## kill CRASHES=100 recorders at random moments, of VP8 and of H.264; every file must be readable and be repaired
 	@scripts/test.sh crashes $(CRASHES)
 
 hostile: ## 8 honest bots and one attacker in a room for HOSTILE_SECONDS=1000; no frame may be lost

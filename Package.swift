@@ -97,10 +97,6 @@ let package = Package(
     debian("CSRTP", pkgConfig: "libsrtp2", package: "libsrtp2-dev"),
     debian("COpenSSL", pkgConfig: "openssl", package: "libssl-dev"),
     debian("CYUV", package: "libyuv-dev"),
-    debian("CPNG", pkgConfig: "libpng", package: "libpng-dev"),
-    debian("CSndFile", pkgConfig: "sndfile", package: "libsndfile1-dev"),
-    debian("CSoxr", pkgConfig: "soxr", package: "libsoxr-dev"),
-    debian("CVorbis", pkgConfig: "vorbis", package: "libvorbis-dev"),
     debian(
       "CFFmpeg", pkgConfig: "libavcodec",
       package: "libavcodec-dev", "libavformat-dev", "libavutil-dev", "libswresample-dev", "libswscale-dev"),
@@ -211,8 +207,7 @@ let package = Package(
     module(
       "LiveSource",
       [
-        "Media", "MediaMessages", "MediaWorker", "Codecs", "Pattern", "FileSource", "CPNG", "CSndFile", "CSoxr",
-        "CVorbis", "CYUV", byteBuffer, logging,
+        "Media", "MediaMessages", "MediaWorker", "Codecs", "Pattern", "FileSource", "CYUV", byteBuffer, logging,
       ]),
     module("Console", ["Media", "Signalling", logging]),
     .executableTarget(
@@ -407,8 +402,8 @@ let package = Package(
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "TestSupport", "MachineStalls", "NetworkEmulation", "PeerEngine", "Signalling", "SkyRTC", "HTTPTransport",
-        "Media", byteBuffer, sockets, http, webSocket, logging,
+        "TestSupport", "MachineStalls", "NetworkEmulation", "PeerEngine", "BotPeer", "Room", "Signalling", "SkyRTC",
+        "HTTPTransport", "Media", byteBuffer, sockets, http, webSocket, logging,
       ],
       resources: [.copy("Pages")], swiftSettings: testRules),
   ],

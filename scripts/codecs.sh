@@ -17,8 +17,6 @@ home='chatbot-media/.*|MediaMessages/.*|Bitstream/.*|Codecs/.*|RTP/PayloadFormat
 # Files that may name a codec, with the reason.
 reasons=(
   'Media/EncodedFrame\+Profile\.swift'     # which codecs have profiles
-  'FileSource/Reading/MatroskaTrack\.swift'      # reads the codec's private data
-  'FileSource/Reading/WorkerReader\.swift' # converts the frames of one codec
   'FileSource/Reading/OggReader\.swift'      # reads Ogg files of one codec only
   'LiveSource/Encoding/LiveAudioEncoder\.swift' # an encoder of one codec
   'Recorder/Matroska/CodecPrivate\.swift'    # writes the codec's private data
@@ -34,7 +32,7 @@ names=$(sed -n '/enum Codec:/,/^}/s/^  case \([a-z0-9]*\)$/\1/p' "$sources/Media
   exit 2
 }
 # A case by its name, as in `.vp8` or `Codec.vp8`, but neither the property `frame.opus` nor the ending of a file name in quotes.
-case="(^|[^]A-Za-z0-9_\")?!]|\b(Codec|StoredCodec))\.($names)\b"
+case="(^|[^]A-Za-z0-9_\")?!]|\bCodec)\.($names)\b"
 
 # lines REGEX: prints FILE:NUMBER:TEXT of the lines that match, without those of comments. FILE is relative to the sources.
 lines() {

@@ -19,7 +19,7 @@ for map in .build/checkouts/*/Sources/*/include/module.modulemap; do
   [[ ! -f $map ]] || arguments+=(-Xcc "-fmodule-map-file=$map")
 done
 for include in .build/checkouts/*/Sources/*/include; do arguments+=(-Xcc "-I$include"); done
-for flag in $(pkg-config --cflags-only-I opus vpx ogg libsrtp2 openssl libpng sndfile soxr vorbis); do
+for flag in $(pkg-config --cflags-only-I opus vpx ogg libsrtp2 openssl); do
   arguments+=(-Xcc "$flag")
 done
 

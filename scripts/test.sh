@@ -8,7 +8,7 @@
 #        scripts/test.sh end-to-end [NAME]   only the tests with browsers
 #        scripts/test.sh soak [MINUTES]      joins, leaves and an impaired network, 30 minutes by default
 #        scripts/test.sh interop [CALLS]     calls with each other WebRTC stack in each role, 20 by default
-#        scripts/test.sh crashes [COUNT]     kills this many recorders at random moments, 100 by default
+#        scripts/test.sh crashes [COUNT]     kills this many recorders at random moments, 100 by default, half of them of H.264
 #        scripts/test.sh network             calls through every pair of NATs, direct and relayed
 #        scripts/test.sh hostile [SECONDS]   8 honest bots and one attacker in a room, 1000 s by default
 #

@@ -91,32 +91,27 @@ package enum FileResponse: Sendable, Hashable {
   }
 }
 
-/// Decoded audio of a file.
+/// Decoded audio of a file: interleaved 32-bit floats of ``MediaLimits/fileAudioRate`` at the start of the shared memory.
 package struct FileAudio: Sendable, Hashable {
   /// The samples of each channel.
   package let count: Int
-  /// 1 to 32, in the order of WAV.
+  /// 1 or 2.
   package let channels: Int
-  /// In Hz.
-  package let rate: Int
   /// nil if the file does not tell it.
   package let time: Int64?
 
   /// Nil unless all is within the limits.
-  package init?(count: Int, channels: Int, rate: Int, time: Int64?) {
-    guard (0...MediaLimits.samples).contains(count), (1...MediaLimits.fileChannels).contains(channels),
-      (1_000...MediaLimits.fileSampleRate).contains(rate)
-    else { return nil }
+  package init?(count: Int, channels: Int, time: Int64?) {
+    guard (1...2).contains(channels), (0...MediaLimits.fileSamples / channels).contains(count) else { return nil }
     self.count = count
     self.channels = channels
-    self.rate = rate
     self.time = time
   }
 
   init(_ cursor: inout MessageCursor) throws(MessageError) {
-    let (count, channels, rate) = (Int(try cursor.number()), Int(try cursor.number()), Int(try cursor.number()))
-    guard let audio = FileAudio(count: count, channels: channels, rate: rate, time: try cursor.optionalTime()) else {
-      throw MessageError("\(count) samples of \(channels) channels at \(rate) Hz are not within the limits")
+    let (count, channels) = (Int(try cursor.number()), Int(try cursor.number()))
+    guard let audio = FileAudio(count: count, channels: channels, time: try cursor.optionalTime()) else {
+      throw MessageError("\(count) samples of \(channels) channels are not within the limits")
     }
     self = audio
   }
@@ -124,7 +119,6 @@ package struct FileAudio: Sendable, Hashable {
   func write(to writer: inout MessageWriter) {
     writer.number(count)
     writer.number(channels)
-    writer.number(rate)
     writer.optionalTime(time)
   }
 }
@@ -137,11 +131,14 @@ extension MediaLimits {
   package static let extradataBytes = 64 << 10
   /// The maximum number of packets in one response.
   package static let packets = 4_096
-  /// The maximum number of channels of a file's audio, and its rate in Hz.
+  /// The maximum number of channels of a file's audio, and its rates in Hz.
   package static let fileChannels = 32
+  package static let fileSampleRates = 1_000...768_000
+  /// The rate of a file's decoded audio in Hz, and how many samples of all channels fit into the shared memory.
+  package static let fileAudioRate = 48_000
+  package static let fileSamples = sharedBytes / MemoryLayout<Float>.stride
   /// The maximum number of channels that headers may state; more are taken for so many.
   package static let statedChannels = 1_024
-  package static let fileSampleRate = 768_000
   /// The latest time, and the longest duration, that a worker can state. Sums and differences of a few of them do not overflow.
   package static let latestTime = Int64(1) << 50
 }

@@ -44,7 +44,8 @@ final class FileInput {
   }
 
   /// The demuxers that may run, by their names in libavformat.
-  private static let formats = "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,mp3,aac,flac,ogg,wav,avi,mpegts,ivf"
+  private static let formats =
+    "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,mp3,aac,flac,ogg,wav,w64,avi,mpegts,ivf,png_pipe,apng"
   private static let bufferBytes = 64 << 10
   /// How much is read to find out what a file has, in bytes and in microseconds of it.
   private static let probeBytes = 5 << 20
@@ -56,6 +57,8 @@ final class FileInput {
   private var context: UnsafeMutablePointer<AVFormatContext>?
   /// Whether the file was opened before, so that what its tracks have is known.
   private var isKnown = false
+  /// The channels of what is decoded of each track, 1 or 2; the same each time that the track is read.
+  private var channels: [Int] = []
   /// Whether nothing was read behind the headers.
   private var isAtStart = false
   private var track: Track?
@@ -117,9 +120,30 @@ final class FileInput {
     let saysAll = ["mov,", "matroska,"].contains { String(cString: context.pointee.iformat.pointee.name).hasPrefix($0) }
     if !isKnown || !saysAll { code = avformat_find_stream_info(context, nil) }
     if code < 0 { throw Self.error(code) }
+    swapBytes()
+    if !isKnown {
+      channels = (0..<count).map { index in
+        Int(min(2, max(1, stream(index)?.pointee.codecpar.pointee.ch_layout.nb_channels ?? 1)))
+      }
+    }
     isKnown = true
     for index in 0..<count { stream(index)?.pointee.discard = AVDISCARD_ALL }
     isAtStart = true
+  }
+
+  /// FFmpeg takes the samples of RIFX, a WAV file whose numbers begin with the high byte, for those of RIFF.
+  private func swapBytes() {
+    var mark: [UInt8] = [0, 0, 0, 0]
+    guard pread(source.descriptor, &mark, 4, 0) == 4, mark.elementsEqual("RIFX".utf8) else { return }
+    let twins = [
+      AV_CODEC_ID_PCM_S16LE: AV_CODEC_ID_PCM_S16BE, AV_CODEC_ID_PCM_S24LE: AV_CODEC_ID_PCM_S24BE,
+      AV_CODEC_ID_PCM_S32LE: AV_CODEC_ID_PCM_S32BE, AV_CODEC_ID_PCM_F32LE: AV_CODEC_ID_PCM_F32BE,
+      AV_CODEC_ID_PCM_F64LE: AV_CODEC_ID_PCM_F64BE,
+    ]
+    for index in 0..<count {
+      guard let parameters = stream(index)?.pointee.codecpar else { continue }
+      parameters.pointee.codec_id = twins[parameters.pointee.codec_id] ?? parameters.pointee.codec_id
+    }
   }
 
   private func close() {
@@ -209,7 +233,8 @@ final class FileInput {
   }
 
   private static func fourCC(_ tag: UInt32) -> String {
-    String(decoding: (0..<4).map { UInt8(truncatingIfNeeded: tag >> (8 * $0)) }.filter { $0 != 0 }, as: UTF8.self)
+    let bytes = (0..<4).map { UInt8(truncatingIfNeeded: tag >> (8 * $0)) }
+    return bytes.allSatisfy { (0x20...0x7E).contains($0) } ? String(decoding: bytes, as: UTF8.self) : ""
   }
 
   // MARK: Reading a track
@@ -223,7 +248,8 @@ final class FileInput {
     }
     guard let stream = stream(index) else { throw DecodingError("there is no track \(index)") }
     for other in 0..<count { self.stream(other)?.pointee.discard = other == index ? AVDISCARD_DEFAULT : AVDISCARD_ALL }
-    track = Track(stream: stream, decoder: try? FileTrackDecoder(stream))
+    let channels = index < channels.count ? channels[index] : 1
+    track = Track(stream: stream, decoder: try? FileTrackDecoder(stream, channels: channels))
   }
 
   /// Reads the next packets as far as they fit into the memory.
@@ -302,10 +328,11 @@ final class FileInput {
       let code = av_read_frame(context, packet)
       if code == chatbot_av_end() || code == chatbot_av_invalid() { return false }
       if code < 0 { throw Self.error(code) }
-      // What is cut off at the end of a file is no whole frame.
-      let isUsable =
-        packet.pointee.stream_index == track.stream.pointee.index && packet.pointee.flags & AV_PKT_FLAG_CORRUPT == 0
-      if isUsable {
+      // What is cut off at the end of a file is no whole frame, but whole samples if each is coded for itself.
+      let isWhole =
+        packet.pointee.flags & AV_PKT_FLAG_CORRUPT == 0
+        || av_get_exact_bits_per_sample(track.stream.pointee.codecpar.pointee.codec_id) > 0
+      if isWhole, packet.pointee.stream_index == track.stream.pointee.index {
         hasPacket = true
         return true
       }

@@ -7,17 +7,21 @@ final class FileTrackDecoder {
   private let context: UnsafeMutablePointer<AVCodecContext>
   private let frame: UnsafeMutablePointer<AVFrame>
   private let output = FrameOutput()
-  private var samples = SampleOutput()
+  private var samples: SampleOutput
 
   /// The decoders that may run, by their names in libavcodec.
   private static let decoders: [(AVCodecID, String)] = [
     (AV_CODEC_ID_H264, "h264"), (AV_CODEC_ID_HEVC, "hevc"), (AV_CODEC_ID_VP8, "vp8"), (AV_CODEC_ID_VP9, "vp9"),
     (AV_CODEC_ID_AV1, "libdav1d"), (AV_CODEC_ID_MPEG4, "mpeg4"), (AV_CODEC_ID_MJPEG, "mjpeg"),
+    (AV_CODEC_ID_PNG, "png"), (AV_CODEC_ID_APNG, "apng"),
     (AV_CODEC_ID_AAC, "aac"), (AV_CODEC_ID_MP3, "mp3float"), (AV_CODEC_ID_OPUS, "opus"),
     (AV_CODEC_ID_VORBIS, "vorbis"), (AV_CODEC_ID_FLAC, "flac"), (AV_CODEC_ID_ALAC, "alac"),
-    (AV_CODEC_ID_AC3, "ac3"), (AV_CODEC_ID_PCM_S16LE, "pcm_s16le"), (AV_CODEC_ID_PCM_S16BE, "pcm_s16be"),
-    (AV_CODEC_ID_PCM_S24LE, "pcm_s24le"), (AV_CODEC_ID_PCM_F32LE, "pcm_f32le"),
+    (AV_CODEC_ID_AC3, "ac3"), (AV_CODEC_ID_PCM_U8, "pcm_u8"), (AV_CODEC_ID_PCM_S16LE, "pcm_s16le"),
+    (AV_CODEC_ID_PCM_S16BE, "pcm_s16be"), (AV_CODEC_ID_PCM_S24LE, "pcm_s24le"), (AV_CODEC_ID_PCM_S24BE, "pcm_s24be"),
+    (AV_CODEC_ID_PCM_S32LE, "pcm_s32le"), (AV_CODEC_ID_PCM_S32BE, "pcm_s32be"), (AV_CODEC_ID_PCM_F32LE, "pcm_f32le"),
+    (AV_CODEC_ID_PCM_F32BE, "pcm_f32be"), (AV_CODEC_ID_PCM_F64LE, "pcm_f64le"), (AV_CODEC_ID_PCM_F64BE, "pcm_f64be"),
     (AV_CODEC_ID_PCM_MULAW, "pcm_mulaw"), (AV_CODEC_ID_PCM_ALAW, "pcm_alaw"), (AV_CODEC_ID_ADPCM_G722, "g722"),
+    (AV_CODEC_ID_ADPCM_MS, "adpcm_ms"), (AV_CODEC_ID_ADPCM_IMA_WAV, "adpcm_ima_wav"), (AV_CODEC_ID_GSM_MS, "gsm_ms"),
   ]
 
   /// The names for `codec_whitelist`.
@@ -31,7 +35,8 @@ final class FileTrackDecoder {
     return name
   }
 
-  init(_ stream: UnsafeMutablePointer<AVStream>) throws(DecodingError) {
+  /// - Parameter channels: of the decoded audio, 1 or 2.
+  init(_ stream: UnsafeMutablePointer<AVStream>, channels: Int) throws(DecodingError) {
     guard let parameters = stream.pointee.codecpar, let name = Self.name(of: parameters.pointee.codec_id),
       let codec = avcodec_find_decoder_by_name(name)
     else { throw DecodingError("its codec is not decoded") }
@@ -41,12 +46,17 @@ final class FileTrackDecoder {
     self.stream = stream
     self.context = context
     self.frame = frame
+    samples = SampleOutput(channels: channels)
     var code = avcodec_parameters_to_context(context, parameters)
     if code < 0 { throw DecodingError(code) }
     context.pointee.thread_count = 1
     context.pointee.pkt_timebase = stream.pointee.time_base
     context.pointee.max_pixels = Int64(MediaLimits.side * MediaLimits.side)
     context.pointee.max_samples = Int64(MediaLimits.samples)
+    // A damaged picture has no next frame that would make up for it.
+    if [AV_CODEC_ID_PNG, AV_CODEC_ID_APNG].contains(parameters.pointee.codec_id) {
+      context.pointee.err_recognition = AV_EF_CRCCHECK | AV_EF_EXPLODE
+    }
     code = avcodec_open2(context, codec, nil)
     if code < 0 { throw DecodingError(code) }
   }
@@ -55,6 +65,7 @@ final class FileTrackDecoder {
     var (context, frame): (UnsafeMutablePointer<AVCodecContext>?, UnsafeMutablePointer<AVFrame>?) = (context, frame)
     avcodec_free_context(&context)
     av_frame_free(&frame)
+    samples.free()
   }
 
   /// Gives the next packet. ``receive(into:)`` has returned nil before.
@@ -74,7 +85,8 @@ final class FileTrackDecoder {
   /// Returns the next frame or audio; nil if another packet is needed, or after the end.
   func receive(into memory: UnsafeMutableRawBufferPointer) throws(DecodingError) -> FileResponse? {
     let code = avcodec_receive_frame(context, frame)
-    if code == chatbot_av_again() || code == chatbot_av_end() { return nil }
+    if code == chatbot_av_end() { return try samples.finish(into: memory).map { .audio($0) } }
+    if code == chatbot_av_again() { return nil }
     if code < 0 { return .undecodable(time: nil, reason: Self.reason(code)) }
     defer { av_frame_unref(frame) }
     let best = frame.pointee.best_effort_timestamp
@@ -88,44 +100,5 @@ final class FileTrackDecoder {
 
   private static func reason(_ code: Int32) -> String {
     FFmpegLog.error ?? DecodingError(code).reason
-  }
-}
-
-/// Writes decoded audio into the shared memory, as interleaved floats of its own rate.
-struct SampleOutput {
-  private var converter: OpaquePointer?
-
-  private struct Format: Hashable {
-    var samples: Int32
-    var channels: Int32
-    var rate: Int32
-  }
-
-  private var format: Format?
-
-  mutating func write(
-    _ frame: UnsafeMutablePointer<AVFrame>, time: Int64?, into memory: UnsafeMutableRawBufferPointer
-  ) throws(DecodingError) -> FileAudio {
-    let (count, channels) = (Int(frame.pointee.nb_samples), Int(frame.pointee.ch_layout.nb_channels))
-    guard
-      let audio = FileAudio(count: count, channels: channels, rate: Int(frame.pointee.sample_rate), time: time),
-      count * channels * MemoryLayout<Float>.stride <= memory.count,
-      let start = memory.baseAddress
-    else { throw DecodingError("\(count) samples of \(channels) channels at \(frame.pointee.sample_rate) Hz") }
-    let now = Format(
-      samples: frame.pointee.format, channels: frame.pointee.ch_layout.nb_channels, rate: frame.pointee.sample_rate)
-    if format != now {
-      swr_free(&converter)
-      var code = swr_alloc_set_opts2(
-        &converter, &frame.pointee.ch_layout, AV_SAMPLE_FMT_FLT, now.rate, &frame.pointee.ch_layout,
-        AVSampleFormat(now.samples), now.rate, 0, nil)
-      if code >= 0 { code = swr_init(converter) }
-      if code < 0 { throw DecodingError(code) }
-      format = now
-    }
-    var target: UnsafeMutablePointer<UInt8>? = start.assumingMemoryBound(to: UInt8.self)
-    let written = chatbot_swr_convert(converter, &target, Int32(count), frame)
-    guard written == Int32(count) else { throw DecodingError("its samples have a format that cannot be converted") }
-    return audio
   }
 }

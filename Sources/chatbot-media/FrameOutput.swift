@@ -74,16 +74,43 @@ final class FrameOutput {
     _ strides: [Int32]
   ) throws(DecodingError) {
     let format = AVPixelFormat(frame.pointee.format)
+    let flags = av_pix_fmt_desc_get(format)?.pointee.flags ?? 0
+    let sources = planes(of: frame)
+    // swscale does not scale the range of black and white.
+    let isBlackAndWhite = format == AV_PIX_FMT_MONOBLACK || format == AV_PIX_FMT_MONOWHITE
+    guard isBlackAndWhite || flags & UInt64(AV_PIX_FMT_FLAG_ALPHA) != 0 else {
+      return try convert(sources, format, size, to: AV_PIX_FMT_YUV420P, targets, strides)
+    }
+    // Transparent parts are composited over black.
+    let stride = size.width * 4
+    let strideOfOne = [Int32(stride), 0, 0, 0]
+    let pixels = UnsafeMutablePointer<UInt8>.allocate(capacity: stride * size.height + Self.alignment)
+    defer { pixels.deallocate() }
+    try convert(sources, format, size, to: AV_PIX_FMT_RGBA, [pixels, nil, nil, nil], strideOfOne)
+    for pixel in Swift.stride(from: 0, to: stride * size.height, by: 4) where pixels[pixel + 3] < 255 {
+      let alpha = Int(pixels[pixel + 3])
+      for colour in pixel..<pixel + 3 { pixels[colour] = UInt8((Int(pixels[colour]) * alpha + 127) / 255) }
+    }
+    try convert(
+      ([UnsafePointer(pixels), nil, nil, nil], strideOfOne), AV_PIX_FMT_RGB0, size, to: AV_PIX_FMT_YUV420P, targets,
+      strides)
+  }
+
+  private func convert(
+    _ sources: Planes, _ format: AVPixelFormat, _ size: DecodedVideo, to target: AVPixelFormat,
+    _ targets: [UnsafeMutablePointer<UInt8>?], _ strides: [Int32]
+  ) throws(DecodingError) {
     let (width, height) = (Int32(size.width), Int32(size.height))
     scaler = sws_getCachedContext(
-      scaler, width, height, format, width, height, AV_PIX_FMT_YUV420P, chatbot_sws_bicubic(), nil, nil, nil)
+      scaler, width, height, format, width, height, target, chatbot_sws_bicubic(), nil, nil, nil)
     guard let scaler else { throw DecodingError("its pixels have a format that cannot be converted") }
-    let sources = planes(of: frame)
     let rows = sws_scale(scaler, sources.starts, sources.strides, 0, height, targets, strides)
     guard rows == height else { throw DecodingError("its pixels cannot be converted") }
   }
 
-  private func planes(of frame: UnsafePointer<AVFrame>) -> (starts: [UnsafePointer<UInt8>?], strides: [Int32]) {
+  private typealias Planes = (starts: [UnsafePointer<UInt8>?], strides: [Int32])
+
+  private func planes(of frame: UnsafePointer<AVFrame>) -> Planes {
     let (data, lines) = (frame.pointee.data, frame.pointee.linesize)
     return (
       [data.0, data.1, data.2, data.3].map { $0.map { UnsafePointer($0) } }, [lines.0, lines.1, lines.2, lines.3]

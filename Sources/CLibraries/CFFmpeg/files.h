@@ -73,8 +73,9 @@ static inline int chatbot_av_quantizer(const AVPacket *packet) {
   return data == NULL || size < 4 ? 0 : (int)(AV_RL32(data) / FF_QP2LAMBDA);
 }
 
-// The parameter of the input lost a `const` and gained another between the versions.
+// Without a frame: returns what the filter has kept. The parameter of the input lost a `const` and gained another between the versions.
 static inline int chatbot_swr_convert(SwrContext *converter, uint8_t **output, int count, const AVFrame *frame) {
+  if (frame == NULL) return swr_convert(converter, output, count, NULL, 0);
   return swr_convert(converter, output, count, (const uint8_t **)frame->extended_data, frame->nb_samples);
 }
 

@@ -7,7 +7,7 @@ import NIOCore
 /// The header's number of frames is ignored: a live recorder cannot go back to write it. A file that ends in the middle
 /// of a frame is played up to the last whole frame.
 final class IVFReader: ContainerReader {
-  let codec: StoredCodec
+  let codec: Codec
   private let file: OpenFile
   private var position: UInt64
   /// The unit of a frame's time is `numerator`/`denominator` seconds.
@@ -31,7 +31,7 @@ final class IVFReader: ContainerReader {
       let scale: UInt32 = bytes.getInteger(at: 20, endianness: .little)
     else { throw .damaged(position: 0, "its IVF header is cut off: it needs 32 bytes, and the file has \(file.size)") }
     let name = String(decoding: fourCC, as: UTF8.self)
-    guard let codec = StoredCodec(fourCC: name) else {
+    guard let codec = Codec(fourCC: name) else {
       switch name {
       case "AV01": throw .unsupportedCodec(.video, "AV1")
       case "H264": throw .unsupported("its video is H.264, which is read from Matroska, but not from IVF")

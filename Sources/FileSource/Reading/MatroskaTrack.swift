@@ -44,16 +44,18 @@ struct MatroskaTrack: Hashable {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  var codec: StoredCodec? { StoredCodec(matroska: codecID, codecPrivate: codecPrivate) }
+  var codec: Codec? { Codec(matroska: codecID, codecPrivate: ByteBuffer(bytes: codecPrivate)) }
 
   /// What the file says of an Opus track before its first packet; nil for other codecs and without that.
   var opusHead: OpusHead? {
-    codec == .call(.opus) ? OpusHead(parsing: codecPrivate) : nil
+    codecID == "A_OPUS" ? OpusHead(parsing: codecPrivate) : nil
   }
+
+  private var isH264: Bool { codecID == "V_MPEG4/ISO/AVC" }
 
   /// Converts the frames of an H.264 track; nil for other codecs, and for a track without parameter sets.
   var h264Framing: H264Framing? {
-    codec == .call(.h264) ? H264Framing(codecPrivate: codecPrivate) : nil
+    isH264 ? H264Framing(codecPrivate: codecPrivate) : nil
   }
 
   /// The usual name of the codec.
@@ -65,6 +67,7 @@ struct MatroskaTrack: Hashable {
     case "V_MPEGH/ISO/HEVC": "H.265"
     case "V_THEORA": "Theora"
     case "V_UNCOMPRESSED": "uncompressed"
+    case "A_VORBIS": "Vorbis"
     case "A_FLAC": "FLAC"
     case "A_AC3": "AC-3"
     case "A_EAC3": "E-AC-3"
@@ -83,11 +86,11 @@ struct MatroskaTrack: Hashable {
     guard number > 0 else { throw .unsupported("its \(codecName) track has no number") }
     if isEncrypted { throw .unsupported("its \(codecName) track is encrypted") }
     if isCompressed { throw .unsupported("its \(codecName) track is compressed (ContentEncodings)") }
-    if codec == .call(.h264), h264Framing == nil {
+    if isH264, h264Framing == nil {
       throw .unsupported("its \(codecName) track has no parameter sets (CodecPrivate)")
     }
     guard kind == .audio else { return }
-    let isMono = codec.flatMap(\.callCodec)?.waveFormatTag != nil
+    let isMono = codec?.waveFormatTag != nil
     if isMono, channels > 1 {
       throw .unsupported("its \(codecName) has \(channels) channels, and a call carries one")
     }

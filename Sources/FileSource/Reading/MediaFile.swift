@@ -39,12 +39,12 @@ public struct MediaFile: Sendable {
   /// - Parameter codecs: the codecs that can be played.
   package init(opening path: String, accepting codecs: [Codec]) throws(OpeningError) {
     do {
-      stored = try StoredFile(opening: path, accepting: Set(codecs.map(StoredCodec.call)))
+      stored = try StoredFile(opening: path, accepting: Set(codecs))
       try stored.refuseWhatIsTooShort()
     } catch {
       throw OpeningError(path: path, reason: error)
     }
-    tracks = stored.tracks.compactMap(Track.init)
+    tracks = stored.tracks.map(Track.init)
   }
 
   /// The duration of one round.
@@ -70,10 +70,8 @@ extension MediaFile {
     public let codec: Codec
     let stored: StoredTrack
 
-    /// nil for a codec that a call does not carry.
-    init?(_ stored: StoredTrack) {
-      guard let codec = stored.codec.callCodec else { return nil }
-      self.codec = codec
+    init(_ stored: StoredTrack) {
+      codec = stored.codec
       self.stored = stored
     }
 

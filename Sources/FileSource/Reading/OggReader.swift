@@ -9,7 +9,7 @@ import NIOCore
 /// up to the last whole page. Left out on purpose: multiplexed and chained streams, and damaged pages. All three are
 /// refused.
 final class OggReader: ContainerReader {
-  static let codec = StoredCodec.call(.opus)
+  static let codec = Codec.opus
 
   /// libogg's states contain pointers into themselves, so they must not move.
   private let sync = UnsafeMutablePointer<ogg_sync_state>.allocate(capacity: 1)

@@ -24,7 +24,7 @@ package struct StoredFile: Sendable {
   ///   - codecs: the codecs that can be played.
   ///   - kinds: the kinds of tracks that are wanted.
   package init(
-    opening path: String, accepting codecs: Set<StoredCodec>, kinds: Set<MediaKind> = Set(MediaKind.allCases)
+    opening path: String, accepting codecs: Set<Codec>, kinds: Set<MediaKind> = Set(MediaKind.allCases)
   ) throws(MediaFile.ReadError) {
     let file = try OpenFile(path)
     guard file.size > 0 else { throw .empty }

@@ -7,12 +7,12 @@ struct StoredFileScan {
   let file: OpenFile
   let format: MediaFile.Format
   /// The codecs that can be played.
-  let codecs: Set<StoredCodec>
+  let codecs: Set<Codec>
   /// The kinds of tracks that are wanted.
   let kinds: Set<MediaKind>
   private(set) var notes: [String] = []
 
-  init(file: OpenFile, format: MediaFile.Format, codecs: Set<StoredCodec>, kinds: Set<MediaKind>) {
+  init(file: OpenFile, format: MediaFile.Format, codecs: Set<Codec>, kinds: Set<MediaKind>) {
     self.kinds = kinds
     self.file = file
     self.format = format
@@ -52,10 +52,10 @@ struct StoredFileScan {
   /// Returns the first track of a kind and its codec; nil if there is none of that kind.
   private func choose(
     _ kind: MediaKind, of tracks: [FileDescription.Track]
-  ) throws(MediaFile.ReadError) -> (Int, StoredCodec)? {
+  ) throws(MediaFile.ReadError) -> (Int, Codec)? {
     let candidates = tracks.indices.filter { kinds.contains(kind) && tracks[$0].kind.isOf(kind) }
     for index in candidates {
-      guard let codec = Codec(rawValue: tracks[index].codec).map(StoredCodec.call), codecs.contains(codec) else {
+      guard let codec = Codec(rawValue: tracks[index].codec), codecs.contains(codec) else {
         continue
       }
       return (index, codec)
@@ -113,7 +113,7 @@ struct StoredFileScan {
 
   /// Reads a track through; nil if no frame of it can be played.
   private mutating func survey(
-    _ codec: StoredCodec, number: UInt64, _ traits: Traits
+    _ codec: Codec, number: UInt64, _ traits: Traits
   ) throws(MediaFile.ReadError) -> StoredTrack? {
     let reader = try TrackReader(TrackReader.Source(file: file, format: format, codec: codec, number: number))
     let survey = try TrackScan.run(reader, of: codec)
@@ -126,7 +126,7 @@ struct StoredFileScan {
     if reader.skippedFrames > 0 {
       notes.append("\(reader.skippedFrames) of \(reader.skippedFrames + survey.frames) \(name) frames are skipped.")
     }
-    let isReordered = codec.canReorder && reader.framesMoved > 0
+    let isReordered = codec.canReorderFrames && reader.framesMoved > 0
     if reader.framesMoved > 0, !isReordered {
       notes.append(
         "The times of \(reader.framesMoved) of \(survey.frames) video frames are before that of the previous one; they are "
@@ -162,7 +162,7 @@ extension FileDescription.Track.Kind {
 /// Reads a track once before playback, so that no error appears later: counts its frames, and checks that its times are
 /// plausible.
 struct TrackScan {
-  let codec: StoredCodec
+  let codec: Codec
   private(set) var frames = 0
   private(set) var keyframes = 0
   private(set) var size: VideoSize?
@@ -181,12 +181,12 @@ struct TrackScan {
   /// The maximum gap between two frames: an hour. A recording with a longer one is not plausible.
   static let maximumGap = 3600 * Int64(MediaTimebase.rate)
 
-  private init(codec: StoredCodec) {
+  private init(codec: Codec) {
     self.codec = codec
   }
 
   /// Reads a track to its end.
-  static func run(_ reader: TrackReader, of codec: StoredCodec) throws(MediaFile.ReadError) -> TrackScan {
+  static func run(_ reader: TrackReader, of codec: Codec) throws(MediaFile.ReadError) -> TrackScan {
     var survey = TrackScan(codec: codec)
     while let frame = try reader.next() { try survey.add(frame) }
     return survey
@@ -207,7 +207,7 @@ struct TrackScan {
     }
     frames += 1
     if frame.isKeyframe {
-      obstacle = obstacle ?? codec.callCodec.flatMap { FrameHeader.obstacle(keyframe: frame.payload, of: $0) }
+      obstacle = obstacle ?? FrameHeader.obstacle(keyframe: frame.payload, of: codec)
       keyframes += 1
       longestDistance = keyframeDistance(until: frame.time)
       lastKeyframe = frame.time

@@ -3,7 +3,7 @@ import NIOCore
 
 /// A track of a file that was read through.
 package struct StoredTrack: Sendable, Hashable, CustomStringConvertible {
-  package let codec: StoredCodec
+  package let codec: Codec
   /// The number of frames that are played.
   package let frames: Int
   /// The number of keyframes among them; for audio, all.
@@ -41,87 +41,16 @@ package struct StoredTrack: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// The codecs that files can contain and this program can play, as stored or decoded.
-package enum StoredCodec: Sendable, Hashable, CaseIterable {
-  /// A codec that a call carries, so that its frames can be played as stored.
-  case call(Codec)
-  case vorbis
-
-  package static let allCases: [StoredCodec] = Codec.allCases.map(StoredCodec.call) + [.vorbis]
-
-  /// The codecs that a call carries.
-  package static let callCodecs = Set(Codec.allCases.map(StoredCodec.call))
-
+extension Codec {
   /// The codecs that are decoded without another program.
-  package static let decodedHere = Set(
-    Codec.allCases.filter { !$0.needsWorker }.map(StoredCodec.call) + [.vorbis])
-
-  package var kind: MediaKind {
-    switch self {
-    case .call(let codec): codec.kind
-    case .vorbis: .audio
-    }
-  }
-
-  /// The codec of a call; nil if a call does not carry it.
-  package var callCodec: Codec? {
-    switch self {
-    case .call(let codec): codec
-    case .vorbis: nil
-    }
-  }
-
-  /// Whether frames may be stored in another order than that in which they are shown.
-  var canReorder: Bool { callCodec?.canReorderFrames ?? false }
+  package static let decodedHere = Set(allCases.filter { !$0.needsWorker })
 
   /// The usual name.
-  package var name: String {
-    switch self {
-    case .call(let codec): codec.properties.name
-    case .vorbis: "Vorbis"
-    }
-  }
-
-  /// Matroska's codec id of Vorbis.
-  private static let vorbisID = "A_VORBIS"
-
-  /// The four characters in an IVF file's header; nil if the codec is not stored in IVF.
-  private var fourCC: String? {
-    switch self {
-    case .call(let codec): codec.properties.fourCC
-    case .vorbis: nil
-    }
-  }
-
-  /// Parses the header of a frame; unreadable too if the packets of a codec have no header that is read here.
-  func header(of payload: ByteBuffer) -> FrameHeader {
-    switch self {
-    case .call(let codec): FrameHeader(parsing: payload, of: codec)
-    case .vorbis: .unreadable
-    }
-  }
-
-  /// Maps Matroska's codec id.
-  ///
-  /// - Parameter codecPrivate: the track's private data, which tells some codecs of one id apart.
-  init?(matroska id: String, codecPrivate: [UInt8]) {
-    if id == Self.vorbisID {
-      self = .vorbis
-    } else if let codec = Codec(matroska: id, codecPrivate: ByteBuffer(bytes: codecPrivate)) {
-      self = .call(codec)
-    } else {
-      return nil
-    }
-  }
+  var name: String { properties.name }
 
   /// Maps the four characters in an IVF file's header.
   init?(fourCC: String) {
-    guard let codec = Self.allCases.first(where: { $0.fourCC == fourCC }) else { return nil }
+    guard let codec = Self.allCases.first(where: { $0.properties.fourCC == fourCC }) else { return nil }
     self = codec
-  }
-
-  /// Returns the usual names of the codecs of a kind, for texts.
-  package static func names(of kind: MediaKind) -> String {
-    allCases.filter { $0.kind == kind }.map(\.name).joined(separator: " and ")
   }
 }

@@ -10,7 +10,7 @@ package final class TrackReader {
   struct Source: Sendable {
     var file: OpenFile
     var format: MediaFile.Format
-    var codec: StoredCodec
+    var codec: Codec
     /// WebM's track number.
     var number: UInt64
   }
@@ -71,7 +71,7 @@ package final class TrackReader {
       let placed =
         switch source.codec.kind {
         case .video: try videoFrame(frame)
-        case .audio: source.codec.callCodec.map { packet(frame, $0) } ?? timed(frame)
+        case .audio: packet(frame, source.codec)
         }
       if let placed { return placed }
       skippedFrames += 1
@@ -84,7 +84,7 @@ package final class TrackReader {
   private func nextStored() throws(MediaFile.ReadError) -> ContainerFrame? {
     if let part = parts.popFirst() { return part }
     guard var frame = try container.next() else { return nil }
-    guard source.codec.callCodec?.waveFormatTag != nil, frame.payload.readableBytes > Self.partLength else {
+    guard source.codec.waveFormatTag != nil, frame.payload.readableBytes > Self.partLength else {
       return frame
     }
     var rest = frame.payload
@@ -112,7 +112,7 @@ package final class TrackReader {
     }
   }
 
-  /// Returns a packet of a codec that calls carry, whose packets state their duration; nil if it must be skipped: it is empty or
+  /// Returns a packet; nil if it must be skipped: it is empty or
   /// damaged, or overlaps earlier ones.
   private func packet(_ frame: ContainerFrame, _ codec: Codec) -> FileFrame? {
     let header = FrameHeader(parsing: frame.payload, of: codec)
@@ -126,20 +126,10 @@ package final class TrackReader {
       kind: .audio, time: start * unit - origin, payload: frame.payload, header: header, isKeyframe: true)
   }
 
-  /// Returns a packet of a codec whose packets do not state their duration; nil if it must be skipped.
-  private func timed(_ frame: ContainerFrame) -> FileFrame? {
-    guard frame.payload.readableBytes > 0 else { return nil }
-    // Packets of one block share one time: the decoder plays them one after the other.
-    let start = max(frame.time ?? end, lastStart ?? .min)
-    end = max(end, start + (frame.length ?? lastStart.map { start - $0 } ?? 0))
-    lastStart = start
-    return FileFrame(kind: .audio, time: start - origin, payload: frame.payload, isKeyframe: true)
-  }
-
   /// Returns a video frame; nil if it must be skipped because it is empty or damaged, or depends on one that is missing.
   private func videoFrame(_ frame: ContainerFrame) throws(MediaFile.ReadError) -> FileFrame? {
     guard frame.payload.readableBytes > 0 else { return nil }
-    let header = source.codec.header(of: frame.payload)
+    let header = FrameHeader(parsing: frame.payload, of: source.codec)
     guard header != .unreadable else {
       hasKeyframe = false
       return nil

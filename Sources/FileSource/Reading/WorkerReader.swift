@@ -25,8 +25,7 @@ final class WorkerReader: ContainerReader {
     guard let index = Int(exactly: index), index < session.description.tracks.count else { throw .changed }
     track = session.description.tracks[index]
     isTruncated = session.description.isTruncated
-    let codec = Codec(rawValue: track.codec).map(StoredCodec.call)
-    framing = codec == .call(.h264) ? H264Framing(codecPrivate: track.extradata) : nil
+    framing = track.codec == "h264" ? H264Framing(codecPrivate: track.extradata) : nil
     let session = session
     try WorkerFile.asking { () throws(MediaWorkerError) in try session.select(index) }
   }
@@ -127,14 +126,18 @@ package enum WorkerFile {
   private static let names = [
     "hevc": "H.265", "av1": "AV1", "mpeg4": "MPEG-4", "mjpeg": "Motion JPEG", "prores": "ProRes", "aac": "AAC",
     "mp3": "MP3", "vorbis": "Vorbis", "flac": "FLAC", "alac": "ALAC", "ac3": "AC-3", "eac3": "E-AC-3",
-    "pcm_mulaw": "PCMU", "pcm_alaw": "PCMA", "adpcm_g722": "G.722", "theora": "Theora",
+    "pcm_mulaw": "PCMU", "pcm_alaw": "PCMA", "adpcm_g722": "G.722", "theora": "Theora", "png": "PNG", "apng": "PNG",
+    "adpcm_ms": "ADPCM", "adpcm_ima_wav": "ADPCM", "gsm_ms": "GSM", "pcm_u8": "8-bit PCM",
+    "pcm_s16le": "16-bit PCM", "pcm_s16be": "16-bit PCM", "pcm_s24le": "24-bit PCM", "pcm_s24be": "24-bit PCM",
+    "pcm_s32le": "32-bit PCM", "pcm_s32be": "32-bit PCM", "pcm_f32le": "float PCM", "pcm_f32be": "float PCM",
+    "pcm_f64le": "double PCM", "pcm_f64be": "double PCM",
   ]
 
   /// The names of the codecs of a kind that are played, for texts.
   package static func names(of kind: MediaKind) -> String {
     switch kind {
     case .video: "VP8, VP9, H.264, H.265, AV1, MPEG-4 and Motion JPEG"
-    case .audio: "Opus, AAC, MP3, Vorbis, FLAC, ALAC, AC-3, G.711 and G.722"
+    case .audio: "Opus, AAC, MP3, Vorbis, FLAC, ALAC, AC-3, PCM, G.711 and G.722"
     }
   }
 }

@@ -53,7 +53,7 @@ struct RecordingOpener {
   private mutating func open(_ file: RecordedFile, of recording: FoundRecording) -> StoredFile? {
     let shown = RecordedName.shown(file.path)
     do throws(MediaFile.ReadError) {
-      let stored = try StoredFile(opening: file.path, accepting: StoredCodec.callCodecs)
+      let stored = try StoredFile(opening: file.path, accepting: Set(Codec.allCases))
       // Files of an unfinished recording are cut off; one remark about the recording covers them.
       let isKnown = recording.manifest.map { !$0.content.finished } ?? false
       if !isKnown { remarks += stored.notes.map { "“\(shown)”: \($0)" } }

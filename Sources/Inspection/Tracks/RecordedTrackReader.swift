@@ -63,8 +63,8 @@ final class RecordedTrackReader {
     let piece = pieces[nextPiece]
     nextPiece += 1
     let reader = try piece.file.reader(of: piece.track)
-    guard let codec = piece.track.codec.callCodec, let first = try reader.next() else { return nil }
-    source = (reader, codec)
+    guard let first = try reader.next() else { return nil }
+    source = (reader, piece.track.codec)
     zero = piece.zero
     shift = zero + piece.file.origin
     if let end, let last {

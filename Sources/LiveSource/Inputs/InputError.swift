@@ -14,7 +14,7 @@ package struct InputError: Error, Sendable, Hashable, CustomStringConvertible {
   init(_ rejection: MediaFile.ReadError) {
     switch rejection {
     case .unsupportedCodec(let kind, let name):
-      description = "its \(kind.rawValue) is \(name), and \(StoredCodec.names(of: kind)) are played"
+      description = "its \(kind.rawValue) is \(name), and \(WorkerFile.names(of: kind)) are played"
     default: description = rejection.description
     }
   }

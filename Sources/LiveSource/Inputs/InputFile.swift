@@ -25,7 +25,12 @@ package enum InputFile {
     let beginning = try refusing { () throws(MediaFile.ReadError) in try file.beginning(64) }
     switch kind(beginning) {
     case .y4m: return Found(video: try Y4MFile.check(file, rate: rate))
-    case .samples: return Found(audio: try SampledAudio.check(file))
+    case .wave:
+      let header = try refusing { () throws(MediaFile.ReadError) in try WAVHeader(file) }
+      if header.isEmpty { throw InputError("it has no audio") }
+      var found = try WorkerInput.check(path, file, storing: storing, samples: header.samples)
+      found.audio?.notes = header.notes
+      return found
     case .still: return Found(video: try StillImage.check(file, rate: rate))
     case .container:
       do throws(InputError) {
@@ -45,22 +50,22 @@ package enum InputFile {
   }
 
   private enum Kind {
-    case container, y4m, samples, still
+    case container, y4m, wave, still
     /// What the program `chatbot-media` reads.
     case worker
   }
 
   private static func kind(_ beginning: [UInt8]) -> Kind? {
     func has(_ mark: [UInt8], at offset: Int = 0) -> Bool { beginning.dropFirst(offset).starts(with: mark) }
-    if has([0x1a, 0x45, 0xdf, 0xa3]) || has(Array("DKIF".utf8)) { return .container }
-    // An Ogg page header has 27 bytes and a lacing table, here of one byte; the first packet follows.
-    if has(Array("OggS".utf8)) { return has(Array("\u{1}vorbis".utf8), at: 28) ? .samples : .container }
+    if has([0x1a, 0x45, 0xdf, 0xa3]) || has(Array("DKIF".utf8)) || has(Array("OggS".utf8)) {
+      return .container
+    }
     if has(Array(Y4MHeader.signature.utf8)) { return .y4m }
     if has(Array("RIFF".utf8)) || has(Array("RF64".utf8)) || has(Array("RIFX".utf8)) {
-      return has(Array("WAVE".utf8), at: 8) ? .samples : nil
+      return has(Array("WAVE".utf8), at: 8) ? .wave : nil
     }
     // Sony's Wave64 begins with a GUID of 16 bytes.
-    if has(Array("riff".utf8) + [0x2e, 0x91, 0xcf, 0x11]) || has(Array("fLaC".utf8)) { return .samples }
+    if has(Array("riff".utf8) + [0x2e, 0x91, 0xcf, 0x11]) || has(Array("fLaC".utf8)) { return .worker }
     if has([0x89] + Array("PNG\r\n".utf8) + [0x1a, 0x0a]) { return .still }
     if FormatDetector.isMP4(beginning) || has(Array("ID3".utf8)) { return .worker }
     // The start of a frame of MP3 (ISO/IEC 11172-3, 2.4.2.3) or AAC in ADTS (ISO/IEC 13818-7, 6.2).
@@ -74,7 +79,7 @@ package enum InputFile {
   private static func stored(_ path: String) throws(InputError) -> Found? {
     let stored: StoredFile
     do throws(MediaFile.ReadError) {
-      stored = try StoredFile(opening: path, accepting: StoredCodec.decodedHere)
+      stored = try StoredFile(opening: path, accepting: Codec.decodedHere)
       try stored.refuseWhatIsTooShort()
     } catch {
       if case .unsupportedCodec = error { return nil }

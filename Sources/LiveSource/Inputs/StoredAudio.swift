@@ -3,11 +3,11 @@ import FileSource
 import Media
 import NIOCore
 
-/// The decoded audio of a WebM or Ogg file, Opus or Vorbis. Its gaps become silence.
+/// The decoded audio of a WebM or Ogg file. Its gaps become silence.
 final class StoredAudio: AudioInput {
   private let reader: TrackReader
   private let track: StoredTrack
-  private var decoder: any AudioDecoding
+  private var decoder: AudioDecoder
   private var queue: AudioQueue
   /// The ticks decoded or filled since the track's first frame, and the ticks still to be discarded at the start.
   private var position: Int64 = 0
@@ -25,7 +25,7 @@ final class StoredAudio: AudioInput {
   init(_ stored: StoredFile, _ track: StoredTrack) throws(InputError) {
     reader = try refusing { () throws(MediaFile.ReadError) in try stored.reader(of: track) }
     self.track = track
-    decoder = try track.audioDecoder()
+    decoder = try Self.decoder(track)
     queue = AudioQueue(channels: decoder.channels)
     preSkip = track.preSkip
   }
@@ -38,7 +38,7 @@ final class StoredAudio: AudioInput {
   func rewind() throws(InputError) {
     let reader = reader
     try refusing { () throws(MediaFile.ReadError) in try reader.rewind() }
-    decoder = try track.audioDecoder()
+    decoder = try Self.decoder(track)
     queue = AudioQueue(channels: decoder.channels)
     position = 0
     preSkip = track.preSkip
@@ -55,7 +55,6 @@ final class StoredAudio: AudioInput {
       if let waiting { waiting } else { try refusing { () throws(MediaFile.ReadError) in try reader.next() } }
     waiting = nil
     guard let frame else {
-      queue.append(samples: decoder.finish())
       isOver = true
       return
     }
@@ -69,16 +68,17 @@ final class StoredAudio: AudioInput {
       return
     }
     // A packet that cannot be decoded leaves a gap, which becomes silence because of the next packet's time.
-    let (samples, ticks): ([Float], Int64)
-    do throws(InputError) {
-      (samples, ticks) = try decoder.decode(frame.payload)
+    let decoded: AudioSamples
+    do throws(CodecError) {
+      decoded = try decoder.decode(frame.payload)
     } catch {
-      return undecodable.add(at: frame.time, reason: error.description)
+      return undecodable.add(at: frame.time, reason: InputError(error).description)
     }
+    let ticks = Int64(decoded.count)
     position += ticks
     let skipped = min(preSkip, ticks)
     preSkip -= skipped
-    queue.append(samples: samples.dropFirst(Int(skipped) * decoder.channels))
+    queue.append(samples: decoded.samples.dropFirst(Int(skipped) * decoder.channels))
   }
 
   /// Fills a gap, one second at a time, so that memory does not grow with it.
@@ -100,48 +100,8 @@ final class StoredAudio: AudioInput {
       summary: track.description, channels: audio.decoder.channels, extent: .range(start..<start + length),
       open: { _ throws(InputError) in try StoredAudio(stored, track) })
   }
-}
 
-/// Decodes the packets of one track to audio at 48 kHz.
-protocol AudioDecoding: AnyObject {
-  /// 1 or 2.
-  var channels: Int { get }
-
-  /// Decodes one packet.
-  ///
-  /// - Returns: interleaved samples, and the packet's duration in ticks of 48 kHz. A decoder that resamples returns
-  ///   some of its samples later.
-  func decode(_ packet: ByteBuffer) throws(InputError) -> (samples: [Float], ticks: Int64)
-
-  /// Returns the remaining samples.
-  func finish() -> [Float]
-}
-
-extension StoredTrack {
-  /// Creates a decoder of the track, at its start.
-  func audioDecoder() throws(InputError) -> any AudioDecoding {
-    switch codec {
-    case .call(let codec): return try CallAudioDecoding(codec, channels: channels == 2 ? 2 : 1)
-    case .vorbis: return try VorbisDecoding(codecPrivate)
-    }
+  private static func decoder(_ track: StoredTrack) throws(InputError) -> AudioDecoder {
+    try coding { () throws(CodecError) in try AudioDecoder(track.codec, channels: track.channels == 2 ? 2 : 1) }
   }
-}
-
-/// Decodes the packets of a codec that calls carry.
-final class CallAudioDecoding: AudioDecoding {
-  let channels: Int
-  private let decoder: AudioDecoder
-
-  init(_ codec: Codec, channels: Int) throws(InputError) {
-    self.channels = channels
-    decoder = try coding { () throws(CodecError) in try AudioDecoder(codec, channels: channels) }
-  }
-
-  func decode(_ packet: ByteBuffer) throws(InputError) -> (samples: [Float], ticks: Int64) {
-    let decoder = decoder
-    let audio = try coding { () throws(CodecError) in try decoder.decode(packet) }
-    return (audio.samples, Int64(audio.count))
-  }
-
-  func finish() -> [Float] { [] }
 }

@@ -8,7 +8,7 @@ import NIOCore
 /// A frame that cannot be decoded is skipped and counted, and the previous frame is repeated, as in a player.
 final class StoredVideo: VideoInput {
   private let reader: TrackReader
-  private let codec: StoredCodec
+  private let codec: Codec
   private var decoder: VideoDecoder
   private var next: FileFrame?
   private var last: VideoFrame?
@@ -19,7 +19,7 @@ final class StoredVideo: VideoInput {
     reader = try refusing { () throws(MediaFile.ReadError) in try stored.reader(of: track) }
     codec = track.codec
     self.size = size
-    decoder = try track.codec.videoDecoder()
+    decoder = try Self.decoder(codec)
   }
 
   func peek() throws(InputError) -> Int64? {
@@ -45,7 +45,7 @@ final class StoredVideo: VideoInput {
   func rewind() throws(InputError) {
     let reader = reader
     try refusing { () throws(MediaFile.ReadError) in try reader.rewind() }
-    decoder = try codec.videoDecoder()
+    decoder = try Self.decoder(codec)
     next = nil
   }
 
@@ -65,12 +65,8 @@ final class StoredVideo: VideoInput {
       extent: .range(start..<start + length), notes: [],
       open: { _ throws(InputError) in try StoredVideo(stored, track, size: size) })
   }
-}
 
-extension StoredCodec {
-  /// Creates a decoder of video.
-  fileprivate func videoDecoder() throws(InputError) -> VideoDecoder {
-    guard let codec = callCodec else { throw InputError("its video is \(name)") }
-    return try coding { () throws(CodecError) in try VideoDecoder(codec) }
+  private static func decoder(_ codec: Codec) throws(InputError) -> VideoDecoder {
+    try coding { () throws(CodecError) in try VideoDecoder(codec) }
   }
 }

@@ -20,9 +20,9 @@ struct StoredVideoPlan: Sendable {
   ///   - track: a track of the file whose frames are in the order in which they are shown.
   ///   - origin: the file's time that is the input's zero.
   init?(_ stored: StoredFile, _ track: StoredTrack, origin: Int64) {
-    guard let codec = track.codec.callCodec, codec.kind == .video else { return nil }
+    guard track.codec.kind == .video else { return nil }
     summary = track.description
-    self.codec = codec
+    codec = track.codec
     size = track.size
     frames = track.frames
     offset = stored.origin - origin

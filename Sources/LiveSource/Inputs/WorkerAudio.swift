@@ -4,8 +4,8 @@ import Media
 import MediaMessages
 import MediaWorker
 
-/// The audio of a file that the program `chatbot-media` reads and decodes, mixed to at most two channels and resampled to 48 kHz. Its
-/// gaps become silence.
+/// The audio of a file that the program `chatbot-media` reads, decodes, mixes to at most two channels and resamples to 48 kHz. Its gaps
+/// become silence.
 final class WorkerAudio: AudioInput {
   /// 1 or 2.
   let channels: Int
@@ -14,14 +14,6 @@ final class WorkerAudio: AudioInput {
   /// The file's time at which the audio begins, in units of `MediaTimebase.rate`.
   private let start: Int64
   private var queue: AudioQueue
-  private struct Format: Hashable {
-    var channels: Int
-    var rate: Int
-  }
-
-  private var format: Format?
-  private var mix: ChannelMix
-  private var resampler: Resampler?
   /// The ticks that were decoded or filled since the start, and those of a gap that are still to be filled.
   private var position: Int64 = 0
   private var silence: Int64 = 0
@@ -38,8 +30,6 @@ final class WorkerAudio: AudioInput {
 
   private struct Decoded {
     var samples: [Float]
-    var channels: Int
-    var rate: Int
     var time: Int64?
   }
 
@@ -49,9 +39,8 @@ final class WorkerAudio: AudioInput {
     self.session = session
     self.track = track
     self.start = start
-    mix = ChannelMix(channels: channels)
-    self.channels = mix.outputs
-    queue = AudioQueue(channels: mix.outputs)
+    self.channels = min(2, max(1, channels))
+    queue = AudioQueue(channels: self.channels)
   }
 
   func read(_ count: Int) throws(InputError) -> AudioSamples {
@@ -63,8 +52,6 @@ final class WorkerAudio: AudioInput {
     let (session, track) = (session, track)
     try asking { () throws(MediaWorkerError) in try session.select(track) }
     queue = AudioQueue(channels: channels)
-    format = nil
-    resampler = nil
     position = 0
     silence = 0
     waiting = nil
@@ -74,7 +61,6 @@ final class WorkerAudio: AudioInput {
   private func decodeMore() throws(InputError) {
     if silence > 0 { return addSilence() }
     guard let decoded = try nextDecoded() else {
-      if let resampler { queue.append(samples: resampler.finish()) }
       isOver = true
       return
     }
@@ -92,26 +78,8 @@ final class WorkerAudio: AudioInput {
       }
     }
     skipped = 0
-    try append(decoded)
-  }
-
-  private func append(_ decoded: Decoded) throws(InputError) {
-    let now = Format(channels: decoded.channels, rate: decoded.rate)
-    if format != now {
-      if let resampler { queue.append(samples: resampler.finish()) }
-      format = now
-      mix = ChannelMix(channels: decoded.channels)
-      resampler = decoded.rate == AudioSamples.rate ? nil : try Resampler(rate: decoded.rate, channels: channels)
-    }
-    var samples = mix.mix(decoded.samples)
-    // A file whose number of channels changes keeps that of its start.
-    if mix.outputs < channels {
-      samples = samples.flatMap { [$0, $0] }
-    } else if mix.outputs > channels {
-      samples = stride(from: 0, to: samples.count - 1, by: 2).map { (samples[$0] + samples[$0 + 1]) / 2 }
-    }
-    position += Resampler.ticks(of: Int64(samples.count / channels), rate: decoded.rate)
-    queue.append(samples: resampler?.process(samples) ?? samples)
+    position += Int64(decoded.samples.count / channels)
+    queue.append(samples: decoded.samples)
   }
 
   /// Fills a gap, one second at a time, so that memory does not grow with it.
@@ -145,23 +113,27 @@ final class WorkerAudio: AudioInput {
   }
 
   private func decode() throws(InputError) -> Response {
-    let session = session
+    let (session, channels) = (session, channels)
     return try asking { () throws(MediaWorkerError) in
       try session.decode { response, memory in
         switch response {
         case .audio(let audio):
-          let bytes = audio.count * audio.channels * MemoryLayout<Float>.stride
-          guard bytes <= memory.count else { return nil }
-          let samples = [Float](unsafeUninitializedCapacity: audio.count * audio.channels) { buffer, count in
-            UnsafeMutableRawBufferPointer(buffer).copyMemory(from: UnsafeRawBufferPointer(rebasing: memory[..<bytes]))
-            count = audio.count * audio.channels
+          let count = audio.count * channels
+          guard audio.channels == channels, count * MemoryLayout<Float>.stride <= memory.count else { return nil }
+          let samples = (0..<count).map { index in
+            Self.sanitized(memory.load(fromByteOffset: index * MemoryLayout<Float>.stride, as: Float.self))
           }
-          return .audio(Decoded(samples: samples, channels: audio.channels, rate: audio.rate, time: audio.time))
+          return .audio(Decoded(samples: samples, time: audio.time))
         case .undecodable(let time, let reason): return .undecodable(time: time, reason: reason)
         case .end: return .end
         case .described, .packets, .video: return nil
         }
       }
     }
+  }
+
+  /// Returns silence for what is no number, and full scale for what is beyond it.
+  private static func sanitized(_ sample: Float) -> Float {
+    sample.isNaN ? 0 : min(1, max(-1, sample))
   }
 }

@@ -9,6 +9,7 @@ struct WorkerInput {
   private let file: OpenFile
   private let path: String
   private let description: FileDescription
+  private let samples: Int64?
   private var notes: [String] = []
 
   /// The minimum length: 10 ms, in units. A shorter file would restart all the time.
@@ -22,12 +23,17 @@ struct WorkerInput {
     /// The time of the last frame in the order of decoding, for files that state no durations.
     private var last: Int64?
     private var interval: Int64 = 0
+    /// The end of what is decoded and not heard, by the first packet that says so; it may be that of a later packet.
+    private var skipEnd: Int64 = .min
 
     mutating func add(_ packet: FilePackets.Packet) {
+      if let time = packet.time, packet.skipAtStart > 0 {
+        skipEnd = max(skipEnd, time &+ min(packet.skipAtStart, MediaTimebase.latest))
+      }
       // What a file leaves out is decoded, and neither shown nor heard.
       guard !packet.isDiscarded, let time = packet.time else { return }
       frames += 1
-      start = min(start, time &+ min(packet.skipAtStart, MediaTimebase.latest))
+      start = min(start, max(time, skipEnd))
       let duration = min(max(0, packet.duration), MediaTimebase.latest)
       if let last, duration == 0 { interval = max(interval, abs(time &- last)) }
       last = time
@@ -44,13 +50,17 @@ struct WorkerInput {
 
   /// - Parameters:
   ///   - storing: the codecs in which video may be sent as stored.
-  static func check(_ path: String, _ file: OpenFile, storing: [Codec]) throws(InputError) -> InputFile.Found {
+  ///   - samples: those of each channel, if the file's audio is PCM, which is not read through then; nil if that is not known.
+  static func check(
+    _ path: String, _ file: OpenFile, storing: [Codec], samples: Int64? = nil
+  ) throws(InputError) -> InputFile.Found {
     let session = try refusing { () throws(MediaFile.ReadError) in try WorkerFile.session(file) }
-    var input = WorkerInput(file: file, path: path, description: session.description)
+    var input = WorkerInput(file: file, path: path, description: session.description, samples: samples)
     return try input.check(session, storing: storing)
   }
 
-  private init(file: OpenFile, path: String, description: FileDescription) {
+  private init(file: OpenFile, path: String, description: FileDescription, samples: Int64?) {
+    self.samples = samples
     self.file = file
     self.path = path
     self.description = description
@@ -101,8 +111,24 @@ struct WorkerInput {
     return index
   }
 
+  /// Returns what the header says of PCM; nil if it does not tell enough, or if the audio is of another codec.
+  private func stated(_ index: Int) throws(InputError) -> Scan? {
+    let track = description.tracks[index]
+    guard let samples, samples > 0, track.codec.hasPrefix("pcm_"),
+      MediaLimits.fileSampleRates.contains(track.sampleRate)
+    else { return nil }
+    let rate = Int64(track.sampleRate)
+    guard samples / rate < MediaTimebase.latestHours * 3_600 else { throw tooLong }
+    var scan = Scan()
+    scan.add(.init(time: 0, duration: samples * Int64(MediaTimebase.rate) / rate, isKeyframe: true, size: 0))
+    return scan
+  }
+
+  private var tooLong: InputError { InputError("it is longer than \(MediaTimebase.latestHours) h") }
+
   /// Reads the times of a track through, so that no error appears later.
   private func scan(_ index: Int, _ session: MediaFileSession) throws(InputError) -> Scan {
+    if let stated = try stated(index) { return stated }
     var scan = Scan()
     var isEncrypted = false
     var isTooLong = false
@@ -123,7 +149,7 @@ struct WorkerInput {
     }
     let name = WorkerFile.name(ofCodec: description.tracks[index].codec)
     if isEncrypted { throw InputError("its \(name) track is encrypted") }
-    if isTooLong { throw InputError("it is longer than \(MediaTimebase.latestHours) h") }
+    if isTooLong { throw tooLong }
     return scan
   }
 
@@ -155,6 +181,16 @@ struct WorkerInput {
   private func check(audio index: Int, _ scan: Scan, origin: Int64) throws(InputError) -> CheckedAudio? {
     guard let range = scan.range else { return nil }
     let track = description.tracks[index]
+    let rates = MediaLimits.fileSampleRates
+    guard rates.contains(track.sampleRate) else {
+      throw InputError(
+        "its audio has a sample rate of \(track.sampleRate) Hz, and \(rates.lowerBound) to \(rates.upperBound) are possible"
+      )
+    }
+    guard (1...MediaLimits.fileChannels).contains(track.channels) else {
+      throw InputError(
+        "its audio has \(track.channels) channels, and 1 to \(MediaLimits.fileChannels) are possible")
+    }
     let file = file
     let open = { @Sendable () throws(InputError) in
       try WorkerAudio(file, track: index, start: range.lowerBound, channels: track.channels)
@@ -187,7 +223,7 @@ struct WorkerInput {
     }
     let stored: StoredFile
     do throws(MediaFile.ReadError) {
-      stored = try StoredFile(opening: path, accepting: [.call(codec)], kinds: [.video])
+      stored = try StoredFile(opening: path, accepting: [codec], kinds: [.video])
     } catch {
       found.encodingReason = error.description
       return

@@ -66,6 +66,35 @@ struct CallPage: Sendable {
     return stopped.double ?? .nan
   }
 
+  /// Returns how much later the browser plays audio than video of the same moment, in milliseconds, a measurement each 100 ms, by the
+  /// browser's own times of what it plays. They do not depend on when a script of the page runs.
+  func playoutOffsets(seconds: Int) async throws -> [Double] {
+    let script = """
+      (async () => {
+        const offsets = [];
+        const end = performance.now() + \(1000 * seconds);
+        while (performance.now() < end) {
+          await new Promise((done) => setTimeout(done, 100));
+          for (const connection of call.peers.values()) {
+            const played = { audio: 0, video: 0 };
+            for (const { type, kind, estimatedPlayoutTimestamp } of (await connection.getStats()).values()) {
+              if (type === 'inbound-rtp') played[kind] = estimatedPlayoutTimestamp;
+            }
+            if (played.audio && played.video) offsets.push(played.video - played.audio);
+          }
+        }
+        return offsets;
+      })()
+      """
+    let offsets = try await page.evaluate(script, within: .seconds(2 * seconds + 20)).list.compactMap(\.double)
+    guard !offsets.isEmpty else { throw NoPlayout() }
+    return offsets
+  }
+
+  struct NoPlayout: Error, CustomStringConvertible {
+    var description: String { "The browser does not say when it plays both audio and video." }
+  }
+
   /// Takes a last report and leaves the room through the page's own function.
   func leave() async throws -> [CallReport] {
     try await page.evaluate("observer.leave()").list.map { CallReport(json: $0) }

@@ -16,12 +16,22 @@ struct HonestRecording: Sendable {
     }
   }
 
+  /// Whether it has video in a file of this kind.
+  func hasVideo(in container: String) -> Bool {
+    manifest["files"].list.contains { $0["kind"].string == container }
+  }
+
+  /// Returns the manifest's entry of a track.
+  func track(_ kind: String) -> JSON {
+    manifest["tracks"].list.first { $0["kind"].string == kind } ?? .null
+  }
+
   /// Expects the packets of a file that was played in a loop, in order, without missing or additional ones.
   func expectWhole(of played: PlayedFile, seconds: Double, in scenario: Scenario) async throws {
     let name = "player \(user.prefix(8))"
     var counts: [String] = []
     for (container, letter, kind, rate) in [
-      ("webm", "v", "video", 15.0), ("webm", "a", "audio", 50), ("ogg", "a", "audio", 50),
+      (played.container, "v", "video", 15.0), (played.container, "a", "audio", 50), ("ogg", "a", "audio", 50),
     ] {
       let parts = manifest["files"].list.filter { $0["kind"].string == container }.compactMap { $0["name"].string }
       try #require(parts.count == 1, "\(name): one \(container) file")
@@ -52,9 +62,7 @@ struct HonestRecording: Sendable {
     await scenario.note("measured: \(name): \(counts.joined(separator: ", "))")
   }
 
-  private func frames(_ kind: String) -> Int {
-    manifest["tracks"].list.first { $0["kind"].string == kind }?["frames"].int ?? 0
-  }
+  private func frames(_ kind: String) -> Int { track(kind)["frames"].int ?? 0 }
 
   /// Returns how many packets from the start match a file that is played in a loop, begun at any packet.
   private static func longestMatch(of recorded: [String], with played: [String]) -> Int {

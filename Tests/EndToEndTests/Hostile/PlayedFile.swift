@@ -2,11 +2,14 @@ import Foundation
 
 /// The packets of a played file.
 struct PlayedFile: Sendable {
+  /// The kind of the file, and of recordings of its video: `webm` or `mkv`.
+  let container: String
   /// The digests of the packets, in order.
   let videoFrames: [String]
   let audio: [String]
 
   init(_ file: URL) throws {
+    container = file.pathExtension
     videoFrames = try Self.digests(of: file, "v")
     audio = try Self.digests(of: file, "a")
   }

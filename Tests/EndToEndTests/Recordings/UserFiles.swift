@@ -5,6 +5,8 @@ import Testing
 /// The files of one user that the manifest lists.
 struct UserFiles: Sendable {
   let webms: [Recording]
+  /// Matroska files of codecs that WebM does not have.
+  let mkvs: [Recording]
   let oggs: [Recording]
   let manifest: JSON
 
@@ -16,6 +18,7 @@ struct UserFiles: Sendable {
         .map { try Recording(description.deletingLastPathComponent().appendingPathComponent($0)) }
     }
     webms = try recordings("webm")
+    mkvs = try recordings("mkv")
     oggs = try recordings("ogg")
     self.manifest = manifest
   }

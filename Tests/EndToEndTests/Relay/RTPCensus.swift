@@ -62,6 +62,11 @@ struct RTPCensus: Sendable {
   /// The source with the most media packets: for a bot that plays the sample, its video.
   var mostlySent: Source? { sources.values.max { $0.mediaNumbers < $1.mediaNumbers } }
 
+  /// Returns the source with the most media packets of another payload type than this one.
+  func mostlySent(otherThan type: UInt8) -> Source? {
+    sources.values.filter { $0.payloadType != type }.max { $0.mediaNumbers < $1.mediaNumbers }
+  }
+
   /// Returns the source with the most media packets of a payload type.
   func source(ofPayloadType type: UInt8) -> Source? {
     sources.values.filter { $0.payloadType == type }.max { $0.mediaNumbers < $1.mediaNumbers }

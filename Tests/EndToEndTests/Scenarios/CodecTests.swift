@@ -61,6 +61,12 @@ extension EndToEnd {
         #expect(recorded.videos.first?.video?.codec == choice.video.manifest)
         let stored = recorded.audios.first ?? recorded.videos.first
         #expect(stored?.audio?.codec == choice.stored)
+        // With RED each packet has the one before it as well, so the payloads are about twice as long.
+        let payloads = report.json["sent"]["audio"]["bytesSent"].double ?? .nan
+        let copies = payloads / Double(stored?.audio?.sizes.reduce(0, +) ?? 0)
+        let copied = copies > 1.5
+        await scenario.note(String(format: "measured: %.2f bytes of audio sent for each one recorded", copies))
+        #expect(copied == choice.audio.page.contains("red"))
         for file in recorded.videos + recorded.audios { #expect(try file.decodingErrors() == "") }
         let errors = await call.page.errors
         #expect(errors == [])

@@ -34,7 +34,7 @@ extension EndToEndWithoutBrowsers {
         for player in room.players { #expect(try await player.terminate().ending == .exit(0)) }
         #expect(try await room.recorder.terminate().ending == .exit(0))
         let recordings = try HonestRecording.all(in: room.folder)
-        let played = try PlayedFile(room.file)
+        let played = try PlayedFile(room.files[0])
         let users = target.honest.dropFirst()
         await scenario.note("measured: \(recordings.count - users.count) recordings of the attacker")
         for user in users {

@@ -77,6 +77,15 @@ extension EndToEnd {
           try judgement.expectValidFiles()
           try await judgement.expectSentLength(of: outcome)
           try await judgement.expectInStep(within: 0.040)
+          // Chromium offers RED with this payload type, and sends it because our answer has it before Opus.
+          #expect(outcome.source("audio")?.payloadType == 63)
+          let audio = outcome.track("audio")
+          await scenario.note(
+            """
+            measured: \(audio["lost"].int ?? 0) packets of audio lost, \(audio["repairedByRedundancy"].int ?? 0) of them \
+            repaired by RED
+            """)
+          #expect(audio["repairedByRedundancy"].int ?? 0 > 0)
           for kind in ["audio", "video"] { try await judgement.expectSums(of: kind, in: outcome) }
         }
       }

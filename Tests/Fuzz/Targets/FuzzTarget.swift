@@ -38,7 +38,6 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case ivf
   case y4m
   case wav
-  case png
   case repair
   case manifest
   case rules
@@ -83,8 +82,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .webSocket: try WebSocketTargets.frames(input)
     case .httpUpgrade: try WebSocketTargets.upgrade(input)
     case .webm, .ogg, .ivf: try FileTargets.container(input)
-    case .y4m, .wav: try FileTargets.plain(input)
-    case .png: try FileTargets.png(input)
+    case .y4m: try FileTargets.plain(input)
+    case .wav: try FileTargets.wave(input)
     case .repair: try RepairTargets.media(input)
     case .manifest: try RepairTargets.manifest(input)
     case .rules: try RuleTargets.rules(input)
@@ -99,7 +98,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .candidate, .rules, .dependencyDescriptor, .pps, .sliceHeader: 2_048
     case .mediaMessage: 600
     case .vp8, .vp9, .vp9Frame, .h264, .avcC: 6_000
-    case .skyrtc, .webSocket, .httpUpgrade, .manifest, .wav, .png: 8_192
+    case .skyrtc, .webSocket, .httpUpgrade, .manifest, .wav: 8_192
     case .socketIO, .dataChannel, .dataMessage, .turn, .streamFrame: 4_096
     case .sctp, .janus, .exec, .firestore, .whipFormat, .whipServer, .whipSession, .httpURL: 8_192
     case .description, .ivf, .y4m, .ogg, .baseline: 16_384

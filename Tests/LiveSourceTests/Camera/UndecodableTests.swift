@@ -70,7 +70,7 @@ struct UndecodableTests {
     let first = try #require(input.undecodable.first)
     let seconds = Double(first.time) / 720_000
     #expect(seconds > 0.05 && seconds < 0.9)
-    #expect(first.reason.hasSuffix("bytes is not Vorbis"))
+    #expect(first.reason.contains("Vorbis"))
     let start = Int(seconds * 48_000)
     let silent = samples[start..<min(samples.count, start + 9_600)].count { $0 == 0 }
     #expect(silent > 900)

@@ -52,9 +52,55 @@ struct AudioInputTests {
     }
     let checked = try audio(try scratch.write(bytes, as: "streamed.wav"))
     let isEqual = try checked.all() == wanted
-    #expect(isEqual)
+    #expect(isEqual && checked.extent == .range(0..<360_000))
     #expect(
       checked.notes == (dataSize == 0 ? ["Its header states no length; it is played to the end of the file."] : []))
+  }
+
+  @Test("a WAV file that is cut off is played to its last whole sample")
+  func cutOff() throws {
+    let path = try scratch.make("a.wav", "-f", "lavfi", "-i", Self.chord, "-c:a", "pcm_s24le")
+    let wanted = try audio(path).all()
+    // A sample of both channels has 6 bytes.
+    let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path))).dropLast(601)
+    let checked = try audio(try scratch.write(Array(bytes), as: "cut.wav"))
+    let mine = try checked.all()
+    let isEqual = mine == Array(wanted.dropLast(202))
+    #expect(isEqual && checked.extent == .range(0..<360_000 - 101 * 15))
+    #expect(checked.notes == ["It is truncated; the samples that exist are played."])
+  }
+
+  @Test("a WAV file whose numbers begin with the high byte (RIFX) sounds like one of RIFF")
+  func highByteFirst() throws {
+    let path = try scratch.make("a.wav", "-f", "lavfi", "-i", Self.chord, "-c:a", "pcm_s16le")
+    let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+    let data = try #require(bytes.firstRange(of: Array("data".utf8))).upperBound + 4
+    let format: [UInt8] = [0, 1, 0, 2, 0, 0, 0xbb, 0x80, 0, 2, 0xee, 0, 0, 4, 0, 16]
+    let samples = stride(from: data, to: bytes.count - 1, by: 2).flatMap { [bytes[$0 + 1], bytes[$0]] }
+    func size(_ count: Int) -> [UInt8] { (0..<4).reversed().map { UInt8(truncatingIfNeeded: count >> (8 * $0)) } }
+    let turned =
+      Array("RIFX".utf8) + size(36 + samples.count) + Array("WAVEfmt ".utf8) + size(16) + format + Array("data".utf8)
+      + size(samples.count) + samples
+    let isEqual = try audio(try scratch.write(turned, as: "turned.wav")).all() == audio(path).all()
+    #expect(isEqual)
+  }
+
+  @Test(
+    "WAV in its other forms is decoded",
+    arguments: [
+      ("a.w64", ["-c:a", "pcm_s16le"]), ("a.wav", ["-c:a", "pcm_s16le", "-rf64", "always"]),
+      ("a.wav", ["-c:a", "adpcm_ms"]), ("a.wav", ["-c:a", "adpcm_ima_wav"]), ("a.wav", ["-c:a", "libmp3lame"]),
+    ])
+  func otherForms(_ name: String, _ arguments: [String]) throws {
+    let path = scratch.path(name)
+    let made = try ExternalTool.run(
+      "ffmpeg", ["-v", "error", "-nostdin", "-y", "-f", "lavfi", "-i", Self.chord] + arguments + [path])
+    try #require(made.status == 0, "\(made.errors)")
+    let mine = try audio(path).all()
+    let wanted = floats(try scratch.judge(path, "-f", "f32le"))
+    let likeness = signalToNoise(mine, wanted)
+    #expect(abs(mine.count - wanted.count) <= 2 * 1_152, "\(mine.count) \(wanted.count)")
+    #expect(likeness > 30, "measured: \(likeness) dB")
   }
 
   @Test("a WAV file whose samples are truly none is refused, although chunks follow")
@@ -136,12 +182,18 @@ struct AudioInputTests {
   }
 
   @Test("NaN samples become silence, and samples beyond full scale are clamped")
-  func insane() {
-    let mixed = ChannelMix(channels: 1).mix([.nan, .infinity, -.infinity, 0.5, 7])
-    #expect(mixed == [0, 1, -1, 0.5, 1])
-    let down = ChannelMix(channels: 3).mix([.nan, 1, 0, 1, 1, 1])
-    let isSane = down.allSatisfy { abs($0) <= 1.000_001 }
-    #expect(down.count == 4 && isSane)
+  func insane() throws {
+    let path = try scratch.make(
+      "a.wav", "-f", "lavfi", "-i", "aevalsrc=0.5:s=48000:d=0.1", "-c:a", "pcm_f32le", "-fflags", "+bitexact")
+    var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+    let start = try #require(bytes.firstRange(of: Array("data".utf8))).upperBound + 4
+    for (index, sample) in [Float.nan, .infinity, -.infinity, 0.5, 7].enumerated() {
+      for offset in 0..<4 {
+        bytes[start + 4 * index + offset] = UInt8(truncatingIfNeeded: sample.bitPattern >> (8 * UInt32(offset)))
+      }
+    }
+    let mine = try audio(try scratch.write(bytes, as: "insane.wav")).all()
+    #expect(mine.prefix(6) == [0, 1, -1, 0.5, 1, 0.5])
   }
 
   @Test("a second round is identical to the first")

@@ -1,7 +1,0 @@
-// libsoxr for Swift: nothing needs a helper.
-#ifndef CSOXR_SHIM_H
-#define CSOXR_SHIM_H
-
-#include <soxr.h>
-
-#endif
