@@ -54,20 +54,24 @@ struct BrokenH264: Sendable {
     }
   }
 
+  /// The number of packets of all steps: one with the parameter sets, and one for each slice.
+  var packets: Int { 3 * flips.count }
+
   /// The time between two steps.
   static let interval = Duration.milliseconds(5)
 
   /// Joins a room, sends all steps, and leaves.
   ///
   /// - Parameter recorder: the participant who must be connected before they begin.
-  /// - Returns: the number of frames that the recorder was sent.
+  /// - Returns: the number of packets that the recorder was sent.
   func send(to recorder: ParticipantID, in room: String, of server: Server, _ network: Network) async throws -> Int {
     var configuration = Peer.Configuration()
     configuration.bindAddresses = ["127.0.0.1"]
     configuration.sending = [.video]
     configuration.receiving = []
     configuration.sendingCodecs = [.video: .h264]
-    // Nothing is sent twice.
+    // Nothing waits for a better estimate, and nothing is sent twice.
+    configuration.minimumSendBitrate = 2_000_000
     configuration.keyframeResponse = .requestFromSource
     configuration.interceptors = [PeerInterceptor(rtp: ByteFlipper(flips: flips))]
     let peer = try await Peer.start(configuration, on: network.loops.next())
@@ -92,16 +96,24 @@ struct BrokenH264: Sendable {
         let rest = begun + Self.interval * (step + 1) - .now
         if rest > .zero { try await sleepOnEventLoop(for: rest) }
       }
-      try await sleepOnEventLoop(for: .milliseconds(500))
+      try await eventually("packets of all steps at the recorder", within: .seconds(10)) {
+        await Self.packetsSent(by: peer, to: recorder) >= packets ? true : nil
+      }
+      try await sleepOnEventLoop(for: .milliseconds(300))
     } catch {
       await session.leave(because: "The attack failed.")
       await running.value
       throw error
     }
-    let sent = await peer.statistics().first { $0.participant == recorder }?.framesSent ?? 0
+    let sent = await Self.packetsSent(by: peer, to: recorder)
     await session.leave(because: "All was sent.")
     await running.value
-    return Int(sent)
+    return sent
+  }
+
+  private static func packetsSent(by peer: Peer, to recorder: ParticipantID) async -> Int {
+    let statistics = await peer.statistics().first { $0.participant == recorder }
+    return Int(statistics?.packetsSent ?? 0)
   }
 
   private static func units(of frame: ByteBuffer) -> [[UInt8]] {

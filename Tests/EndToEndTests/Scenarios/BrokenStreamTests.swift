@@ -37,15 +37,15 @@ extension EndToEndWithoutBrowsers {
         let video = try #require(attacker.first).track("video")
         await scenario.note(
           """
-          measured: \(broken.flips.count) broken bytes in \(String(format: "%.1f", lasted)) s, \(sent) frames sent; of the \
+          measured: \(broken.flips.count) broken bytes in \(String(format: "%.1f", lasted)) s, \(sent) packets sent; of the \
           attacker \(video["frames"].int ?? 0) frames recorded, \(video["dropped"].int ?? 0) dropped, \
           \(video["decodeErrors"].int ?? 0) not decoded, \(video["unverified"].int ?? 0) unverified; the recorder had \
           \(String(format: "%.1f", memory)) MiB at most
           """)
         #expect(attacker.count == 1)
-        #expect(sent > 2 * broken.flips.count - 10)
-        #expect(video["lost"] == 0, .onQuietMachine("no socket overflows"))
-        // Whole frames are recorded as received, and the decoder finds most of the broken ones.
+        let received = video["received"].int ?? 0
+        #expect(received >= broken.packets && video["lost"] == 0, .onQuietMachine("no socket overflows"))
+        // Whole frames are recorded as received, and the decoder finds many of the broken ones.
         let errors = video["decodeErrors"].int ?? 0
         #expect(video["frames"].int ?? 0 > broken.flips.count / 2)
         #expect(errors + (video["unverified"].int ?? 0) > broken.flips.count / 10)
