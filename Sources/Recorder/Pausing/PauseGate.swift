@@ -1,3 +1,4 @@
+import Bitstream
 import Media
 
 /// Keeps out of a recording what is of a paused interval.
