@@ -359,7 +359,12 @@ let package = Package(
         "PeerEngineTestSupport", "NetworkEmulation", "FaultInjection", "Media", "Signalling", "ICE", "SCTP", "SkyRTC",
         "SocketIO", "Firestore", "WHIP", "Janus", "HTTPTransport", byteBuffer, embedded, sockets, http, logging,
       ]),
-    tests(of: "Recorder", ["Bitstream", "Media", "Codecs", "CWebM", byteBuffer]),
+    tests(
+      of: "Recorder",
+      [
+        "Bitstream", "Media", "Codecs", "CWebM", "NetworkEmulation", "Pattern", "PeerEngine", "PeerEngineTestSupport",
+        byteBuffer,
+      ]),
     tests(of: "Pattern", ["Media", "Codecs"]),
     tests(
       of: "CallCheck",
@@ -403,7 +408,7 @@ let package = Package(
       name: "EndToEndTests",
       dependencies: [
         "TestSupport", "MachineStalls", "NetworkEmulation", "PeerEngine", "BotPeer", "Room", "Signalling", "SkyRTC",
-        "HTTPTransport", "Media", byteBuffer, sockets, http, webSocket, logging,
+        "HTTPTransport", "Media", "Codecs", "Pattern", byteBuffer, sockets, http, webSocket, logging,
       ],
       resources: [.copy("Pages")], swiftSettings: testRules),
   ],
