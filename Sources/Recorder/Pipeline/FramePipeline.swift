@@ -136,6 +136,8 @@ extension FramePipeline {
   var heldBytes: Int { timeline.heldBytes }
   /// Frames that could not be decoded; nil when frames are not verified.
   var decodeErrors: UInt64? { check.map { $0.counts.errors.values.reduce(0, +) } }
+  /// Frames that were not decoded; nil when frames are not verified.
+  var unverified: UInt64? { check.map { $0.counts.unverified.values.reduce(0, +) } }
   /// Whether all frames submitted for verification have been processed.
   var isVerified: Bool { check?.isIdle ?? true }
 

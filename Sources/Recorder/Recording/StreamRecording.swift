@@ -276,7 +276,8 @@ final class StreamRecording {
       start: start?.instant,
       files: entries.map { "\(environment.folder.path)/\($0.name)" },
       bytes: entries.reduce(0) { $0 + $1.bytes }, duration: pipeline.duration, frames: pipeline.frames,
-      decodeErrors: pipeline.decodeErrors, isStalled: files.isStalled, problems: files.problems)
+      decodeErrors: pipeline.decodeErrors, unverified: pipeline.unverified, isStalled: files.isStalled,
+      problems: files.problems)
   }
 
   // MARK: Ending
