@@ -114,6 +114,8 @@ public struct RecordingStatus: Sendable, Hashable {
   public let unverified: UInt64?
   /// Whether the disk currently accepts no writes for it.
   public let isStalled: Bool
+  /// Whether it is paused: nothing that the user sends is recorded.
+  public let isPaused: Bool
   /// The problems that occurred, one sentence each.
   public let problems: [String]
 }
