@@ -366,7 +366,12 @@ let package = Package(
         "PeerEngineTestSupport", "NetworkEmulation", "FaultInjection", "Media", "Signalling", "ICE", "SCTP", "SkyRTC",
         "SocketIO", "Firestore", "WHIP", "Janus", "HTTPTransport", byteBuffer, embedded, sockets, http, logging,
       ]),
-    tests(of: "Recorder", ["Bitstream", "Media", "Codecs", "CWebM", byteBuffer]),
+    tests(
+      of: "Recorder",
+      [
+        "Bitstream", "Media", "Codecs", "CWebM", "NetworkEmulation", "Pattern", "PeerEngine", "PeerEngineTestSupport",
+        byteBuffer,
+      ]),
     tests(of: "Pattern", ["Media", "Codecs"]),
     tests(
       of: "CallCheck",
