@@ -254,7 +254,7 @@ let package = Package(
 
     // The only program that links FFmpeg.
     .executableTarget(
-      name: "chatbot-media", dependencies: ["CFFmpeg", "CMediaProgram", "CMediaSockets", "MediaMessages"],
+      name: "chatbot-media", dependencies: ["CFFmpeg", "CMediaProgram", "CMediaSockets", "CVPX", "MediaMessages"],
       swiftSettings: rules),
 
     .executableTarget(
