@@ -1,6 +1,8 @@
 import Foundation
+import JSON
 import JobProcess
 import JobProtocol
+import Recorder
 import Testing
 
 @Suite("the control socket of a job") struct ControlSocketTests {

@@ -2,6 +2,8 @@ import Foundation
 import JSON
 import JobProcess
 import JobProtocol
+import Logging
+import Recorder
 import Testing
 
 @Suite("the process of a job") struct JobProcessTests {
