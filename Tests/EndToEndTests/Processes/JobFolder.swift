@@ -18,13 +18,13 @@ struct JobFolder: Sendable {
     try Data(json.utf8).write(to: url.appendingPathComponent("spec.json"))
   }
 
-  /// Starts the process, by a shell that ends at once if `isOrphaned`.
-  func start(in scenario: Scenario, secrets: String = "", isOrphaned: Bool = false) async throws -> ChildProcess {
+  /// Starts the process, by a shell that goes on beside it if `inBackground`.
+  func start(in scenario: Scenario, secrets: String = "", inBackground: Bool = false) async throws -> ChildProcess {
     let job = "'\(try BuiltProgram.path())' job '\(url.path)'"
     // The arguments of a shell are no secret of this test.
     let command =
-      isOrphaned
-      ? "printf '%s' '\(secrets)' | \(job) > /dev/null 2>&1 &" : "printf '%s' '\(secrets)' | exec \(job)"
+      inBackground
+      ? "printf '%s' '\(secrets)' | \(job) > /dev/null 2>&1 & sleep 600" : "printf '%s' '\(secrets)' | exec \(job)"
     return try await scenario.program(url.lastPathComponent, ["sh", "-c", command])
   }
 
