@@ -219,17 +219,18 @@ let package = Package(
         "Load",
         "RoomMessages", "RoomServer", "Signalling", "SignallingAdapters", "SkyRTC", "SocketIO", "Firestore", "WHIP",
         "Janus", "ExecSignalling", "HTTPTransport", "DataMessages", "Codecs", "Media", "NetworkEmulation",
-        "FaultInjection", "OptionValues", "CommandSettings", byteBuffer, sockets, logging, arguments,
+        "FaultInjection", "JobProcess", "JobProtocol", "OptionValues", "CommandSettings", byteBuffer, sockets, logging,
+        arguments,
       ],
       swiftSettings: rules),
 
     // Jobs: one process for each, which a service supervises. The service links no WebRTC module.
-    module("JobProtocol", ["JSON", "Media"]),
+    module("JobProtocol", ["JSON", "Media", "OptionValues"]),
     module(
       "JobProcess",
       [
-        "BotPeer", "Call", "CallCheck", "Codecs", "Console", "CProcesses", "JobProtocol", "JSON", "Media", "Recorder",
-        "Signalling", "COpenSSL", byteBuffer, sockets, logging,
+        "BotPeer", "Call", "Codecs", "Console", "DataMessages", "JobProtocol", "JSON", "Media", "MediaWorker",
+        "OptionValues", "Recorder", "Signalling", byteBuffer, sockets, logging,
       ]),
     module("SQLStore", ["CSQLite", "JobProtocol"]),
     module("ObjectStore", ["COpenSSL", "CFiles", "JobProtocol"]),
@@ -289,8 +290,8 @@ let package = Package(
       dependencies: [
         "Bitstream", "BotPeer", "CallCheck", "Codecs", "FileSource", "ICE", "LiveSource", "Media", "PeerEngine", "RTP",
         "Recorder", "SCTP", "SDP", "Signalling", "SkyRTC", "HTTPTransport", "Janus", "SocketIO", "Firestore", "WHIP",
-        "ExecSignalling", "JobProtocol", "MediaMessages", "Processes", "DataMessages", "Service", byteBuffer, embedded,
-        http, webSocket, logging,
+        "ExecSignalling", "JobProtocol", "JSON", "MediaMessages", "Processes", "DataMessages", "Service", byteBuffer,
+        embedded, http, webSocket, logging,
       ],
       path: "Tests/Fuzz/Targets", swiftSettings: rules),
     tests(of: "MachineStalls", []),
@@ -322,7 +323,8 @@ let package = Package(
     tests(
       of: "Janus", ["Media", "Signalling", "HTTPTransport", byteBuffer, sockets, http, logging],
       resources: [.copy("Fixtures")]),
-    tests(of: "SocketIO", ["Media", "Signalling", "HTTPTransport", byteBuffer, sockets, http, webSocket, logging]),
+    tests(
+      of: "SocketIO", ["JSON", "Media", "Signalling", "HTTPTransport", byteBuffer, sockets, http, webSocket, logging]),
     tests(
       of: "WHIP", ["ICE", "Media", "PeerEngine", "Signalling", "HTTPTransport", byteBuffer, sockets, http, logging]),
     tests(
@@ -391,7 +393,11 @@ let package = Package(
       ]),
     tests(of: "JobProtocol", ["JSON", "Media"]),
     tests(
-      of: "JobProcess", ["Call", "JobProtocol", "Media", "Recorder", "Signalling", byteBuffer, sockets, logging]),
+      of: "JobProcess",
+      [
+        "BotPeer", "Call", "JobProtocol", "JSON", "LiveSource", "Media", "Recorder", "Signalling", "SkyRTC",
+        "chatbot-media", byteBuffer, sockets, logging,
+      ]),
     tests(of: "SQLStore", ["JobProtocol"]),
     tests(of: "ObjectStore", ["JobProtocol"]),
     tests(of: "PrometheusText", [coreMetrics, metrics]),

@@ -18,6 +18,8 @@ public protocol RoomCallObserver: MediaSink {
   func recorded(_ frame: EncodedFrame)
   /// The files of a recording are finished.
   func recorded(_ recording: RecordingSummary)
+  /// A file of a recording with segments is finished.
+  func finished(_ segment: RecordedSegment)
   /// A recording has a problem, or is over one.
   func received(_ problem: RoomRecorder.Problem)
   /// The call is over; what follows is our own leaving.
@@ -37,6 +39,7 @@ extension RoomCallObserver {
   public func exchanged(_ message: RoomCall.ChatMessage, at now: ContinuousClock.Instant) {}
   public func recorded(_ frame: EncodedFrame) {}
   public func recorded(_ recording: RecordingSummary) {}
+  public func finished(_ segment: RecordedSegment) {}
   public func received(_ problem: RoomRecorder.Problem) {}
   public func leaving(at now: ContinuousClock.Instant, because reason: RoomCall.EndReason) {}
   public func watch(_ peer: Peer) async -> String? { nil }

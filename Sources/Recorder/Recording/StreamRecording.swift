@@ -116,10 +116,9 @@ final class StreamRecording {
     if case .described(let description) = event { describe(description) }
     pipeline.receive(event, dropped: dropped, now: now)
     if case .frame(let frame) = event {
+      let lacksKeyframe = pipeline.lacksKeyframeAfterPause || pipeline.verificationLacksKeyframe
+      if frame.codec.kind == .video, lacksKeyframe, mayRequestKeyframe(now: now) { requestKeyframe(now: now) }
       if pipeline.rejectsCodec { reportCodec(of: frame.codec.kind, now: now) }
-      if frame.codec.kind == .video, pipeline.lacksKeyframeAfterPause || pipeline.verificationLacksKeyframe {
-        requestKeyframeIfDue(now: now)
-      }
     }
     if lastAdvance.map({ now - $0 >= Self.maximumPause }) ?? true { advance(now: now) }
   }
@@ -138,10 +137,9 @@ final class StreamRecording {
     environment.wantKeyframe(TrackID(of: participant, stream: stream, kind: .video))
   }
 
-  /// Requests a keyframe, unless the last request is so new that its keyframe may still come.
-  private func requestKeyframeIfDue(now: MonotonicInstant) {
-    if let keyframeRequested, now - keyframeRequested < SegmentBoundary.requestInterval { return }
-    requestKeyframe(now: now)
+  /// Whether the last request for a keyframe is so old that another one may be sent.
+  private func mayRequestKeyframe(now: MonotonicInstant) -> Bool {
+    keyframeRequested.map { now - $0 >= SegmentBoundary.requestInterval } ?? true
   }
 
   /// Keeps what a description says. A later one may say less, for example while a screen is not shared.
@@ -264,7 +262,7 @@ final class StreamRecording {
   /// Reports, once, that frames are rejected because the codec changes too often, and requests the keyframe that ends that.
   private func reportCodec(of kind: MediaKind, now: MonotonicInstant) {
     guard let rejected = pipeline.rejectedCodec(of: kind), let recorded = pipeline.codec(of: kind) else { return }
-    if pipeline.lacksKeyframe(now: now) { requestKeyframeIfDue(now: now) }
+    if pipeline.lacksKeyframe(now: now), mayRequestKeyframe(now: now) { requestKeyframe(now: now) }
     if hasReportedCodec { return }
     hasReportedCodec = true
     let sentence =
@@ -302,8 +300,9 @@ final class StreamRecording {
       start: start?.instant,
       files: entries.map { "\(environment.folder.path)/\($0.name)" },
       bytes: entries.reduce(0) { $0 + $1.bytes }, duration: pipeline.duration, frames: pipeline.frames,
-      decodeErrors: pipeline.decodeErrors, isStalled: files.isStalled, isPaused: pipeline.isPaused,
-      problems: files.problems)
+      decodeErrors: pipeline.decodeErrors, unverified: pipeline.unverified,
+      audioLevel: pipeline.isPaused ? nil : pipeline.audioLevel, isStalled: files.isStalled,
+      isPaused: pipeline.isPaused, problems: files.problems)
   }
 
   // MARK: Ending
