@@ -236,8 +236,8 @@ let package = Package(
         "BotPeer", "Call", "CallCheck", "Codecs", "Console", "CProcesses", "JobProtocol", "JSON", "Media", "Recorder",
         "Signalling", "COpenSSL", byteBuffer, sockets, logging,
       ]),
-    module("SQLStore", ["CSQLite", "JobProtocol"]),
-    module("ObjectStore", ["COpenSSL", "CFiles", "JobProtocol"]),
+    module("SQLStore", ["CSQLite", "CThreads", "JobProtocol", "Media"]),
+    module("ObjectStore", ["COpenSSL", "CFiles", "JSON", "JobProtocol", "Media"]),
     module("PrometheusText", [coreMetrics]),
     module(
       "Service",
@@ -389,8 +389,8 @@ let package = Package(
     tests(of: "JobProtocol", ["JSON", "Media"]),
     tests(
       of: "JobProcess", ["Call", "JobProtocol", "Media", "Recorder", "Signalling", byteBuffer, sockets, logging]),
-    tests(of: "SQLStore", ["JobProtocol"]),
-    tests(of: "ObjectStore", ["JobProtocol"]),
+    tests(of: "SQLStore", ["JobProtocol", "Media"]),
+    tests(of: "ObjectStore", ["JobProtocol", "Media"]),
     tests(of: "PrometheusText", [coreMetrics, metrics]),
     tests(
       of: "Service",
