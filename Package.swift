@@ -229,7 +229,7 @@ let package = Package(
       swiftSettings: rules),
 
     // Jobs: one process for each, which a service supervises. The service links no WebRTC module.
-    module("JobProtocol", ["JSON", "Media"]),
+    module("JobProtocol", ["JSON", "Media", "OptionValues"]),
     module(
       "JobProcess",
       [
@@ -327,7 +327,8 @@ let package = Package(
     tests(
       of: "Janus", ["Media", "Signalling", "HTTPTransport", byteBuffer, sockets, http, logging],
       resources: [.copy("Fixtures")]),
-    tests(of: "SocketIO", ["Media", "Signalling", "HTTPTransport", byteBuffer, sockets, http, webSocket, logging]),
+    tests(
+      of: "SocketIO", ["JSON", "Media", "Signalling", "HTTPTransport", byteBuffer, sockets, http, webSocket, logging]),
     tests(
       of: "WHIP", ["ICE", "Media", "PeerEngine", "Signalling", "HTTPTransport", byteBuffer, sockets, http, logging]),
     tests(

@@ -52,7 +52,7 @@ refuse "Bytes from outside become an UntrustedText, or a String in the files tha
   grep -rnE 'String\((decoding|validating|buffer):|(read|get)String\(' "${sources[@]}" --include='*.swift' |
     allow "$(tr '\n' '|' <<'FILES' | sed 's/|$//'
 Sources/SkyRTC/(Server/ConnectionRegistry|Server/RequestRules|Rooms/ParticipantIdentity|Messages/WireMessage|Client/SkyRTCClient).swift
-Sources/SocketIO/Packets/(EngineIOPayload|JSONValue|SocketIOPacket).swift
+Sources/SocketIO/Packets/(EngineIOPayload|JSONValue.SocketIO|SocketIOPacket).swift
 Sources/Firestore/(Documents/FirestorePath|Credentials/FirestoreCredentials).swift
 Sources/Janus/(Messages/JanusRequest|Client/JanusClient).swift
 Sources/WHIP/Server/(TokenList|WHIPServer.Responses|WHIPPath).swift

@@ -1,4 +1,4 @@
-internal import JSON
+package import JSON
 package import Media
 package import Signalling
 

@@ -1,3 +1,4 @@
+internal import JSON
 internal import Media
 package import Signalling
 
@@ -44,11 +45,5 @@ package enum OutgoingCallMessage: Sendable, Hashable {
 
   private static func event(_ name: String, _ fields: [String: JSONValue]) -> SocketIOPacket {
     .event(name, .string(UntrustedText(JSONValue.object(fields).text)))
-  }
-}
-
-extension JSONValue: ExpressibleByStringLiteral {
-  package init(stringLiteral text: String) {
-    self = .string(UntrustedText(text))
   }
 }

@@ -1,3 +1,4 @@
+internal import JSON
 internal import Media
 
 /// The parameters of an Engine.IO connection: the text of the server's first packet.

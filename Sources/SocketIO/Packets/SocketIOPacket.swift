@@ -1,3 +1,4 @@
+package import JSON
 internal import Media
 
 /// A packet of Socket.IO in the text of an Engine.IO message, for example `2["login","{…}"]`.

@@ -1,3 +1,4 @@
+package import JSON
 package import Media
 
 /// One connection to a Socket.IO server: the handshakes of Engine.IO and of the root namespace, pings and time-outs.

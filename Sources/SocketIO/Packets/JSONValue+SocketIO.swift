@@ -1,16 +1,9 @@
 import FoundationEssentials
-import JSON
+package import JSON
 package import Media
 
-/// Any JSON value (RFC 8259), because servers write the same field as a number, a string or a boolean.
-package enum JSONValue: Sendable, Hashable {
-  case null
-  case bool(Bool)
-  case number(Double)
-  case string(UntrustedText)
-  case array([JSONValue])
-  case object([String: JSONValue])
-
+/// JSON of Socket.IO. Servers write the same field as a number, a string or a boolean.
+extension JSONValue {
   /// The maximum number of values in a text, so that a short text cannot take long to decode.
   private static let maximumValues = 1_024
   private static let maximumDepth = 8
@@ -44,10 +37,6 @@ package enum JSONValue: Sendable, Hashable {
 
   // MARK: Lenient reading
 
-  package subscript(_ key: String) -> JSONValue? {
-    if case .object(let fields) = self { fields[key] } else { nil }
-  }
-
   /// A string, or a whole number as its text, because phone numbers are written in both ways.
   package var lenientText: UntrustedText? {
     switch self {
@@ -78,38 +67,6 @@ package enum JSONValue: Sendable, Hashable {
     case .number(let number): Int(exactly: number)
     case .string(let text): text.ascii.flatMap { Int($0) }
     default: nil
-    }
-  }
-}
-
-extension JSONValue: Codable {
-  package init(from decoder: any Decoder) throws {
-    let value = try decoder.singleValueContainer()
-    if value.decodeNil() {
-      self = .null
-    } else if let text = try? value.decode(UntrustedText.self) {
-      self = .string(text)
-    } else if let flag = try? value.decode(Bool.self) {
-      self = .bool(flag)
-    } else if let number = try? value.decode(Double.self) {
-      self = .number(number)
-    } else if let values = try? value.decode([JSONValue].self) {
-      self = .array(values)
-    } else {
-      self = .object(try value.decode([String: JSONValue].self))
-    }
-  }
-
-  package func encode(to encoder: any Encoder) throws {
-    var value = encoder.singleValueContainer()
-    switch self {
-    case .null: try value.encodeNil()
-    case .bool(let flag): try value.encode(flag)
-    case .number(let number):
-      if let whole = Int64(exactly: number) { try value.encode(whole) } else { try value.encode(number) }
-    case .string(let text): try value.encode(text)
-    case .array(let values): try value.encode(values)
-    case .object(let fields): try value.encode(fields)
     }
   }
 }
