@@ -1,4 +1,7 @@
+import JSON
+import JobProtocol
 import Media
+import ObjectStore
 import OptionValues
 import Yams
 
@@ -119,33 +122,14 @@ extension ServiceConfiguration {
         },
         "path": { node in
           guard let path = reader.text(node, "path", maximumBytes: 200) else { return }
-          if let sentence = Self.problem(ofPathTemplate: path) {
-            reader.report(sentence, at: node)
-          } else {
-            store.path = path
+          do throws(ObjectPathTemplate.Problem) {
+            store.path = try ObjectPathTemplate(path)
+          } catch {
+            reader.report(error.description, at: node)
           }
         },
       ])
     return store
-  }
-
-  /// Returns what is wrong with a template of object keys.
-  private static func problem(ofPathTemplate path: String) -> String? {
-    let fields = ["{date}", "{project}", "{room}", "{job}"]
-    var rest = path
-    for field in fields { rest = rest.split(separator: field, omittingEmptySubsequences: false).joined(separator: "x") }
-    guard path.contains("{job}") else {
-      return "“path” must contain {job}, so that each job has a place of its own."
-    }
-    let allowed = rest.utf8.allSatisfy { byte in
-      (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte & 0xDF) || "-_=./".utf8.contains(byte)
-    }
-    let parts = rest.split(separator: "/", omittingEmptySubsequences: false)
-    guard allowed, parts.allSatisfy({ !$0.isEmpty && $0 != "." && $0 != ".." }) else {
-      return "“path” has names of ASCII letters, digits, “-”, “_”, “=”, “.” and the fields "
-        + "\(fields.joined(separator: ", ")), separated by “/”."
-    }
-    return nil
   }
 
   private static func servers(_ node: Node, _ reader: SettingsReader) -> [String: Server] {
@@ -252,14 +236,17 @@ extension ServiceConfiguration {
     return page
   }
 
-  private static func record(_ node: Node, _ reader: SettingsReader) -> [String: SettingValue] {
-    var options: [String: SettingValue] = [:]
+  private static func record(_ node: Node, _ reader: SettingsReader) -> [String: JSONValue] {
+    var options: [String: JSONValue] = [:]
     for (name, keyNode, value) in reader.entries(of: node, "record") {
       guard name.utf8.count <= 64, let read = reader.value(value, name) else {
         if name.utf8.count > 64 { reader.report("The name is too long.", at: keyNode) }
         continue
       }
       options[name] = read
+      for problem in JobOptions.validate(.object([name: read]), of: .record, at: "") {
+        reader.report("“record”: \(problem.sentence)", at: keyNode)
+      }
     }
     return options
   }

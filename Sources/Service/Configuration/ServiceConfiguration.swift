@@ -1,3 +1,5 @@
+package import JSON
+package import ObjectStore
 package import OptionValues
 
 /// The settings of the service. Each has a default, so that no file is needed.
@@ -22,7 +24,7 @@ package struct ServiceConfiguration: Sendable, Hashable {
   /// The folder with the files that `play` jobs may name; nil if they can play only the pattern.
   package var library: String?
   /// Values for the options of `record` jobs that do not give them, by their names in the API.
-  package var record: [String: SettingValue] = [:]
+  package var record: [String: JSONValue] = [:]
   package var limits = Limits()
   package var retention = Retention()
   /// How long jobs run on after SIGTERM.
@@ -51,8 +53,8 @@ package struct ServiceConfiguration: Sendable, Hashable {
   package struct Store: Sendable, Hashable {
     /// A `file:` URL; nil: `DATA/store`.
     package var url: String?
-    /// The beginning of a job's object keys, with the fields `{date}`, `{project}`, `{room}` and `{job}`.
-    package var path = "{date}/{job}"
+    /// The beginning of a job's object keys.
+    package var path = ObjectPathTemplate.standard
   }
 
   package struct Server: Sendable, Hashable {
@@ -111,13 +113,4 @@ package struct ServiceConfiguration: Sendable, Hashable {
     package var format = Format.text
     package var level = Level.info
   }
-}
-
-/// A value of a setting whose type another table knows.
-package enum SettingValue: Sendable, Hashable {
-  case text(String)
-  case integer(Int64)
-  case number(Double)
-  case boolean(Bool)
-  case list([SettingValue])
 }

@@ -1,3 +1,4 @@
+import JSON
 import Media
 import OptionValues
 import Yams
@@ -151,28 +152,27 @@ final class SettingsReader {
   }
 
   /// A value of any type: a quoted text is a text, a plain one what it looks like.
-  func value(_ node: Node, _ name: String) -> SettingValue? {
+  func value(_ node: Node, _ name: String) -> JSONValue? {
     switch node {
     case .scalar(let scalar):
       let text = scalar.string
       guard text.utf8.count <= 4_096 else { break }
-      guard scalar.style == .plain || scalar.style == .any else { return .text(text) }
+      guard scalar.style == .plain || scalar.style == .any else { return .string(UntrustedText(text)) }
       switch text {
-      case "true": return .boolean(true)
-      case "false": return .boolean(false)
+      case "true": return .bool(true)
+      case "false": return .bool(false)
       default:
-        if let number = Int64(text) { return .integer(number) }
         let isNumeric = text.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2E || $0 == 0x2D }
         if isNumeric, let number = Double(text), number.isFinite { return .number(number) }
-        return .text(text)
+        return .string(UntrustedText(text))
       }
     case .sequence(let sequence) where sequence.count <= Self.maximumEntries:
       // A list of lists has no meaning for any option.
-      let values = sequence.compactMap { item -> SettingValue? in
+      let values = sequence.compactMap { item -> JSONValue? in
         guard case .scalar = item else { return nil }
         return value(item, name)
       }
-      if values.count == sequence.count { return .list(values) }
+      if values.count == sequence.count { return .array(values) }
     default: break
     }
     report("“\(name)” must be a text, a number, true, false or a list of these.", at: node)

@@ -1,5 +1,4 @@
 import Media
-import Recorder
 import Testing
 
 @Suite("the free space of a folder")

@@ -1,5 +1,4 @@
 internal import Glibc
-package import Media
 internal import Synchronization
 
 /// The free space of the file system of a folder. It is asked for on a thread, so that a disk that gives no answer blocks no caller.
