@@ -1,3 +1,5 @@
+package import JobProtocol
+
 /// All that is known of one attempt when its recording is described.
 package struct RecordedAttempt: Sendable, Hashable {
   /// A user who was in the room.
@@ -17,19 +19,15 @@ package struct RecordedAttempt: Sendable, Hashable {
     }
   }
 
-  /// An interval in which the recording of a user, or of all users, was paused.
-  package struct Pause: Sendable, Hashable {
-    /// Nil for all users.
-    package var user: String?
+  /// Who is paused from a moment on, until the next step or the end of the attempt.
+  package struct PauseStep: Sendable, Hashable {
     /// Milliseconds since 1970.
-    package var start: Int64
-    /// Nil if it was paused when the process ended.
-    package var end: Int64?
+    package var time: Int64
+    package var state: PauseState
 
-    package init(user: String?, start: Int64, end: Int64?) {
-      self.user = user
-      self.start = start
-      self.end = end
+    package init(time: Int64, state: PauseState) {
+      self.time = time
+      self.state = state
     }
   }
 
@@ -44,7 +42,8 @@ package struct RecordedAttempt: Sendable, Hashable {
   package var endedInOrder: Bool
   package var manifests: [RecordedManifest] = []
   package var participants: [Participant] = []
-  package var pauses: [Pause] = []
+  /// In the order of their times.
+  package var pauses: [PauseStep] = []
   /// What is in the store.
   package var objects: [RecordingDocument.Object] = []
   /// What is not, but was recorded.

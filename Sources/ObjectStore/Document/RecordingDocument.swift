@@ -123,7 +123,7 @@ package struct RecordingDocument: Sendable, Hashable, Codable {
     package var name: String
     /// The key.
     package var object: String
-    /// `webm`, `mkv`, `ogg` or `mka` for media files, `json` for manifests, otherwise the ending of the name.
+    /// `webm`, `mkv`, `ogg` or `mka` for media files; `manifest`, `chat`, `summary`, `report`, `log` or `other`.
     package var kind: String
     package var bytes: Int64
     package var sha256: String

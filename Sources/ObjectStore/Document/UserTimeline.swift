@@ -1,3 +1,4 @@
+internal import JobProtocol
 internal import Media
 
 /// When the tracks of one user were recorded, in all attempts, and the gaps and overlaps that follow. Pure. Moments are
@@ -114,16 +115,17 @@ struct UserTimeline {
 
   // MARK: Pauses
 
-  /// The pauses that were asked for.
+  /// The pauses of the user that were asked for. Each attempt begins with the pause that the one before it ended with.
   private var requestedPauses: IntervalSet {
-    IntervalSet(
-      attempts.enumerated().flatMap { index, attempt in
-        let end = index + 1 < attempts.count ? attempts[index + 1].start : attempt.end
-        return attempt.pauses.compactMap { pause -> Range<Int64>? in
-          if let named = pause.user, UntrustedText(named) != user { return nil }
-          return Range(from: pause.start, to: pause.end ?? end ?? pause.start)
-        }
-      })
+    var ranges: [Range<Int64>] = []
+    for (index, attempt) in attempts.enumerated() {
+      let end = index + 1 < attempts.count ? attempts[index + 1].start : attempt.end ?? attempt.start
+      for (position, step) in attempt.pauses.enumerated() where step.state.isPaused(user.string) {
+        let next = position + 1 < attempt.pauses.count ? attempt.pauses[position + 1].time : end
+        ranges.append(Range(from: step.time, to: next))
+      }
+    }
+    return IntervalSet(ranges)
   }
 
   /// When the user was in the room; the whole attempt where that is not known.

@@ -9,6 +9,12 @@ package final class FileObjectStore: ObjectStore {
   /// The folder, without a slash at its end.
   package let path: String
   private let limits: Limits
+  private let reached: @Sendable (Step) throws -> Void
+
+  /// What has been done for an object that is stored.
+  package enum Step: String, Sendable, Hashable, CaseIterable {
+    case drafted, written, synchronized, linked, folderSynchronized
+  }
 
   /// How long a file system is waited for.
   package struct Limits: Sendable {
@@ -25,19 +31,23 @@ package final class FileObjectStore: ObjectStore {
   /// The threads that copy give way to those of calls.
   private static let niceness: Int32 = 10
 
-  private init(path: String, limits: Limits) {
+  private init(path: String, limits: Limits, reached: @escaping @Sendable (Step) throws -> Void) {
     self.path = path
     self.limits = limits
+    self.reached = reached
   }
 
   /// Opens a store, and creates its folder with mode 0700 if it is missing. What others have begun to write and not finished
   /// is removed.
   ///
+  /// - Parameter reached: called after each step; what it throws ends the storing of the object.
   /// - Throws: an ``ObjectStoreError``.
-  package static func open(_ path: String, limits: Limits = Limits()) async throws -> FileObjectStore {
+  package static func open(
+    _ path: String, limits: Limits = Limits(), reached: @escaping @Sendable (Step) throws -> Void = { _ in }
+  ) async throws -> FileObjectStore {
     var trimmed = path
     while trimmed.utf8.count > 1, trimmed.hasSuffix("/") { trimmed.removeLast() }
-    let store = FileObjectStore(path: trimmed, limits: limits)
+    let store = FileObjectStore(path: trimmed, limits: limits, reached: reached)
     try await store.perform { [store] in
       try store.makeFolder(store.path)
       try store.makeFolder(store.incomingFolder)
@@ -76,7 +86,7 @@ package final class FileObjectStore: ObjectStore {
 
   package func put(_ bytes: [UInt8], at key: ObjectKey) async throws -> StoredObject {
     try await perform { [self] in
-      let object = StoredObject(bytes: Int64(bytes.count), sha256: SHA256Digest.hex(of: bytes))
+      let object = StoredObject(bytes: Int64(bytes.count), sha256: ObjectDigest.hex(of: bytes))
       return try put(at: key, same: { object }) { write in
         try bytes.withUnsafeBytes(write)
         return object
@@ -96,13 +106,18 @@ package final class FileObjectStore: ObjectStore {
     // It is there when storing begins again. No copy is needed to see that.
     if access(target, F_OK) == 0 { return try confirm(key, is: try same()) }
     let draft = try Draft(in: incomingFolder)
+    try reached(.drafted)
     let object = try content { try draft.write($0) }
+    try reached(.written)
     try draft.finish()
+    try reached(.synchronized)
     guard link(draft.path, target) == 0 else {
       if errno == EEXIST { return try confirm(key, is: object) }
       throw ObjectStoreError.system("linked", target)
     }
+    try reached(.linked)
     try synchronizeFolders(of: key)
+    try reached(.folderSynchronized)
     return object
   }
 

@@ -53,7 +53,7 @@ package final class SourceFile: Sendable {
   /// - Parameter receive: called with at most 1 MiB.
   /// - Returns: the size and the digest of what was read.
   package func read(_ receive: (UnsafeRawBufferPointer) throws -> Void) throws -> StoredObject {
-    let digest = SHA256Digest()
+    let digest = ObjectDigest()
     let count = 1 << 20
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
     defer { buffer.deallocate() }

@@ -30,7 +30,7 @@ package enum KeyText {
       let last = encoded.utf8[dot...]
       if last.count <= maximumEndingBytes { ending = String(last) ?? "" }
     }
-    let hash = SHA256Digest.hex(of: Array(text.utf8)).prefix(hashDigits)
+    let hash = ObjectDigest.hex(of: Array(text.utf8)).prefix(hashDigits)
     var stem = encoded.utf8.prefix(maximumBytes - ending.utf8.count - hashDigits - 1)
     // Half of an escaped byte is not kept.
     if let escape = stem.lastIndex(of: UInt8(ascii: "=")), stem.distance(from: escape, to: stem.endIndex) < 3 {

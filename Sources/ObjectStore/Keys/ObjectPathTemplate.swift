@@ -53,7 +53,7 @@ package struct ObjectPathTemplate: Sendable, Hashable, CustomStringConvertible {
     self.pieces = pieces
   }
 
-  /// - Parameter text: letters, digits, `-`, `_`, `.`, `/` and fields in braces; it must have `{job}`, so that two jobs never have
+  /// - Parameter text: letters, digits, `-`, `_`, `.`, `=`, `/` and fields in braces; it must have `{job}`, so that two jobs never have
   ///   the same path.
   package init(_ text: String) throws(Problem) {
     guard text.utf8.count <= Self.maximumBytes else {
@@ -73,8 +73,8 @@ package struct ObjectPathTemplate: Sendable, Hashable, CustomStringConvertible {
         rest = rest[rest.index(after: end)...]
       } else {
         let literal = rest.prefix { $0 != "{" }
-        guard literal.utf8.allSatisfy({ KeyText.isPlain($0) || $0 == UInt8(ascii: "/") }) else {
-          throw Problem(description: "A path template has letters, digits, -, _, ., / and fields.")
+        guard literal.utf8.allSatisfy({ KeyText.isPlain($0) || $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "=") }) else {
+          throw Problem(description: "A path template has ASCII letters, digits, -, _, ., =, / and fields.")
         }
         pieces.append(.text(String(literal)))
         rest = rest.dropFirst(literal.count)

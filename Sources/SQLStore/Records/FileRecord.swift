@@ -6,7 +6,7 @@ package struct FileRecord: Sendable, Hashable {
   package var name: String
   /// The key of the object.
   package var object: String
-  /// `webm`, `mkv`, `ogg`, `mka`, `json` for a manifest, or what the end of the name says.
+  /// `webm`, `mkv`, `ogg` or `mka` for media files; `manifest`, `chat`, `summary`, `report`, `log` or `other`.
   package var kind: String
   /// The id of the user, of media files and manifests of users.
   package var user: String?

@@ -1,7 +1,7 @@
 internal import COpenSSL
 
 /// An incremental SHA-256 (FIPS 180-4) by OpenSSL, for one thread.
-package final class SHA256Digest {
+package final class ObjectDigest {
   private let context: OpaquePointer?
   private var isUsable: Bool
 
@@ -30,7 +30,7 @@ package final class SHA256Digest {
 
   /// Returns the digest of bytes: 64 small hexadecimal digits, or an empty text, which equals no digest, if OpenSSL fails.
   package static func hex(of bytes: [UInt8]) -> String {
-    let digest = SHA256Digest()
+    let digest = ObjectDigest()
     bytes.withUnsafeBytes { digest.update($0) }
     return digest.end() ?? ""
   }
