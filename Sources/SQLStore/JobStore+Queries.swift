@@ -82,6 +82,13 @@ extension JobStore {
     return labels
   }
 
+  /// Returns the ids of a project's jobs that have not ended.
+  package func unfinishedIDs(project: String) async throws -> Set<JobID> {
+    let rows = try await connection.execute(
+      "SELECT id FROM jobs WHERE project = $1 AND ended_at IS NULL", [.text(project)])
+    return Set(try rows.map { try JobID(column: "id", of: $0) })
+  }
+
   /// Returns how many jobs there are in each state.
   package func countsByState() async throws -> [JobState: Int64] {
     let rows = try await connection.execute("SELECT state, COUNT(*) AS count FROM jobs GROUP BY state")
