@@ -1,4 +1,3 @@
-package import JobProtocol
 package import Media
 
 extension JobLifecycle {
