@@ -1,3 +1,4 @@
+internal import JobProtocol
 package import Media
 
 extension JobLifecycle {
