@@ -55,7 +55,12 @@ extension RoomCall {
   func registerSegments() async {
     await withTaskGroup(of: Void.self) { group in
       for recorder in recorder?.recorders ?? [] {
-        group.addTask { for await segment in recorder.segments { self.programs.finished(segment) } }
+        group.addTask {
+          for await segment in recorder.segments {
+            self.observer?.finished(segment)
+            self.programs.finished(segment)
+          }
+        }
       }
     }
   }

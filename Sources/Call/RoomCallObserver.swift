@@ -16,6 +16,8 @@ public protocol RoomCallObserver: MediaSink {
   func exchanged(_ message: RoomCall.ChatMessage, at now: ContinuousClock.Instant)
   /// The files of a recording are finished.
   func recorded(_ recording: RecordingSummary)
+  /// A file of a recording with segments is finished.
+  func finished(_ segment: RecordedSegment)
   /// A recording has a problem, or is over one.
   func received(_ problem: RoomRecorder.Problem)
   /// The call is over; what follows is our own leaving.
@@ -34,6 +36,7 @@ extension RoomCallObserver {
   public func sent(_ frame: EncodedFrame, at now: ContinuousClock.Instant) {}
   public func exchanged(_ message: RoomCall.ChatMessage, at now: ContinuousClock.Instant) {}
   public func recorded(_ recording: RecordingSummary) {}
+  public func finished(_ segment: RecordedSegment) {}
   public func received(_ problem: RoomRecorder.Problem) {}
   public func leaving(at now: ContinuousClock.Instant, because reason: RoomCall.EndReason) {}
   public func watch(_ peer: Peer) async -> String? { nil }

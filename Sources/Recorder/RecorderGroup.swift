@@ -19,6 +19,8 @@ public final class RecorderGroup: MediaSink {
   }
 
   private let assignments: Mutex<Assignments>
+  /// Who is paused.
+  let pauses: PauseRegistry
 
   /// Opens the folder.
   ///
@@ -32,8 +34,10 @@ public final class RecorderGroup: MediaSink {
     let session = configuration.session ?? RecordingSession()
     share.session = session
     self.session = session
+    let pauses = PauseRegistry(configuration.paused)
+    self.pauses = pauses
     var recorders: [RoomRecorder] = []
-    for _ in 0..<threads { recorders.append(try RoomRecorder(share)) }
+    for _ in 0..<threads { recorders.append(try RoomRecorder(share, disk: POSIXFileSystem(), pauses: pauses)) }
     self.recorders = recorders
     assignments = Mutex(Assignments(counts: Array(repeating: 0, count: threads)))
   }
