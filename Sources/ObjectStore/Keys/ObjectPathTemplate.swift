@@ -73,7 +73,8 @@ package struct ObjectPathTemplate: Sendable, Hashable, CustomStringConvertible {
         rest = rest[rest.index(after: end)...]
       } else {
         let literal = rest.prefix { $0 != "{" }
-        guard literal.utf8.allSatisfy({ KeyText.isPlain($0) || $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "=") }) else {
+        guard literal.utf8.allSatisfy({ KeyText.isPlain($0) || $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "=") })
+        else {
           throw Problem(description: "A path template has ASCII letters, digits, -, _, ., =, / and fields.")
         }
         pieces.append(.text(String(literal)))

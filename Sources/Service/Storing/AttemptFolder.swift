@@ -32,6 +32,9 @@ struct AttemptFolder: Sendable {
   var media: String { "\(path)/\(JobFolder.media)" }
   var log: File { File(name: JobFolder.log, path: "\(path)/\(JobFolder.log)") }
 
+  /// The folder above it; nil for a path without one.
+  var parent: String? { path.lastIndex(of: "/").map { String(path[..<$0]) } }
+
   var exists: Bool { access(path, F_OK) == 0 }
 
   /// Whether the process that the folder belongs to lives: it has locked a file.
@@ -94,7 +97,7 @@ struct AttemptFolder: Sendable {
     for file in try files() {
       do throws(ObjectStoreError) {
         _ = try SourceFile(path: file.path)
-      } catch where error.kind == .busy {
+      } catch  where error.kind == .busy {
         return true
       } catch {}
     }

@@ -68,7 +68,9 @@ extension Storer {
       try await waitUntilUnused(folder)
       guard try await blocking({ try folder.needsRepair() }) else { return }
       try reached(.repairBegins)
-      let bytes = try await blocking { try folder.files().reduce(0) { $0 + ((try? SourceFile(path: $1.path).size) ?? 0) } }
+      let bytes = try await blocking {
+        try folder.files().reduce(0) { $0 + ((try? SourceFile(path: $1.path).size) ?? 0) }
+      }
       let limit = settings.repairLimit + .seconds(bytes / 10_000_000)
       let words = settings.program + ["repair", "--quiet", "--", folder.media]
       let result = try await BlockingWork.run("repair", niceness: 10, within: limit + .seconds(60)) {

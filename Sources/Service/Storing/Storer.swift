@@ -1,5 +1,4 @@
-internal import Logging
-internal import Media
+internal import Glibc
 package import ObjectStore
 package import SQLStore
 
@@ -90,6 +89,8 @@ package final class Storer: Sendable {
     let folder = folder(of: attempt)
     try await BlockingWork.run("remove folder", within: .seconds(120)) {
       try FolderListing.remove(folder.path)
+      // The folder of the job, once all of its attempts are gone.
+      if let parent = folder.parent { rmdir(parent) }
     }
     try reached(.folderRemoved)
   }
