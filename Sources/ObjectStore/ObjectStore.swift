@@ -85,10 +85,10 @@ package struct ObjectPieces: AsyncSequence, Sendable {
 
     package mutating func next() async throws -> [UInt8]? {
       guard !rest.isEmpty else { return nil }
-      let count = min(rest.upperBound - rest.lowerBound, Int64(ObjectPieces.pieceSize))
+      let count = Swift.min(rest.upperBound - rest.lowerBound, Int64(ObjectPieces.pieceSize))
       let piece = try await reader.read(from: rest.lowerBound, count: Int(count))
       guard !piece.isEmpty else { throw ObjectStoreError(.storage, "The object is shorter than it was.") }
-      rest = min(rest.upperBound, rest.lowerBound + Int64(piece.count))..<rest.upperBound
+      rest = Swift.min(rest.upperBound, rest.lowerBound + Int64(piece.count))..<rest.upperBound
       return piece
     }
   }

@@ -1,5 +1,5 @@
 internal import ObjectStore
-package import SQLStore
+internal import SQLStore
 
 extension Storer {
   /// Deletes the recordings whose deletion was asked for, and those that are too old.
