@@ -1,9 +1,8 @@
-import Glibc
-import JobProtocol
+package import JobProtocol
 import Media
-package import Metrics
+import CoreMetrics
 package import PrometheusText
-import SQLStore
+package import SQLStore
 import Synchronization
 
 /// The metrics of the service, without labels of jobs, rooms or users.

@@ -2,6 +2,7 @@ import HTTPTypes
 import Hummingbird
 import JSON
 import JobProtocol
+import Media
 import ObjectStore
 import SQLStore
 
@@ -16,9 +17,10 @@ extension APIResponder {
     if let idempotency, let known = try await store.submission(of: idempotency, project: token.project) {
       return try await response(to: known)
     }
+    let value = try Self.json(body)
     let parsed: (request: JobRequest, secrets: JobSecrets)
     do throws(JobRequestError) {
-      parsed = try JobRequest.parse(try Self.json(body), configuration: configuration)
+      parsed = try JobRequest.parse(value, configuration: configuration)
     } catch {
       throw APIProblem(faults: error.problems)
     }
