@@ -1,3 +1,4 @@
+internal import JSON
 internal import JobProtocol
 internal import Media
 internal import SQLStore
@@ -23,7 +24,9 @@ extension JobLifecycle.Record {
     failures = Int(clamping: record.failures)
     nextAttemptAt = record.nextAttemptAt.map(instant)
     // What cannot be read pauses everybody.
-    pause = PauseState(databaseText: record.paused) ?? PauseState(all: true)
+    let limits = JSONLimits(bytes: 8 << 20, values: 10_000)
+    pause =
+      (try? JSONReader.decode(PauseState.self, from: record.paused, within: limits)) ?? PauseState(all: true)
     isStalled = record.stalled
     stop = record.stopReason.flatMap { JobEndReason(rawValue: $0) }.map {
       JobLifecycle.End($0, $0 == .drained ? "The service was stopped." : "The job was stopped.")

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import JSON
 internal import JobProtocol
 internal import Media
 internal import NIOCore
@@ -51,7 +52,7 @@ extension JobSupervisor {
 
   /// A command of a job that has ended.
   private func completeLate(_ command: CommandRecord) async throws {
-    let result = command.kind == .stop ? CommandResult() : CommandResult(problem: "The job has ended.")
+    let result = command.kind == .stop ? CommandResult() : CommandResult(error: "The job has ended.")
     try await store.complete(command.id, result: result.stored)
     commandIsDone(command.id)
   }
@@ -64,7 +65,7 @@ extension JobSupervisor {
         case .done: CommandResult()
         case .effective(let time?): CommandResult(effectiveAt: time)
         case .effective(nil): CommandResult(effectiveAt: try await store.now())
-        case .failed(let sentence): CommandResult(problem: sentence)
+        case .failed(let sentence): CommandResult(error: sentence)
         }
       try await store.complete(command, result: result.stored)
     }
@@ -84,7 +85,7 @@ package struct CommandArgument: Sendable, Hashable, Codable {
   package init(users: [String]? = nil) { self.users = users }
 
   package init(stored text: String) {
-    self = (try? JSONDecoder().decode(Self.self, from: Data(text.utf8))) ?? Self()
+    self = (try? JSONReader.decode(Self.self, from: text, within: storedLimits)) ?? Self()
   }
 
   /// JSON for the database.
@@ -96,20 +97,23 @@ package struct CommandResult: Sendable, Hashable, Codable {
   /// When a pause or a resumption took effect, in milliseconds since 1970.
   package var effectiveAt: Int64?
   /// Why the command failed; a sentence.
-  package var problem: String?
+  package var error: String?
 
-  package init(effectiveAt: Int64? = nil, problem: String? = nil) {
+  package init(effectiveAt: Int64? = nil, error: String? = nil) {
     self.effectiveAt = effectiveAt
-    self.problem = problem
+    self.error = error
   }
 
   package init(stored text: String) {
-    self = (try? JSONDecoder().decode(Self.self, from: Data(text.utf8))) ?? Self()
+    self = (try? JSONReader.decode(Self.self, from: text, within: storedLimits)) ?? Self()
   }
 
   /// JSON for the database.
   package var stored: String { get throws { try json(self) } }
 }
+
+/// The limits of what this service has written itself.
+private let storedLimits = JSONLimits(bytes: 1 << 20, values: 10_000)
 
 private func json(_ value: some Encodable) throws -> String {
   let encoder = JSONEncoder()
