@@ -224,7 +224,8 @@ let package = Package(
         "Load",
         "RoomMessages", "RoomServer", "Signalling", "SignallingAdapters", "SkyRTC", "SocketIO", "Firestore", "WHIP",
         "Janus", "ExecSignalling", "HTTPTransport", "DataMessages", "Codecs", "Media", "NetworkEmulation",
-        "FaultInjection", "OptionValues", "CommandSettings", byteBuffer, sockets, logging, arguments,
+        "FaultInjection", "JobProcess", "JobProtocol", "OptionValues", "CommandSettings", byteBuffer, sockets, logging,
+        arguments,
       ],
       swiftSettings: rules),
 
@@ -233,8 +234,8 @@ let package = Package(
     module(
       "JobProcess",
       [
-        "BotPeer", "Call", "CallCheck", "Codecs", "Console", "CProcesses", "JobProtocol", "JSON", "Media", "Recorder",
-        "Signalling", "COpenSSL", byteBuffer, sockets, logging,
+        "BotPeer", "Call", "Codecs", "Console", "DataMessages", "JobProtocol", "JSON", "Media", "MediaWorker",
+        "OptionValues", "Recorder", "Signalling", byteBuffer, sockets, logging,
       ]),
     module("SQLStore", ["CSQLite", "CThreads", "JobProtocol", "Media"]),
     module("ObjectStore", ["COpenSSL", "CFiles", "JSON", "JobProtocol", "Media"]),
@@ -248,7 +249,7 @@ let package = Package(
       resources: [.embedInCode("Page"), .embedInCode("OpenAPI")]),
     .executableTarget(
       name: "chatbot-service",
-      dependencies: ["JobProtocol", "Service", "OptionValues", byteBuffer, logging, lifecycle, arguments],
+      dependencies: ["JobProtocol", "JSON", "Media", "Service", "OptionValues", byteBuffer, logging, lifecycle, arguments],
       swiftSettings: rules),
 
     // The only program that links FFmpeg.
@@ -294,8 +295,8 @@ let package = Package(
       dependencies: [
         "Bitstream", "BotPeer", "CallCheck", "Codecs", "FileSource", "ICE", "LiveSource", "Media", "PeerEngine", "RTP",
         "Recorder", "SCTP", "SDP", "Signalling", "SkyRTC", "HTTPTransport", "Janus", "SocketIO", "Firestore", "WHIP",
-        "ExecSignalling", "JobProtocol", "MediaMessages", "Processes", "DataMessages", "Service", byteBuffer, embedded,
-        http, webSocket, logging,
+        "ExecSignalling", "JobProtocol", "JSON", "MediaMessages", "Processes", "DataMessages", "Service", byteBuffer,
+        embedded, http, webSocket, logging,
       ],
       path: "Tests/Fuzz/Targets", swiftSettings: rules),
     tests(of: "MachineStalls", []),
@@ -365,7 +366,12 @@ let package = Package(
         "PeerEngineTestSupport", "NetworkEmulation", "FaultInjection", "Media", "Signalling", "ICE", "SCTP", "SkyRTC",
         "SocketIO", "Firestore", "WHIP", "Janus", "HTTPTransport", byteBuffer, embedded, sockets, http, logging,
       ]),
-    tests(of: "Recorder", ["Bitstream", "Media", "Codecs", "CWebM", byteBuffer]),
+    tests(
+      of: "Recorder",
+      [
+        "Bitstream", "Media", "Codecs", "CWebM", "NetworkEmulation", "Pattern", "PeerEngine", "PeerEngineTestSupport",
+        byteBuffer,
+      ]),
     tests(of: "Pattern", ["Media", "Codecs"]),
     tests(
       of: "CallCheck",

@@ -24,9 +24,14 @@ package final class LogFile: Sendable {
 
   /// Opens the file.
   ///
-  /// - Parameter size: the size at which the file is renamed, of which 5 are kept.
-  package init(path: String, size: Int64 = LogFile.defaultSize, format: LogFormat = .text) throws(OutputError) {
-    let file = try RotatingFile(path: path, maximumBytes: size)
+  /// - Parameters:
+  ///   - size: the size at which the file is full.
+  ///   - whenFull: what happens then.
+  package init(
+    path: String, size: Int64 = LogFile.defaultSize, format: LogFormat = .text,
+    whenFull: RotatingFile.WhenFull = .rename(kept: 5)
+  ) throws(OutputError) {
+    let file = try RotatingFile(path: path, maximumBytes: size, whenFull: whenFull)
     self.format = format
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { throw OutputError(number: errno) }

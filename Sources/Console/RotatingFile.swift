@@ -11,9 +11,17 @@ package struct RotatingFile: Sendable {
   /// Writes bytes as write(2) does, and returns their number, or the negative error number.
   package typealias Write = @Sendable (_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int
 
+  /// What happens to a full file.
+  package enum WhenFull: Sendable, Hashable {
+    /// It is renamed, and so many are kept.
+    case rename(kept: Int)
+    /// Its older half is dropped: the newer half replaces it, beginning with a whole line.
+    case dropOldestHalf
+  }
+
   private let path: String
   private let maximumBytes: Int64
-  private let keptFiles: Int
+  private let whenFull: WhenFull
   private let write: Write
   private let now: @Sendable () -> MonotonicInstant
   private var descriptor: Int32
@@ -35,16 +43,16 @@ package struct RotatingFile: Sendable {
   ///
   /// - Parameters:
   ///   - maximumBytes: the size at which the next file begins.
-  ///   - keptFiles: the number of full files that are kept.
+  ///   - whenFull: what happens to the file then.
   ///   - write: for tests, with a disk that fails.
   ///   - now: for tests, a clock.
   package init(
-    path: String, maximumBytes: Int64, keptFiles: Int = 5, write: @escaping Write = Self.systemWrite,
+    path: String, maximumBytes: Int64, whenFull: WhenFull = .rename(kept: 5), write: @escaping Write = Self.systemWrite,
     now: @escaping @Sendable () -> MonotonicInstant = { .now }
   ) throws(OutputError) {
     self.path = path
     self.maximumBytes = max(1, maximumBytes)
-    self.keptFiles = max(1, keptFiles)
+    self.whenFull = whenFull
     self.write = write
     self.now = now
     checkTime = now()
@@ -155,8 +163,54 @@ package struct RotatingFile: Sendable {
 
   /// Renames the files, and begins the next one. If ours cannot be renamed, it is continued.
   private mutating func rotate() -> Int32 {
-    for number in stride(from: keptFiles - 1, to: 0, by: -1) { rename("\(path).\(number)", "\(path).\(number + 1)") }
+    guard case .rename(let kept) = whenFull else { return dropOldestHalf() }
+    for number in stride(from: max(1, kept) - 1, to: 0, by: -1) {
+      rename("\(path).\(number)", "\(path).\(number + 1)")
+    }
     return rename(path, "\(path).1") == 0 ? open() : 0
+  }
+
+  /// Replaces the file by its newer half. Whoever reads the file sees the old one or the new one. If the disk does not accept the new
+  /// one, the old one is continued.
+  private mutating func dropOldestHalf() -> Int32 {
+    let draft = path + ".new"
+    guard writeNewerHalf(to: draft), rename(draft, path) == 0 else {
+      unlink(draft)
+      return 0
+    }
+    return open()
+  }
+
+  private func writeNewerHalf(to draft: String) -> Bool {
+    let source = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+    guard source >= 0 else { return false }
+    defer { Glibc.close(source) }
+    let target = Glibc.open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o640)
+    guard target >= 0 else { return false }
+    defer { Glibc.close(target) }
+    var position = size - maximumBytes / 2
+    var isWithinFirstLine = position > 0
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    position = max(0, position)
+    while true {
+      let count = pread(source, &buffer, buffer.count, off_t(position))
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { return false }
+      if count == 0 { return true }
+      position += Int64(count)
+      var bytes = buffer[..<count]
+      if isWithinFirstLine {
+        guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else { continue }
+        bytes = bytes[(end + 1)...]
+        isWithinFirstLine = false
+      }
+      while !bytes.isEmpty {
+        let written = bytes.withUnsafeBytes { write(target, $0) }
+        if written == -Int(EINTR) { continue }
+        guard written > 0 else { return false }
+        bytes = bytes.dropFirst(written)
+      }
+    }
   }
 
   /// Closes the file.

@@ -102,12 +102,15 @@ public struct MediaGap: Sendable, Hashable {
     case overloaded
     /// More arrived at once than fits into the memory for queued frames, although the disk and the processor kept up.
     case memoryFull
+    /// The recording was paused, for example because the user did not consent.
+    case paused
 
     /// Whether frames are missing that arrived and that the receiver could not keep.
     package var isOfRecorder: Bool {
       switch self {
       case .diskStalled, .overloaded, .memoryFull: true
-      case .lost, .recoveredLate, .waitingForKeyframe, .senderPaused, .dtx, .muted, .streamEnded, .reconnect: false
+      case .lost, .recoveredLate, .waitingForKeyframe, .senderPaused, .dtx, .muted, .streamEnded, .reconnect, .paused:
+        false
       }
     }
   }

@@ -110,8 +110,12 @@ public struct RecordingStatus: Sendable, Hashable {
   public let frames: [MediaKind: UInt64]
   /// Frames that could not be decoded; nil when verification is off.
   public let decodeErrors: UInt64?
+  /// Frames that were not decoded, for lack of time for example; nil when verification is off.
+  public let unverified: UInt64?
   /// Whether the disk currently accepts no writes for it.
   public let isStalled: Bool
+  /// Whether it is paused: nothing that the user sends is recorded.
+  public let isPaused: Bool
   /// The problems that occurred, one sentence each.
   public let problems: [String]
 }

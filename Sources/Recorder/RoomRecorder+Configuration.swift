@@ -26,6 +26,9 @@ extension RoomRecorder {
     public var memoryLimit: Int?
     /// What the recordings share with those of other recorders of the process; nil for a session of its own.
     public var session: RecordingSession?
+    /// Who is paused from the beginning; see ``RoomRecorder/pause(_:at:)``. ``PausedUsers/everybody`` is for a room in which each
+    /// user must consent before they are recorded.
+    public var paused = PausedUsers.nobody
     /// How many finished files wait in ``RoomRecorder/segments``.
     package var bufferedSegments = 1_000
     /// Whether the recorder reads the clock itself. Tests that control the time set it to false.

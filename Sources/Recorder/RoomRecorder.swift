@@ -34,10 +34,11 @@ public actor RoomRecorder: MediaSink {
   private nonisolated let requestInput: AsyncStream<TrackID>.Continuation
   private nonisolated let summaryInput: AsyncStream<RecordingSummary>.Continuation
   private nonisolated let segmentInput: AsyncStream<RecordedSegment>.Continuation
-  private nonisolated let inbox: RecordingQueue
+  nonisolated let inbox: RecordingQueue
+  nonisolated let pauses: PauseRegistry
   private nonisolated let monitor: DiskMonitor
   private nonisolated let newestStatus = Mutex<[RecordingStatus]>([])
-  private nonisolated let usesSystemClock: Bool
+  nonisolated let usesSystemClock: Bool
   /// What the recordings share: an id, and one reading of the wall clock.
   public nonisolated let session: RecordingSession
 
@@ -63,8 +64,18 @@ public actor RoomRecorder: MediaSink {
 
   /// Opens the folder on any file system, for example one that fails at a chosen moment.
   package init(_ configuration: Configuration, disk: any FileSystem) throws(StorageError) {
+    try self.init(configuration, disk: disk, pauses: PauseRegistry(configuration.paused))
+  }
+
+  /// - Parameters:
+  ///   - pauses: who is paused.
+  ///   - frameRecorded: called with each received frame that is recorded, on the recorder's thread.
+  init(
+    _ configuration: Configuration, disk: any FileSystem, pauses: PauseRegistry,
+    frameRecorded: (@Sendable (EncodedFrame) -> Void)? = nil
+  ) throws(StorageError) {
     let monitor = DiskMonitor()
-    let inbox = RecordingQueue(budget: configuration.memoryBudget, disk: monitor)
+    let inbox = RecordingQueue(budget: configuration.memoryBudget, disk: monitor, pauses: pauses)
     let folder = try RecordingDirectory(
       path: configuration.folder,
       disk: MonitoredFileSystem(disk: disk, monitor: monitor) { [usesSystemClock = configuration.usesSystemClock] in
@@ -80,6 +91,7 @@ public actor RoomRecorder: MediaSink {
     (self.problems, self.problemInput) = (problems, problemInput)
     (keyframeRequests, self.requestInput) = (requests, requestInput)
     self.inbox = inbox
+    self.pauses = pauses
     self.monitor = monitor
     usesSystemClock = configuration.usesSystemClock
     let session = configuration.session ?? RecordingSession()
@@ -96,6 +108,7 @@ public actor RoomRecorder: MediaSink {
       health: StorageHealth(
         folder: configuration.folder, memoryLimit: { inbox.limit }, monitor: monitor, report: report),
       report: report, wantKeyframe: { requestInput.yield($0) },
+      frameRecorded: frameRecorded,
       segmentFinished: { segment in
         guard case .dropped(let oldest) = segmentInput.yield(segment), !isSegmentLeftOut else { return }
         isSegmentLeftOut = true
@@ -295,16 +308,19 @@ public actor RoomRecorder: MediaSink {
       return
     }
     switch entry.step {
-    case .begin(let name, let clock):
+    case .begin(let name, let clock, let isPaused):
       guard participants[entry.participant] == nil, ending == nil else { return }
-      participants[entry.participant] = ParticipantRecordings(
-        entry.participant, name: name, clock: clock, environment: environment)
+      let recordings = ParticipantRecordings(entry.participant, name: name, clock: clock, environment: environment)
+      if isPaused { recordings.setPaused(true, now: entry.now) }
+      participants[entry.participant] = recordings
     case .receive(let event, let dropped):
       participants[entry.participant]?.receive(event, dropped: dropped, now: entry.now)
     case .path(let path):
       participants[entry.participant]?.setPath(path, now: entry.now)
     case .problem(let sentence):
       participants[entry.participant]?.addProblem(sentence)
+    case .pause(let isPaused):
+      participants[entry.participant]?.setPaused(isPaused, now: entry.now)
     case .end(let reason, let dropped):
       guard let recordings = participants.removeValue(forKey: entry.participant) else { return }
       recordings.end(reason, dropped: dropped, now: entry.now)
@@ -351,7 +367,7 @@ public actor RoomRecorder: MediaSink {
     problemInput.yield(Problem(kind: .resumed, participant: first, sentence: sentence))
   }
 
-  private nonisolated func carryOut(_ outcome: RecordingQueue.Outcome) {
+  nonisolated func carryOut(_ outcome: RecordingQueue.Outcome) {
     if let problem = outcome.problem { problemInput.yield(problem) }
     if let track = outcome.keyframeRequest { requestInput.yield(track) }
     if outcome.wakes, usesSystemClock { wake() }

@@ -122,6 +122,14 @@ extension JobStore {
     }
   }
 
+  /// Whether a user was ever in the room of a job.
+  package func hadParticipants(_ job: JobID) async throws -> Bool {
+    try await !connection.execute(
+      "SELECT 1 AS one FROM events WHERE job = $1 AND type = $2 LIMIT 1",
+      [job.value, .text(JobEventType.participantJoined.rawValue)]
+    ).isEmpty
+  }
+
   // MARK: Pause
 
   /// Writes who is paused.

@@ -76,12 +76,6 @@ extension PauseState {
       return String(decoding: try encoder.encode(self), as: UTF8.self)
     }
   }
-
-  /// - Parameter text: the JSON of the column `paused`; nil if it is none.
-  package init?(databaseText text: String) {
-    guard let state = try? JSONDecoder().decode(Self.self, from: Data(text.utf8)) else { return nil }
-    self = state
-  }
 }
 
 /// A value in the data of an event.

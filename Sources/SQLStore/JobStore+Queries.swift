@@ -158,6 +158,12 @@ extension JobStore {
     }
   }
 
+  /// Asks for the deletion of a recording; it is deleted when the job has ended.
+  package func requestDeletion(of job: JobID) async throws {
+    try await connection.execute(
+      "UPDATE jobs SET delete_requested_at = COALESCE(delete_requested_at, now_ms()) WHERE id = $1", [job.value])
+  }
+
   /// Returns the attempts of a job, the newest last.
   package func attempts(of job: JobID) async throws -> [AttemptRecord] {
     try await connection.execute("SELECT * FROM attempts WHERE job = $1 ORDER BY number", [job.value]).map {

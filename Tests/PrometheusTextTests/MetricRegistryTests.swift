@@ -38,7 +38,7 @@ import Testing
 
   @Test func `names, labels and help texts are escaped`() {
     let registry = MetricRegistry([MetricFamily("a", .gauge, "One \\ two\nthree \"four\"")])
-    registry.makeMeter(label: "a", dimensions: [("0-x", "quote \" back \\ line\n"), ("__name__", "b")]).set(1)
+    registry.makeMeter(label: "a", dimensions: [("0-x", "quote \" back \\ line\n"), ("__name__", "b")]).set(Int64(1))
     registry.makeMeter(label: "9 é", dimensions: []).set(Double.nan)
     #expect(
       registry.text() == """
@@ -56,7 +56,7 @@ import Testing
     let registry = MetricRegistry()
     registry.makeCounter(label: "a", dimensions: [("x", "1"), ("y", "2")]).increment(by: 1)
     registry.makeCounter(label: "a", dimensions: [("y", "2"), ("x", "1")]).increment(by: 1)
-    registry.makeMeter(label: "a", dimensions: []).set(9)
+    registry.makeMeter(label: "a", dimensions: []).set(Int64(9))
     #expect(registry.text() == "# HELP a a\n# TYPE a counter\na{x=\"1\",y=\"2\"} 2\n")
   }
 

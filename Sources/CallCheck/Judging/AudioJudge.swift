@@ -173,7 +173,7 @@ struct AudioJudge {
       let number = standstills.add(
         start: start, duration: wait, previousArrived: last.arrived, next: frame.time, standstill: nil)
       meter.addUndecided(.init(number: number, start: start, duration: wait))
-    case .senderPaused?, .muted?, .streamEnded?, .reconnect?:
+    case .senderPaused?, .muted?, .streamEnded?, .reconnect?, .paused?:
       // The sender stops its clock while it sends nothing.
       standstills.add(
         start: start, duration: wait, previousArrived: last.arrived, next: frame.time, standstill: wait)

@@ -11,20 +11,31 @@ package final class FramePipeline {
   private var budget = AudioBudget()
   private var repair = LossConcealment()
   private let check: FrameVerifier?
+  private let frameRecorded: (@Sendable (EncodedFrame) -> Void)?
   private(set) var timeline: RecordingTimeline
   private var counters = PerMediaKind<TrackCounter>()
   private var statistics: [MediaKind: CumulativeTrackStatistics] = [:]
   private var trailingGaps = TrailingGaps()
   private var streamEnd = StreamEndTracker()
+  private var gate = PauseGate()
+  /// The newest time that the pipeline was given.
+  private var newest: MonotonicInstant?
+  /// Whether the last video frame was left out because it followed a pause and was no keyframe.
+  private(set) var lacksKeyframeAfterPause = false
 
   /// When the first frame arrived that can be recorded; nil before.
   private(set) var firstArrival: MonotonicInstant?
   /// When the last frame or sender report arrived.
   private var lastActivity: MonotonicInstant?
 
-  /// - Parameter verifier: decodes frames to verify them; nil if frames are not verified.
-  package init(alignmentDelay: Duration, verifier: FrameVerifier?) {
+  /// - Parameters:
+  ///   - verifier: decodes frames to verify them; nil if frames are not verified.
+  ///   - frameRecorded: called with each received frame that is recorded.
+  package init(
+    alignmentDelay: Duration, verifier: FrameVerifier?, frameRecorded: (@Sendable (EncodedFrame) -> Void)? = nil
+  ) {
     check = verifier
+    self.frameRecorded = frameRecorded
     timeline = RecordingTimeline(alignmentDelay: alignmentDelay)
   }
 
@@ -43,7 +54,9 @@ package final class FramePipeline {
     case .clock(let report):
       lastActivity = max(lastActivity ?? report.arrived, report.arrived)
       timeline.add(report)
-    case .recovering(let track): timeline.recovering(track.kind, now: now)
+    case .recovering(let track):
+      timeline.recovering(track.kind, now: now)
+      gate.recovering(track.kind, now: now)
     case .statistics(let track, let counts): statistics[track.kind, default: .init()].update(counts)
     case .described(let stream): streamEnd.described(stream, now: now)
     }
@@ -58,23 +71,58 @@ package final class FramePipeline {
   ///
   /// - Parameter everything: whether to return all frames, as at the end.
   package func release(now: MonotonicInstant, everything: Bool = false) -> [TimestampedFrame] {
+    newest = max(newest ?? now, now)
     let timestamped = timeline.release(now: now, everything: everything)
     for frame in timestamped { count(frame) }
     return timestamped
+  }
+
+  /// Takes over when the participant is paused.
+  func setPauses(_ intervals: PauseIntervals, now: MonotonicInstant) {
+    newest = max(newest ?? now, now)
+    gate.set(intervals)
   }
 
   /// Ends the wait for sender reports, because memory is short.
   func endAlignment(now: MonotonicInstant) { timeline.endAlignment(now: now) }
 
   private func takeVideoFrame(_ frame: EncodedFrame, now: MonotonicInstant) {
-    guard var frame = videoValidator.admit(frame) else { return }
+    var pause: PauseSpan?
+    var moment: FrameMoment?
+    if gate.concerns(.video, at: frame.arrived) {
+      moment = self.moment(of: frame, length: nil)
+      guard let moment, case .record(let span) = gate.judge(frame, moment: moment, length: .zero) else {
+        return leaveOut(frame, isUsable: frame.header.video != nil, length: nil, now: now)
+      }
+      pause = span
+      // It would depend on frames of the pause.
+      if pause != nil { videoValidator.requireKeyframe() }
+    }
+    let admitted = videoValidator.admit(frame)
+    lacksKeyframeAfterPause = pause != nil && admitted == nil
+    guard var frame = admitted else { return }
     frame.gap = streamEnd.gap(before: frame)
-    pass(frame, now: now)
+    pass(frame, pause: pause, now: now)
+    if pause != nil, let moment { gate.recorded(.video, at: moment) }
   }
 
   private func takeAudio(_ frame: EncodedFrame, now: MonotonicInstant) {
+    var pause: PauseSpan?
+    var moment: FrameMoment?
+    if gate.concerns(.audio, at: frame.arrived) {
+      let length = frame.header.audio?.duration
+      moment = self.moment(of: frame, length: length)
+      guard let moment, case .record(let span) = gate.judge(frame, moment: moment, length: length ?? .zero) else {
+        return leaveOut(frame, isUsable: length != nil, length: length, now: now)
+      }
+      pause = span
+    }
     guard case (var frame, let header)? = audioValidator.admit(frame, budget: &budget) else { return }
     frame.gap = streamEnd.gap(before: frame)
+    if pause != nil {
+      // Nothing of the pause is rebuilt.
+      repair.forget()
+    }
     // Lost packets of other codecs are not concealed: a player plays silence in the gap.
     if let shape = header.opus {
       for piece in repair.take(frame, shape: shape, limit: budget.room) {
@@ -85,15 +133,40 @@ package final class FramePipeline {
     } else {
       repair.forget()
     }
-    pass(frame, length: header.duration, now: now)
+    pass(frame, length: header.duration, pause: pause, now: now)
+    if pause != nil, let moment { gate.recorded(.audio, at: moment) }
   }
 
   private func pass(
-    _ frame: EncodedFrame, length: Duration? = nil, repair: FrameRepair? = nil, now: MonotonicInstant
+    _ frame: EncodedFrame, length: Duration? = nil, repair: FrameRepair? = nil, pause: PauseSpan? = nil,
+    now: MonotonicInstant
   ) {
     check?.examine(frame, now: now)
+    if repair == nil { frameRecorded?(frame) }
     firstArrival = firstArrival ?? frame.arrived
-    timeline.add(frame, length: length, repair: repair, now: now)
+    timeline.add(frame, length: length, repair: repair, pause: pause, now: now)
+  }
+
+  /// When a frame was sent; nil if nothing of it can be from before a pause that lasts.
+  private func moment(of frame: EncodedFrame, length: Duration?) -> FrameMoment? {
+    gate.isWithin(frame.arrived) ? nil : timeline.moment(of: frame, length: length)
+  }
+
+  /// Leaves out a frame of a pause, of which only the clock is followed.
+  ///
+  /// - Parameter isUsable: whether it is a frame of its codec.
+  private func leaveOut(_ frame: EncodedFrame, isUsable: Bool, length: Duration?, now: MonotonicInstant) {
+    switch frame.codec.kind {
+    case .video:
+      lacksKeyframeAfterPause = false
+      gate.leaveOut(frame, before: videoValidator.takeOpenGap())
+      videoValidator.requireKeyframe()
+    case .audio:
+      gate.leaveOut(frame, before: audioValidator.takeOpenGap())
+      repair.forget()
+    }
+    _ = streamEnd.gap(before: frame)
+    if isUsable { timeline.leaveOut(frame, length: length, now: now) }
   }
 
   private func count(_ timestamped: TimestampedFrame) {
@@ -127,15 +200,20 @@ extension FramePipeline {
   /// the last frame.
   func callEnd(_ reason: RecordingEndReason, now: MonotonicInstant) -> Duration {
     guard let origin, let lastActivity else { return duration }
+    if gate.isPaused { return min(duration, now - origin + .seconds(1)) }
     let wasThere = (reason == .left || reason == .stopped) && now - lastActivity <= .seconds(1)
     return wasThere ? max(duration, now - origin) : min(duration, now - origin + .seconds(1))
   }
+  /// Whether nothing is recorded at the moment.
+  var isPaused: Bool { gate.isPaused }
   /// Frames whose positions are final, by track.
   var frames: [MediaKind: UInt64] { counters.mapValues(\.frames) }
   /// Bytes of the frames that wait for their positions.
   var heldBytes: Int { timeline.heldBytes }
   /// Frames that could not be decoded; nil when frames are not verified.
   var decodeErrors: UInt64? { check.map { $0.counts.errors.values.reduce(0, +) } }
+  /// Frames that were not decoded; nil when frames are not verified.
+  var unverified: UInt64? { check.map { $0.counts.unverified.values.reduce(0, +) } }
   /// Whether all frames submitted for verification have been processed.
   var isVerified: Bool { check?.isIdle ?? true }
 
@@ -189,12 +267,19 @@ extension FramePipeline {
   ) -> RecordingManifest.Track? {
     guard let counter = counters[kind] else { return nil }
     let rejection = kind == .video ? videoValidator.openGap : audioValidator.openGap
+    let pause = newest.flatMap { gate.trailing(kind, now: $0) }
     var lastGaps = trailingGaps.gaps(
-      of: kind, rejection: rejection, statistics: statistics[kind]?.total, packetsInGaps: counter.packetsInGaps)
+      of: kind, rejection: rejection, statistics: statistics[kind]?.total,
+      packetsInGaps: counter.packetsInGaps &+ UInt64(clamping: pause?.lost.packetsLost ?? 0))
     let dropped = lastGaps.firstIndex { $0.reason.isOfRecorder }.map { lastGaps.remove(at: $0) }
     let droppedUntil = origin.flatMap { origin in trailingGaps.droppedUntil(kind).map { $0 - origin } }
+    let zero = timeline.zero ?? origin
+    let lastPause = pause.flatMap { pause in
+      zero.map { (gap: pause.lost, start: pause.start - $0, end: pause.end - $0) }
+    }
     var track = counter.entry(
-      written: written, lastGaps: lastGaps, dropped: dropped, droppedUntil: droppedUntil, isHeldUp: isHeldUp)
+      written: written, lastGaps: lastGaps, lastPause: lastPause, dropped: dropped, droppedUntil: droppedUntil,
+      isHeldUp: isHeldUp)
     track.timestampBreaks = timeline.breaks(of: kind)
     track.refused = kind == .video ? videoValidator.refused : audioValidator.refused
     let verified = check?.counts

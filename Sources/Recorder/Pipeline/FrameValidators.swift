@@ -55,6 +55,12 @@ package struct VideoFrameValidator: Sendable {
   /// The codec of the track: that of its last admitted frame.
   package var codec: Codec? { change.codec }
 
+  /// Rejects frames up to the next keyframe.
+  mutating func requireKeyframe() { canDecode = false }
+
+  /// Returns, once, the gap that consists of the frames rejected since the last admitted one; nil when there are none.
+  mutating func takeOpenGap() -> MediaGap? { refusedGap.take() }
+
   /// Returns an admitted frame, with the keyframe flag and size taken from its bitstream, or nil if the frame is
   /// rejected.
   package mutating func admit(_ frame: EncodedFrame) -> EncodedFrame? {
@@ -90,6 +96,9 @@ struct AudioPacketValidator: Sendable {
   /// The gap that consists of the packets rejected since the last admitted one; nil when there are none.
   var openGap: MediaGap? { refusedGap.gap }
 
+  /// Returns, once, the gap that consists of the packets rejected since the last admitted one; nil when there are none.
+  mutating func takeOpenGap() -> MediaGap? { refusedGap.take() }
+
   /// Returns an admitted packet with its parsed header, or nil if the packet is rejected.
   mutating func admit(_ frame: EncodedFrame, budget: inout AudioBudget) -> (EncodedFrame, AudioHeader)? {
     let isOther = frame.codec != change.codec
@@ -121,6 +130,11 @@ struct RejectedFrameGap: Sendable {
     sum.packetsLost += frame.gap?.packetsLost ?? 0
     sum.framesDropped += frame.gap?.framesDropped ?? 0
     gap = sum
+  }
+
+  mutating func take() -> MediaGap? {
+    defer { gap = nil }
+    return gap
   }
 
   /// Returns the admitted frame with a gap that covers everything rejected before it.

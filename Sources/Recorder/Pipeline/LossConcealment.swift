@@ -79,7 +79,7 @@ package struct LossConcealment: Sendable {
   /// filled: silence that the sender skipped, or an unreliable timestamp, is not audio to be generated.
   private func plan(before frame: EncodedFrame, shape: OpusPacket, limit: Duration) -> Plan? {
     guard let gap = frame.gap, gap.packetsLost > 0,
-      ![.streamEnded, .reconnect, .diskStalled, .memoryFull].contains(gap.reason),
+      ![.streamEnded, .reconnect, .diskStalled, .memoryFull, .paused].contains(gap.reason),
       // Packets dropped before they reached the recorder are repaired like network loss; frames that the recorder
       // dropped are not.
       gap.reason != .overloaded || gap.framesDropped == 0,

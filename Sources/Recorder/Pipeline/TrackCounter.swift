@@ -40,12 +40,14 @@ struct TrackCounter: Sendable {
   /// - Parameters:
   ///   - written: the frames of the track that are in files; nil for all counted frames.
   ///   - lastGaps: what is missing after the last frame, at the end of a call.
+  ///   - lastPause: a pause after the last frame, with its start and end.
   ///   - dropped: the part of that which was dropped because memory was full.
   ///   - droppedUntil: the position that the last dropped frame would have.
   ///   - isHeldUp: whether the disk blocks the frames that are not in files, rather than these being on their way
   ///     there.
   func entry(
-    written: WrittenFrameCounts? = nil, lastGaps: [MediaGap] = [], dropped: MediaGap? = nil,
+    written: WrittenFrameCounts? = nil, lastGaps: [MediaGap] = [],
+    lastPause: (gap: MediaGap, start: Duration, end: Duration)? = nil, dropped: MediaGap? = nil,
     droppedUntil: Duration? = nil,
     isHeldUp: Bool = false
   ) -> RecordingManifest.Track {
@@ -59,6 +61,10 @@ struct TrackCounter: Sendable {
       writtenEnd = max(first, written.end)
     }
     for gap in lastGaps { log.add(gap, start: end, duration: .zero) }
+    if let lastPause, frames > 0 {
+      let start = lastPause.start - end > minimumHole ? lastPause.start : end
+      log.add(lastPause.gap, start: start, duration: max(.zero, lastPause.end - start), isListed: true)
+    }
     if dropped != nil || isHeldUp && writtenEnd < end {
       var gap = dropped ?? MediaGap(.diskStalled)
       gap.framesDropped += Int(clamping: track.frames - entry.frames)
@@ -83,7 +89,7 @@ struct TrackCounter: Sendable {
   mutating func count(_ timestamped: TimestampedFrame) {
     let frame = timestamped.frame
     findGap(before: timestamped)
-    if first != nil, frame.gap == nil, timestamped.standstill == .zero {
+    if first != nil, frame.gap == nil, timestamped.standstill == .zero, timestamped.pause == nil {
       frameDuration = min(timestamped.position - last, .seconds(1))
     }
     advance(to: timestamped, length: frameDuration)
@@ -141,8 +147,44 @@ struct TrackCounter: Sendable {
     if timestamped.repair == nil { cameUntil = timestamped.position + length }
   }
 
+  /// A hole without a known reason is listed when it is longer than this.
+  private var minimumHole: Duration {
+    track.kind == MediaKind.audio.rawValue ? Self.minimumSilence : max(Self.minimumPause, frameDuration * 3)
+  }
+
+  /// Lists the pause before a frame, and what was missing before the pause.
+  ///
+  /// - Parameter hasGap: whether the frame reports what is missing between the pause and it.
+  /// - Returns: where the pause ended.
+  private mutating func list(_ pause: PauseSpan, before position: Duration, hasGap: Bool) -> Duration {
+    // A recording that begins paused begins with its first frame.
+    guard let cameUntil else {
+      if pause.lost.packetsLost > 0 { log.add(pause.lost, start: position, duration: .zero) }
+      return position
+    }
+    var gap = pause.lost
+    var start = min(cameUntil, position)
+    let began = min(max(start, position - pause.start), position)
+    if began - start > (pause.before == nil ? minimumHole : frameDuration) {
+      let isSilence = wasSilent && pause.before == nil
+      log.add(pause.before ?? MediaGap(isSilence ? .dtx : .senderPaused), start: start, duration: began - start)
+      start = began
+    } else {
+      gap.packetsLost += pause.before?.packetsLost ?? 0
+      gap.framesDropped += pause.before?.framesDropped ?? 0
+    }
+    var end = min(max(start, position - pause.end), position)
+    if !hasGap, position - end <= minimumHole { end = position }
+    log.add(gap, start: start, duration: end - start)
+    return end
+  }
+
   private mutating func findGap(before timestamped: TimestampedFrame) {
-    let begin = min(cameUntil ?? timestamped.position, timestamped.position)
+    var begin = min(cameUntil ?? timestamped.position, timestamped.position)
+    if let pause = timestamped.pause {
+      let gap = timestamped.frame.gap
+      begin = list(pause, before: timestamped.position, hasGap: gap != nil && gap?.reason != .recoveredLate)
+    }
     var hole = timestamped.position - begin
     let standstill = min(timestamped.standstill, hole)
     // A reason that names the sender's pause already names all of it.

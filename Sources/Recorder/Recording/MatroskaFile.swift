@@ -113,7 +113,7 @@ final class MatroskaFile: OutputContainer {
   /// - Parameter length: the playing time of audio; nil for video.
   private func note(_ timestamped: TimestampedFrame, length: Duration?) {
     if let length { return writtenFrames.add(at: timestamped.position, length: length) }
-    if let lastVideoFrame, timestamped.frame.gap == nil, timestamped.standstill == .zero {
+    if let lastVideoFrame, timestamped.frame.gap == nil, timestamped.standstill == .zero, timestamped.pause == nil {
       frameDuration = min(timestamped.position - lastVideoFrame, .seconds(1))
     }
     lastVideoFrame = timestamped.position

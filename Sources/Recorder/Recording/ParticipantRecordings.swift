@@ -16,6 +16,8 @@ final class ParticipantRecordings {
   private(set) var all: [StreamRecording]
   /// The candidate pair over which the media comes now.
   private var path: RecordingManifest.NetworkPath?
+  /// When nothing of the participant is recorded.
+  private var pauses = PauseIntervals()
 
   init(_ participant: ParticipantID, name: String?, clock: WallClock, environment: StreamRecording.Environment) {
     self.participant = participant
@@ -47,6 +49,7 @@ final class ParticipantRecordings {
       clock: WallClock(moment: now, secondsSince1970: clock.seconds(at: now)), verification: verification,
       environment: environment)
     if let path { recording.addPath(path) }
+    if pauses.isPaused { recording.setPauses(pauses, now: now) }
     all.insert(recording, at: all.firstIndex { $0.stream > stream } ?? all.endIndex)
     return recording
   }
@@ -57,6 +60,12 @@ final class ParticipantRecordings {
     path.since = clock.text(at: now)
     self.path = path
     for recording in all { recording.addPath(path) }
+  }
+
+  /// Pauses or resumes all recordings, also those of streams that begin later.
+  func setPaused(_ isPaused: Bool, now: MonotonicInstant) {
+    if isPaused { pauses.pause(at: now) } else { pauses.resume(at: now) }
+    for recording in all { recording.setPauses(pauses, now: now) }
   }
 
   /// Notes a problem of the connection in all recordings that there are. The first one is written for it, even if there

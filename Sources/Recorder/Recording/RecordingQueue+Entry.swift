@@ -3,11 +3,13 @@ import Media
 /// What the queue holds, and what it tells those who add to it.
 extension RecordingQueue {
   enum Step: Sendable {
-    case begin(name: String?, WallClock)
+    case begin(name: String?, WallClock, isPaused: Bool)
     /// With the number of frames that were dropped before it; its gap reports them, too.
     case receive(MediaEvent, dropped: Int)
     case path(RecordingManifest.NetworkPath)
     case problem(String)
+    /// Whether the participant is paused from now on.
+    case pause(Bool)
     /// With the dropped frames that no later frame reports.
     case end(RecordingEndReason, dropped: [TrackID: DroppedFrameRun])
     case finish(EndReason, dropped: [TrackID: DroppedFrameRun])

@@ -71,13 +71,16 @@ final class RecordingQueue: Sendable {
   }
 
   private let disk: DiskMonitor
+  private let pauses: PauseRegistry
   private let state: Mutex<State>
 
   /// - Parameters:
   ///   - budget: the bytes of frames that may wait, here and in later stages.
   ///   - disk: determines whether the disk is the cause of the wait.
-  init(budget: MemoryBudget, disk: DiskMonitor) {
+  ///   - pauses: who is paused.
+  init(budget: MemoryBudget, disk: DiskMonitor, pauses: PauseRegistry = PauseRegistry(.nobody)) {
     self.disk = disk
+    self.pauses = pauses
     state = Mutex(State(budget: budget))
   }
 
@@ -110,7 +113,9 @@ final class RecordingQueue: Sendable {
   ) -> Outcome {
     state.withLock { state in
       if state.participants[participant] == nil { state.participants[participant] = Streams() }
-      return append(Entry(participant: participant, step: .begin(name: name, clock), now: now), to: &state)
+      let isPaused = pauses.begin(participant, name: name)
+      return append(
+        Entry(participant: participant, step: .begin(name: name, clock, isPaused: isPaused), now: now), to: &state)
     }
   }
 
@@ -147,6 +152,7 @@ final class RecordingQueue: Sendable {
         state.lastRequests = state.lastRequests.filter { $0.key.participant != participant }
       }
       state.participants[participant] = nil
+      pauses.end(participant)
       let step = Step.end(reason, dropped: dropped)
       return append(Entry(participant: participant, step: step, now: now), to: &state)
     }
@@ -156,9 +162,32 @@ final class RecordingQueue: Sendable {
     state.withLock { state in
       let dropped = state.queue.dropper.takeAll()
       state.lastRequests = [:]
+      let ended = state.participants.keys
       state.participants = [:]
+      for participant in ended { pauses.end(participant) }
       return append(
         Entry(participant: ParticipantID(""), step: .finish(ending, dropped: dropped), now: now), to: &state)
+    }
+  }
+
+  /// Pauses or resumes those of some participants who are recorded here.
+  ///
+  /// - Parameters:
+  ///   - isPaused: whether they are paused from now on.
+  ///   - clock: reads the clock. What is in the queue by then arrived before.
+  /// - Returns: from when on that holds.
+  func setPaused(
+    _ isPaused: Bool, _ participants: [ParticipantID], clock: () -> MonotonicInstant
+  ) -> (now: MonotonicInstant, outcome: Outcome) {
+    state.withLock { state in
+      let now = clock()
+      var outcome = Outcome()
+      for participant in participants where state.participants[participant] != nil {
+        let next = append(Entry(participant: participant, step: .pause(isPaused), now: now), to: &state)
+        outcome.wakes = outcome.wakes || next.wakes
+        outcome.problem = outcome.problem ?? next.problem
+      }
+      return (now, outcome)
     }
   }
 

@@ -19,6 +19,8 @@ final class StreamRecording {
     let report: @Sendable (RoomRecorder.Problem) -> Void
     /// Requests a keyframe of a track.
     let wantKeyframe: (TrackID) -> Void
+    /// Called with each received frame that is recorded, before it is written; nil if nobody wants to know.
+    let frameRecorded: (@Sendable (EncodedFrame) -> Void)?
     /// Called with each finished file of a recording with segments.
     let segmentFinished: (RecordedSegment) -> Void
   }
@@ -60,7 +62,7 @@ final class StreamRecording {
   private(set) var hasGivenUp = false
   private var hasReportedOverload = false
   private var hasReportedCodec = false
-  /// When a keyframe was requested last because the codec changed.
+  /// When a keyframe was requested last because the codec changed, or after a pause.
   private var keyframeRequested: MonotonicInstant?
   private(set) var ending: RecordingEndReason?
   /// Whether a problem was noted that a manifest must say even without media.
@@ -94,7 +96,8 @@ final class StreamRecording {
     self.environment = environment
     described = MediaStream(owner: participant, number: stream)
     pipeline = FramePipeline(
-      alignmentDelay: environment.alignmentDelay, verifier: verification.map { FrameVerifier($0, stream: stream) })
+      alignmentDelay: environment.alignmentDelay, verifier: verification.map { FrameVerifier($0, stream: stream) },
+      frameRecorded: environment.frameRecorded)
     files = RecordingFiles(of: participant, stream: stream, pipeline: pipeline, clock: clock, environment: environment)
   }
 
@@ -102,18 +105,42 @@ final class StreamRecording {
   ///
   /// - Parameter dropped: frames of its track that were dropped before it because the memory was full.
   func receive(_ event: MediaEvent, dropped: Int = 0, now: MonotonicInstant) {
-    if case .frame(let frame) = event, dropped > 0 {
+    if case .frame(let frame) = event, dropped > 0, !pipeline.isPaused {
       files.countDropped(frame.codec.kind, UInt64(dropped), because: frame.gap?.reason ?? .diskStalled)
     }
-    if case .frame(let frame) = event, dropped == 0, let gap = frame.gap, gap.reason == .overloaded,
+    if case .frame(let frame) = event, dropped == 0, !pipeline.isPaused, let gap = frame.gap, gap.reason == .overloaded,
       gap.packetsLost > 0
     {
       reportOverload(gap)
     }
     if case .described(let description) = event { describe(description) }
     pipeline.receive(event, dropped: dropped, now: now)
+    if pipeline.lacksKeyframeAfterPause, case .frame(let frame) = event, frame.codec.kind == .video,
+      mayRequestKeyframe(now: now)
+    {
+      requestKeyframe(now: now)
+    }
     if pipeline.rejectsCodec, case .frame(let frame) = event { reportCodec(of: frame.codec.kind, now: now) }
     if lastAdvance.map({ now - $0 >= Self.maximumPause }) ?? true { advance(now: now) }
+  }
+
+  /// Takes over when the participant is paused. When that ends, a keyframe is requested at once.
+  func setPauses(_ intervals: PauseIntervals, now: MonotonicInstant) {
+    let wasPaused = pipeline.isPaused
+    pipeline.setPauses(intervals, now: now)
+    files.changes += 1
+    if wasPaused, !pipeline.isPaused { requestKeyframe(now: now) }
+    advance(now: now)
+  }
+
+  private func requestKeyframe(now: MonotonicInstant) {
+    keyframeRequested = now
+    environment.wantKeyframe(TrackID(of: participant, stream: stream, kind: .video))
+  }
+
+  /// Whether the last request for a keyframe is so old that another one may be sent.
+  private func mayRequestKeyframe(now: MonotonicInstant) -> Bool {
+    keyframeRequested.map { now - $0 >= SegmentBoundary.requestInterval } ?? true
   }
 
   /// Keeps what a description says. A later one may say less, for example while a screen is not shared.
@@ -148,6 +175,8 @@ final class StreamRecording {
     if hasContent, files.base == nil { claimName(now: now) }
     for timestamped in pipeline.release(now: now, everything: everything) where !hasGivenUp {
       files.write(timestamped, now: now)
+      // The manifest lists the gap from now on.
+      if timestamped.pause != nil { files.changes += 1 }
     }
     if let first { offset.measure(from: first.pipeline.timeline, to: pipeline.timeline) }
     files.advance(now: now, atOnce: atOnce)
@@ -234,11 +263,7 @@ final class StreamRecording {
   /// Reports, once, that frames are rejected because the codec changes too often, and requests the keyframe that ends that.
   private func reportCodec(of kind: MediaKind, now: MonotonicInstant) {
     guard let rejected = pipeline.rejectedCodec(of: kind), let recorded = pipeline.codec(of: kind) else { return }
-    if pipeline.lacksKeyframe(now: now), keyframeRequested.map({ now - $0 >= SegmentBoundary.requestInterval }) ?? true
-    {
-      keyframeRequested = now
-      environment.wantKeyframe(TrackID(of: participant, stream: stream, kind: .video))
-    }
+    if pipeline.lacksKeyframe(now: now), mayRequestKeyframe(now: now) { requestKeyframe(now: now) }
     if hasReportedCodec { return }
     hasReportedCodec = true
     let sentence =
@@ -276,7 +301,9 @@ final class StreamRecording {
       start: start?.instant,
       files: entries.map { "\(environment.folder.path)/\($0.name)" },
       bytes: entries.reduce(0) { $0 + $1.bytes }, duration: pipeline.duration, frames: pipeline.frames,
-      decodeErrors: pipeline.decodeErrors, isStalled: files.isStalled, problems: files.problems)
+      decodeErrors: pipeline.decodeErrors, unverified: pipeline.unverified, isStalled: files.isStalled,
+      isPaused: pipeline.isPaused,
+      problems: files.problems)
   }
 
   // MARK: Ending

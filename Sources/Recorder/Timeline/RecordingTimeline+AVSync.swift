@@ -70,7 +70,7 @@ extension RecordingTimeline {
       tracks[kind == .audio ? video : audio].timeline.networkBecameSlower(slowdown)
     }
     guard let found = tracks[index(of: kind)].timeline.takeStandstill() else { return }
-    let frames = max(0, found.frames - newFrames)
+    let frames = min(max(0, found.frames - newFrames), tracks[index(of: kind)].framesSinceLeftOut ?? .max)
     let isLate = frames > tracks[index(of: kind)].queue.count
     tracks[index(of: kind)].moveBuffered(frames, by: found.length)
     // Frames that have been released were placed too early.

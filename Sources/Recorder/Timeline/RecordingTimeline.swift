@@ -68,14 +68,14 @@ package struct RecordingTimeline: Sendable {
   /// - Parameters:
   ///   - length: its playing time; nil for video, or if unknown.
   ///   - repair: how the recorder generated it; nil for a received frame.
+  ///   - pause: the pause of the recording between it and the frame before it.
   package mutating func add(
-    _ frame: EncodedFrame, length: Duration? = nil, repair: FrameRepair? = nil, now: MonotonicInstant
+    _ frame: EncodedFrame, length: Duration? = nil, repair: FrameRepair? = nil, pause: PauseSpan? = nil,
+    now: MonotonicInstant
   ) {
     let kind = frame.codec.kind
-    let entry = TrackTimeline.Entry(
-      time: frame.time, arrival: frame.arrived, length: length,
-      follows: (frame.gap?.packetsLost ?? 0) == 0 && repair == nil, isGenerated: repair != nil)
-    if !tracks[index(of: kind)].timeline.hasStarted { begin(now: now) }
+    let entry = entry(of: frame, length: length, repair: repair)
+    if !tracks[index(of: kind)].hasBegun { begin(kind, now: now) }
     let wasTrusted = tracks[index(of: kind)].timeline.isTrusted
     let hadUnconfirmedReport = tracks[index(of: kind)].timeline.hasUnconfirmedReport
     let other = lateness(besides: kind)
@@ -84,16 +84,24 @@ package struct RecordingTimeline: Sendable {
     noteUndecided(kind, other: other, now: now)
     if tracks[index(of: kind)].recoveringSince != nil { tracks[index(of: kind)].recoveredAt = now }
     tracks[index(of: kind)].recoveringSince = nil
+    // Where the clock stood still during a pause, that is no gap of its own.
+    let standstill = tracks[index(of: kind)].takeStandstill()
     tracks[index(of: kind)].queue.append(
       BufferedFrame(
-        frame: frame, entry: entry, repair: repair, position: position,
-        standstill: tracks[index(of: kind)].takeStandstill(),
-        received: now))
+        frame: frame, entry: entry, repair: repair, position: position, standstill: pause == nil ? standstill : .zero,
+        pause: pause, received: now))
+    tracks[index(of: kind)].framesSinceLeftOut? += 1
     heldBytes += frame.waitingCost
     if wasTrusted, !tracks[index(of: kind)].timeline.isTrusted { tracks[index(of: kind)].repositionBuffered() }
     refineOrigin(by: kind, now: now)
     if hadUnconfirmedReport, !tracks[index(of: kind)].timeline.hasUnconfirmedReport { useReports() }
     if kind == .video { correctByArrivals() }
+  }
+
+  func entry(of frame: EncodedFrame, length: Duration?, repair: FrameRepair? = nil) -> TrackTimeline.Entry {
+    TrackTimeline.Entry(
+      time: frame.time, arrival: frame.arrived, length: length,
+      follows: (frame.gap?.packetsLost ?? 0) == 0 && repair == nil, isGenerated: repair != nil)
   }
 
   /// Records that a retransmission was requested for a track: its next frame will be late.
@@ -116,7 +124,7 @@ package struct RecordingTimeline: Sendable {
       timestamped.append(
         TimestampedFrame(
           frame: buffered.frame, position: finalPosition(of: buffered, kind), repair: buffered.repair,
-          standstill: buffered.standstill))
+          standstill: buffered.standstill, pause: buffered.pause))
     }
     return timestamped
   }
@@ -137,11 +145,16 @@ package struct RecordingTimeline: Sendable {
     var position: Duration
     /// For how long the media clock stood still before it.
     var standstill = Duration.zero
+    var pause: PauseSpan?
     var received: MonotonicInstant
   }
 
   struct Track: Sendable {
     var timeline = TrackTimeline()
+    /// Whether a frame of it has been added.
+    var hasBegun = false
+    /// How many frames were added after the last one that was left out; nil if none was.
+    var framesSinceLeftOut: Int?
     var report: ClockReport?
     /// The difference between positions in the recording and on this timeline; nil until it is determined.
     var shift: Duration?
@@ -155,6 +168,10 @@ package struct RecordingTimeline: Sendable {
     var recoveringSince: MonotonicInstant?
     /// When the first frame after such a wait arrived; those queued behind it follow immediately, one by one.
     var recoveredAt: MonotonicInstant?
+
+    /// The position on this timeline at which the recording of the track begins, until its first frame is released: zero, unless
+    /// frames before it were left out.
+    var beginning: Duration { framesSinceLeftOut == nil ? .zero : queue.first?.position ?? .zero }
 
     /// Recalculates the positions of all frames by their arrivals, if none has been released.
     mutating func repositionBuffered() {
@@ -204,14 +221,15 @@ package struct RecordingTimeline: Sendable {
   func index(of kind: MediaKind) -> Int { kind == .audio ? audio : video }
 
   /// Starts the wait for sender reports when a track has its first frame.
-  private mutating func begin(now: MonotonicInstant) {
+  private mutating func begin(_ kind: MediaKind, now: MonotonicInstant) {
+    let isFirst = !tracks[audio].hasBegun && !tracks[video].hasBegun
+    tracks[index(of: kind)].hasBegun = true
     if alignmentWindow != nil { return }
-    let isFirst = !tracks[audio].timeline.hasStarted && !tracks[video].timeline.hasStarted
     alignmentWindow = (now, now + (isFirst ? alignmentDelay : min(alignmentDelay, Self.lateTrackDelay)))
   }
 
   private var isReady: Bool {
-    tracks[audio].timeline.hasStarted && tracks[video].timeline.hasStarted && reportedOffset != nil
+    tracks[audio].hasBegun && tracks[video].hasBegun && reportedOffset != nil
       && !tracks[audio].timeline.isSuspicious
       && !tracks[video].timeline.isSuspicious
   }
@@ -219,7 +237,7 @@ package struct RecordingTimeline: Sendable {
   /// Ends the wait for sender reports: determines the shift of every track that has frames.
   private mutating func settle(now: MonotonicInstant) {
     alignmentWindow = nil
-    switch (tracks[audio].timeline.hasStarted, tracks[video].timeline.hasStarted) {
+    switch (tracks[audio].hasBegun, tracks[video].hasBegun) {
     case (true, true):
       let offset = measureOffset()
       if let shift = tracks[audio].shift {
@@ -227,12 +245,12 @@ package struct RecordingTimeline: Sendable {
       } else if let shift = tracks[video].shift {
         tracks[audio].shift = shift - offset
       } else {
-        let zero = min(.zero, offset)
+        let zero = min(tracks[audio].beginning, offset + tracks[video].beginning)
         tracks[audio].shift = .zero - zero
         tracks[video].shift = offset - zero
       }
-    case (true, false): tracks[audio].shift = .zero
-    case (false, true): tracks[video].shift = .zero
+    case (true, false): tracks[audio].shift = .zero - tracks[audio].beginning
+    case (false, true): tracks[video].shift = .zero - tracks[video].beginning
     case (false, false): return
     }
     if origin != nil { return }
@@ -241,7 +259,7 @@ package struct RecordingTimeline: Sendable {
     for kind in MediaKind.allCases { refineOrigin(by: kind, now: now) }
   }
 
-  private mutating func refineOrigin(by kind: MediaKind, now: MonotonicInstant) {
+  mutating func refineOrigin(by kind: MediaKind, now: MonotonicInstant) {
     guard let originIsSettledAt, now <= originIsSettledAt, let shift = tracks[index(of: kind)].shift,
       let earliest = tracks[index(of: kind)].timeline.delays.earliest
     else { return }

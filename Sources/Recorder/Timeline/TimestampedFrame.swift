@@ -10,12 +10,18 @@ package struct TimestampedFrame: Sendable, Hashable {
   package let repair: FrameRepair?
   /// For how long the sender's media clock stood still before it, which its timestamp does not show.
   package let standstill: Duration
+  /// The pause of the recording between it and the frame of the track before it; nil if there is none.
+  package let pause: PauseSpan?
 
-  init(frame: EncodedFrame, position: Duration, repair: FrameRepair? = nil, standstill: Duration = .zero) {
+  init(
+    frame: EncodedFrame, position: Duration, repair: FrameRepair? = nil, standstill: Duration = .zero,
+    pause: PauseSpan? = nil
+  ) {
     self.frame = frame
     self.position = position
     self.repair = repair
     self.standstill = standstill
+    self.pause = pause
   }
 }
 

@@ -1,3 +1,4 @@
+import Glibc
 import Media
 import NIOPosix
 import Synchronization
@@ -29,7 +30,10 @@ package final class VerificationPool: Sendable {
 
   /// How long a participant's frames are decoded before the next participant's.
   private static let turn = Duration.milliseconds(10)
-  private static let niceness: Int32 = 5
+  /// The niceness of the threads, see ``setNiceness(_:)``.
+  private static let niceness = Atomic<Int32>(5)
+  /// What the threads of all pools have used, in nanoseconds.
+  private static let usedTime = Atomic<Int64>(0)
 
   private let bounds: Bounds
   /// Nil if frames are decoded on the caller's thread.
@@ -46,6 +50,22 @@ package final class VerificationPool: Sendable {
 
   deinit {
     threads?.shutdownGracefully { _ in }
+  }
+
+  // MARK: The process
+
+  /// Sets how low the priority of the threads of all pools is; for a program with several calls on one machine, whose receiving must not
+  /// wait for the verification of another.
+  package static func setNiceness(_ niceness: Int32) { Self.niceness.store(niceness, ordering: .relaxed) }
+
+  /// The CPU time that the threads of all pools of this process have used, without that of other processes that decode for them.
+  package static var processorTime: Duration { .nanoseconds(usedTime.load(ordering: .relaxed)) }
+
+  /// The CPU time of the calling thread in nanoseconds.
+  private static var threadTime: Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
 
   // MARK: Waiting frames
@@ -83,8 +103,11 @@ package final class VerificationPool: Sendable {
     }
     threads.submit { [self] state in
       guard case .active = state else { return }
-      DedicatedThread.lowerPriority(to: Self.niceness)
-      if check.decode(for: Self.turn, now: { .now }) { schedule(check, now: .now) }
+      DedicatedThread.lowerPriority(to: Self.niceness.load(ordering: .relaxed))
+      let before = Self.threadTime
+      let remains = check.decode(for: Self.turn, now: { .now })
+      Self.usedTime.wrappingAdd(Self.threadTime - before, ordering: .relaxed)
+      if remains { schedule(check, now: .now) }
     }
   }
 }

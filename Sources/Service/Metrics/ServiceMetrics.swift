@@ -1,9 +1,8 @@
-import Glibc
-import JobProtocol
+import CoreMetrics
+package import JobProtocol
 import Media
-package import Metrics
 package import PrometheusText
-import SQLStore
+package import SQLStore
 import Synchronization
 
 /// The metrics of the service, without labels of jobs, rooms or users.

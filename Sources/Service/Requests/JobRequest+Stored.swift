@@ -2,6 +2,8 @@ import FoundationEssentials
 import Glibc
 import JSON
 package import JobProtocol
+import Media
+import OptionValues
 
 extension JobRequest {
   private enum Keys: String, CodingKey {

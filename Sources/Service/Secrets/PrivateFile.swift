@@ -11,6 +11,26 @@ package enum PrivateFile {
     }
   }
 
+  /// What changes when a file does.
+  package struct Version: Sendable, Hashable {
+    private var inode: UInt64
+    private var seconds: Int
+    private var nanoseconds: Int
+    private var bytes: Int64
+    private var mode: UInt32
+
+    /// Nil if there is no file.
+    package init?(_ path: String) {
+      var status = stat()
+      guard stat(path, &status) == 0 else { return nil }
+      inode = UInt64(status.st_ino)
+      seconds = status.st_mtim.tv_sec
+      nanoseconds = status.st_mtim.tv_nsec
+      bytes = Int64(status.st_size)
+      mode = status.st_mode
+    }
+  }
+
   /// Returns what is wrong with the rights of a file; nil if only its owner, who is this user, may read it.
   package static func problem(_ path: String) -> String? {
     var status = stat()

@@ -1,4 +1,4 @@
-package import JobProtocol
+internal import JobProtocol
 package import Media
 
 extension JobLifecycle {

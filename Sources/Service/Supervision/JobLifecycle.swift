@@ -156,13 +156,3 @@ package struct JobLifecycle: Sendable, Hashable {
     return next
   }
 }
-
-/// A signal that ends a process that does not answer.
-package enum EndingSignal: Sendable, Hashable {
-  /// SIGTERM: it ends in order.
-  case terminate
-  /// SIGABRT: it leaves a core file where the system keeps them.
-  case abort
-  /// SIGKILL.
-  case kill
-}

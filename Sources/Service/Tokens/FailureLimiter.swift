@@ -1,4 +1,4 @@
-import Media
+package import Media
 
 /// Counts failed attempts to authenticate for each address: after ten within a minute it is refused. Pure.
 package struct FailureLimiter: Sendable {

@@ -7,26 +7,8 @@ import Synchronization
 ///
 /// A file that others may read, or that has a line that cannot be read, is not used: nobody is let in until it is put right.
 package final class TokenFile: Sendable {
-  private struct Version: Hashable {
-    var inode: UInt64
-    var seconds: Int
-    var nanoseconds: Int
-    var bytes: Int64
-    var mode: UInt32
-
-    init?(_ path: String) {
-      var status = stat()
-      guard stat(path, &status) == 0 else { return nil }
-      inode = UInt64(status.st_ino)
-      seconds = status.st_mtim.tv_sec
-      nanoseconds = status.st_mtim.tv_nsec
-      bytes = Int64(status.st_size)
-      mode = status.st_mode
-    }
-  }
-
   private struct State {
-    var version: Version?
+    var version: PrivateFile.Version?
     var tokens = AccessTokenList()
     var problem: String?
   }
@@ -48,11 +30,12 @@ package final class TokenFile: Sendable {
   /// Returns the token with this text; nil if there is none.
   package func token(withText text: String) -> AccessToken? { current().token(withText: text) }
 
-  package var isEmpty: Bool { current().tokens.isEmpty }
+  /// Whether somebody has this name.
+  package func contains(name: String) -> Bool { current().tokens.contains { $0.name == name } }
 
   /// One `stat` for each call, and the file only where it has changed: a few kilobytes of a local disk.
   private func current() -> AccessTokenList {
-    let version = Version(path)
+    let version = PrivateFile.Version(path)
     return state.withLock { state in
       if let version, state.version == version { return state.tokens }
       state = State(version: version)

@@ -1,4 +1,4 @@
-import Media
+package import Media
 import Synchronization
 
 /// Who may do what, and how often: tokens, failures of addresses, and rates of tokens.

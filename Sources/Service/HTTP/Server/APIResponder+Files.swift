@@ -65,7 +65,7 @@ extension APIResponder {
     return (key, file.sha256)
   }
 
-  static let manifestName = "recording.json"
+  static let manifestName = RecordingDocument.name
 
   /// By the end of the name, which a stranger cannot choose.
   static func mediaType(ofFile name: String) -> String {
@@ -84,7 +84,12 @@ extension APIResponder {
       throw APIProblem(.jobNotEnded, "The recording of a job can be deleted when the job has ended.")
     }
     try await store.requestDeletion(of: job.id)
-    let record = try await store.job(job.id) ?? job
+    var record = try await store.job(job.id) ?? job
+    let end = MonotonicInstant.now + Self.commandWait
+    while !record.deleted, MonotonicInstant.now < end {
+      try await Task.sleep(for: .milliseconds(100))
+      record = try await store.job(job.id) ?? job
+    }
     return Self.json(try await document(record), status: record.deleted ? .ok : .accepted)
   }
 
@@ -111,7 +116,7 @@ extension APIResponder {
     let limit = try query.limit(maximum: APIQuery.maximumLogLines, default: 1_000)
     var bytes: [UInt8]?
     for attempt in try await store.attempts(of: job.id).reversed() {
-      let path = "\(configuration.data)/\(attempt.folder)/\(JobFolder.log)"
+      let path = "\(data)/\(attempt.folder)/\(JobFolder.log)"
       bytes = try await BlockingWork.run("log", within: .seconds(10)) { LogTail.read(path) }
       if bytes != nil { break }
     }

@@ -2,6 +2,7 @@ import HTTPTypes
 import Hummingbird
 import JSON
 import JobProtocol
+import Media
 import NIOCore
 import SQLStore
 

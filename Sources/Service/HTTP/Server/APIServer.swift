@@ -1,8 +1,10 @@
 import Hummingbird
+import HummingbirdCore
 import HummingbirdTLS
 package import Logging
 package import NIOCore
-package import ServiceLifecycle
+import NIOSSL
+import ServiceLifecycle
 
 /// The HTTP server of the API and the page.
 package struct APIServer: Service {

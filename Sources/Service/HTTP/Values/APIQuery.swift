@@ -1,4 +1,5 @@
-package import JobProtocol
+import JobProtocol
+import Media
 package import SQLStore
 
 /// The parameters of a query. Unknown, repeated and broken ones are refused. Pure.

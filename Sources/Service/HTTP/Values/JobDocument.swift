@@ -1,4 +1,4 @@
-import JSON
+package import JSON
 package import JobProtocol
 package import SQLStore
 

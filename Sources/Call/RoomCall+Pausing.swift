@@ -1,0 +1,52 @@
+internal import BotPeer
+internal import Logging
+public import Media
+public import Recorder
+internal import Synchronization
+
+/// Pausing of the recordings of a call.
+extension RoomCall {
+  /// What a pause or its end has changed: from when on, and for whom.
+  public typealias PauseChange = RecorderGroup.PauseChange
+
+  /// Pauses the recording of users, or of everybody: nothing that they send from now on is stored, until ``resume(_:)``. Returns at once.
+  ///
+  /// That holds for media, for what is found by decoding it, and for chat. The call goes on, and so do the recordings, after a gap of the
+  /// reason `paused`. A user who leaves and comes back, under the same id or with the same name, is still paused. One who comes later is
+  /// paused if everybody is.
+  ///
+  /// - Parameter users: their ids or names, also of users who are not there; nil for everybody.
+  /// - Returns: what has changed; nil if nothing is recorded.
+  @discardableResult
+  public func pause(_ users: Set<String>? = nil) -> PauseChange? {
+    guard let change = recorder?.pause(users) else { return nil }
+    sessionLog.withLock { log in for participant in change.participants { log.paused(participant) } }
+    log(change, "recording paused")
+    return change
+  }
+
+  /// Records users again, or everybody, also those who come later. Returns at once.
+  ///
+  /// - Parameter users: their ids or names, also of users who are not there; nil for everybody.
+  /// - Returns: what has changed; nil if nothing is recorded.
+  @discardableResult
+  public func resume(_ users: Set<String>? = nil) -> PauseChange? {
+    guard let change = recorder?.resume(users) else { return nil }
+    log(change, "recording resumed")
+    return change
+  }
+
+  /// Who is paused, and who will be when they come.
+  public var paused: PausedUsers { recorder?.paused ?? .nobody }
+
+  /// Whether a user is there, is to be recorded and is paused. Returns at once.
+  public func isPaused(_ user: ParticipantID) -> Bool { recorder?.isPaused(user) ?? false }
+
+  private func log(_ change: PauseChange, _ what: Logger.Message) {
+    if change.participants.isEmpty {
+      log.notice(what)
+    } else {
+      for user in change.participants { log.notice(what, metadata: metadata(of: user)) }
+    }
+  }
+}
