@@ -365,7 +365,12 @@ let package = Package(
         "PeerEngineTestSupport", "NetworkEmulation", "FaultInjection", "Media", "Signalling", "ICE", "SCTP", "SkyRTC",
         "SocketIO", "Firestore", "WHIP", "Janus", "HTTPTransport", byteBuffer, embedded, sockets, http, logging,
       ]),
-    tests(of: "Recorder", ["Bitstream", "Media", "Codecs", "CWebM", byteBuffer]),
+    tests(
+      of: "Recorder",
+      [
+        "Bitstream", "Media", "Codecs", "CWebM", "NetworkEmulation", "Pattern", "PeerEngine", "PeerEngineTestSupport",
+        byteBuffer,
+      ]),
     tests(of: "Pattern", ["Media", "Codecs"]),
     tests(
       of: "CallCheck",
@@ -406,7 +411,7 @@ let package = Package(
       name: "EndToEndTests",
       dependencies: [
         "TestSupport", "MachineStalls", "NetworkEmulation", "PeerEngine", "Signalling", "SkyRTC", "HTTPTransport",
-        "Media", byteBuffer, sockets, http, webSocket, logging,
+        "Media", "Codecs", "Pattern", byteBuffer, sockets, http, webSocket, logging,
       ],
       resources: [.copy("Pages")], swiftSettings: testRules),
   ],

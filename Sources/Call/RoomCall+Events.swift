@@ -20,7 +20,11 @@ extension RoomCall {
       case .connection(let event):
         let (participant, now) = (event.participant, MonotonicInstant(event.time))
         let announcement = participants.announcement(of: participant)
-        sessionLog.withLock { $0.received(event.event, of: participant, announcement: announcement, now: now) }
+        let isPaused = isPaused(participant)
+        sessionLog.withLock { log in
+          log.received(event.event, of: participant, announcement: announcement, now: now)
+          if isPaused { log.paused(participant) }
+        }
         occupancy.update { $0.received(event.event, of: participant, now: now) }
         received(event, &connections)
       case .problem(let sentence): log.warning("\(sentence)")

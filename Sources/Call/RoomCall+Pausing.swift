@@ -2,6 +2,7 @@ internal import BotPeer
 internal import Logging
 public import Media
 public import Recorder
+internal import Synchronization
 
 /// Pausing of the recordings of a call.
 extension RoomCall {
@@ -19,6 +20,7 @@ extension RoomCall {
   @discardableResult
   public func pause(_ users: Set<String>? = nil) -> PauseChange? {
     guard let change = recorder?.pause(users) else { return nil }
+    sessionLog.withLock { log in for participant in change.participants { log.paused(participant) } }
     log(change, "recording paused")
     return change
   }

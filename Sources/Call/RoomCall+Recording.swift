@@ -11,10 +11,14 @@ extension RoomCall {
   /// The state of each recording while it grows, in the order of the users' ids and of their streams; empty without recording.
   public func recordingStatus() -> [RecordingStatus] { recorder?.status() ?? [] }
 
-  static func openRecorder(_ settings: Settings, threads: Int) throws(FileError) -> RecorderGroup? {
+  static func openRecorder(
+    _ settings: Settings, threads: Int, observer: (any RoomCallObserver)?
+  ) throws(FileError) -> RecorderGroup? {
     guard let recording = settings.recording else { return nil }
+    var frameRecorded: (@Sendable (EncodedFrame) -> Void)?
+    if let observer { frameRecorded = { observer.recorded($0) } }
     do {
-      return try RecorderGroup(recording, threads: threads)
+      return try RecorderGroup(recording, threads: threads, frameRecorded: frameRecorded)
     } catch {
       throw FileError(error)
     }
@@ -106,6 +110,8 @@ package struct RecordingProgress: Sendable, Hashable {
   package var freeBytes: Int64?
   /// Whether the disk accepts nothing for a recording at the moment.
   package var isStalled: Bool
+  /// Whether nothing is recorded of the users who are there, because they are paused.
+  package var isPaused = false
 }
 
 extension RecordingManifest.NetworkPath {

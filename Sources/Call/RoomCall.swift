@@ -77,7 +77,7 @@ public final class RoomCall: Sendable {
   ) async throws {
     let loop = loop ?? MultiThreadedEventLoopGroup.singleton.next()
     let participants = ParticipantRegistry()
-    let recorder = try Self.openRecorder(settings, threads: 1 + others.count)
+    let recorder = try Self.openRecorder(settings, threads: 1 + others.count, observer: observer)
     let loopback = settings.media.loopbackDelay.map { Loopback(delay: $0, on: loop) }
     do {
       chat = try Self.openChat(settings, recorder, participants, on: loop, log: log)
@@ -191,7 +191,8 @@ public final class RoomCall: Sendable {
     let growing = recorder.status()
     return RecordingProgress(
       bytes: growing.reduce(participants.recordedBytes) { $0 &+ $1.bytes }, freeBytes: diskSpace.free(now: .now),
-      isStalled: growing.contains(where: \.isStalled))
+      isStalled: growing.contains(where: \.isStalled),
+      isPaused: growing.isEmpty ? recorder.paused.all : growing.allSatisfy(\.isPaused))
   }
 
   /// The progress of file transfers in a few words; nil if there are none.

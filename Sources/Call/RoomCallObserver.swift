@@ -14,6 +14,8 @@ public protocol RoomCallObserver: MediaSink {
   func sent(_ frame: EncodedFrame, at now: ContinuousClock.Instant)
   /// A chat message was received from a user or sent to one.
   func exchanged(_ message: RoomCall.ChatMessage, at now: ContinuousClock.Instant)
+  /// A received frame is recorded. Frames of a pause, and those that cannot be recorded, do not come here.
+  func recorded(_ frame: EncodedFrame)
   /// The files of a recording are finished.
   func recorded(_ recording: RecordingSummary)
   /// A file of a recording with segments is finished.
@@ -35,6 +37,7 @@ extension RoomCallObserver {
   public func receive(_ event: MediaEvent, of participant: ParticipantID, now: ContinuousClock.Instant) {}
   public func sent(_ frame: EncodedFrame, at now: ContinuousClock.Instant) {}
   public func exchanged(_ message: RoomCall.ChatMessage, at now: ContinuousClock.Instant) {}
+  public func recorded(_ frame: EncodedFrame) {}
   public func recorded(_ recording: RecordingSummary) {}
   public func finished(_ segment: RecordedSegment) {}
   public func received(_ problem: RoomRecorder.Problem) {}

@@ -57,7 +57,9 @@ extension StatusLine {
     var parts: [String] = []
     var begin = elapsed.map { Self.clock($0) + " " } ?? ""
     if let recording {
-      let verb = recording.isStalled ? "DISK STALLED" : detail == .full ? "recording" : "rec"
+      let verb =
+        recording.isStalled
+        ? "DISK STALLED" : recording.isPaused ? "PAUSED" : detail == .full ? "recording" : "rec"
       begin += "\(verb) \(Self.size(recording.bytes))"
       if detail != .least, let free = recording.freeBytes { begin += ", \(Self.size(free)) free" }
       parts.append(begin)

@@ -33,11 +33,14 @@ package struct StatusLine: Sendable, Hashable {
     package var freeBytes: Int64?
     /// Whether the disk accepts nothing at the moment.
     package var isStalled: Bool
+    /// Whether nothing is recorded at the moment, because the recording is paused.
+    package var isPaused: Bool
 
-    package init(bytes: Int64, freeBytes: Int64?, isStalled: Bool = false) {
+    package init(bytes: Int64, freeBytes: Int64?, isStalled: Bool = false, isPaused: Bool = false) {
       self.bytes = bytes
       self.freeBytes = freeBytes
       self.isStalled = isStalled
+      self.isPaused = isPaused
     }
   }
 

@@ -27,7 +27,12 @@ public final class RecorderGroup: MediaSink {
   /// - Parameters:
   ///   - configuration: the folder and the settings of the recorders, which share its memory limit.
   ///   - threads: the number of recorders; at least 1.
-  public init(_ configuration: RoomRecorder.Configuration, threads: Int = 1) throws(RoomRecorder.StorageError) {
+  ///   - frameRecorded: called with each received frame that is recorded, on the thread of a recorder: never with one of a pause. It
+  ///     must return at once.
+  public init(
+    _ configuration: RoomRecorder.Configuration, threads: Int = 1,
+    frameRecorded: (@Sendable (EncodedFrame) -> Void)? = nil
+  ) throws(RoomRecorder.StorageError) {
     let threads = max(1, threads)
     var share = configuration
     share.recorders = threads
@@ -37,7 +42,9 @@ public final class RecorderGroup: MediaSink {
     let pauses = PauseRegistry(configuration.paused)
     self.pauses = pauses
     var recorders: [RoomRecorder] = []
-    for _ in 0..<threads { recorders.append(try RoomRecorder(share, disk: POSIXFileSystem(), pauses: pauses)) }
+    for _ in 0..<threads {
+      recorders.append(try RoomRecorder(share, disk: POSIXFileSystem(), pauses: pauses, frameRecorded: frameRecorded))
+    }
     self.recorders = recorders
     assignments = Mutex(Assignments(counts: Array(repeating: 0, count: threads)))
   }

@@ -67,8 +67,13 @@ public actor RoomRecorder: MediaSink {
     try self.init(configuration, disk: disk, pauses: PauseRegistry(configuration.paused))
   }
 
-  /// - Parameter pauses: who is paused.
-  init(_ configuration: Configuration, disk: any FileSystem, pauses: PauseRegistry) throws(StorageError) {
+  /// - Parameters:
+  ///   - pauses: who is paused.
+  ///   - frameRecorded: called with each received frame that is recorded, on the recorder's thread.
+  init(
+    _ configuration: Configuration, disk: any FileSystem, pauses: PauseRegistry,
+    frameRecorded: (@Sendable (EncodedFrame) -> Void)? = nil
+  ) throws(StorageError) {
     let monitor = DiskMonitor()
     let inbox = RecordingQueue(budget: configuration.memoryBudget, disk: monitor, pauses: pauses)
     let folder = try RecordingDirectory(
@@ -103,6 +108,7 @@ public actor RoomRecorder: MediaSink {
       health: StorageHealth(
         folder: configuration.folder, memoryLimit: { inbox.limit }, monitor: monitor, report: report),
       report: report, wantKeyframe: { requestInput.yield($0) },
+      frameRecorded: frameRecorded,
       segmentFinished: { segment in
         guard case .dropped(let oldest) = segmentInput.yield(segment), !isSegmentLeftOut else { return }
         isSegmentLeftOut = true

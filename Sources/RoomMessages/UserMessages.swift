@@ -152,6 +152,7 @@ actor UserMessages {
       isApp ? .binary(ByteBuffer(string: text)) : .text(DataMessage.chat(UntrustedText(text)).text)
     do {
       try await channel.send(message)
+      if isPaused { return }
       log.info("said", metadata: ["user": "\(participant)", "text": "\(text.printable(utf8Bytes: 200))"])
       let text = ChatEntry.shortened(UntrustedText(text))
       noted(ExchangedMessage(user: participant, isOurs: true, name: nil, text: text))
@@ -161,8 +162,11 @@ actor UserMessages {
     }
   }
 
+  /// Whether nothing of the user may be stored, since the recording of them is paused.
+  private var isPaused: Bool { chat?.isPaused(participant) ?? false }
+
   private func heard(_ whole: UntrustedText) async {
-    guard chatRate.admits(now: .now) else { return }
+    guard chatRate.admits(now: .now), !isPaused else { return }
     let text = ChatEntry.shortened(whole)
     guard allowance.takeChat(ChatEntry.cost(of: text, sender: participant.text, name: name), now: .now) else {
       if !hasReportedChat {
@@ -294,6 +298,7 @@ actor UserMessages {
 
   private func create(_ id: FileTransferID, _ name: FileName, _ offer: FileOffer) async {
     do {
+      if isPaused { return transfers.fileFailed(id, reason: "The recording is paused.", now: .now) }
       guard let folder else { return transfers.fileFailed(id, reason: "There is no folder.", now: .now) }
       guard allowance.takeFile(offer.size, now: .now) else {
         return transfers.fileFailed(id, reason: "The files of this user or this call reach their limit.", now: .now)

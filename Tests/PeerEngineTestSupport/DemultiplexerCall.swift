@@ -22,6 +22,8 @@ package final class DemultiplexerCall {
     package var speaks = true
     /// The events that the bot's demultiplexer reported about this guest.
     package var events: [(time: MonotonicInstant, event: PeerEvent)] = []
+    /// The keyframes that the bot requested of the guest's own source.
+    package var keyframeRequests = 0
   }
 
   /// The time at which a handshake retransmits its flight, in simulated and in real time.
@@ -79,15 +81,17 @@ package final class DemultiplexerCall {
   /// signalling system, the guest's identity is verified.
   package func enter(
     _ name: String, host: UInt8, port: UInt16 = 5000, identity: DTLSIdentity? = nil, offers: Bool = true,
-    sends: Set<MediaKind> = [.audio, .video], line: Impairment.Conditions = .init(delay: .milliseconds(10))
+    sends: Set<MediaKind> = [.audio, .video], line: Impairment.Conditions = .init(delay: .milliseconds(10)),
+    configure: (inout PeerConnection.Configuration) -> Void = { _ in }
   ) throws {
     let id = ParticipantID(name)
     let address = TransportAddress(ip: .v4(0x0A00_0000 | UInt32(host)), port: port)
+    var configuration = PeerConnection.Configuration(
+      participant: ParticipantID("bot"), identity: try identity ?? DTLSIdentity(), localAddresses: [address],
+      isPolite: true, policy: .init(sending: sends))
+    configure(&configuration)
     let engine = PeerConnection(
-      PeerConnection.Configuration(
-        participant: ParticipantID("bot"), identity: try identity ?? DTLSIdentity(), localAddresses: [address],
-        isPolite: true, policy: .init(sending: sends)),
-      offers: offers, generator: SeededGenerator(seed: generator.next()))
+      configuration, offers: offers, generator: SeededGenerator(seed: generator.next()))
     guests[id] = Guest(
       engine: engine, address: address, toBot: EmulatedLink(line, seed: generator.next()),
       toGuest: EmulatedLink(line, seed: generator.next()), events: guests[id]?.events ?? [])
@@ -251,6 +255,7 @@ package final class DemultiplexerCall {
           if to == Self.botAddress { guests[id]?.toBot.send(datagram, now: now) }
         case .event(.signal(let message)):
           signals.append((now + .milliseconds(1), true, id, message))
+        case .event(.keyframeRequested): guests[id]?.keyframeRequests += 1
         case .event, .media, .dataChannel:
           break
         }

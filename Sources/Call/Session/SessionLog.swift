@@ -43,6 +43,8 @@ package struct SessionLog: Sendable {
     var failure: String?
     var recordings: [SessionSummary.Recording] = []
     var hasTracks = false
+    /// Whether the recording of them was paused.
+    var wasPaused = false
     var storageError: String?
 
     init(id: ParticipantID, from: MonotonicInstant) {
@@ -192,6 +194,11 @@ package struct SessionLog: Sendable {
     }
   }
 
+  /// Notes that the recording of a participant is paused.
+  package mutating func paused(_ participant: ParticipantID) {
+    if let index = positions[participant] { users[index].wasPaused = true }
+  }
+
   /// Takes a finished recording.
   package mutating func recorded(_ summary: RecordingSummary) {
     guard let index = positions[summary.participant] else { return }
@@ -287,6 +294,7 @@ package struct SessionLog: Sendable {
       return (.leftAtOnce, "left after \(DisplayText.tenths(stay.seconds)) s, before media arrived")
     }
     if user.hasConnected {
+      if user.wasPaused, user.announced != [] { return (.paused, "the recording was paused") }
       return user.announced == []
         ? (.onlyReceives, "announced to send nothing") : (.noMedia, "connected, but sent no media")
     }

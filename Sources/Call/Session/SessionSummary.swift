@@ -115,6 +115,8 @@ public struct SessionSummary: Sendable, Hashable, Codable {
     case noMedia
     /// The disk did not accept the recording.
     case disk
+    /// The recording of the user was paused, and nothing was recorded before or after.
+    case paused
   }
 
   /// A recording of one stream of a user.

@@ -175,6 +175,13 @@ public final class CallJudge {
     change(peer) { $0.mediaContinued(kind, ofStream: stream, until: end) }
   }
 
+  /// Records that the recording of a peer's stream was paused from a time on, until its next media. That is neither a freeze nor
+  /// silence.
+  package func recordingPaused(of peer: ParticipantID, stream: Int = 1, at time: ContinuousClock.Instant) {
+    let start = seconds(time)
+    change(peer) { $0.recordingPaused(ofStream: stream, at: start) }
+  }
+
   /// Records the peer's clock at a media time.
   package func clock(_ report: ClockReport, of peer: ParticipantID) {
     let arrived = seconds(report.arrival)

@@ -170,6 +170,11 @@ struct PeerJudge {
     change(stream) { $0.unavailableMediaEnd[kind] = max(time, $0.unavailableMediaEnd[kind] ?? time) }
   }
 
+  /// Records that the recording of a stream was paused from a time on, until its next media.
+  mutating func recordingPaused(ofStream stream: Int, at time: Double) {
+    change(stream) { $0.recordingPaused(at: time) }
+  }
+
   /// Records skipped frames.
   mutating func receive(_ videoFrames: SkippedFrames, first: Double, last: Double) {
     mediaArrived(from: first, until: last)

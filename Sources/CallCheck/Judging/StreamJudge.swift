@@ -132,6 +132,16 @@ struct StreamJudge {
     for kind in MediaKind.allCases { presence[kind]?.ended(at: last) }
   }
 
+  /// Records that the recording of it was paused from a time on. What follows is judged as a new stream: the time between is not
+  /// measured.
+  mutating func recordingPaused(at time: Double) {
+    guard lastMedia != nil, !presence.values.contains(where: \.isFull) else { return }
+    finish(until: time)
+    numbers.end()
+    returns.end(at: time)
+    for kind in MediaKind.allCases { presence[kind]?.ended(at: time) }
+  }
+
   mutating func receive(_ report: ClockReport, arrived: Double) { skew.receive(report, arrived: arrived) }
 
   /// Records the counters of the stream's tracks.

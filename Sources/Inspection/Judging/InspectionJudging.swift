@@ -41,6 +41,7 @@ struct InspectionJudging {
     var problems: [String] = []
     var feed = InspectionFeed(recordings)
     var begun = [Bool](repeating: false, count: recordings.count)
+    var pauses = recordings.map { RecordedPauses($0.manifest) }
     // When the last frame of each recording was.
     var lastTimes = [Int64](repeating: 0, count: recordings.count)
     var countCursors = recordings.map { recording in
@@ -71,6 +72,10 @@ struct InspectionJudging {
           judge.receive(
             .described(recording.stream.ended), of: recording.id, at: instant(lastTimes[item.recording]))
           judge.receive(.described(recording.stream), of: recording.id, at: instant(item.time))
+        }
+        for start in pauses[item.recording].ended(before: item.time - recording.offset) {
+          judge.recordingPaused(
+            of: recording.id, stream: recording.stream.number, at: instant(recording.offset + start))
         }
         lastTimes[item.recording] = item.time
         let now = instant(item.time)

@@ -207,6 +207,7 @@ extension RecordingManifest {
     /// nothing is missing), `waitingForKeyframe` (frames arrived that could not be decoded), `senderPaused` (the sender
     /// sent nothing; its sequence numbers are continuous), `dtx` (the sender skipped silence), `muted` (the sender had
     /// signalled that it does not send), `streamEnded` (the sender's description no longer had the stream), `reconnect` (the connection was broken, or the sender restarted),
+    /// `paused` (the recording was paused),
     /// `diskStalled` (the disk failed or was slow), `overloaded` (the processor had no time), `memoryFull` (more arrived
     /// at once than fits into the memory for queued frames).
     public var reason: String

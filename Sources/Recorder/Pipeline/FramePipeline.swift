@@ -11,6 +11,7 @@ package final class FramePipeline {
   private var budget = AudioBudget()
   private var repair = LossConcealment()
   private let check: FrameVerifier?
+  private let frameRecorded: (@Sendable (EncodedFrame) -> Void)?
   private(set) var timeline: RecordingTimeline
   private var counters = PerMediaKind<TrackCounter>()
   private var statistics: [MediaKind: CumulativeTrackStatistics] = [:]
@@ -27,9 +28,14 @@ package final class FramePipeline {
   /// When the last frame or sender report arrived.
   private var lastActivity: MonotonicInstant?
 
-  /// - Parameter verifier: decodes frames to verify them; nil if frames are not verified.
-  package init(alignmentDelay: Duration, verifier: FrameVerifier?) {
+  /// - Parameters:
+  ///   - verifier: decodes frames to verify them; nil if frames are not verified.
+  ///   - frameRecorded: called with each received frame that is recorded.
+  package init(
+    alignmentDelay: Duration, verifier: FrameVerifier?, frameRecorded: (@Sendable (EncodedFrame) -> Void)? = nil
+  ) {
     check = verifier
+    self.frameRecorded = frameRecorded
     timeline = RecordingTimeline(alignmentDelay: alignmentDelay)
   }
 
@@ -136,6 +142,7 @@ package final class FramePipeline {
     now: MonotonicInstant
   ) {
     check?.examine(frame, now: now)
+    if repair == nil { frameRecorded?(frame) }
     firstArrival = firstArrival ?? frame.arrived
     timeline.add(frame, length: length, repair: repair, pause: pause, now: now)
   }

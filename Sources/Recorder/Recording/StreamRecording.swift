@@ -19,6 +19,8 @@ final class StreamRecording {
     let report: @Sendable (RoomRecorder.Problem) -> Void
     /// Requests a keyframe of a track.
     let wantKeyframe: (TrackID) -> Void
+    /// Called with each received frame that is recorded, before it is written; nil if nobody wants to know.
+    let frameRecorded: (@Sendable (EncodedFrame) -> Void)?
     /// Called with each finished file of a recording with segments.
     let segmentFinished: (RecordedSegment) -> Void
   }
@@ -94,7 +96,8 @@ final class StreamRecording {
     self.environment = environment
     described = MediaStream(owner: participant, number: stream)
     pipeline = FramePipeline(
-      alignmentDelay: environment.alignmentDelay, verifier: verification.map { FrameVerifier($0, stream: stream) })
+      alignmentDelay: environment.alignmentDelay, verifier: verification.map { FrameVerifier($0, stream: stream) },
+      frameRecorded: environment.frameRecorded)
     files = RecordingFiles(of: participant, stream: stream, pipeline: pipeline, clock: clock, environment: environment)
   }
 

@@ -9,6 +9,8 @@ package import Recorder
 /// Writes the chat of a room beside each recording of a user: `USER.chat.jsonl`, and `USER.vtt` with the same messages as
 /// subtitles. Their times are those of the recording.
 ///
+/// A message of a user who is paused is not written, and none is written beside the recording of a paused user.
+///
 /// A message waits until the time axis of a recording is known. One that is up to 5 s older than the first frame is at
 /// time 0.
 ///
@@ -34,6 +36,8 @@ package actor ChatRecorder {
     var direction: ChatEntry.Direction
     /// The user with whom it was exchanged, if it is only for their files.
     var user: ParticipantID?
+    /// The users of whom nothing was recorded when it was exchanged.
+    var paused: Set<ParticipantID>
     var secondsSince1970: Double
 
     var cost: Int { ChatEntry.cost(of: text, sender: sender, name: name) }
@@ -84,6 +88,9 @@ package actor ChatRecorder {
 
   deinit { close(folder) }
 
+  /// Whether nothing is recorded of a user at the moment, so that what they send is neither written nor logged.
+  nonisolated func isPaused(_ user: ParticipantID) -> Bool { recorder.isPaused(user) }
+
   /// Adds a message to the files of all users who are recorded now, or of one of them.
   ///
   /// - Parameter sender: nil for a message of ours.
@@ -91,10 +98,11 @@ package actor ChatRecorder {
     _ text: UntrustedText, from sender: ParticipantID?, name: String?, direction: ChatEntry.Direction,
     only user: ParticipantID?
   ) {
+    if let sender, recorder.isPaused(sender) { return }
     let now = recorder.session.secondsSince1970(at: .now)
     let message = Message(
       number: nextNumber, text: ChatEntry.shortened(text), sender: sender?.text ?? ownID(), name: name,
-      direction: direction, user: user, secondsSince1970: now)
+      direction: direction, user: user, paused: recorder.pausedParticipants, secondsSince1970: now)
     messages.append(message)
     nextNumber += 1
     waitingBytes += message.cost
@@ -146,7 +154,7 @@ package actor ChatRecorder {
     var file = files[base] ?? Files()
     for message in messages
     where message.number >= file.next && (message.user == nil || message.user == user)
-      && message.secondsSince1970 >= start - Self.leadTime
+      && !message.paused.contains(user) && message.secondsSince1970 >= start - Self.leadTime
     {
       let entry = ChatEntry(
         time: max(0, message.secondsSince1970 - start), secondsSince1970: message.secondsSince1970,

@@ -57,6 +57,12 @@ struct CallOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Decode each recorded frame to verify it.", valueName: "on|off"))
   var verify: Switch = .on
 
+  @Option(
+    help: ArgumentHelp(
+      "Begin with everybody paused until SIGUSR2 or the key r (required), or record at once (given). SIGUSR1 or p pauses again.",
+      valueName: "required|given"))
+  var consent: Consent = .given
+
   @OptionGroup(title: "Chat and files")
   var messages: MessageOptions
 
@@ -108,6 +114,7 @@ struct CallOptions: ParsableArguments {
   private func recording(in folder: String, of room: String) -> RoomRecorder.Configuration {
     var configuration = RoomRecorder.Configuration(folder: folder, room: room)
     configuration.verifies = verifies
+    configuration.paused = consent == .required ? .everybody : .nobody
     configuration.segment = segmentLimit
     configuration.fileName = fileName
     configuration.memoryLimit = queueMemory.map { Int($0.size.bytes) }
@@ -135,6 +142,7 @@ struct CallOptions: ParsableArguments {
     }
     if record?.isEmpty == true { throw ValidationError("--record needs the name of a folder.") }
     if record == nil, verify == .off { throw ValidationError("--verify needs --record.") }
+    if record == nil, consent == .required { throw ValidationError("--consent needs --record.") }
     if record == nil, !segment.isEmpty { throw ValidationError("--segment needs --record.") }
     if record == nil, fileName != nil { throw ValidationError("--file-name needs --record.") }
     if record == nil, queueMemory != nil { throw ValidationError("--queue-memory needs --record.") }
@@ -145,6 +153,9 @@ struct CallOptions: ParsableArguments {
     if duration?.milliseconds == 0 { throw ValidationError("--duration 0 would leave before joining.") }
   }
 }
+
+/// Whether users must consent before they are recorded.
+enum Consent: String, ExpressibleByArgument, CaseIterable { case required, given }
 
 extension FileNameTemplate {
   /// For `transform:`, as `TimeSpan.parse`.

@@ -25,6 +25,10 @@ struct CallRunner {
   /// - Parameter report: Called when the call is over, before that wait.
   func stay(reporting report: @Sendable (RoomCall.Outcome) -> Void = { _ in }) async throws -> RoomCall.Outcome {
     let interruption = Interruption()
+    let requests = settings.call.recording.map { _ in
+      PauseRequest.all(hasKeys: observer == nil && console.isTerminal)
+    }
+    defer { TerminalKeys.restore() }
     // Each participant may need three files and one or two sockets.
     FileDescriptorLimit.allowMany()
     // Find errors that need no network before joining, so that no participant notices them.
@@ -44,19 +48,23 @@ struct CallRunner {
     if let folder = settings.call.recording?.folder { reportUnfinished(in: folder) }
     let embedded = try await ServerConnector(settings: settings, console: console, log: log).join(call)
     interruption.beginOrderly()
-    let outcome = await run(call, interruption, reporting: report)
+    let outcome = await run(call, interruption, requests, reporting: report)
     await embedded?.shutdown()
     return outcome
   }
 
   /// Runs the call until it ends or a signal arrives, and shows its state on a terminal.
   private func run(
-    _ call: RoomCall, _ interruption: Interruption, reporting report: @Sendable (RoomCall.Outcome) -> Void
+    _ call: RoomCall, _ interruption: Interruption, _ requests: AsyncStream<PauseRequest>?,
+    reporting report: @Sendable (RoomCall.Outcome) -> Void
   ) async -> RoomCall.Outcome {
     await withDiscardingTaskGroup { group in
       group.addTask {
         await interruption.first()
         if !Task.isCancelled { call.leave(because: "a signal arrived") }
+      }
+      if let requests {
+        group.addTask { for await request in requests { _ = request == .pause ? call.pause() : call.resume() } }
       }
       if observer == nil, console.isTerminal {
         group.addTask { await StatusTask(call: call, console: console, room: settings.server.roomName).run() }

@@ -44,7 +44,7 @@ struct StatusTask {
       earlier = next
       let transfers = await call.transferProgress()
       let recording = call.recordingProgress().map {
-        StatusLine.Recording(bytes: $0.bytes, freeBytes: $0.freeBytes, isStalled: $0.isStalled)
+        StatusLine.Recording(bytes: $0.bytes, freeBytes: $0.freeBytes, isStalled: $0.isStalled, isPaused: $0.isPaused)
       }
       var line = StatusLine(
         room: room, elapsed: now - begin, recording: recording, users: users, transfers: transfers)

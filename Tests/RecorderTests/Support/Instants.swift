@@ -25,6 +25,18 @@ extension RoomRecorder {
   }
 }
 
+extension RoomRecorder {
+  @discardableResult
+  nonisolated func pause(_ users: Set<String>? = nil, at now: MonotonicInstant) -> ContinuousClock.Instant {
+    pause(users, at: now.instant)
+  }
+
+  @discardableResult
+  nonisolated func resume(_ users: Set<String>? = nil, at now: MonotonicInstant) -> ContinuousClock.Instant {
+    resume(users, at: now.instant)
+  }
+}
+
 extension EncodedFrame {
   init(
     owner: ParticipantID, stream: Int = 1, codec: Codec, time: MediaTime, payload: ByteBuffer, isKeyframe: Bool,

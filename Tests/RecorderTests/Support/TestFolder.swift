@@ -28,7 +28,7 @@ final class TestFolder {
 
   func recorder(
     alignmentDelay: Duration = .seconds(3), verifies: Bool = true, segment: SegmentLimit? = nil,
-    memoryLimit: Int? = nil, bufferedSegments: Int = 1_000,
+    memoryLimit: Int? = nil, bufferedSegments: Int = 1_000, paused: PausedUsers = .nobody,
     disk: any FileSystem = POSIXFileSystem()
   ) throws -> RoomRecorder {
     var configuration = RoomRecorder.Configuration(folder: path, room: "100")
@@ -37,6 +37,7 @@ final class TestFolder {
     configuration.segment = segment
     configuration.memoryLimit = memoryLimit ?? configuration.memoryLimit
     configuration.bufferedSegments = bufferedSegments
+    configuration.paused = paused
     configuration.usesSystemClock = false
     configuration.session = RecordingSession(
       clock: WallClock(moment: Script.beginning, secondsSince1970: Self.wallClock))

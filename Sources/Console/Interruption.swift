@@ -1,13 +1,13 @@
-import Glibc
-import Media
-import Synchronization
+internal import Glibc
+internal import Media
+internal import Synchronization
 
 /// Handles SIGINT, SIGTERM and SIGHUP: the first signal requests an orderly end, the second exits at once. Before there
 /// is anything to finish, the first one exits at once too.
 ///
 /// The same signal within half a second of the first is not a second one: `timeout` signals a program and then its whole
 /// process group, and so does a terminal that is closed.
-struct Interruption: Sendable {
+package struct Interruption: Sendable {
   private let signals: AsyncStream<Int32>
 
   /// The exit code of a program that a signal ended, as in shells: 128 plus the signal's number.
@@ -23,7 +23,7 @@ struct Interruption: Sendable {
   private static let noted = Atomic<Int64>(0)
   private static let isOrderly = Atomic<Bool>(false)
 
-  init() {
+  package init() {
     var ends: [Int32] = [-1, -1]
     let (signals, input) = AsyncStream.makeStream(of: Int32.self)
     self.signals = signals
@@ -46,12 +46,12 @@ struct Interruption: Sendable {
   }
 
   /// Makes the first signal request an orderly end from now on.
-  func beginOrderly() {
+  package func beginOrderly() {
     Self.isOrderly.store(true, ordering: .sequentiallyConsistent)
   }
 
   /// Waits for the first signal.
-  func first() async {
+  package func first() async {
     for await _ in signals { return }
   }
 
@@ -67,11 +67,16 @@ struct Interruption: Sendable {
     let (isFirst, before) = noted.compareExchange(expected: 0, desired: note, ordering: .sequentiallyConsistent)
     guard isFirst else {
       if before & 0xFF == Int64(number), now - (before >> 8) < duplicateSignalWindow { return }
-      _exit(code(of: number))
+      exit(by: number)
     }
-    guard isOrderly.load(ordering: .sequentiallyConsistent) else { _exit(code(of: number)) }
+    guard isOrderly.load(ordering: .sequentiallyConsistent) else { exit(by: number) }
     var byte = UInt8(truncatingIfNeeded: number)
     _ = write(pipeEnd.load(ordering: .relaxed), &byte, 1)
+  }
+
+  private static func exit(by signal: Int32) -> Never {
+    TerminalKeys.restore()
+    _exit(code(of: signal))
   }
 
   /// Forwards the first signal from the pipe to the stream.
