@@ -224,7 +224,8 @@ let package = Package(
         "Load",
         "RoomMessages", "RoomServer", "Signalling", "SignallingAdapters", "SkyRTC", "SocketIO", "Firestore", "WHIP",
         "Janus", "ExecSignalling", "HTTPTransport", "DataMessages", "Codecs", "Media", "NetworkEmulation",
-        "FaultInjection", "OptionValues", "CommandSettings", byteBuffer, sockets, logging, arguments,
+        "FaultInjection", "JobProcess", "JobProtocol", "OptionValues", "CommandSettings", byteBuffer, sockets, logging,
+        arguments,
       ],
       swiftSettings: rules),
 
@@ -233,8 +234,8 @@ let package = Package(
     module(
       "JobProcess",
       [
-        "BotPeer", "Call", "CallCheck", "Codecs", "Console", "CProcesses", "JobProtocol", "JSON", "Media", "Recorder",
-        "Signalling", "COpenSSL", byteBuffer, sockets, logging,
+        "BotPeer", "Call", "Codecs", "Console", "DataMessages", "JobProtocol", "JSON", "Media", "MediaWorker",
+        "OptionValues", "Recorder", "Signalling", byteBuffer, sockets, logging,
       ]),
     module("SQLStore", ["CSQLite", "CThreads", "JobProtocol", "Media"]),
     module("ObjectStore", ["COpenSSL", "CFiles", "JSON", "JobProtocol", "Media"]),
@@ -253,7 +254,7 @@ let package = Package(
 
     // The only program that links FFmpeg.
     .executableTarget(
-      name: "chatbot-media", dependencies: ["CFFmpeg", "CMediaProgram", "CMediaSockets", "MediaMessages"],
+      name: "chatbot-media", dependencies: ["CFFmpeg", "CMediaProgram", "CMediaSockets", "CVPX", "MediaMessages"],
       swiftSettings: rules),
 
     .executableTarget(
@@ -294,8 +295,8 @@ let package = Package(
       dependencies: [
         "Bitstream", "BotPeer", "CallCheck", "Codecs", "FileSource", "ICE", "LiveSource", "Media", "PeerEngine", "RTP",
         "Recorder", "SCTP", "SDP", "Signalling", "SkyRTC", "HTTPTransport", "Janus", "SocketIO", "Firestore", "WHIP",
-        "ExecSignalling", "JobProtocol", "MediaMessages", "Processes", "DataMessages", "Service", byteBuffer, embedded,
-        http, webSocket, logging,
+        "ExecSignalling", "JobProtocol", "JSON", "MediaMessages", "Processes", "DataMessages", "Service", byteBuffer,
+        embedded, http, webSocket, logging,
       ],
       path: "Tests/Fuzz/Targets", swiftSettings: rules),
     tests(of: "MachineStalls", []),

@@ -88,6 +88,18 @@ package struct JobSecrets: Sendable, Hashable, CustomStringConvertible, CustomRe
   /// The JSON, for the process's standard input.
   package var json: [UInt8] { get throws { Array(try JSONEncoder().encode(self)) } }
 
+  /// The secrets by the names of the variables that the program otherwise reads them from.
+  package var variables: [String: String] {
+    var variables: [String: String] = [:]
+    variables["CHATBOT_PIN"] = pin
+    variables["CHATBOT_TOKEN"] = token
+    variables["CHATBOT_API_SECRET"] = apiSecret
+    variables["CHATBOT_ROOM_TOKEN"] = roomToken
+    variables["CHATBOT_ICE_CREDENTIALS"] = iceCredentials.map { "\($0.user)\n\($0.password)" }
+    variables["CHATBOT_TURN_SECRET"] = turnSecret
+    return variables
+  }
+
   /// Whether there is no secret.
   package var isEmpty: Bool { self == JobSecrets() }
 

@@ -1,4 +1,5 @@
-import FoundationEssentials
+internal import FoundationEssentials
+internal import Synchronization
 
 /// A secret of the user: a token or a PIN, from a file or from the environment, never from the command line.
 package struct SecretFile: Sendable, Hashable {
@@ -30,6 +31,14 @@ package struct SecretFile: Sendable, Hashable {
   /// Reads all of the file or the variable; nil if there is neither.
   package func readText() throws(BoundedFile.ReadError) -> String? {
     if let path { return String(decoding: try BoundedFile.read(path, longest: Self.maximumBytes), as: UTF8.self) }
+    if let provided = Self.provided.withLock(\.self) { return provided[variable] }
     return ProcessInfo.processInfo.environment[variable]
   }
+
+  /// The secrets of ``provide(_:)``; nil where the environment has them.
+  private static let provided = Mutex<[String: String]?>(nil)
+
+  /// Sets the texts of secrets by the names of their variables, of which none is read from the environment any more: for a process
+  /// that gets its secrets in another way.
+  package static func provide(_ secrets: [String: String]) { provided.withLock { $0 = secrets } }
 }

@@ -30,7 +30,8 @@ struct Chatbot: AsyncParsableCommand {
     version: Version.text,
     subcommands: [
       CallCommand.self, CheckCommand.self, ConfigCommand.self, DiagnoseCommand.self, InspectCommand.self,
-      LoadCommand.self, ManualCommand.self, RepairCommand.self, ServeCommand.self, SignallingsCommand.self,
+      JobCommand.self, LoadCommand.self, ManualCommand.self, RepairCommand.self, ServeCommand.self,
+      SignallingsCommand.self,
     ],
     defaultSubcommand: CallCommand.self)
 

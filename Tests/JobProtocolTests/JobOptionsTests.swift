@@ -115,7 +115,7 @@ import Testing
     #expect(
       arguments == [
         "call", "--server=ws://127.0.0.1:3000", "--room=--100", "--user=bot", "--no-allow-local-candidates",
-        "--udp-port=5000", "--consent=required", "--segment=60s", "--segment=1GB", "--verify=off",
+        "--udp-port=5000", "--segment=60s", "--segment=1GB", "--verify=off",
         "--record=/data/jobs/x/media", "--duration=1500ms", "--leave-if-nobody=600000ms",
       ])
     var play = specification(.play)

@@ -31,8 +31,10 @@ extension JobSpecification {
     if let user { arguments.append("--user=\(user)") }
     arguments += server.iceServers.map { "--ice-server=\($0)" }
     let network = JobOptions.arguments(server.options, in: JobOptions.network, at: "/server/options", library: nil)
-    let own = JobOptions.arguments(options, in: JobOptions.of(kind), at: "/options", library: library)
-    problems += network.problems + own.problems + JobOptions.contradictions(options, of: kind, at: "/options")
+    // Who is paused at the beginning is not an option of an attempt.
+    let own = JobOptions.arguments(
+      options.filter { $0.key != "consent" }, in: JobOptions.of(kind), at: "/options", library: library)
+    problems += network.problems + JobOptions.validate(.object(options), of: kind, at: "/options")
     arguments += network.arguments + own.arguments
     let media = folder.hasSuffix("/") || folder.isEmpty ? folder + JobFolder.media : "\(folder)/\(JobFolder.media)"
     switch kind {

@@ -12,6 +12,8 @@ struct CallRunner {
   let log: Logger
   /// Observes the call and may end it; nil if no observer is needed.
   var observer: (any RoomCallObserver)?
+  /// Called with the call before it joins.
+  var began: @Sendable (RoomCall) -> Void = { _ in }
 
   /// Joins the room and stays until something ends the call, and throws if the call failed.
   func run() async throws -> RoomCall.Outcome {
@@ -45,6 +47,7 @@ struct CallRunner {
     } catch let error as Peer.StartError {
       throw CallFailure(.usage, error.description)
     }
+    began(call)
     if let folder = settings.call.recording?.folder { reportUnfinished(in: folder) }
     let embedded = try await ServerConnector(settings: settings, console: console, log: log).join(call)
     interruption.beginOrderly()

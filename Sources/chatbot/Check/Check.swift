@@ -4,6 +4,7 @@ import CallReport
 import Console
 import FaultInjection
 import Inspection
+import JobProcess
 import Logging
 import Media
 import NetworkEmulation
@@ -16,6 +17,8 @@ struct Check {
   let options: CheckOptions
   let console: Console
   let log: Logger
+  /// The job that this check is; nil for a command.
+  var job: RunningJob?
 
   /// Joins the call, judges it, and writes the requested reports.
   ///
@@ -89,7 +92,9 @@ struct Check {
     var problem: CallFailure?
     var recordings: [RecordingSummary] = []
     do {
-      let outcome = try await CallRunner(settings: settings, console: console, log: log, observer: checkObserver).run()
+      var runner = CallRunner(settings: settings, console: console, log: log, observer: checkObserver)
+      if let job { runner.supervise(by: job) }
+      let outcome = try await runner.run()
       recordings = outcome.recordings
       problem = outcome.failure ?? (options.record != nil ? outcome.recordingFailure : nil)
     } catch let failure as CallFailure {

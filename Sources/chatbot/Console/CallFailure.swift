@@ -7,6 +7,8 @@ struct CallFailure: Error, CustomStringConvertible {
   /// The sentence for the user.
   let sentence: String
   let code: ExitStatus
+  /// Whether a server was reached and refused what we wanted.
+  var isRefusal = false
 
   var description: String { sentence }
 
@@ -23,6 +25,7 @@ struct CallFailure: Error, CustomStringConvertible {
     var sentence = error.description
     if case .unreachable = error, let hint { sentence += " \(hint)" }
     self.init(code, sentence)
+    if case .unreachable = error { isRefusal = false } else { isRefusal = code == .serverNotReached }
   }
 }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Call
 import Console
 import Load
 import Logging

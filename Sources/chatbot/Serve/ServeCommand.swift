@@ -1,5 +1,6 @@
 import ArgumentParser
 import BotPeer
+import Call
 import Console
 import Logging
 import RoomServer

@@ -43,6 +43,9 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case manifest
   case rules
   case baseline
+  case jobJournal
+  case jobControl
+  case jobSpecification
 
   /// Runs the target on an input. It must return for any input.
   ///
@@ -89,6 +92,9 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .manifest: try RepairTargets.manifest(input)
     case .rules: try RuleTargets.rules(input)
     case .baseline: try RuleTargets.baseline(input)
+    case .jobJournal: try JobTargets.journal(input)
+    case .jobControl: try JobTargets.control(input)
+    case .jobSpecification: try JobTargets.specification(input)
     }
   }
 
@@ -102,6 +108,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .skyrtc, .webSocket, .httpUpgrade, .manifest, .wav, .png: 8_192
     case .socketIO, .dataChannel, .dataMessage, .turn, .streamFrame: 4_096
     case .sctp, .janus, .exec, .firestore, .whipFormat, .whipServer, .whipSession, .httpURL: 8_192
+    case .jobJournal, .jobControl, .jobSpecification: 8_192
     case .description, .ivf, .y4m, .ogg, .baseline: 16_384
     case .webm, .repair: 32_768
     }

@@ -1,11 +1,11 @@
-import Glibc
+internal import Glibc
 
 /// Text that is added to the end of a file that other programs may write as well.
-enum AppendedFile {
+package enum AppendedFile {
   /// Why a file could not be written.
-  struct WriteError: Error {
+  package struct WriteError: Error {
     /// A clause, for example "permission denied".
-    let reason: String
+    package let reason: String
 
     fileprivate init(_ number: Int32) {
       let text = String(cString: strerror(number))
@@ -16,7 +16,7 @@ enum AppendedFile {
   /// Adds text to a file, and creates the file if it does not exist.
   ///
   /// - Parameter text: Makes the text from the present size of the file, in bytes.
-  static func append(to path: String, _ text: (_ size: Int) -> String) throws(WriteError) {
+  package static func append(to path: String, _ text: (_ size: Int) -> String) throws(WriteError) {
     let descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o666)
     guard descriptor >= 0 else { throw WriteError(errno) }
     defer { close(descriptor) }

@@ -1,9 +1,9 @@
-import Glibc
+internal import Glibc
 
 /// The limit of open files and sockets.
-enum FileDescriptorLimit {
+package enum FileDescriptorLimit {
   /// Raises the limit to the maximum that the system allows.
-  static func allowMany() {
+  package static func allowMany() {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
     limit.rlim_cur = limit.rlim_max
