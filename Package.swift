@@ -249,7 +249,7 @@ let package = Package(
       resources: [.embedInCode("Page"), .embedInCode("OpenAPI")]),
     .executableTarget(
       name: "chatbot-service",
-      dependencies: ["JobProtocol", "Service", "OptionValues", byteBuffer, logging, lifecycle, arguments],
+      dependencies: ["JobProtocol", "JSON", "Media", "Service", "OptionValues", byteBuffer, logging, lifecycle, arguments],
       swiftSettings: rules),
 
     // The only program that links FFmpeg.

@@ -1,6 +1,6 @@
+import CoreMetrics
 package import JobProtocol
 import Media
-import CoreMetrics
 package import PrometheusText
 package import SQLStore
 import Synchronization

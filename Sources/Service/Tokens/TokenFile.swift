@@ -30,7 +30,8 @@ package final class TokenFile: Sendable {
   /// Returns the token with this text; nil if there is none.
   package func token(withText text: String) -> AccessToken? { current().token(withText: text) }
 
-  package var isEmpty: Bool { current().tokens.isEmpty }
+  /// Whether somebody has this name.
+  package func contains(name: String) -> Bool { current().tokens.contains { $0.name == name } }
 
   /// One `stat` for each call, and the file only where it has changed: a few kilobytes of a local disk.
   private func current() -> AccessTokenList {

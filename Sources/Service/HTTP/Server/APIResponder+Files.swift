@@ -116,7 +116,7 @@ extension APIResponder {
     let limit = try query.limit(maximum: APIQuery.maximumLogLines, default: 1_000)
     var bytes: [UInt8]?
     for attempt in try await store.attempts(of: job.id).reversed() {
-      let path = "\(configuration.data)/\(attempt.folder)/\(JobFolder.log)"
+      let path = "\(data)/\(attempt.folder)/\(JobFolder.log)"
       bytes = try await BlockingWork.run("log", within: .seconds(10)) { LogTail.read(path) }
       if bytes != nil { break }
     }

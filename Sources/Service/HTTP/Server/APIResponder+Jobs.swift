@@ -158,14 +158,14 @@ extension APIResponder {
     }
     await control.commandRequested(command.id, of: id)
     let isDone = await control.isDone(command.id, within: Self.commandWait)
-    let result = isDone ? try await store.command(command.id)?.result.map(APIDocument.parsed) : nil
-    if let sentence = result?["error"]?.string {
-      throw APIProblem(.jobNotRunning, sentence.string.printable(utf8Bytes: 500))
+    let result = isDone ? try await store.command(command.id)?.result.map { CommandResult(stored: $0) } : nil
+    if let sentence = result?.problem {
+      throw APIProblem(.jobNotRunning, sentence.printable(utf8Bytes: 500))
     }
     var fields: [String: JSONValue] = [
       "done": .bool(isDone), "job": try await document(try await job(id, token)),
     ]
-    if let time = result?["effectiveAt"]?.integer { fields["effectiveAt"] = .time(time) }
+    if let time = result?.effectiveAt { fields["effectiveAt"] = .time(time) }
     return Self.json(.object(fields), status: isDone ? .ok : .accepted)
   }
 

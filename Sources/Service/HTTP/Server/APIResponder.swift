@@ -29,6 +29,8 @@ package struct APIResponder: HTTPResponder {
   package typealias Context = APIContext
 
   let configuration: ServiceConfiguration
+  /// The absolute path of the data folder.
+  let data: String
   let store: JobStore
   let objects: any ObjectStore
   let control: any JobControl
@@ -45,10 +47,11 @@ package struct APIResponder: HTTPResponder {
   static let sessionCookie = "chatbot_session"
 
   package init(
-    configuration: ServiceConfiguration, store: JobStore, objects: any ObjectStore, control: any JobControl,
-    access: APIAccess, secrets: SecretBox, metrics: ServiceMetrics, logger: Logger
+    configuration: ServiceConfiguration, data: String, store: JobStore, objects: any ObjectStore,
+    control: any JobControl, access: APIAccess, secrets: SecretBox, metrics: ServiceMetrics, logger: Logger
   ) {
     self.configuration = configuration
+    self.data = data
     self.store = store
     self.objects = objects
     self.control = control
