@@ -254,7 +254,7 @@ let package = Package(
 
     // The only program that links FFmpeg.
     .executableTarget(
-      name: "chatbot-media", dependencies: ["CFFmpeg", "CMediaProgram", "CMediaSockets", "MediaMessages"],
+      name: "chatbot-media", dependencies: ["CFFmpeg", "CMediaProgram", "CMediaSockets", "CVPX", "MediaMessages"],
       swiftSettings: rules),
 
     .executableTarget(
@@ -412,7 +412,7 @@ let package = Package(
       name: "EndToEndTests",
       dependencies: [
         "TestSupport", "MachineStalls", "NetworkEmulation", "PeerEngine", "Signalling", "SkyRTC", "HTTPTransport",
-        "Media", byteBuffer, sockets, http, webSocket, logging,
+        "Media", "Codecs", "Pattern", byteBuffer, sockets, http, webSocket, logging,
       ],
       resources: [.copy("Pages")], swiftSettings: testRules),
   ],

@@ -214,6 +214,8 @@ extension FramePipeline {
   var decodeErrors: UInt64? { check.map { $0.counts.errors.values.reduce(0, +) } }
   /// Frames that were not decoded; nil when frames are not verified.
   var unverified: UInt64? { check.map { $0.counts.unverified.values.reduce(0, +) } }
+  /// Whether video is not decoded up to its next keyframe, because the process that decoded it has ended.
+  var verificationLacksKeyframe: Bool { check?.lacksKeyframe ?? false }
   /// Whether all frames submitted for verification have been processed.
   var isVerified: Bool { check?.isIdle ?? true }
 

@@ -115,12 +115,11 @@ final class StreamRecording {
     }
     if case .described(let description) = event { describe(description) }
     pipeline.receive(event, dropped: dropped, now: now)
-    if pipeline.lacksKeyframeAfterPause, case .frame(let frame) = event, frame.codec.kind == .video,
-      mayRequestKeyframe(now: now)
-    {
-      requestKeyframe(now: now)
+    if case .frame(let frame) = event {
+      let lacksKeyframe = pipeline.lacksKeyframeAfterPause || pipeline.verificationLacksKeyframe
+      if frame.codec.kind == .video, lacksKeyframe, mayRequestKeyframe(now: now) { requestKeyframe(now: now) }
+      if pipeline.rejectsCodec { reportCodec(of: frame.codec.kind, now: now) }
     }
-    if pipeline.rejectsCodec, case .frame(let frame) = event { reportCodec(of: frame.codec.kind, now: now) }
     if lastAdvance.map({ now - $0 >= Self.maximumPause }) ?? true { advance(now: now) }
   }
 

@@ -138,6 +138,17 @@ final class TestService: Sendable {
     }
   }
 
+  /// Waits until an attempt of a job runs.
+  func wait(_ job: JobID, forAttempt attempt: Int64, within limit: Duration = .seconds(20)) async throws -> JobRecord {
+    let deadline = ContinuousClock.now + limit
+    while true {
+      let record = try await self.job(job)
+      if record.attempt == attempt, record.state == .running { return record }
+      if record.state.isEnded || ContinuousClock.now > deadline { return record }
+      try await Task.sleep(for: .milliseconds(20))
+    }
+  }
+
   func events(_ job: JobID) async throws -> [String] {
     try await store.events(project: "p", job: job, limit: 1_000).map(\.type)
   }
