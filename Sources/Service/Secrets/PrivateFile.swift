@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 
 /// Files that only their owner may read: keys and tokens.
@@ -13,30 +14,31 @@ package enum PrivateFile {
 
   /// What changes when a file does.
   package struct Version: Sendable, Hashable {
-    private var inode: UInt64
-    private var seconds: Int
-    private var nanoseconds: Int
-    private var bytes: Int64
-    private var mode: UInt32
+    private var inode: UInt64?
+    private var changed: Date?
+    private var bytes: UInt64?
+    fileprivate var mode: UInt16
+    fileprivate var isPlain: Bool
 
     /// Nil if there is no file.
     package init?(_ path: String) {
-      var status = stat()
-      guard stat(path, &status) == 0 else { return nil }
-      inode = UInt64(status.st_ino)
-      seconds = status.st_mtim.tv_sec
-      nanoseconds = status.st_mtim.tv_nsec
-      bytes = Int64(status.st_size)
-      mode = status.st_mode
+      // A link counts as what it leads to.
+      guard let target = realpath(path, nil) else { return nil }
+      defer { free(target) }
+      guard let facts = try? FileManager.default.attributesOfItem(atPath: String(cString: target)) else { return nil }
+      inode = (facts[.systemFileNumber] as? any BinaryInteger).map { UInt64(truncatingIfNeeded: $0) }
+      changed = facts[.modificationDate] as? Date
+      bytes = (facts[.size] as? any BinaryInteger).map { UInt64(truncatingIfNeeded: $0) }
+      mode = (facts[.posixPermissions] as? any BinaryInteger).map { UInt16(truncatingIfNeeded: $0) } ?? 0o777
+      isPlain = facts[.type] as? FileAttributeType == .typeRegular
     }
   }
 
   /// Returns what is wrong with the rights of a file; nil if only its owner, who is this user, may read it.
   package static func problem(_ path: String) -> String? {
-    var status = stat()
-    guard stat(path, &status) == 0 else { return "\(path) cannot be read: \(String(cString: strerror(errno)))." }
-    if status.st_mode & S_IFMT != S_IFREG { return "\(path) is not a file." }
-    if status.st_mode & 0o077 != 0 { return "Others may read \(path): its mode must be 0600 (chmod 600)." }
+    guard let version = Version(path) else { return "\(path) cannot be read." }
+    guard version.isPlain else { return "\(path) is not a file." }
+    if version.mode & 0o077 != 0 { return "Others may read \(path): its mode must be 0600 (chmod 600)." }
     return nil
   }
 
