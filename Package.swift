@@ -395,7 +395,8 @@ let package = Package(
       ]),
     tests(of: "JobProtocol", ["JSON", "Media"]),
     tests(
-      of: "JobProcess", ["Call", "JobProtocol", "Media", "Recorder", "Signalling", byteBuffer, sockets, logging]),
+      of: "JobProcess",
+      ["Call", "JobProtocol", "JSON", "Media", "Recorder", "Signalling", byteBuffer, sockets, logging]),
     tests(of: "SQLStore", ["JobProtocol", "Media"]),
     tests(of: "ObjectStore", ["JobProtocol", "Media"]),
     tests(of: "PrometheusText", [coreMetrics, metrics]),
