@@ -396,7 +396,10 @@ let package = Package(
     tests(of: "JobProtocol", ["JSON", "Media"]),
     tests(
       of: "JobProcess",
-      ["Call", "JobProtocol", "JSON", "Media", "Recorder", "Signalling", byteBuffer, sockets, logging]),
+      [
+        "BotPeer", "Call", "JobProtocol", "JSON", "LiveSource", "Media", "Recorder", "Signalling", "SkyRTC",
+        "chatbot-media", byteBuffer, sockets, logging,
+      ]),
     tests(of: "SQLStore", ["JobProtocol", "Media"]),
     tests(of: "ObjectStore", ["JobProtocol", "Media"]),
     tests(of: "PrometheusText", [coreMetrics, metrics]),

@@ -6,9 +6,9 @@ package import Media
 package struct StallDetector: Sendable {
   /// What is known of a user at a moment.
   package struct Sample: Sendable {
-    var user: ParticipantID
+    package var user: ParticipantID
     /// Frames received from them, of all tracks.
-    var frames: UInt64
+    package var frames: UInt64
     var isConnected: Bool
     var isPaused: Bool
     /// Whether they have stopped all that they sent.
