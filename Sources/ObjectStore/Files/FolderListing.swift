@@ -46,11 +46,13 @@ package enum FolderListing {
 
   /// Returns the names, and which of them are folders.
   package static func entries(_ path: String) throws(ObjectStoreError) -> [Entry] {
-    try names(path).map { name in
-      var about = stat()
-      let isFolder = lstat("\(path)/\(name)", &about) == 0 && about.st_mode & S_IFMT == S_IFDIR
-      return Entry(name: name, isFolder: isFolder)
-    }
+    try names(path).map { Entry(name: $0, isFolder: isFolder("\(path)/\($0)")) }
+  }
+
+  /// Whether there is a folder with the path, and no link to one.
+  package static func isFolder(_ path: String) -> Bool {
+    var about = stat()
+    return lstat(path, &about) == 0 && about.st_mode & S_IFMT == S_IFDIR
   }
 
   /// Returns the bytes of a folder's file system that are free for this user.

@@ -142,8 +142,8 @@ final class StoringFixture: Sendable {
   ///
   /// - Parameter reached: called after each step, of the database, the files and the store.
   func store(_ reached: @escaping @Sendable (String) throws -> Void = { _ in }) async throws {
-    try await withStorer(reached) { storer, store in
-      try await storer.store(self.job, attempts: try await store.attempts(of: self.job))
+    try await withStorer(reached) { storer, _ in
+      try await storer.store(self.job)
     }
   }
 
