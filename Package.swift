@@ -257,7 +257,7 @@ let package = Package(
 
     // The only program that links FFmpeg.
     .executableTarget(
-      name: "chatbot-media", dependencies: ["CFFmpeg", "CMediaProgram", "CMediaSockets", "MediaMessages"],
+      name: "chatbot-media", dependencies: ["CFFmpeg", "CMediaProgram", "CMediaSockets", "CVPX", "MediaMessages"],
       swiftSettings: rules),
 
     .executableTarget(
@@ -398,7 +398,11 @@ let package = Package(
       ]),
     tests(of: "JobProtocol", ["JSON", "Media"]),
     tests(
-      of: "JobProcess", ["Call", "JobProtocol", "Media", "Recorder", "Signalling", byteBuffer, sockets, logging]),
+      of: "JobProcess",
+      [
+        "BotPeer", "Call", "JobProtocol", "JSON", "LiveSource", "Media", "Recorder", "Signalling", "SkyRTC",
+        "chatbot-media", byteBuffer, sockets, logging,
+      ]),
     tests(of: "SQLStore", ["JobProtocol", "Media"]),
     tests(of: "ObjectStore", ["JobProtocol", "Media"]),
     tests(of: "PrometheusText", [coreMetrics, metrics]),

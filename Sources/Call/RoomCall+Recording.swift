@@ -94,7 +94,7 @@ extension RoomCall {
     let user: Logger.Metadata = ["user": "\(problem.participant)"]
     switch problem.kind {
     case .stalled, .notRecorded, .segmentsLeftOut, .notVerified: log.warning("\(problem)", metadata: user)
-    case .resumed: log.notice("\(problem)", metadata: user)
+    case .resumed, .verifiedInProcess: log.notice("\(problem)", metadata: user)
     case .lost, .overloaded, .memoryFull:
       log.error("\(problem)", metadata: user)
       participants.recordingFailed(problem)

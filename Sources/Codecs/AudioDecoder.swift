@@ -18,9 +18,9 @@ package final class AudioDecoder {
 
   /// - Parameters:
   ///   - channels: the number of output channels, 1 or 2, regardless of the packets.
-  ///   - worker: decodes what is not decoded in this process; that of the participant whose stream it is.
+  ///   - worker: decodes what is not decoded in this process; that of the participant whose stream it is. Nil for one of its own.
   package init(
-    _ codec: Codec, channels: Int = 2, in worker: @autoclosure () -> MediaWorker = MediaWorker()
+    _ codec: Codec, channels: Int = 2, in worker: MediaWorker? = nil
   ) throws(CodecError) {
     self.codec = codec
     self.channels = channels
@@ -28,7 +28,7 @@ package final class AudioDecoder {
     switch codec {
     case .opus: decoder = .opus(try OpusDecoder(channels: channels))
     case .g722:
-      let source = TelephoneDecoder.Source.worker(StreamDecoder(.g722, in: worker()))
+      let source = TelephoneDecoder.Source.worker(StreamDecoder(.g722, in: worker ?? MediaWorker()))
       decoder = .telephone(TelephoneDecoder(name, source, channels: channels))
     case .pcmu: decoder = .telephone(TelephoneDecoder(name, .table(G711.muLaw), channels: channels))
     case .pcma: decoder = .telephone(TelephoneDecoder(name, .table(G711.aLaw), channels: channels))

@@ -2,4 +2,6 @@
 package enum MediaCodec: UInt8, Sendable, Hashable, CaseIterable {
   case h264 = 1
   case g722 = 2
+  case vp8 = 3
+  case vp9 = 4
 }

@@ -1,7 +1,7 @@
 /// What the messages of the program `chatbot-media` may say.
 package enum MediaLimits {
   /// The version of the messages. Both programs are of one build; another version is refused.
-  package static let version: UInt8 = 1
+  package static let version: UInt8 = 2
   /// The maximum size of a message, in bytes.
   package static let messageBytes = 512
   /// The size of the memory that the program shares with a worker. Only what is used of it takes memory of the machine.
@@ -14,8 +14,10 @@ package enum MediaLimits {
   package static let samples = 192_000
   /// The maximum rate of audio, in Hz.
   package static let sampleRate = 192_000
-  /// The maximum number of workers at a time.
+  /// The maximum number of workers at a time, without those that others are about to replace.
   package static let workers = 64
+  /// The maximum number of processes of one launcher: each of the workers may wait for the end of one that it replaces.
+  package static let processes = 2 * workers
   /// The maximum number of decoders of a worker at a time.
   package static let decoders = 64
   /// The maximum length of a reason, in bytes.

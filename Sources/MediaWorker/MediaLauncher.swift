@@ -19,8 +19,8 @@ package final class MediaLauncher: Sendable {
   /// How often the program may end unexpectedly before it is not started again.
   private static let maximumDeaths = 5
 
-  /// The number of workers of all launchers of this process.
-  private static let workers = Atomic(0)
+  /// The workers of all launchers of this process.
+  private static let counts = Mutex(WorkerCounts())
 
   private struct Running {
     let id: Int32
@@ -32,7 +32,9 @@ package final class MediaLauncher: Sendable {
     var deaths = 0
     /// Why there is no program, as a sentence.
     var missing: String?
-    var hasReported = false
+    /// Whether it was said what is not verified for that reason, and what this process decodes.
+    var hasReportedLoss = false
+    var hasReportedSubstitute = false
   }
 
   private let path: String?
@@ -49,12 +51,16 @@ package final class MediaLauncher: Sendable {
     }
   }
 
-  /// Why there is no program, as a sentence; nil if there is one, or if nothing was decoded yet. Once only, so that it is said once.
-  package func takeReasonOfAbsence() -> String? {
+  /// Why there is no program, or no worker for what this process decodes as well, as a sentence; nil if there is one, or if nothing was
+  /// decoded yet. Once only for each kind of worker, so that it is said once.
+  func takeReasonOfAbsence(isReplaceable: Bool) -> String? {
     state.withLock { state in
-      guard !state.hasReported, let missing = state.missing else { return nil }
-      state.hasReported = true
-      return missing
+      let isFull = isReplaceable && Self.counts.withLock { $0.all >= MediaLimits.workers }
+      guard !(isReplaceable ? state.hasReportedSubstitute : state.hasReportedLoss),
+        let reason = state.missing ?? (isFull ? "\(MediaLimits.workers) processes decode for others already." : nil)
+      else { return nil }
+      if isReplaceable { state.hasReportedSubstitute = true } else { state.hasReportedLoss = true }
+      return reason
     }
   }
 
@@ -68,22 +74,33 @@ package final class MediaLauncher: Sendable {
     let id: Int32
     let socket: Int32
     let memory: UnsafeMutableRawBufferPointer
+    /// Whether this process decodes what it decodes as well.
+    fileprivate(set) var isReplaceable: Bool
   }
 
-  func startWorker() throws(MediaWorkerError) -> Started {
-    guard Self.workers.wrappingAdd(1, ordering: .relaxed).newValue <= MediaLimits.workers else {
-      Self.workers.wrappingSubtract(1, ordering: .relaxed)
-      throw .unavailable("\(MediaLimits.workers) participants are decoded already")
-    }
+  func startWorker(isReplaceable: Bool) throws(MediaWorkerError) -> Started {
+    guard Self.counts.withLock({ $0.add(isReplaceable: isReplaceable) }) else { throw Self.isFull }
     do throws(MediaWorkerError) {
-      return try makeWorker()
+      return try makeWorker(isReplaceable: isReplaceable)
     } catch {
-      Self.workers.wrappingSubtract(1, ordering: .relaxed)
+      Self.counts.withLock { $0.remove(isReplaceable: isReplaceable) }
       throw error
     }
   }
 
-  private func makeWorker() throws(MediaWorkerError) -> Started {
+  /// Makes a worker irreplaceable, because it is to decode what this process does not.
+  func keep(_ worker: inout Started) throws(MediaWorkerError) {
+    guard worker.isReplaceable else { return }
+    guard Self.counts.withLock({ $0.keep() }) else { throw Self.isFull }
+    worker.isReplaceable = false
+  }
+
+  private static let isFull = MediaWorkerError.unavailable("\(MediaLimits.workers) participants are decoded already")
+
+  /// Whether workers that can be replaced are to end, because others need their places.
+  static var isCrowded: Bool { counts.withLock(\.isCrowded) }
+
+  private func makeWorker(isReplaceable: Bool) throws(MediaWorkerError) -> Started {
     var ends: [Int32] = [-1, -1]
     guard cmedia_pair(&ends) == 0 else { throw .unavailable("no socket can be opened") }
     defer { close(ends[1]) }
@@ -102,7 +119,8 @@ package final class MediaLauncher: Sendable {
       throw .unavailable(started.reason)
     }
     return Started(
-      id: id, socket: ends[0], memory: UnsafeMutableRawBufferPointer(start: start, count: MediaLimits.sharedBytes))
+      id: id, socket: ends[0], memory: UnsafeMutableRawBufferPointer(start: start, count: MediaLimits.sharedBytes),
+      isReplaceable: isReplaceable)
   }
 
   /// Ends a worker, if it has not ended by itself.
@@ -126,7 +144,7 @@ package final class MediaLauncher: Sendable {
   private func release(_ worker: Started) {
     close(worker.socket)
     munmap(worker.memory.baseAddress, worker.memory.count)
-    Self.workers.wrappingSubtract(1, ordering: .relaxed)
+    Self.counts.withLock { $0.remove(isReplaceable: worker.isReplaceable) }
   }
 
   private func sendForgotten(to running: Running) {

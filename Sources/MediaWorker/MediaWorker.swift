@@ -1,11 +1,15 @@
 internal import CMediaSockets
 internal import Glibc
+internal import Media
 internal import MediaMessages
 internal import NIOCore
 internal import Synchronization
 
 /// The worker of one participant, which decodes all their streams in a process of its own. It is started by the first request, and
 /// started again after a crash, at most twice.
+///
+/// A decoder is replaceable if this process decodes its codec as well: its owner does that where there is no worker, or where
+/// ``isToBeReplaced`` says so.
 ///
 /// Each request waits for its response: they are for threads that may wait, never for an event loop. Requests of several threads
 /// wait for each other.
@@ -25,6 +29,8 @@ package final class MediaWorker: Sendable {
     /// The number of processes so far. A decoder is of one of them.
     var generation = 0
     var crashes = 0
+    /// Whether what was decoded may have caused one of them.
+    var isSuspect = false
     var lastNumber: UInt32 = 0
     /// The CPU time of the process after its last response.
     var usedTime: Int64 = 0
@@ -32,7 +38,7 @@ package final class MediaWorker: Sendable {
   }
 
   private let launcher: MediaLauncher
-  private let report: (@Sendable (String) -> Void)?
+  private let report: (@Sendable (WorkerNotice) -> Void)?
   private let state = Mutex(State())
   private let spentTime = Atomic(0)
   /// Decoders that are to be ended.
@@ -41,7 +47,7 @@ package final class MediaWorker: Sendable {
   /// - Parameters:
   ///   - launcher: starts the process.
   ///   - report: called with a sentence for the log, when the process crashed or when there is none.
-  package init(_ launcher: MediaLauncher = .background, report: (@Sendable (String) -> Void)? = nil) {
+  package init(_ launcher: MediaLauncher = .background, report: (@Sendable (WorkerNotice) -> Void)? = nil) {
     self.launcher = launcher
     self.report = report
   }
@@ -58,7 +64,18 @@ package final class MediaWorker: Sendable {
   /// How often the process ended unexpectedly.
   package var crashes: Int { state.withLock { $0.crashes } }
 
-  /// The CPU time that all requests together have taken.
+  /// Whether what was decoded may have caused the end of a process, so that this process must not decode it.
+  package var isSuspect: Bool { state.withLock { $0.isSuspect } }
+
+  /// Whether other participants need the place of the process, and all that it decodes can be decoded in this process.
+  package var isToBeReplaced: Bool {
+    MediaLauncher.isCrowded && state.withLock { $0.process?.isReplaceable ?? false }
+  }
+
+  /// Whether a process decodes from the next keyframe on, although the last one has ended.
+  var canContinue: Bool { state.withLock { $0.crashes < Self.maximumCrashes } }
+
+  /// The CPU time that requests have taken, without those of replaceable decoders, whose time the size of their frames limits.
   package var processorTime: Duration { .nanoseconds(spentTime.load(ordering: .relaxed)) }
 
   // MARK: Decoders
@@ -68,18 +85,19 @@ package final class MediaWorker: Sendable {
     let number: UInt8
     /// The process that has it.
     let generation: Int
+    let isReplaceable: Bool
   }
 
-  func open(_ codec: MediaCodec) throws(MediaWorkerError) -> Decoder {
+  func open(_ codec: MediaCodec, isReplaceable: Bool) throws(MediaWorkerError) -> Decoder {
     try state.withLock { state throws(MediaWorkerError) in
-      try start(&state)
+      try start(&state, isReplaceable: isReplaceable)
       try closeAbandoned(&state)
       guard let number = (0..<UInt8(MediaLimits.decoders)).first(where: { !state.decoders.contains($0) }) else {
         throw .unavailable("the participant has too many streams")
       }
-      guard case .done = try send(.openDecoder(number, codec), &state) else { throw crashed("sent garbage", &state) }
+      guard case .done = try send(.openDecoder(number, codec), &state) else { throw crashed(.garbage, &state) }
       state.decoders.insert(number)
-      return Decoder(number: number, generation: state.generation)
+      return Decoder(number: number, generation: state.generation, isReplaceable: isReplaceable)
     }
   }
 
@@ -98,7 +116,7 @@ package final class MediaWorker: Sendable {
       defer { list = [] }
       return list
     }) where decoder.generation == state.generation && state.decoders.remove(decoder.number) != nil {
-      guard case .done = try send(.closeDecoder(decoder.number), &state) else { throw crashed("sent garbage", &state) }
+      guard case .done = try send(.closeDecoder(decoder.number), &state) else { throw crashed(.garbage, &state) }
     }
   }
 
@@ -118,9 +136,9 @@ package final class MediaWorker: Sendable {
         guard frame.readableBytes <= MediaLimits.frameBytes else { throw .refused("it is too large") }
         frame.withUnsafeReadableBytes { process.memory.copyMemory(from: $0) }
       }
-      let response = try send(body, &state)
+      let response = try send(body, isReplaceable: decoder.isReplaceable, &state)
       guard let result = read(response, UnsafeRawBufferPointer(process.memory)) else {
-        throw crashed("sent garbage", &state)
+        throw crashed(.garbage, &state)
       }
       return result
     }
@@ -142,14 +160,14 @@ package final class MediaWorker: Sendable {
     _ read: (MediaResponse.Body, UnsafeRawBufferPointer) -> Result?
   ) throws(MediaWorkerError) -> (Result, generation: Int) {
     try state.withLock { state throws(MediaWorkerError) in
-      if generation == nil { try start(&state) }
+      if generation == nil { try start(&state, isReplaceable: false) }
       guard let process = state.process, generation == nil || state.generation == generation else {
         throw .ended("has ended")
       }
       write(process.memory)
       let response = try send(body, with: descriptors, &state)
       guard let result = read(response, UnsafeRawBufferPointer(process.memory)) else {
-        throw crashed("sent garbage", &state)
+        throw crashed(.garbage, &state)
       }
       return (result, state.generation)
     }
@@ -157,16 +175,24 @@ package final class MediaWorker: Sendable {
 
   // MARK: The process
 
-  private func start(_ state: inout State) throws(MediaWorkerError) {
-    if state.process != nil { return }
+  private func start(_ state: inout State, isReplaceable: Bool) throws(MediaWorkerError) {
+    if var process = state.process {
+      if isReplaceable || !process.isReplaceable { return }
+      try launcher.keep(&process)
+      state.process = process
+      return
+    }
     guard state.crashes < Self.maximumCrashes else {
       throw .unavailable("its decoder crashed \(state.crashes) times")
     }
     do throws(MediaWorkerError) {
-      state.process = try launcher.startWorker()
+      state.process = try launcher.startWorker(isReplaceable: isReplaceable)
     } catch {
-      if let report, let reason = launcher.takeReasonOfAbsence() {
-        report("\(reason) H.264 and G.722 are recorded, but not verified.")
+      if let report, let reason = launcher.takeReasonOfAbsence(isReplaceable: isReplaceable) {
+        report(
+          isReplaceable
+            ? .replaced("\(reason) VP8 and VP9 are decoded in this process.")
+            : .notVerified("\(reason) H.264 and G.722 are recorded, but not verified."))
       }
       throw error
     }
@@ -176,17 +202,16 @@ package final class MediaWorker: Sendable {
   }
 
   private func send(
-    _ body: MediaRequest.Body, with descriptors: [Int32] = [], _ state: inout State
+    _ body: MediaRequest.Body, with descriptors: [Int32] = [], isReplaceable: Bool = false, _ state: inout State
   ) throws(MediaWorkerError) -> MediaResponse.Body {
     guard let process = state.process else { throw .unavailable("there is no process") }
-    let before = cmedia_processor_time(process.id)
+    let before = state.usedTime
     var now = before
-    defer { spentTime.wrappingAdd(Int(max(0, now - before)), ordering: .relaxed) }
-    if before - state.usedTime > Self.processorTime { throw crashed("used the processor without a request", &state) }
+    defer { if !isReplaceable { spentTime.wrappingAdd(Int(max(0, now - before)), ordering: .relaxed) } }
     state.lastNumber &+= 1
     let bytes = MediaRequest(state.lastNumber, body).encoded
     guard cmedia_send(process.socket, bytes, bytes.count, descriptors, Int32(descriptors.count)) == 0 else {
-      throw crashed(nil, &state)
+      throw crashed(.end, &state)
     }
     var response = [UInt8](repeating: 0, count: MediaLimits.messageBytes)
     var received: Int
@@ -195,34 +220,92 @@ package final class MediaWorker: Sendable {
       received = cmedia_receive(process.socket, &response, response.count, Self.interval, nil, nil)
       guard received == -Int(ETIMEDOUT) else { break }
       now = cmedia_processor_time(process.id)
-      if now - before > Self.processorTime { throw crashed("needed more than 2 s of CPU time for a frame", &state) }
+      if now - before > Self.processorTime { throw crashed(.excess, &state) }
       (idle, used, rounds) = (now > used ? 0 : idle + 1, now, rounds + 1)
     } while idle < Self.maximumIdle && rounds < Self.maximumRounds
     if received == -Int(ETIMEDOUT) { throw unresponsive(&state) }
-    guard received > 0 else { throw crashed(received == -Int(EMSGSIZE) ? "sent garbage" : nil, &state) }
+    guard received > 0 else { throw crashed(received == -Int(EMSGSIZE) ? .garbage : .end, &state) }
     guard let parsed = try? MediaResponse(parsing: Array(response.prefix(received))), parsed.number == state.lastNumber
-    else { throw crashed("sent garbage", &state) }
+    else { throw crashed(.garbage, &state) }
     now = cmedia_processor_time(process.id)
+    if now - before > Self.processorTime { throw crashed(.excess, &state) }
     state.usedTime = now
     if case .failed(let reason) = parsed.body { throw .refused(reason) }
     return parsed.body
   }
 
+  /// Why a process is not used any more.
+  private enum Fault {
+    /// It has ended; its exit says why.
+    case end
+    case garbage
+    case excess
+    /// It had no time, or was stopped.
+    case silence
+
+    /// A clause; nil if the exit says it.
+    var clause: String? {
+      switch self {
+      case .end: nil
+      case .garbage: "sent garbage"
+      case .excess: "needed more than 2 s of CPU time for a frame"
+      case .silence: "did not answer"
+      }
+    }
+
+    /// Whether what it decoded may have caused it.
+    func isSuspect(_ exit: ChildExit) -> Bool {
+      switch self {
+      case .end: exit.isOfItself
+      case .garbage, .excess: true
+      case .silence: false
+      }
+    }
+  }
+
   /// Ends the process and reports why.
-  ///
-  /// - Parameter reason: a clause; nil if the process ended by itself.
-  private func crashed(_ reason: String?, _ state: inout State) -> MediaWorkerError {
+  private func crashed(_ fault: Fault, _ state: inout State) -> MediaWorkerError {
     guard let process = state.process.take() else { return .unavailable("there is no process") }
     state.crashes += 1
     let exit = launcher.end(process)
-    let clause = reason ?? "\(exit)"
-    let rest = state.crashes < Self.maximumCrashes ? "" : ", for the third time: the rest is not verified"
-    report?("The decoding process \(process.id) \(clause)\(rest).")
+    if fault.isSuspect(exit) { state.isSuspect = true }
+    let clause = fault.clause ?? "\(exit)"
+    let rest =
+      if state.crashes < Self.maximumCrashes {
+        ""
+      } else if state.isSuspect {
+        ", for the third time: the rest is not verified"
+      } else {
+        ", for the third time: the rest of VP8 and VP9 is decoded in this process, and that of H.264 and G.722 not verified"
+      }
+    report?(.notVerified("The decoding process \(process.id) \(clause)\(rest)."))
     return .ended(clause)
   }
 
   private func unresponsive(_ state: inout State) -> MediaWorkerError {
-    let error = crashed("did not answer", &state)
+    let error = crashed(.silence, &state)
     return .unavailable(error.description)
+  }
+}
+
+/// What a log says of a worker. The values are sentences.
+package enum WorkerNotice: Sendable, Hashable {
+  /// Frames are not decoded, or were not.
+  case notVerified(String)
+  /// This process decodes what it can, because there is no worker.
+  case replaced(String)
+
+  package var sentence: String {
+    switch self {
+    case .notVerified(let sentence), .replaced(let sentence): sentence
+    }
+  }
+}
+
+extension ChildExit {
+  /// Whether the process ended by an error of its own, which what it decoded may have caused.
+  fileprivate var isOfItself: Bool {
+    guard case .signal(let number) = self else { return false }
+    return [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS].contains(Int32(clamping: number))
   }
 }

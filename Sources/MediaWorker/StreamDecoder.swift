@@ -6,19 +6,28 @@ package import NIOCore
 /// A process that ends takes the decoder's state with it. Frames of video then fail up to the next keyframe.
 package final class StreamDecoder {
   private let codec: MediaCodec
+  private let isReplaceable: Bool
   private let worker: MediaWorker
   private var decoder: MediaWorker.Decoder?
   /// Why frames fail up to the next keyframe.
   private var failure: MediaWorkerError?
 
   /// Starts nothing yet.
-  package init(_ codec: MediaCodec, in worker: MediaWorker) {
+  ///
+  /// - Parameter isReplaceable: whether this process decodes the codec as well; see ``MediaWorker``.
+  package init(_ codec: MediaCodec, isReplaceable: Bool = false, in worker: MediaWorker) {
     self.codec = codec
+    self.isReplaceable = isReplaceable
     self.worker = worker
   }
 
   deinit {
     if let decoder { worker.close(decoder) }
+  }
+
+  /// Whether frames fail up to the next keyframe, and could be decoded from there on.
+  package var lacksKeyframe: Bool {
+    if case .ended = failure { worker.canContinue } else { false }
   }
 
   /// Decodes one whole frame or packet.
@@ -56,7 +65,7 @@ package final class StreamDecoder {
   private func ready() throws(MediaWorkerError) -> MediaWorker.Decoder {
     if let decoder { return decoder }
     do throws(MediaWorkerError) {
-      let opened = try worker.open(codec)
+      let opened = try worker.open(codec, isReplaceable: isReplaceable)
       decoder = opened
       return opened
     } catch {

@@ -69,6 +69,8 @@ extension RoomRecorder {
       case segmentsLeftOut
       /// Frames are recorded, and not decoded to verify them: the process that decodes them crashed, or there is none.
       case notVerified
+      /// Frames are decoded in this process to verify them, because no other one can be had.
+      case verifiedInProcess
     }
 
     public let kind: Kind

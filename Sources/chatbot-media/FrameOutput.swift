@@ -25,15 +25,8 @@ final class FrameOutput {
     _ frame: UnsafePointer<AVFrame>, into memory: UnsafeMutableRawBufferPointer, keepsRange: Bool = true
   ) throws(DecodingError) -> DecodedVideo {
     let size = try size(of: frame)
-    var planes: [DecodedVideo.Plane] = []
-    var end = 0
-    for index in 0..<3 {
-      let plane = DecodedVideo.size(ofPlane: index, width: size.width, height: size.height)
-      let stride = (plane.width + Self.alignment - 1) / Self.alignment * Self.alignment
-      planes.append(DecodedVideo.Plane(offset: end, stride: stride))
-      end += stride * plane.height
-    }
-    guard end <= memory.count, let start = memory.baseAddress?.assumingMemoryBound(to: UInt8.self),
+    let planes = try Self.place(width: size.width, height: size.height, in: memory)
+    guard let start = memory.baseAddress?.assumingMemoryBound(to: UInt8.self),
       let video = DecodedVideo(width: size.width, height: size.height, planes: planes)
     else { throw DecodingError("there is no room for \(size.width)x\(size.height)") }
     let targets: [UnsafeMutablePointer<UInt8>?] = planes.map { start + $0.offset } + [nil]
@@ -44,6 +37,22 @@ final class FrameOutput {
     default: try convert(frame, size, to: targets, strides)
     }
     return video
+  }
+
+  /// Returns where the planes of a frame go.
+  static func place(
+    width: Int, height: Int, in memory: UnsafeMutableRawBufferPointer
+  ) throws(DecodingError) -> [DecodedVideo.Plane] {
+    var planes: [DecodedVideo.Plane] = []
+    var end = 0
+    for index in 0..<3 {
+      let plane = DecodedVideo.size(ofPlane: index, width: width, height: height)
+      let stride = (plane.width + alignment - 1) / alignment * alignment
+      planes.append(DecodedVideo.Plane(offset: end, stride: stride))
+      end += stride * plane.height
+    }
+    guard end <= memory.count else { throw DecodingError("there is no room for \(width)x\(height)") }
+    return planes
   }
 
   private func copy(

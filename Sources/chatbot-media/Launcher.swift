@@ -80,7 +80,7 @@ struct Launcher {
   }
 
   private mutating func start(worker socket: Int32, memory: Int32) -> LauncherResponse {
-    guard children.count < MediaLimits.workers else { return .failed(reason: "there are too many workers") }
+    guard children.count < MediaLimits.processes else { return .failed(reason: "there are too many workers") }
     let parent = getpid()
     let child = cmediaprogram_fork()
     if child == 0 { Worker.run(socket: socket, memory: memory, parent: parent, isConfined: true) }
@@ -91,7 +91,7 @@ struct Launcher {
 
   /// Does what every worker would do again: the tables of the decoders are then shared memory.
   static func prepare() {
-    for codec in MediaCodec.allCases { _ = try? FrameDecoder(codec) }
+    for codec in MediaCodec.allCases { _ = try? codec.makeDecoder() }
   }
 
   static func send(_ response: LauncherResponse, to socket: Int32) {

@@ -9,7 +9,7 @@ struct Worker {
   private let memory: UnsafeMutableRawBufferPointer
   private var file: FileInput?
   private var encoder: FrameEncoder?
-  private var decoders = [FrameDecoder?](repeating: nil, count: MediaLimits.decoders)
+  private var decoders = [(any FrameDecoder)?](repeating: nil, count: MediaLimits.decoders)
 
   /// The exit codes of a worker that could not start.
   private enum ExitCode {
@@ -53,7 +53,7 @@ struct Worker {
       switch request {
       case .openDecoder(let number, let codec):
         decoders[Int(number)] = nil
-        decoders[Int(number)] = try FrameDecoder(codec)
+        decoders[Int(number)] = try codec.makeDecoder()
         return .done
       case .closeDecoder(let number):
         decoders[Int(number)] = nil
@@ -108,7 +108,7 @@ struct Worker {
     }
   }
 
-  private func decoder(_ number: UInt8) throws(DecodingError) -> FrameDecoder {
+  private func decoder(_ number: UInt8) throws(DecodingError) -> any FrameDecoder {
     guard let decoder = decoders[Int(number)] else { throw DecodingError("there is no decoder \(number)") }
     return decoder
   }

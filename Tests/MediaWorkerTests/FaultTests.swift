@@ -31,7 +31,7 @@ struct FaultTests {
     let frames = try Self.stream.get().frames
     let program = try HostileProgram(behaviour)
     let sentences = Mutex<[String]>([])
-    let worker = MediaWorker(program.launcher) { sentence in sentences.withLock { $0.append(sentence) } }
+    let worker = MediaWorker(program.launcher) { notice in sentences.withLock { $0.append(notice.sentence) } }
     let decoder = try VideoDecoder(.h264, in: worker)
     var failures: [(frame: Int, error: CodecError)] = []
     for (index, frame) in frames.prefix(30).enumerated() {
@@ -95,7 +95,7 @@ struct FaultTests {
     let sentences = Mutex<[String]>([])
     let launcher = MediaLauncher(path: "/nowhere/chatbot-media")
     for _ in 0..<3 {
-      let worker = MediaWorker(launcher) { sentence in sentences.withLock { $0.append(sentence) } }
+      let worker = MediaWorker(launcher) { notice in sentences.withLock { $0.append(notice.sentence) } }
       let decoder = try VideoDecoder(.h264, in: worker)
       for frame in frames.prefix(3) {
         let error = try #require(throws: CodecError.self) { try decoder.decode(frame) }
@@ -159,7 +159,7 @@ struct FaultTests {
     let sentences = Mutex<[String]>([])
     let launcher = MediaLauncher(path: path)
     for _ in 0..<2 {
-      let worker = MediaWorker(launcher) { sentence in sentences.withLock { $0.append(sentence) } }
+      let worker = MediaWorker(launcher) { notice in sentences.withLock { $0.append(notice.sentence) } }
       let decoder = try VideoDecoder(.h264, in: worker)
       let error = try #require(throws: CodecError.self) { try decoder.decode(try Self.stream.get().frames[0]) }
       #expect(error.isUnavailable && worker.crashes == 0)

@@ -16,6 +16,8 @@ final class TelephoneDecoder {
   private let channels: Int
   private var upsampler: AudioUpsampler
   private var extrapolation = AudioExtrapolation()
+  /// Octets that short packets may still count more than they have.
+  private var allowance = TelephoneDecoder.maximumAllowance
 
   /// - Parameters:
   ///   - name: the codec's, for errors.
@@ -40,6 +42,9 @@ final class TelephoneDecoder {
     switch source {
     case .table(let values): samples = packet.readableBytesView.map { values[Int($0)] }
     case .worker(let decoder):
+      guard mayAsk(for: packet.readableBytes) else {
+        throw CodecError(action, "it is one of too many short packets", isUnavailable: true)
+      }
       do throws(MediaWorkerError) {
         samples = try decoder.decode(packet, wantsOutput: true, isStart: true, Self.samples)
       } catch {
@@ -50,6 +55,20 @@ final class TelephoneDecoder {
     extrapolation.note(raised)
     return spread(raised)
   }
+
+  /// Whether the worker is asked for a packet. Each request costs as much as one of ``minimumOctets``, whose time the packets must have: a
+  /// packet can have an octet, which is 1/8 ms.
+  private func mayAsk(for octets: Int) -> Bool {
+    let allowed = min(Self.maximumAllowance, allowance + octets)
+    let cost = max(octets, Self.minimumOctets)
+    allowance = cost <= allowed ? allowed - cost : allowed
+    return cost <= allowed
+  }
+
+  /// 2.5 ms, as in the shortest packets of Opus.
+  private static let minimumOctets = 20
+  /// 1 s.
+  private static let maximumAllowance = 8_000
 
   /// Reads what the worker decoded; nil if that cannot be G.722.
   private static func samples(_ response: MediaResponse.Body, _ memory: UnsafeRawBufferPointer) -> [Float]? {

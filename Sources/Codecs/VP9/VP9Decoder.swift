@@ -35,7 +35,7 @@ package final class VP9Decoder {
   package func decode<Result>(_ frame: ByteBuffer, _ body: (VideoFrameView) -> Result) throws(CodecError) -> Result? {
     let action = "decode a VP9 frame of \(frame.readableBytes) bytes"
     if frame.readableBytes == 0 { throw CodecError(action, "it is empty") }
-    try checkStatedSizes(in: frame, action)
+    try Self.checkStatedSizes(in: frame, isBroken: &isBroken, action)
     let isKeyframe = try checkSize(of: frame, action)
     if isBroken {
       guard isKeyframe else { throw CodecError(action, "an earlier frame was too large") }
@@ -59,7 +59,9 @@ package final class VP9Decoder {
 
   /// Refuses a unit of which any frame is of another profile or states a size that is too large, before anything is allocated for it. A frame that takes
   /// the size of an earlier one states none.
-  private func checkStatedSizes(in unit: ByteBuffer, _ action: String) throws(CodecError) {
+  ///
+  /// - Parameter isBroken: becomes true if a frame is too large: later frames could depend on it, up to the next keyframe.
+  static func checkStatedSizes(in unit: ByteBuffer, isBroken: inout Bool, _ action: String) throws(CodecError) {
     let superframe: VP9Superframe
     do throws(ParseError) {
       superframe = try VP9Superframe(parsing: unit)
@@ -92,7 +94,7 @@ package final class VP9Decoder {
         vpx_codec_vp9_dx(), bytes.bindMemory(to: UInt8.self).baseAddress, UInt32(clamping: bytes.count), &about)
     }
     guard code == VPX_CODEC_OK else { return false }
-    try check(width: about.w, height: about.h, action)
+    try Self.check(width: about.w, height: about.h, action)
     return about.is_kf != 0
   }
 
@@ -101,14 +103,14 @@ package final class VP9Decoder {
     var size: [Int32] = [0, 0]
     guard chatbot_vp9_decoder_get_size(context, &size) == VPX_CODEC_OK else { return }
     do {
-      try check(width: UInt32(clamping: size[0]), height: UInt32(clamping: size[1]), action)
+      try Self.check(width: UInt32(clamping: size[0]), height: UInt32(clamping: size[1]), action)
     } catch {
       isBroken = true
       throw error
     }
   }
 
-  private func check(width: UInt32, height: UInt32, _ action: String) throws(CodecError) {
+  private static func check(width: UInt32, height: UInt32, _ action: String) throws(CodecError) {
     let largest = VideoDecoder.maximumSide
     if width > largest || height > largest {
       throw CodecError(action, "\(width)x\(height) is above \(largest)x\(largest)")

@@ -9,11 +9,24 @@ final class WorkerVideoDecoder {
   private let decoder: StreamDecoder
   /// The last frame: three planes of rows without padding. A copy, because the worker may change its own at any time.
   private var copy: [UInt8] = []
+  private let statesSizes: Bool
+  /// Whether a frame stated a size that is too large; see ``VP9Decoder``.
+  private var isBroken = false
 
-  init(_ codec: Codec, _ mediaCodec: MediaCodec, in worker: MediaWorker) {
+  /// - Parameters:
+  ///   - isReplaceable: whether this process decodes the codec as well.
+  ///   - statesSizes: whether any frame can state a size, as those of VP9, so that it is checked here.
+  init(
+    _ codec: Codec, _ mediaCodec: MediaCodec, isReplaceable: Bool = false, statesSizes: Bool = false,
+    in worker: MediaWorker
+  ) {
+    self.statesSizes = statesSizes
     self.codec = codec
-    decoder = StreamDecoder(mediaCodec, in: worker)
+    decoder = StreamDecoder(mediaCodec, isReplaceable: isReplaceable, in: worker)
   }
+
+  /// Whether frames fail up to the next keyframe, and could be decoded from there on.
+  var lacksKeyframe: Bool { decoder.lacksKeyframe }
 
   /// Decodes one whole frame and passes the image to `body`.
   ///
@@ -29,6 +42,14 @@ final class WorkerVideoDecoder {
   func decode(_ frame: ByteBuffer) throws(CodecError) -> VideoSize? { try decode(frame, wantsOutput: false) }
 
   private func decode(_ frame: ByteBuffer, wantsOutput: Bool) throws(CodecError) -> VideoSize? {
+    let action = "decode a frame of \(codec.properties.name) of \(frame.readableBytes) bytes"
+    if statesSizes {
+      try VP9Decoder.checkStatedSizes(in: frame, isBroken: &isBroken, action)
+      if isBroken {
+        isBroken = !FrameHeader(parsing: frame, of: codec).isKeyframe
+        if isBroken { throw CodecError(action, "an earlier frame was too large") }
+      }
+    }
     do throws(MediaWorkerError) {
       let video = try decoder.decode(
         frame, wantsOutput: wantsOutput, isStart: FrameHeader(parsing: frame, of: codec).isKeyframe
@@ -41,7 +62,7 @@ final class WorkerVideoDecoder {
       }
       return video.map { VideoSize(width: $0.width, height: $0.height) }
     } catch {
-      throw CodecError("decode a frame of \(codec.properties.name) of \(frame.readableBytes) bytes", worker: error)
+      throw CodecError(action, worker: error)
     }
   }
 

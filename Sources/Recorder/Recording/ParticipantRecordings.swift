@@ -25,9 +25,7 @@ final class ParticipantRecordings {
     self.clock = clock
     self.environment = environment
     verification = environment.verification.map { pool in
-      VerificationShare(pool) { [report = environment.report] sentence in
-        report(.notVerified(sentence, of: participant))
-      }
+      VerificationShare(pool) { [report = environment.report] notice in report(.verification(notice, of: participant)) }
     }
     first = StreamRecording(
       1, of: participant, name: name, after: nil, clock: clock, verification: verification, environment: environment)

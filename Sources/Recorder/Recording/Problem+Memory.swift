@@ -1,4 +1,5 @@
 import Media
+import MediaWorker
 
 /// The messages to the user about the memory for queued frames and other limits.
 extension RoomRecorder.Problem {
@@ -67,11 +68,14 @@ extension RoomRecorder.Problem {
         + "and perhaps more of the oldest ones are recorded, but left out of further processing.")
   }
 
-  /// Media of a participant is recorded without being decoded.
-  ///
-  /// - Parameter sentence: why.
-  static func notVerified(_ sentence: String, of participant: ParticipantID) -> Self {
-    Self(kind: .notVerified, participant: participant, sentence: sentence)
+  /// Media of a participant is recorded without being decoded, or is decoded in this process.
+  static func verification(_ notice: WorkerNotice, of participant: ParticipantID) -> Self {
+    let kind: Kind =
+      switch notice {
+      case .notVerified: .notVerified
+      case .replaced: .verifiedInProcess
+      }
+    return Self(kind: kind, participant: participant, sentence: notice.sentence)
   }
 
   /// How sentences name a stream: by its participant, and by its number if it is not the first.

@@ -115,12 +115,11 @@ final class StreamRecording {
     }
     if case .described(let description) = event { describe(description) }
     pipeline.receive(event, dropped: dropped, now: now)
-    if pipeline.lacksKeyframeAfterPause, case .frame(let frame) = event, frame.codec.kind == .video,
-      mayRequestKeyframe(now: now)
-    {
-      requestKeyframe(now: now)
+    if case .frame(let frame) = event {
+      let lacksKeyframe = pipeline.lacksKeyframeAfterPause || pipeline.verificationLacksKeyframe
+      if frame.codec.kind == .video, lacksKeyframe, mayRequestKeyframe(now: now) { requestKeyframe(now: now) }
+      if pipeline.rejectsCodec { reportCodec(of: frame.codec.kind, now: now) }
     }
-    if pipeline.rejectsCodec, case .frame(let frame) = event { reportCodec(of: frame.codec.kind, now: now) }
     if lastAdvance.map({ now - $0 >= Self.maximumPause }) ?? true { advance(now: now) }
   }
 
@@ -301,9 +300,9 @@ final class StreamRecording {
       start: start?.instant,
       files: entries.map { "\(environment.folder.path)/\($0.name)" },
       bytes: entries.reduce(0) { $0 + $1.bytes }, duration: pipeline.duration, frames: pipeline.frames,
-      decodeErrors: pipeline.decodeErrors, unverified: pipeline.unverified, isStalled: files.isStalled,
-      isPaused: pipeline.isPaused,
-      problems: files.problems)
+      decodeErrors: pipeline.decodeErrors, unverified: pipeline.unverified,
+      audioLevel: pipeline.isPaused ? nil : pipeline.audioLevel, isStalled: files.isStalled,
+      isPaused: pipeline.isPaused, problems: files.problems)
   }
 
   // MARK: Ending

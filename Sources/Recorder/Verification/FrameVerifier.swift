@@ -27,6 +27,8 @@ package final class FrameVerifier: Sendable {
     package var firstDecoded: [MediaKind: MonotonicInstant] = [:]
     /// The size of the last frame that was decoded.
     package var lastSize: VideoSize?
+    /// The level of the last packet of audio that was decoded: its root mean square, from 0 to 1.
+    package var audioLevel: Double?
   }
 
   private struct State {
@@ -37,24 +39,30 @@ package final class FrameVerifier: Sendable {
     var isScheduled = false
     /// The size of the last video frame that stated one: VP9 changes its size without keyframes, too.
     var size: VideoSize?
+    var lacksKeyframe = false
     var counts = Counts()
   }
 
   private struct Decoders {
     let worker: MediaWorker
-    var video: VideoDecoder?
-    var audio: AudioDecoder?
+    var video = DecodersByCodec<VideoDecoder>()
+    var audio = DecodersByCodec<AudioDecoder>()
 
-    /// - Returns: the frame's size; nil for audio, and for a frame that is not shown.
-    mutating func decode(_ frame: EncodedFrame) throws(CodecError) -> VideoSize? {
+    var lacksKeyframe: Bool { video.current?.lacksKeyframe ?? false }
+
+    /// - Returns: the frame's size, nil for audio and for a frame that is not shown, and the level of audio.
+    mutating func decode(_ frame: EncodedFrame) throws(CodecError) -> (size: VideoSize?, level: Double?) {
       switch frame.codec.kind {
       case .video:
-        if video?.codec != frame.codec { video = try VideoDecoder(frame.codec, in: worker) }
-        return try video?.decode(frame.payload)
+        let decoder = try video.decoder(of: frame.codec, isStart: frame.isKeyframe) { () throws(CodecError) in
+          try VideoDecoder(frame.codec, in: worker, prefersWorker: true)
+        }
+        return (try decoder.decode(frame.payload), nil)
       case .audio:
-        if audio?.codec != frame.codec { audio = try AudioDecoder(frame.codec, in: worker) }
-        _ = try audio?.decode(frame.payload)
-        return nil
+        let decoder = try audio.decoder(of: frame.codec, isStart: true) { () throws(CodecError) in
+          try AudioDecoder(frame.codec, in: worker)
+        }
+        return (nil, try decoder.decode(frame.payload).level)
       }
     }
   }
@@ -112,14 +120,17 @@ package final class FrameVerifier: Sendable {
     return decoders.withLock { decoders in
       while let frame = next() {
         do throws(CodecError) {
-          let size = try decoders.decode(frame)
+          let (size, level) = try decoders.decode(frame)
           let moment = now()
           state.withLock { state in
             guard let kind = state.decoding.take() else { return }
             state.counts.firstDecoded[kind] = state.counts.firstDecoded[kind] ?? moment
             state.counts.lastSize = size ?? state.counts.lastSize
+            state.counts.audioLevel = level ?? state.counts.audioLevel
+            if kind == .video { state.lacksKeyframe = false }
           }
         } catch {
+          let lacksKeyframe = decoders.lacksKeyframe
           state.withLock { state in
             guard let kind = state.decoding.take() else { return }
             if error.isUnavailable {
@@ -127,6 +138,7 @@ package final class FrameVerifier: Sendable {
             } else {
               state.counts.errors[kind, default: 0] += 1
             }
+            if kind == .video { state.lacksKeyframe = lacksKeyframe }
           }
         }
         if let end, MonotonicInstant.now >= end { return true }
@@ -155,6 +167,9 @@ package final class FrameVerifier: Sendable {
 
   /// The results so far.
   package var counts: Counts { state.withLock { $0.counts } }
+
+  /// Whether video fails up to its next keyframe, because the process that decoded it has ended, and could be decoded from there on.
+  package var lacksKeyframe: Bool { state.withLock { $0.lacksKeyframe } }
 
   /// Whether all submitted frames have been decoded.
   package var isIdle: Bool { state.withLock { !$0.isScheduled } }

@@ -15,7 +15,7 @@ package final class VerificationShare: Sendable {
   ///   - launcher: starts that process.
   ///   - report: called with a sentence for the log when it crashes, or when there is none.
   package init(
-    _ pool: VerificationPool, launcher: MediaLauncher = .background, report: (@Sendable (String) -> Void)? = nil
+    _ pool: VerificationPool, launcher: MediaLauncher = .background, report: (@Sendable (WorkerNotice) -> Void)? = nil
   ) {
     self.pool = pool
     worker = MediaWorker(launcher, report: report)
@@ -46,8 +46,8 @@ package final class VerificationShare: Sendable {
 
 /// A limit on the cost of decoding one participant's frames, so that they do not delay those of others.
 ///
-/// The cost is counted in pixels, which determine libvpx's time regardless of a frame's bytes: 3 to 4 ns each. A change
-/// of size costs the same again, because libvpx reallocates its buffers. It is counted and not measured, so that the
+/// The cost is counted in pixels, which determine the time for VP8 and VP9 regardless of a frame's bytes: 3 to 4 ns each. A change
+/// of size costs the same again, because the decoder reallocates its buffers. It is counted and not measured, so that the
 /// same call is always verified in the same way.
 ///
 /// What a frame of H.264 costs its sender determines: it can have any number of slices, and of parameter sets with other sizes. So the
