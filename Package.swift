@@ -243,13 +243,16 @@ let package = Package(
     module(
       "Service",
       [
-        "CProcesses", "COpenSSL", "JobProtocol", "JSON", "Media", "ObjectStore", "OptionValues", "PrometheusText",
-        "SQLStore", byteBuffer, sockets, http, logging, metrics, lifecycle, httpServer, httpServerTLS, yaml,
+        "CFiles", "CProcesses", "COpenSSL", "JobProtocol", "JSON", "Media", "ObjectStore", "OptionValues",
+        "PrometheusText", "SQLStore", byteBuffer, sockets, http, logging, metrics, lifecycle, httpServer, httpServerTLS,
+        yaml,
       ],
       resources: [.embedInCode("Page"), .embedInCode("OpenAPI")]),
     .executableTarget(
       name: "chatbot-service",
-      dependencies: ["JobProtocol", "JSON", "Media", "Service", "OptionValues", byteBuffer, logging, lifecycle, arguments],
+      dependencies: [
+        "JobProtocol", "JSON", "Media", "Service", "OptionValues", byteBuffer, logging, lifecycle, arguments,
+      ],
       swiftSettings: rules),
 
     // The only program that links FFmpeg.

@@ -32,6 +32,7 @@ enum ServiceExit {
 
   /// Writes a sentence on standard error.
   static func report(_ sentence: String) {
-    fputs("chatbot-service: \(sentence)\n", stderr)
+    let line = Array("chatbot-service: \(sentence)\n".utf8)
+    _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
   }
 }

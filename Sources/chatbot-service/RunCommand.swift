@@ -1,6 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
 import Logging
+import NIOCore
 import Service
 
 struct RunCommand: AsyncParsableCommand {
@@ -49,7 +50,7 @@ struct RunCommand: AsyncParsableCommand {
     if plainHttp { configuration.allowsPlainHTTP = true }
     if let logFormat { configuration.log.format = logFormat }
     if let logLevel { configuration.log.level = logLevel }
-    let log = configuration.log
+    let (log, host, ownPort) = (configuration.log, configuration.listen.host, configuration.listen.port)
     LoggingSystem.bootstrap { label in
       ServiceLogHandler(
         label: label, level: Logger.Level(rawValue: log.level.rawValue) ?? .info, format: log.format)
@@ -65,8 +66,7 @@ struct RunCommand: AsyncParsableCommand {
       configuration: configuration, program: program, version: ServiceVersion.text, logger: logger)
     do {
       try await service.run { address in
-        let port = address?.port ?? Int(configuration.listen.port)
-        let listen = ListenAddress(host: configuration.listen.host, port: UInt16(clamping: port))
+        let listen = ListenAddress(host: host, port: UInt16(clamping: address?.port ?? Int(ownPort)))
         logger.notice("The service listens at \(scheme)://\(listen)")
       }
     } catch let failure as ServiceProgram.Failure {
@@ -76,5 +76,5 @@ struct RunCommand: AsyncParsableCommand {
   }
 }
 
-extension ServiceConfiguration.Log.Format: @retroactive ExpressibleByArgument {}
-extension ServiceConfiguration.Log.Level: @retroactive ExpressibleByArgument {}
+extension ServiceConfiguration.Log.Format: ExpressibleByArgument {}
+extension ServiceConfiguration.Log.Level: ExpressibleByArgument {}

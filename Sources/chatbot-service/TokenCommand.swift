@@ -49,4 +49,4 @@ struct TokenCommand: AsyncParsableCommand {
   }
 }
 
-extension TokenRole: @retroactive ExpressibleByArgument {}
+extension TokenRole: ExpressibleByArgument {}

@@ -33,15 +33,13 @@ package struct ServiceLogHandler: LogHandler {
     set { metadata[key] = newValue }
   }
 
-  package func log(
-    level: Logger.Level, message: Logger.Message, metadata: Logger.Metadata?, source: String, file: String,
-    function: String, line: UInt
-  ) {
+  package func log(event: LogEvent) {
+    let level = event.level
     let time = APITime.text(Self.now())
-    var fields = self.metadata.merging(metadata ?? [:]) { $1 }
+    var fields = self.metadata.merging(event.metadata ?? [:]) { $1 }
     // Hummingbird numbers its requests, which no other line names.
     fields["hb.request.id"] = nil
-    let text = "\(message)".prefix(utf8Bytes: Self.maximumMessage)
+    let text = "\(event.message)".prefix(utf8Bytes: Self.maximumMessage)
     switch format {
     case .text:
       let pairs = fields.sorted { $0.key < $1.key }.map { " \($0.key)=\("\($0.value)".printable())" }.joined()

@@ -1,3 +1,4 @@
+import CFiles
 import Glibc
 
 /// Files that only their owner may read: keys and tokens.
@@ -14,29 +15,30 @@ package enum PrivateFile {
   /// What changes when a file does.
   package struct Version: Sendable, Hashable {
     private var inode: UInt64
-    private var seconds: Int
-    private var nanoseconds: Int
+    private var seconds: Int64
+    private var nanoseconds: Int64
     private var bytes: Int64
-    private var mode: UInt32
+    fileprivate var mode: UInt32
+    fileprivate var isPlain: Bool
 
     /// Nil if there is no file.
     package init?(_ path: String) {
-      var status = stat()
-      guard stat(path, &status) == 0 else { return nil }
-      inode = UInt64(status.st_ino)
-      seconds = status.st_mtim.tv_sec
-      nanoseconds = status.st_mtim.tv_nsec
-      bytes = Int64(status.st_size)
-      mode = status.st_mode
+      var version = cfiles_version()
+      guard cfiles_read_version(path, &version) == 0 else { return nil }
+      inode = version.inode
+      seconds = version.seconds
+      nanoseconds = version.nanoseconds
+      bytes = version.bytes
+      mode = version.mode
+      isPlain = version.is_plain != 0
     }
   }
 
   /// Returns what is wrong with the rights of a file; nil if only its owner, who is this user, may read it.
   package static func problem(_ path: String) -> String? {
-    var status = stat()
-    guard stat(path, &status) == 0 else { return "\(path) cannot be read: \(String(cString: strerror(errno)))." }
-    if status.st_mode & S_IFMT != S_IFREG { return "\(path) is not a file." }
-    if status.st_mode & 0o077 != 0 { return "Others may read \(path): its mode must be 0600 (chmod 600)." }
+    guard let version = Version(path) else { return "\(path) cannot be read." }
+    guard version.isPlain else { return "\(path) is not a file." }
+    if version.mode & 0o077 != 0 { return "Others may read \(path): its mode must be 0600 (chmod 600)." }
     return nil
   }
 
