@@ -243,8 +243,9 @@ let package = Package(
     module(
       "Service",
       [
-        "CProcesses", "COpenSSL", "JobProtocol", "JSON", "Media", "ObjectStore", "OptionValues", "PrometheusText",
-        "SQLStore", byteBuffer, sockets, http, logging, metrics, lifecycle, httpServer, httpServerTLS, yaml,
+        "CFiles", "CProcesses", "COpenSSL", "JobProtocol", "JSON", "Media", "ObjectStore", "OptionValues",
+        "PrometheusText", "SQLStore", byteBuffer, sockets, http, logging, metrics, lifecycle, httpServer, httpServerTLS,
+        yaml,
       ],
       resources: [.embedInCode("Page"), .embedInCode("OpenAPI")]),
     .executableTarget(
@@ -398,7 +399,11 @@ let package = Package(
       ]),
     tests(of: "JobProtocol", ["JSON", "Media"]),
     tests(
-      of: "JobProcess", ["Call", "JobProtocol", "Media", "Recorder", "Signalling", byteBuffer, sockets, logging]),
+      of: "JobProcess",
+      [
+        "BotPeer", "Call", "JobProtocol", "JSON", "LiveSource", "Media", "Recorder", "Signalling", "SkyRTC",
+        "chatbot-media", byteBuffer, sockets, logging,
+      ]),
     tests(of: "SQLStore", ["JobProtocol", "Media"]),
     tests(of: "ObjectStore", ["JobProtocol", "Media"]),
     tests(of: "PrometheusText", [coreMetrics, metrics]),

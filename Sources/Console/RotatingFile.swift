@@ -188,8 +188,9 @@ package struct RotatingFile: Sendable {
     let target = Glibc.open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o640)
     guard target >= 0 else { return false }
     defer { Glibc.close(target) }
-    var position = size - maximumBytes / 2
-    var isWithinFirstLine = position > 0
+    // The byte before the newer half ends a line, or is within one.
+    var position = size - maximumBytes / 2 - 1
+    var isWithinFirstLine = position >= 0
     var buffer = [UInt8](repeating: 0, count: 65_536)
     position = max(0, position)
     while true {

@@ -11,7 +11,7 @@ internal import Synchronization
 /// One job in this process: its folder, its journal and its control socket around the work that a program gives it.
 ///
 /// ```
-///   lock ─ secrets ─ specification ─ journal ─ control socket ─ started ─ work ─ files closed ─ ended
+///   lock ─ journal ─ secrets ─ specification ─ control socket ─ started ─ work ─ files closed ─ ended
 /// ```
 package struct JobProcess: Sendable {
   /// The folder of the job.
@@ -38,7 +38,7 @@ package struct JobProcess: Sendable {
   package static func detach() {
     // It fails for the leader of a process group, which a shell with job control makes.
     if setsid() < 0, getsid(0) != getpid() { signal(SIGHUP, SIG_IGN) }
-    signal(SIGPIPE, SIG_IGN)
+    for number in [SIGPIPE, SIGUSR1, SIGUSR2] { signal(number, SIG_IGN) }
     umask(0o077)
     var limit = rlimit(rlim_cur: 0, rlim_max: 0)
     setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
@@ -62,11 +62,10 @@ package struct JobProcess: Sendable {
     _ work: @escaping @Sendable (RunningJob) async throws -> JobResult
   ) async throws(JobFailure) -> Int32 {
     let directory = try JobDirectory(folder)
-    let secrets = try JobInput.secrets(from: input)
     let journal = try JobJournal(try directory.openJournal())
     let result: JobResult
     do throws(JobFailure) {
-      result = try await run(work, secrets, in: directory, journal)
+      result = try await run(work, in: directory, journal)
     } catch {
       Console(isQuiet: false, errors: errors).report(error.sentence)
       result = JobResult(error)
@@ -82,9 +81,10 @@ package struct JobProcess: Sendable {
   }
 
   private func run(
-    _ work: @escaping @Sendable (RunningJob) async throws -> JobResult, _ secrets: JobSecrets,
-    in directory: JobDirectory, _ journal: JobJournal
+    _ work: @escaping @Sendable (RunningJob) async throws -> JobResult, in directory: JobDirectory,
+    _ journal: JobJournal
   ) async throws(JobFailure) -> JobResult {
+    let secrets = try JobInput.secrets(from: input)
     let specification = try JobInput.specification(in: directory)
     let arguments: [String]
     do { arguments = try specification.arguments(in: folder) } catch { throw .usage("\(error)") }

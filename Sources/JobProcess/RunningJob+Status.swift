@@ -23,7 +23,7 @@ extension RunningJob {
       let (observer, samples) = (state.withLock(\.observer), sampler.peers)
       let stalled = samples.map { peer in
         StallDetector.Sample(
-          user: peer.participant, frames: MediaCounts(peer).frames, isConnected: peer.state == .connected,
+          peer.participant, frames: MediaCounts(peer).frames, isConnected: peer.state == .connected,
           isPaused: sampler.isPaused(peer.participant),
           hasStopped: observer?.hasStopped(peer.participant) ?? false)
       }

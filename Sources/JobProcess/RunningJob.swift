@@ -64,7 +64,7 @@ package final class RunningJob: Sendable {
     self.files = files
     let paused =
       journal.past.paused ?? specification.paused
-      ?? PauseState(all: specification.options["consent"]?.string == "required")
+      ?? PauseState(all: specification.options["consent"] == "required")
     state = Mutex(State(paused: paused, aloneSince: .now))
   }
 

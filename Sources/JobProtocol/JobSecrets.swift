@@ -34,6 +34,7 @@ package struct JobSecrets: Sendable, Hashable, CustomStringConvertible, CustomRe
 
   /// Reads the object; no bytes mean no secrets. Unknown names are errors, because a secret would be missing.
   package init(parsing json: [UInt8]) throws(ParseError) {
+    guard json.count <= Self.maximumBytes else { throw .tooLarge }
     if json.allSatisfy({ $0 == 0x20 || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 }) { return }
     let limits = JSONLimits(bytes: Self.maximumBytes, values: 64, depth: 3, nameBytes: 64)
     do {

@@ -112,6 +112,8 @@ public struct RecordingStatus: Sendable, Hashable {
   public let decodeErrors: UInt64?
   /// Frames that were not decoded, for lack of time for example; nil when verification is off.
   public let unverified: UInt64?
+  /// The level of the audio, the root mean square of its last packet, from 0 to 1; nil if none was verified, and while it is paused.
+  public let audioLevel: Double?
   /// Whether the disk currently accepts no writes for it.
   public let isStalled: Bool
   /// Whether it is paused: nothing that the user sends is recorded.

@@ -36,6 +36,27 @@ final class RotatingFileTests {
     #expect(text("log") == long + "\n", "a line longer than a file has a file of its own")
   }
 
+  @Test("of a full one that drops its oldest half the newer lines are kept, none is divided, and no other file is left")
+  func oldestHalf() throws {
+    var file = try RotatingFile(path: path, maximumBytes: 90, whenFull: .dropOldestHalf)
+    for number in 100..<110 { file.write(line: "line \(number)", note: note) }
+    #expect(text("log") == (100..<110).map { "line \($0)\n" }.joined())
+    file.write(line: "line 110", note: note)
+    #expect(text("log") == (105..<111).map { "line \($0)\n" }.joined())
+    for number in 111..<200 {
+      file.write(line: "line \(number)", note: note)
+      let lines = (text("log") ?? "").split(separator: "\n")
+      #expect(lines.count >= 5 && lines.count <= 10)
+      #expect(lines == ((number - lines.count + 1)...number).map { "line \($0)" })
+    }
+    let long = String(repeating: "x", count: 100)
+    file.write(line: long, note: note)
+    file.write(line: "last", note: note)
+    #expect(text("log") == "last\n", "a line longer than half of a file is dropped with what is older")
+    #expect(names == ["log"])
+    file.close()
+  }
+
   /// A disk that is full for a while, at once or in the middle of a line.
   private final class Disk: Sendable {
     let room = Mutex<Int?>(nil)

@@ -33,7 +33,7 @@ extension ClosedFiles {
 extension ClosedFiles.File {
   /// - Parameter recordingStart: the wall clock at position zero of the recording, ISO 8601.
   init(_ file: RecordingManifest.File, of user: String, name: String?, stream: Int, recordingStart: String) {
-    func milliseconds(_ seconds: Double) -> Int64 { Int64((max(0, min(seconds, 1e9)) * 1_000).rounded()) }
+    func milliseconds(_ seconds: Double) -> Int64 { Int64((max(0, min(seconds, 1e11)) * 1_000).rounded()) }
     let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
     let start = (try? style.parse(recordingStart)).map { milliseconds($0.timeIntervalSince1970) }
     self.init(

@@ -82,7 +82,7 @@ final class LastKeyframes: Sendable {
   static func snapshot(of frame: EncodedFrame, time: Int64) throws(ControlError) -> Snapshot {
     guard VideoDecoder.accepts(frame.size) else { throw ControlError(.notFound, "The frame is too large.") }
     do throws(CodecError) {
-      let decoder = try VideoDecoder(frame.codec, in: MediaWorker(.background))
+      let decoder = try VideoDecoder(frame.codec, in: MediaWorker(.background), prefersWorker: true)
       guard let image = try decoder.decode(frame.payload, { $0.copy }) else {
         throw CodecError("decode a frame", "it is not to be shown")
       }

@@ -1,18 +1,28 @@
-internal import Media
+package import Media
 
 /// Finds users whose media stands still without a reason. Pure: samples of each second in, users who are newly stalled out.
 ///
 /// A user who never sent media, who has stopped their streams, whose connection is not established or who is paused has a reason.
-struct StallDetector: Sendable {
+package struct StallDetector: Sendable {
   /// What is known of a user at a moment.
-  struct Sample: Sendable {
-    var user: ParticipantID
+  package struct Sample: Sendable {
+    package var user: ParticipantID
     /// Frames received from them, of all tracks.
-    var frames: UInt64
+    package var frames: UInt64
     var isConnected: Bool
     var isPaused: Bool
     /// Whether they have stopped all that they sent.
     var hasStopped: Bool
+
+    package init(
+      _ user: ParticipantID, frames: UInt64, isConnected: Bool = true, isPaused: Bool = false, hasStopped: Bool = false
+    ) {
+      self.user = user
+      self.frames = frames
+      self.isConnected = isConnected
+      self.isPaused = isPaused
+      self.hasStopped = hasStopped
+    }
   }
 
   private struct User: Sendable {
@@ -23,17 +33,19 @@ struct StallDetector: Sendable {
   }
 
   /// After this time without a frame a user is stalled.
-  static let limit = Duration.seconds(30)
+  package static let limit = Duration.seconds(30)
 
   private var users: [ParticipantID: User] = [:]
 
+  package init() {}
+
   /// The users who are stalled now.
-  var stalled: Set<ParticipantID> { Set(users.filter(\.value.isStalled).keys) }
+  package var stalled: Set<ParticipantID> { Set(users.filter(\.value.isStalled).keys) }
 
   /// Takes the samples of all users.
   ///
   /// - Returns: who is stalled since this sample, and when their last frame came.
-  mutating func update(
+  package mutating func update(
     _ samples: [Sample], now: MonotonicInstant
   ) -> [(user: ParticipantID, since: MonotonicInstant)] {
     var next: [ParticipantID: User] = [:]

@@ -1,5 +1,5 @@
 internal import BotPeer
-internal import Call
+internal import Glibc
 internal import JobProtocol
 internal import Media
 internal import Recorder
@@ -61,6 +61,7 @@ struct StatusSampler {
     let own = recordings.filter { $0.participant == id }
     user.counts.decodeErrors = own.reduce(0) { $0 &+ ($1.decodeErrors ?? 0) }
     user.counts.unverified = own.reduce(0) { $0 &+ ($1.unverified ?? 0) }
+    if !user.isPaused { user.audioLevel = own.compactMap(\.audioLevel).max().map(Self.decibels) }
     user.lastFrameAt = own.compactMap { recording in
       recording.start.map { start in
         time - Int64(max(0, (now - (MonotonicInstant(start) + recording.duration)).seconds) * 1_000)
@@ -76,6 +77,15 @@ struct StatusSampler {
 
   private static func videoFrames(_ peer: PeerStatistics) -> UInt64 {
     peer.received.reduce(0) { $1.key.kind == .video ? $0 &+ $1.value.frames : $0 }
+  }
+
+  /// The minimum level that is stated.
+  private static let silence = -127.0
+
+  /// Returns a root mean square as dB of full scale, with one decimal.
+  private static func decibels(_ level: Double) -> Double {
+    guard level.isFinite, level > 0 else { return silence }
+    return min(0, max(silence, (20 * log10(level) * 10).rounded() / 10))
   }
 
   private static func finite(_ value: Double) -> Double { value.isFinite ? value : 0 }

@@ -33,7 +33,7 @@ package enum JobOptions {
     JobOption("segment", .segment, upTo: 2),
     JobOption("verify", .onOff),
     JobOption("queueMemory", .size((1 << 20)...(64 << 30))),
-    JobOption("consent", .choice(["required"])),
+    JobOption("consent", .choice(["given", "required"])),
   ]
 
   private static let playing = [

@@ -214,6 +214,8 @@ extension FramePipeline {
   var decodeErrors: UInt64? { check.map { $0.counts.errors.values.reduce(0, +) } }
   /// Frames that were not decoded; nil when frames are not verified.
   var unverified: UInt64? { check.map { $0.counts.unverified.values.reduce(0, +) } }
+  /// The root mean square of the last packet of audio that was verified, from 0 to 1; nil if none was.
+  var audioLevel: Double? { check?.counts.audioLevel }
   /// Whether video is not decoded up to its next keyframe, because the process that decoded it has ended.
   var verificationLacksKeyframe: Bool { check?.lacksKeyframe ?? false }
   /// Whether all frames submitted for verification have been processed.

@@ -300,9 +300,9 @@ final class StreamRecording {
       start: start?.instant,
       files: entries.map { "\(environment.folder.path)/\($0.name)" },
       bytes: entries.reduce(0) { $0 + $1.bytes }, duration: pipeline.duration, frames: pipeline.frames,
-      decodeErrors: pipeline.decodeErrors, unverified: pipeline.unverified, isStalled: files.isStalled,
-      isPaused: pipeline.isPaused,
-      problems: files.problems)
+      decodeErrors: pipeline.decodeErrors, unverified: pipeline.unverified,
+      audioLevel: pipeline.isPaused ? nil : pipeline.audioLevel, isStalled: files.isStalled,
+      isPaused: pipeline.isPaused, problems: files.problems)
   }
 
   // MARK: Ending

@@ -27,6 +27,8 @@ package final class FrameVerifier: Sendable {
     package var firstDecoded: [MediaKind: MonotonicInstant] = [:]
     /// The size of the last frame that was decoded.
     package var lastSize: VideoSize?
+    /// The level of the last packet of audio that was decoded: its root mean square, from 0 to 1.
+    package var audioLevel: Double?
   }
 
   private struct State {
@@ -48,20 +50,19 @@ package final class FrameVerifier: Sendable {
 
     var lacksKeyframe: Bool { video.current?.lacksKeyframe ?? false }
 
-    /// - Returns: the frame's size; nil for audio, and for a frame that is not shown.
-    mutating func decode(_ frame: EncodedFrame) throws(CodecError) -> VideoSize? {
+    /// - Returns: the frame's size, nil for audio and for a frame that is not shown, and the level of audio.
+    mutating func decode(_ frame: EncodedFrame) throws(CodecError) -> (size: VideoSize?, level: Double?) {
       switch frame.codec.kind {
       case .video:
         let decoder = try video.decoder(of: frame.codec, isStart: frame.isKeyframe) { () throws(CodecError) in
           try VideoDecoder(frame.codec, in: worker, prefersWorker: true)
         }
-        return try decoder.decode(frame.payload)
+        return (try decoder.decode(frame.payload), nil)
       case .audio:
         let decoder = try audio.decoder(of: frame.codec, isStart: true) { () throws(CodecError) in
           try AudioDecoder(frame.codec, in: worker)
         }
-        _ = try decoder.decode(frame.payload)
-        return nil
+        return (nil, try decoder.decode(frame.payload).level)
       }
     }
   }
@@ -119,12 +120,13 @@ package final class FrameVerifier: Sendable {
     return decoders.withLock { decoders in
       while let frame = next() {
         do throws(CodecError) {
-          let size = try decoders.decode(frame)
+          let (size, level) = try decoders.decode(frame)
           let moment = now()
           state.withLock { state in
             guard let kind = state.decoding.take() else { return }
             state.counts.firstDecoded[kind] = state.counts.firstDecoded[kind] ?? moment
             state.counts.lastSize = size ?? state.counts.lastSize
+            state.counts.audioLevel = level ?? state.counts.audioLevel
             if kind == .video { state.lacksKeyframe = false }
           }
         } catch {

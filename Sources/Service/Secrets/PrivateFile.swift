@@ -1,4 +1,4 @@
-import FoundationEssentials
+import CFiles
 import Glibc
 
 /// Files that only their owner may read: keys and tokens.
@@ -14,23 +14,23 @@ package enum PrivateFile {
 
   /// What changes when a file does.
   package struct Version: Sendable, Hashable {
-    private var inode: UInt64?
-    private var changed: Date?
-    private var bytes: UInt64?
-    fileprivate var mode: UInt16
+    private var inode: UInt64
+    private var seconds: Int64
+    private var nanoseconds: Int64
+    private var bytes: Int64
+    fileprivate var mode: UInt32
     fileprivate var isPlain: Bool
 
     /// Nil if there is no file.
     package init?(_ path: String) {
-      // A link counts as what it leads to.
-      guard let target = realpath(path, nil) else { return nil }
-      defer { free(target) }
-      guard let facts = try? FileManager.default.attributesOfItem(atPath: String(cString: target)) else { return nil }
-      inode = (facts[.systemFileNumber] as? any BinaryInteger).map { UInt64(truncatingIfNeeded: $0) }
-      changed = facts[.modificationDate] as? Date
-      bytes = (facts[.size] as? any BinaryInteger).map { UInt64(truncatingIfNeeded: $0) }
-      mode = (facts[.posixPermissions] as? any BinaryInteger).map { UInt16(truncatingIfNeeded: $0) } ?? 0o777
-      isPlain = facts[.type] as? FileAttributeType == .typeRegular
+      var version = cfiles_version()
+      guard cfiles_read_version(path, &version) == 0 else { return nil }
+      inode = version.inode
+      seconds = version.seconds
+      nanoseconds = version.nanoseconds
+      bytes = version.bytes
+      mode = version.mode
+      isPlain = version.is_plain != 0
     }
   }
 

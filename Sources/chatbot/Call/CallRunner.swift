@@ -14,6 +14,8 @@ struct CallRunner {
   var observer: (any RoomCallObserver)?
   /// Called with the call before it joins.
   var began: @Sendable (RoomCall) -> Void = { _ in }
+  /// Whether signals and keys pause the recording.
+  var takesPauseRequests = true
 
   /// Joins the room and stays until something ends the call, and throws if the call failed.
   func run() async throws -> RoomCall.Outcome {
@@ -27,9 +29,9 @@ struct CallRunner {
   /// - Parameter report: Called when the call is over, before that wait.
   func stay(reporting report: @Sendable (RoomCall.Outcome) -> Void = { _ in }) async throws -> RoomCall.Outcome {
     let interruption = Interruption()
-    let requests = settings.call.recording.map { _ in
-      PauseRequest.all(hasKeys: observer == nil && console.isTerminal)
-    }
+    let requests =
+      takesPauseRequests && settings.call.recording != nil
+      ? PauseRequest.all(hasKeys: observer == nil && console.isTerminal) : nil
     defer { TerminalKeys.restore() }
     // Each participant may need three files and one or two sockets.
     FileDescriptorLimit.allowMany()

@@ -9,15 +9,15 @@ import SQLStore
 extension APIResponder {
   /// `POST /v1/jobs`
   func submit(_ request: Request, _ token: AccessToken) async throws -> Response {
-    let body = try await Self.body(of: request)
+    let value = try Self.json(try await Self.body(of: request))
     let key = try Self.idempotencyKey(request.headers)
+    // The order of names and the spaces between them do not make another body.
     let idempotency = key.map {
-      NewJob.Idempotency(key: $0, bodySHA256: SHA256Digest(of: body).hexadecimal)
+      NewJob.Idempotency(key: $0, bodySHA256: SHA256Digest(of: Self.line(value).utf8).hexadecimal)
     }
     if let idempotency, let known = try await store.submission(of: idempotency, project: token.project) {
       return try await response(to: known)
     }
-    let value = try Self.json(body)
     let parsed: (request: JobRequest, secrets: JobSecrets)
     do throws(JobRequestError) {
       parsed = try JobRequest.parse(value, configuration: configuration)
