@@ -330,13 +330,4 @@ struct StorerTests {
     #expect(!FileManager.default.fileExists(atPath: "\(fixture.path)/jobs/\(fixture.job)"))
     #expect(FileManager.default.fileExists(atPath: "\(fixture.path)/jobs/unknown/1-a/spec.json"))
   }
-
-  @Test("The free space is known")
-  func free() async throws {
-    let fixture = try await StoringFixture()
-    try await fixture.withStorer { storer, _ in
-      let free = try await storer.freeBytes()
-      #expect(free > 0)
-    }
-  }
 }
