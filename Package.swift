@@ -419,7 +419,7 @@ let package = Package(
       name: "EndToEndTests",
       dependencies: [
         "TestSupport", "MachineStalls", "NetworkEmulation", "PeerEngine", "Signalling", "SkyRTC", "HTTPTransport",
-        "Media", byteBuffer, sockets, http, webSocket, logging,
+        "Media", "Codecs", "Pattern", byteBuffer, sockets, http, webSocket, logging,
       ],
       resources: [.copy("Pages")], swiftSettings: testRules),
   ],

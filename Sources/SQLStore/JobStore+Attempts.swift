@@ -65,23 +65,12 @@ extension JobStore {
 
   /// Writes that the room is joined and the process answers.
   package func markRunning(_ job: JobID, attempt attemptID: String) async throws -> Bool {
-    try await connection.transaction { transaction in
-      let rows = try transaction.execute(
-        "SELECT state, started_at, attempt FROM jobs WHERE id = $1 AND attempt_id = $2",
-        [job.value, .text(attemptID)])
-      guard let row = rows.first else { return false }
-      guard try row.text("state") == JobState.starting.rawValue else { return true }
-      try transaction.execute(
-        """
-        UPDATE jobs SET state = 'running', started_at = COALESCE(started_at, now_ms()) WHERE id = $1 AND attempt_id = $2
-        """,
-        [job.value, .text(attemptID)])
-      if try row.optionalInteger("started_at") == nil {
-        try transaction.append(
-          .jobStarted, of: job, data: EventData.text(["attempt": .integer(try row.integer("attempt"))]))
-      }
-      return true
-    }
+    try await change(
+      """
+      UPDATE jobs SET state = CASE WHEN state = 'starting' THEN 'running' ELSE state END
+      WHERE id = $1 AND attempt_id = $2 RETURNING id
+      """,
+      [job.value, .text(attemptID)])
   }
 
   /// Writes why a job is asked to end; the first reason remains.

@@ -42,6 +42,10 @@ extension JobStore {
       try transaction.execute(
         "UPDATE attempts SET version = $3 WHERE job = $1 AND number = $2",
         [job.value, .integer(attempt), .text(started.version)])
+    case .joined:
+      let first = try transaction.execute(
+        "UPDATE jobs SET started_at = now_ms() WHERE id = $1 AND started_at IS NULL RETURNING id", [job.value])
+      if !first.isEmpty { try append(.jobStarted, [:]) }
     case .participantJoined(let participant): try append(.participantJoined, fields(of: participant))
     case .participantLeft(let participant): try append(.participantLeft, fields(of: participant))
     case .paused(let change): try append(.recordingPaused, fields(of: change))
@@ -49,7 +53,7 @@ extension JobStore {
     case .stalled(let user, let since):
       try append(.jobStalled, ["user": .text(user), "since": since.map { .integer($0) } ?? .null])
     // The files of an attempt become events when they are stored.
-    case .joined, .fileClosed, .problem, .ended, .other: break
+    case .fileClosed, .problem, .ended, .other: break
     }
   }
 

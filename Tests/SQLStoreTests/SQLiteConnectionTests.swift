@@ -66,9 +66,11 @@ struct SQLiteConnectionTests {
   @Test("The kind of an error tells a constraint from a wrong statement")
   func errors() async throws {
     let failures = Mutex(0)
-    let connection = try await SQLiteConnection.open(database.path) { operation in
-      if operation.failed { failures.withLock { $0 += 1 } }
-    }
+    let connection = try await SQLiteConnection.open(
+      database.path,
+      observe: { operation in
+        if operation.failed { failures.withLock { $0 += 1 } }
+      })
     try await connection.execute("CREATE TABLE t (a BIGINT PRIMARY KEY)")
     try await connection.execute("INSERT INTO t (a) VALUES (1)")
     let constraint = await #expect(throws: SQLError.self) {

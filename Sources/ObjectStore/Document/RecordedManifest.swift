@@ -14,6 +14,15 @@ package struct RecordedManifest: Sendable, Hashable {
     package var duration: Int64
     package var complete: Bool
     package var segment: Int64?
+
+    package init(name: String, kind: String, start: Int64, duration: Int64, complete: Bool, segment: Int64?) {
+      self.name = name
+      self.kind = kind
+      self.start = start
+      self.duration = duration
+      self.complete = complete
+      self.segment = segment
+    }
   }
 
   package struct Track: Sendable, Hashable {
@@ -24,12 +33,24 @@ package struct RecordedManifest: Sendable, Hashable {
     package var duration: Int64
     /// The gaps with the reason `paused`.
     package var pauses: [Pause]
+
+    package init(kind: String, start: Int64, duration: Int64, pauses: [Pause] = []) {
+      self.kind = kind
+      self.start = start
+      self.duration = duration
+      self.pauses = pauses
+    }
   }
 
   package struct Pause: Sendable, Hashable {
     /// Milliseconds from the manifest's start.
     package var start: Int64
     package var duration: Int64
+
+    package init(start: Int64, duration: Int64) {
+      self.start = start
+      self.duration = duration
+    }
   }
 
   package var user: String

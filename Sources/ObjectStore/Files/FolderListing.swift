@@ -22,32 +22,37 @@ package enum FolderListing {
       throw .system("listed", path)
     }
     defer { closedir(folder) }
-    var names: [String] = []
+    return try rawNames(folder, path).map { String(decoding: $0, as: UTF8.self) }
+      .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+  }
+
+  /// Returns the names as bytes, without an end, in any order.
+  private static func rawNames(_ folder: OpaquePointer, _ path: String) throws(ObjectStoreError) -> [[UInt8]] {
+    var names: [[UInt8]] = []
     while true {
       errno = 0
       guard let entry = readdir(folder) else {
         if errno != 0 { throw .system("listed", path) }
-        break
+        return names
       }
-      let name = withUnsafePointer(to: &entry.pointee.d_name) { name in
-        name.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if name == "." || name == ".." { continue }
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
+      if name == Array(".".utf8) || name == Array("..".utf8) { continue }
       guard names.count < maximumEntries else {
         throw ObjectStoreError(.storage, "\(path.printable(utf8Bytes: 500)) has more than \(maximumEntries) files.")
       }
       names.append(name)
     }
-    return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
 
   /// Returns the names, and which of them are folders.
   package static func entries(_ path: String) throws(ObjectStoreError) -> [Entry] {
-    try names(path).map { name in
-      var about = stat()
-      let isFolder = lstat("\(path)/\(name)", &about) == 0 && about.st_mode & S_IFMT == S_IFDIR
-      return Entry(name: name, isFolder: isFolder)
-    }
+    try names(path).map { Entry(name: $0, isFolder: isFolder("\(path)/\($0)")) }
+  }
+
+  /// Whether there is a folder with the path, and no link to one.
+  package static func isFolder(_ path: String) -> Bool {
+    var about = stat()
+    return lstat(path, &about) == 0 && about.st_mode & S_IFMT == S_IFDIR
   }
 
   /// Returns the bytes of a folder's file system that are free for this user.
@@ -59,17 +64,33 @@ package enum FolderListing {
     return overflow ? .max : bytes
   }
 
-  /// Removes a folder and all that it has. Links are removed, not followed.
-  package static func remove(_ path: String, depth: Int = 16) throws(ObjectStoreError) {
-    guard depth > 0 else { throw ObjectStoreError(.storage, "\(path.printable(utf8Bytes: 500)) is too deep.") }
-    for entry in try entries(path) {
-      let child = "\(path)/\(entry.name)"
-      if entry.isFolder {
-        try remove(child, depth: depth - 1)
-      } else if unlink(child) != 0, errno != ENOENT {
-        throw .system("removed", child)
-      }
-    }
+  /// Removes a folder and all that it has, if there is one. Links are removed, not followed.
+  package static func remove(_ path: String) throws(ObjectStoreError) {
+    try empty(open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), path, depth: 16)
     if rmdir(path) != 0, errno != ENOENT { throw .system("removed", path) }
+  }
+
+  /// - Parameter descriptor: of the folder, or -1 after an error; it is closed.
+  private static func empty(_ descriptor: Int32, _ path: String, depth: Int) throws(ObjectStoreError) {
+    guard descriptor >= 0, let folder = fdopendir(descriptor) else {
+      if errno == ENOENT { return }
+      throw .system("emptied", path)
+    }
+    defer { closedir(folder) }
+    for var name in try rawNames(folder, path) {
+      name.append(0)
+      let failure: ObjectStoreError? = name.withUnsafeBytes { bytes in
+        guard let name = bytes.baseAddress?.assumingMemoryBound(to: CChar.self) else { return nil }
+        if unlinkat(descriptor, name, 0) == 0 || errno == ENOENT { return nil }
+        guard errno == EISDIR || errno == EPERM, depth > 0 else { return .system("emptied", path) }
+        do throws(ObjectStoreError) {
+          try empty(openat(descriptor, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), path, depth: depth - 1)
+        } catch {
+          return error
+        }
+        return unlinkat(descriptor, name, AT_REMOVEDIR) == 0 || errno == ENOENT ? nil : .system("emptied", path)
+      }
+      if let failure { throw failure }
+    }
   }
 }

@@ -14,10 +14,10 @@ struct FileDescriber: Sendable {
   private let attempt: Int64
   private var media: [UntrustedText: Entry] = [:]
   private var manifests: [UntrustedText: RecordedManifest] = [:]
-  private let journal: AttemptFolder.Journal
+  private let journal: RecordedFolder.Journal
 
   init(
-    journal: AttemptFolder.Journal, manifests: [(file: AttemptFolder.File, manifest: RecordedManifest)], job: JobID,
+    journal: RecordedFolder.Journal, manifests: [(file: RecordedFolder.File, manifest: RecordedManifest)], job: JobID,
     attempt: Int64
   ) {
     self.journal = journal

@@ -12,9 +12,10 @@ extension Storer {
       number: attempt.number, id: attempt.attemptID, version: attempt.version, start: attempt.startedAt,
       end: attempt.endedAt, how: attempt.how)
     let folder = folder(of: attempt)
-    let noted = try await store.files(of: job.id).filter { $0.attempt == attempt.number }
+    let rows = try await store.files(of: job.id).filter { $0.attempt == attempt.number }
+    let noted = Dictionary(rows.map { (UntrustedText($0.name), $0) }, uniquingKeysWith: { first, _ in first })
     guard try await blocking({ folder.exists }) else {
-      part.objects = noted.map { RecordingDocument.Object($0) }
+      part.objects = rows.map { RecordingDocument.Object($0) }
       part.endedInOrder = false
       part.missing.append(
         RecordingDocument.Missing(name: "\(attempt.number)-\(attempt.attemptID)", reason: "The folder is gone."))
@@ -40,7 +41,7 @@ extension Storer {
       throw StoringError("The path of \(job.id) is too long.")
     }
     for file in files {
-      let known = noted.first { UntrustedText($0.name) == UntrustedText(file.name) }
+      let known = noted[UntrustedText(file.name)]
       let description = describer.describe(file.name)
       part.add(file, try await storeFile(file, description, known, below: prefix, attempt, hasEvent: true))
     }
@@ -63,7 +64,7 @@ extension Storer {
   private static let maximumRepairs = 3
 
   /// Repairs what was not finished. What cannot be repaired is stored as it is.
-  private func repair(_ folder: AttemptFolder) async throws {
+  private func repair(_ folder: RecordedFolder) async throws {
     for _ in 0..<Self.maximumRepairs {
       try await waitUntilUnused(folder)
       guard try await blocking({ try folder.needsRepair() }) else { return }
@@ -82,7 +83,7 @@ extension Storer {
   }
 
   /// Waits while a repair goes on whose service has ended.
-  private func waitUntilUnused(_ folder: AttemptFolder) async throws {
+  private func waitUntilUnused(_ folder: RecordedFolder) async throws {
     let end = MonotonicInstant.now + settings.busyLimit
     while try await blocking({ try folder.isBeingWritten() }) {
       guard MonotonicInstant.now < end else {
@@ -98,7 +99,7 @@ extension Storer {
   ///
   /// - Parameter known: its row if it was noted before.
   private func storeFile(
-    _ file: AttemptFolder.File, _ description: FileRecord, _ known: FileRecord?, below prefix: ObjectKey,
+    _ file: RecordedFolder.File, _ description: FileRecord, _ known: FileRecord?, below prefix: ObjectKey,
     _ attempt: AttemptRecord, hasEvent: Bool
   ) async throws -> StoredFile {
     if let known { return .stored(known) }
@@ -123,7 +124,7 @@ extension Storer {
   private static let maximumKeys = 9
 
   private func put(
-    _ file: AttemptFolder.File, below prefix: ObjectKey
+    _ file: RecordedFolder.File, below prefix: ObjectKey
   ) async throws -> (key: ObjectKey, object: StoredObject) {
     let source = try await blocking { try SourceFile(path: file.path) }
     let parts = file.name.split(separator: "/").map { KeyText.part(String($0)) }
@@ -140,7 +141,8 @@ extension Storer {
 
   /// Stores the log of the process, without an event.
   private func storeLog(
-    of folder: AttemptFolder, _ files: [AttemptFolder.File], _ noted: [FileRecord], below prefix: ObjectKey,
+    of folder: RecordedFolder, _ files: [RecordedFolder.File], _ noted: [UntrustedText: FileRecord],
+    below prefix: ObjectKey,
     _ attempt: AttemptRecord, into part: inout RecordedAttempt
   ) async throws {
     var log = folder.log
@@ -148,7 +150,7 @@ extension Storer {
     if files.contains(where: { $0.name == log.name }) { log.name = "process-\(log.name)" }
     let description = FileRecord(
       job: attempt.job, attempt: attempt.number, name: log.name, object: "", kind: "log", bytes: 0, sha256: "")
-    let known = noted.first { $0.name == log.name }
+    let known = noted[UntrustedText(log.name)]
     let result = try await storeFile(log, description, known, below: prefix, attempt, hasEvent: false)
     // A process that ended at once has no log.
     if case .stored = result { part.add(log, result) }
@@ -163,7 +165,7 @@ enum StoredFile: Sendable, Hashable {
 }
 
 extension RecordedAttempt {
-  fileprivate mutating func add(_ file: AttemptFolder.File, _ result: StoredFile) {
+  fileprivate mutating func add(_ file: RecordedFolder.File, _ result: StoredFile) {
     switch result {
     case .stored(let record): objects.append(RecordingDocument.Object(record))
     case .missing(let reason): missing.append(RecordingDocument.Missing(name: file.name, reason: reason))

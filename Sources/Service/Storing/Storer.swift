@@ -70,6 +70,11 @@ package final class Storer: Sendable {
     }
   }
 
+  /// Stores all attempts of a job that the database has.
+  package func store(_ job: JobID) async throws {
+    try await store(job, attempts: try await store.attempts(of: job))
+  }
+
   private func objectPath(of job: JobRecord) async throws -> ObjectKey {
     let values = ObjectPathTemplate.Values(
       createdAt: job.createdAt, job: job.id.text, kind: job.kind, project: job.project, room: job.room)
@@ -81,8 +86,8 @@ package final class Storer: Sendable {
     return key
   }
 
-  func folder(of attempt: AttemptRecord) -> AttemptFolder {
-    AttemptFolder(path: attempt.folder.hasPrefix("/") ? attempt.folder : "\(settings.data)/\(attempt.folder)")
+  func folder(of attempt: AttemptRecord) -> RecordedFolder {
+    RecordedFolder(path: attempt.folder.hasPrefix("/") ? attempt.folder : "\(settings.data)/\(attempt.folder)")
   }
 
   private func removeFolder(of attempt: AttemptRecord) async throws {

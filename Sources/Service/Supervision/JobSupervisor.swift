@@ -25,6 +25,7 @@ package actor JobSupervisor {
   let loop: any EventLoop
   let files: NIOThreadPool
   let logger: Logger
+  let limits: JobLifecycle.Limits
 
   var jobs: [JobID: SupervisedJob] = [:]
   var accounts: CapacityAccounts<JobID>
@@ -51,8 +52,8 @@ package actor JobSupervisor {
   ///   - loop: serves the control connections and timers.
   package init(
     configuration: ServiceConfiguration, store: JobStore, secretBox: SecretBox, data: String, program: String,
-    version: String, machine: MachineLimits, on loop: any EventLoop, files: NIOThreadPool, logger: Logger,
-    storing: @escaping Storing
+    version: String, machine: MachineLimits, limits: JobLifecycle.Limits = JobLifecycle.Limits(),
+    on loop: any EventLoop, files: NIOThreadPool, logger: Logger, storing: @escaping Storing
   ) {
     self.configuration = configuration
     self.store = store
@@ -64,6 +65,7 @@ package actor JobSupervisor {
     self.loop = loop
     self.files = files
     self.logger = logger
+    self.limits = limits
     disk = DiskSpace(folder: data)
     ports = PortPool(configuration.media.udpPorts)
     accounts = CapacityAccounts(limits: CapacityLimits.of(configuration, on: machine))
@@ -170,7 +172,8 @@ package actor JobSupervisor {
     let attempts = record.attempt > 0 ? try await store.attempts(of: record.id) : []
     guard jobs[record.id] == nil else { return }
     let (life, actions) = JobLifecycle.begin(
-      JobLifecycle.Record(record, attempts: attempts, request: request, clock: clock), at: .now)
+      JobLifecycle.Record(record, attempts: attempts, request: request, clock: clock), limits: limits,
+      at: .now)
     let job = SupervisedJob(id: record.id, request: request, secrets: record.secrets, life: life)
     jobs[record.id] = job
     if record.attempt == 0, record.state == .starting {

@@ -43,7 +43,7 @@ struct StreamShareTests {
       switch entry.step {
       case .receive: received[entry.participant, default: 0] += 1
       case .end(_, let dropped): runs[entry.participant] = dropped
-      case .begin, .path, .problem, .finish: break
+      case .begin, .path, .problem, .pause, .finish: break
       }
     }
     #expect(received[anna] == 400 && runs[anna]?.isEmpty == true)

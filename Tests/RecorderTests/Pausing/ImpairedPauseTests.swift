@@ -37,7 +37,6 @@ struct ImpairedPauseTests {
       }
     }
     #expect(video.gapTotals["paused"]?.count == UInt64(call.pauses.count))
-    #expect(video.sent == video.received + video.recovered + video.lost)
     #expect(audio.gaps.reduce(0) { $0 + $1.packets } == Int(audio.lost + audio.late))
 
     try expectFrames(of: call, in: folder, gaps: video.gaps, offset: offset)

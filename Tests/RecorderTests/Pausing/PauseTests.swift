@@ -123,7 +123,7 @@ struct PauseTests {
     let (manifest, _) = try await record(script, in: folder, pauses: [(3.005, 5.005)])
     let audio = try #require(manifest.tracks.first)
     // The packet 252 is rebuilt: it was sent after the pause.
-    #expect(audio.repairedByFEC + audio.concealed == 1)
+    #expect((audio.repairedByFEC ?? 0) + (audio.concealed ?? 0) == 1)
     #expect(audio.gaps.map(\.reason) == ["paused", "lost"])
     #expect(audio.gaps.map(\.packets) == [3, 1])
     var sent = try ToneSearch()
@@ -226,7 +226,7 @@ struct PauseTests {
     let webm = BlockReader(try folder.bytes("anna.webm"))
     expectSame(webm.payloads(.vp8) == payloads(script, .vp8, captured: 3.999..<9))
     expectSame(webm.payloads(.opus) == payloads(script, .opus, captured: 4.019..<9))
-    #expect(manifest.tracks.allSatisfy(\.gaps.isEmpty))
+    #expect(manifest.tracks.flatMap(\.gaps) == [])
     #expect(abs(manifest.duration - 4) < 0.04 && abs((manifest.session?.offset ?? 0) - 4.01) < 0.02)
     #expect(manifest.alignment.source == "senderReports")
     let times = webm.blocks.map(\.time)

@@ -38,7 +38,7 @@ struct RecordingQueueTests {
       switch entry.step {
       case .receive: received[entry.participant, default: 0] += 1
       case .end(_, let runs): dropped[entry.participant] = runs.values.reduce(0) { $0 + $1.count }
-      case .begin, .path, .problem, .finish: break
+      case .begin, .path, .problem, .pause, .finish: break
       }
     }
     #expect(received[anna] == 200 && dropped[anna] == 0)

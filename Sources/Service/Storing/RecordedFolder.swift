@@ -5,7 +5,7 @@ internal import Media
 internal import ObjectStore
 
 /// The folder of a job process that has ended. It may have anything: names of users, links, pipes, broken files.
-struct AttemptFolder: Sendable {
+struct RecordedFolder: Sendable {
   /// A file below the folder of media.
   struct File: Sendable, Hashable {
     /// The path below the folder of media.
@@ -49,10 +49,12 @@ struct AttemptFolder: Sendable {
 
   // MARK: Files
 
-  /// The files below the folder of media, in order, and what was found and is none. Hidden files are those that the recorder had not
+  /// The files below the folder of media, in order, also what is no plain file. Hidden files are those that the recorder had not
   /// finished: they are left out.
   func files() throws(ObjectStoreError) -> [File] {
     var files: [File] = []
+    // A link is not followed.
+    guard FolderListing.isFolder(media) else { return files }
     try collect("", depth: Self.maximumDepth, into: &files)
     return files
   }
