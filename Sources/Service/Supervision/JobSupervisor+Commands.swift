@@ -52,7 +52,7 @@ extension JobSupervisor {
 
   /// A command of a job that has ended.
   private func completeLate(_ command: CommandRecord) async throws {
-    let result = command.kind == .stop ? CommandResult() : CommandResult(problem: "The job has ended.")
+    let result = command.kind == .stop ? CommandResult() : CommandResult(error: "The job has ended.")
     try await store.complete(command.id, result: result.stored)
     commandIsDone(command.id)
   }
@@ -65,7 +65,7 @@ extension JobSupervisor {
         case .done: CommandResult()
         case .effective(let time?): CommandResult(effectiveAt: time)
         case .effective(nil): CommandResult(effectiveAt: try await store.now())
-        case .failed(let sentence): CommandResult(problem: sentence)
+        case .failed(let sentence): CommandResult(error: sentence)
         }
       try await store.complete(command, result: result.stored)
     }
@@ -97,11 +97,11 @@ package struct CommandResult: Sendable, Hashable, Codable {
   /// When a pause or a resumption took effect, in milliseconds since 1970.
   package var effectiveAt: Int64?
   /// Why the command failed; a sentence.
-  package var problem: String?
+  package var error: String?
 
-  package init(effectiveAt: Int64? = nil, problem: String? = nil) {
+  package init(effectiveAt: Int64? = nil, error: String? = nil) {
     self.effectiveAt = effectiveAt
-    self.problem = problem
+    self.error = error
   }
 
   package init(stored text: String) {

@@ -98,7 +98,7 @@ struct JobSupervisorTests {
     let service = try await TestService()
     let job = try await service.submit("nopause", pause: PauseState(all: true))
     _ = try await service.wait(job, for: .running)
-    #expect(try await service.command(.resume, job)?.problem == "It does not resume.")
+    #expect(try await service.command(.resume, job)?.error == "It does not resume.")
     #expect(try await service.job(job).paused.contains(#""all":true"#))
     _ = try await service.command(.stop, job)
     _ = try await service.wait(job, for: .finished)
