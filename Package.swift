@@ -232,19 +232,22 @@ let package = Package(
         "BotPeer", "Call", "Codecs", "Console", "DataMessages", "JobProtocol", "JSON", "Media", "MediaWorker",
         "OptionValues", "Recorder", "Signalling", byteBuffer, sockets, logging,
       ]),
-    module("SQLStore", ["CSQLite", "JobProtocol"]),
-    module("ObjectStore", ["COpenSSL", "CFiles", "JobProtocol"]),
+    module("SQLStore", ["CSQLite", "CThreads", "JobProtocol", "Media"]),
+    module("ObjectStore", ["COpenSSL", "JSON", "JobProtocol", "Media"]),
     module("PrometheusText", [coreMetrics]),
     module(
       "Service",
       [
-        "CProcesses", "COpenSSL", "JobProtocol", "JSON", "Media", "ObjectStore", "OptionValues", "PrometheusText",
-        "SQLStore", byteBuffer, sockets, http, logging, metrics, lifecycle, httpServer, httpServerTLS, yaml,
+        "CFiles", "CProcesses", "COpenSSL", "JobProtocol", "JSON", "Media", "ObjectStore", "OptionValues",
+        "PrometheusText", "SQLStore", byteBuffer, sockets, http, logging, metrics, lifecycle, httpServer, httpServerTLS,
+        yaml,
       ],
       resources: [.embedInCode("Page"), .embedInCode("OpenAPI")]),
     .executableTarget(
       name: "chatbot-service",
-      dependencies: ["JobProtocol", "Service", "OptionValues", byteBuffer, logging, lifecycle, arguments],
+      dependencies: [
+        "JobProtocol", "JSON", "Media", "Service", "OptionValues", byteBuffer, logging, lifecycle, arguments,
+      ],
       swiftSettings: rules),
 
     // The only program that links FFmpeg.
@@ -290,7 +293,8 @@ let package = Package(
       dependencies: [
         "Bitstream", "BotPeer", "CallCheck", "Codecs", "FileSource", "ICE", "LiveSource", "Media", "PeerEngine", "RTP",
         "Recorder", "SCTP", "SDP", "Signalling", "SkyRTC", "HTTPTransport", "Janus", "SocketIO", "Firestore", "WHIP",
-        "ExecSignalling", "JobProtocol", "JSON", "MediaMessages", "Processes", "DataMessages", "Service", byteBuffer,
+        "ExecSignalling", "JobProtocol", "JSON", "MediaMessages", "ObjectStore", "Processes", "DataMessages", "Service",
+        byteBuffer,
         embedded, http, webSocket, logging,
       ],
       path: "Tests/Fuzz/Targets", swiftSettings: rules),
@@ -398,8 +402,8 @@ let package = Package(
         "BotPeer", "Call", "JobProtocol", "JSON", "LiveSource", "Media", "Recorder", "Signalling", "SkyRTC",
         "chatbot-media", byteBuffer, sockets, logging,
       ]),
-    tests(of: "SQLStore", ["JobProtocol"]),
-    tests(of: "ObjectStore", ["JobProtocol"]),
+    tests(of: "SQLStore", ["JobProtocol", "Media"]),
+    tests(of: "ObjectStore", ["JobProtocol", "Media"]),
     tests(of: "PrometheusText", [coreMetrics, metrics]),
     tests(
       of: "Service",

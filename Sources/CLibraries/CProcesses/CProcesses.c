@@ -91,6 +91,50 @@ int cprocesses_start(char *const *arguments, char *const *variables, int only_er
   return 0;
 }
 
+int cprocesses_start_session(char *const *arguments, char *const *variables, int input, int output, pid_t *child) {
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  sigset_t none, all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  if (arguments[0] == NULL || input < 3 || output < 3) return EINVAL;
+  int error = posix_spawn_file_actions_init(&actions);
+  if (error != 0) return error;
+  error = posix_spawnattr_init(&attributes);
+  if (error != 0) {
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+  }
+  if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, input, 0);
+  if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, output, 1);
+  if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, output, 2);
+  if (error == 0) error = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+  if (error == 0) error = posix_spawnattr_setsigmask(&attributes, &none);
+  if (error == 0) error = posix_spawnattr_setsigdefault(&attributes, &all);
+  if (error == 0) {
+    error = posix_spawnattr_setflags(
+        &attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  }
+  if (error == 0) error = posix_spawn(child, arguments[0], &actions, &attributes, arguments, variables);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  return error;
+}
+
+int cprocesses_reap_ended(pid_t child, int *result) {
+  int status = 0;
+  pid_t found;
+  do {
+    found = waitpid(child, &status, WNOHANG);
+  } while (found < 0 && errno == EINTR);
+  if (found == 0) return 0;
+  *result = found != child ? 256
+            : WIFEXITED(status) ? WEXITSTATUS(status)
+            : WIFSIGNALED(status) ? -WTERMSIG(status)
+                                  : 256;
+  return 1;
+}
+
 int cprocesses_wait(pid_t child) {
   siginfo_t info;
   while (waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT) != 0) {

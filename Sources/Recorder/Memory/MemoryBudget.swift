@@ -1,3 +1,5 @@
+package import Media
+
 /// How much memory frames may use while they wait to be written: a common reserve and a part for each participant, up
 /// to a maximum.
 ///

@@ -18,6 +18,18 @@
 int cprocesses_start(char *const *arguments, char *const *variables, int only_errors, int ends[3],
                      pid_t *child);
 
+/*
+ * Starts a program in a session of its own, which outlives this process. `arguments` begins with a path and ends with NULL, as does
+ * `variables`. Standard input is `input`, standard output and standard error are `output`; both are above 2 and remain open here. The
+ * child inherits no other descriptor.
+ *
+ * Returns 0, or an error number; then nothing was started.
+ */
+int cprocesses_start_session(char *const *arguments, char *const *variables, int input, int output, pid_t *child);
+
+/* Reaps a child if it has ended: returns 1 and in `result` what cprocesses_reap returns. Returns 0 while it lives. */
+int cprocesses_reap_ended(pid_t child, int *result);
+
 /* Waits until a child has ended, but leaves it to be reaped, so that its id is not used again. Returns 0 or an error number. */
 int cprocesses_wait(pid_t child);
 

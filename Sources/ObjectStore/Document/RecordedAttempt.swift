@@ -1,0 +1,63 @@
+package import JobProtocol
+
+/// All that is known of one attempt when its recording is described.
+package struct RecordedAttempt: Sendable, Hashable {
+  /// A user who was in the room.
+  package struct Participant: Sendable, Hashable {
+    package var id: String
+    package var name: String?
+    /// Milliseconds since 1970.
+    package var joined: Int64
+    /// Nil if they were there when the process ended.
+    package var left: Int64?
+
+    package init(id: String, name: String? = nil, joined: Int64, left: Int64? = nil) {
+      self.id = id
+      self.name = name
+      self.joined = joined
+      self.left = left
+    }
+  }
+
+  /// Who is paused from a moment on, until the next step or the end of the attempt.
+  package struct PauseStep: Sendable, Hashable {
+    /// Milliseconds since 1970.
+    package var time: Int64
+    package var state: PauseState
+
+    package init(time: Int64, state: PauseState) {
+      self.time = time
+      self.state = state
+    }
+  }
+
+  package var number: Int64
+  package var id: String
+  package var version: String
+  /// Milliseconds since 1970.
+  package var start: Int64
+  package var end: Int64?
+  package var how: String?
+  /// Whether the process said why it ends. Otherwise it was lost.
+  package var endedInOrder: Bool
+  package var manifests: [RecordedManifest] = []
+  package var participants: [Participant] = []
+  /// In the order of their times.
+  package var pauses: [PauseStep] = []
+  /// What is in the store.
+  package var objects: [RecordingDocument.Object] = []
+  /// What is not, but was recorded.
+  package var missing: [RecordingDocument.Missing] = []
+
+  package init(
+    number: Int64, id: String, version: String, start: Int64, end: Int64?, how: String?, endedInOrder: Bool = true
+  ) {
+    self.number = number
+    self.id = id
+    self.version = version
+    self.start = start
+    self.end = end
+    self.how = how
+    self.endedInOrder = endedInOrder
+  }
+}

@@ -1,0 +1,61 @@
+/// A connection to a database: SQLite now, PostgreSQL later. Everything is done on a thread of the connection, so that no
+/// event loop waits for a disk or a network.
+///
+/// Statements are those that both databases understand: parameters are `$1`, `$2`, …; the clock of the database in milliseconds
+/// since 1970 is `now_ms()`, which the connection defines. Nothing is kept in a session but transactions.
+package protocol SQLConnection: Sendable {
+  /// Runs one statement in a transaction of its own.
+  ///
+  /// - Returns: the rows of a query, or of `RETURNING`.
+  @discardableResult
+  func execute(_ statement: String, _ parameters: [SQLValue]) async throws -> [SQLRow]
+
+  /// Runs several statements, of which all take effect or none. What `body` throws undoes them, and is thrown.
+  ///
+  /// `body` may run more than once, when the database finds a conflict with another transaction: it changes nothing but the
+  /// database. It runs on the connection's thread.
+  func transaction<Result: Sendable>(
+    _ body: @escaping @Sendable (any SQLTransaction) throws -> Result
+  ) async throws -> Result
+}
+
+extension SQLConnection {
+  @discardableResult
+  package func execute(_ statement: String) async throws -> [SQLRow] { try await execute(statement, []) }
+}
+
+/// The statements of one transaction. It is valid only within the body that it was given to.
+package protocol SQLTransaction {
+  /// Runs one statement.
+  ///
+  /// - Returns: the rows of a query, or of `RETURNING`.
+  @discardableResult
+  func execute(_ statement: String, _ parameters: [SQLValue]) throws -> [SQLRow]
+}
+
+extension SQLTransaction {
+  @discardableResult
+  package func execute(_ statement: String) throws -> [SQLRow] { try execute(statement, []) }
+
+  /// Returns the clock of the database, in milliseconds since 1970.
+  package var now: Int64 {
+    get throws { try execute("SELECT now_ms() AS now").first?.integer("now") ?? 0 }
+  }
+
+  /// Returns the next number of a counter. Transactions that take one of the same counter end in the order of their numbers, so
+  /// that a reader who has seen a number has seen all before it.
+  package func next(_ counter: SQLCounter) throws -> Int64 {
+    let rows = try execute(
+      "UPDATE counters SET value = value + 1 WHERE name = $1 RETURNING value", [.text(counter.rawValue)])
+    guard let row = rows.first else {
+      throw SQLError(.other, "The counter \(counter.rawValue) is missing.")
+    }
+    return try row.integer("value")
+  }
+}
+
+/// The counters of the database.
+package enum SQLCounter: String, Sendable, Hashable, CaseIterable {
+  case events
+  case commands
+}

@@ -1,0 +1,30 @@
+internal import JSON
+internal import JobProtocol
+internal import Logging
+internal import Media
+internal import NIOPosix
+internal import SQLStore
+
+extension JobSupervisor {
+  /// Takes over the attempt of an earlier service. Its journal is read from the beginning, since it says what the process has
+  /// done; lines whose effect is in the database have no other one.
+  func adopt(_ record: AttemptRecord, of job: SupervisedJob) async {
+    let folder = AttemptDirectory(data: data, name: record.folder)
+    let attempt = CurrentAttempt(
+      number: Int(clamping: record.number), id: record.attemptID, folder: folder, now: .now)
+    job.attempt = attempt
+    accounts.begin(job.id, reservation: nil)
+    let found = try? await files.runIfActive {
+      (fence: AttemptLock.fence(folder.path), port: folder.specification()?.server.options["udpPort"]?.integer)
+    }
+    if let fence = found?.fence { job.fences.append(fence) }
+    if let port = (found?.port).flatMap({ $0 }).flatMap({ UInt16(exactly: $0) }), port > 0 {
+      job.port = port
+      ports.take(port)
+    }
+    attempt.process = AttemptProcess(adopted: folder, isFenced: found?.fence != nil)
+    logger.info(
+      found?.fence == nil ? "A process is taken over" : "A process has ended while no service ran",
+      metadata: ["job": "\(job.id)", "attempt": "\(attempt.number)"])
+  }
+}

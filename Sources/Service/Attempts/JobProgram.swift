@@ -1,0 +1,31 @@
+internal import Glibc
+
+/// The program that runs jobs.
+package enum JobProgram {
+  /// The environment variable that names it.
+  package static let variable = "CHATBOT_PROGRAM"
+
+  /// Returns the path of `chatbot`: what ``variable`` says, else the program beside this one, else that in `PATH`.
+  package static func find() -> String? {
+    if let named = variable(named: Self.variable), !named.isEmpty { return named }
+    var buffer = [CChar](repeating: 0, count: 4_096)
+    let count = readlink("/proc/self/exe", &buffer, buffer.count)
+    var folders: [String] = []
+    if count > 0, count < buffer.count {
+      let path = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      if let end = path.utf8.lastIndex(of: UInt8(ascii: "/")) { folders.append(String(path[..<end])) }
+    }
+    folders += (variable(named: "PATH") ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":").map { String($0) }
+    return folders.map { "\($0)/chatbot" }.first { access($0, X_OK) == 0 }
+  }
+
+  /// The variables that a job process gets: none that could hold a secret of the service or set an option.
+  package static func environment() -> [String] {
+    [
+      "PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "LD_LIBRARY_PATH",
+      "CHATBOT_MEDIA",
+    ].compactMap { name in variable(named: name).map { "\(name)=\($0)" } }
+  }
+
+  private static func variable(named name: String) -> String? { getenv(name).map { String(cString: $0) } }
+}

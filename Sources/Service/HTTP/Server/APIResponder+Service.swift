@@ -1,0 +1,69 @@
+import HTTPTypes
+import Hummingbird
+import JSON
+import JobProtocol
+import Media
+import NIOCore
+import SQLStore
+
+extension APIResponder {
+  /// `GET /readyz`
+  func ready() async throws -> Response {
+    var missing = await control.missing
+    if let problem = access.problem { missing.append("The file of tokens cannot be used: \(problem)") }
+    do {
+      _ = try await store.now()
+    } catch {
+      metrics.databaseFailed()
+      missing.append("The database does not answer.")
+    }
+    guard missing.isEmpty else { throw Self.notReady(missing) }
+    return Self.json(.object(["status": .text("ready")]))
+  }
+
+  /// `GET /metrics`
+  func metricsText() async throws -> Response {
+    let text = await metrics.text(store: store, control: control)
+    return Response(
+      status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
+      body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+  }
+
+  /// `POST /v1/session`: puts a token into a cookie that scripts cannot read.
+  func beginSession(_ request: Request, _ context: APIContext) async throws -> Response {
+    try checkOrigin(request)
+    let body = try Self.json(try await Self.body(of: request))
+    guard case .object(let fields) = body else {
+      throw APIProblem(faults: [JobProblem("", "The body is an object.")])
+    }
+    if let name = fields.keys.sorted().first(where: { $0 != "token" }) {
+      throw APIProblem(
+        faults: [JobProblem(JobProblem.pointer("", name.printable(utf8Bytes: 64)), "There is no such field.")])
+    }
+    guard let text = fields["token"]?.string?.ascii, text.utf8.count <= AccessToken.maximumBytes,
+      text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && !"\"\\,;".utf8.contains($0) })
+    else { throw APIProblem(faults: [JobProblem("/token", "The token is a text.")]) }
+    let token = try access.authenticate(.header(text), address: context.address)
+    var response = Self.json(sessionDocument(token))
+    response.headers[.setCookie] = cookie(text, seconds: 2_592_000)
+    return response
+  }
+
+  /// `DELETE /v1/session`
+  func endSession() -> Response {
+    Response(status: .noContent, headers: [.setCookie: cookie("", seconds: 0)])
+  }
+
+  private func cookie(_ value: String, seconds: Int) -> String {
+    "\(Self.sessionCookie)=\(value); Path=/; HttpOnly; SameSite=Strict; Max-Age=\(seconds)"
+      + (configuration.tls == nil ? "" : "; Secure")
+  }
+
+  func sessionDocument(_ token: AccessToken) -> JSONValue {
+    .object([
+      "name": .text(token.name), "role": .text(token.role.rawValue), "project": .text(token.project),
+      "snapshots": .bool(configuration.page.showsSnapshots),
+      "servers": .array(configuration.servers.keys.sorted().map { .text($0) }),
+    ])
+  }
+}

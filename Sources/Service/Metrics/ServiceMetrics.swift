@@ -1,0 +1,139 @@
+import CoreMetrics
+package import JobProtocol
+import Media
+package import PrometheusText
+package import SQLStore
+import Synchronization
+
+/// The metrics of the service, without labels of jobs, rooms or users.
+package final class ServiceMetrics: Sendable {
+  /// Also the backend of swift-metrics for the program, whose libraries may have metrics of their own.
+  package let registry: MetricRegistry
+
+  /// What the sums of ended processes were, so that the counters never go back.
+  private struct Totals {
+    var known: [JobID: MediaCounts] = [:]
+  }
+
+  private let totals = Mutex(Totals())
+
+  package init(registry: MetricRegistry = MetricRegistry(families)) {
+    self.registry = registry
+    // Values that are zero are shown from the start: an alert on an increase needs the value before it.
+    for resource in CapacityResource.allCases { refusals(resource).increment(by: 0) }
+    for reason in JobEndReason.allCases { ends(reason).increment(by: 0) }
+    for name in ["chatbot_database_errors_total", "chatbot_attempts_total"] { counter(name).increment(by: 0) }
+  }
+
+  package static let families: [MetricFamily] = [
+    MetricFamily("chatbot_jobs", .gauge, "Jobs by state."),
+    MetricFamily("chatbot_attempts_total", .counter, "Processes that were started for jobs."),
+    MetricFamily("chatbot_job_ends_total", .counter, "Jobs that ended, by reason."),
+    MetricFamily("chatbot_users", .gauge, "Users in the rooms of running jobs."),
+    MetricFamily("chatbot_stalled_users", .gauge, "Users whose media stands still without a reason."),
+    MetricFamily("chatbot_packets_total", .counter, "Media packets that job processes received."),
+    MetricFamily("chatbot_packets_lost_total", .counter, "Media packets that never came."),
+    MetricFamily(
+      "chatbot_packets_recovered_total", .counter, "Media packets that were sent again or rebuilt."),
+    MetricFamily("chatbot_frames_total", .counter, "Complete frames that job processes received."),
+    MetricFamily("chatbot_decode_errors_total", .counter, "Recorded frames that could not be decoded."),
+    MetricFamily(
+      "chatbot_frames_unverified_total", .counter, "Recorded frames that were not verified for lack of time."),
+    MetricFamily(
+      "chatbot_capacity_used", .gauge, "What jobs use of a resource: thousandths of processors, bytes, ports."),
+    MetricFamily("chatbot_capacity_limit", .gauge, "What jobs may use of a resource."),
+    MetricFamily("chatbot_refusals_total", .counter, "Jobs that were refused, by the short resource."),
+    MetricFamily("chatbot_free_disk_bytes", .gauge, "Free space of the disk of the data folder."),
+    MetricFamily("chatbot_database_errors_total", .counter, "Requests that failed because of the database."),
+    MetricFamily("chatbot_database_latency_seconds", .histogram, "How long the database took for a question."),
+    MetricFamily(
+      "chatbot_event_loop_delay_seconds", .histogram, "How late the service's event loop ran a timer."),
+    MetricFamily("chatbot_requests_total", .counter, "Requests of the API by class of status."),
+    MetricFamily("chatbot_request_seconds", .histogram, "How long the service took to begin an answer."),
+  ]
+
+  // MARK: What happened
+
+  package func attemptStarted() { counter("chatbot_attempts_total").increment(by: 1) }
+  package func jobEnded(_ reason: JobEndReason) { ends(reason).increment(by: 1) }
+  package func refused(_ resource: CapacityResource) { refusals(resource).increment(by: 1) }
+  package func databaseFailed() { counter("chatbot_database_errors_total").increment(by: 1) }
+  package func eventLoopWasLate(_ delay: Duration) { timer("chatbot_event_loop_delay_seconds", delay) }
+
+  func answered(status: Int, in time: Duration) {
+    counter("chatbot_requests_total", ("status", "\(status / 100)xx")).increment(by: 1)
+    timer("chatbot_request_seconds", time)
+  }
+
+  // MARK: What is
+
+  /// Asks for the current values and returns all as text.
+  package func text(store: JobStore, control: any JobControl) async -> String {
+    let start = MonotonicInstant.now
+    do {
+      let counts = try await store.countsByState()
+      timer("chatbot_database_latency_seconds", MonotonicInstant.now - start)
+      for state in JobState.allCases {
+        gauge("chatbot_jobs", Double(counts[state] ?? 0), ("state", state.rawValue))
+      }
+    } catch {
+      databaseFailed()
+    }
+    note(await control.statuses())
+    let capacity = await control.capacity
+    for (resource, figure) in capacity.figures {
+      gauge("chatbot_capacity_used", Double(figure.used), ("resource", resource.rawValue))
+      gauge("chatbot_capacity_limit", Double(figure.limit), ("resource", resource.rawValue))
+    }
+    if let disk = capacity.figures[.disk] { gauge("chatbot_free_disk_bytes", Double(disk.limit)) }
+    return registry.text()
+  }
+
+  /// Adds what job processes have received since they were asked before.
+  package func note(_ statuses: [JobID: JobStatus]) {
+    gauge("chatbot_users", Double(statuses.values.reduce(0) { $0 + $1.userCount }))
+    gauge("chatbot_stalled_users", Double(statuses.values.reduce(0) { $0 + $1.stalledUsers }))
+    let counted: [(String, KeyPath<MediaCounts, UInt64>)] = [
+      ("chatbot_packets_total", \.packets), ("chatbot_packets_lost_total", \.lost),
+      ("chatbot_packets_recovered_total", \.recovered), ("chatbot_frames_total", \.frames),
+      ("chatbot_decode_errors_total", \.decodeErrors), ("chatbot_frames_unverified_total", \.unverified),
+    ]
+    let before = totals.withLock { totals in
+      let before = totals.known
+      totals.known = statuses.mapValues(\.totals)
+      return before
+    }
+    for (name, path) in counted {
+      var added = 0.0
+      for (job, status) in statuses {
+        let (old, new) = (before[job]?[keyPath: path] ?? 0, status.totals[keyPath: path])
+        // A new process of the job counts from 0.
+        added += Double(new >= old ? new - old : new)
+      }
+      registry.makeFloatingPointCounter(label: name, dimensions: []).increment(by: added)
+    }
+  }
+
+  // MARK: Handlers
+
+  private func counter(_ name: String, _ label: (String, String)...) -> any FloatingPointCounterHandler {
+    registry.makeFloatingPointCounter(label: name, dimensions: label)
+  }
+
+  private func gauge(_ name: String, _ value: Double, _ label: (String, String)...) {
+    registry.makeMeter(label: name, dimensions: label).set(value)
+  }
+
+  private func timer(_ name: String, _ time: Duration) {
+    registry.makeTimer(label: name, dimensions: []).recordNanoseconds(
+      Int64(clamping: time.attoseconds / 1_000_000_000))
+  }
+
+  private func refusals(_ resource: CapacityResource) -> any FloatingPointCounterHandler {
+    counter("chatbot_refusals_total", ("resource", resource.rawValue))
+  }
+
+  private func ends(_ reason: JobEndReason) -> any FloatingPointCounterHandler {
+    counter("chatbot_job_ends_total", ("reason", reason.rawValue))
+  }
+}

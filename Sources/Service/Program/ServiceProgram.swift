@@ -1,0 +1,198 @@
+package import Logging
+import Media
+package import NIOCore
+import NIOPosix
+import ObjectStore
+import OptionValues
+import SQLStore
+import ServiceLifecycle
+import Synchronization
+import UnixSignals
+
+/// The whole service: its folder, database and store, the supervision of jobs, and the HTTP server.
+package struct ServiceProgram: Sendable {
+  private let configuration: ServiceConfiguration
+  /// The path of `chatbot`.
+  private let program: String
+  private let version: String
+  private let logger: Logger
+
+  /// Why the service cannot run.
+  package struct Failure: Error, Sendable, CustomStringConvertible {
+    package let description: String
+    /// Whether the settings are wrong, and not the machine.
+    package var isUsage = false
+  }
+
+  /// How long the server and its streams may take to end.
+  private static let shutdownTime = Duration.seconds(2)
+  /// How often deletions of recordings that were asked for are carried out, and expired ones looked for.
+  private static let deletionInterval = Duration.milliseconds(500)
+  private static let retentionInterval = Duration.seconds(60)
+
+  package init(configuration: ServiceConfiguration, program: String, version: String, logger: Logger) {
+    self.configuration = configuration
+    self.program = program
+    self.version = version
+    self.logger = logger
+  }
+
+  /// Runs until a signal ends it: SIGTERM or SIGINT drains, a second one leaves the jobs running, as SIGUSR2 does.
+  ///
+  /// - Parameter onRunning: is called with the address when the API answers.
+  /// - Throws: a ``Failure`` if the service cannot begin.
+  package func run(onRunning: @escaping @Sendable (SocketAddress?) async -> Void = { _ in }) async throws {
+    if let problem = configuration.problem { throw Failure(description: problem, isUsage: true) }
+    let parts = try await Parts(configuration, program: program, version: version, logger: logger)
+    let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sigusr2)
+    let server = ServiceGroup(
+      configuration: .init(
+        services: [
+          .init(service: try parts.server(onRunning), successTerminationBehavior: .gracefullyShutdownGroup)
+        ], logger: logger))
+    let running = Task { try await server.run() }
+    let supervisor = parts.supervisor
+    let housekeeping = Task { await keepHouse(parts) }
+    let listening = Task { [logger] in
+      var isEnding = false
+      for await signal in signals {
+        if signal == .sigusr2 || isEnding {
+          logger.notice("The service ends and leaves its jobs running")
+          await supervisor.detach()
+          await server.triggerGracefulShutdown()
+          return
+        }
+        isEnding = true
+        logger.notice("The service ends when its jobs have ended; a second signal leaves them running")
+        Task {
+          await supervisor.drain()
+          await server.triggerGracefulShutdown()
+        }
+      }
+    }
+    defer {
+      listening.cancel()
+      housekeeping.cancel()
+    }
+    do {
+      try await supervisor.start()
+      try await Self.wait(for: running, after: supervisor)
+    } catch {
+      running.cancel()
+      throw Failure(description: "The service failed: \("\(error)".printable(utf8Bytes: 500))")
+    }
+    logger.notice("The service has ended")
+  }
+
+  /// Waits for the end of the server, and no longer than its time after the supervision has ended.
+  private static func wait(for running: Task<Void, any Error>, after supervisor: JobSupervisor) async throws {
+    let result = Mutex<Result<Void, any Error>?>(nil)
+    Task {
+      let end = await running.result
+      result.withLock { $0 = end }
+    }
+    var deadline: MonotonicInstant?
+    while true {
+      if let end = result.withLock({ $0 }) { return try end.get() }
+      if await supervisor.isDetached, deadline == nil { deadline = .now + shutdownTime }
+      if let deadline, MonotonicInstant.now > deadline { return running.cancel() }
+      try await Task.sleep(for: .milliseconds(20))
+    }
+  }
+
+  /// Deletes recordings, and forgets what has expired.
+  private func keepHouse(_ parts: Parts) async {
+    var nextRetention = MonotonicInstant.now
+    while !Task.isCancelled {
+      do {
+        let isRetentionDue = MonotonicInstant.now >= nextRetention
+        if isRetentionDue {
+          nextRetention = .now + Self.retentionInterval
+          try await parts.store.forgetExpiredKeys()
+        }
+        try await parts.storer.deleteDue(
+          retention: isRetentionDue ? configuration.retention.recordings?.milliseconds : nil)
+      } catch {
+        logger.error("A recording cannot be deleted: \("\(error)".printable(utf8Bytes: 300))")
+        try? await Task.sleep(for: .seconds(10))
+      }
+      parts.metrics.note(await parts.supervisor.statuses())
+      try? await Task.sleep(for: Self.deletionInterval)
+    }
+  }
+}
+
+extension ServiceProgram {
+  /// What the service consists of.
+  private struct Parts: Sendable {
+    let folder: DataFolder
+    let store: JobStore
+    let storer: Storer
+    let supervisor: JobSupervisor
+    let metrics: ServiceMetrics
+    private let responder: APIResponder
+    private let apiServer: @Sendable (@escaping @Sendable (SocketAddress?) async -> Void) throws -> APIServer
+
+    init(_ configuration: ServiceConfiguration, program: String, version: String, logger: Logger) async throws {
+      do {
+        folder = try DataFolder(configuration.data)
+        let data = folder.path
+        store = try await JobStore.open("\(data)/service.db")
+        let objects = try await Self.objects(configuration, data)
+        let secrets = try SecretBox.load(configuration.secretKeyFile ?? "\(data)/secret.key")
+        let tokens = try Self.tokens(configuration, data, logger)
+        var settings = Storer.Settings(data: data, program: [program])
+        settings.template = configuration.store.path
+        let storer = Storer(store, objects: objects, settings: settings)
+        self.storer = storer
+        let jobs = store
+        supervisor = JobSupervisor(
+          configuration: configuration, store: store, secretBox: secrets, data: data, program: program,
+          version: version, machine: MachineLimits.read(), on: MultiThreadedEventLoopGroup.singleton.next(),
+          files: .singleton, logger: logger
+        ) { job in
+          try await storer.store(job, attempts: try await jobs.attempts(of: job))
+        }
+        metrics = ServiceMetrics()
+        let access = APIAccess(tokens: tokens, requestsPerSecond: configuration.limits.requests)
+        let responder = APIResponder(
+          configuration: configuration, data: data, store: store, objects: objects, control: supervisor,
+          access: access, secrets: secrets, metrics: metrics, logger: logger)
+        self.responder = responder
+        apiServer = { try APIServer(responder, logger: logger, onRunning: $0) }
+        // Bad certificates are found before anything runs.
+        _ = try apiServer { _ in }
+        try await storer.removeLeftovers()
+      } catch let failure as Failure {
+        throw failure
+      } catch let error as any CustomStringConvertible & Error {
+        throw Failure(description: error.description.printable(utf8Bytes: 1_000))
+      }
+    }
+
+    func server(_ onRunning: @escaping @Sendable (SocketAddress?) async -> Void) throws -> APIServer {
+      try apiServer(onRunning)
+    }
+
+    private static func objects(_ configuration: ServiceConfiguration, _ data: String) async throws -> FileObjectStore {
+      guard let url = configuration.store.url else { return try await FileObjectStore.open("\(data)/store") }
+      guard let path = FileObjectStore.path(ofURL: url) else {
+        throw Failure(description: "The store \(url.printable(utf8Bytes: 200)) is not a file: URL.", isUsage: true)
+      }
+      return try await FileObjectStore.open(path)
+    }
+
+    private static func tokens(
+      _ configuration: ServiceConfiguration, _ data: String, _ logger: Logger
+    ) throws -> TokenFile {
+      let path = configuration.tokensFile ?? "\(data)/tokens"
+      let admin = "\(data)/admin.token"
+      if try configuration.tokensFile == nil && TokenFile.create(path, adminTokenFile: admin) {
+        logger.notice("A token of an administrator was made: \(admin)")
+      }
+      let tokens = TokenFile(path)
+      if let problem = tokens.problem { throw Failure(description: problem, isUsage: true) }
+      return tokens
+    }
+  }
+}

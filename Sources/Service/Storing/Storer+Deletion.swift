@@ -1,0 +1,49 @@
+internal import ObjectStore
+internal import SQLStore
+
+extension Storer {
+  /// Deletes the recordings whose deletion was asked for, and those that are too old.
+  ///
+  /// - Parameter retention: how long after the end of its job a recording is kept, in milliseconds; nil for ever.
+  /// - Returns: how many were deleted.
+  /// - Throws: a ``StoringError``, an `ObjectStoreError` or an `SQLError`. The call can be repeated.
+  @discardableResult
+  package func deleteDue(retention: Int64?) async throws -> Int {
+    if let retention { try await store.expireRecordings(age: retention) }
+    var count = 0
+    while true {
+      let jobs = try await store.deletionsToDo(limit: 100)
+      if jobs.isEmpty { return count }
+      for job in jobs {
+        try await delete(job)
+        count += 1
+      }
+    }
+  }
+
+  /// Deletes all objects of a recording, `recording.json` first, and notes it.
+  private func delete(_ job: JobRecord) async throws {
+    try reached(.deletionBegun)
+    if let path = job.objectPath.flatMap({ ObjectKey($0) }) {
+      if let document = path.appending(RecordingDocument.name) { try await objects.delete(document) }
+      try reached(.documentDeleted)
+      // Also objects that were put and never noted.
+      for key in try await objects.keys(below: path) {
+        try await objects.delete(key)
+        try reached(.objectDeleted)
+      }
+    }
+    try await store.noteDeletion(of: job.id) { [reached] in try reached(.deletionNoting) }
+    try reached(.deletionNoted)
+  }
+
+  /// Removes folders of jobs that have ended, which a crash has left behind.
+  package func removeLeftovers() async throws {
+    let jobs = "\(settings.data)/jobs"
+    let names = try await BlockingWork.run("leftovers", within: .seconds(60)) { try FolderListing.names(jobs) }
+    for name in names {
+      guard let id = JobID(name), let job = try await store.storedJob(id), job.state.isEnded else { continue }
+      try await BlockingWork.run("remove folder", within: .seconds(120)) { try FolderListing.remove("\(jobs)/\(name)") }
+    }
+  }
+}

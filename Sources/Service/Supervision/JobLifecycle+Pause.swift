@@ -1,0 +1,101 @@
+internal import JobProtocol
+internal import Media
+
+/// Pausing and resuming: a pause is written before it is acknowledged; a resumption is written first and applied then, and where
+/// either fails, the job stays paused.
+extension JobLifecycle {
+  mutating func changePause(_ kind: PauseChange.Kind, _ command: Int64, _ now: MonotonicInstant) -> [Action] {
+    switch phase {
+    case .storing, .storingAgain, .over: return [.complete(command: command, .failed("The job has ended."))]
+    default: break
+    }
+    guard change?.command != command, !waitingChanges.contains(where: { $0.command == command }) else { return [] }
+    waitingChanges.append(PauseChange(kind, command: command))
+    return beginChange()
+  }
+
+  private mutating func beginChange() -> [Action] {
+    guard change == nil, !waitingChanges.isEmpty else { return [] }
+    var next = waitingChanges.removeFirst()
+    let state = pause.applying(next.kind)
+    guard state.isWithinLimits else {
+      return [.complete(command: next.command, .failed("The job has too many paused users."))] + beginChange()
+    }
+    next.step = .noting
+    next.before = pause
+    change = next
+    return [.notePause(state)]
+  }
+
+  mutating func pauseNoted(_ now: MonotonicInstant) -> [Action] {
+    guard var change else { return [] }
+    switch change.step {
+    case .noting:
+      pause = pause.applying(change.kind)
+      guard hasProcess else { return completeChange(.effective(at: nil), now) }
+      change.step = .applying
+      change.deadline = now + limits.confirmWithin
+      self.change = change
+      guard case .alive(let process) = phase, process.isConnected else { return [] }
+      return [.sendChange(change.kind, command: change.command)]
+    case .reverting(let sentence):
+      pause = reverted(change)
+      return completeChange(.failed(sentence), now)
+    case .waiting, .applying: return []
+    }
+  }
+
+  /// A process that does not confirm a pause is ended, since the next one begins with the pause.
+  mutating func checkChange(_ now: MonotonicInstant) -> [Action] {
+    guard let change, change.step == .applying, let deadline = change.deadline, now >= deadline else { return [] }
+    self.change?.deadline = nil
+    if change.isResumption { return changeFailed("The process of the job did not confirm that it resumed.", now) }
+    guard case .alive(let process) = phase, process.kill == nil else { return [] }
+    update { $0.kill = LiveProcess.Kill(signal: .abort, at: now) }
+    return [.signal(.abort)]
+  }
+
+  /// The process has not done it, or may not have done it.
+  mutating func changeFailed(_ sentence: String, _ now: MonotonicInstant) -> [Action] {
+    guard let change else { return [] }
+    self.change?.step = .reverting(sentence)
+    self.change?.deadline = nil
+    var actions: [Action] = [.notePause(reverted(change))]
+    // It may have resumed before its answer was lost.
+    if change.isResumption, case .alive(let process) = phase, process.isConnected, case .resume(let users) = change.kind
+    {
+      actions.append(.sendChange(.pause(users), command: change.command))
+    }
+    return actions
+  }
+
+  /// The pause after a change that failed: as before; a resumption that was carried out before, but not completed, pauses.
+  private func reverted(_ change: PauseChange) -> PauseState {
+    guard case .resume(let users) = change.kind, change.before == change.before.applying(change.kind) else {
+      return change.before
+    }
+    let state = change.before.applying(.pause(users))
+    return state.isWithinLimits ? state : PauseState(all: true)
+  }
+
+  /// The process has died: the next one begins with the pause that is written.
+  mutating func changeAfterDeath(_ now: MonotonicInstant) -> [Action] {
+    guard let change, change.step == .applying else { return [] }
+    return change.isResumption
+      ? changeFailed("The process of the job ended before it resumed.", now) : completeChange(.effective(at: nil), now)
+  }
+
+  mutating func completeChange(_ outcome: CommandOutcome, _ now: MonotonicInstant) -> [Action] {
+    guard let change else { return [] }
+    self.change = nil
+    return [.complete(command: change.command, outcome)] + beginChange()
+  }
+
+  /// The job ends: nothing is paused or resumed any more.
+  mutating func abandonChanges(_ reason: End) -> [Action] {
+    let commands = [change].compactMap { $0?.command } + waitingChanges.map(\.command)
+    change = nil
+    waitingChanges = []
+    return commands.map { .complete(command: $0, .failed("The job has ended: \(reason.sentence)")) }
+  }
+}

@@ -1,0 +1,170 @@
+internal import JobProtocol
+internal import Logging
+internal import Media
+internal import NIOCore
+internal import SQLStore
+
+extension JobSupervisor {
+  /// Does what a job's state asks for.
+  func perform(_ actions: [JobLifecycle.Action], of job: SupervisedJob) {
+    for action in actions { perform(action, of: job) }
+  }
+
+  private func perform(_ action: JobLifecycle.Action, of job: SupervisedJob) {
+    switch action {
+    case .askForCapacity: askForCapacity(for: job)
+    case .noteQueued: write(job) { [id = job.id] in try await $0.queue(id) }
+    case .noteAttempt(let number, let restartOf): noteAttempt(number, restartOf: restartOf, of: job)
+    case .startProcess(let pause): startProcess(of: job, pause)
+    case .noteRunning: writeOfAttempt(job) { try await $0.markRunning($1, attempt: $2) }
+    case .noteStopping(let end):
+      let reason = end.reason
+      write(job) { [id = job.id] in try await $0.markStopping(id, reason) }
+    case .noteStalled(let isStalled): writeOfAttempt(job) { try await $0.markStalled($1, attempt: $2, isStalled) }
+    case .notePause(let state):
+      write(job, then: .pauseNoted) { [id = job.id] in try await $0.setPause(state, of: id) }
+    case .sendChange(let kind, let command): sendChange(kind, command, of: job)
+    case .sendStop: sendStop(of: job)
+    case .signal(let signal): send(signal, to: job)
+    case .noteAttemptEnded(let how, let failures, let next): noteAttemptEnded(how, failures, next, of: job)
+    case .store(let end): store(job, end)
+    case .finish(let state, let end): finish(job, state, end)
+    case .complete(let command, let outcome): complete(command, outcome, of: job)
+    case .abandon:
+      logger.error("Another service has taken the job", metadata: ["job": "\(job.id)"])
+      forget(job)
+    }
+  }
+
+  // MARK: Writing
+
+  /// Writes to the database after everything that was written before for the job, and again until it succeeds. Then passes an
+  /// event on.
+  func write(
+    _ job: SupervisedJob, then event: JobLifecycle.Event? = nil,
+    _ body: @escaping @Sendable (JobStore) async throws -> Void
+  ) {
+    let id = job.id
+    job.enqueue { [self, store] in
+      await untilItSucceeds { try await body(store) }
+      if let event { await receive(event, of: id) }
+    }
+  }
+
+  /// Writes for the current attempt. A job whose attempt is no longer the newest is abandoned.
+  func writeOfAttempt(
+    _ job: SupervisedJob, then event: JobLifecycle.Event? = nil,
+    _ body: @escaping @Sendable (JobStore, JobID, String) async throws -> Bool
+  ) {
+    guard let attempt = job.attempt else { return }
+    let (id, attemptID) = (job.id, attempt.id)
+    job.enqueue { [self, store] in
+      guard let isCurrent = await untilItSucceeds({ try await body(store, id, attemptID) }) else { return }
+      if !isCurrent { return await receive(.superseded, of: id) }
+      if let event { await receive(event, of: id) }
+    }
+  }
+
+  /// Repeats a write until it succeeds, or the service ends.
+  ///
+  /// - Returns: nil if the service has ended first.
+  @discardableResult
+  private func untilItSucceeds<Result: Sendable>(_ body: @Sendable () async throws -> Result) async -> Result? {
+    while true {
+      do {
+        return try await body()
+      } catch {
+        report(error)
+        guard !isDetached else { return nil }
+        do { try await loop.sleep(for: .milliseconds(500)) } catch { return nil }
+      }
+    }
+  }
+
+  // MARK: Capacity
+
+  private func askForCapacity(for job: SupervisedJob) {
+    accounts.freeDisk = disk.free(now: .now)
+    let answer: JobLifecycle.Event
+    do throws(CapacityShortage) {
+      accounts.begin(job.id, reservation: try accounts.reserve())
+      answer = .capacity(granted: true, sentence: "")
+    } catch {
+      answer = .capacity(granted: false, sentence: error.description)
+    }
+    // After the actions that this one is among.
+    job.enqueue { [self, id = job.id] in await receive(answer, of: id) }
+  }
+
+  // MARK: Attempts
+
+  private func noteAttempt(_ number: Int, restartOf: String?, of job: SupervisedJob) {
+    accounts.restart(job.id)
+    let attemptID = JobID.randomText(16)
+    let folder = AttemptDirectory(data: data, job: job.id.text, attempt: number, attemptID: attemptID)
+    job.attempt = CurrentAttempt(number: number, id: attemptID, folder: folder, now: .now)
+    let version = version
+    writeOfAttempt(job, then: .attemptNoted) { store, id, attemptID in
+      try await store.beginAttempt(
+        number, of: id, id: attemptID, version: version, folder: folder.name, restartOf: restartOf)
+    }
+  }
+
+  private func noteAttemptEnded(_ how: String, _ failures: Int, _ next: Duration?, of job: SupervisedJob) {
+    logger.info("The process \(how)", metadata: ["job": "\(job.id)", "attempt": "\(job.attempt?.number ?? 0)"])
+    let nextAfter = next.map { Int64(clampingRounded: $0.seconds * 1_000) }
+    writeOfAttempt(job) { store, id, attemptID in
+      try await store.endAttempt(attemptID, of: id, how: how, failures: failures, nextAfter: nextAfter)
+    }
+    closeConnection(of: job)
+    job.attempt = nil
+    releasePort(of: job)
+  }
+
+  func releasePort(of job: SupervisedJob) {
+    if let port = job.port { ports.release(port) }
+    job.port = nil
+  }
+
+  // MARK: Ends
+
+  private func store(_ job: SupervisedJob, _ end: JobLifecycle.End) {
+    accounts.end(job.id)
+    let id = job.id
+    job.enqueue { [self, store] in
+      await untilItSucceeds { try await store.beginStoring(id, end.reason, sentence: end.sentence) }
+      await beginStoring(id)
+    }
+  }
+
+  private func beginStoring(_ id: JobID) {
+    guard let job = jobs[id], !isDetached else { return }
+    job.storing = Task { [self, storing] in
+      let event: JobLifecycle.Event
+      do {
+        try await storing(id)
+        event = .stored
+      } catch {
+        logger.error("The files are not stored: \(error)", metadata: ["job": "\(id)"])
+        event = .storingFailed
+      }
+      receive(event, of: id)
+    }
+  }
+
+  private func finish(_ job: SupervisedJob, _ state: JobState, _ end: JobLifecycle.End) {
+    accounts.end(job.id)
+    let id = job.id
+    write(job) { try await $0.finish(id, state, end.reason, sentence: end.sentence) }
+    job.enqueue { [self] in await forget(id) }
+  }
+
+  private func forget(_ id: JobID) { jobs[id].map { forget($0) } }
+
+  private func forget(_ job: SupervisedJob) {
+    closeConnection(of: job)
+    releasePort(of: job)
+    accounts.end(job.id)
+    jobs[job.id] = nil
+  }
+}

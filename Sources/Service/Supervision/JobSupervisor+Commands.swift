@@ -1,0 +1,122 @@
+internal import FoundationEssentials
+internal import JSON
+internal import JobProtocol
+internal import Media
+internal import NIOCore
+package import SQLStore
+
+extension JobSupervisor {
+  package func commandRequested(_ command: Int64, of job: JobID) {
+    Task { [self] in await readCommands(of: job) }
+  }
+
+  package func isDone(_ command: Int64, within limit: Duration) async -> Bool {
+    let promise = loop.makePromise(of: Bool.self)
+    commandWaiters[command, default: []].append(promise)
+    // The command may have been done before this was asked.
+    if (try? await store.command(command))?.doneAt != nil || isDetached { promise.succeed(true) }
+    let timer = loop.scheduleTask(in: TimeAmount(limit)) { promise.succeed(false) }
+    let isDone = (try? await promise.futureResult.get()) ?? false
+    timer.cancel()
+    commandWaiters[command]?.removeAll { $0.futureResult === promise.futureResult }
+    if commandWaiters[command]?.isEmpty == true { commandWaiters[command] = nil }
+    return isDone
+  }
+
+  /// Carries out the commands that are not done; those of one job only, or of all.
+  func readCommands(of job: JobID? = nil) async {
+    guard isStarted, !isDetached else { return }
+    do {
+      for command in try await store.waitingCommands(of: job) {
+        guard !isDetached else { return }
+        if let job = jobs[command.job] {
+          carryOut(command, of: job)
+        } else if try await store.job(command.job)?.state.isEnded ?? true {
+          try await completeLate(command)
+        }
+      }
+    } catch {
+      report(error)
+    }
+  }
+
+  private func carryOut(_ command: CommandRecord, of job: SupervisedJob) {
+    guard job.commands.insert(command.id).inserted else { return }
+    let argument = CommandArgument(stored: command.argument)
+    switch command.kind {
+    case .stop: receive(.stop(command: command.id), of: job)
+    case .pause: receive(.changePause(.pause(argument.users), command: command.id), of: job)
+    case .resume: receive(.changePause(.resume(argument.users), command: command.id), of: job)
+    }
+  }
+
+  /// A command of a job that has ended.
+  private func completeLate(_ command: CommandRecord) async throws {
+    let result = command.kind == .stop ? CommandResult() : CommandResult(error: "The job has ended.")
+    try await store.complete(command.id, result: result.stored)
+    commandIsDone(command.id)
+  }
+
+  /// Writes the result of a command, after all that was written for it.
+  func complete(_ command: Int64, _ outcome: JobLifecycle.CommandOutcome, of job: SupervisedJob) {
+    write(job) { store in
+      let result: CommandResult =
+        switch outcome {
+        case .done: CommandResult()
+        case .effective(let time?): CommandResult(effectiveAt: time)
+        case .effective(nil): CommandResult(effectiveAt: try await store.now())
+        case .failed(let sentence): CommandResult(error: sentence)
+        }
+      try await store.complete(command, result: result.stored)
+    }
+    job.enqueue { [self] in await commandIsDone(command) }
+  }
+
+  private func commandIsDone(_ command: Int64) {
+    for promise in commandWaiters.removeValue(forKey: command) ?? [] { promise.succeed(true) }
+  }
+}
+
+/// The argument of a command, as the database keeps it.
+package struct CommandArgument: Sendable, Hashable, Codable {
+  /// The users that are paused or resumed; nil for all.
+  package var users: [String]?
+
+  package init(users: [String]? = nil) { self.users = users }
+
+  package init(stored text: String) {
+    self = (try? JSONReader.decode(Self.self, from: text, within: storedLimits)) ?? Self()
+  }
+
+  /// JSON for the database.
+  package var stored: String { get throws { try json(self) } }
+}
+
+/// The result of a command, as the database keeps it.
+package struct CommandResult: Sendable, Hashable, Codable {
+  /// When a pause or a resumption took effect, in milliseconds since 1970.
+  package var effectiveAt: Int64?
+  /// Why the command failed; a sentence.
+  package var error: String?
+
+  package init(effectiveAt: Int64? = nil, error: String? = nil) {
+    self.effectiveAt = effectiveAt
+    self.error = error
+  }
+
+  package init(stored text: String) {
+    self = (try? JSONReader.decode(Self.self, from: text, within: storedLimits)) ?? Self()
+  }
+
+  /// JSON for the database.
+  package var stored: String { get throws { try json(self) } }
+}
+
+/// The limits of what this service has written itself.
+private let storedLimits = JSONLimits(bytes: 1 << 20, values: 10_000)
+
+private func json(_ value: some Encodable) throws -> String {
+  let encoder = JSONEncoder()
+  encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+  return String(decoding: try encoder.encode(value), as: UTF8.self)
+}

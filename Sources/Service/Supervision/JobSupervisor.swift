@@ -1,0 +1,242 @@
+internal import FoundationEssentials
+internal import JobProtocol
+package import Logging
+internal import Media
+package import NIOCore
+package import NIOPosix
+internal import ObjectStore
+internal import OptionValues
+package import SQLStore
+
+/// Runs the jobs of the database: starts their processes, reads their journals, keeps their control connections and carries out
+/// commands. What happens next is decided by a ``JobLifecycle`` for each job; this does it.
+package actor JobSupervisor {
+  /// What stores the files of a job whose processes are dead. It may begin again at any point.
+  package typealias Storing = @Sendable (_ job: JobID) async throws -> Void
+
+  let configuration: ServiceConfiguration
+  let store: JobStore
+  let secretBox: SecretBox
+  let storing: Storing
+  /// The path of `chatbot`, and the version that an attempt has until its process says its own.
+  let program: String
+  let version: String
+  /// The absolute path of the data folder.
+  let data: String
+  let loop: any EventLoop
+  let files: NIOThreadPool
+  let logger: Logger
+  let limits: JobLifecycle.Limits
+
+  var jobs: [JobID: SupervisedJob] = [:]
+  var accounts: CapacityAccounts<JobID>
+  let disk: DiskSpace
+  var ports: PortPool
+  /// The difference between the clock of the database and that of this process at its start, in milliseconds.
+  var clock = WallClock(moment: .now, secondsSince1970: 0)
+  var isStarted = false
+  var isDraining = false
+  var isDetached = false
+  var databaseProblem: String?
+  var commandWaiters: [Int64: [EventLoopPromise<Bool>]] = [:]
+  private var loops: [Task<Void, Never>] = []
+  private var lastTick = MonotonicInstant.now
+
+  /// How often deadlines are looked at and journals are read.
+  private static let tick = Duration.milliseconds(200)
+  /// A turn that is later than this means that the service did not run.
+  private static let lateness = Duration.seconds(2)
+
+  /// - Parameters:
+  ///   - data: the absolute path of the data folder.
+  ///   - program: the path of `chatbot`.
+  ///   - loop: serves the control connections and timers.
+  package init(
+    configuration: ServiceConfiguration, store: JobStore, secretBox: SecretBox, data: String, program: String,
+    version: String, machine: MachineLimits, limits: JobLifecycle.Limits = JobLifecycle.Limits(),
+    on loop: any EventLoop, files: NIOThreadPool, logger: Logger, storing: @escaping Storing
+  ) {
+    self.configuration = configuration
+    self.store = store
+    self.secretBox = secretBox
+    self.storing = storing
+    self.program = program
+    self.version = version
+    self.data = data
+    self.loop = loop
+    self.files = files
+    self.logger = logger
+    self.limits = limits
+    // Recordings need room in both.
+    let storeFolder = configuration.store.url.flatMap { FileObjectStore.path(ofURL: $0) }
+    disk = DiskSpace(folders: [data] + (storeFolder.map { [$0] } ?? []))
+    ports = PortPool(configuration.media.udpPorts)
+    accounts = CapacityAccounts(limits: CapacityLimits.of(configuration, on: machine))
+  }
+
+  // MARK: The life of the service
+
+  /// Takes over what an earlier service left, and begins.
+  package func start() async throws {
+    guard !isStarted else { return }
+    clock = WallClock(moment: .now, secondsSince1970: Double(try await store.now()) / 1_000)
+    for record in try await store.unfinishedJobs() { try await take(record) }
+    isStarted = true
+    lastTick = .now
+    loops = [
+      repeated(Self.tick) { await $0.timers() },
+      repeated(Self.tick) { await $0.readProcesses() },
+      repeated(.milliseconds(500)) { await $0.readCommands() },
+      repeated(.seconds(5)) { await $0.readJobs() },
+    ]
+  }
+
+  private func repeated(
+    _ interval: Duration, _ body: @escaping @Sendable (JobSupervisor) async -> Void
+  ) -> Task<Void, Never> {
+    Task { [weak self, loop] in
+      while !Task.isCancelled {
+        do { try await loop.sleep(for: interval) } catch { return }
+        guard let self else { return }
+        await body(self)
+      }
+    }
+  }
+
+  /// Accepts no more jobs, and waits for the end of those that run.
+  package func drain() async {
+    guard !isDraining else { return }
+    isDraining = true
+    for job in jobs.values { receive(.drain, of: job) }
+    let deadline = MonotonicInstant.now + .milliseconds(configuration.drainTimeout.milliseconds)
+    var isOver = false
+    while !isDetached, jobs.values.contains(where: { $0.life.hasBegun }) {
+      if !isOver, MonotonicInstant.now >= deadline {
+        isOver = true
+        for job in Array(jobs.values) { receive(.drainIsOver, of: job) }
+      }
+      do { try await loop.sleep(for: .milliseconds(100)) } catch { return }
+    }
+    await detach()
+  }
+
+  /// Ends the supervision and leaves all processes running.
+  package func detach() async {
+    guard !isDetached else { return }
+    isDetached = true
+    for task in loops { task.cancel() }
+    for job in jobs.values {
+      job.storing?.cancel()
+      job.attempt?.connectionTask?.cancel()
+      job.attempt?.connection?.close()
+    }
+    for promise in commandWaiters.values.joined() { promise.succeed(false) }
+    commandWaiters = [:]
+    // What is written now need not be found out again; a database that does not answer is not waited for.
+    let writes = jobs.values.compactMap(\.writes)
+    let done = loop.makePromise(of: Void.self)
+    let timer = loop.scheduleTask(in: .seconds(2)) { done.succeed() }
+    Task {
+      for write in writes { await write.value }
+      timer.cancel()
+      done.succeed()
+    }
+    try? await done.futureResult.get()
+    jobs = [:]
+  }
+
+  // MARK: Jobs
+
+  /// Jobs that the database has and this does not: their submission was not reported.
+  private func readJobs() async {
+    accounts.freeDisk = disk.free(now: .now)
+    do {
+      for record in try await store.unfinishedJobs() where jobs[record.id] == nil {
+        guard !isDetached else { return }
+        try await take(record)
+      }
+      databaseProblem = nil
+    } catch {
+      report(error)
+    }
+  }
+
+  /// Begins with a job as the database has it.
+  func take(_ record: JobRecord, reservation: CapacityReservation? = nil) async throws {
+    guard jobs[record.id] == nil, !record.state.isEnded else { return }
+    let request: JobRequest
+    do {
+      request = try JobRequest(stored: record.request)
+    } catch {
+      logger.error("The job cannot be read", metadata: ["job": "\(record.id)"])
+      try await store.finish(record.id, .failed, .crashing, sentence: "The job cannot be read from the database.")
+      return
+    }
+    let attempts = record.attempt > 0 ? try await store.attempts(of: record.id) : []
+    guard jobs[record.id] == nil else { return }
+    let (life, actions) = JobLifecycle.begin(
+      JobLifecycle.Record(record, attempts: attempts, request: request, clock: clock), limits: limits,
+      at: .now)
+    let job = SupervisedJob(id: record.id, request: request, secrets: record.secrets, life: life)
+    jobs[record.id] = job
+    if record.attempt == 0, record.state == .starting {
+      accounts.begin(record.id, reservation: reservation?.number)
+    } else if let reservation {
+      accounts.release(reservation.number)
+    }
+    if let last = attempts.last, last.endedAt == nil, life.hasProcess { await adopt(last, of: job) }
+    if isDraining { _ = job.life.receive(.drain, at: .now) }
+    perform(actions, of: job)
+  }
+
+  // MARK: Time
+
+  private func timers() {
+    let now = MonotonicInstant.now
+    let late = now - lastTick - Self.tick
+    lastTick = now
+    if late > Self.lateness {
+      logger.warning("The service did not run for \(late.seconds.rounded()) s")
+      for job in Array(jobs.values) { receive(.serviceWasLate(late), of: job) }
+    }
+    for job in Array(jobs.values) {
+      if let deadline = job.life.deadline, deadline <= now { receive(.time, of: job) }
+      connect(job, now)
+    }
+  }
+
+  // MARK: Events
+
+  /// Passes an event on to a job and does what follows.
+  func receive(_ event: JobLifecycle.Event, of job: SupervisedJob) {
+    guard !isDetached, jobs[job.id] === job else { return }
+    let before = job.life.state
+    let actions = job.life.receive(event, at: .now)
+    perform(actions, of: job)
+    let after = job.life.state
+    if before != after {
+      logger.info("The job is \(after.rawValue)", metadata: ["job": "\(job.id)", "attempt": "\(job.life.attempt)"])
+    }
+  }
+
+  /// Passes an event on to a job, if it has not ended.
+  func receive(_ event: JobLifecycle.Event, of id: JobID) {
+    if let job = jobs[id] { receive(event, of: job) }
+  }
+
+  func report(_ error: any Error) {
+    let sentence = "\(error)"
+    if databaseProblem != sentence { logger.error("The database: \(sentence)") }
+    databaseProblem = sentence
+  }
+}
+
+extension JobLifecycle {
+  /// Whether it has begun and has not ended: what a service that ends waits for.
+  var hasBegun: Bool {
+    switch phase {
+    case .scheduled, .queued, .asking, .over: false
+    case .notingAttempt, .launching, .alive, .waiting, .storing, .storingAgain: true
+    }
+  }
+}

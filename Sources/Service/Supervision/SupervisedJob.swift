@@ -1,0 +1,74 @@
+internal import JobProtocol
+internal import Media
+internal import SQLStore
+
+/// A job that has not ended, with its process and what is being written for it. It belongs to its `JobSupervisor`.
+final class SupervisedJob {
+  let id: JobID
+  let request: JobRequest
+  /// Encrypted.
+  let secrets: [UInt8]?
+  var life: JobLifecycle
+  var attempt: CurrentAttempt?
+  var port: UInt16?
+  /// Whether a user was ever there.
+  var hadUsers = false
+  /// Locks of attempts whose process may never have started.
+  var fences: [AttemptLock.Fence] = []
+  var storing: Task<Void, Never>?
+  /// The commands that the job was given.
+  var commands: Set<Int64> = []
+  /// The last of the writes to the database, which are done one after the other.
+  private var lastWrite: Task<Void, Never>?
+
+  init(id: JobID, request: JobRequest, secrets: [UInt8]?, life: JobLifecycle) {
+    self.id = id
+    self.request = request
+    self.secrets = secrets
+    self.life = life
+  }
+
+  /// Does something after all that was enqueued before.
+  func enqueue(_ body: @escaping @Sendable () async -> Void) {
+    let before = lastWrite
+    lastWrite = Task {
+      await before?.value
+      await body()
+    }
+  }
+
+  /// Ends when all that was enqueued until now is done.
+  var writes: Task<Void, Never>? { lastWrite }
+}
+
+/// The attempt of a job whose process lives, or is being started.
+final class CurrentAttempt {
+  let number: Int
+  let id: String
+  let folder: AttemptDirectory
+  var process: AttemptProcess?
+  var tail: JournalTail
+  var isReading = false
+  var connection: ControlConnection?
+  var connectionTask: Task<Void, Never>?
+  var nextConnection: MonotonicInstant
+  var status: (value: JobStatus, at: MonotonicInstant)?
+  var lastRequest: Int64 = 0
+  /// The commands that requests to the process belong to.
+  var commands: [Int64: Int64] = [:]
+  var snapshots: [Int64: PendingSnapshot] = [:]
+  var hasReportedProblem = false
+
+  init(number: Int, id: String, folder: AttemptDirectory, now: MonotonicInstant) {
+    self.number = number
+    self.id = id
+    self.folder = folder
+    tail = JournalTail(folder: folder)
+    nextConnection = now
+  }
+
+  func nextRequest() -> Int64 {
+    lastRequest += 1
+    return lastRequest
+  }
+}
