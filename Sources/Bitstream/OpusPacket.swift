@@ -13,6 +13,9 @@ package struct OpusPacket: Sendable, Hashable {
   /// Whether the packet has a copy, at lower quality, of the frame before its first one (in-band FEC; RFC 6716, 2.1.7),
   /// from which a lost packet can be reconstructed.
   package let carriesCopy: Bool
+  /// Whether its padding is not empty: newer encoders put extensions there, such as copies of the last second (deep audio
+  /// redundancy, DRED), which older decoders ignore.
+  package let carriesExtensions: Bool
 
   /// 1 or 2.
   package var channels: Int { contents.channels }
@@ -35,6 +38,7 @@ package struct OpusPacket: Sendable, Hashable {
     isEmpty = lengths.areZero
     isSilence = lengths.areZero || packet.readableBytes <= 2
     let first = lengths.first > 0 ? packet.getInteger(at: packet.readerIndex + lengths.start, as: UInt8.self) : nil
+    carriesExtensions = packet.readableBytesView.suffix(lengths.padding).contains { $0 != 0 }
     carriesCopy = first.map { Self.announcesCopy($0, contents) } ?? false
   }
 
@@ -46,6 +50,8 @@ package struct OpusPacket: Sendable, Hashable {
     var first: Int
     /// Whether all are 0.
     var areZero: Bool
+    /// The bytes of padding after the frames.
+    var padding = 0
   }
 
   /// Returns the frame lengths, or nil when the frames do not fit into the packet.
@@ -73,9 +79,12 @@ package struct OpusPacket: Sendable, Hashable {
         isOver = padding != 255
       }
       guard position <= end else { return nil }
-      return isVarying
+      var lengths =
+        isVarying
         ? varying(contents.frames, from: position, until: end, in: bytes)
         : equal(contents.frames, from: position, until: end)
+      lengths?.padding = bytes.count - end
+      return lengths
     }
   }
 

@@ -14,12 +14,12 @@ extension RecordingSummary {
     if let video = track(.video) {
       lines.append(
         "  video \(video.codec) \(Self.text(of: video.sizes ?? [])), \(seconds(video.duration)) s, \(video.frames) frames, "
-          + "\(video.keyframes ?? 0) keyframes, \(losses(video))\(unwritten(video))")
+          + "\(video.keyframes ?? 0) keyframes, \(losses(video))\(paused(video))\(unwritten(video))")
     }
     if let audio = track(.audio) {
       lines.append(
         "  audio \(audio.codec), \(seconds(audio.duration)) s, \(audio.frames) packets, "
-          + "\(losses(audio))\(unwritten(audio))")
+          + "\(losses(audio))\(paused(audio))\(unwritten(audio))")
     }
     if manifest.tracks.isEmpty { lines.append("  no media") }
     let problems = manifest.problems
@@ -41,6 +41,11 @@ extension RecordingSummary {
   /// The duration at a track's end that was not written, and why.
   private func unwritten(_ track: RecordingManifest.Track) -> String {
     track.unwritten > 0 ? "; \(seconds(track.unwritten)) s were not written: \(unwrittenReason)" : ""
+  }
+
+  /// For how long the recording was paused within the track, and after it.
+  private func paused(_ track: RecordingManifest.Track) -> String {
+    track.gapTotals[MediaGap.Reason.paused.rawValue].map { ", paused for \(seconds($0.duration)) s" } ?? ""
   }
 
   private func losses(_ track: RecordingManifest.Track) -> String {

@@ -1,3 +1,4 @@
+import Bitstream
 import Media
 
 /// Keeps out of a recording what is of a paused interval.
@@ -24,6 +25,8 @@ struct PauseGate: Sendable {
   private static let recoveryMargin = Duration.milliseconds(300)
   /// How long after the start of a pause no frame from before it arrives.
   static let maximumRecovery = RecordingTimeline.recoveryTimeout + .seconds(1)
+  /// For how long before a packet of Opus its extensions may contain audio: 1.04 s in libopus 1.5.
+  private static let maximumExtension = Duration.milliseconds(1_100)
   /// The number of pauses without a recorded frame between them that are kept apart.
   private static let maximumPending = 16
 
@@ -111,7 +114,8 @@ struct PauseGate: Sendable {
     guard isOutside(placed, moment.arrival, length: length, isExplained: isExplained) else { return .leaveOut }
     let over = self[kind].pending.prefix { $0.end.map { $0 <= placed } ?? false }
     guard let first = over.first, let last = over.last, let end = last.end else { return .record(nil) }
-    if kind == .audio, audio.skipped?.start != last.start {
+    let hasExtensions = kind == .audio && frame.header.opus?.carriesExtensions ?? false
+    if kind == .audio, audio.skipped?.start != last.start || hasExtensions && placed - end < Self.maximumExtension {
       audio.skipped = (last.start, placed + length)
       return .leaveOut
     }

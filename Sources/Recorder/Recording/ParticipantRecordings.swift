@@ -47,7 +47,7 @@ final class ParticipantRecordings {
       clock: WallClock(moment: now, secondsSince1970: clock.seconds(at: now)), verification: verification,
       environment: environment)
     if let path { recording.addPath(path) }
-    if pauses.isPaused { recording.setPauses(pauses, now: now) }
+    if !pauses.all.isEmpty { recording.setPauses(pauses, now: now) }
     all.insert(recording, at: all.firstIndex { $0.stream > stream } ?? all.endIndex)
     return recording
   }

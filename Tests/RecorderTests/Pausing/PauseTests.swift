@@ -135,6 +135,26 @@ struct PauseTests {
     #expect(search.found == [] && search.foundInCopy == [])
   }
 
+  @Test("packets whose padding can contain the last second are in no file for that long after a pause")
+  func extensions() async throws {
+    let folder = TestFolder()
+    var script = Script()
+    let pieces = try TestMedia.tone(9).map { piece -> TestMedia.Piece in
+      // The packet again, with its one frame, a count and padding (RFC 6716, 3.2.5), which is an extension.
+      var bytes = Array(piece.payload.readableBytesView)
+      bytes[0] |= 3
+      return TestMedia.Piece(
+        ticks: piece.ticks, payload: ByteBuffer(bytes: [bytes[0], 0x41, 3] + bytes.dropFirst() + [0xFD, 1, 2]))
+    }
+    script.add(pieces, codec: .opus)
+    let manifest = try await record(script, in: folder, pauses: [(3.005, 5.005)]).manifest
+    let audio = try #require(manifest.tracks.first)
+    #expect(audio.decodeErrors == 0 && audio.gaps.map(\.reason) == ["paused"])
+    #expect(abs((audio.gaps.first?.duration ?? 0) - 3.1) < 0.03)
+    let written = OggPackets(try folder.bytes("anna.ogg")).payloads.filter { $0.readableBytes > 2 }
+    #expect(written.count == 150 + 450 - 305)
+  }
+
   private static var settings: OpusEncoder.Settings {
     var settings = OpusEncoder.Settings()
     settings.channels = 1
