@@ -46,6 +46,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case jobJournal
   case jobControl
   case jobSpecification
+  case storedRecording
 
   /// Runs the target on an input. It must return for any input.
   ///
@@ -95,6 +96,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .jobJournal: try JobTargets.journal(input)
     case .jobControl: try JobTargets.control(input)
     case .jobSpecification: try JobTargets.specification(input)
+    case .storedRecording: try StoredRecordingTarget.run(input)
     }
   }
 
@@ -107,7 +109,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .vp8, .vp9, .vp9Frame, .h264, .avcC: 6_000
     case .skyrtc, .webSocket, .httpUpgrade, .manifest, .wav, .png: 8_192
     case .socketIO, .dataChannel, .dataMessage, .turn, .streamFrame: 4_096
-    case .sctp, .janus, .exec, .firestore, .whipFormat, .whipServer, .whipSession, .httpURL: 8_192
+    case .sctp, .janus, .exec, .firestore, .whipFormat, .whipServer, .whipSession, .httpURL, .storedRecording: 8_192
     case .jobJournal, .jobControl, .jobSpecification: 8_192
     case .description, .ivf, .y4m, .ogg, .baseline: 16_384
     case .webm, .repair: 32_768
