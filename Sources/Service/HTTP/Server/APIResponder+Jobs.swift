@@ -159,7 +159,7 @@ extension APIResponder {
     await control.commandRequested(command.id, of: id)
     let isDone = await control.isDone(command.id, within: Self.commandWait)
     let result = isDone ? try await store.command(command.id)?.result.map { CommandResult(stored: $0) } : nil
-    if let sentence = result?.problem {
+    if let sentence = result?.error {
       throw APIProblem(.jobNotRunning, sentence.printable(utf8Bytes: 500))
     }
     var fields: [String: JSONValue] = [
