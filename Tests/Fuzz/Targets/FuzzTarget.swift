@@ -46,6 +46,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case jobJournal
   case jobControl
   case jobSpecification
+  case serviceConfiguration
+  case serviceRequest
 
   /// Runs the target on an input. It must return for any input.
   ///
@@ -95,6 +97,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .jobJournal: try JobTargets.journal(input)
     case .jobControl: try JobTargets.control(input)
     case .jobSpecification: try JobTargets.specification(input)
+    case .serviceConfiguration: try ServiceTargets.configuration(input)
+    case .serviceRequest: try ServiceTargets.request(input)
     }
   }
 
