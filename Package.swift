@@ -238,7 +238,7 @@ let package = Package(
         "OptionValues", "Recorder", "Signalling", byteBuffer, sockets, logging,
       ]),
     module("SQLStore", ["CSQLite", "CThreads", "JobProtocol", "Media"]),
-    module("ObjectStore", ["COpenSSL", "CFiles", "JSON", "JobProtocol", "Media"]),
+    module("ObjectStore", ["COpenSSL", "JSON", "JobProtocol", "Media"]),
     module("PrometheusText", [coreMetrics]),
     module(
       "Service",
@@ -298,7 +298,8 @@ let package = Package(
       dependencies: [
         "Bitstream", "BotPeer", "CallCheck", "Codecs", "FileSource", "ICE", "LiveSource", "Media", "PeerEngine", "RTP",
         "Recorder", "SCTP", "SDP", "Signalling", "SkyRTC", "HTTPTransport", "Janus", "SocketIO", "Firestore", "WHIP",
-        "ExecSignalling", "JobProtocol", "JSON", "MediaMessages", "Processes", "DataMessages", "Service", byteBuffer,
+        "ExecSignalling", "JobProtocol", "JSON", "MediaMessages", "ObjectStore", "Processes", "DataMessages", "Service",
+        byteBuffer,
         embedded, http, webSocket, logging,
       ],
       path: "Tests/Fuzz/Targets", swiftSettings: rules),

@@ -7,9 +7,12 @@ package final class JobStore: Sendable {
 
   /// Opens a file of SQLite, creates it if it is missing, and brings its schema up to date.
   ///
+  /// - Parameter observe: called with each statement and transaction, on the connection's thread.
   /// - Throws: an `SQLError`.
-  package static func open(_ path: String) async throws -> JobStore {
-    let connection = try await SQLiteConnection.open(path)
+  package static func open(
+    _ path: String, observe: @escaping @Sendable (SQLiteConnection.Operation) -> Void = { _ in }
+  ) async throws -> JobStore {
+    let connection = try await SQLiteConnection.open(path, observe: observe)
     do {
       try await SQLSchema.migrate(connection)
     } catch {

@@ -16,4 +16,16 @@ struct DiskSpaceTests {
     let missing = DiskSpace(folder: "/no/such/folder")
     for _ in 0..<5 { #expect(missing.free(now: .now) == nil) }
   }
+
+  @Test("of several folders it is the least")
+  func least() async throws {
+    // A file system in memory that never has free space.
+    let space = DiskSpace(folders: ["/", "/proc"])
+    var free: Int64?
+    for _ in 0..<200 where free == nil {
+      free = space.free(now: .now)
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    #expect(free == 0)
+  }
 }

@@ -51,14 +51,12 @@ struct SQLiteStatement {
   }
 
   private func bind(_ value: SQLValue, at position: Int32) throws {
-    var value = value
     let result: Int32
     switch value {
     case .null: result = sqlite3_bind_null(handle, position)
     case .integer(let number): result = sqlite3_bind_int64(handle, position, number)
     case .real(let number): result = sqlite3_bind_double(handle, position, number)
     case .text(var text):
-      value = .null
       result = text.withUTF8 { bytes in
         bytes.withMemoryRebound(to: CChar.self) { characters in
           // A null pointer would be NULL.

@@ -150,7 +150,13 @@ struct RecordedFolder: Sendable {
     else { return }
     var reader = JournalReader()
     _ = try? file.read { bytes in
-      for entry in try reader.read(bytes) { receive(entry) }
+      // Line by line: a broken one hides only what comes after it.
+      var rest = bytes[...]
+      while !rest.isEmpty {
+        let end = rest.firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? rest.endIndex
+        for entry in try reader.read(rest[..<end]) { receive(entry) }
+        rest = rest[end...]
+      }
     }
   }
 }

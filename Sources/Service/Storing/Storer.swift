@@ -99,13 +99,6 @@ package final class Storer: Sendable {
     }
     try reached(.folderRemoved)
   }
-
-  /// The bytes that are free for recordings: in the folder of the service or in the store, where there are fewer.
-  package func freeBytes() async throws -> Int64 {
-    let data = settings.data
-    let local = try await BlockingWork.run("free space", within: .seconds(30)) { try FolderListing.freeBytes(data) }
-    return min(local, try await objects.freeBytes ?? .max)
-  }
 }
 
 extension RecordedAttempt {

@@ -4,6 +4,7 @@ package import Logging
 internal import Media
 package import NIOCore
 package import NIOPosix
+internal import ObjectStore
 internal import OptionValues
 package import SQLStore
 
@@ -66,7 +67,9 @@ package actor JobSupervisor {
     self.files = files
     self.logger = logger
     self.limits = limits
-    disk = DiskSpace(folder: data)
+    // Recordings need room in both.
+    let storeFolder = configuration.store.url.flatMap { FileObjectStore.path(ofURL: $0) }
+    disk = DiskSpace(folders: [data] + (storeFolder.map { [$0] } ?? []))
     ports = PortPool(configuration.media.udpPorts)
     accounts = CapacityAccounts(limits: CapacityLimits.of(configuration, on: machine))
   }

@@ -174,6 +174,18 @@ struct StorerTests {
     #expect(document.missing.map(\.name) == ["Ann.webm", "chat.ndjson"])
   }
 
+  @Test("A broken line of a journal hides only what comes after it")
+  func brokenJournal() async throws {
+    let fixture = try await StoringFixture()
+    try fixture.writeCall()
+    let joined = JournalEvent.participantJoined(.init(user: "w", name: "Wim"))
+    try fixture.writeJournal(1, [(0, fixture.started(1)), (500, joined)], rest: "broken\n{}\n")
+    try await fixture.store()
+    let user = try #require(fixture.document?.users.last)
+    #expect(user.id == "w")
+    #expect(user.gaps.map(\.reason) == [.processLost])
+  }
+
   @Test("A folder that is gone is missing, and the rest is stored")
   func noFolder() async throws {
     let fixture = try await StoringFixture()
@@ -317,14 +329,5 @@ struct StorerTests {
     try await fixture.withStorer { storer, _ in try await storer.removeLeftovers() }
     #expect(!FileManager.default.fileExists(atPath: "\(fixture.path)/jobs/\(fixture.job)"))
     #expect(FileManager.default.fileExists(atPath: "\(fixture.path)/jobs/unknown/1-a/spec.json"))
-  }
-
-  @Test("The free space is known")
-  func free() async throws {
-    let fixture = try await StoringFixture()
-    try await fixture.withStorer { storer, _ in
-      let free = try await storer.freeBytes()
-      #expect(free > 0)
-    }
   }
 }

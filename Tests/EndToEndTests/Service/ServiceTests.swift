@@ -1,0 +1,251 @@
+import Foundation
+import NIOCore
+import NIOHTTP1
+import TestSupport
+import Testing
+
+extension EndToEndWithoutBrowsers {
+  /// The service with the job processes of the same build.
+  @Suite("the service of jobs") struct ServiceTests {
+    private static let pattern = ["--play", "pattern", "--size", "160x120", "--fps", "15"]
+
+    /// Checks the manifest of a recording: every object is there, whole and unchanged.
+    private func manifest(_ service: RunningService) throws -> JSON {
+      let files = service.manifests()
+      try #require(files.count == 1)
+      let manifest = try JSON(parsing: String(contentsOf: files[0], encoding: .utf8))
+      let objects = manifest["objects"].list
+      #expect(!objects.isEmpty)
+      for object in objects {
+        let file = service.object(object["object"].string ?? "")
+        #expect(try Data(contentsOf: file).count == object["bytes"].int)
+        #expect(try sha256(file) == object["sha256"].string, "\(file.lastPathComponent)")
+      }
+      return manifest
+    }
+
+    private func sha256(_ file: URL) throws -> String {
+      let result = try ExternalTool.run("sha256sum", [file.path])
+      return String(result.output.prefix { $0 != " " })
+    }
+
+    private func types(_ events: [JSON]) -> [String] { events.compactMap { $0["type"].string } }
+
+    /// Checks that the events of a job have the numbers from 1 without holes.
+    private func expectInOrder(_ events: [JSON]) {
+      #expect(events.map { $0["sequence"].int } == Array(1...max(events.count, 1)).map { Optional($0) })
+    }
+
+    /// Checks that no video frame is missing in the middle of a file.
+    private func expectUnbroken(_ manifest: JSON, _ service: RunningService, _ scenario: Scenario) async throws {
+      for file in manifest["users"].list.flatMap({ $0["files"].list }) where file["kind"].string == "webm" {
+        let recording = try Recording(service.object(file["object"].string ?? ""))
+        let gap = try #require(recording.video).longestGap
+        let stall = await scenario.stall
+        #expect(gap < 0.5 + stall / 1_000, "\(recording.file.lastPathComponent)")
+        #expect(try recording.decodingErrors() == "")
+      }
+    }
+
+    @Test("a room of three users becomes files, events in order and a manifest that comes last")
+    func whole() async throws {
+      try await Scenario.run("70 service", limit: .seconds(120)) { scenario in
+        let server = try await scenario.server()
+        let service = try await RunningService.start(scenario, servers: ["main": server])
+        for number in 1...3 {
+          _ = try await scenario.bot(in: "100", of: server, Self.pattern, name: "user \(number)")
+        }
+        let job = try await service.submit(#"{"kind": "record", "room": "100", "labels": {"meeting": "42"}}"#)
+        try await service.wait(job, for: "running")
+        try await eventually("status of three users", within: .seconds(20)) {
+          let live = try await service.send(.GET, "/v1/jobs/\(job)/live")
+          return live.json["users"].list.count { ($0["counts"]["frames"].int ?? 0) > 50 } == 3 ? true : nil
+        }
+        try await service.stop(job)
+        // Whoever sees the manifest can read all that it lists.
+        try await eventually("manifest", within: .seconds(30), every: .milliseconds(5)) {
+          guard let file = service.manifests().first else { return nil }
+          let manifest = try JSON(parsing: String(contentsOf: file, encoding: .utf8))
+          for object in manifest["objects"].list {
+            #expect(FileManager.default.fileExists(atPath: service.object(object["object"].string ?? "").path))
+          }
+          return true
+        }
+        let ended = try await service.wait(job, for: "finished")
+        #expect(ended["reason"].string == "stopped")
+        let manifest = try manifest(service)
+        #expect(manifest["complete"] == true)
+        #expect(manifest["labels"]["meeting"].string == "42")
+        #expect(manifest["users"].list.count == 3)
+        #expect(manifest["users"].list.allSatisfy { $0["gaps"].list.isEmpty && $0["files"].list.count == 2 })
+        try await expectUnbroken(manifest, service, scenario)
+
+        let events = try await service.events(job)
+        expectInOrder(events)
+        let kinds = types(events)
+        #expect(kinds.first == "job.started")
+        #expect(Array(kinds.suffix(2)) == ["recording.finished", "job.finished"])
+        #expect(kinds.count { $0 == "participant.joined" } == 3)
+        #expect(kinds.count { $0 == "recording.file" } == manifest["objects"].list.count)
+        #expect(try await service.end(SIGTERM) == .exit(0))
+        await service.forgetProcesses()
+      }
+    }
+
+    @Test("a job process that is killed or stopped is followed by another one, and what is missing is named")
+    func killed() async throws {
+      try await Scenario.run("71 service with killed processes", limit: .seconds(150)) { scenario in
+        let server = try await scenario.server()
+        let service = try await RunningService.start(scenario, servers: ["main": server])
+        _ = try await scenario.bot(in: "100", of: server, Self.pattern, name: "user")
+        let job = try await service.submit(#"{"kind": "record", "room": "100"}"#)
+        try await service.wait(job, for: "running")
+        try await sleepOnEventLoop(for: .seconds(4))
+        for (attempt, signal, limit) in [(2, SIGKILL, 5.0), (3, SIGSTOP, 25.0)] {
+          let before = ContinuousClock.now
+          kill(try await service.process(of: job), signal)
+          try await service.wait(job, for: "running", attempt: attempt, within: .seconds(40))
+          let took = (ContinuousClock.now - before) / .seconds(1)
+          await scenario.note("measured: the next attempt ran after \(took) s")
+          let stall = await scenario.stall
+          #expect(took < limit + stall / 1_000, Comment.quietMachine)
+          try await sleepOnEventLoop(for: .seconds(4))
+        }
+        try await service.stop(job)
+        try await service.wait(job, for: "finished", within: .seconds(60))
+        let manifest = try manifest(service)
+        #expect(manifest["attempts"].list.count == 3)
+        #expect(manifest["users"].list.count == 1)
+        let gaps = manifest["users"][0]["gaps"].list.filter { $0["reason"].string == "processLost" }
+        #expect(gaps.count == 2)
+        for file in manifest["users"][0]["files"].list where file["kind"].string == "webm" {
+          #expect(try Recording(service.object(file["object"].string ?? "")).decodingErrors() == "")
+        }
+        let events = try await service.events(job)
+        expectInOrder(events)
+        #expect(types(events).count { $0 == "job.restarted" } == 2)
+        #expect(types(events).count { $0 == "job.finished" } == 1)
+        #expect(try await service.end(SIGTERM) == .exit(0))
+        await service.forgetProcesses()
+      }
+    }
+
+    @Test("a service that is killed, or replaced by SIGUSR2, loses no frame and no event")
+    func replaced() async throws {
+      try await Scenario.run("72 service that is replaced", limit: .seconds(150)) { scenario in
+        let server = try await scenario.server()
+        let service = try await RunningService.start(scenario, servers: ["main": server])
+        _ = try await scenario.bot(in: "100", of: server, Self.pattern, name: "user")
+        let job = try await service.submit(#"{"kind": "record", "room": "100", "record": {"segment": "4s"}}"#)
+        try await service.wait(job, for: "running")
+        let process = try await service.process(of: job)
+        try await sleepOnEventLoop(for: .seconds(3))
+        for (signal, ending) in [(SIGKILL, ChildProcess.EndReason.signal(SIGKILL)), (SIGUSR2, .exit(0))] {
+          #expect(try await service.end(signal, within: .seconds(5)) == ending)
+          _ = try await scenario.bot(in: "100", of: server, Self.pattern, name: "user during \(signal)")
+          try await sleepOnEventLoop(for: .seconds(2))
+          try await service.startAgain()
+          let running = try await service.job(job)
+          #expect(running["state"].string == "running")
+          #expect(running["attempt"].int == 1)
+          #expect(try await service.process(of: job) == process)
+          try await sleepOnEventLoop(for: .seconds(3))
+        }
+        try await service.command("pause", job)
+        try await service.command("resume", job)
+        try await service.stop(job)
+        try await service.wait(job, for: "finished", within: .seconds(60))
+        let manifest = try manifest(service)
+        #expect(manifest["attempts"].list.count == 1)
+        let users = manifest["users"].list
+        #expect(users.count == 3)
+        #expect(users.allSatisfy { $0["gaps"].list.allSatisfy { $0["reason"].string == "paused" } })
+        let events = try await service.events(job)
+        expectInOrder(events)
+        let kinds = types(events)
+        #expect(kinds.count { $0 == "participant.joined" } == 3)
+        #expect(kinds.count { $0 == "job.started" } == 1)
+        #expect(kinds.count { $0 == "job.restarted" } == 0)
+        #expect(kinds.count { $0 == "recording.paused" } == 1)
+        #expect(kinds.count { $0 == "recording.resumed" } == 1)
+        #expect(kinds.count { $0 == "job.finished" } == 1)
+        #expect(try await service.end(SIGTERM) == .exit(0))
+        await service.forgetProcesses()
+      }
+    }
+
+    @Test("100 submissions of one key at once make one job, as do 100 of one uniqueKey")
+    func keys() async throws {
+      try await Scenario.run("73 service with equal submissions", limit: .seconds(60)) { scenario in
+        let server = try await scenario.server()
+        let service = try await RunningService.start(scenario, servers: ["main": server])
+        let body = #"{"kind": "record", "room": "keys"}"#
+        // In parts, since a token has 100 requests a second.
+        var answers: [(status: UInt, json: JSON)] = []
+        for _ in 0..<2 {
+          answers += try await concurrently(Array(0..<50)) { _ in
+            try await service.send(.POST, "/v1/jobs", body, headers: ["Idempotency-Key": "key-1"])
+          }
+          try await sleepOnEventLoop(for: .seconds(1.1))
+        }
+        #expect(answers.count { $0.status == 201 } == 1)
+        #expect(answers.count { $0.status == 200 } == 99)
+        #expect(Set(answers.map { $0.json["id"].string }).count == 1)
+
+        let unique = #"{"kind": "record", "room": "unique", "uniqueKey": "one"}"#
+        answers = []
+        for _ in 0..<2 {
+          answers += try await concurrently(Array(0..<50)) { _ in
+            try await service.send(.POST, "/v1/jobs", unique)
+          }
+          try await sleepOnEventLoop(for: .seconds(1.1))
+        }
+        #expect(answers.count { $0.status == 201 } == 1)
+        #expect(answers.count { $0.status == 409 } == 99)
+        let jobs = try await service.send(.GET, "/v1/jobs").json["jobs"].list
+        #expect(jobs.count == 2)
+        for job in jobs { try await service.stop(job["id"].string ?? "") }
+        for job in jobs { try await service.wait(job["id"].string ?? "", for: "finished") }
+        #expect(try await service.end(SIGTERM) == .exit(0))
+        await service.forgetProcesses()
+      }
+    }
+
+    @Test("jobs end with their reasons: nobody came, all left, the server refuses, the time is over")
+    func ends() async throws {
+      try await Scenario.run("74 service and the ends of jobs", limit: .seconds(120)) { scenario in
+        let server = try await scenario.server()
+        let full = try await scenario.server(["--users-per-room", "1"])
+        _ = try await scenario.bot(in: "full", of: full, Self.pattern, name: "only user")
+        let service = try await RunningService.start(scenario, servers: ["main": server, "full": full])
+        let leaving = try await scenario.bot(in: "left", of: server, Self.pattern, name: "leaving")
+        let nobody = try await service.submit(
+          #"{"kind": "record", "room": "nobody", "server": "main", "end": {"nobodyWithin": "2s"}}"#)
+        let empty = try await service.submit(
+          #"{"kind": "record", "room": "left", "server": "main", "end": {"emptyFor": "2s"}}"#)
+        let refused = try await service.submit(#"{"kind": "record", "room": "full", "server": "full"}"#)
+        let short = try await service.submit(
+          #"{"kind": "play", "room": "short", "server": "main", "play": {"input": "pattern"}, "end": {"duration": "3s"}}"#
+        )
+        try await service.wait(empty, for: "running")
+        try await eventually("user", within: .seconds(20)) {
+          try await types(service.events(empty)).contains("participant.joined") ? true : nil
+        }
+        _ = try await leaving.terminate()
+        for (job, state, reason) in [
+          (nobody, "finished", "nobodyCame"), (empty, "finished", "empty"), (refused, "failed", "serverRefused"),
+          (short, "finished", "duration"),
+        ] {
+          let ended = try await service.wait(job, for: state)
+          #expect(ended["reason"].string == reason)
+          #expect(ended["sentence"].string?.isEmpty == false)
+          let events = try await service.events(job)
+          expectInOrder(events)
+          #expect(types(events).last == "job.\(state)")
+        }
+        #expect(try await service.end(SIGTERM) == .exit(0))
+        await service.forgetProcesses()
+      }
+    }
+  }
+}
