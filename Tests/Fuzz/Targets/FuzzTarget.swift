@@ -113,10 +113,9 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .vp8, .vp9, .vp9Frame, .h264, .avcC: 6_000
     case .skyrtc, .webSocket, .httpUpgrade, .manifest, .wav, .png: 8_192
     case .socketIO, .dataChannel, .dataMessage, .turn, .streamFrame: 4_096
-    case .sctp, .janus, .exec, .firestore, .whipFormat, .whipServer, .whipSession, .httpURL: 8_192
-    case .jobJournal, .jobControl, .jobSpecification: 3_000
     case .sctp, .janus, .exec, .firestore, .whipFormat, .whipServer, .whipSession, .httpURL, .storedRecording: 8_192
-    case .jobJournal, .jobControl, .jobSpecification: 8_192
+    case .jobJournal, .jobControl, .jobSpecification: 3_000
+    case .serviceConfiguration, .serviceRequest: 3_000
     case .description, .ivf, .y4m, .ogg, .baseline: 16_384
     case .webm, .repair: 32_768
     }
