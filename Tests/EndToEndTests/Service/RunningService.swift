@@ -155,7 +155,8 @@ actor RunningService {
         }
         return nil
       }
-      return attempt == nil || job["attempt"].int == attempt ? job : nil
+      guard attempt == nil || job["attempt"].int == attempt else { return nil }
+      return job
     }
   }
 
