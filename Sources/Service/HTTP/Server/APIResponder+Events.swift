@@ -9,7 +9,7 @@ extension APIResponder {
   func events(_ job: JobID?, _ query: APIQuery, _ request: Request, _ context: APIContext, _ token: AccessToken)
     async throws -> Response
   {
-    let after = try query.event()
+    let after = query.values["after"] == Cursor.now ? try await store.newestEvent() : try query.event()
     let limit = try query.limit(default: APIQuery.maximumLimit)
     guard Self.wantsStream(request) else {
       let events = try await store.events(project: token.project, job: job, after: after, limit: limit)

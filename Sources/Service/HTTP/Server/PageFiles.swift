@@ -5,7 +5,10 @@ import NIOCore
 /// The files of the page and the description of the API, which are in the program.
 enum PageFiles {
   private static let files: [String: (type: String, bytes: [UInt8])] = [
-    "index.html": ("text/html; charset=utf-8", PackageResources.index_html)
+    "index.html": ("text/html; charset=utf-8", PackageResources.index_html),
+    "page.css": ("text/css; charset=utf-8", PackageResources.page_css),
+    "page.js": ("text/javascript; charset=utf-8", PackageResources.page_js),
+    "icon.svg": ("image/svg+xml", PackageResources.icon_svg),
   ]
 
   static let names = Set(files.keys)

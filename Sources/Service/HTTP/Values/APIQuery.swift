@@ -100,6 +100,8 @@ package struct APIQuery: Sendable, Hashable {
 
 /// The values of `after`, which callers only hand back: letters and digits of ASCII.
 package enum Cursor {
+  /// The newest event, for streams of what happens from now on.
+  static let now = "now"
   static let sentence = "after is a value that an answer of this service gave."
 
   package static func text(_ position: JobPosition) -> String { "j\(position.createdAt)z\(position.id.text)" }
