@@ -110,7 +110,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .skyrtc, .webSocket, .httpUpgrade, .manifest, .wav, .png: 8_192
     case .socketIO, .dataChannel, .dataMessage, .turn, .streamFrame: 4_096
     case .sctp, .janus, .exec, .firestore, .whipFormat, .whipServer, .whipSession, .httpURL, .storedRecording: 8_192
-    case .jobJournal, .jobControl, .jobSpecification: 8_192
+    case .jobJournal, .jobControl, .jobSpecification: 3_000
     case .description, .ivf, .y4m, .ogg, .baseline: 16_384
     case .webm, .repair: 32_768
     }
