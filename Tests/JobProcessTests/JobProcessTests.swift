@@ -124,11 +124,12 @@ import Testing
   @Test("a journal with a broken line is an error and left alone")
   func brokenJournal() async throws {
     let job = try TestJob()
-    let broken = Data("{\"seq\":2}\n".utf8)
+    let first = try JournalEntry(seq: 1, time: 1, event: .problem(user: nil, sentence: "x")).line + [10]
+    let broken = first + Data("{\"seq\":2}\n".utf8)
     try job.write(broken, to: "journal.ndjson")
     let result = try await job.run { _ in JobResult(.stopped, "It ran.") }
     #expect(result.code == 73)
-    #expect(result.errors.contains("byte 0"))
+    #expect(result.errors.contains("byte \(first.count)"))
     #expect(job.read("journal.ndjson") == broken)
   }
 

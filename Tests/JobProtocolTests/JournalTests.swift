@@ -75,9 +75,9 @@ import Testing
     let bytes = try journal()
     let second = bytes.firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
     var reader = JournalReader()
-    let error = #expect(throws: JournalReader.BrokenLine.self) {
-      try reader.read(bytes.prefix(second) + Array("{\"seq\":2}\n".utf8) + bytes.dropFirst(second))
-    }
+    let before = try reader.read(bytes.prefix(second) + Array("{\"seq\":2}\n".utf8) + bytes.dropFirst(second))
+    #expect(before.map(\.event) == [Self.events[0]], "What is before the line is not lost.")
+    let error = #expect(throws: JournalReader.BrokenLine.self) { try reader.read([]) }
     #expect(error?.position == Int64(second))
     #expect(error?.lastSeq == 1)
     #expect(error?.cause == .noEntry)

@@ -71,9 +71,9 @@ final class JobJournal: Sendable {
       let count = pread(file, &buffer, buffer.count, off_t(past.size))
       if count < 0, errno == EINTR { continue }
       guard count >= 0 else { throw .folder("The journal cannot be read: \(JobDirectory.words(errno)).") }
-      if count == 0 { break }
       past.size += Int64(count)
       do throws(JournalReader.BrokenLine) {
+        // Without further bytes it says whether the last lines are broken.
         for entry in try reader.read(buffer[..<count]) {
           switch entry.event {
           case .started(let start): past.paused = start.paused
@@ -84,6 +84,7 @@ final class JobJournal: Sendable {
       } catch {
         throw .folder("\(error)")
       }
+      if count == 0 { break }
     }
     guard reader.incompleteBytes == 0 || ftruncate(file, off_t(reader.position)) == 0 else {
       throw .folder("The journal cannot be written: \(JobDirectory.words(errno)).")

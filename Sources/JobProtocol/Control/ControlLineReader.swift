@@ -12,10 +12,13 @@ package struct ControlLineReader: Sendable {
   /// - Returns: the lines that are complete now, without their ends and without empty ones.
   /// - Throws: ``ControlLineError/tooLong``; the connection is to be closed then.
   package mutating func read(_ bytes: some Sequence<UInt8>) throws(ControlLineError) -> [Data] {
+    // What was there before has no end of a line.
+    var searched = rest.count
     rest.append(contentsOf: bytes)
     var lines: [Data] = []
     var start = 0
-    while let end = rest[start...].firstIndex(of: UInt8(ascii: "\n")) {
+    while let end = rest[searched...].firstIndex(of: UInt8(ascii: "\n")) {
+      searched = end + 1
       guard end - start <= ControlLine.maximumBytes else { throw .tooLong }
       if end > start { lines.append(Data(rest[start..<end])) }
       start = end + 1

@@ -12,6 +12,8 @@ package struct JournalReader: Sendable {
   package private(set) var lastSeq: Int64
   /// What was read behind ``position``.
   private var rest: [UInt8] = []
+  /// What the next call throws, because entries came before the line.
+  private var broken: BrokenLine?
 
   /// - Parameters:
   ///   - position: where the first bytes that come begin in the file: 0, or the ``position`` of an earlier reader.
@@ -26,25 +28,34 @@ package struct JournalReader: Sendable {
 
   /// Reads the bytes that follow in the file.
   ///
-  /// - Returns: the entries of the lines that are complete now.
-  /// - Throws: a ``BrokenLine``, if a complete line is no entry. The reader then cannot be used any more; ``position`` is the line's.
+  /// - Returns: the entries of the lines that are complete now; those before a broken line.
+  /// - Throws: a ``BrokenLine``, if the next complete line is no entry. The reader then cannot be used any more; ``position`` is the line's.
   package mutating func read(_ bytes: some Sequence<UInt8>) throws(BrokenLine) -> [JournalEntry] {
+    if let broken { throw broken }
+    // What was there before has no end of a line.
+    var searched = rest.count
     rest.append(contentsOf: bytes)
     var entries: [JournalEntry] = []
     var start = 0
-    while let end = rest[start...].firstIndex(of: UInt8(ascii: "\n")) {
+    while let end = rest[searched...].firstIndex(of: UInt8(ascii: "\n")) {
+      searched = end + 1
       do {
         entries.append(try entry(of: rest[start..<end]))
       } catch {
         rest.removeFirst(start)
-        throw error
+        if entries.isEmpty { throw error }
+        broken = error
+        return entries
       }
       position += Int64(end + 1 - start)
       start = end + 1
     }
     rest.removeFirst(start)
     guard rest.count <= JournalEntry.maximumBytes else {
-      throw BrokenLine(position: position, after: lastSeq, .tooLong)
+      let error = BrokenLine(position: position, after: lastSeq, .tooLong)
+      if entries.isEmpty { throw error }
+      broken = error
+      return entries
     }
     return entries
   }

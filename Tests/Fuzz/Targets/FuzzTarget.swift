@@ -46,6 +46,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case jobJournal
   case jobControl
   case jobSpecification
+  case serviceConfiguration
+  case serviceRequest
   case storedRecording
 
   /// Runs the target on an input. It must return for any input.
@@ -96,6 +98,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .jobJournal: try JobTargets.journal(input)
     case .jobControl: try JobTargets.control(input)
     case .jobSpecification: try JobTargets.specification(input)
+    case .serviceConfiguration: try ServiceTargets.configuration(input)
+    case .serviceRequest: try ServiceTargets.request(input)
     case .storedRecording: try StoredRecordingTarget.run(input)
     }
   }
@@ -110,7 +114,11 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .skyrtc, .webSocket, .httpUpgrade, .manifest, .wav, .png: 8_192
     case .socketIO, .dataChannel, .dataMessage, .turn, .streamFrame: 4_096
     case .sctp, .janus, .exec, .firestore, .whipFormat, .whipServer, .whipSession, .httpURL, .storedRecording: 8_192
-    case .jobJournal, .jobControl, .jobSpecification: 8_192
+    case .jobJournal, .jobControl, .jobSpecification: 3_000
+<<<<<<< HEAD
+=======
+    case .serviceConfiguration, .serviceRequest: 3_000
+>>>>>>> d0686330eb682c02fceaa394fc9412fac7a26224
     case .description, .ivf, .y4m, .ogg, .baseline: 16_384
     case .webm, .repair: 32_768
     }
