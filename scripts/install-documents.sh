@@ -25,5 +25,7 @@ put() {
 
 put "man/man1/$name.1" manual
 put "bash-completion/completions/$name" --generate-completion-script bash
+# It is sourced, and no program.
+sed -i '1{/^#!/d}' "$folder/bash-completion/completions/$name"
 put "$zsh/_$name" --generate-completion-script zsh
 put "fish/vendor_completions.d/$name.fish" --generate-completion-script fish
