@@ -20,10 +20,11 @@ extension RoomCall {
       case .connection(let event):
         let (participant, now) = (event.participant, MonotonicInstant(event.time))
         let announcement = participants.announcement(of: participant)
-        let isPaused = isPaused(participant)
+        let begins = event.event == .stateChanged(.connecting)
+        let isPaused = begins && isPaused(participant)
         sessionLog.withLock { log in
           log.received(event.event, of: participant, announcement: announcement, now: now)
-          if isPaused { log.paused(participant) }
+          if begins { log.setPaused(participant, isPaused) }
         }
         occupancy.update { $0.received(event.event, of: participant, now: now) }
         received(event, &connections)

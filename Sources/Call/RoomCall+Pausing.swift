@@ -20,8 +20,7 @@ extension RoomCall {
   @discardableResult
   public func pause(_ users: Set<String>? = nil) -> PauseChange? {
     guard let change = recorder?.pause(users) else { return nil }
-    sessionLog.withLock { log in for participant in change.participants { log.paused(participant) } }
-    log(change, "recording paused")
+    note(change, isPaused: true)
     return change
   }
 
@@ -32,7 +31,7 @@ extension RoomCall {
   @discardableResult
   public func resume(_ users: Set<String>? = nil) -> PauseChange? {
     guard let change = recorder?.resume(users) else { return nil }
-    log(change, "recording resumed")
+    note(change, isPaused: false)
     return change
   }
 
@@ -42,7 +41,11 @@ extension RoomCall {
   /// Whether a user is there, is to be recorded and is paused. Returns at once.
   public func isPaused(_ user: ParticipantID) -> Bool { recorder?.isPaused(user) ?? false }
 
-  private func log(_ change: PauseChange, _ what: Logger.Message) {
+  private func note(_ change: PauseChange, isPaused: Bool) {
+    sessionLog.withLock { log in
+      for participant in change.participants { log.setPaused(participant, isPaused) }
+    }
+    let what: Logger.Message = isPaused ? "recording paused" : "recording resumed"
     if change.participants.isEmpty {
       log.notice(what)
     } else {

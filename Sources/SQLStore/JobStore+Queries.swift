@@ -99,6 +99,18 @@ extension JobStore {
     return counts
   }
 
+  /// Returns how many jobs have ended for each reason.
+  package func countsByReason() async throws -> [String: Int64] {
+    let rows = try await connection.execute(
+      "SELECT reason, COUNT(*) AS count FROM jobs WHERE ended_at IS NOT NULL AND reason IS NOT NULL GROUP BY reason")
+    return Dictionary(try rows.map { (try $0.text("reason"), try $0.integer("count")) }) { $1 }
+  }
+
+  /// Returns how many processes were started for all jobs.
+  package func attemptCount() async throws -> Int64 {
+    try await connection.execute("SELECT COUNT(*) AS count FROM attempts").first?.integer("count") ?? 0
+  }
+
   /// Returns events of a project, or of one of its jobs, in the order of their ids.
   ///
   /// - Parameter after: only events with a greater id.

@@ -15,6 +15,9 @@ struct SampleOutput {
     var rate: Int
   }
 
+  /// More samples than the delay of the filter, also from 1 kHz to 48 kHz.
+  private static let filterSamples = 4_096
+
   init(channels: Int) { self.channels = channels }
 
   /// Writes a frame, after what the filter has kept of the ones before.
@@ -84,8 +87,8 @@ struct SampleOutput {
     let room = memory.count / bytes - start
     let most = swr_get_out_samples(converter, frame?.pointee.nb_samples ?? 0)
     guard most >= 0, Int(most) <= room else { throw DecodingError("there is no room for \(most) samples") }
-    // What the filter has kept is a few samples, of which the bound above knows less.
-    let wanted = frame == nil ? Int32(clamping: room) : most
+    // The bound of what the filter has kept leaves out what makes up for its delay. As much as is wanted is allocated.
+    let wanted = frame == nil ? most + Int32(min(room - Int(most), Self.filterSamples)) : most
     var target = memory.baseAddress.map { ($0 + start * bytes).assumingMemoryBound(to: UInt8.self) }
     let written = chatbot_swr_convert(converter, &target, wanted, frame)
     guard written >= 0 else { throw DecodingError("its samples have a format that cannot be converted") }

@@ -43,8 +43,8 @@ package struct SessionLog: Sendable {
     var failure: String?
     var recordings: [SessionSummary.Recording] = []
     var hasTracks = false
-    /// Whether the recording of them was paused.
-    var wasPaused = false
+    /// Whether the recording of them is paused, or was when they left.
+    var isPaused = false
     var storageError: String?
 
     init(id: ParticipantID, from: MonotonicInstant) {
@@ -194,9 +194,9 @@ package struct SessionLog: Sendable {
     }
   }
 
-  /// Notes that the recording of a participant is paused.
-  package mutating func paused(_ participant: ParticipantID) {
-    if let index = positions[participant] { users[index].wasPaused = true }
+  /// Notes whether the recording of a participant is paused.
+  package mutating func setPaused(_ participant: ParticipantID, _ isPaused: Bool) {
+    if let index = positions[participant] { users[index].isPaused = isPaused }
   }
 
   /// Takes a finished recording.
@@ -294,7 +294,7 @@ package struct SessionLog: Sendable {
       return (.leftAtOnce, "left after \(DisplayText.tenths(stay.seconds)) s, before media arrived")
     }
     if user.hasConnected {
-      if user.wasPaused, user.announced != [] { return (.paused, "the recording was paused") }
+      if user.isPaused, user.announced != [] { return (.paused, "the recording was paused") }
       return user.announced == []
         ? (.onlyReceives, "announced to send nothing") : (.noMedia, "connected, but sent no media")
     }

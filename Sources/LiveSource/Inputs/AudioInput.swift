@@ -21,7 +21,7 @@ extension AudioInput {
 
 /// Checked audio that can be opened any number of times.
 package struct CheckedAudio: Sendable {
-  /// A description, for example `WAV, 44100 Hz, stereo, 24 bit`.
+  /// A description, for example `24-bit PCM stereo, 44100 Hz, 2.00 s`.
   package var summary: String
   /// The number of output channels, 1 or 2.
   package var channels: Int

@@ -20,11 +20,15 @@ package enum JobProgram {
   }
 
   /// The variables that a job process gets: none that could hold a secret of the service or set an option.
+  ///
+  /// The runtime's report of a crash is off unless the service has it: it takes seconds, in which no other attempt can begin.
   package static func environment() -> [String] {
-    [
-      "PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "LD_LIBRARY_PATH",
-      "CHATBOT_MEDIA",
-    ].compactMap { name in variable(named: name).map { "\(name)=\($0)" } }
+    ["SWIFT_BACKTRACE=\(variable(named: "SWIFT_BACKTRACE") ?? "enable=no")"]
+      + [
+        "PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR",
+        "LD_LIBRARY_PATH",
+        "CHATBOT_MEDIA",
+      ].compactMap { name in variable(named: name).map { "\(name)=\($0)" } }
   }
 
   private static func variable(named name: String) -> String? { getenv(name).map { String(cString: $0) } }

@@ -214,6 +214,7 @@ extension ServiceConfiguration {
         "udpPorts": { limits.udpPorts = reader.percentage($0, "udpPorts") ?? limits.udpPorts },
         "minimumFree": { limits.minimumFree = reader.size($0, "minimumFree") ?? limits.minimumFree },
         "requests": { limits.requests = reader.integer($0, "requests", in: 1...100_000) ?? limits.requests },
+        "failures": { limits.failures = reader.integer($0, "failures", in: 1...100_000) ?? limits.failures },
         "connections": {
           limits.connections = reader.integer($0, "connections", in: 1...100_000) ?? limits.connections
         },

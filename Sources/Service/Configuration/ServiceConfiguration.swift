@@ -89,6 +89,8 @@ package struct ServiceConfiguration: Sendable, Hashable {
     package var minimumFree: Int64 = 10_000_000_000
     /// Requests a second of a token.
     package var requests = 100
+    /// Wrong tokens of an address within a minute, after which further ones get 429.
+    package var failures = 10
     package var connections = 1_000
   }
 

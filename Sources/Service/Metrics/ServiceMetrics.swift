@@ -13,6 +13,8 @@ package final class ServiceMetrics: Sendable {
   /// What the sums of ended processes were, so that the counters never go back.
   private struct Totals {
     var known: [JobID: MediaCounts] = [:]
+    /// The values of counters whose sums the database has.
+    var raised: [String: Double] = [:]
   }
 
   private let totals = Mutex(Totals())
@@ -54,8 +56,6 @@ package final class ServiceMetrics: Sendable {
 
   // MARK: What happened
 
-  package func attemptStarted() { counter("chatbot_attempts_total").increment(by: 1) }
-  package func jobEnded(_ reason: JobEndReason) { ends(reason).increment(by: 1) }
   package func refused(_ resource: CapacityResource) { refusals(resource).increment(by: 1) }
   package func databaseFailed() { counter("chatbot_database_errors_total").increment(by: 1) }
   package func eventLoopWasLate(_ delay: Duration) { timer("chatbot_event_loop_delay_seconds", delay) }
@@ -75,6 +75,12 @@ package final class ServiceMetrics: Sendable {
       timer("chatbot_database_latency_seconds", MonotonicInstant.now - start)
       for state in JobState.allCases {
         gauge("chatbot_jobs", Double(counts[state] ?? 0), ("state", state.rawValue))
+      }
+      // The database counts on where an earlier service ended.
+      raise(counter("chatbot_attempts_total"), "attempts", to: Double(try await store.attemptCount()))
+      let reasons = try await store.countsByReason()
+      for reason in JobEndReason.allCases {
+        raise(ends(reason), reason.rawValue, to: Double(reasons[reason.rawValue] ?? 0))
       }
     } catch {
       databaseFailed()
@@ -115,6 +121,15 @@ package final class ServiceMetrics: Sendable {
   }
 
   // MARK: Handlers
+
+  private func raise(_ counter: any FloatingPointCounterHandler, _ name: String, to value: Double) {
+    let added = totals.withLock { totals in
+      let before = totals.raised[name] ?? 0
+      totals.raised[name] = max(before, value)
+      return value - before
+    }
+    counter.increment(by: added)
+  }
 
   private func counter(_ name: String, _ label: (String, String)...) -> any FloatingPointCounterHandler {
     registry.makeFloatingPointCounter(label: name, dimensions: label)

@@ -154,7 +154,9 @@ extension ServiceProgram {
           try await storer.store(job, attempts: try await jobs.attempts(of: job))
         }
         metrics = ServiceMetrics()
-        let access = APIAccess(tokens: tokens, requestsPerSecond: configuration.limits.requests)
+        let access = APIAccess(
+          tokens: tokens, requestsPerSecond: configuration.limits.requests,
+          failuresPerMinute: configuration.limits.failures)
         let responder = APIResponder(
           configuration: configuration, data: data, store: store, objects: objects, control: supervisor,
           access: access, secrets: secrets, metrics: metrics, logger: logger)

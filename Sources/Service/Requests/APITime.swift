@@ -20,7 +20,7 @@ package enum APITime {
 
   /// Reads RFC 3339 with any offset and any number of digits of a second.
   ///
-  /// - Returns: milliseconds since 1970; nil for another text, and for a time before 1970 or after the year 9999.
+  /// - Returns: milliseconds since 1970, negative before it; nil for another text, and for a time after the year 9999.
   package static func parse(_ text: String) -> Int64? {
     let bytes = Array(text.utf8)
     guard (20...40).contains(bytes.count) else { return nil }
@@ -37,7 +37,7 @@ package enum APITime {
       isByte(10, "Tt"), let hour = number(11..<13), isByte(13, ":"), let minute = number(14..<16), isByte(16, ":"),
       let second = number(17..<19)
     else { return nil }
-    guard (1970...9999).contains(year), (1...12).contains(month), (1...daysOfMonth(month, year)).contains(day),
+    guard (1...9999).contains(year), (1...12).contains(month), (1...daysOfMonth(month, year)).contains(day),
       hour < 24, minute < 60, second < 60
     else { return nil }
     var index = 19
@@ -62,7 +62,7 @@ package enum APITime {
     }
     let clock = ((hour * 60 + minute) * 60 + second) * 1_000 + fraction
     let time = day1970(year, month, day) * dayMilliseconds + clock - offset
-    return (0...maximum).contains(time) ? time : nil
+    return time <= maximum ? time : nil
   }
 
   private static func daysOfMonth(_ month: Int64, _ year: Int64) -> Int64 {

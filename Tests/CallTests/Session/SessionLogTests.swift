@@ -106,6 +106,13 @@ struct SessionLogTests {
           participant: "bob", folder: "out", base: "bob", manifest: failed.manifest,
           storageError: .init("create", "out/bob.webm", code: 28)))
       words = "No space left"
+    case .paused:
+      connect(&log, "bob", sending: [.video], at: 2)
+      log.setPaused("bob", true)
+      words = "the recording was paused"
+      var later = log
+      later.setPaused("bob", false)
+      #expect(later.summary(endReason: .left("a test"), now: at(9)).users.first?.reason == .noMedia)
     }
     let summary = log.summary(endReason: .left("a test"), now: at(9))
     let bob = try #require(summary.users.first)

@@ -91,10 +91,7 @@ actor RunningService {
   // MARK: Requests
 
   private func url(_ path: String) throws -> HTTPURL {
-    guard let url = HTTPURL("http://127.0.0.1:\(port)\(path)") else {
-      throw Refused(request: path, status: 0, text: "This is no URL.")
-    }
-    return url
+    try HTTPURL("http://127.0.0.1:\(port)\(path)")
   }
 
   /// Sends a request with the token of the administrator.
@@ -158,7 +155,8 @@ actor RunningService {
         }
         return nil
       }
-      return attempt == nil || job["attempt"].int == attempt ? job : nil
+      guard attempt == nil || job["attempt"].int == attempt else { return nil }
+      return job
     }
   }
 

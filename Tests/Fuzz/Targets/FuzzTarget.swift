@@ -45,6 +45,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case jobJournal
   case jobControl
   case jobSpecification
+  case serviceConfiguration
+  case serviceRequest
   case storedRecording
 
   /// Runs the target on an input. It must return for any input.
@@ -95,6 +97,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .jobJournal: try JobTargets.journal(input)
     case .jobControl: try JobTargets.control(input)
     case .jobSpecification: try JobTargets.specification(input)
+    case .serviceConfiguration: try ServiceTargets.configuration(input)
+    case .serviceRequest: try ServiceTargets.request(input)
     case .storedRecording: try StoredRecordingTarget.run(input)
     }
   }
@@ -110,6 +114,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .socketIO, .dataChannel, .dataMessage, .turn, .streamFrame: 4_096
     case .sctp, .janus, .exec, .firestore, .whipFormat, .whipServer, .whipSession, .httpURL, .storedRecording: 8_192
     case .jobJournal, .jobControl, .jobSpecification: 3_000
+    case .serviceConfiguration, .serviceRequest: 3_000
     case .description, .ivf, .y4m, .ogg, .baseline: 16_384
     case .webm, .repair: 32_768
     }

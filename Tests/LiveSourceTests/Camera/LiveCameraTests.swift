@@ -46,7 +46,7 @@ extension RealTime {
       #expect(camera.isLive && camera.kinds == [.audio, .video])
       #expect(
         camera.summary
-          == "\(video) with \(audio): Y4M 160x120, 25 frames at 25 a second; WAV, 44100 Hz, mono, 16 bit, encoded live"
+          == "\(video) with \(audio): Y4M 160x120, 25 frames at 25 a second; 16-bit PCM mono, 44100 Hz, 0.60 s, encoded live"
       )
       let began = ContinuousClock.now
       let taken = await take(camera)

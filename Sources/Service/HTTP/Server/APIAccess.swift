@@ -4,21 +4,22 @@ import Synchronization
 /// Who may do what, and how often: tokens, failures of addresses, and rates of tokens.
 package final class APIAccess: Sendable {
   private struct State {
-    var failures = FailureLimiter()
+    var failures: FailureLimiter
     var buckets: [SHA256Digest: TokenBucket] = [:]
   }
 
   private let tokens: TokenFile
   /// Requests a second of a token.
   private let rate: Int
-  private let state = Mutex(State())
+  private let state: Mutex<State>
 
   /// More tokens than a file has; then all begin anew.
   private static let maximumBuckets = 10_000
 
-  package init(tokens: TokenFile, requestsPerSecond: Int) {
+  package init(tokens: TokenFile, requestsPerSecond: Int, failuresPerMinute: Int = 10) {
     self.tokens = tokens
     rate = requestsPerSecond
+    state = Mutex(State(failures: FailureLimiter(maximumFailures: failuresPerMinute)))
   }
 
   /// What is wrong with the file of tokens; nil if it is used.

@@ -11,6 +11,11 @@ extension APIResponder {
   {
     let after = query.values["after"] == Cursor.now ? try await store.newestEvent() : try query.event()
     let limit = try query.limit(default: APIQuery.maximumLimit)
+    var start = after
+    if let last = request.headers[.lastEventID] {
+      guard let event = Cursor.event(last) else { throw APIProblem.header("Last-Event-ID", Cursor.sentence) }
+      start = event
+    }
     guard Self.wantsStream(request) else {
       let events = try await store.events(project: token.project, job: job, after: after, limit: limit)
       return Self.json(
@@ -18,11 +23,6 @@ extension APIResponder {
           "events": .array(events.map(APIDocument.event)),
           "after": .text(Cursor.text(event: events.last?.id ?? after)),
         ]))
-    }
-    var start = after
-    if let last = request.headers[.lastEventID] {
-      guard let event = Cursor.event(last) else { throw APIProblem.header("Last-Event-ID", Cursor.sentence) }
-      start = event
     }
     let (store, watcher, project, first) = (store, watcher, token.project, start)
     return EventStream.response(context.channel) { stream in

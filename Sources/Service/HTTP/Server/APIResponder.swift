@@ -1,7 +1,7 @@
 import FoundationEssentials
 import HTTPTypes
 package import Hummingbird
-import JSON
+package import JSON
 package import Logging
 import Media
 import NIOCore
@@ -218,7 +218,7 @@ extension APIResponder {
   }
 
   /// Reads a JSON body.
-  static func json(_ body: [UInt8]) throws(APIProblem) -> JSONValue {
+  package static func json(_ body: [UInt8]) throws(APIProblem) -> JSONValue {
     let limits = JSONLimits(bytes: maximumBody, values: 4_000, depth: 10, nameBytes: 512, nameRunOutsideASCII: 256)
     do throws(JSONReader.Problem) {
       return try JSONReader.decode(JSONValue.self, from: Data(body), within: limits)
@@ -241,7 +241,7 @@ extension APIResponder {
     if !problem.allow.isEmpty { response.headers[.allow] = problem.allow.joined(separator: ", ") }
     if let size = problem.size { response.headers[.contentRange] = "bytes */\(size)" }
     // What is left of a body that is too large is not read.
-    if problem.kind == .tooLarge || problem.kind == .requestTimeout { response.headers[.connection] = "close" }
+    if problem.kind == .tooLarge { response.headers[.connection] = "close" }
     return response
   }
 

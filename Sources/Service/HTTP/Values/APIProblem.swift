@@ -12,7 +12,6 @@ package struct APIProblem: Error, Sendable, Hashable {
     case forbidden
     case notFound
     case methodNotAllowed
-    case requestTimeout
     case uniqueKeyInUse
     case jobEnded
     case jobNotEnded
@@ -36,7 +35,6 @@ package struct APIProblem: Error, Sendable, Hashable {
       case .forbidden: 403
       case .notFound: 404
       case .methodNotAllowed: 405
-      case .requestTimeout: 408
       case .uniqueKeyInUse, .jobEnded, .jobNotEnded, .jobNotRunning, .notPausable: 409
       case .tooLarge: 413
       case .rangeNotSatisfiable: 416
@@ -56,7 +54,6 @@ package struct APIProblem: Error, Sendable, Hashable {
       case .forbidden: "The token does not allow this."
       case .notFound: "There is nothing here."
       case .methodNotAllowed: "The method is not allowed here."
-      case .requestTimeout: "The request did not arrive in time."
       case .uniqueKeyInUse: "A job with this uniqueKey has not ended."
       case .jobEnded: "The job has ended."
       case .jobNotEnded: "The job has not ended."

@@ -1,0 +1,117 @@
+import JSON
+import OptionValues
+import Service
+import Testing
+
+@Suite struct ServiceConfigurationTests {
+  private func problems(_ yaml: String) -> [ConfigurationError.Problem] {
+    do {
+      _ = try ServiceConfiguration(yaml: yaml)
+      return []
+    } catch {
+      return error.problems
+    }
+  }
+
+  @Test func `an empty file has the defaults`() throws {
+    for text in ["", "# nothing\n", "servers:\n", "{}"] where text != "servers:\n" {
+      #expect(try ServiceConfiguration(yaml: text) == ServiceConfiguration())
+    }
+  }
+
+  @Test func `every setting is read`() throws {
+    let configuration = try ServiceConfiguration(
+      yaml: """
+        listen: "[::1]:8443"
+        tls: {certificate: a.pem, key: b.pem}
+        data: /var/lib/chatbot
+        store:
+          url: file:///srv/store
+          path: "{project}/{date}/{job}"
+        servers:
+          main: wss://calls.example
+          lab:
+            url: ws://10.0.0.5:3000
+            iceServers: [stun:stun.example, "turn:turn.example:3478"]
+            iceCredentialsFile: turn
+            ca: ca.pem
+            privateCandidates: true
+        allowAnyServer: true
+        media: {udpPorts: 40000-40999, bindAddress: 10.0.0.1}
+        library: clips
+        record: {segment: 10m, verify: true}
+        limits: {cpu: 70%, memory: 81, udpPorts: 90, minimumFree: 5GB, requests: 50, connections: 10, failures: 3}
+        retention: {recordings: 30d}
+        drainTimeout: 5m
+        orphanLimit: 30m
+        tokensFile: tokens
+        secretKeyFile: key
+        page: {enabled: true, snapshots: true}
+        log: {format: json, level: debug}
+        """)
+    #expect(configuration.listen == ListenAddress(host: "::1", port: 8443))
+    #expect(configuration.tls?.key == "b.pem")
+    #expect(configuration.servers["main"]?.url == "wss://calls.example")
+    #expect(configuration.servers["lab"]?.iceServers == ["stun:stun.example", "turn:turn.example:3478"])
+    #expect(configuration.servers["lab"]?.allowsPrivateCandidates == true)
+    #expect(configuration.media.udpPorts == 40_000...40_999)
+    #expect(configuration.record == ["segment": "10m", "verify": .bool(true)])
+    #expect(configuration.limits.cpu == 70 && configuration.limits.memory == 81)
+    #expect(configuration.limits.minimumFree == 5_000_000_000)
+    #expect(configuration.retention.recordings == TimeSpan(milliseconds: 30 * 86_400_000))
+    #expect(configuration.log.format == .json && configuration.page.showsSnapshots)
+  }
+
+  @Test(arguments: [
+    ("listen: 127.0.0.1:8080\nlisen: x\n", 2, "Did you mean “listen”"),
+    ("log:\n  level: loud\n", 2, "“level” must be"),
+    ("listen: 8080\n", 1, "host and a port"),
+    ("a: &x 1\nb: *x\n", 1, "aliases"),
+    ("limits:\n  cpu: 120%\n", 2, "1% to 100%"),
+    ("store:\n  path: recordings\n", 2, "{job}"),
+    ("servers:\n  main:\n    url: calls.example\n", 3, "address of a signalling server"),
+    ("servers:\n  \"a b\": wss://x\n", 2, "name of a server"),
+    ("record:\n  colour: red\n", 2, "no such option"),
+    ("record:\n  segment: never\n", 2, "segment"),
+    ("retention:\n  recordings: soon\n", 2, "duration"),
+    ("media: {udpPorts: 9-1}\n", 1, "range of ports"),
+    ("tls: {key: a}\n", 1, "certificate"),
+    ("data: a\ndata: b\n", 1, "twice"),
+    ("data: [\n", 2, "not YAML"),
+    ("- a\n", 1, "list of keys"),
+  ])
+  func `an unknown key or a bad value is named with its line`(_ yaml: String, line: Int, part: String) {
+    let found = problems(yaml)
+    #expect(found.contains { $0.line == line && $0.sentence.contains(part) }, "\(found)")
+  }
+
+  @Test func `all problems are named at once`() {
+    #expect(problems("a: 1\nb: 2\nlog: {format: x}\n").map(\.line) == [1, 2, 3])
+  }
+
+  @Test func `deep and long documents are refused`() {
+    #expect(!problems(String(repeating: "[", count: 20_000)).isEmpty)
+    #expect(!problems("data: " + String(repeating: "- ", count: 500) + "a").isEmpty)
+    #expect(!problems(String(repeating: "a: b\n", count: 20_000)).isEmpty)
+    #expect(!problems("data: \(String(repeating: "x", count: 2_000))").isEmpty)
+  }
+
+  @Test func `plain HTTP beyond this machine must be allowed`() {
+    var configuration = ServiceConfiguration()
+    #expect(configuration.problem == nil)
+    configuration.listen = ListenAddress(host: "0.0.0.0", port: 80)
+    #expect(configuration.problem?.contains("--plain-http") == true)
+    configuration.allowsPlainHTTP = true
+    #expect(configuration.problem == nil)
+  }
+
+  @Test(arguments: [
+    ("127.0.0.1:8080", true), ("127.1.2.3:1", true), ("localhost:80", true), ("[::1]:8080", true),
+    ("0.0.0.0:80", false), ("[::]:80", false), ("10.0.0.1:80", false), ("127.0.0.1.example:80", false),
+  ])
+  func `loopback addresses are recognized`(_ text: String, isLoopback: Bool) throws {
+    let address = try ListenAddress(text)
+    #expect(address.isLoopback == isLoopback)
+    #expect(address.description == text)
+  }
+}
