@@ -246,7 +246,8 @@ let package = Package(
     .executableTarget(
       name: "chatbot-service",
       dependencies: [
-        "JobProtocol", "JSON", "Media", "Service", "OptionValues", byteBuffer, logging, lifecycle, arguments,
+        "CommandSettings", "JobProtocol", "JSON", "Media", "Service", "OptionValues", byteBuffer, logging, lifecycle,
+        arguments,
       ],
       swiftSettings: rules),
 
