@@ -88,8 +88,12 @@ extension RealTime {
       #expect(png.starts(with: [0x89, 0x50, 0x4E, 0x47]))
       let tooSoon = try control.ask(.snapshot(user: sender.user, stream: nil))
       #expect(tooSoon.errorCode == "tooSoon")
-      let nobody = try control.ask(.snapshot(user: "nobody", stream: nil))
-      #expect(nobody.errorCode == "notFound")
+      let request = try ControlRequest(id: 50, .snapshot(user: "nobody", stream: nil)).line
+      control.send(String(decoding: request, as: UTF8.self))
+      let beside = try control.ask(.status)
+      #expect(beside.status != nil, "A request waits for the snapshot before it.")
+      let nobody = try control.answer()
+      #expect(nobody.errorCode == "notFound" && nobody.id == 50)
 
       let pause = try control.ask(.pause(users: [sender.user]))
       #expect(pause.errorCode == nil)

@@ -6,7 +6,8 @@ internal import NIOCore
 internal import NIOPosix
 internal import Synchronization
 
-/// Serves the control socket: requests and answers as lines, the requests of a connection one after another.
+/// Serves the control socket: requests and answers as lines, the requests of a connection one after another, except that none waits for
+/// a snapshot.
 ///
 /// A client that does not read its answers makes only its own connection wait.
 final class ControlServer: Sendable {
@@ -27,6 +28,8 @@ final class ControlServer: Sendable {
 
   /// The maximum number of connections; further ones are closed.
   private static let maximumConnections = 16
+  /// The maximum number of snapshots that are made at the same time.
+  private static let maximumSnapshots = 16
   private static let interval = Duration.seconds(1)
 
   private let handlers: Handlers
@@ -34,6 +37,7 @@ final class ControlServer: Sendable {
   private let loop: any EventLoop
   private let services = Mutex(0)
   private let connections = Mutex(0)
+  private let snapshots = Mutex(0)
 
   /// Binds the socket.
   ///
@@ -74,7 +78,7 @@ final class ControlServer: Sendable {
     var isService = false
     try? await connection.executeThenClose { input, output in
       guard count <= Self.maximumConnections else { return }
-      await withTaskGroup(of: Void.self) { group in
+      await withDiscardingTaskGroup { group in
         await self.read(input, output, &group, &isService)
         group.cancelAll()
       }
@@ -84,7 +88,7 @@ final class ControlServer: Sendable {
   }
 
   private func read(
-    _ input: NIOAsyncChannelInboundStream<ByteBuffer>, _ output: Writer, _ group: inout TaskGroup<Void>,
+    _ input: NIOAsyncChannelInboundStream<ByteBuffer>, _ output: Writer, _ group: inout DiscardingTaskGroup,
     _ isService: inout Bool
   ) async {
     var reader = ControlLineReader()
@@ -99,6 +103,24 @@ final class ControlServer: Sendable {
           if case .hello = request.command, !isService {
             isService = true
             change(by: 1)
+          }
+          if case .snapshot = request.command {
+            // It takes seconds, for which a pause does not wait.
+            let isAllowed = snapshots.withLock { count in
+              guard count < Self.maximumSnapshots else { return false }
+              count += 1
+              return true
+            }
+            guard isAllowed else {
+              let error = ControlError(.tooSoon, "Too many snapshots are being made.")
+              try await write(ControlAnswer(id: request.id, .error(error)), output)
+              continue
+            }
+            group.addTask {
+              for answer in await self.answers(to: request) { try? await self.write(answer, output) }
+              self.snapshots.withLock { $0 -= 1 }
+            }
+            continue
           }
           guard case .subscribe = request.command else {
             for answer in await answers(to: request) { try await write(answer, output) }
