@@ -132,9 +132,14 @@ final class ClosedFiles: Sendable {
     var buffer = ByteBuffer()
     while true {
       buffer.clear(minimumCapacity: 262_144)
+      var failure: Int32 = 0
       let count = buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: 262_144) { space in
-        max(0, read(descriptor, space.baseAddress, space.count))
+        let count = read(descriptor, space.baseAddress, space.count)
+        if count < 0 { failure = errno }
+        return max(0, count)
       }
+      if failure == EINTR { continue }
+      guard failure == 0 else { throw ReadError(reason: JobDirectory.words(failure)) }
       if count == 0 { break }
       total += Int64(count)
       hash.update(buffer)
