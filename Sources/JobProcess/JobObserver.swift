@@ -18,6 +18,11 @@ final class JobObserver: RoomCallObserver {
     /// For each user the streams that have tracks.
     var streams: [ParticipantID: Set<Int>] = [:]
     var hasJoined = false
+    /// Limit what somebody who joins again and again writes into the journal.
+    var arrivals = TokenBucket(burst: 10_000, interval: .seconds(1))
+    var problems = TokenBucket(burst: 1_000, interval: .seconds(10))
+    /// The users whose arrival was left out of the journal, so that their leaving is, too.
+    var unnoted: Set<ParticipantID> = []
   }
 
   /// The maximum number of users that are kept.
@@ -111,17 +116,21 @@ final class JobObserver: RoomCallObserver {
       guard state.present[user] == nil, state.present.count < Self.maximumUsers else { return false }
       state.present[user] = .some(name)
       if byConnection { state.byConnection.insert(user) }
-      return true
+      if state.arrivals.consume(now: .now) { return true }
+      state.unnoted.insert(user)
+      journal.leaveOut()
+      return false
     }
     if isNew { journal.append(.participantJoined(Self.participant(user, name))) }
   }
 
   private func left(_ user: ParticipantID) {
-    let name = state.withLock { state in
+    let name = state.withLock { state -> String?? in
       state.streams[user] = nil
       state.expected[user] = nil
       state.byConnection.remove(user)
-      return state.present.removeValue(forKey: user)
+      let name = state.present.removeValue(forKey: user)
+      return state.unnoted.remove(user) == nil ? name : nil
     }
     keyframes.forget(user)
     if let name { journal.append(.participantLeft(Self.participant(user, name))) }
@@ -193,8 +202,12 @@ final class JobObserver: RoomCallObserver {
 
   func received(_ problem: RoomRecorder.Problem) {
     inner?.received(problem)
-    journal.append(
-      .problem(user: problem.participant.text.prefix(utf8Bytes: Self.maximumID), sentence: problem.sentence))
+    if state.withLock({ $0.problems.consume(now: .now) }) {
+      journal.append(
+        .problem(user: problem.participant.text.prefix(utf8Bytes: Self.maximumID), sentence: problem.sentence))
+    } else {
+      journal.leaveOut()
+    }
     if problem.kind == .lost { isLost(problem) }
   }
 

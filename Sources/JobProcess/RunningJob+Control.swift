@@ -43,28 +43,36 @@ extension RunningJob {
       return .failure(ControlError(.notSupported, "A job of the kind \(specification.kind.rawValue) records nothing."))
     }
     if let users {
-      guard (1...PauseState.maximumUsers).contains(users.count),
+      guard !users.isEmpty, PauseState.areWithinLimits(users),
         users.allSatisfy({ (1...JobObserver.maximumID).contains($0.utf8.count) })
       else {
         return .failure(
           ControlError(
             .badRequest,
-            "A request names 1 to \(PauseState.maximumUsers) users, each with 1 to \(JobObserver.maximumID) bytes."))
+            "A request names 1 to \(PauseState.maximumUsers) users, each with 1 to \(JobObserver.maximumID) bytes, "
+              + "and all together with at most \(PauseState.maximumBytes)."))
       }
     }
     return await pausing.run { [self] in isPaused ? await pause(users) : await resume(users) }
   }
 
   private func pause(_ users: [String]?) async -> Result<JournalEvent.PauseChange, ControlError> {
-    let (call, next) = state.withLock { state in
+    let (call, named, next) = state.withLock { state -> (RoomCall?, [String]?, PauseState) in
       state.paused.pause(users)
-      return (state.call, state.paused)
+      // More users than can be named are everybody.
+      if state.paused.isWithinLimits { return (state.call, users, state.paused) }
+      state.paused = PauseState(all: true)
+      return (state.call, nil, state.paused)
     }
-    let change = call?.pause(users.map { Set($0) })
+    var change = call?.pause(named.map { Set($0) })
     keyframes.pausesChanged(of: change?.participants, now: .now)
+    if let paused = change?.paused, !paused.all, PauseState(paused).all {
+      change = call?.pause(nil)
+      keyframes.pausesChanged(of: change?.participants, now: .now)
+    }
     let stored = change.map { PauseState($0.paused) } ?? next
     state.withLock { $0.paused = stored }
-    let entry = JournalEvent.PauseChange(users: users, effectiveAt: change?.milliseconds ?? JobClock.now, state: stored)
+    let entry = JournalEvent.PauseChange(users: named, effectiveAt: change?.milliseconds ?? JobClock.now, state: stored)
     guard await journal.appendDurably(.paused(entry)) else {
       return .failure(ControlError(.failed, "The pause is in effect, but could not be written."))
     }
@@ -84,6 +92,9 @@ extension RunningJob {
     }
     var next = now
     next.resume(named)
+    guard next.isWithinLimits else {
+      return .failure(ControlError(.failed, "So many users cannot be named, so these stay paused."))
+    }
     var entry = JournalEvent.PauseChange(users: users, effectiveAt: JobClock.now, state: next)
     guard await journal.appendDurably(.resumed(entry)) else {
       return .failure(ControlError(.failed, "The resume could not be written, so users stay paused."))

@@ -11,6 +11,8 @@ package struct PauseState: Sendable, Hashable, Codable {
 
   /// The maximum number of ids in each list.
   package static let maximumUsers = 1_000
+  /// The maximum bytes of all ids as JSON, so that a request, a status and a line of the journal have room for them.
+  package static let maximumBytes = 24_576
 
   package init(all: Bool = false, users: [String] = [], resumedUsers: [String] = []) {
     self.all = all
@@ -51,7 +53,31 @@ package struct PauseState: Sendable, Hashable, Codable {
   }
 
   /// Whether no list is too long.
-  package var isWithinLimits: Bool { users.count <= Self.maximumUsers && resumedUsers.count <= Self.maximumUsers }
+  package var isWithinLimits: Bool {
+    users.count <= Self.maximumUsers && resumedUsers.count <= Self.maximumUsers
+      && Self.bytes(of: users) + Self.bytes(of: resumedUsers) <= Self.maximumBytes
+  }
+
+  /// Whether a request can name these users.
+  package static func areWithinLimits(_ users: [String]) -> Bool {
+    users.count <= maximumUsers && bytes(of: users) <= maximumBytes
+  }
+
+  /// The bytes of ids as JSON: with quotation marks and a comma, and with characters that are escaped.
+  private static func bytes(of users: [String]) -> Int {
+    var sum = 0
+    for user in users {
+      sum += 3
+      for byte in user.utf8 {
+        switch byte {
+        case 0..<0x20: sum += 6
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"): sum += 2
+        default: sum += 1
+        }
+      }
+    }
+    return sum
+  }
 
   private mutating func add(_ who: [String], to list: WritableKeyPath<PauseState, [String]>) {
     remove(who, from: list)

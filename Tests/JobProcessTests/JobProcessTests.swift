@@ -31,11 +31,27 @@ import Testing
     #expect(events.dropFirst().first == .problem(user: nil, sentence: "Something is slow."))
     #expect(events.last == .ended(.init(reason: .inputEnded, exitCode: 0, sentence: "The input ended.")))
     #expect(try job.entries().map(\.seq) == [1, 2, 3])
+    #expect(String(decoding: job.read("lock"), as: UTF8.self) == "\(getpid())\n")
     let line = try JSONDecoder().decode(JSONValue.self, from: job.read("log.ndjson"))
     #expect(line["message"] == "hello")
     #expect(line["fields"]?["job"] == "job-1" && line["fields"]?["attempt"] == "3" && line["fields"]?["user"] == "u1")
     #expect(FileManager.default.fileExists(atPath: "\(job.folder)/media"))
     #expect(!FileManager.default.fileExists(atPath: "\(job.folder)/control"))
+  }
+
+  @Test("an entry that fits into no line is left out, and those after it are written")
+  func longEntry() async throws {
+    let job = try TestJob()
+    let result = try await job.run { job in
+      job.note(String(repeating: "x", count: 70_000))
+      job.note("Something is slow.")
+      return JobResult(.inputEnded, "The input ended.")
+    }
+    #expect(result.code == 0)
+    let events = try job.events()
+    #expect(events.map(\.type) == ["started", "problem", "ended"])
+    guard case .ended(let end)? = events.last else { return }
+    #expect(end.problemsDropped == 1)
   }
 
   @Test("secrets reach the work, and are in no file, error or log line")

@@ -25,6 +25,19 @@ import Testing
     .ended(.init(reason: .empty, exitCode: 0, sentence: "Everybody left.", problemsDropped: 3)),
   ]
 
+  @Test("who is paused fits into a line of the journal, with the users of the request")
+  func pauseFits() throws {
+    for (user, count) in [("\u{1}\"\\", 1_000), (String(repeating: "😀", count: 256), 1_000), ("u", 2_000)] {
+      var users = (0..<count).map { "\(user)\($0)" }
+      while !PauseState.areWithinLimits(users) { users.removeLast() }
+      let state = PauseState(users: users)
+      #expect(state.isWithinLimits && users.count >= 20)
+      let event = JournalEvent.paused(.init(users: users, effectiveAt: .max, state: state))
+      #expect(try JournalEntry(seq: .max, time: .max, event: event).line.count <= JournalEntry.maximumBytes)
+      #expect(!PauseState(all: true, users: users, resumedUsers: users + users).isWithinLimits)
+    }
+  }
+
   private func journal() throws -> [UInt8] {
     var bytes: [UInt8] = []
     for (index, event) in Self.events.enumerated() {

@@ -29,6 +29,10 @@ final class JobDirectory: Sendable {
         ? .usage("Another process runs the job of \(path).")
         : .folder("\(path)/\(JobFolder.lock) cannot be locked: \(Self.words(error)).")
     }
+    // For a service that did not start this process, and that it does not answer.
+    let id = Array("\(getpid())\n".utf8)
+    _ = ftruncate(lock, 0)
+    _ = pwrite(lock, id, id.count, 0)
   }
 
   deinit {

@@ -96,11 +96,13 @@ final class JobJournal: Sendable {
 
   // MARK: Entries
 
-  /// Adds an entry. Never blocks.
+  /// Adds an entry. Never blocks. Entries about users and problems take half of the queue at most, so that there is room for others while
+  /// the disk accepts nothing.
   func append(_ event: JournalEvent) {
     let entry = Waiting(time: clock(), event: event)
+    let maximum = Self.limit(of: event) == nil ? Self.maximumWaiting : Self.maximumWaiting / 2
     state.withLock { state in
-      guard !state.isClosed, state.queue.count < Self.maximumWaiting else {
+      guard !state.isClosed, state.queue.count < maximum else {
         state.dropped += 1
         return
       }
@@ -123,7 +125,10 @@ final class JobJournal: Sendable {
     }
   }
 
-  /// How many entries were left out because the journal is full.
+  /// Counts an entry that was not added because there are too many of its kind.
+  func leaveOut() { state.withLock { $0.dropped += 1 } }
+
+  /// How many entries were left out because the journal is full, or because there were too many of their kind.
   var dropped: Int64 { state.withLock { $0.dropped } }
 
   /// Waits until the entries are written, but not longer than the limit, and ends the thread. It blocks.
@@ -161,8 +166,14 @@ final class JobJournal: Sendable {
       entry.done?(false)
       return
     }
+    guard let line = writer.line(of: entry.event, time: entry.time) else {
+      // It would never be written, and nothing behind it.
+      state.withLock { $0.dropped += 1 }
+      entry.done?(false)
+      return
+    }
     while true {
-      let isWritten = writer.write(entry.event, time: entry.time, durably: entry.done != nil)
+      let isWritten = writer.write(line, durably: entry.done != nil)
       if isWritten || entry.done != nil {
         entry.done?(isWritten)
         return
@@ -174,10 +185,15 @@ final class JobJournal: Sendable {
   }
 
   private static func isLeftOut(_ event: JournalEvent, at size: Int64) -> Bool {
+    limit(of: event).map { size >= $0 } ?? false
+  }
+
+  /// The size of the journal above which an entry is left out; nil if it never is.
+  private static func limit(of event: JournalEvent) -> Int64? {
     switch event {
-    case .problem: size >= problemLimit
-    case .participantJoined, .participantLeft, .stalled: size >= userLimit
-    default: false
+    case .problem: problemLimit
+    case .participantJoined, .participantLeft, .stalled: userLimit
+    default: nil
     }
   }
 
@@ -186,12 +202,17 @@ final class JobJournal: Sendable {
     var size: Int64
     var lastSeq: Int64
 
-    /// - Returns: false if nothing of the line is in the file.
-    mutating func write(_ event: JournalEvent, time: Int64, durably: Bool) -> Bool {
+    /// - Returns: the next line; nil if the entry does not fit into one.
+    func line(of event: JournalEvent, time: Int64) -> Data? {
       guard var line = try? JournalEntry(seq: lastSeq + 1, time: time, event: event).line,
         line.count <= JournalEntry.maximumBytes
-      else { return false }
+      else { return nil }
       line.append(UInt8(ascii: "\n"))
+      return line
+    }
+
+    /// - Returns: false if nothing of the line is in the file.
+    mutating func write(_ line: Data, durably: Bool) -> Bool {
       var count = -1
       repeat {
         count = line.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }

@@ -93,7 +93,9 @@ extension JobSpecification {
       check((1...Self.maximumTime).contains(time), "/end/\(name)", "\(name) is 1 to \(Self.maximumTime) ms.")
     }
     if let paused {
-      check(paused.isWithinLimits, "/paused", "At most \(PauseState.maximumUsers) users can be named.")
+      check(
+        paused.isWithinLimits, "/paused",
+        "At most \(PauseState.maximumUsers) users with \(PauseState.maximumBytes) bytes can be named.")
     }
     if library == nil, let input = options["input"]?.string, input != UntrustedText(JobOption.pattern) {
       problems.append(JobProblem("/options/input", "Without a library only “\(JobOption.pattern)” can be played."))

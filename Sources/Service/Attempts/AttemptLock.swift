@@ -19,6 +19,18 @@ package enum AttemptLock {
     return flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK ? .held : .free
   }
 
+  /// Returns the id of the process that holds the lock, or held it last; nil if the file does not say.
+  package static func process(of folder: String) -> Int32? {
+    let file = open("\(folder)/\(JobFolder.lock)", O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    var bytes = [UInt8](repeating: 0, count: 16)
+    let count = max(0, pread(file, &bytes, bytes.count, 0))
+    let digits = bytes[..<count].prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    guard digits.count < count, bytes[digits.count] == UInt8(ascii: "\n") else { return nil }
+    return Int32(String(decoding: digits, as: UTF8.self)).flatMap { $0 > 1 ? $0 : nil }
+  }
+
   /// Takes the lock of an attempt whose process never took it, so that one that was started late ends at once instead of running
   /// beside the next attempt.
   ///

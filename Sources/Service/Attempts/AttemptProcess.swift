@@ -118,9 +118,10 @@ package final class AttemptProcess: Sendable {
       case .kill: SIGKILL
       }
     state.withLock { state in
-      guard !state.isOver, let id = state.id, id > 1 else { return }
+      guard !state.isOver else { return }
       // While the lock is held, the id is that of the process that wrote it.
       guard state.isChild || AttemptLock.state(of: folder.path) == .held else { return }
+      guard let id = state.id ?? AttemptLock.process(of: folder.path), id > 1 else { return }
       _ = kill(id, number)
       // A process that is stopped acts on SIGABRT and SIGTERM only when it continues.
       if signal != .kill { _ = kill(id, SIGCONT) }

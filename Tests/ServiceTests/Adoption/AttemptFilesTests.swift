@@ -42,6 +42,17 @@ struct AttemptFilesTests {
     }
   }
 
+  @Test(
+    "the lock says which process holds it",
+    arguments: [("4711\n", 4_711), ("4711", nil), ("1\n", nil), ("x\n", nil)])
+  func process(text: String, id: Int32?) throws {
+    try withDirectory { directory in
+      #expect(AttemptLock.process(of: directory.path) == nil)
+      try Data(text.utf8).write(to: URL(fileURLWithPath: "\(directory.path)/lock"))
+      #expect(AttemptLock.process(of: directory.path) == id)
+    }
+  }
+
   private func entry(_ seq: Int64) throws -> Data {
     try JournalEntry(seq: seq, time: 1, event: .joined(user: "me")).line + Data("\n".utf8)
   }
