@@ -38,7 +38,7 @@ extension RoomCall {
   /// Who is paused, and who will be when they come.
   public var paused: PausedUsers { recorder?.paused ?? .nobody }
 
-  /// Whether a user is there, is to be recorded and is paused. Returns at once.
+  /// Whether a user is paused, or will be when they are recorded under this id. Returns at once.
   public func isPaused(_ user: ParticipantID) -> Bool { recorder?.isPaused(user) ?? false }
 
   private func note(_ change: PauseChange, isPaused: Bool) {

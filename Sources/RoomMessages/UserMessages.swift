@@ -259,6 +259,10 @@ actor UserMessages {
     case .closeChannel(let number): fileChannels[number]?.close()
     case .createFile(let id, let name, let offer): await create(id, name, offer)
     case .write(let id, let bytes):
+      if isPaused {
+        transfers.fileFailed(id, reason: "The recording is paused.", now: .now)
+        break
+      }
       do {
         try received[id]?.write(bytes)
       } catch {

@@ -32,6 +32,8 @@ struct PausedChatTests {
     await say("first", "anna")
     recorder.pause(["anna"])
     await say("of a paused user", "anna")
+    recorder.pause(["carl"])
+    await say("of a paused user whose media has not begun", "carl")
     await say("to a paused user", "bob")
     await chat.add("ours", from: nil, name: nil, direction: .sent, only: "anna")
     recorder.resume(["anna"])

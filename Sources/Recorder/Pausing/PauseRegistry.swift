@@ -20,7 +20,7 @@ final class PauseRegistry: Sendable {
   /// The participants who are recorded and paused.
   var pausedParticipants: Set<ParticipantID> { state.withLock { $0.pausedParticipants } }
 
-  /// Whether a participant who is recorded is paused.
+  /// Whether a participant is paused; one who is not recorded, if their id is.
   func isPaused(_ participant: ParticipantID) -> Bool { state.withLock { $0.isPaused(participant) } }
 
   /// Notes that a participant is recorded from now on.
@@ -55,6 +55,8 @@ private struct PauseState: Sendable {
   /// Who is paused.
   private(set) var paused: PausedUsers
   private var present: [ParticipantID: Present] = [:]
+  /// The participants who were paused by id before they came, and whose names are paused, too.
+  private var named: Set<ParticipantID> = []
 
   init(paused: PausedUsers) {
     self.paused = paused
@@ -66,6 +68,10 @@ private struct PauseState: Sendable {
   mutating func begin(_ participant: ParticipantID, name: String?) -> Bool {
     if let known = present[participant] { return known.isPaused }
     let isPaused = paused.contains(participant.text, name: name)
+    // They may come back under another id. One name only: somebody who takes many of them pauses nobody else.
+    if let name, !paused.all, paused.users.contains(participant.text), named.insert(participant).inserted {
+      paused.pause(name)
+    }
     present[participant] = Present(name: name, isPaused: isPaused)
     return isPaused
   }
@@ -74,7 +80,9 @@ private struct PauseState: Sendable {
   mutating func end(_ participant: ParticipantID) { present[participant] = nil }
 
   /// Whether a participant who is recorded is paused.
-  func isPaused(_ participant: ParticipantID) -> Bool { present[participant]?.isPaused ?? false }
+  func isPaused(_ participant: ParticipantID) -> Bool {
+    present[participant]?.isPaused ?? paused.contains(participant.text)
+  }
 
   /// The participants who are recorded and paused.
   var pausedParticipants: Set<ParticipantID> { Set(present.filter(\.value.isPaused).keys) }

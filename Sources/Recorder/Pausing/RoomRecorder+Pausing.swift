@@ -41,7 +41,7 @@ extension RoomRecorder {
   /// The participants who are there and paused.
   public nonisolated var pausedParticipants: Set<ParticipantID> { pauses.pausedParticipants }
 
-  /// Whether a participant is there and paused. Returns at once.
+  /// Whether a participant is paused, or will be when they come under this id. Returns at once.
   public nonisolated func isPaused(_ participant: ParticipantID) -> Bool { pauses.isPaused(participant) }
 
   private nonisolated func setPaused(
@@ -92,7 +92,7 @@ extension RecorderGroup {
   /// The participants who are there and paused.
   public var pausedParticipants: Set<ParticipantID> { pauses.pausedParticipants }
 
-  /// Whether a participant is there and paused. Returns at once.
+  /// Whether a participant is paused, or will be when they come under this id. Returns at once.
   public func isPaused(_ participant: ParticipantID) -> Bool { pauses.isPaused(participant) }
 
   private func setPaused(_ isPaused: Bool, users: Set<String>?, at now: ContinuousClock.Instant?) -> PauseChange {

@@ -29,9 +29,9 @@ extension JobLifecycle {
     case .stop(let command): return stopCommand(command, now)
     case .changePause(let kind, let command): return changePause(kind, command, now)
     case .pauseNoted: return pauseNoted(now)
-    case .changeConfirmed(let command, let effectiveAt):
+    case .changeConfirmed(let command, let effectiveAt, let paused):
       guard change?.command == command, change?.step == .applying else { return [] }
-      return completeChange(.effective(at: effectiveAt), now)
+      return keepPause(paused) + completeChange(.effective(at: effectiveAt), now)
     case .changeRejected(let command, let sentence):
       guard change?.command == command, change?.step == .applying else { return [] }
       return changeFailed(sentence, now)
@@ -44,6 +44,8 @@ extension JobLifecycle {
       return stop(End(.drained, "The service was stopped."), now)
     case .serviceWasLate(let time):
       update { $0.lastAnswer += time }
+      // Its confirmation may have come, and not have been read.
+      if let deadline = change?.deadline { change?.deadline = deadline + time }
       return []
     case .superseded:
       isSuperseded = true
@@ -76,7 +78,7 @@ extension JobLifecycle {
 
   private mutating func answered(capacity granted: Bool, _ sentence: String, _ now: MonotonicInstant) -> [Action] {
     guard case .asking(let until) = phase else { return [] }
-    if granted { return beginAttempt(now) }
+    if granted, !isDraining { return beginAttempt(now) }
     if isDraining || now < until {
       phase = .queued(until: until, askAt: now + limits.askForCapacityEach)
       return [.noteQueued]

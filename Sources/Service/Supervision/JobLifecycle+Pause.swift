@@ -18,7 +18,7 @@ extension JobLifecycle {
     guard change == nil, !waitingChanges.isEmpty else { return [] }
     var next = waitingChanges.removeFirst()
     let state = pause.applying(next.kind)
-    guard state.isWithinLimits else {
+    guard state.isWithinLimits, PauseState.areWithinLimits(next.kind.users ?? []) else {
       return [.complete(command: next.command, .failed("The job has too many paused users."))] + beginChange()
     }
     next.step = .noting
@@ -61,12 +61,23 @@ extension JobLifecycle {
     self.change?.step = .reverting(sentence)
     self.change?.deadline = nil
     var actions: [Action] = [.notePause(reverted(change))]
-    // It may have resumed before its answer was lost.
-    if change.isResumption, case .alive(let process) = phase, process.isConnected, case .resume(let users) = change.kind
-    {
-      actions.append(.sendChange(.pause(users), command: change.command))
+    // It may have resumed before its answer was lost. Where it cannot be asked to pause, it ends, and the next one begins paused.
+    if case .resume(let users) = change.kind, case .alive(let process) = phase, process.kill == nil {
+      if process.isConnected {
+        actions.append(.sendChange(.pause(users), command: change.command))
+      } else {
+        update { $0.kill = LiveProcess.Kill(signal: .abort, at: now) }
+        actions.append(.signal(.abort))
+      }
     }
     return actions
+  }
+
+  /// Takes over who is paused in the process, so that users whom it knows by other ids or names stay paused in the next one.
+  mutating func keepPause(_ paused: PauseState?) -> [Action] {
+    guard let paused, paused != pause, paused.isWithinLimits else { return [] }
+    pause = paused
+    return [.keepPause(paused)]
   }
 
   /// The pause after a change that failed: as before; a resumption that was carried out before, but not completed, pauses.

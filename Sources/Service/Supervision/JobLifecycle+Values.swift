@@ -30,8 +30,9 @@ extension JobLifecycle {
     case changePause(PauseChange.Kind, command: Int64)
     /// ``Action/notePause(_:)`` is committed.
     case pauseNoted
-    /// The process has confirmed the change; the time is in milliseconds since 1970.
-    case changeConfirmed(command: Int64, effectiveAt: Int64)
+    /// The process has confirmed the change; the time is in milliseconds since 1970, and `paused` says who is paused in the process: also
+    /// under the names of the users that were named by id, and under the ids of those that were named by name.
+    case changeConfirmed(command: Int64, effectiveAt: Int64, paused: PauseState? = nil)
     case changeRejected(command: Int64, sentence: String)
     case stored
     case storingFailed
@@ -59,6 +60,8 @@ extension JobLifecycle {
     case noteStalled(Bool)
     /// Answered by ``Event/pauseNoted``.
     case notePause(PauseState)
+    /// Write who is paused in the process. No event follows.
+    case keepPause(PauseState)
     /// Send to the process: pause or resume.
     case sendChange(PauseChange.Kind, command: Int64)
     case sendStop
@@ -88,6 +91,12 @@ extension JobLifecycle {
       /// The users, or nil for all.
       case pause([String]?)
       case resume([String]?)
+
+      var users: [String]? {
+        switch self {
+        case .pause(let users), .resume(let users): users
+        }
+      }
     }
 
     package enum Step: Sendable, Hashable {

@@ -23,6 +23,7 @@ extension JobSupervisor {
     case .noteStalled(let isStalled): writeOfAttempt(job) { try await $0.markStalled($1, attempt: $2, isStalled) }
     case .notePause(let state):
       write(job, then: .pauseNoted) { [id = job.id] in try await $0.setPause(state, of: id) }
+    case .keepPause(let state): write(job) { [id = job.id] in try await $0.setPause(state, of: id) }
     case .sendChange(let kind, let command): sendChange(kind, command, of: job)
     case .sendStop: sendStop(of: job)
     case .signal(let signal): send(signal, to: job)
@@ -139,6 +140,8 @@ extension JobSupervisor {
 
   private func beginStoring(_ id: JobID) {
     guard let job = jobs[id], !isDetached else { return }
+    // Storing leaves a folder alone whose lock is held.
+    job.fences = []
     job.storing = Task { [self, storing] in
       let event: JobLifecycle.Event
       do {

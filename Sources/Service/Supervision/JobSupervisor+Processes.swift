@@ -88,18 +88,27 @@ extension JobSupervisor {
     var tail: JournalTail
     var entries: [JournalEntry] = []
     var exit: ChildExit?
+
+    /// - Returns: whether there is more to read at once.
+    mutating func more() -> Bool {
+      let part = tail.more()
+      entries += part.entries
+      return part.hasMore
+    }
   }
+
+  /// How many parts of a journal are read at once.
+  private static let maximumParts = 4
 
   private static func read(_ process: AttemptProcess, _ tail: JournalTail) -> Reading {
     var reading = Reading(tail: tail)
-    // First, so that nothing is written after it was read.
-    reading.exit = process.ended()
     var hasMore = true
-    while hasMore {
-      let part = reading.tail.more()
-      reading.entries += part.entries
-      hasMore = part.hasMore
-    }
+    for _ in 0..<maximumParts where hasMore { hasMore = reading.more() }
+    // The rest of a long journal is read later, so that neither memory nor a transaction has all of it.
+    if hasMore { return reading }
+    reading.exit = process.ended()
+    // What it wrote before its end.
+    while reading.exit != nil, reading.more() {}
     return reading
   }
 
@@ -197,7 +206,7 @@ extension JobSupervisor {
     case .status(let status): received(status, of: job, attempt)
     case .paused(let change):
       guard let command = attempt.commands.removeValue(forKey: answer.id) else { return }
-      receive(.changeConfirmed(command: command, effectiveAt: change.effectiveAt), of: job)
+      receive(.changeConfirmed(command: command, effectiveAt: change.effectiveAt, paused: change.state), of: job)
     case .snapshot(let part):
       guard attempt.snapshots[answer.id]?.add(part) == true else { return }
       attempt.snapshots[answer.id] = nil

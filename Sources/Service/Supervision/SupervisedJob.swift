@@ -13,7 +13,7 @@ final class SupervisedJob {
   var port: UInt16?
   /// Whether a user was ever there.
   var hadUsers = false
-  /// Locks of attempts whose process may never have started.
+  /// Locks of attempts whose process may never have started, until the files are stored.
   var fences: [AttemptLock.Fence] = []
   var storing: Task<Void, Never>?
   /// The commands that the job was given.

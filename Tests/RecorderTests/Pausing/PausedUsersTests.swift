@@ -51,6 +51,20 @@ struct PausedUsersTests {
     #expect(recorder.pausedParticipants == ["5"])
   }
 
+  @Test("a user paused by id before they came, as after a crash, is paused when they come back under another id")
+  func comesBackAfterACrash() throws {
+    var configuration = RoomRecorder.Configuration(folder: TestFolder().path, room: "100")
+    configuration.paused = PausedUsers(users: ["1"])
+    let group = try RecorderGroup(configuration)
+    group.begin(ParticipantID("1"), name: "Ann")
+    group.end(ParticipantID("1"), reason: .left)
+    group.begin(ParticipantID("2"), name: "Ann")
+    #expect(group.pausedParticipants == ["2"])
+    // Who takes many names pauses nobody else.
+    group.begin(ParticipantID("1"), name: "Bob")
+    #expect(group.paused.users == ["1", "Ann"])
+  }
+
   @Test("users are named by id, or by name where nobody has the id, also before they come")
   func names() throws {
     let recorder = try TestFolder().recorder()

@@ -52,6 +52,28 @@ struct JobPauseTests {
     #expect(simulation.completions == [1: .effective(at: 1), 2: .effective(at: nil)])
   }
 
+  @Test("the next attempt begins with all ids and names that the process has paused")
+  func names() {
+    let paused = PauseState(users: ["1", "anna"])
+    var simulation = SimulatedJob(behaviours: [Behaviour(crashesAfter: .seconds(10), pausesAs: paused)])
+    simulation.at(.seconds(5), .changePause(.pause(["1"]), command: 1))
+    simulation.run(until: .seconds(12))
+    #expect(simulation.startPauses == [.none, paused])
+    #expect(simulation.notedPause == paused && simulation.problems == [])
+  }
+
+  @Test("a process that may have resumed, and cannot be asked to pause again, is ended")
+  func unreachableAfterResumption() {
+    var record = JobLifecycle.Record(.starting)
+    record.pause = everybody
+    var simulation = SimulatedJob(record, behaviours: [Behaviour(hangsAfter: .milliseconds(5_000)), Behaviour()])
+    simulation.at(.milliseconds(4_995), .changePause(.resume(nil), command: 1))
+    simulation.at(.seconds(6), .disconnected)
+    simulation.run(until: .seconds(60))
+    #expect(simulation.startPauses == [everybody, everybody])
+    #expect(simulation.signals.first.map { ($0.1 - SimulatedJob.origin).seconds < 17 } == true)
+  }
+
   @Test("a resumption that the process refuses leaves the job paused")
   func rejected() {
     var record = JobLifecycle.Record(.starting)

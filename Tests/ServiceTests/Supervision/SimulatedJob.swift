@@ -20,6 +20,8 @@ struct SimulatedJob {
     var endReason = JobEndReason.empty
     var cannotStart = false
     var rejectsChanges = false
+    /// Who is paused after any change, if it knows further names.
+    var pausesAs: PauseState?
   }
 
   struct Process {
@@ -138,7 +140,9 @@ struct SimulatedJob {
       case .pause(let users): self.process?.pause.pause(users)
       case .resume(let users): self.process?.pause.resume(users)
       }
-      receive(.changeConfirmed(command: command, effectiveAt: 1))
+      // It may know them by further names.
+      let paused = process.behaviour.pausesAs ?? self.process?.pause
+      receive(.changeConfirmed(command: command, effectiveAt: 1, paused: paused))
     }
   }
 
@@ -186,6 +190,7 @@ struct SimulatedJob {
     case .notePause(let state):
       notedPause = state
       after(databaseDelay, .event(.pauseNoted))
+    case .keepPause(let state): notedPause = state
     case .sendChange(let kind, let command):
       guard let process, process.isConnected else { return problems.append("A change is sent to nobody.") }
       after(.milliseconds(20), .confirms(process.number, kind, command))
