@@ -15,7 +15,11 @@ extension JobSupervisor {
     job.attempt = attempt
     accounts.begin(job.id, reservation: nil)
     let found = try? await files.runIfActive {
-      (fence: AttemptLock.fence(folder.path), port: folder.specification()?.server.options["udpPort"]?.integer)
+      let port = folder.specification()?.server.options["udpPort"]?.integer
+      let fence = AttemptLock.fence(folder.path)
+      // The lock is given back when the files are stored: a process that comes still later finds nothing to do.
+      if fence != nil { folder.removeSpecification() }
+      return (fence: fence, port: port)
     }
     if let fence = found?.fence { job.fences.append(fence) }
     if let port = (found?.port).flatMap({ $0 }).flatMap({ UInt16(exactly: $0) }), port > 0 {

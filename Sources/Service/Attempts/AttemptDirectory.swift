@@ -63,6 +63,9 @@ package struct AttemptDirectory: Sendable, Hashable {
     return try? JobSpecification(parsing: bytes)
   }
 
+  /// Removes the specification, so that no process can run the attempt.
+  package func removeSpecification() { unlink("\(path)/\(JobFolder.specification)") }
+
   private func error(_ sentence: String) -> WriteError {
     WriteError(description: "\(sentence): \(String(cString: strerror(errno))).")
   }

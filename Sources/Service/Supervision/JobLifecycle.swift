@@ -15,8 +15,8 @@ package struct JobLifecycle: Sendable, Hashable {
     package var killAfter: Duration = .seconds(5)
     /// A process that was asked to stop gets SIGTERM after this time if it cannot be asked by its control connection.
     package var terminateAfter: Duration = .seconds(2)
-    /// A process that was asked to stop gets SIGABRT after this time.
-    package var stopWithin: Duration = .seconds(60)
+    /// A process that was asked to stop, and answers, gets SIGABRT after this time: it may finish large files for ten minutes.
+    package var stopWithin: Duration = .seconds(660)
     /// An attempt that lived shorter counts as a failure in a row.
     package var livesAtLeast: Duration = .seconds(60)
     /// The waits between attempts that failed; one more failure ends the job.

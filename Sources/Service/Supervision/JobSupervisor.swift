@@ -151,8 +151,9 @@ package actor JobSupervisor {
   private func readJobs() async {
     accounts.freeDisk = disk.free(now: .now)
     do {
-      for record in try await store.unfinishedJobs() where jobs[record.id] == nil {
-        guard !isDetached else { return }
+      for found in try await store.unfinishedJobs() where jobs[found.id] == nil {
+        // It may have ended since it was read.
+        guard !isDetached, let record = try await store.job(found.id) else { continue }
         try await take(record)
       }
       databaseProblem = nil

@@ -73,6 +73,9 @@ final class TestService: Sendable {
       machine: MachineLimits(processors: processors, memory: 8 << 30), limits: limits,
       on: MultiThreadedEventLoopGroup.singleton.next(), files: .singleton, logger: logger
     ) { job in
+      // As the storer does.
+      for attempt in try await store.attempts(of: job)
+      where AttemptLock.state(of: "\(folder)/\(attempt.folder)") == .held { throw InUse() }
       stored.add(job)
     }
   }
@@ -127,6 +130,7 @@ final class TestService: Sendable {
   }
 
   struct Missing: Error {}
+  struct InUse: Error {}
 
   /// Waits until a job is in a state.
   func wait(_ job: JobID, for state: JobState, within limit: Duration = .seconds(20)) async throws -> JobRecord {
