@@ -12,10 +12,9 @@ final class JobDirectory: Sendable {
   ///
   /// The lock is one of flock(2), so it ends with the process, and no child inherits it.
   init(_ path: String) throws(JobFailure) {
-    self.path = path
-    descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw .folder("\(path) cannot be opened: \(Self.words(errno)).") }
-    lock = openat(descriptor, JobFolder.lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    let lock = openat(descriptor, JobFolder.lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard lock >= 0 else {
       let error = errno
       close(descriptor)
@@ -29,6 +28,8 @@ final class JobDirectory: Sendable {
         ? .usage("Another process runs the job of \(path).")
         : .folder("\(path)/\(JobFolder.lock) cannot be locked: \(Self.words(error)).")
     }
+    // Only now: an object that has all its values closes them also where this initializer throws.
+    (self.path, self.descriptor, self.lock) = (path, descriptor, lock)
     // For a service that did not start this process, and that it does not answer.
     let id = Array("\(getpid())\n".utf8)
     _ = ftruncate(lock, 0)

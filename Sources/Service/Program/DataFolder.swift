@@ -18,16 +18,18 @@ package final class DataFolder: Sendable {
     try Self.create(path)
     guard let resolved = realpath(path, nil) else { throw failure(path) }
     defer { free(resolved) }
-    self.path = String(cString: resolved)
-    let file = "\(self.path)/service.lock"
-    lock = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    let absolute = String(cString: resolved)
+    let file = "\(absolute)/service.lock"
+    let lock = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard lock >= 0 else { throw failure(file) }
     guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
       let isHeld = errno == EWOULDBLOCK
       let error = failure(file)
       close(lock)
-      throw isHeld ? Failure(description: "Another service uses the folder \(self.path).") : error
+      throw isHeld ? Failure(description: "Another service uses the folder \(absolute).") : error
     }
+    // Only now: an object that has all its values closes the lock also where this initializer throws.
+    (self.path, self.lock) = (absolute, lock)
   }
 
   deinit { close(lock) }
