@@ -38,6 +38,18 @@ import Testing
     }
   }
 
+  @Test("a process cannot state so many users that their sum overflows")
+  func manyUsers() throws {
+    var status = JobStatus(time: 5, state: .joined, paused: .none)
+    (status.userCount, status.stalledUsers) = (.max, .min)
+    let read = try ControlAnswer(parsing: ControlAnswer(id: 3, .status(status)).line)
+    guard case .status(let status) = read.result else {
+      Issue.record("The answer is no status.")
+      return
+    }
+    #expect(status.userCount == 1_000_000 && status.stalledUsers == 0)
+  }
+
   @Test("a part of a snapshot of the maximum size fits into a line")
   func snapshots() throws {
     let png = Data(repeating: 0xFF, count: ControlAnswer.SnapshotPart.maximumBytes)

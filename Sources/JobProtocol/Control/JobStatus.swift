@@ -105,13 +105,17 @@ extension JobStatus: Codable {
     state = try fields.decode(ASCIIName.self, forKey: .state).text
     paused = try fields.decode(PauseState.self, forKey: .paused)
     users = try fields.decodeIfPresent([UserStatus].self, forKey: .users) ?? []
-    userCount = try fields.decodeIfPresent(Int.self, forKey: .userCount) ?? users.count
+    // Sums over all jobs overflow nothing, whatever a process says.
+    func count(_ key: CodingKeys) throws -> Int? {
+      try fields.decodeIfPresent(Int.self, forKey: key).map { min(max($0, 0), 1_000_000) }
+    }
+    userCount = try count(.userCount) ?? users.count
     cpuSeconds = try fields.decodeIfPresent(Double.self, forKey: .cpuSeconds) ?? 0
     verificationCPUSeconds = try fields.decodeIfPresent(Double.self, forKey: .verificationCPUSeconds) ?? 0
     privateBytes = try fields.decodeIfPresent(Int64.self, forKey: .privateBytes) ?? 0
     bytesWritten = try fields.decodeIfPresent(Int64.self, forKey: .bytesWritten) ?? 0
     totals = try fields.decodeIfPresent(MediaCounts.self, forKey: .totals) ?? MediaCounts()
-    stalledUsers = try fields.decodeIfPresent(Int.self, forKey: .stalledUsers) ?? 0
+    stalledUsers = try count(.stalledUsers) ?? 0
   }
 }
 
