@@ -294,7 +294,7 @@ let package = Package(
       dependencies: [
         "Bitstream", "BotPeer", "CallCheck", "Codecs", "FileSource", "ICE", "LiveSource", "Media", "PeerEngine", "RTP",
         "Recorder", "SCTP", "SDP", "Signalling", "SkyRTC", "HTTPTransport", "Janus", "SocketIO", "Firestore", "WHIP",
-        "ExecSignalling", "JobProtocol", "JSON", "MediaMessages", "ObjectStore", "Processes", "DataMessages", "Service",
+        "ExecSignalling", "JobProtocol", "JSON", "MediaMessages", "ObjectStore", "Processes", "DataMessages", "SQLStore", "Service",
         byteBuffer,
         embedded, http, webSocket, logging,
       ],
