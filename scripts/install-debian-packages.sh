@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the Debian packages that a task needs and that are missing; does nothing if all are installed.
 #
-# Usage: scripts/install-debian-packages.sh build|deb|demo|unit|test|interop|bench|sample...
+# Usage: scripts/install-debian-packages.sh build|deb|check-deb|demo|unit|test|interop|bench|sample...
 set -eu
 
 say() { printf '%s\n' "$*"; }
@@ -17,6 +17,8 @@ for purpose in "$@"; do
     build) wanted="$wanted libavcodec-dev libavformat-dev libavutil-dev libogg-dev libopus-dev libsqlite3-dev libsrtp2-dev libssl-dev libswresample-dev libswscale-dev libvpx-dev libwebm-dev libyuv-dev pkg-config" ;;
     # The dependencies and the file of a package.
     deb) wanted="$wanted binutils dpkg-dev" ;;
+    # A new Debian to install it in.
+    check-deb) wanted="$wanted debootstrap lintian util-linux" ;;
     # ffmpeg decodes the recording.
     demo) wanted="$wanted ffmpeg" ;;
     # Programs that read recordings and write media.
@@ -30,10 +32,10 @@ for purpose in "$@"; do
     bench) wanted="$wanted coturn ffmpeg gcc libc6-dev libsrtp2-dev pkg-config" ;;
     # Tools to create samples/test.webm.
     sample) wanted="$wanted ffmpeg fonts-dejavu-core" ;;
-    *) fail "\"$purpose\" is not one of bench, build, deb, demo, interop, sample, test, unit." ;;
+    *) fail "\"$purpose\" is not one of bench, build, check-deb, deb, demo, interop, sample, test, unit." ;;
   esac
 done
-[ -n "$wanted" ] || fail "state a purpose: bench, build, deb, demo, interop, sample, test or unit."
+[ -n "$wanted" ] || fail "state a purpose: bench, build, check-deb, deb, demo, interop, sample, test or unit."
 
 command -v dpkg-query >/dev/null || fail "this is not Debian; please install by hand:$wanted"
 
