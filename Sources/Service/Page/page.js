@@ -274,10 +274,12 @@ function drawJob(job) {
   $("stop").disabled = job.state === "stopping" || job.state === "storing";
   $("delete").hidden = session.role !== "admin" || !isEnded || job.deleted || !job.recordingFinishedAt;
   $("users-section").hidden = isEnded;
+  $("manifest").hidden = !job.recordingFinishedAt || job.deleted;
+  $("manifest-link").href = `/v1/jobs/${job.id}/files/recording.json`;
 }
 
 function drawUsers(status) {
-  if (!shownJob) { return; }
+  if (!shownJob || ended.includes(shownJob.state) || shownJob.state === "storing") { return; }
   const known = new Map([...$("users").children].map((element) => [element.user, element]));
   const next = status.users.map((user) => {
     const element = known.get(user.user) ?? $("user").content.firstElementChild.cloneNode(true);
@@ -343,6 +345,13 @@ function addEvent(event) {
 
 function describe(event) {
   const data = event.data;
+  const user = data.user ? `, user ${data.user}` : "";
+  switch (event.type) {
+    case "recording.paused": case "recording.resumed":
+      return `${data.users ? data.users.join(", ") : "everybody"}, effective at ${clock(data.effectiveAt)}`;
+    case "recording.file": return `${data.name}, ${size(data.bytes)}${user}`;
+    case "recording.finished": return `${data.files} media files; ${data.complete ? "complete" : "not complete"}`;
+  }
   if (event.type.startsWith("participant.")) { return data.name ? `${data.name} (${data.user})` : data.user ?? ""; }
   if (data.sentence) { return data.sentence; }
   return Object.entries(data).filter(([, value]) => value !== null)
@@ -350,7 +359,8 @@ function describe(event) {
 }
 
 function drawFiles(files) {
-  const shown = files.filter((file) => /\.(webm|mkv|ogg|mka)$/.test(file.name) || files.length < 50);
+  const isMedia = (file) => /\.(webm|mkv|ogg|mka)$/.test(file.name);
+  const shown = [...files.filter(isMedia), ...files.filter((file) => !isMedia(file))];
   $("files").tBodies[0].replaceChildren(...shown.map((file) => {
     const row = document.createElement("tr");
     const cell = (name, text, isNumber) => {

@@ -1,6 +1,7 @@
 import Foundation
 import JSON
 import JobProtocol
+import Media
 import SQLStore
 import Testing
 
