@@ -108,22 +108,34 @@ struct RecordingDocumentTests {
     ]
     #expect(
       shown(describe([only]).users.first?.gaps) == [
-        "paused audio 1 30:01.000 8.5", "paused audio 1 30:14.000 2.5", "paused audio 1 30:31.000 19.0",
+        "paused audio 1 30:01.000 9.0", "paused audio 1 30:14.000 2.5", "paused audio 1 30:31.000 19.0",
       ])
   }
 
-  @Test("A process that is lost within a pause leaves a pause, and then a loss")
+  @Test("A process that is lost within a pause ends no pause")
   func lostWhilePaused() {
-    var first = attempt(1, from: 0, to: 12_000, lost: true, [manifest(start: 1_000, audio: (0, 9_000), lost: true)])
+    var first = attempt(1, from: 0, to: 12_000, lost: true, [manifest(start: 1_000, audio: (0, 8_990), lost: true)])
+    first.participants = [RecordedAttempt.Participant(id: "u", joined: Self.t + 500)]
     first.pauses = [RecordedAttempt.PauseStep(time: Self.t + 10_000, state: PauseState(all: true))]
-    var second = attempt(2, from: 13_000, to: 30_000, [manifest(start: 20_000, audio: (0, 5_000))])
+    var second = attempt(2, from: 13_000, to: 30_000, [manifest(start: 19_030, audio: (0, 5_000))])
+    second.participants = [RecordedAttempt.Participant(id: "u", joined: Self.t + 15_000)]
     second.pauses = [
-      RecordedAttempt.PauseStep(time: Self.t + 13_000, state: PauseState(all: true)),
+      RecordedAttempt.PauseStep(time: Self.t + 14_000, state: PauseState(all: true)),
       RecordedAttempt.PauseStep(time: Self.t + 19_000, state: PauseState()),
     ]
+    // From the end of the last frame to the next one, as within a file.
+    #expect(shown(describe([first, second]).users.first?.gaps) == ["paused audio 1 30:09.990 9.04"])
+  }
+
+  @Test("What was lost before a pause, or long after it, is no pause")
+  func lostBeforePause() {
+    var first = attempt(1, from: 0, to: 12_000, lost: true, [manifest(start: 1_000, audio: (0, 8_000), lost: true)])
+    first.pauses = [RecordedAttempt.PauseStep(time: Self.t + 10_000, state: PauseState(all: true))]
+    var second = attempt(2, from: 13_000, to: 30_000, [manifest(start: 21_000, audio: (0, 5_000))])
+    second.pauses = [RecordedAttempt.PauseStep(time: Self.t + 19_000, state: PauseState())]
     #expect(
       shown(describe([first, second]).users.first?.gaps) == [
-        "paused audio 1 30:10.000 9.0", "processLost audio 1 30:19.000 1.0",
+        "processLost audio 1 30:09.000 1.0", "paused audio 1 30:10.000 9.0", "processLost audio 1 30:19.000 2.0",
       ])
   }
 

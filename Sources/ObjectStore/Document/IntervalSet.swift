@@ -36,6 +36,19 @@ struct IntervalSet: Sendable, Hashable {
     return IntervalSet(result)
   }
 
+  /// Returns the intervals, where those with less than `distance` between them are one.
+  func joining(within distance: Int64) -> IntervalSet {
+    var result: [Range<Int64>] = []
+    for range in ranges {
+      if let last = result.last, range.lowerBound - last.upperBound < distance {
+        result[result.count - 1] = last.lowerBound..<range.upperBound
+      } else {
+        result.append(range)
+      }
+    }
+    return IntervalSet(result)
+  }
+
   /// Returns what is in both.
   func intersection(_ other: IntervalSet) -> IntervalSet { subtracting(subtracting(other)) }
 }

@@ -56,8 +56,9 @@ struct UserTimeline {
     let present = presence
     for (id, spans) in spans {
       let recorded = IntervalSet(spans.map(\.range))
-      let lost = IntervalSet(lostRanges(of: id, spans)).subtracting(requested).subtracting(recorded)
-      let paused = IntervalSet(manifestPauses[id] ?? []).union(requested.intersection(present).subtracting(recorded))
+      let around = Self.extend(requested.intersection(present).subtracting(recorded), to: recorded)
+      let paused = IntervalSet(manifestPauses[id] ?? []).union(around).joining(within: Self.joinedWithin)
+      let lost = IntervalSet(lostRanges(of: id, spans)).subtracting(requested).subtracting(paused).subtracting(recorded)
       gaps += lost.ranges.map { Self.gap(.processLost, $0, id.kind, id.stream) }
       gaps += paused.ranges.map { Self.gap(.paused, $0, id.kind, id.stream) }
     }
@@ -68,6 +69,26 @@ struct UserTimeline {
     return gaps.sorted { one, other in
       (one.start, one.stream, one.kind ?? "") < (other.start, other.stream, other.kind ?? "")
     }
+  }
+
+  /// A pause that begins so soon after a frame begins with the end of the frame, in milliseconds.
+  private static let frameBefore: Int64 = 200
+  /// A pause that ends so soon before a frame ends with the frame: the first packet of audio is left out, and video begins with a
+  /// keyframe.
+  private static let frameAfter: Int64 = 1_000
+  /// Pauses with less between them are one. The manifest of a lost process is older than its last frames.
+  private static let joinedWithin: Int64 = 100
+
+  /// Extends pauses to the frames around them, as within a recording.
+  private static func extend(_ pauses: IntervalSet, to recorded: IntervalSet) -> IntervalSet {
+    IntervalSet(
+      pauses.ranges.map { pause in
+        let before = recorded.ranges.last { $0.upperBound <= pause.lowerBound }?.upperBound
+        let after = recorded.ranges.first { $0.lowerBound >= pause.upperBound }?.lowerBound
+        let start = before.flatMap { pause.lowerBound - $0 <= frameBefore ? $0 : nil }
+        let end = after.flatMap { $0 - pause.upperBound <= frameAfter ? $0 : nil }
+        return (start ?? pause.lowerBound)..<(end ?? pause.upperBound)
+      })
   }
 
   private static func gap(
@@ -115,29 +136,35 @@ struct UserTimeline {
 
   // MARK: Pauses
 
-  /// The pauses of the user that were asked for. Each attempt begins with the pause that the one before it ended with.
+  /// The pauses of the user that were asked for. The end of a process ends no pause: the next one begins with it.
   private var requestedPauses: IntervalSet {
-    var ranges: [Range<Int64>] = []
-    for (index, attempt) in attempts.enumerated() {
-      let end = index + 1 < attempts.count ? attempts[index + 1].start : attempt.end ?? attempt.start
-      for (position, step) in attempt.pauses.enumerated() where step.state.isPaused(user.string) {
-        let next = position + 1 < attempt.pauses.count ? attempt.pauses[position + 1].time : end
-        ranges.append(Range(from: step.time, to: next))
-      }
-    }
-    return IntervalSet(ranges)
+    let steps = attempts.flatMap(\.pauses)
+    let end = attempts.last.map { $0.end ?? $0.start } ?? 0
+    return IntervalSet(
+      steps.indices.filter { steps[$0].state.isPaused(user.string) }.map { index in
+        Range(from: steps[index].time, to: index + 1 < steps.count ? steps[index + 1].time : end)
+      })
   }
 
-  /// When the user was in the room; the whole attempt where that is not known.
+  /// When the user was in the room; the whole attempt where that is not known. Who was there when a process was lost is so until the
+  /// next one sees them, or begins.
   private var presence: IntervalSet {
     IntervalSet(
-      attempts.enumerated().flatMap { index, attempt -> [Range<Int64>] in
-        let end = index + 1 < attempts.count ? attempts[index + 1].start : attempt.end ?? attempt.start
-        let stays = attempt.participants.filter { UntrustedText($0.id) == user }
-        if !stays.isEmpty { return stays.map { Range(from: $0.joined, to: $0.left ?? end) } }
+      attempts.indices.flatMap { index -> [Range<Int64>] in
+        let end = endOfLoss(of: index)
+        let stays = stays(in: index)
+        if !stays.isEmpty {
+          let next = attempts.indices.dropFirst(index + 1).lazy.compactMap { self.stays(in: $0).map(\.joined).min() }
+            .first
+          return stays.map { Range(from: $0.joined, to: $0.left ?? next ?? end) }
+        }
         let isRecorded = spans.values.contains { $0.contains { $0.attempt == index } }
-        return isRecorded ? [Range(from: attempt.start, to: end)] : []
+        return isRecorded ? [Range(from: attempts[index].start, to: end)] : []
       })
+  }
+
+  private func stays(in attempt: Int) -> [RecordedAttempt.Participant] {
+    attempts[attempt].participants.filter { UntrustedText($0.id) == user }
   }
 
   // MARK: Overlaps
