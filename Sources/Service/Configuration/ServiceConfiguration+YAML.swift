@@ -260,7 +260,10 @@ extension ServiceConfiguration {
       throw ConfigurationError([.init(line: 1, sentence: "The file has more than \(maximumFileBytes) bytes.")])
     }
     var opened = 0
-    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+    // By bytes: a carriage return and a line feed are one character.
+    for (index, bytes) in text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated()
+    {
+      let line = String(decoding: bytes, as: UTF8.self)
       guard line.utf8.count <= 1_024 else {
         throw ConfigurationError([.init(line: index + 1, sentence: "The line has more than 1024 bytes.")])
       }
@@ -279,7 +282,7 @@ extension ServiceConfiguration {
   }
 
   /// Whether a line has a word that begins with `&` or `*` outside quotes and comments.
-  private static func hasAlias(_ line: Substring) -> Bool {
+  private static func hasAlias(_ line: String) -> Bool {
     var quote: UInt8?
     var previous = UInt8(ascii: " ")
     let starts = Set(" \t[{,:-?".utf8)

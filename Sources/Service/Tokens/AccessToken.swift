@@ -78,7 +78,10 @@ package struct AccessTokenList: Sendable, Hashable {
 
   /// Reads lines `name role project sha256:HEX`. Empty lines and those that begin with `#` are ignored.
   package init(_ text: String) throws(ParseError) {
-    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+    // By bytes: a carriage return and a line feed are one character.
+    for (index, bytes) in text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated()
+    {
+      let line = String(decoding: bytes, as: UTF8.self)
       let words = line.split { $0 == " " || $0 == "\t" || $0 == "\r" }
       guard let first = words.first, first.utf8.first != UInt8(ascii: "#") else { continue }
       let number = index + 1

@@ -3,7 +3,7 @@ package import Media
 /// Counts failed attempts to authenticate for each address: after ten within a minute it is refused. Pure.
 package struct FailureLimiter: Sendable {
   package static let interval = Duration.seconds(60)
-  /// The maximum number of addresses that are remembered; then that whose failure is the oldest is forgotten.
+  /// The maximum number of addresses that are remembered; then all are forgotten.
   package static let maximumAddresses = 10_000
 
   private let maximumFailures: Int
@@ -36,9 +36,6 @@ package struct FailureLimiter: Sendable {
 
   private mutating func forget(now: MonotonicInstant) {
     failures = failures.filter { $0.value.times.last.map { $0 + Self.interval > now } ?? false }
-    guard failures.count >= Self.maximumAddresses else { return }
-    if let oldest = failures.min(by: { ($0.value.times.last ?? now) < ($1.value.times.last ?? now) })?.key {
-      failures[oldest] = nil
-    }
+    if failures.count >= Self.maximumAddresses { failures = [:] }
   }
 }

@@ -85,6 +85,11 @@ import Testing
     #expect(found.contains { $0.line == line && $0.sentence.contains(part) }, "\(found)")
   }
 
+  @Test func `lines may end with a carriage return`() throws {
+    let text = String(repeating: "# comment\r\n", count: 200) + "data: a\r\nlog:\r\n  level: loud\r\n"
+    #expect(problems(text).map(\.line) == [203])
+  }
+
   @Test func `all problems are named at once`() {
     #expect(problems("a: 1\nb: 2\nlog: {format: x}\n").map(\.line) == [1, 2, 3])
   }
