@@ -39,7 +39,7 @@ struct TokenCommand: AsyncParsableCommand {
         throw ServiceExit.failure
       }
       do throws(PrivateFile.WriteError) {
-        try PrivateFile.append(path, token.line + "\n")
+        try PrivateFile.append(path, line: token.line)
       } catch {
         ServiceExit.report(error.description)
         throw ServiceExit.failure
