@@ -15,7 +15,7 @@ PACKAGES = scripts/install-debian-packages.sh
 export SWIFT
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test unit end-to-end interop soak crashes hostile network sanitize fuzz bench overload build install lint docs reference format sample clean
+.PHONY: help demo test unit end-to-end interop soak crashes hostile network sanitize fuzz bench overload build install deb lint docs reference format sample clean
 
 help: ## list the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -63,21 +63,29 @@ bench: ## CPU time and memory per user at USERS="1 10 50 100", beside a floor in
 overload: ## what a recorder of 60 users does with half of the CPU time that it needs; USERS="250 300": what these cost it
 	@scripts/overload.sh $(USERS)
 
-build: ## build the program, and chatbot-media, which decodes and encodes for it
+build: ## build chatbot, chatbot-media, which decodes and encodes for it, and chatbot-service
 	@$(PACKAGES) build
 	@scripts/build.sh programs build
-	@echo "Built $(PROGRAM)"
+	@scripts/build.sh service build
+	@echo "Built $(PROGRAM) and $(PROGRAM)-service"
 
-install: ## build programs that need no Swift toolchain and put them into DESTDIR= PREFIX=/usr/local, folders bin and libexec; manual page and completions into folder share
+install: ## build programs that need no Swift toolchain and put them into DESTDIR= PREFIX=/usr/local, folders bin and libexec; manual pages and completions into folder share
 	@$(PACKAGES) build
 	@scripts/build.sh programs install
+	@scripts/build.sh service install
 	@install -D -m 755 .build/install/release/chatbot "$(DESTDIR)$(PREFIX)/bin/chatbot"
 	@install -D -m 755 .build/install/release/chatbot-media "$(DESTDIR)$(PREFIX)/libexec/chatbot/chatbot-media"
-	@strip --strip-debug "$(DESTDIR)$(PREFIX)/bin/chatbot" "$(DESTDIR)$(PREFIX)/libexec/chatbot/chatbot-media"
+	@install -D -m 755 .build/install/release/chatbot-service "$(DESTDIR)$(PREFIX)/bin/chatbot-service"
+	@strip --strip-debug "$(DESTDIR)$(PREFIX)/bin/chatbot" "$(DESTDIR)$(PREFIX)/bin/chatbot-service" "$(DESTDIR)$(PREFIX)/libexec/chatbot/chatbot-media"
 	@install -D -m 644 LICENSE "$(DESTDIR)$(PREFIX)/share/doc/chatbot/LICENSE"
 	@install -D -m 644 NOTICE "$(DESTDIR)$(PREFIX)/share/doc/chatbot/NOTICE"
 	@scripts/install-documents.sh .build/install/release/chatbot "$(DESTDIR)$(PREFIX)/share"
-	@echo "Installed $(DESTDIR)$(PREFIX)/bin/chatbot, chatbot-media in libexec, the manual page and completions of bash, zsh and fish"
+	@scripts/install-documents.sh .build/install/release/chatbot-service "$(DESTDIR)$(PREFIX)/share"
+	@echo "Installed $(DESTDIR)$(PREFIX)/bin/chatbot and chatbot-service, chatbot-media in libexec, manual pages and completions of bash, zsh and fish"
+
+deb: ## make a Debian package of all programs with a systemd unit in out/; PROGRAMS=FOLDER packs programs that were built before
+	@$(PACKAGES) build deb
+	@scripts/deb.sh out
 
 lint: ## check format, style, the dependencies between folders, the handling of text from outside, and where codecs are named
 	@scripts/test.sh lint

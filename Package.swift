@@ -246,7 +246,8 @@ let package = Package(
     .executableTarget(
       name: "chatbot-service",
       dependencies: [
-        "JobProtocol", "JSON", "Media", "Service", "OptionValues", byteBuffer, logging, lifecycle, arguments,
+        "CommandSettings", "JobProtocol", "JSON", "Media", "Service", "OptionValues", byteBuffer, logging, lifecycle,
+        arguments,
       ],
       swiftSettings: rules),
 
@@ -293,9 +294,8 @@ let package = Package(
       dependencies: [
         "Bitstream", "BotPeer", "CallCheck", "Codecs", "FileSource", "ICE", "LiveSource", "Media", "PeerEngine", "RTP",
         "Recorder", "SCTP", "SDP", "Signalling", "SkyRTC", "HTTPTransport", "Janus", "SocketIO", "Firestore", "WHIP",
-        "ExecSignalling", "JobProtocol", "JSON", "MediaMessages", "ObjectStore", "Processes", "DataMessages", "Service",
-        byteBuffer,
-        embedded, http, webSocket, logging,
+        "ExecSignalling", "JobProtocol", "JSON", "MediaMessages", "ObjectStore", "Processes", "DataMessages",
+        "SQLStore", "Service", byteBuffer, embedded, http, webSocket, logging,
       ],
       path: "Tests/Fuzz/Targets", swiftSettings: rules),
     tests(of: "MachineStalls", []),

@@ -7,7 +7,8 @@
 # are errors in both builds.
 #
 # Usage: scripts/build.sh build|test|install [ARGUMENT...]    arguments for `swift build` and `swift test`
-#        scripts/build.sh programs build|install              both programs: chatbot, and chatbot-media, which decodes for it
+#        scripts/build.sh programs build|install              chatbot, and chatbot-media, which decodes for it
+#        scripts/build.sh service build|install               chatbot-service
 set -eu
 cd "$(dirname "$0")/.."
 what=$1
@@ -17,6 +18,7 @@ case $what in
     "$0" "$1" --product chatbot-media
     exec "$0" "$1" --product chatbot
     ;;
+  service) exec "$0" "$1" --product chatbot-service ;;
   install)
     exec "${SWIFT:-swift}" build --configuration release --scratch-path .build/install --static-swift-stdlib \
       -Xswiftc -enforce-exclusivity=unchecked "$@"

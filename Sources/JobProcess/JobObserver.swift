@@ -29,6 +29,7 @@ final class JobObserver: RoomCallObserver {
   private let journal: JobJournal
   private let files: ClosedFiles
   private let hasJoined: @Sendable () -> Void
+  private let leaves: @Sendable (RoomCall.EndReason) -> Void
   private let finished: @Sendable (RecordingSummary) -> Void
   private let isLost: @Sendable (RoomRecorder.Problem) -> Void
   private let isPaused: @Sendable (ParticipantID) -> Bool
@@ -38,12 +39,14 @@ final class JobObserver: RoomCallObserver {
   /// - Parameters:
   ///   - inner: gets all that this one gets.
   ///   - hasJoined: called when the server admits us.
+  ///   - leaves: called with the reason when the call ends.
   ///   - finished: called with each finished recording.
   ///   - isPaused: whether a user is paused.
   ///   - isLost: called when the disk does not accept a part of a recording.
   init(
     _ inner: (any RoomCallObserver)?, journal: JobJournal, files: ClosedFiles, keyframes: LastKeyframes,
     isPaused: @escaping @Sendable (ParticipantID) -> Bool, hasJoined: @escaping @Sendable () -> Void,
+    leaves: @escaping @Sendable (RoomCall.EndReason) -> Void,
     finished: @escaping @Sendable (RecordingSummary) -> Void, isLost: @escaping @Sendable (RoomRecorder.Problem) -> Void
   ) {
     self.inner = inner
@@ -51,6 +54,7 @@ final class JobObserver: RoomCallObserver {
     self.files = files
     self.keyframes = keyframes
     self.hasJoined = hasJoined
+    self.leaves = leaves
     self.finished = finished
     self.isLost = isLost
     self.isPaused = isPaused
@@ -198,6 +202,7 @@ final class JobObserver: RoomCallObserver {
 
   func leaving(at now: ContinuousClock.Instant, because reason: RoomCall.EndReason) {
     inner?.leaving(at: now, because: reason)
+    leaves(reason)
   }
 
   func watch(_ peer: Peer) async -> String? { await inner?.watch(peer) }

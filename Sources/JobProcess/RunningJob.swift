@@ -19,6 +19,8 @@ package final class RunningJob: Sendable {
     /// Why the job is to end, once that was asked for.
     var end: JobResult?
     var hasJoined = false
+    /// Why the call ends.
+    var callEnd: RoomCall.EndReason?
     var paused: PauseState
     var counts = ReceivedCounts()
     var stalls = StallDetector()
@@ -73,12 +75,20 @@ package final class RunningJob: Sendable {
   /// Who is paused when the call begins.
   package var paused: PausedUsers { PausedUsers(state.withLock(\.paused)) }
 
+  /// Sets when a call ends, where that is not among the arguments.
+  package func limit(_ settings: inout RoomCall.Settings) {
+    settings.duration = specification.end.duration.map { .milliseconds($0) }
+    settings.leaveWhenEmpty = specification.end.emptyFor.map { .milliseconds($0) }
+    settings.leaveIfNobody = specification.end.nobodyWithin.map { .milliseconds($0) }
+  }
+
   /// The observer that a call needs, which passes everything to another one, if there is one.
   package func observer(_ inner: (any RoomCallObserver)? = nil) -> any RoomCallObserver {
     let observer = JobObserver(
       inner, journal: journal, files: files, keyframes: keyframes,
       isPaused: { [weak self] in self?.isPaused($0) ?? true },
       hasJoined: { [weak self] in self?.joined() },
+      leaves: { [weak self] reason in self?.state.withLock { $0.callEnd = reason } },
       finished: { [weak self] recording in self?.state.withLock { $0.counts.update(recording) } },
       isLost: { [weak self] problem in self?.end(JobResult(.diskFull, problem.sentence)) })
     state.withLock { $0.observer = observer }
@@ -117,6 +127,9 @@ package final class RunningJob: Sendable {
     cancel?()
   }
 
+  /// Ends the job because of a signal.
+  package func interrupt() { end(JobResult(.stopped, exitCode: 0, "A signal arrived.")) }
+
   /// The result of a call that is over.
   package func result(of outcome: RoomCall.Outcome) -> JobResult {
     let (hasJoined, end) = state.withLock { ($0.hasJoined, $0.end) }
@@ -133,8 +146,9 @@ package final class RunningJob: Sendable {
 
   /// The result of a check that is over.
   package func result(_ sentence: String, exitCode: Int32 = 0) -> JobResult {
-    let end = state.withLock(\.end)
-    return JobResult(end?.reason ?? .duration, exitCode: exitCode, sentence)
+    let (end, callEnd, hasJoined) = state.withLock { ($0.end, $0.callEnd, $0.hasJoined) }
+    let reason = end?.reason ?? callEnd.map { JobResult($0, hasJoined: hasJoined).reason } ?? .duration
+    return JobResult(reason, exitCode: exitCode, sentence)
   }
 
   /// Notes a problem of the job.

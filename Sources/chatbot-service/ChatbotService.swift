@@ -15,7 +15,9 @@ struct ChatbotService: AsyncParsableCommand {
       Without a configuration file all is kept in ./chatbot-data, and the commands use its admin.token.
       """,
     version: ServiceVersion.text,
-    subcommands: [RunCommand.self, JobsCommand.self, TokenCommand.self, CheckConfigCommand.self],
+    subcommands: [
+      RunCommand.self, JobsCommand.self, TokenCommand.self, CheckConfigCommand.self, ManualCommand.self,
+    ],
     defaultSubcommand: RunCommand.self)
 }
 

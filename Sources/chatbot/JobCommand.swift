@@ -60,7 +60,7 @@ extension CallRunner {
   /// Makes a job observe the call, and end it.
   mutating func supervise(by job: RunningJob) {
     observer = job.observer(observer)
-    takesPauseRequests = false
+    interrupted = { job.interrupt() }
     began = { job.began($0) }
   }
 }

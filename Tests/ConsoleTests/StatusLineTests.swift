@@ -28,6 +28,8 @@ struct StatusLineTests {
         == "0:00:05 room 1, 0 users, 1 file")
     let stalled = StatusLine(room: "1", recording: .init(bytes: 999, freeBytes: nil, isStalled: true), users: [])
     #expect(stalled.text() == "DISK STALLED 999 B, room 1, 0 users")
+    let paused = StatusLine(room: "1", recording: .init(bytes: 999, freeBytes: nil, isPaused: true), users: [])
+    #expect(paused.text() == "PAUSED 999 B, room 1, 0 users")
   }
 
   @Test("a user with a name is shown by it and the beginning of the id")

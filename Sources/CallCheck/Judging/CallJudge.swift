@@ -245,9 +245,7 @@ public final class CallJudge {
   }
 
   private func hasExpectedMedia(_ peer: PeerJudge) -> Bool {
-    let steps = peer.notes.steps
-    let hasVideo = steps.firstFrame != nil
-    let hasAudio = steps.firstSound != nil
+    let (hasVideo, hasAudio) = (peer.notes.has(.video), peer.notes.has(.audio))
     return (hasVideo || hasAudio) && (hasVideo || !options.expected.video) && (hasAudio || !options.expected.audio)
   }
 
@@ -268,8 +266,8 @@ public final class CallJudge {
         pending.append("a connection to \(peer.id)")
       } else {
         for (kind, isMissing) in [
-          (MediaKind.video, options.expected.video && peer.notes.steps.firstFrame == nil),
-          (.audio, options.expected.audio && peer.notes.steps.firstSound == nil),
+          (MediaKind.video, options.expected.video && !peer.notes.has(.video)),
+          (.audio, options.expected.audio && !peer.notes.has(.audio)),
         ] where isMissing {
           let rejection = peer.notes.rejection(of: kind)
           let reason = rejection.map { " (\($0.clause))" } ?? ""

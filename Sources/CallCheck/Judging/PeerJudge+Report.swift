@@ -24,7 +24,8 @@ extension PeerJudge {
 
   /// Returns the interval in which media arrived; nil if none did.
   func presence(until end: Double) -> ClosedRange<Double>? {
-    guard let first = streams.flatMap({ [$0.firstFrame, $0.firstSound] }).compactMap({ $0 }).min() else { return nil }
+    guard let first = streams.flatMap({ [$0.firstFrame, $0.firstSound, $0.firstUnverified] }).compactMap({ $0 }).min()
+    else { return nil }
     return first...max(first, self.end(until: end))
   }
 

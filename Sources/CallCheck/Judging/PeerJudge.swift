@@ -159,7 +159,7 @@ struct PeerJudge {
       notes.steps.firstSound = first.firstSound
       notes.hasUndecodable = first.hasUndecodable
       notes.undecodableReason = first.video.decodeFailure ?? first.audio.decodeFailure
-      notes.unverifiedReason = first.unverified?.reason
+      notes.unverified = first.unverified
       notes.waitsForKeyframe = first.video.beforeKeyframe > 0
     } else if !notes.hasFurtherStream, let stream = further[frame.stream] {
       notes.hasFurtherStream = stream.hasMedia

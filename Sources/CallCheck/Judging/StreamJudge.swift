@@ -28,6 +28,8 @@ struct StreamJudge {
   /// When the first frame and the first audio packet were decoded.
   private(set) var firstFrame: Double?
   private(set) var firstSound: Double?
+  /// When the first frame or audio packet arrived that no process decodes.
+  private(set) var firstUnverified: Double?
   /// Whether frames arrived that could not be decoded.
   private(set) var hasUndecodable = false
   /// When the last frame of each track could be seen or heard: a frame waits for earlier ones.
@@ -205,6 +207,7 @@ struct StreamJudge {
   private mutating func takeVideoFrame(_ frame: EncodedFrame, shown: Double, arrived: Double, sent: SentFrames) {
     let outcome = video.receive(frame, at: shown)
     hasUndecodable = hasUndecodable || video.decodeErrors > 0
+    if video.unverified > 0 { firstUnverified = firstUnverified ?? roundedForReport(shown) }
     guard outcome.isSeen else { return }
     buckets[shown].frames += 1
     firstFrame = firstFrame ?? roundedForReport(shown)
@@ -237,6 +240,7 @@ struct StreamJudge {
   private mutating func takeAudio(_ frame: EncodedFrame, heard: Double, arrived: Double) {
     let outcome = audio.receive(frame, heard: heard, arrived: arrived)
     hasUndecodable = hasUndecodable || audio.decodeErrors > 0
+    if audio.unverified > 0 { firstUnverified = firstUnverified ?? roundedForReport(heard) }
     guard let energy = outcome.energy else { return }
     firstSound = firstSound ?? roundedForReport(heard)
     presence[.audio]?.decoded(at: heard)

@@ -12,8 +12,8 @@ enum Diagnosis {
     var hasUndecodable = false
     /// Why the first of them could not be decoded, as a clause; nil if that is not known.
     var undecodableReason: String?
-    /// Why frames that arrived were not decoded here, as a clause; nil if none of them was left out.
-    var unverifiedReason: String?
+    /// What arrived and was not decoded, because no process decodes it; nil if there is none.
+    var unverified: UnverifiedReport?
     /// Whether frames arrived before the first keyframe.
     var waitsForKeyframe = false
     /// Whether media of a further stream was decoded.
@@ -27,6 +27,14 @@ enum Diagnosis {
     /// was refused is none.
     var isListener: Bool {
       announcedMedia?.isEmpty == true && rejected.isEmpty && Diagnosis.progress(self) == .dtlsConnected
+    }
+
+    /// Whether the first frame or audio packet has come, be it decoded or not for lack of a process.
+    func has(_ kind: MediaKind) -> Bool {
+      switch kind {
+      case .video: steps.firstFrame != nil || (unverified?.videoFrames ?? 0) > 0
+      case .audio: steps.firstSound != nil || (unverified?.audioPackets ?? 0) > 0
+      }
     }
 
     /// Why there is no media of a kind; nil if no section of the kind was rejected.
@@ -71,7 +79,7 @@ enum Diagnosis {
         notes.hasUndecodable
           ? "Media packets arrived, but nothing in them could be decoded"
             + (notes.undecodableReason.map { ": \($0.asClause)" } ?? "")
-          : notes.unverifiedReason.map { "Media packets arrived, but they could not be decoded here: \($0.asClause)" }
+          : notes.unverified.map { "Media packets arrived, but they could not be decoded here: \($0.reason.asClause)" }
             ?? (notes.waitsForKeyframe
               ? "Media packets arrived, but no keyframe" : "Media packets arrived, but no complete frame"))
     case .media: return (["Media arrived."] + notes.rejected.map(\.sentence)).joined(separator: " ")

@@ -7,6 +7,7 @@ internal import Recorder
 extension ClosedFiles {
   /// Adds a finished file of a recording with segments.
   func add(_ segment: RecordedSegment) {
+    guard segment.folder == folder else { return }
     add(
       File(
         segment.file, of: segment.participant.text, name: segment.name, stream: segment.stream,
@@ -15,6 +16,8 @@ extension ClosedFiles {
 
   /// Adds the files of a finished recording that are not known. Files that the disk did not accept are left out.
   func add(_ recording: RecordingSummary) {
+    // A check records into a folder of its own, for its page.
+    guard recording.folder == folder else { return }
     let manifest = recording.manifest
     for file in manifest.files where file.complete {
       add(

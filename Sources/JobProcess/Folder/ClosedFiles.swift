@@ -28,7 +28,7 @@ final class ClosedFiles: Sendable {
     var known: Set<String> = []
   }
 
-  private let folder: String
+  let folder: String
   private let journal: JobJournal
   private let state = Monitor(State())
 

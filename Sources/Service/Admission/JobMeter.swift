@@ -42,7 +42,8 @@ package struct JobMeter: Sendable, Hashable {
   package init() {}
 
   package mutating func add(_ sample: Sample, at now: MonotonicInstant) {
-    users = max(sample.users, 0)
+    // More than any room has: a sum of them never overflows.
+    users = min(max(sample.users, 0), 1_000_000)
     if users == 0 { usersSince = nil } else { usersSince = usersSince ?? now }
     memoryInWindow = max(memoryInWindow, sample.privateMemory)
     guard let start, sample.processorTime >= start.sample.processorTime,

@@ -14,8 +14,8 @@ struct CallRunner {
   var observer: (any RoomCallObserver)?
   /// Called with the call before it joins.
   var began: @Sendable (RoomCall) -> Void = { _ in }
-  /// Whether signals and keys pause the recording.
-  var takesPauseRequests = true
+  /// Called instead of leaving when a signal asks for the end, also before the room is joined; signals and keys then pause nothing.
+  var interrupted: (@Sendable () -> Void)?
 
   /// Joins the room and stays until something ends the call, and throws if the call failed.
   func run() async throws -> RoomCall.Outcome {
@@ -29,8 +29,15 @@ struct CallRunner {
   /// - Parameter report: Called when the call is over, before that wait.
   func stay(reporting report: @Sendable (RoomCall.Outcome) -> Void = { _ in }) async throws -> RoomCall.Outcome {
     let interruption = Interruption()
+    if let interrupted {
+      interruption.beginOrderly()
+      Task {
+        await interruption.first()
+        interrupted()
+      }
+    }
     let requests =
-      takesPauseRequests && settings.call.recording != nil
+      interrupted == nil && settings.call.recording != nil
       ? PauseRequest.all(hasKeys: observer == nil && console.isTerminal) : nil
     defer { TerminalKeys.restore() }
     // Each participant may need three files and one or two sockets.
@@ -64,9 +71,11 @@ struct CallRunner {
     reporting report: @Sendable (RoomCall.Outcome) -> Void
   ) async -> RoomCall.Outcome {
     await withDiscardingTaskGroup { group in
-      group.addTask {
-        await interruption.first()
-        if !Task.isCancelled { call.leave(because: "a signal arrived") }
+      if interrupted == nil {
+        group.addTask {
+          await interruption.first()
+          if !Task.isCancelled { call.leave(because: "a signal arrived") }
+        }
       }
       if let requests {
         group.addTask { for await request in requests { _ = request == .pause ? call.pause() : call.resume() } }

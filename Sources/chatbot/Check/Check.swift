@@ -27,6 +27,7 @@ struct Check {
     // Find errors that need no network before joining, so that no participant notices them.
     let outputs = options.rules.outputs
     var settings = try options.settings()
+    job?.limit(&settings.call)
     try outputs.prepare()
     try settings.server.check()
     let baseline = try options.rules.baselineReport()

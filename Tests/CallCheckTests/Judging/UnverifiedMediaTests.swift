@@ -67,7 +67,7 @@ struct UnverifiedMediaTests {
   @Test("makes rules about its content inconclusive, and the others hold")
   func rules() throws {
     let content = ["video.fps >= 1", "video.decodeErrors == 0", "video.firstFrame <= 5s", "video.bitrate >= 1kbit"]
-    let others = ["audio.silence <= 1s", "audio.decodeErrors == 0", "peers == 1", "video.codec == h264"]
+    let others = ["audio.silence <= 1s", "audio.decodeErrors == 0", "peers >= 1", "video.codec == h264"]
     let report = try report(content + others)
     for rule in content {
       let result = try #require(report.result(rule))
@@ -77,6 +77,14 @@ struct UnverifiedMediaTests {
     for rule in others { #expect(report.result(rule)?.outcome == .held, "\(rule)") }
     #expect(report.verdict == .inconclusive)
     #expect(report.summary.contains("because this machine could not decode everything"))
+  }
+
+  @Test("is no reason to wait for a peer, or to say that nobody was there")
+  func presence() throws {
+    let report = try report(audio: .g722, ["peers >= 1", "video.fps >= 1"])
+    #expect(report.result("peers >= 1")?.outcome == .held)
+    #expect(report.verdict == .inconclusive)
+    #expect(report.mediaFrom == 1)
   }
 
   private static func workers(of launcher: MediaLauncher) -> [Int32] {

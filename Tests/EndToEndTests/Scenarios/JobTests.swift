@@ -122,6 +122,26 @@ extension EndToEnd {
       }
     }
 
+    @Test("SIGTERM ends a job in order, also while it waits for its server")
+    func terminated() async throws {
+      try await Scenario.run("a job is terminated") { scenario in
+        let server = try await scenario.server()
+        let joined = try await JobFolder(in: scenario, named: "joined", server: server)
+        let waiting = try await JobFolder(
+          in: scenario, named: "waiting", server: server,
+          ["server": ["url": "ws://127.0.0.1:1"], "options": ["waitForServer": "60s"]])
+        for (job, type) in [(joined, "joined"), (waiting, "started")] {
+          let process = try await job.start(in: scenario)
+          let entry = try await job.entry(type)
+          // Until it waits.
+          try await sleepOnEventLoop(for: .seconds(2))
+          kill(Int32(try #require(try job.journal().first?["process"].int)), SIGTERM)
+          #expect(try await process.ending(within: .seconds(15)) == .exit(0), "\(entry)")
+          #expect(try job.journal().last?["reason"] == "stopped")
+        }
+      }
+    }
+
     @Test("jobs end with the reason that the server, the room or their input gives")
     func reasons() async throws {
       try await Scenario.run("a job ends for a reason") { scenario in

@@ -44,7 +44,7 @@ extension EndToEndWithoutBrowsers {
 
         let user = try #require(try folder.userRecordings().first)
         #expect(folder.files("webm").count == 1 && folder.files("ogg").count == 1)
-        try await Self.expectGaps(user.manifest, pauses, stall: scenario.stall)
+        try Self.expectGaps(user.manifest, pauses, stall: await scenario.stall)
         let frames = try Self.paintedTimes(in: user.webm.file)
         #expect(frames.count > 60)
         for pause in pauses {

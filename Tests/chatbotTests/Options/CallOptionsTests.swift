@@ -308,6 +308,19 @@ struct CallOptionsTests {
       rejection(of: CallOptions.self, "--play", "f", "--queue-memory", "1GiB") == "--queue-memory needs --record.")
   }
 
+  @Test("with required consent everybody is paused from the beginning, which needs a recording")
+  func consent() throws {
+    func paused(_ arguments: String...) throws -> PausedUsers? {
+      try CallOptions.parse(["--record", "o"] + arguments).settings().call.recording?.paused
+    }
+    #expect(try paused() == .nobody)
+    #expect(try paused("--consent", "given") == .nobody)
+    #expect(try paused("--consent", "required") == .everybody)
+    #expect(throws: (any Error).self) { try CallOptions.parse(["--record", "o", "--consent", "maybe"]) }
+    let sentence = rejection(of: CallOptions.self, "--play", "f", "--consent", "required")
+    #expect(sentence == "--consent needs --record.")
+  }
+
   @Test("they become the settings of the library, each part whole")
   func settings() throws {
     let settings = try CallOptions.parse([
@@ -363,7 +376,7 @@ struct CallOptionsTests {
     for option in [
       "--room", "--server", "--play", "--play-audio", "--size", "--fps",
       "--live", "--send-codec", "--max-bitrate", "--loopback", "--delay", "--record", "--segment", "--queue-memory",
-      "--loop", "--once",
+      "--consent", "--loop", "--once",
       "--duration",
       "--ice-server", "--udp-port",
       "--bind-address", "--bind-interface", "--log-level", "--quiet", "--verify",
