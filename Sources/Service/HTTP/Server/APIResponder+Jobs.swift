@@ -96,11 +96,14 @@ extension APIResponder {
   private func checkServer(_ request: JobRequest) async throws {
     let server = request.server
     guard configuration.servers[server] == nil else { return }
-    let sentence = try await BlockingWork.run("resolve", within: .seconds(15)) {
-      ServerURL.problemWhenResolved(server)
+    let sentence = try await Self.lookups.run {
+      try await BlockingWork.run("resolve", within: .seconds(15)) { ServerURL.problemWhenResolved(server) }
     }
     if let sentence { throw APIProblem(faults: [JobProblem("/server", sentence)]) }
   }
+
+  /// A name server that does not answer holds a thread for each name; further submissions wait.
+  private static let lookups = AsyncSlots(16)
 
   private func sealed(_ secrets: JobSecrets, _ id: JobID) throws -> [UInt8]? {
     secrets.isEmpty ? nil : try self.secrets.seal(try secrets.json, context: id.text)
