@@ -32,6 +32,8 @@ package struct JobMeter: Sendable, Hashable {
   /// Rates are taken over windows of this length: shorter ones would count the work of a moment.
   private static let window = Duration.seconds(5)
   private static let memory = Duration.seconds(60)
+  /// More users than any room has: a process may claim anything.
+  private static let maximumUsers = 1_000_000
 
   private var windows: [Window] = []
   private var start: Start?
@@ -42,8 +44,7 @@ package struct JobMeter: Sendable, Hashable {
   package init() {}
 
   package mutating func add(_ sample: Sample, at now: MonotonicInstant) {
-    // More than any room has: a sum of them never overflows.
-    users = min(max(sample.users, 0), 1_000_000)
+    users = min(max(sample.users, 0), Self.maximumUsers)
     if users == 0 { usersSince = nil } else { usersSince = usersSince ?? now }
     memoryInWindow = max(memoryInWindow, sample.privateMemory)
     guard let start, sample.processorTime >= start.sample.processorTime,

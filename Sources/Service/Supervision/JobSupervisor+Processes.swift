@@ -15,8 +15,8 @@ extension JobSupervisor {
     job.port = ports.take()
     let (id, number, folder) = (job.id, attempt.number, attempt.folder)
     let made = Result { try specification(of: job, attempt, pause) }
-    let credentials = configuration.servers[job.request.server]?.iceCredentialsFile
     let (program, files) = (program, files)
+    let credentials = configuration.servers[job.request.server]?.iceCredentialsFile
     Task {
       do {
         var (specification, secrets) = try made.get()
@@ -26,11 +26,11 @@ extension JobSupervisor {
         }
         let (final, passed) = (specification, secrets)
         let process = try await files.runIfActive {
-          var secrets = passed
-          if let credentials { secrets.iceCredentials = try JobSecrets.ICECredentials(file: credentials) }
+          var passed = passed
+          if let credentials { passed.iceCredentials = try JobSecrets.ICECredentials(file: credentials) }
           try folder.create(final)
           return try AttemptProcess.start(
-            program, in: folder, secrets: secrets, variables: JobProgram.environment())
+            program, in: folder, secrets: passed, variables: JobProgram.environment())
         }
         started(process, id, number)
       } catch {

@@ -56,14 +56,14 @@ struct ICEServerOptions: ParsableArguments {
       throw CallFailure(
         .usage, "The TURN server \(first.url) needs a user and a password: --ice-credentials or --turn-secret-file.")
     }
-    guard let pair = UserAndPassword(text) else {
+    guard let (user, password) = UserAndPassword.parse(text) else {
       throw CallFailure(
         .usage,
         "\(credentials.path ?? credentials.variable) must contain user:password, or the user and the password on a line each."
       )
     }
     return ICEServerList(
-      servers.map { $0.needsCredentials ? ICEServer(url: $0.url, username: pair.user, credential: pair.password) : $0 })
+      servers.map { $0.needsCredentials ? ICEServer(url: $0.url, username: user, credential: password) : $0 })
   }
 }
 
