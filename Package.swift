@@ -199,7 +199,8 @@ let package = Package(
       ]),
     module("RoomMessages", ["BotPeer", "DataMessages", "Media", "Recorder", byteBuffer, logging]),
     module(
-      "Recorder", ["Bitstream", "Media", "MediaWorker", "Codecs", "CFiles", "COgg", byteBuffer, sockets, logging]),
+      "Recorder",
+      ["Bitstream", "CThreads", "Media", "MediaWorker", "Codecs", "CFiles", "COgg", byteBuffer, sockets, logging]),
     module(
       "FileSource",
       ["Bitstream", "Media", "MediaMessages", "MediaWorker", "CWebM", "COgg", byteBuffer, logging]),
@@ -233,7 +234,7 @@ let package = Package(
         "OptionValues", "Recorder", "Signalling", byteBuffer, sockets, logging,
       ]),
     module("SQLStore", ["CSQLite", "CThreads", "JobProtocol", "Media"]),
-    module("ObjectStore", ["COpenSSL", "JSON", "JobProtocol", "Media"]),
+    module("ObjectStore", ["COpenSSL", "CThreads", "JSON", "JobProtocol", "Media"]),
     module("PrometheusText", [coreMetrics]),
     module(
       "Service",
