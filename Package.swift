@@ -199,7 +199,8 @@ let package = Package(
       ]),
     module("RoomMessages", ["BotPeer", "DataMessages", "Media", "Recorder", byteBuffer, logging]),
     module(
-      "Recorder", ["Bitstream", "Media", "MediaWorker", "Codecs", "CFiles", "COgg", byteBuffer, sockets, logging]),
+      "Recorder",
+      ["Bitstream", "CThreads", "Media", "MediaWorker", "Codecs", "CFiles", "COgg", byteBuffer, sockets, logging]),
     module(
       "FileSource",
       ["Bitstream", "Media", "MediaMessages", "MediaWorker", "CWebM", "COgg", byteBuffer, logging]),
@@ -233,7 +234,7 @@ let package = Package(
         "OptionValues", "Recorder", "Signalling", byteBuffer, sockets, logging,
       ]),
     module("SQLStore", ["CSQLite", "CThreads", "JobProtocol", "Media"]),
-    module("ObjectStore", ["COpenSSL", "JSON", "JobProtocol", "Media"]),
+    module("ObjectStore", ["COpenSSL", "CThreads", "JSON", "JobProtocol", "Media"]),
     module("PrometheusText", [coreMetrics]),
     module(
       "Service",
@@ -294,9 +295,8 @@ let package = Package(
       dependencies: [
         "Bitstream", "BotPeer", "CallCheck", "Codecs", "FileSource", "ICE", "LiveSource", "Media", "PeerEngine", "RTP",
         "Recorder", "SCTP", "SDP", "Signalling", "SkyRTC", "HTTPTransport", "Janus", "SocketIO", "Firestore", "WHIP",
-        "ExecSignalling", "JobProtocol", "JSON", "MediaMessages", "ObjectStore", "Processes", "DataMessages", "Service",
-        byteBuffer,
-        embedded, http, webSocket, logging,
+        "ExecSignalling", "JobProtocol", "JSON", "MediaMessages", "ObjectStore", "Processes", "DataMessages",
+        "SQLStore", "Service", byteBuffer, embedded, http, webSocket, logging,
       ],
       path: "Tests/Fuzz/Targets", swiftSettings: rules),
     tests(of: "MachineStalls", []),

@@ -14,7 +14,7 @@ package struct NewJob: Sendable {
   package var uniqueKey: String?
   /// Milliseconds since 1970.
   package var startAt: Int64?
-  /// How long it waits for capacity, in milliseconds, from its beginning or from `startAt`.
+  /// How long it waits for capacity, in milliseconds, from its submission or from `startAt` if that is later.
   package var queueFor: Int64
   package var labels: [String: String]
   /// Encrypted.
@@ -23,7 +23,7 @@ package struct NewJob: Sendable {
 
   package struct Idempotency: Sendable, Hashable {
     package var key: String
-    /// 64 hexadecimal digits.
+    /// 64 hexadecimal digits, of a digest that tells nothing about secrets in the body without a key.
     package var bodySHA256: String
 
     package init(key: String, bodySHA256: String) {
@@ -74,15 +74,25 @@ extension JobStore {
   /// - Throws: an `SQLError`.
   package func submit(_ job: NewJob) async throws -> Submission {
     try await connection.transaction { transaction in
-      if let known = try Self.replay(of: job, in: transaction) { return known }
-      if let key = job.uniqueKey {
-        let taken = try transaction.execute(
-          "SELECT id FROM jobs WHERE project = $1 AND unique_key = $2 AND ended_at IS NULL",
-          [.text(job.project), .text(key)])
-        if let row = taken.first { return .keyTaken(try JobID(column: "id", of: row)) }
-      }
+      if let known = try Self.conflict(with: job, in: transaction) { return known }
       return .created(try Self.insert(job, in: transaction))
     }
+  }
+
+  /// Looks for what keeps a job from being stored, without storing it.
+  ///
+  /// - Returns: `replayed`, `bodyDiffers` or `keyTaken`; nil if nothing does.
+  package func conflict(with job: NewJob) async throws -> Submission? {
+    try await connection.transaction { transaction in try Self.conflict(with: job, in: transaction) }
+  }
+
+  private static func conflict(with job: NewJob, in transaction: any SQLTransaction) throws -> Submission? {
+    if let known = try replay(of: job, in: transaction) { return known }
+    guard let key = job.uniqueKey else { return nil }
+    let taken = try transaction.execute(
+      "SELECT id FROM jobs WHERE project = $1 AND unique_key = $2 AND ended_at IS NULL",
+      [.text(job.project), .text(key)])
+    return try taken.first.map { .keyTaken(try JobID(column: "id", of: $0)) }
   }
 
   /// Looks for what was submitted with an idempotency key, without submitting anything.
@@ -116,7 +126,8 @@ extension JobStore {
       """
       INSERT INTO jobs (id, project, kind, state, paused, request, room, server, unique_key, created_at, start_at,
         queue_until, secrets)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now_ms(), $10, COALESCE($10, now_ms()) + $11, $12) RETURNING *
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now_ms(), $10,
+        CASE WHEN $10 > now_ms() THEN $10 ELSE now_ms() END + $11, $12) RETURNING *
       """,
       [
         job.id.value, .text(job.project), .text(job.kind), .text(job.state.rawValue), .text(job.paused),

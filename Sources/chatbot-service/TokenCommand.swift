@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import Service
 
 struct TokenCommand: AsyncParsableCommand {
@@ -34,12 +35,17 @@ struct TokenCommand: AsyncParsableCommand {
       ServiceExit.report(token.line)
     } else {
       let known = TokenFile(path)
+      if let problem = known.problem, access(path, F_OK) == 0 {
+        // Its names are not known then, and a name that is there twice would make it of no use.
+        ServiceExit.report(problem)
+        throw ServiceExit.failure
+      }
       if known.contains(name: name) {
         ServiceExit.report("\(path) has a token with the name “\(name)”.")
         throw ServiceExit.failure
       }
       do throws(PrivateFile.WriteError) {
-        try PrivateFile.append(path, token.line + "\n")
+        try PrivateFile.append(path, line: token.line)
       } catch {
         ServiceExit.report(error.description)
         throw ServiceExit.failure

@@ -28,4 +28,27 @@ struct InstalledDocumentsTests {
     #expect(try text("zsh/site-functions/_chatbot").hasPrefix("#compdef chatbot"))
     #expect(try text("fish/vendor_completions.d/chatbot.fish").contains("complete -c 'chatbot'"))
   }
+
+  @Test("chatbot-service has a manual page with its commands and completions, where packages of Debian have theirs")
+  func documentsOfTheService() throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("share-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let script = Repository.folder.appendingPathComponent("scripts/install-documents.sh").path
+    let program = Repository.products.appendingPathComponent("chatbot-service").path
+    let installed = try ExternalTool.run("env", ["VENDOR=1", "bash", script, program, folder.path])
+    #expect(installed.status == 0, "\(installed.errors)")
+    func text(_ path: String) throws -> String {
+      try String(contentsOf: folder.appendingPathComponent(path), encoding: .utf8)
+    }
+    let page = try text("man/man1/chatbot-service.1")
+    for command in ["RUN", "JOBS SUBMIT", "JOBS PAUSE", "TOKEN", "CHECK\\-CONFIG"] {
+      #expect(page.contains(".SH \"CHATBOT\\-SERVICE \(command)\"\n"), "\(command)")
+    }
+    #expect(page.contains(".SH \"EXIT STATUS\"\n"))
+    // Files that are sourced are no programs.
+    #expect(try !text("bash-completion/completions/chatbot-service").hasPrefix("#!"))
+    #expect(try text("zsh/vendor-completions/_chatbot-service").hasPrefix("#compdef chatbot-service"))
+    #expect(
+      try text("fish/vendor_completions.d/chatbot-service.fish").contains("complete -c 'chatbot-service'"))
+  }
 }

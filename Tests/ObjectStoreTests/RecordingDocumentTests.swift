@@ -94,6 +94,22 @@ struct RecordingDocumentTests {
     #expect(shown(users.first?.gaps) == ["processLost - 1 30:02.000 12.0"])
   }
 
+  @Test("Thousands who come and go, and times that no clock has, are described", .timeLimit(.minutes(1)))
+  func crowd() {
+    var lost = attempt(1, from: 0, to: 12_000, lost: true, [])
+    lost.participants = (0..<30_000).map { RecordedAttempt.Participant(id: "u\($0)", joined: Self.t + 1_000) }
+    for time in [Int64.min, -1, .max] {
+      lost.participants.append(RecordedAttempt.Participant(id: "x\(time)", joined: time))
+      lost.participants.append(RecordedAttempt.Participant(id: "y\(time)", joined: .min, left: time))
+      lost.pauses.append(
+        RecordedAttempt.PauseStep(time: time, state: PauseState(all: false, users: ["x\(time)", "u0"])))
+    }
+    let next = attempt(2, from: 13_000, to: 30_000, [manifest("x-1", start: 14_000, audio: (0, 10))])
+    let document = describe([lost, next])
+    #expect(document.users.count > 30_000)
+    #expect(shown(document.users.first { $0.id == "u1" }?.gaps) == ["processLost - 1 30:01.000 12.0"])
+  }
+
   @Test("Pauses are exact within a recording, and counted before and after it")
   func pauses() {
     var only = attempt(

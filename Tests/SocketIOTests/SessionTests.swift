@@ -1,3 +1,4 @@
+import JSON
 import Media
 import SocketIO
 import Testing

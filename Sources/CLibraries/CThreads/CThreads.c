@@ -28,3 +28,13 @@ double cthreads_wall_clock(void) {
   clock_gettime(CLOCK_REALTIME, &now);
   return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
+
+static int64_t time_of(clockid_t clock) {
+  struct timespec time;
+  if (clock_gettime(clock, &time) != 0) return 0;
+  return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+int64_t cthreads_thread_time(void) { return time_of(CLOCK_THREAD_CPUTIME_ID); }
+
+int64_t cthreads_process_time(void) { return time_of(CLOCK_PROCESS_CPUTIME_ID); }

@@ -233,8 +233,6 @@ final class JobJournal: Sendable {
 enum JobClock {
   /// Milliseconds since 1970-01-01 00:00 UTC.
   static var now: Int64 {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
+    Int64(WallClock.read().secondsSince1970 * 1_000)
   }
 }

@@ -1,3 +1,4 @@
+internal import CThreads
 internal import FoundationEssentials
 internal import Glibc
 internal import Media
@@ -17,16 +18,12 @@ struct ProcessFigures: Sendable {
   static func read() -> ProcessFigures {
     let verifying = WorkerFigures(of: MediaLauncher.background.id)
     let playing = WorkerFigures(of: MediaLauncher.foreground.id)
-    var usage = rusage()
-    getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
-    let own = seconds(usage.ru_utime) + seconds(usage.ru_stime)
+    let own = Double(cthreads_process_time()) / 1e9
     return ProcessFigures(
       cpuSeconds: own + verifying.cpuSeconds + playing.cpuSeconds,
       verificationSeconds: VerificationPool.processorTime / .seconds(1) + verifying.cpuSeconds,
       privateBytes: memory(of: "self") + verifying.privateBytes + playing.privateBytes)
   }
-
-  private static func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
 
   /// Resident memory without that of files and shared memory (proc_pid_statm(5)).
   static func memory(of process: String) -> Int64 {

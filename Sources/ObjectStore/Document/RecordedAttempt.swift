@@ -11,11 +11,12 @@ package struct RecordedAttempt: Sendable, Hashable {
     /// Nil if they were there when the process ended.
     package var left: Int64?
 
+    /// A moment before 1970 or after the year 9999, which only a broken process writes, becomes the first or last one between them.
     package init(id: String, name: String? = nil, joined: Int64, left: Int64? = nil) {
       self.id = id
       self.name = name
-      self.joined = joined
-      self.left = left
+      self.joined = UTCTime(milliseconds: joined).milliseconds
+      self.left = left.map { UTCTime(milliseconds: $0).milliseconds }
     }
   }
 
@@ -25,8 +26,9 @@ package struct RecordedAttempt: Sendable, Hashable {
     package var time: Int64
     package var state: PauseState
 
+    /// Times are limited as those of participants.
     package init(time: Int64, state: PauseState) {
-      self.time = time
+      self.time = UTCTime(milliseconds: time).milliseconds
       self.state = state
     }
   }

@@ -32,9 +32,10 @@ extension RecordingDocument {
         }
       }
     }
+    let own = parts.map { byUser($0) }
     let described = users.map { id, user in
       var user = user
-      let timeline = UserTimeline(of: id, in: parts)
+      let timeline = UserTimeline(of: id, in: parts.indices.map { own[$0].parts[id] ?? own[$0].empty })
       user.gaps = timeline.gaps
       user.overlaps = timeline.overlaps
       user.files.sort { ($0.start, $0.object) < ($1.start, $1.object) }
@@ -42,6 +43,20 @@ extension RecordingDocument {
     }
     return described.filter { !$0.files.isEmpty || !$0.gaps.isEmpty }
       .sorted { UntrustedText($0.id) < UntrustedText($1.id) }
+  }
+
+  /// Returns the attempt with what belongs to each user only, and with nothing of any: many may have come and gone.
+  private static func byUser(
+    _ part: RecordedAttempt
+  ) -> (parts: [UntrustedText: RecordedAttempt], empty: RecordedAttempt) {
+    var empty = part
+    (empty.participants, empty.manifests, empty.objects, empty.missing) = ([], [], [], [])
+    var parts: [UntrustedText: RecordedAttempt] = [:]
+    for participant in part.participants {
+      parts[UntrustedText(participant.id), default: empty].participants.append(participant)
+    }
+    for manifest in part.manifests { parts[UntrustedText(manifest.user), default: empty].manifests.append(manifest) }
+    return (parts, empty)
   }
 }
 

@@ -1,3 +1,4 @@
+import CThreads
 import Glibc
 import Media
 import NIOPosix
@@ -61,13 +62,6 @@ package final class VerificationPool: Sendable {
   /// The CPU time that the threads of all pools of this process have used, without that of other processes that decode for them.
   package static var processorTime: Duration { .nanoseconds(usedTime.load(ordering: .relaxed)) }
 
-  /// The CPU time of the calling thread in nanoseconds.
-  private static var threadTime: Int64 {
-    var time = timespec()
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-  }
-
   // MARK: Waiting frames
 
   func participantBegan() { participants.wrappingAdd(1, ordering: .relaxed) }
@@ -104,9 +98,9 @@ package final class VerificationPool: Sendable {
     threads.submit { [self] state in
       guard case .active = state else { return }
       DedicatedThread.lowerPriority(to: Self.niceness.load(ordering: .relaxed))
-      let before = Self.threadTime
+      let before = cthreads_thread_time()
       let remains = check.decode(for: Self.turn, now: { .now })
-      Self.usedTime.wrappingAdd(Self.threadTime - before, ordering: .relaxed)
+      Self.usedTime.wrappingAdd(cthreads_thread_time() - before, ordering: .relaxed)
       if remains { schedule(check, now: .now) }
     }
   }

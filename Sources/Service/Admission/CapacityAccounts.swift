@@ -79,6 +79,9 @@ package struct CapacityAccounts<Job: Hashable & Sendable>: Sendable {
     return lastNumber
   }
 
+  /// Whether there are reservations that may still be given back.
+  package var hasOpenReservations: Bool { !reservations.isEmpty }
+
   package mutating func release(_ reservation: UInt64) { reservations[reservation] = nil }
 
   /// A job begins with its reservation, or without one: a job of an earlier service.

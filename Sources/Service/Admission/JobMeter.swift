@@ -32,6 +32,7 @@ package struct JobMeter: Sendable, Hashable {
   /// Rates are taken over windows of this length: shorter ones would count the work of a moment.
   private static let window = Duration.seconds(5)
   private static let memory = Duration.seconds(60)
+  /// More users than any room has: a process may claim anything.
   private static let maximumUsers = 1_000_000
 
   private var windows: [Window] = []
@@ -43,7 +44,6 @@ package struct JobMeter: Sendable, Hashable {
   package init() {}
 
   package mutating func add(_ sample: Sample, at now: MonotonicInstant) {
-    // What a process says is not trusted: the sum of all jobs does not overflow.
     users = min(max(sample.users, 0), Self.maximumUsers)
     if users == 0 { usersSince = nil } else { usersSince = usersSince ?? now }
     memoryInWindow = max(memoryInWindow, sample.privateMemory)

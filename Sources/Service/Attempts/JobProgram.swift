@@ -1,4 +1,6 @@
 internal import Glibc
+internal import JobProtocol
+internal import OptionValues
 
 /// The program that runs jobs.
 package enum JobProgram {
@@ -32,4 +34,22 @@ package enum JobProgram {
   }
 
   private static func variable(named name: String) -> String? { getenv(name).map { String(cString: $0) } }
+}
+
+extension JobSecrets.ICECredentials {
+  /// Reads the file of a server's credentials, `user:password`. Blocks while it reads.
+  ///
+  /// - Throws: an error whose description is a sentence, without anything of the file.
+  init(file path: String) throws(AttemptDirectory.WriteError) {
+    let text: String
+    do throws(BoundedFile.ReadError) {
+      text = String(decoding: try BoundedFile.read(path, longest: SecretFile.maximumBytes), as: UTF8.self)
+    } catch {
+      throw AttemptDirectory.WriteError(description: error.sentence)
+    }
+    guard let (user, password) = UserAndPassword.parse(text) else {
+      throw AttemptDirectory.WriteError(description: "\(path) must contain user:password.")
+    }
+    self.init(user: user, password: password)
+  }
 }

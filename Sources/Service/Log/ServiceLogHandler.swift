@@ -55,9 +55,7 @@ package struct ServiceLogHandler: LogHandler {
   }
 
   private static func now() -> Int64 {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
+    Int64(WallClock.read().secondsSince1970 * 1_000)
   }
 
   private static func toStandardError(_ line: String) {

@@ -46,8 +46,9 @@ package final class ServiceMetrics: Sendable {
     MetricFamily("chatbot_capacity_limit", .gauge, "What jobs may use of a resource."),
     MetricFamily("chatbot_refusals_total", .counter, "Jobs that were refused, by the short resource."),
     MetricFamily("chatbot_free_disk_bytes", .gauge, "Free space of the disk of the data folder."),
-    MetricFamily("chatbot_database_errors_total", .counter, "Requests that failed because of the database."),
-    MetricFamily("chatbot_database_latency_seconds", .histogram, "How long the database took for a question."),
+    MetricFamily("chatbot_database_errors_total", .counter, "Statements and transactions that failed."),
+    MetricFamily(
+      "chatbot_database_latency_seconds", .histogram, "How long statements and transactions took, and waited."),
     MetricFamily(
       "chatbot_event_loop_delay_seconds", .histogram, "How late the service's event loop ran a timer."),
     MetricFamily("chatbot_requests_total", .counter, "Requests of the API by class of status."),
@@ -57,7 +58,11 @@ package final class ServiceMetrics: Sendable {
   // MARK: What happened
 
   package func refused(_ resource: CapacityResource) { refusals(resource).increment(by: 1) }
-  package func databaseFailed() { counter("chatbot_database_errors_total").increment(by: 1) }
+  /// A statement or a transaction of the database has ended.
+  package func note(_ operation: SQLiteConnection.Operation) {
+    if operation.failed { counter("chatbot_database_errors_total").increment(by: 1) }
+    timer("chatbot_database_latency_seconds", operation.duration)
+  }
   package func eventLoopWasLate(_ delay: Duration) { timer("chatbot_event_loop_delay_seconds", delay) }
 
   func answered(status: Int, in time: Duration) {
@@ -69,10 +74,8 @@ package final class ServiceMetrics: Sendable {
 
   /// Asks for the current values and returns all as text.
   package func text(store: JobStore, control: any JobControl) async -> String {
-    let start = MonotonicInstant.now
     do {
       let counts = try await store.countsByState()
-      timer("chatbot_database_latency_seconds", MonotonicInstant.now - start)
       for state in JobState.allCases {
         gauge("chatbot_jobs", Double(counts[state] ?? 0), ("state", state.rawValue))
       }
@@ -83,7 +86,7 @@ package final class ServiceMetrics: Sendable {
         raise(ends(reason), reason.rawValue, to: Double(reasons[reason.rawValue] ?? 0))
       }
     } catch {
-      databaseFailed()
+      // The error is counted where the statement failed.
     }
     note(await control.statuses())
     let capacity = await control.capacity

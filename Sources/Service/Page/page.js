@@ -9,6 +9,8 @@ let live = {};
 let olderAfter = null;
 let shownJob = null;
 let refreshing = null;
+// Grows with each view that is opened: an answer that comes late opens no stream beside those of the next view.
+let visit = 0;
 
 // The service.
 
@@ -119,6 +121,7 @@ function showLogin() {
 }
 
 async function route() {
+  visit += 1;
   stopStreams();
   if (!session) { return showLogin(); }
   const match = /^#job\/([0-9a-z]+)$/.exec(location.hash);
@@ -140,11 +143,13 @@ async function begin() {
 // The list.
 
 async function openList() {
+  const mine = visit;
   document.title = "Jobs";
   shownJob = null;
   show("list");
   live = {};
   await refreshList();
+  if (visit !== mine) { return; }
   follow("/v1/events?after=now", eventTypes, () => refreshSoon(refreshList));
   follow("/v1/live", ["live"], (value) => { live = value.jobs; drawFigures(); });
 }
@@ -215,6 +220,7 @@ function drawFigures() {
 // One job.
 
 async function openJob(id) {
+  const mine = visit;
   show("job");
   shownJob = null;
   $("events").replaceChildren();
@@ -225,9 +231,10 @@ async function openJob(id) {
   try {
     await refreshJob(id);
   } catch (error) {
-    if (error.status === 404) { location.hash = ""; toast(error.message); }
+    if (error.status === 404 && visit === mine) { location.hash = ""; toast(error.message); }
     return;
   }
+  if (visit !== mine) { return; }
   follow(`/v1/jobs/${id}/events`, eventTypes, (event) => {
     addEvent(event);
     refreshSoon(() => refreshJob(id));

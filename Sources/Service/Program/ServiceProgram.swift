@@ -137,7 +137,9 @@ extension ServiceProgram {
       do {
         folder = try DataFolder(configuration.data)
         let data = folder.path
-        store = try await JobStore.open("\(data)/service.db")
+        let metrics = ServiceMetrics()
+        self.metrics = metrics
+        store = try await JobStore.open("\(data)/service.db") { metrics.note($0) }
         let objects = try await Self.objects(configuration, data)
         let secrets = try SecretBox.load(configuration.secretKeyFile ?? "\(data)/secret.key")
         let tokens = try Self.tokens(configuration, data, logger)
@@ -153,7 +155,6 @@ extension ServiceProgram {
         ) { job in
           try await storer.store(job, attempts: try await jobs.attempts(of: job))
         }
-        metrics = ServiceMetrics()
         let access = APIAccess(
           tokens: tokens, requestsPerSecond: configuration.limits.requests,
           failuresPerMinute: configuration.limits.failures)

@@ -179,6 +179,13 @@ private struct Reader {
       }
       secrets[keyPath: field] = text.string
     }
+    do {
+      // As the process reads them: of Unicode, there are further spaces.
+      secrets = try JobSecrets(parsing: try secrets.json)
+    } catch {
+      problems.append(
+        JobProblem("/secrets", "Secrets have no spaces, and \(JobSecrets.maximumBytes) bytes of JSON together."))
+    }
     return secrets
   }
 

@@ -65,17 +65,13 @@ package enum ServerURL {
         && !name.contains(":")
   }
 
+  /// Reads the address from the bytes of the system's structure: that of IPv4 begins at byte 4, that of IPv6 at byte 8 (ip(7), ipv6(7)).
   private static func isPublic(_ entry: addrinfo) -> Bool {
     guard let address = entry.ai_addr else { return false }
+    let bytes = [UInt8](UnsafeRawBufferPointer(start: address, count: Int(entry.ai_addrlen)))
     switch entry.ai_family {
-    case AF_INET:
-      return address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { socket in
-        withUnsafeBytes(of: socket.pointee.sin_addr) { isPublic(ipv4: Array($0)) }
-      }
-    case AF_INET6:
-      return address.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { socket in
-        withUnsafeBytes(of: socket.pointee.sin6_addr) { isPublic(ipv6: Array($0)) }
-      }
+    case AF_INET: return isPublic(ipv4: Array(bytes.dropFirst(4).prefix(4)))
+    case AF_INET6: return isPublic(ipv6: Array(bytes.dropFirst(8).prefix(16)))
     default: return false
     }
   }

@@ -54,11 +54,17 @@ package enum PrivateFile {
     return true
   }
 
-  /// Appends a text to a file, which is created with the mode 0600 if it is missing.
-  package static func append(_ path: String, _ text: String) throws(WriteError) {
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+  /// Appends a line to a file, which is created with the mode 0600 if it is missing.
+  ///
+  /// - Parameter line: without its end.
+  package static func append(_ path: String, line: String) throws(WriteError) {
+    let descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw WriteError(path, errno) }
-    try write(text, to: descriptor, path)
+    // An editor may have left the last line without an end.
+    var last = UInt8(ascii: "\n")
+    let size = lseek(descriptor, 0, SEEK_END)
+    if size > 0 { _ = pread(descriptor, &last, 1, size - 1) }
+    try write((last == UInt8(ascii: "\n") ? "" : "\n") + line + "\n", to: descriptor, path)
   }
 
   private static func write(_ text: String, to descriptor: Int32, _ path: String) throws(WriteError) {

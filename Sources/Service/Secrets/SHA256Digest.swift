@@ -15,6 +15,12 @@ package struct SHA256Digest: Sendable, Hashable {
     bytes = digest
   }
 
+  /// - Parameter bytes: 32 bytes; nil for another number.
+  init?(bytes: [UInt8]) {
+    guard bytes.count == Self.byteCount else { return nil }
+    self.bytes = bytes
+  }
+
   /// - Parameter hexadecimal: 64 hexadecimal digits; nil for another text.
   package init?(hexadecimal: some StringProtocol) {
     let digits = hexadecimal.utf8.map { byte -> UInt8? in

@@ -67,6 +67,18 @@ package struct SecretBox: Sendable, CustomStringConvertible, CustomReflectable {
     return secret
   }
 
+  /// Returns a digest that nobody can compute without the key: HMAC-SHA-256 (RFC 2104). Whoever reads it cannot try which
+  /// short secret, such as a PIN, the message has.
+  package func digest(of message: [UInt8], context: String) throws(Failure) -> SHA256Digest {
+    let input = Array(context.utf8) + [0] + message
+    var digest = [UInt8](repeating: 0, count: SHA256Digest.byteCount)
+    var count: UInt32 = 0
+    guard HMAC(EVP_sha256(), key, Int32(key.count), input, input.count, &digest, &count) != nil,
+      let digest = SHA256Digest(bytes: digest)
+    else { throw .library }
+    return digest
+  }
+
   package var description: String { "a key of 256 bits" }
   package var customMirror: Mirror { Mirror(self, children: []) }
 }

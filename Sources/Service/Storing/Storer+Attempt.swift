@@ -105,15 +105,18 @@ extension Storer {
     if let known { return .stored(known) }
     try reached(.fileBegins)
     var record = description
+    let source: SourceFile
     do {
-      let (key, object) = try await put(file, below: prefix)
-      try reached(.filePut)
-      record.object = key.text
-      record.bytes = object.bytes
-      record.sha256 = object.sha256
+      source = try await blocking { try SourceFile(path: file.path) }
     } catch let error as ObjectStoreError where error.kind == .missing || error.kind == .notAFile {
       return .missing(error.description)
     }
+    // What is missing in the store, such as a folder or a disk, is no reason to do without the file.
+    let (key, object) = try await put(source, file.name, below: prefix)
+    try reached(.filePut)
+    record.object = key.text
+    record.bytes = object.bytes
+    record.sha256 = object.sha256
     let event = hasEvent ? try FileEventData(record).json : nil
     try await store.note(record, ofAttempt: attempt.attemptID, event: event) { [reached] in try reached(.fileNoting) }
     try reached(.fileNoted)
@@ -124,10 +127,9 @@ extension Storer {
   private static let maximumKeys = 9
 
   private func put(
-    _ file: RecordedFolder.File, below prefix: ObjectKey
+    _ source: SourceFile, _ name: String, below prefix: ObjectKey
   ) async throws -> (key: ObjectKey, object: StoredObject) {
-    let source = try await blocking { try SourceFile(path: file.path) }
-    let parts = file.name.split(separator: "/").map { KeyText.part(String($0)) }
+    let parts = name.split(separator: "/").map { KeyText.part(String($0)) }
     for number in 1...Self.maximumKeys {
       // A file that was changed after it was put is another object: the first one stays as it is.
       let folder = number == 1 ? [] : ["\(number)"]
@@ -136,7 +138,7 @@ extension Storer {
         return (key, try await objects.put(source, at: key))
       } catch let error as ObjectStoreError where error.kind == .exists {}
     }
-    throw StoringError("No key is free for \(file.name.printable(utf8Bytes: 200)).")
+    throw StoringError("No key is free for \(name.printable(utf8Bytes: 200)).")
   }
 
   /// Stores the log of the process, without an event.

@@ -5,21 +5,28 @@ extension Storer {
   /// Deletes the recordings whose deletion was asked for, and those that are too old.
   ///
   /// - Parameter retention: how long after the end of its job a recording is kept, in milliseconds; nil for ever.
-  /// - Returns: how many were deleted.
+  /// - Returns: how many were deleted; further ones may wait.
   /// - Throws: a ``StoringError``, an `ObjectStoreError` or an `SQLError`. The call can be repeated.
   @discardableResult
   package func deleteDue(retention: Int64?) async throws -> Int {
     if let retention { try await store.expireRecordings(age: retention) }
     var count = 0
-    while true {
-      let jobs = try await store.deletionsToDo(limit: 100)
-      if jobs.isEmpty { return count }
-      for job in jobs {
+    var failure: ObjectStoreError?
+    for job in try await store.deletionsToDo(limit: Self.maximumDeletions) {
+      do {
         try await delete(job)
         count += 1
+      } catch let error as ObjectStoreError {
+        // The other recordings do not wait for this one.
+        failure = failure ?? error
       }
     }
+    if let failure { throw failure }
+    return count
   }
+
+  /// The number of recordings that a call deletes at most.
+  private static let maximumDeletions = 1_000
 
   /// Deletes all objects of a recording, `recording.json` first, and notes it.
   private func delete(_ job: JobRecord) async throws {

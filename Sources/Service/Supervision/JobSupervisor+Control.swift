@@ -7,8 +7,22 @@ extension JobSupervisor: JobControl {
   package func reserve(_ kind: JobKind) async throws(CapacityShortage) -> CapacityReservation {
     guard isStarted, !isDraining, !isDetached, databaseProblem == nil else { throw CapacityShortage(.notAccepting) }
     accounts.freeDisk = disk.free(now: .now)
-    return CapacityReservation(number: try accounts.reserve())
+    let deadline = MonotonicInstant.now + Self.reservationWait
+    while true {
+      do throws(CapacityShortage) {
+        return CapacityReservation(number: try accounts.reserve())
+      } catch {
+        // Many submissions of one job at once give their reservations back in a moment.
+        guard accounts.hasOpenReservations, MonotonicInstant.now < deadline, !isDraining, !isDetached else {
+          throw error
+        }
+        do { try await loop.sleep(for: .milliseconds(5)) } catch { throw CapacityShortage(.notAccepting) }
+      }
+    }
   }
+
+  /// How long a submission waits for others that may give their reservations back.
+  private static let reservationWait = Duration.seconds(1)
 
   package func release(_ reservation: CapacityReservation) { accounts.release(reservation.number) }
 

@@ -16,6 +16,7 @@ extension JobSupervisor {
     let (id, number, folder) = (job.id, attempt.number, attempt.folder)
     let made = Result { try specification(of: job, attempt, pause) }
     let (program, files) = (program, files)
+    let credentials = configuration.servers[job.request.server]?.iceCredentialsFile
     Task {
       do {
         var (specification, secrets) = try made.get()
@@ -25,6 +26,8 @@ extension JobSupervisor {
         }
         let (final, passed) = (specification, secrets)
         let process = try await files.runIfActive {
+          var passed = passed
+          if let credentials { passed.iceCredentials = try JobSecrets.ICECredentials(file: credentials) }
           try folder.create(final)
           return try AttemptProcess.start(
             program, in: folder, secrets: passed, variables: JobProgram.environment())

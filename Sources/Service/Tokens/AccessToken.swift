@@ -78,6 +78,7 @@ package struct AccessTokenList: Sendable, Hashable {
 
   /// Reads lines `name role project sha256:HEX`. Empty lines and those that begin with `#` are ignored.
   package init(_ text: String) throws(ParseError) {
+    var names = Set<String>()
     // By bytes: a carriage return and a line feed are one character.
     for (index, bytes) in text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated()
     {
@@ -98,7 +99,7 @@ package struct AccessTokenList: Sendable, Hashable {
       guard words[3].utf8.starts(with: "sha256:".utf8),
         let digest = SHA256Digest(hexadecimal: words[3].dropFirst("sha256:".count))
       else { throw ParseError(line: number, sentence: "A digest is “sha256:” and 64 hexadecimal digits.") }
-      guard !tokens.contains(where: { $0.name == words[0] }) else {
+      guard names.insert(String(words[0])).inserted else {
         throw ParseError(line: number, sentence: "The name “\(words[0])” is used before.")
       }
       tokens.append(AccessToken(name: String(words[0]), role: role, project: String(words[2]), digest: digest))

@@ -1,5 +1,6 @@
 import JSON
 import JobProtocol
+import SQLStore
 import Service
 
 /// What the service of jobs reads of callers and of its operator.
@@ -7,22 +8,18 @@ enum ServiceTargets {
   /// The text of a file of settings.
   static func configuration(_ input: [UInt8]) throws(InvariantViolation) {
     guard let text = String(validating: input, as: UTF8.self) else { return }
+    let configuration: ServiceConfiguration
     do throws(ConfigurationError) {
-      let configuration = try ServiceConfiguration(yaml: text)
-      try require(configuration.limits.requests > 0, "A limit is not positive.")
-      try require((1...100).contains(configuration.limits.cpu), "A percentage is none.")
+      configuration = try ServiceConfiguration(yaml: text)
     } catch {
-      try check(error)
+      try require(!error.problems.isEmpty, "An error has no problem.")
+      let lines = error.problems.map(\.line)
+      try require(lines == lines.sorted() && (lines.first ?? 0) >= 1, "A line is none.")
+      try require(error.problems.allSatisfy { !$0.sentence.isEmpty }, "A problem has no sentence.")
+      return
     }
-  }
-
-  private static func check(_ error: any Error) throws(InvariantViolation) {
-    if let violation = error as? InvariantViolation { throw violation }
-    guard let error = error as? ConfigurationError else { throw InvariantViolation("The error has another type.") }
-    try require(!error.problems.isEmpty, "An error has no problem.")
-    let lines = error.problems.map(\.line)
-    try require(lines == lines.sorted() && (lines.first ?? 0) >= 1, "A line is none.")
-    try require(error.problems.allSatisfy { !$0.sentence.isEmpty }, "A problem has no sentence.")
+    try require(configuration.limits.requests > 0, "A limit is not positive.")
+    try require((1...100).contains(configuration.limits.cpu), "A percentage is none.")
   }
 
   /// A byte (modulo 5: 0 the body of a job, 1 a path, 2 a query, 3 a file of tokens, 4 a time, a position or a range of bytes; 5 in

@@ -4,6 +4,7 @@ import JobProtocol
 import Media
 import ObjectStore
 import SQLStore
+import Synchronization
 import Testing
 
 @testable import Service
@@ -176,6 +177,13 @@ import Testing
     let job = try await client.json(
       "POST", "/v1/jobs", body: .object(["kind": "record", "room": "1", "queueFor": "30s"]))
     #expect(job["state"] == "queued")
+    let past = try await service.submit(
+      .object(["kind": "record", "room": "2", "queueFor": "30s", "startAt": "2020-01-01T00:00:00Z", "uniqueKey": "u"]))
+    let record = try #require(try await service.store.job(past))
+    #expect(record.queueUntil == record.createdAt + 30_000)
+    // The job that is in the way says more than that there is no room for another one.
+    let taken = try await client.send("POST", "/v1/jobs", body: .object(["kind": "record", "uniqueKey": "u"]))
+    #expect(taken.status == 409)
     await service.control.set(shortage: CapacityShortage(.notAccepting))
     await service.control.set(unready: ["The service ends."])
     #expect(try await client.send("POST", "/v1/jobs", body: Self.record).status == 503)
@@ -249,8 +257,27 @@ import Testing
         _ = try transaction.append(.participantJoined, of: job, data: data)
       }
     }
-    let isClosed = try await connection.isClosedAfterReading(within: .seconds(20), readingAfter: .seconds(3))
+    let isClosed = try await connection.isClosedAfterReading(within: .seconds(20), readingAfter: .seconds(8))
     #expect(isClosed)
+  }
+
+  @Test func `a client of a stream that reads gets all that happened, however much it is`() async throws {
+    let service = try await ServiceFixture()
+    let job = try await service.submit()
+    let data = "{\"text\":\"\(String(repeating: "x", count: 60_000))\"}"
+    for _ in 0..<60 {
+      try await service.store.connection.transaction { transaction in
+        _ = try transaction.append(.participantJoined, of: job, data: data)
+      }
+    }
+    let count = Mutex(0)
+    try await service.client("viewer").events("/v1/jobs/\(job)/events", after: nil) { _ in
+      count.withLock {
+        $0 += 1
+        return $0 < 60
+      }
+    }
+    #expect(count.withLock { $0 } == 60)
   }
 
   @Test func `live figures, snapshots and logs are those of the process`() async throws {
@@ -350,6 +377,12 @@ import Testing
     #expect(try await status("POST", "/v1/jobs/\(job)/stop", "") == 403)
     #expect(try await status("POST", "/v1/jobs/\(job)/stop", "Origin: https://evil.example\r\n") == 403)
     #expect(try await status("POST", "/v1/jobs/\(job)/stop", "Origin: \(origin)\r\n") == 200)
+    // A proxy before the service has TLS.
+    let proxied = try await service.client("x").send(
+      "POST", "/v1/session", body: .object(["token": .string(.init(token))]),
+      headers: ["Origin": "https://127.0.0.1:\(service.port)"])
+    #expect(proxied.status == 200)
+    #expect(proxied.headers["set-cookie"]?.contains("; Secure") == true && !cookie.contains("Secure"))
     let foreign = try await service.client("x").send(
       "POST", "/v1/session", body: .object(["token": .string(.init(token))]))
     #expect(foreign.status == 403)
@@ -398,6 +431,8 @@ import Testing
     let text = String(decoding: try await service.client("viewer").send("GET", "/metrics").body, as: UTF8.self)
     #expect(text.contains("chatbot_jobs{state=\"starting\"} 1\n"))
     #expect(text.contains("chatbot_refusals_total{resource=\"memory\"} 0\n"))
+    #expect(text.contains("chatbot_database_latency_seconds_count"))
+    #expect(text.contains("chatbot_database_errors_total 0\n"))
     #expect(!text.contains(job.text) && !text.contains("{room") && !text.contains(",room"))
   }
 }

@@ -71,7 +71,8 @@ final class ServiceFixture: Sendable {
   init(_ change: (inout ServiceConfiguration) -> Void = { _ in }) async throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "service-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    store = try await JobStore.open("\(folder)/service.db")
+    let metrics = ServiceMetrics()
+    store = try await JobStore.open("\(folder)/service.db") { metrics.note($0) }
     objects = try await FileObjectStore.open("\(folder)/store")
     await control.use(store)
     var tokens: [String: String] = [:]
@@ -96,7 +97,7 @@ final class ServiceFixture: Sendable {
     logger.logLevel = .critical
     let responder = APIResponder(
       configuration: configuration, data: folder, store: store, objects: objects, control: control, access: access,
-      secrets: try SecretBox.load("\(folder)/secret.key"), metrics: ServiceMetrics(), logger: logger)
+      secrets: try SecretBox.load("\(folder)/secret.key"), metrics: metrics, logger: logger)
     let (running, continuation) = AsyncStream<Int>.makeStream()
     let server = try APIServer(responder, logger: logger) { address in
       continuation.yield(address?.port ?? 0)

@@ -174,6 +174,20 @@ struct StorerTests {
     #expect(document.missing.map(\.name) == ["Ann.webm", "chat.ndjson"])
   }
 
+  @Test("A store that is gone makes storing fail, and no file missing")
+  func noStore() async throws {
+    let fixture = try await StoringFixture()
+    try fixture.writeCall()
+    await #expect(throws: ObjectStoreError.self) {
+      try await fixture.store { step in
+        if step == "fileBegins" { try FileManager.default.removeItem(atPath: "\(fixture.path)/store") }
+      }
+    }
+    #expect(FileManager.default.fileExists(atPath: "\(fixture.folder(2))/media/Ann.webm"))
+    try await fixture.store()
+    try await checkStored(fixture)
+  }
+
   @Test("A broken line of a journal hides only what comes after it")
   func brokenJournal() async throws {
     let fixture = try await StoringFixture()
@@ -316,6 +330,28 @@ struct StorerTests {
       if !stopped { break }
     }
     #expect(point > 8)
+  }
+
+  @Test("A recording that cannot be deleted holds up no other one")
+  func undeletable() async throws {
+    let fixture = try await StoringFixture()
+    try fixture.writeCall()
+    try await fixture.store()
+    try await end(fixture)
+    try fixture.write("no folder", to: "\(fixture.path)/store/blocked")
+    try await fixture.withStorer { storer, store in
+      try await store.connection.execute(
+        """
+        INSERT INTO jobs (id, project, kind, state, paused, request, room, server, created_at, ended_at, object_path,
+          delete_requested_at)
+        VALUES ('blocked', 'p', 'record', 'finished', '{}', '{}', '100', 'main', 1, 2, 'blocked/job', 3)
+        """)
+      try await store.requestDeletion(of: fixture.job)
+      await #expect(throws: ObjectStoreError.self) { try await storer.deleteDue(retention: nil) }
+      #expect(try await store.storedJob(fixture.job)?.deleted == true)
+      #expect(try await store.deletionsToDo(limit: 10).map(\.id.text) == ["blocked"])
+    }
+    #expect(fixture.keys.isEmpty)
   }
 
   @Test("Folders that a crash has left behind are removed once their job has ended")

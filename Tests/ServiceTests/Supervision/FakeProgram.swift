@@ -42,6 +42,8 @@ enum FakeProgram {
     write('started', protocol=1, version='0', job=spec['job'], attempt=spec['attempt'], attemptID=spec['attemptID'],
           kind=spec['kind'], process=os.getpid(), paused=paused)
     open('secrets-were', 'w').write(secrets.get('pin', ''))
+    ice = secrets.get('iceCredentials') or {}
+    open('ice-was', 'w').write(ice.get('user', '') + ' ' + ice.get('password', ''))
     if room == 'refuse':
         write('ended', reason='serverRefused', exitCode=69, sentence='The server refused.')
         sys.exit(69)

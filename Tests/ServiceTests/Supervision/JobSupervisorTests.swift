@@ -29,6 +29,23 @@ struct JobSupervisorTests {
     await service.supervisor.detach()
   }
 
+  @Test("the credentials of TURN servers reach the process, and no file of its folder has them")
+  func iceCredentials() async throws {
+    let path = NSTemporaryDirectory() + "turn-\(UUID().uuidString)"
+    try "bot:se:cr:et\n".write(toFile: path, atomically: true, encoding: .utf8)
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let service = try await TestService { $0.servers["main"]?.iceCredentialsFile = path }
+    let job = try await service.submit("100")
+    _ = try await service.wait(job, for: .running)
+    let attempt = try await service.attempt(job)
+    let folder = "\(service.folder)/\(attempt.record.folder)"
+    #expect(try String(contentsOfFile: "\(folder)/ice-was", encoding: .utf8) == "bot se:cr:et")
+    #expect(try !String(contentsOfFile: "\(folder)/spec.json", encoding: .utf8).contains("se:cr:et"))
+    _ = try await service.command(.stop, job)
+    _ = try await service.wait(job, for: .finished)
+    await service.supervisor.detach()
+  }
+
   @Test("a process that crashes at its start ends the job after five attempts")
   func crashing() async throws {
     let service = try await TestService()

@@ -34,12 +34,13 @@ import Testing
     let first = AccessToken.randomText()
     let second = AccessToken.randomText()
     func line(_ name: String, _ text: String) -> String {
-      AccessToken(name: name, role: .viewer, project: "p", digest: SHA256Digest(of: text.utf8)).line + "\n"
+      AccessToken(name: name, role: .viewer, project: "p", digest: SHA256Digest(of: text.utf8)).line
     }
+    // An editor may leave the last line without an end.
     try PrivateFile.create(path, line("a", first))
     let file = TokenFile(path)
     #expect(file.token(withText: first)?.name == "a")
-    try PrivateFile.append(path, line("b", second))
+    try PrivateFile.append(path, line: line("b", second))
     #expect(file.token(withText: second)?.name == "b")
     try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
     #expect(file.token(withText: first) == nil)
@@ -96,6 +97,11 @@ import Testing
       #expect(throws: SecretBox.Failure.self) { try box.open(Array(sealed.prefix(index)), context: "job1") }
     }
     #expect(try box.open(try box.seal([], context: ""), context: "") == [])
+    let digest = try box.digest(of: [1, 2], context: "a")
+    #expect(try box.digest(of: [1, 2], context: "a") == digest)
+    #expect(try box.digest(of: [1, 3], context: "a") != digest)
+    #expect(try box.digest(of: [1, 2], context: "b") != digest)
+    #expect(try other.digest(of: [1, 2], context: "a") != digest)
   }
 
   @Test func `the file of the key is made once and must be private`() throws {

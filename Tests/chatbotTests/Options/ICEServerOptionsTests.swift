@@ -1,6 +1,7 @@
 import ArgumentParser
 import BotPeer
 import FoundationEssentials
+import OptionValues
 import Signalling
 import Testing
 
@@ -23,7 +24,7 @@ struct ICEServerOptionsTests {
     ])
   func pairs(text: String, user: String, password: String) throws {
     for text in [text, text + "\n"] {
-      let pair = try #require(ICEServerOptions.userAndPassword(in: text))
+      let pair = try #require(UserAndPassword.parse(text))
       #expect(pair.user == user)
       #expect(pair.password == password)
     }
@@ -31,7 +32,7 @@ struct ICEServerOptionsTests {
 
   @Test("other files are refused", arguments: ["", "bot", ":secret", "bot:", "bot secret", "a\nb\nc", "a b:c"])
   func others(text: String) {
-    #expect(ICEServerOptions.userAndPassword(in: text) == nil)
+    #expect(UserAndPassword.parse(text) == nil)
   }
 
   @Test("the user of a file with a colon reaches the servers that need one, and a bad file is named")

@@ -19,6 +19,12 @@ void cthreads_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, int64_t na
 /* Returns the wall clock in seconds since 1970-01-01 00:00 UTC. */
 double cthreads_wall_clock(void);
 
+// The processor time of the calling thread, in nanoseconds.
+int64_t cthreads_thread_time(void);
+
+// The processor time of this process, in nanoseconds.
+int64_t cthreads_process_time(void);
+
 #pragma clang assume_nonnull end
 
 #endif

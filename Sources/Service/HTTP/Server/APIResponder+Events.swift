@@ -32,7 +32,7 @@ extension APIResponder {
           let events = try await store.events(
             project: project, job: job, after: after, limit: APIQuery.maximumLimit)
           for event in events {
-            try stream.send(
+            try await stream.send(
               id: Cursor.text(event: event.id), event: event.type, data: Self.line(APIDocument.event(event)))
           }
           guard let last = events.last else { break }
@@ -65,7 +65,7 @@ extension APIResponder {
     guard Self.wantsStream(request) else { return Self.json(try await document()) }
     return EventStream.response(context.channel) { stream in
       while !Task.isCancelled {
-        try stream.send(event: "live", data: Self.line(try await document()))
+        try await stream.send(event: "live", data: Self.line(try await document()))
         try await Task.sleep(for: .seconds(1))
       }
     }
@@ -81,7 +81,7 @@ extension APIResponder {
     return EventStream.response(context.channel) { stream in
       while !Task.isCancelled {
         if let status = await control.live(id) {
-          try stream.send(event: "live", data: Self.line(APIDocument.live(status)))
+          try await stream.send(event: "live", data: Self.line(APIDocument.live(status)))
         }
         try await Task.sleep(for: .seconds(1))
       }

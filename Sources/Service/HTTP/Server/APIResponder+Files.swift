@@ -59,7 +59,11 @@ extension APIResponder {
       return (key, nil)
     }
     let files = try await store.files(of: job.id)
-    guard let file = files.last(where: { $0.name == name && (attempt == nil || $0.attempt == attempt) }),
+    let found = files.last { file in
+      // By bytes: names that look the same are not the same file.
+      file.name.utf8.elementsEqual(name.utf8) && (attempt == nil || file.attempt == attempt)
+    }
+    guard let file = found,
       let key = ObjectKey(file.object)
     else { throw missing }
     return (key, file.sha256)

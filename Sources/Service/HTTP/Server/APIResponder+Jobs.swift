@@ -12,8 +12,9 @@ extension APIResponder {
     let value = try Self.json(try await Self.body(of: request))
     let key = try Self.idempotencyKey(request.headers)
     // The order of names and the spaces between them do not make another body.
-    let idempotency = key.map {
-      NewJob.Idempotency(key: $0, bodySHA256: SHA256Digest(of: Self.line(value).utf8).hexadecimal)
+    let idempotency = try key.map { key in
+      let digest = try secrets.digest(of: Array(Self.line(value).utf8), context: "idempotency")
+      return NewJob.Idempotency(key: key, bodySHA256: digest.hexadecimal)
     }
     if let idempotency, let known = try await store.submission(of: idempotency, project: token.project) {
       return try await response(to: known)
@@ -32,7 +33,14 @@ extension APIResponder {
       room: parsed.request.room ?? "", server: parsed.request.server, uniqueKey: parsed.request.uniqueKey,
       startAt: parsed.request.startAt, queueFor: parsed.request.queueFor, labels: parsed.request.labels,
       secrets: try sealed(parsed.secrets, id), idempotency: idempotency)
-    let reservation = try await reserve(&job, parsed.request)
+    let reservation: CapacityReservation?
+    do {
+      reservation = try await reserve(&job, parsed.request)
+    } catch {
+      // The job that is in the way, or that was submitted meanwhile, says more than that there is no room for another one.
+      guard let known = try await store.conflict(with: job) else { throw error }
+      return try await response(to: known)
+    }
     do {
       let submission = try await store.submit(job)
       guard case .created = submission else {
@@ -88,11 +96,14 @@ extension APIResponder {
   private func checkServer(_ request: JobRequest) async throws {
     let server = request.server
     guard configuration.servers[server] == nil else { return }
-    let sentence = try await BlockingWork.run("resolve", within: .seconds(15)) {
-      ServerURL.problemWhenResolved(server)
+    let sentence = try await Self.lookups.run {
+      try await BlockingWork.run("resolve", within: .seconds(15)) { ServerURL.problemWhenResolved(server) }
     }
     if let sentence { throw APIProblem(faults: [JobProblem("/server", sentence)]) }
   }
+
+  /// A name server that does not answer holds a thread for each name; further submissions wait.
+  private static let lookups = AsyncSlots(16)
 
   private func sealed(_ secrets: JobSecrets, _ id: JobID) throws -> [UInt8]? {
     secrets.isEmpty ? nil : try self.secrets.seal(try secrets.json, context: id.text)

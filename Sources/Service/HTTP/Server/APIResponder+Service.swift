@@ -2,6 +2,7 @@ import HTTPTypes
 import Hummingbird
 import JSON
 import JobProtocol
+import Logging
 import Media
 import NIOCore
 import SQLStore
@@ -10,11 +11,14 @@ extension APIResponder {
   /// `GET /readyz`
   func ready() async throws -> Response {
     var missing = await control.missing
-    if let problem = access.problem { missing.append("The file of tokens cannot be used: \(problem)") }
+    if let problem = access.problem {
+      // Anybody may ask: what the file has, and where it is, stands in the log only.
+      logger.error("The file of tokens cannot be used: \(problem)")
+      missing.append("The file of tokens cannot be used.")
+    }
     do {
       _ = try await store.now()
     } catch {
-      metrics.databaseFailed()
       missing.append("The database does not answer.")
     }
     guard missing.isEmpty else { throw Self.notReady(missing) }
@@ -31,7 +35,7 @@ extension APIResponder {
 
   /// `POST /v1/session`: puts a token into a cookie that scripts cannot read.
   func beginSession(_ request: Request, _ context: APIContext) async throws -> Response {
-    try checkOrigin(request)
+    let isSecure = try checkOrigin(request)
     let body = try Self.json(try await Self.body(of: request))
     guard case .object(let fields) = body else {
       throw APIProblem(faults: [JobProblem("", "The body is an object.")])
@@ -45,18 +49,18 @@ extension APIResponder {
     else { throw APIProblem(faults: [JobProblem("/token", "The token is a text.")]) }
     let token = try access.authenticate(.header(text), address: context.address)
     var response = Self.json(sessionDocument(token))
-    response.headers[.setCookie] = cookie(text, seconds: 2_592_000)
+    response.headers[.setCookie] = cookie(text, seconds: 2_592_000, isSecure: isSecure)
     return response
   }
 
   /// `DELETE /v1/session`
   func endSession() -> Response {
-    Response(status: .noContent, headers: [.setCookie: cookie("", seconds: 0)])
+    Response(status: .noContent, headers: [.setCookie: cookie("", seconds: 0, isSecure: configuration.tls != nil)])
   }
 
-  private func cookie(_ value: String, seconds: Int) -> String {
+  private func cookie(_ value: String, seconds: Int, isSecure: Bool) -> String {
     "\(Self.sessionCookie)=\(value); Path=/; HttpOnly; SameSite=Strict; Max-Age=\(seconds)"
-      + (configuration.tls == nil ? "" : "; Secure")
+      + (isSecure ? "; Secure" : "")
   }
 
   func sessionDocument(_ token: AccessToken) -> JSONValue {

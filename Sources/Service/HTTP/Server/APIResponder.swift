@@ -78,7 +78,6 @@ package struct APIResponder: HTTPResponder {
     } catch let problem as APIProblem {
       return Self.response(problem)
     } catch let error as SQLError {
-      metrics.databaseFailed()
       logger.error("\(error.description)")
       var problem = APIProblem(.notReady, "The database does not answer.")
       problem.retryAfter = 2
@@ -197,11 +196,15 @@ extension APIResponder {
   }
 
   /// Refuses a change that another page's script asks for with the cookie of this one.
-  func checkOrigin(_ request: Request) throws(APIProblem) {
-    let scheme = configuration.tls == nil ? "http" : "https"
-    guard let origin = request.headers[.origin], let authority = request.head.authority,
-      origin.lowercased() == "\(scheme)://\(authority.lowercased())"
+  ///
+  /// - Returns: whether the page was loaded over TLS, which a proxy may have where this service has none.
+  @discardableResult
+  func checkOrigin(_ request: Request) throws(APIProblem) -> Bool {
+    let schemes = configuration.tls == nil ? ["http", "https"] : ["https"]
+    guard let origin = request.headers[.origin]?.lowercased(), let authority = request.head.authority?.lowercased(),
+      let scheme = schemes.first(where: { origin == "\($0)://\(authority)" })
     else { throw APIProblem(.forbidden, "With a cookie, changes must come from the service's own page.") }
+    return scheme == "https"
   }
 
   /// Reads the body, 64 KiB at most.

@@ -5,9 +5,11 @@ import NIOCore
 import ServiceLifecycle
 import Synchronization
 
-/// A stream of server-sent events (HTML Living Standard, 9.2). A client that does not read is disconnected when 1 MiB waits for it.
+/// A stream of server-sent events (HTML Living Standard, 9.2). At most 1 MiB waits for a client; one that then reads nothing for
+/// 5 s is disconnected.
 final class EventStream: Sendable {
   static let maximumPending = 1 << 20
+  private static let readingTime = Duration.seconds(5)
   /// How often a comment is sent, by which proxies and the service notice that the other side has gone.
   static let commentInterval = Duration.seconds(15)
 
@@ -23,23 +25,35 @@ final class EventStream: Sendable {
     (buffers, continuation) = AsyncStream.makeStream()
   }
 
-  /// Sends an event. Line ends in the data are those of JSON, which has none outside strings, and escapes them there.
+  /// Sends an event, as soon as there is room for it. Line ends in the data are those of JSON, which has none outside strings, and
+  /// escapes them there.
   ///
-  /// - Throws: if too much waits; the connection is closed then.
-  func send(id: String? = nil, event: String, data: String) throws {
-    try send((id.map { "id: \($0)\n" } ?? "") + "event: \(event)\ndata: \(data)\n\n")
+  /// - Throws: if the client does not read; the connection is closed then.
+  func send(id: String? = nil, event: String, data: String) async throws {
+    try await send((id.map { "id: \($0)\n" } ?? "") + "event: \(event)\ndata: \(data)\n\n")
   }
 
-  private func send(_ text: String) throws {
+  private func send(_ text: String) async throws {
     let buffer = ByteBuffer(string: text)
-    let waiting = pending.withLock {
-      $0 += buffer.readableBytes
-      return $0
-    }
-    guard waiting <= Self.maximumPending else {
-      continuation.finish()
-      channel.close(promise: nil)
-      throw Overflow()
+    var (waiting, end) = (Int.max, MonotonicInstant.now + Self.readingTime)
+    while true {
+      // An event that is larger than the limit goes alone.
+      let before = pending.withLock { pending in
+        if pending == 0 || pending + buffer.readableBytes <= Self.maximumPending {
+          pending += buffer.readableBytes
+          return 0
+        }
+        return pending
+      }
+      if before == 0 { break }
+      // A client that reads slowly has time; another producer may have added something.
+      if before < waiting { (waiting, end) = (before, .now + Self.readingTime) }
+      guard MonotonicInstant.now < end else {
+        continuation.finish()
+        channel.close(promise: nil)
+        throw Overflow()
+      }
+      try await Task.sleep(for: .milliseconds(20))
     }
     continuation.yield(buffer)
   }
@@ -60,7 +74,7 @@ final class EventStream: Sendable {
           }
           group.addTask {
             while !Task.isCancelled {
-              try stream.send(": \n\n")
+              try await stream.send(": \n\n")
               try await Task.sleep(for: commentInterval)
             }
           }

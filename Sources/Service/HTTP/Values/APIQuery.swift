@@ -52,7 +52,7 @@ package struct APIQuery: Sendable, Hashable {
         guard let state = JobState(rawValue: String(name)) else {
           throw .parameter("state", "A state is one of \(names); several are separated by commas.")
         }
-        filter.states.append(state)
+        if !filter.states.contains(state) { filter.states.append(state) }
       }
     }
     if let text = values["kind"] {
@@ -61,7 +61,7 @@ package struct APIQuery: Sendable, Hashable {
         guard let kind = JobKind(rawValue: String(name)) else {
           throw .parameter("kind", "A kind is one of \(names); several are separated by commas.")
         }
-        filter.kinds.append(kind.rawValue)
+        if !filter.kinds.contains(kind.rawValue) { filter.kinds.append(kind.rawValue) }
       }
     }
     filter.room = values["room"]
