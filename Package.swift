@@ -230,11 +230,12 @@ let package = Package(
     module(
       "JobProcess",
       [
-        "BotPeer", "Call", "Codecs", "Console", "DataMessages", "JobProtocol", "JSON", "Media", "MediaWorker",
+        "BotPeer", "Call", "CThreads", "Codecs", "Console", "DataMessages", "JobProtocol", "JSON", "Media",
+        "MediaWorker",
         "OptionValues", "Recorder", "Signalling", byteBuffer, sockets, logging,
       ]),
     module("SQLStore", ["CSQLite", "CThreads", "JobProtocol", "Media"]),
-    module("ObjectStore", ["COpenSSL", "CThreads", "JSON", "JobProtocol", "Media"]),
+    module("ObjectStore", ["COpenSSL", "JSON", "JobProtocol", "Media"]),
     module("PrometheusText", [coreMetrics]),
     module(
       "Service",
