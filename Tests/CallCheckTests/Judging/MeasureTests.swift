@@ -86,7 +86,7 @@ struct MeasureTests {
     let expected: [MediaGap.Reason: FreezeReason] = [
       .lost: .lost, .recoveredLate: .recoveredLate, .waitingForKeyframe: .waitingForKeyframe,
       .senderPaused: .senderPaused,
-      .dtx: .senderPaused, .streamEnded: .senderPaused, .muted: .muted, .reconnect: .reconnect,
+      .paused: .senderPaused, .dtx: .senderPaused, .streamEnded: .senderPaused, .muted: .muted, .reconnect: .reconnect,
       .diskStalled: .receiverStalled,
       .overloaded: .receiverStalled, .memoryFull: .receiverStalled,
     ]

@@ -224,7 +224,7 @@ struct CallOptionsTests {
       ("serv", "There is no command “serv”; did you mean serve?"),
       (
         "out",
-        "There is no command “out”; there are call, check, config, diagnose, inspect, load, repair, serve and signallings."
+        "There is no command “out”; there are call, check, config, diagnose, inspect, job, load, repair, serve and signallings."
       ),
       ("check -v", "There is no option -v; --video-codecs and --version begin with that letter."),
     ])
