@@ -66,10 +66,11 @@ extension RealTime {
       let playing = Task { await bot.run() }
       var user: UserStatus?
       for _ in 0..<200 {
+        try await Task.sleep(for: .milliseconds(100))
         let status = try control.ask(.status).status
         user = status?.users.first
-        if status?.state == "joined", let user, user.lastFrameAt != nil, user.audioLevel != nil { break }
-        try await Task.sleep(for: .milliseconds(100))
+        guard status?.state == "joined", let user, user.lastFrameAt != nil, user.audioLevel != nil else { continue }
+        if user.bitrate > 10_000 { break }
       }
       let sender = try #require(user)
       #expect(sender.state == "connected" && sender.counts.frames > 0 && sender.bitrate > 10_000)
