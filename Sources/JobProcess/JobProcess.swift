@@ -70,6 +70,7 @@ package struct JobProcess: Sendable {
       Console(isQuiet: false, errors: errors).report(error.sentence)
       result = JobResult(error)
     }
+    journal.drain()
     let dropped = journal.dropped
     journal.append(
       .ended(

@@ -131,10 +131,15 @@ final class JobJournal: Sendable {
   /// How many entries were left out because the journal is full, or because there were too many of their kind.
   var dropped: Int64 { state.withLock { $0.dropped } }
 
+  /// Waits until all entries are written or left out, but not longer than the limit. It blocks.
+  func drain(within limit: Duration = .seconds(5)) {
+    _ = state.wait(atMost: limit) { state in state.queue.isEmpty && !state.isWriting ? true : nil }
+  }
+
   /// Waits until the entries are written, but not longer than the limit, and ends the thread. It blocks.
   func close(within limit: Duration = .seconds(5)) {
     let state = state
-    _ = state.wait(atMost: limit) { state in state.queue.isEmpty && !state.isWriting ? true : nil }
+    drain(within: limit)
     state.withLock { $0.isClosed = true }
     _ = state.wait(atMost: .seconds(1)) { state in state.hasEnded ? true : nil }
   }
