@@ -20,7 +20,7 @@ package struct JobProcess: Sendable {
   package var version: String
   /// The descriptor of the secrets.
   package var input: Int32
-  /// Where sentences for whoever started the process go, beside the log.
+  /// Where sentences for the person who started the process go, beside the log.
   package var errors: Int32
 
   /// The niceness of the threads that verify recordings.

@@ -1,4 +1,4 @@
-/// A place for finished files. An object is written once and never changed: whoever sees it sees all of it.
+/// A place for finished files. An object is written once and never changed: a program that sees it sees all of it.
 package protocol ObjectStore: Sendable {
   /// Stores a file. When the call returns, the object survives a loss of power.
   ///

@@ -62,7 +62,7 @@ package enum JobOptions {
     JobOption("fault", .text(maximumBytes: 64)),
   ]
 
-  /// The options of ``JobServer/options``, which are those of whoever runs the service.
+  /// The options of ``JobServer/options``, which are those of the operator of the service.
   package static let network = [
     JobOption("caCertificate", .text(maximumBytes: 4_096)),
     JobOption("allowRedirects", .flag),

@@ -105,7 +105,7 @@ extension JobSpecification {
 }
 
 extension JobEnd {
-  /// Reads the limits as whoever submits a job writes them: an object of texts such as `4h`, where null is no limit.
+  /// Reads the limits as the author of a job writes them: an object of texts such as `4h`, where null is no limit.
   ///
   /// - Parameter pointer: to the object.
   /// - Throws: the first problem.

@@ -34,7 +34,7 @@ package enum BlockingWork {
   }
 }
 
-/// A value that is taken once, by whoever comes first.
+/// A value that is taken once, by the first caller.
 private final class Once<Value: Sendable>: Sendable {
   private let value: Mutex<Value?>
 

@@ -2,7 +2,7 @@ import Glibc
 
 /// The address of a server that a caller gives, where the configuration allows any server.
 ///
-/// It must not reach a program or a private network: whoever may submit jobs is not necessarily trusted with those.
+/// It must not reach a program or a private network: a person who may submit jobs is not always trusted with those.
 package enum ServerURL {
   /// Schemes of signalling systems that run no program (`exec:`) and need no credentials of this machine.
   package static let schemes = [

@@ -13,7 +13,7 @@ package final class APIAccess: Sendable {
   private let rate: Int
   private let state: Mutex<State>
 
-  /// More tokens than a file has; then all begin anew.
+  /// More tokens than a file has; then all begin again.
   private static let maximumBuckets = 10_000
 
   package init(tokens: TokenFile, requestsPerSecond: Int, failuresPerMinute: Int = 10) {
