@@ -29,6 +29,7 @@ let coreMetrics: Target.Dependency = .product(name: "CoreMetrics", package: "swi
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let httpServer: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
 let httpServerTLS: Target.Dependency = .product(name: "HummingbirdTLS", package: "hummingbird")
+let httpClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let yaml: Target.Dependency = .product(name: "Yams", package: "Yams")
 
 func module(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil) -> Target {
@@ -87,6 +88,7 @@ let package = Package(
     .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+    .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
   ],
   targets: [
@@ -101,6 +103,7 @@ let package = Package(
       "CFFmpeg", pkgConfig: "libavcodec",
       package: "libavcodec-dev", "libavformat-dev", "libavutil-dev", "libswresample-dev", "libswscale-dev"),
     debian("CSQLite", pkgConfig: "sqlite3", package: "libsqlite3-dev"),
+    debian("CPostgreSQL", pkgConfig: "libpq", package: "libpq-dev"),
     .target(name: "CMediaProgram", dependencies: ["CFFmpeg"], path: "Sources/CLibraries/CMediaProgram"),
     .target(name: "CMediaSockets", path: "Sources/CLibraries/CMediaSockets"),
     .target(name: "CDatagrams", path: "Sources/CLibraries/CDatagrams"),
@@ -234,15 +237,17 @@ let package = Package(
         "MediaWorker",
         "OptionValues", "Recorder", "Signalling", byteBuffer, sockets, logging,
       ]),
-    module("SQLStore", ["CSQLite", "CThreads", "JobProtocol", "Media"]),
+    module("SQLStore", ["CPostgreSQL", "CSQLite", "CThreads", "JobProtocol", "Media"]),
     module("ObjectStore", ["COpenSSL", "JSON", "JobProtocol", "Media"]),
+    module("S3", ["COpenSSL", "JSON", "Media", "ObjectStore", byteBuffer, http, httpClient, logging]),
+    module("Webhooks", ["COpenSSL", "JSON", "LocalInterfaces", "Media", byteBuffer, sockets, http, httpClient, logging]),
     module("PrometheusText", [coreMetrics]),
     module(
       "Service",
       [
         "CFiles", "CProcesses", "COpenSSL", "JobProtocol", "JSON", "Media", "ObjectStore", "OptionValues",
-        "PrometheusText", "SQLStore", byteBuffer, sockets, http, logging, metrics, lifecycle, httpServer, httpServerTLS,
-        yaml,
+        "PrometheusText", "S3", "SQLStore", "Webhooks", byteBuffer, sockets, http, logging, metrics, lifecycle,
+        httpServer, httpServerTLS, httpClient, yaml,
       ],
       resources: [.embedInCode("Page"), .embedInCode("OpenAPI")]),
     .executableTarget(
@@ -297,7 +302,7 @@ let package = Package(
         "Bitstream", "BotPeer", "CallCheck", "Codecs", "FileSource", "ICE", "LiveSource", "Media", "PeerEngine", "RTP",
         "Recorder", "SCTP", "SDP", "Signalling", "SkyRTC", "HTTPTransport", "Janus", "SocketIO", "Firestore", "WHIP",
         "ExecSignalling", "JobProtocol", "JSON", "MediaMessages", "ObjectStore", "Processes", "DataMessages",
-        "SQLStore", "Service", byteBuffer, embedded, http, webSocket, logging,
+        "S3", "SQLStore", "Service", "Webhooks", byteBuffer, embedded, http, webSocket, logging,
       ],
       path: "Tests/Fuzz/Targets", swiftSettings: rules),
     tests(of: "MachineStalls", []),
@@ -406,12 +411,14 @@ let package = Package(
       ]),
     tests(of: "SQLStore", ["JobProtocol", "Media"]),
     tests(of: "ObjectStore", ["JobProtocol", "Media"]),
+    tests(of: "S3", ["JSON", "Media", "ObjectStore", byteBuffer, sockets, http], resources: [.copy("Fixtures")]),
+    tests(of: "Webhooks", ["JSON", "Media", byteBuffer, sockets, http]),
     tests(of: "PrometheusText", [coreMetrics, metrics]),
     tests(
       of: "Service",
       [
-        "JobProtocol", "JSON", "Media", "ObjectStore", "OptionValues", "PrometheusText", "SQLStore", byteBuffer,
-        sockets, http, logging, metrics, lifecycle, httpServer, yaml,
+        "JobProtocol", "JSON", "Media", "ObjectStore", "OptionValues", "PrometheusText", "S3", "SQLStore", "Webhooks",
+        byteBuffer, sockets, http, logging, metrics, lifecycle, httpServer, yaml,
       ]),
     .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"], swiftSettings: testRules),
     .testTarget(

@@ -1,0 +1,7 @@
+// libpq, the client library of PostgreSQL, for Swift.
+#ifndef CPOSTGRESQL_SHIM_H
+#define CPOSTGRESQL_SHIM_H
+
+#include <libpq-fe.h>
+
+#endif

@@ -1,0 +1,2 @@
+/// Replaced by the first file of this module.
+enum Placeholder {}
