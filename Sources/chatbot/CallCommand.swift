@@ -2,6 +2,7 @@ import ArgumentParser
 import Call
 import Console
 import Logging
+import MetricsEndpoint
 import Recorder
 import Synchronization
 
@@ -12,11 +13,18 @@ struct CallCommand: AsyncParsableCommand {
 
   @OptionGroup var options: CallOptions
 
+  @OptionGroup(title: "Metrics") var metrics: MetricsOptions
+
   func run() async throws {
     let console = try options.log.console()
     let log = console.logger("chatbot", level: options.log.level)
     try await console.carryOut {
-      let runner = CallRunner(settings: try options.settings(), console: console, log: log)
+      var runner = CallRunner(settings: try options.settings(), console: console, log: log)
+      if metrics.areServed {
+        let values = CallMetrics(isRecording: options.record != nil)
+        try await metrics.serve({ values.text }, console: console)
+        runner.metrics = values
+      }
       let failure = Mutex<CallFailure?>(nil)
       let (isRecording, ending) = (options.record != nil, options.ending)
       let outcome = try await runner.stay { outcome in

@@ -5,6 +5,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
+import OptionValues
 
 /// A client of the API, for the command line. One connection for each request.
 package struct APIClient: Sendable {

@@ -4,6 +4,7 @@ import HummingbirdTLS
 package import Logging
 package import NIOCore
 import NIOSSL
+import OptionValues
 import ServiceLifecycle
 
 /// The HTTP server of the API and the page.
