@@ -67,6 +67,9 @@ final class JobObserver: RoomCallObserver {
   /// The users who are there, with their names.
   var users: [ParticipantID: String?] { state.withLock { $0.present } }
 
+  /// The name of a user who is there; nil if they have none, or are not there.
+  func name(of user: ParticipantID) -> String? { state.withLock { $0.present[user] ?? nil } }
+
   /// Whether a user has stopped all streams.
   func hasStopped(_ user: ParticipantID) -> Bool { state.withLock { $0.streams.hasStopped(user) } }
 
