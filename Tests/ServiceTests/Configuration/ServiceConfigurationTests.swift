@@ -41,7 +41,7 @@ import Testing
         library: clips
         record: {segment: 10m, verify: true}
         limits: {cpu: 70%, memory: 81, udpPorts: 90, minimumFree: 5GB, requests: 50, connections: 10, failures: 3}
-        retention: {recordings: 30d}
+        retention: {recordings: 30d, jobs: 90d}
         drainTimeout: 5m
         orphanLimit: 30m
         tokensFile: tokens
@@ -59,6 +59,7 @@ import Testing
     #expect(configuration.limits.cpu == 70 && configuration.limits.memory == 81)
     #expect(configuration.limits.minimumFree == 5_000_000_000)
     #expect(configuration.retention.recordings == TimeSpan(milliseconds: 30 * 86_400_000))
+    #expect(configuration.retention.jobs == TimeSpan(milliseconds: 90 * 86_400_000))
     #expect(configuration.log.format == .json && configuration.page.showsSnapshots)
   }
 
@@ -73,7 +74,7 @@ import Testing
     ("servers:\n  \"a b\": wss://x\n", 2, "name of a server"),
     ("record:\n  colour: red\n", 2, "no such option"),
     ("record:\n  segment: never\n", 2, "segment"),
-    ("retention:\n  recordings: soon\n", 2, "duration"),
+    ("retention:\n  recordings: soon\n", 2, "duration"), ("retention:\n  jobs: 23h\n", 2, "at least"),
     ("media: {udpPorts: 9-1}\n", 1, "range of ports"),
     ("tls: {key: a}\n", 1, "certificate"),
     ("data: a\ndata: b\n", 1, "twice"),
@@ -83,6 +84,11 @@ import Testing
   func `an unknown key or a bad value is named with its line`(_ yaml: String, line: Int, part: String) {
     let found = problems(yaml)
     #expect(found.contains { $0.line == line && $0.sentence.contains(part) }, "\(found)")
+  }
+
+  @Test func `jobs are forgotten after 30 days unless the settings say never`() throws {
+    #expect(ServiceConfiguration().retention.jobs == TimeSpan(milliseconds: 30 * 86_400_000))
+    #expect(try ServiceConfiguration(yaml: "retention: {jobs: never}").retention.jobs == nil)
   }
 
   @Test func `lines may end with a carriage return`() throws {
