@@ -29,6 +29,8 @@ package struct ServiceProgram: Sendable {
   /// How often deletions of recordings that were asked for are carried out, and expired ones looked for.
   private static let deletionInterval = Duration.milliseconds(500)
   private static let retentionInterval = Duration.seconds(60)
+  /// How often jobs that ended long ago are looked for, and how often while there are more of them.
+  private static let pruningIntervals = (all: Duration.seconds(600), rest: Duration.seconds(1))
 
   package init(configuration: ServiceConfiguration, program: String, version: String, logger: Logger) {
     self.configuration = configuration
@@ -96,15 +98,19 @@ package struct ServiceProgram: Sendable {
       if let end = result.withLock({ $0 }) { return try end.get() }
       if await supervisor.isDetached, deadline == nil { deadline = .now + shutdownTime }
       if let deadline, MonotonicInstant.now > deadline { return running.cancel() }
-      try await Task.sleep(for: .milliseconds(20))
+      try await ServiceTimer.sleep(for: .milliseconds(20))
     }
   }
 
   /// Deletes recordings, and forgets what has expired.
   private func keepHouse(_ parts: Parts) async {
-    var nextRetention = MonotonicInstant.now
+    var (nextRetention, nextPruning) = (MonotonicInstant.now, MonotonicInstant.now)
     while !Task.isCancelled {
       do {
+        if let age = configuration.retention.jobs?.milliseconds, MonotonicInstant.now >= nextPruning {
+          nextPruning = .now + Self.pruningIntervals.all
+          if try await parts.store.pruneJobs(age: age).hasMore { nextPruning = .now + Self.pruningIntervals.rest }
+        }
         let isRetentionDue = MonotonicInstant.now >= nextRetention
         if isRetentionDue {
           nextRetention = .now + Self.retentionInterval
@@ -113,11 +119,10 @@ package struct ServiceProgram: Sendable {
         try await parts.storer.deleteDue(
           retention: isRetentionDue ? configuration.retention.recordings?.milliseconds : nil)
       } catch {
-        logger.error("A recording cannot be deleted: \("\(error)".printable(utf8Bytes: 300))")
-        try? await Task.sleep(for: .seconds(10))
+        logger.error("What has expired cannot be deleted: \("\(error)".printable(utf8Bytes: 300))")
+        try? await ServiceTimer.sleep(for: .seconds(10))
       }
-      parts.metrics.note(await parts.supervisor.statuses())
-      try? await Task.sleep(for: Self.deletionInterval)
+      try? await ServiceTimer.sleep(for: Self.deletionInterval)
     }
   }
 }

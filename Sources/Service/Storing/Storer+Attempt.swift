@@ -89,7 +89,7 @@ extension Storer {
       guard MonotonicInstant.now < end else {
         throw StoringError("A file in \(folder.media.printable(utf8Bytes: 300)) is being written.")
       }
-      try await Task.sleep(for: .milliseconds(200))
+      try await ServiceTimer.sleep(for: .milliseconds(200))
     }
   }
 

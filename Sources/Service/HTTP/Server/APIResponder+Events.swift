@@ -25,7 +25,7 @@ extension APIResponder {
         ]))
     }
     let (store, watcher, project, first) = (store, watcher, token.project, start)
-    return EventStream.response(context.channel) { stream in
+    return EventStream.response(context.channel, while: { [access] in access.isValid(token) }) { stream in
       var after = first
       for await newest in await watcher.subscribe() where newest > after {
         while true {
@@ -63,27 +63,29 @@ extension APIResponder {
       ])
     }
     guard Self.wantsStream(request) else { return Self.json(try await document()) }
-    return EventStream.response(context.channel) { stream in
+    return EventStream.response(context.channel, while: { [access] in access.isValid(token) }) { stream in
       while !Task.isCancelled {
         try await stream.send(event: "live", data: Self.line(try await document()))
-        try await Task.sleep(for: .seconds(1))
+        try await ServiceTimer.sleep(for: .seconds(1))
       }
     }
   }
 
   /// `GET /v1/jobs/ID/live`
-  func live(of job: JobRecord, _ request: Request, _ context: APIContext) async throws -> Response {
+  func live(
+    of job: JobRecord, _ request: Request, _ context: APIContext, _ token: AccessToken
+  ) async throws -> Response {
     let (control, id) = (control, job.id)
     guard Self.wantsStream(request) else {
       guard let status = await control.live(id) else { throw APIProblem(.jobNotRunning) }
       return Self.json(APIDocument.live(status))
     }
-    return EventStream.response(context.channel) { stream in
+    return EventStream.response(context.channel, while: { [access] in access.isValid(token) }) { stream in
       while !Task.isCancelled {
         if let status = await control.live(id) {
           try await stream.send(event: "live", data: Self.line(APIDocument.live(status)))
         }
-        try await Task.sleep(for: .seconds(1))
+        try await ServiceTimer.sleep(for: .seconds(1))
       }
     }
   }

@@ -42,7 +42,7 @@ actor EventWatcher {
         last = newest
         for subscriber in subscribers.values { subscriber.yield(newest) }
       }
-      try? await Task.sleep(for: Self.interval)
+      try? await ServiceTimer.sleep(for: Self.interval)
     }
   }
 }

@@ -95,7 +95,7 @@ package enum APIRoute: Sendable, Hashable {
   package var parameters: Set<String> {
     switch self {
     case .jobs: ["state", "kind", "room", "createdAfter", "limit", "after"]
-    case .events, .jobEvents: ["after", "limit"]
+    case .events, .jobEvents, .files: ["after", "limit"]
     case .logs: ["limit"]
     case .file: ["attempt"]
     default: []
