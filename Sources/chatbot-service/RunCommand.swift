@@ -3,6 +3,7 @@ import CommandSettings
 import FoundationEssentials
 import Logging
 import NIOCore
+import OptionValues
 import Service
 
 struct RunCommand: AsyncParsableCommand {

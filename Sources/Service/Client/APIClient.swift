@@ -107,7 +107,7 @@ package struct APIClient: Sendable {
     onEvent: @escaping @Sendable (JSONValue) -> Bool
   ) async throws(Failure) {
     let parser = EventParser(after: id, onEvent: onEvent)
-    var (attempts, isFirst) = (0, true)
+    var attempts = 0
     while !Task.isCancelled, !parser.isDone {
       let before = parser.lastID
       let sentence: String
@@ -116,13 +116,12 @@ package struct APIClient: Sendable {
         sentence = "The connection to the service was lost."
       } catch {
         switch error {
-        case .unreachable(let reason) where !isFirst: sentence = reason
-        case .refused(let status, let reason) where !isFirst && [429, 500, 502, 503, 504].contains(status):
+        case .unreachable(let reason) where parser.hasBegun: sentence = reason
+        case .refused(let status, let reason) where parser.hasBegun && [429, 500, 502, 503, 504].contains(status):
           sentence = reason
         default: throw error
         }
       }
-      isFirst = false
       if parser.isDone { return }
       if parser.lastID != before { attempts = 0 }
       if attempts == 0 { reconnecting.lost(sentence) }
@@ -144,7 +143,10 @@ package struct APIClient: Sendable {
         guard answers.head?.status == .ok else { return answers.append(bytes) }
         return parser.receive(bytes)
       }
-    ) { answers.head = $0 }
+    ) { head in
+      answers.head = head
+      if head.status == .ok { parser.hasBegun = true }
+    }
     guard let head = answers.head else { throw .unreachable("The service closed the connection.") }
     if head.status != .ok {
       _ = try Self.value(of: Answer(status: Int(head.status.code), headers: [:], body: answers.body))
@@ -324,6 +326,8 @@ private final class EventParser: @unchecked Sendable {
   private var id: String?
   /// The id of the last event.
   private(set) var lastID: String?
+  /// Whether a connection was accepted.
+  var hasBegun = false
   /// Whether no further event is wanted.
   private(set) var isDone = false
 

@@ -74,6 +74,8 @@ extension JobLifecycle {
   /// The process has not done it, or may not have done it.
   mutating func changeFailed(_ sentence: String, _ now: MonotonicInstant) -> [Action] {
     guard let change else { return [] }
+    // It is written already, and the process has answered.
+    if change.command == PauseChange.ofService { return completeChange(.failed(sentence), now) }
     self.change?.step = .reverting(sentence)
     self.change?.deadline = nil
     var actions: [Action] = [.notePause(reverted(change))]
