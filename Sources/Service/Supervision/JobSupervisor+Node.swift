@@ -34,7 +34,15 @@ extension JobSupervisor {
     let new = NewNode(name: node.name, identity: node.identity, advertise: node.advertise, version: version)
     guard try await store.join(new) else { throw NameTaken(name: node.name) }
     presence = NodePresence(limits: node.presence, at: .now)
+    guard isShared else { return }
+    store.connection.changes { [weak self] topic in
+      guard topic != .events, let self else { return }
+      Task { await self.lookSoon() }
+    }
   }
+
+  /// Something has changed in the database.
+  private func lookSoon() { presence.lookSoon(at: .now) }
 
   /// Does what is due: says that the node is there, renews its leases, looks for jobs and commands.
   func nodeTurn() async {
@@ -80,7 +88,7 @@ extension JobSupervisor {
     }
   }
 
-  private static var milliseconds: Int64 { Int64(clampingRounded: WallClock.read().secondsSince1970 * 1_000) }
+  static var milliseconds: Int64 { Int64(clampingRounded: WallClock.read().secondsSince1970 * 1_000) }
 
   /// Looks whether this node still has a job.
   func checkOwner(of id: JobID, _ serial: UInt64) async throws {
