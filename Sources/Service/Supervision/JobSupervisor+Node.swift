@@ -90,9 +90,11 @@ extension JobSupervisor {
 
   static var milliseconds: Int64 { Int64(clampingRounded: WallClock.read().secondsSince1970 * 1_000) }
 
-  /// Looks whether this node still has a job.
+  /// Looks whether this node still has a job. One that the database does not know, after a failover that lost it, is nobody's.
   func checkOwner(of id: JobID, _ serial: UInt64) async throws {
-    guard let record = try await store.job(id), !record.state.isEnded, record.node != node?.name else { return }
+    if let record = try await store.job(id) {
+      guard !record.state.isEnded, record.node != node?.name else { return }
+    }
     receive(.superseded, of: id, serial)
   }
 
