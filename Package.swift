@@ -239,7 +239,7 @@ let package = Package(
       ]),
     module("SQLStore", ["CPostgreSQL", "CSQLite", "CThreads", "JobProtocol", "Media"]),
     module("ObjectStore", ["COpenSSL", "JSON", "JobProtocol", "Media"]),
-    module("S3", ["COpenSSL", "JSON", "Media", "ObjectStore", byteBuffer, http, httpClient, logging]),
+    module("S3", ["COpenSSL", "JSON", "Media", "ObjectStore", "OptionValues", byteBuffer, http, httpClient, logging]),
     module("Webhooks", ["COpenSSL", "JSON", "LocalInterfaces", "Media", byteBuffer, sockets, http, httpClient, logging]),
     module("PrometheusText", [coreMetrics]),
     module(

@@ -74,6 +74,22 @@ package final class SourceFile: Sendable {
     return StoredObject(bytes: offset, sha256: sha256)
   }
 
+  /// Reads from a position; for a thread that may wait.
+  ///
+  /// - Returns: the number of bytes, which is lower than the size of the buffer only at the end of the file.
+  package func read(from offset: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(ObjectStoreError) -> Int {
+    var done = 0
+    while done < buffer.count {
+      let got = pread(
+        descriptor, buffer.baseAddress.map { $0 + done }, buffer.count - done, off_t(offset) + off_t(done))
+      if got < 0, errno == EINTR { continue }
+      if got < 0 { throw .system("read", path) }
+      if got == 0 { break }
+      done += got
+    }
+    return done
+  }
+
   /// Reads the whole file; for a thread that may wait.
   ///
   /// - Returns: nil if it has more than `limit` bytes.
