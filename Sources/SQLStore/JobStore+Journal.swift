@@ -43,6 +43,9 @@ extension JobStore {
         "UPDATE attempts SET version = $3 WHERE job = $1 AND number = $2",
         [job.value, .integer(attempt), .text(started.version)])
     case .joined:
+      try transaction.execute(
+        "UPDATE attempts SET joined_at = COALESCE(joined_at, now_ms()) WHERE job = $1 AND number = $2",
+        [job.value, .integer(attempt)])
       let first = try transaction.execute(
         "UPDATE jobs SET started_at = now_ms() WHERE id = $1 AND started_at IS NULL RETURNING id", [job.value])
       if !first.isEmpty { try append(.jobStarted, [:]) }

@@ -20,6 +20,8 @@ package struct NewJob: Sendable {
   /// Encrypted.
   package var secrets: [UInt8]?
   package var idempotency: Idempotency?
+  /// The node that has room for it and begins it at once; nil: any node claims it when it is due.
+  package var node: String?
 
   package struct Idempotency: Sendable, Hashable {
     package var key: String
@@ -125,14 +127,14 @@ extension JobStore {
     let rows = try transaction.execute(
       """
       INSERT INTO jobs (id, project, kind, state, paused, request, room, server, unique_key, created_at, start_at,
-        queue_until, secrets)
+        queue_until, secrets, node, lease_until)
       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now_ms(), $10,
-        CASE WHEN $10 > now_ms() THEN $10 ELSE now_ms() END + $11, $12) RETURNING *
+        CASE WHEN $10 > now_ms() THEN $10 ELSE now_ms() END + $11, $12, $13, now_ms() + $14) RETURNING *
       """,
       [
         job.id.value, .text(job.project), .text(job.kind), .text(job.state.rawValue), .text(job.paused),
         .text(job.request), .text(job.room), .text(job.server), .text(job.uniqueKey), .integer(job.startAt),
-        .integer(job.queueFor), .blob(job.secrets),
+        .integer(job.queueFor), .blob(job.secrets), .text(job.node), .integer(Self.lease),
       ])
     for (name, value) in job.labels.sorted(by: { $0.key < $1.key }) {
       try transaction.execute(

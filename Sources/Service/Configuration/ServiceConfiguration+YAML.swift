@@ -74,6 +74,13 @@ extension ServiceConfiguration {
         "tokensFile": { configuration.tokensFile = reader.text($0, "tokensFile") },
         "secretKeyFile": { configuration.secretKeyFile = reader.text($0, "secretKeyFile") },
         "page": { configuration.page = Self.page($0, reader) },
+        "node": { configuration.node = Self.nodeName($0, reader) },
+        "advertise": { configuration.advertise = Self.advertised($0, reader) },
+        "clusterTokenFile": { configuration.clusterTokenFile = reader.text($0, "clusterTokenFile") },
+        "nodeLossTimeout": {
+          configuration.nodeLossTimeout =
+            reader.time($0, "nodeLossTimeout", atLeast: TimeSpan(milliseconds: 60_000)) ?? configuration.nodeLossTimeout
+        },
         "log": { node in
           reader.mapping(
             node, "log",
@@ -105,6 +112,27 @@ extension ServiceConfiguration {
     if let certificate, let key { return TLSFiles(certificate: certificate, key: key) }
     if reader.problems.count == before { reader.report("“tls” needs the files “certificate” and “key”.", at: node) }
     return nil
+  }
+
+  private static func nodeName(_ node: Node, _ reader: SettingsReader) -> String? {
+    guard let name = reader.text(node, "node") else { return nil }
+    guard Self.isNodeName(name) else {
+      reader.report("“node” has 1 to 64 ASCII letters, digits, “-”, “_” and “.”.", at: node)
+      return nil
+    }
+    return name
+  }
+
+  private static func advertised(_ node: Node, _ reader: SettingsReader) -> String? {
+    guard let url = reader.text(node, "advertise", maximumBytes: 1_024) else { return nil }
+    let isURL =
+      (url.utf8.starts(with: "http://".utf8) || url.utf8.starts(with: "https://".utf8))
+      && url.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    guard isURL else {
+      reader.report("“advertise” must be the URL of this service, like https://recorder-1.example:8443.", at: node)
+      return nil
+    }
+    return url
   }
 
   private static func store(_ node: Node, _ reader: SettingsReader) -> Store {

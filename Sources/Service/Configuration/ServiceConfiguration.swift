@@ -37,6 +37,14 @@ package struct ServiceConfiguration: Sendable, Hashable {
   package var secretKeyFile: String?
   package var page = Page()
   package var log = Log()
+  /// The name of this service among those that use the same database; nil: the name of the host.
+  package var node: String?
+  /// The URL at which the other nodes reach the API of this one; nil: they cannot.
+  package var advertise: String?
+  /// A file with the token that nodes have in common, of 32 characters at least.
+  package var clusterTokenFile: String?
+  /// After which time without a word a node counts as lost, with the files that only it has.
+  package var nodeLossTimeout = TimeSpan(milliseconds: 3_600_000)
 
   package init() {}
 
