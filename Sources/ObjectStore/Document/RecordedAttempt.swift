@@ -1,9 +1,9 @@
 package import JobProtocol
 
 /// All that is known of one attempt when its recording is described.
-package struct RecordedAttempt: Sendable, Hashable {
+package struct RecordedAttempt: Sendable, Hashable, Codable {
   /// A user who was in the room.
-  package struct Participant: Sendable, Hashable {
+  package struct Participant: Sendable, Hashable, Codable {
     package var id: String
     package var name: String?
     /// Milliseconds since 1970.
@@ -21,7 +21,7 @@ package struct RecordedAttempt: Sendable, Hashable {
   }
 
   /// Who is paused from a moment on, until the next step or the end of the attempt.
-  package struct PauseStep: Sendable, Hashable {
+  package struct PauseStep: Sendable, Hashable, Codable {
     /// Milliseconds since 1970.
     package var time: Int64
     package var state: PauseState
@@ -42,6 +42,13 @@ package struct RecordedAttempt: Sendable, Hashable {
   package var how: String?
   /// Whether the process said why it ends. Otherwise it was lost.
   package var endedInOrder: Bool
+  /// The node that ran it; nil without nodes.
+  package var node: String?
+  /// The clock of the node less that of the database, and how wrong that may be, in milliseconds.
+  package var clockOffset: Int64?
+  package var clockError: Int64?
+  /// Whether its node was lost with what was not in the store.
+  package var isNodeLost = false
   package var manifests: [RecordedManifest] = []
   package var participants: [Participant] = []
   /// In the order of their times.
