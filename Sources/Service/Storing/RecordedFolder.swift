@@ -11,6 +11,9 @@ struct RecordedFolder: Sendable {
     /// The path below the folder of media.
     var name: String
     var path: String
+
+    /// The size in bytes; 0 if it cannot be read, or is no plain file.
+    var size: Int64 { (try? SourceFile(path: path).size) ?? 0 }
   }
 
   /// What the journal says.
