@@ -253,8 +253,8 @@ let package = Package(
     .executableTarget(
       name: "chatbot-service",
       dependencies: [
-        "CommandSettings", "JobProtocol", "JSON", "Media", "Service", "OptionValues", byteBuffer, logging, lifecycle,
-        arguments,
+        "CommandSettings", "JobProtocol", "JSON", "Media", "ObjectStore", "S3", "Service", "OptionValues", byteBuffer,
+        logging, lifecycle, arguments,
       ],
       swiftSettings: rules),
 

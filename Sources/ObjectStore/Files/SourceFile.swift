@@ -10,9 +10,10 @@ package final class SourceFile: Sendable {
   package let size: Int64
   private let descriptor: Int32
 
+  /// - Parameter locks: false for a file that another process may write and that is read nevertheless.
   /// - Throws: an ``ObjectStoreError`` of the kind `missing`, `notAFile` or `storage`, or `busy` if another process writes it.
-  package convenience init(path: String) throws(ObjectStoreError) {
-    try self.init(path: path, descriptor: Glibc.open(path, SourceFile.flags))
+  package convenience init(path: String, locks: Bool = true) throws(ObjectStoreError) {
+    try self.init(path: path, descriptor: Glibc.open(path, SourceFile.flags), locks: locks)
   }
 
   /// - Parameters:
@@ -26,14 +27,14 @@ package final class SourceFile: Sendable {
   /// Non-blocking, so that opening a pipe does not wait for its other end.
   private static let flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
 
-  private init(path: String, descriptor: Int32) throws(ObjectStoreError) {
+  private init(path: String, descriptor: Int32, locks: Bool = true) throws(ObjectStoreError) {
     guard descriptor >= 0 else { throw .system("opened", path) }
     var about = stat()
     guard fstat(descriptor, &about) == 0, about.st_mode & S_IFMT == S_IFREG else {
       close(descriptor)
       throw ObjectStoreError(.notAFile, "\(path.printable(utf8Bytes: 500)) is not a plain file.")
     }
-    if flock(descriptor, LOCK_SH | LOCK_NB) != 0, errno == EWOULDBLOCK {
+    if locks, flock(descriptor, LOCK_SH | LOCK_NB) != 0, errno == EWOULDBLOCK {
       close(descriptor)
       throw ObjectStoreError(.busy, "\(path.printable(utf8Bytes: 500)) is being written.")
     }

@@ -187,7 +187,7 @@ extension ServiceProgram {
         var settings = Storer.Settings(data: data, program: [program])
         settings.template = configuration.store.path
         if configuration.store.isRemote { settings.localRetention = configuration.retention.local.milliseconds }
-        let storer = Storer(store, objects: objects, settings: settings) { metrics.note($0) }
+        let storer = Storer(store, objects: objects, settings: settings, uploaded: { metrics.note($0) })
         self.storer = storer
         let spool = Spool(storer, logger: logger)
         self.spool = spool

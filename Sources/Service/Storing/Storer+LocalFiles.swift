@@ -92,7 +92,7 @@ extension Storer {
         guard !candidates.isEmpty else { return [] }
         // A repair needs the files that no manifest calls complete.
         let complete = Set(
-          folder.manifests(files).flatMap { $0.manifest.files.filter(\.complete).map { UntrustedText($0.name) } })
+          folder.manifests(files, whileTheyAreWritten: true).flatMap { $0.manifest.files.filter(\.complete).map { UntrustedText($0.name) } })
         return candidates.filter { complete.contains(UntrustedText($0.name)) }
           .map { .file(path: "\(folder.media)/\($0.name)", storedAt: $0.storedAt) }
       }

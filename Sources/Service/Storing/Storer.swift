@@ -58,12 +58,12 @@ package final class Storer: Sendable {
   let attemptLocks = KeyedLocks<String>()
 
   /// - Parameters:
-  ///   - uploaded: called after each try to store a file.
   ///   - reached: called after each step; what it throws ends the call.
+  ///   - uploaded: called after each try to store a file.
   package init(
     _ store: JobStore, objects: any ObjectStore, settings: Settings,
-    uploaded: @escaping @Sendable (Upload) -> Void = { _ in },
-    reached: @escaping @Sendable (StoringStep) throws -> Void = { _ in }
+    reached: @escaping @Sendable (StoringStep) throws -> Void = { _ in },
+    uploaded: @escaping @Sendable (Upload) -> Void = { _ in }
   ) {
     self.store = store
     self.objects = objects
