@@ -46,7 +46,7 @@ extension JobStore {
     _ number: Int, of job: JobID, id attemptID: String, version: String, folder: String, restartOf: String?,
     claimant: Claimant? = nil
   ) async throws -> Bool {
-    try await connection.transaction { transaction in
+    try await connection.transaction { [lease] transaction in
       let changed = try transaction.execute(
         """
         UPDATE jobs SET attempt = $2, attempt_id = $3, attempt_started_at = now_ms(), next_attempt_at = NULL, stalled = 0,
@@ -54,7 +54,7 @@ extension JobStore {
           state = CASE WHEN state = 'stopping' THEN 'stopping' ELSE 'starting' END
         WHERE id = $1 AND attempt = $2 - 1 AND ended_at IS NULL RETURNING id
         """,
-        [job.value, .integer(number), .text(attemptID), .text(claimant?.node), .integer(Self.lease)])
+        [job.value, .integer(number), .text(attemptID), .text(claimant?.node), .integer(lease)])
       guard !changed.isEmpty else { return false }
       try transaction.execute(
         """

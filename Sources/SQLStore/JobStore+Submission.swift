@@ -75,9 +75,9 @@ extension JobStore {
   ///
   /// - Throws: an `SQLError`.
   package func submit(_ job: NewJob) async throws -> Submission {
-    try await connection.transaction { transaction in
+    try await connection.transaction { [lease] transaction in
       if let known = try Self.conflict(with: job, in: transaction) { return known }
-      return .created(try Self.insert(job, in: transaction))
+      return .created(try Self.insert(job, lease: lease, in: transaction))
     }
   }
 
@@ -123,7 +123,9 @@ extension JobStore {
     return try job.first.map { .replayed(try JobRecord($0)) }
   }
 
-  private static func insert(_ job: NewJob, in transaction: any SQLTransaction) throws -> JobRecord {
+  private static func insert(
+    _ job: NewJob, lease: Int64, in transaction: any SQLTransaction
+  ) throws -> JobRecord {
     let rows = try transaction.execute(
       """
       INSERT INTO jobs (id, project, kind, state, paused, request, room, server, unique_key, created_at, start_at,
@@ -134,7 +136,7 @@ extension JobStore {
       [
         job.id.value, .text(job.project), .text(job.kind), .text(job.state.rawValue), .text(job.paused),
         .text(job.request), .text(job.room), .text(job.server), .text(job.uniqueKey), .integer(job.startAt),
-        .integer(job.queueFor), .blob(job.secrets), .text(job.node), .integer(Self.lease),
+        .integer(job.queueFor), .blob(job.secrets), .text(job.node), .integer(lease),
       ])
     for (name, value) in job.labels.sorted(by: { $0.key < $1.key }) {
       try transaction.execute(

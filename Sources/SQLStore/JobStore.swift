@@ -1,9 +1,17 @@
 /// The database of jobs. Its calls are in extensions: what the API asks, what the supervisor does, what is stored.
 package final class JobStore: Sendable {
   package let connection: any SQLConnection
+  /// How long a node has a job without saying that it is there, in milliseconds.
+  package let lease: Int64
+
+  /// How long leases are in a service.
+  package static let standardLease: Int64 = 30_000
 
   /// - Parameter connection: to a database whose schema is that of this program: see ``SQLSchema/migrate(_:)``.
-  package init(_ connection: any SQLConnection) { self.connection = connection }
+  package init(_ connection: any SQLConnection, lease: Int64 = standardLease) {
+    self.connection = connection
+    self.lease = lease
+  }
 
   /// Opens a file of SQLite, creates it if it is missing, and brings its schema up to date.
   ///

@@ -1,6 +1,9 @@
+internal import FoundationEssentials
+internal import JSON
 package import JobProtocol
 
-/// All that is known of one attempt when its recording is described.
+/// All that is known of one attempt when its recording is described. A node leaves it in the database for the one that describes
+/// the recording.
 package struct RecordedAttempt: Sendable, Hashable, Codable {
   /// A user who was in the room.
   package struct Participant: Sendable, Hashable, Codable {
@@ -42,12 +45,12 @@ package struct RecordedAttempt: Sendable, Hashable, Codable {
   package var how: String?
   /// Whether the process said why it ends. Otherwise it was lost.
   package var endedInOrder: Bool
-  /// The node that ran it; nil without nodes.
+  /// The node that ran it; nil where there is only one.
   package var node: String?
   /// The clock of the node less that of the database, and how wrong that may be, in milliseconds.
   package var clockOffset: Int64?
   package var clockError: Int64?
-  /// Whether its node was lost with what was not in the store.
+  /// Whether another node took the job because it heard nothing of this one.
   package var isNodeLost = false
   package var manifests: [RecordedManifest] = []
   package var participants: [Participant] = []
@@ -68,5 +71,24 @@ package struct RecordedAttempt: Sendable, Hashable, Codable {
     self.end = end
     self.how = how
     self.endedInOrder = endedInOrder
+  }
+
+  /// The most bytes of the JSON of an attempt.
+  package static let maximumBytes = 64 << 20
+
+  /// JSON for the database.
+  package var json: String {
+    get throws {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+      return String(decoding: try encoder.encode(self), as: UTF8.self)
+    }
+  }
+
+  /// Reads ``json``; nil if it is none.
+  package init?(json text: String) {
+    let limits = JSONLimits(bytes: Self.maximumBytes, values: 5_000_000, depth: 8, nameRunOutsideASCII: 256)
+    guard let attempt = try? JSONReader.decode(Self.self, from: text, within: limits) else { return nil }
+    self = attempt
   }
 }

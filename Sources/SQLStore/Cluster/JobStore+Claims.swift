@@ -85,20 +85,21 @@ extension JobStore {
     _ claimant: Claimant, limit: Int, takesOver: Bool = true,
     folder: @escaping @Sendable (JobID, Int, String) -> String = { "jobs/\($0)/\($1)-\($2)" }
   ) async throws -> [JobRecord] {
-    try await connection.transaction { transaction in
+    try await connection.transaction { [lease] transaction in
       let found = try transaction.execute(
         """
         SELECT * FROM jobs WHERE \(Self.claimable) ORDER BY created_at, id LIMIT $3 \(transaction.dialect.forUpdateSkipLocked)
         """,
         [.text(claimant.node), .truth(takesOver), .integer(limit)])
       return try found.map { row in
-        try Self.take(try JobRecord(row), claimant, id: JobID.randomText(16), folder: folder, in: transaction)
+        try Self.take(
+          try JobRecord(row), claimant, id: JobID.randomText(16), lease: lease, folder: folder, in: transaction)
       }
     }
   }
 
   private static func take(
-    _ job: JobRecord, _ claimant: Claimant, id attemptID: String, folder: (JobID, Int, String) -> String,
+    _ job: JobRecord, _ claimant: Claimant, id attemptID: String, lease: Int64, folder: (JobID, Int, String) -> String,
     in transaction: any SQLTransaction
   ) throws -> JobRecord {
     let isHandedOver = job.handoverAt != nil
@@ -146,7 +147,7 @@ extension JobStore {
   /// Takes jobs whose node is gone and which only have to end. They get no other attempt, but another attempt id, so that the
   /// node that had them writes nothing more.
   package func claimEndings(_ claimant: Claimant, limit: Int) async throws -> [JobRecord] {
-    try await connection.transaction { transaction in
+    try await connection.transaction { [lease] transaction in
       let found = try transaction.execute(
         "SELECT * FROM jobs WHERE \(Self.toEnd) ORDER BY created_at, id LIMIT $3 \(transaction.dialect.forUpdateSkipLocked)",
         [.text(claimant.node), .truth(true), .integer(limit)])
@@ -160,7 +161,7 @@ extension JobStore {
             stalled = 0
           WHERE id = $1 RETURNING *
           """,
-          [job.id.value, .text(claimant.node), .text(JobID.randomText(16)), .integer(Self.lease)]
+          [job.id.value, .text(claimant.node), .text(JobID.randomText(16)), .integer(lease)]
         ).first.map { try JobRecord($0) }
       }
     }
@@ -192,7 +193,7 @@ extension JobStore {
   package func renewLeases(node: String) async throws -> [JobID] {
     try await connection.execute(
       "UPDATE jobs SET lease_until = now_ms() + $2 WHERE node = $1 AND ended_at IS NULL RETURNING id",
-      [.text(node), .integer(Self.lease)]
+      [.text(node), .integer(lease)]
     ).map { try JobID(column: "id", of: $0) }
   }
 

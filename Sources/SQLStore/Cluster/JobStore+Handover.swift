@@ -46,7 +46,8 @@ extension JobStore {
     guard let row = rows.first else { return nil }
     let state = JobState(rawValue: try row.text("state"))
     let users = try row.optionalText("keyframes").flatMap { text in
-      text.utf8.count <= Self.maximumKeyframeBytes ? try? JSONDecoder().decode([String].self, from: Data(text.utf8)) : nil
+      text.utf8.count <= Self.maximumKeyframeBytes
+        ? try? JSONDecoder().decode([String].self, from: Data(text.utf8)) : nil
     }
     return Successor(
       node: try row.optionalText("node"), attemptID: try row.optionalText("attempt_id"),

@@ -1,8 +1,5 @@
 /// The nodes: services that use the same database.
 extension JobStore {
-  /// How long a node has a job without saying that it is there, in milliseconds.
-  package static let lease: Int64 = 30_000
-
   /// Notes that a node begins.
   ///
   /// - Returns: false if another service with its name was heard of within the time of a lease.
@@ -16,7 +13,7 @@ extension JobStore {
       WHERE nodes.identity = $2 OR nodes.seen_at < now_ms() - $5 RETURNING name
       """,
       [
-        .text(node.name), .text(node.identity), .text(node.advertise), .text(node.version), .integer(Self.lease),
+        .text(node.name), .text(node.identity), .text(node.advertise), .text(node.version), .integer(lease),
       ]
     ).isEmpty
   }

@@ -33,7 +33,7 @@ package struct NodeRecord: Sendable, Hashable {
   }
 
   /// Whether the node has been heard of lately: its leases have not ended.
-  package var isAlive: Bool { age < JobStore.lease }
+  package var isAlive: Bool { age < JobStore.standardLease }
 }
 
 /// A node that begins.

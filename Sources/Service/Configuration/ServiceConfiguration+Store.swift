@@ -46,7 +46,8 @@ extension ServiceConfiguration {
         if rate >= S3Configuration.minimumUploadRate {
           store.s3.uploadRate = rate
         } else {
-          reader.report("“uploadRate” is the bytes of a second, at least \(S3Configuration.minimumUploadRate).", at: node)
+          reader.report(
+            "“uploadRate” is the bytes of a second, at least \(S3Configuration.minimumUploadRate).", at: node)
         }
       },
       s3("credentialsFile") { store.s3.credentialsFile = reader.text($0, "credentialsFile") },

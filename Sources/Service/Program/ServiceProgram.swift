@@ -187,6 +187,11 @@ extension ServiceProgram {
         var settings = Storer.Settings(data: data, program: [program])
         settings.template = configuration.store.path
         if configuration.store.isRemote { settings.localRetention = configuration.retention.local.milliseconds }
+        // Only one service can use a file of SQLite: its folder is locked.
+        let isShared = store.connection.dialect != .sqlite
+        let node = try Self.node(configuration, data, isShared: isShared)
+        if isShared { settings.node = node.name }
+        settings.nodeLossTimeout = configuration.nodeLossTimeout.milliseconds
         let storer = Storer(store, objects: objects, settings: settings, uploaded: { metrics.note($0) })
         self.storer = storer
         let spool = Spool(storer, logger: logger)
@@ -195,7 +200,8 @@ extension ServiceProgram {
         supervisor = JobSupervisor(
           configuration: configuration, store: store, secretBox: secrets, data: data, program: program,
           version: version, machine: MachineLimits.read(), on: MultiThreadedEventLoopGroup.singleton.next(),
-          files: .singleton, logger: logger, spool: spool
+          files: .singleton, logger: logger, node: node, spool: spool,
+          attemptStoring: { try await storer.storeAttempt($0, of: $0.job) }
         ) { job in
           // What is missing is stored now.
           await spool.remove(job)
@@ -236,6 +242,21 @@ extension ServiceProgram {
       } catch let problem as S3Configuration.Problem {
         throw Failure(description: problem.description, isUsage: true)
       }
+    }
+
+    /// What this service is among those with the same database.
+    private static func node(
+      _ configuration: ServiceConfiguration, _ data: String, isShared: Bool
+    ) throws -> NodeSettings {
+      let path = "\(data)/node.id"
+      try PrivateFile.create(path, JobID.randomText(20) + "\n")
+      let text = try BoundedFile.read(path, longest: 64)
+      guard let identity = String(validating: text, as: UTF8.self)?.split(separator: "\n").first else {
+        throw Failure(description: "\(path) is empty.")
+      }
+      return NodeSettings(
+        name: configuration.nodeName, identity: String(identity), advertise: configuration.advertise,
+        isShared: isShared)
     }
 
     private static func tokens(

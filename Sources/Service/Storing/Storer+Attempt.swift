@@ -1,4 +1,3 @@
-internal import JSON
 internal import JobProtocol
 internal import Media
 internal import ObjectStore
@@ -25,11 +24,11 @@ extension Storer {
     try await attemptLocks.run(attempt.attemptID) { [self] in
       // Whoever held the lock may have stored it.
       let attempt = try await store.attempts(of: job.id).first { $0.number == attempt.number } ?? attempt
-      if let part = try RecordedAttempt(stored: attempt) { return part }
+      if let part = RecordedAttempt(stored: attempt) { return part }
       let folder = folder(of: attempt)
       guard isOfThisNode(attempt), try await blocking({ folder.exists }) else { return try await missing(attempt, job) }
       let part = try await store(folder, of: attempt, job: job, path: path)
-      try await store.noteStored(attempt, description: try EventText.json(part))
+      try await store.noteStored(attempt, description: try part.json)
       try reached(.attemptStored)
       return part
     }
@@ -244,16 +243,16 @@ extension RecordedAttempt {
     node = attempt.node
     clockOffset = attempt.clockOffset
     clockError = attempt.clockError
+    isNodeLost = attempt.isTakenOver
     participants = journal.participants
     pauses = journal.pauses
     self.manifests = manifests
   }
 
   /// What was noted when the attempt was stored; nil if it was not.
-  init?(stored attempt: AttemptRecord) throws {
+  init?(stored attempt: AttemptRecord) {
     guard attempt.storedAt != nil, let text = attempt.description else { return nil }
-    self = try JSONReader.decode(
-      RecordedAttempt.self, from: text, within: JSONLimits(bytes: 1 << 30, values: 100_000_000, depth: 16))
+    self.init(json: text)
   }
 
   fileprivate mutating func add(_ file: RecordedFolder.File, _ result: StoredFile) {

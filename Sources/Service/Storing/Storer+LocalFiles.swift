@@ -39,7 +39,7 @@ extension Storer {
     return { (try? FolderListing.freeBytes(folder)).map { $0 < minimum } ?? false }
   }
 
-  /// Stores what jobs that have ended left on this machine without storing it: see ``amend(_:)``.
+  /// Stores what jobs left on this machine that have ended without it: see ``amend(_:)``.
   package func amendLeftovers() async throws {
     for job in try await localJobs() where job.state.isEnded && !job.deleted { try await amend(job.id) }
   }
@@ -91,8 +91,9 @@ extension Storer {
         let candidates = media.filter { present.contains(UntrustedText($0.name)) }
         guard !candidates.isEmpty else { return [] }
         // A repair needs the files that no manifest calls complete.
+        let manifests = folder.manifests(files, whileTheyAreWritten: true)
         let complete = Set(
-          folder.manifests(files, whileTheyAreWritten: true).flatMap { $0.manifest.files.filter(\.complete).map { UntrustedText($0.name) } })
+          manifests.flatMap { $0.manifest.files.filter(\.complete).map { UntrustedText($0.name) } })
         return candidates.filter { complete.contains(UntrustedText($0.name)) }
           .map { .file(path: "\(folder.media)/\($0.name)", storedAt: $0.storedAt) }
       }

@@ -35,6 +35,21 @@ final class FolderFiles: Sendable {
     try await BlockingWork.run("upload", niceness: 10, within: .seconds(300), body)
   }
 
+  /// Does something with the store again until it succeeds, is refused or is cancelled: the disk keeps what waits.
+  private func persistently(
+    _ body: @Sendable () async throws -> StoredObject
+  ) async throws -> StoredObject {
+    var backoff = StoreBackoff()
+    while true {
+      do {
+        return try await body()
+      } catch let error as ObjectStoreError where [.full, .timeout, .storage].contains(error.kind) {
+        if backoff.failures == 0 { logger.error("Files are not stored for now: \(error.description)") }
+        try await Task.sleep(for: backoff.failed())
+      }
+    }
+  }
+
   // MARK: While it is recorded
 
   /// Stores the files that a manifest calls complete, and the manifests of recordings that are finished.
@@ -143,7 +158,8 @@ final class FolderFiles: Sendable {
       let name = RecordingDocument.name(number)
       guard let key = ObjectKey(known.path)?.appending(name) else { break }
       do {
-        _ = try await objects.put(try document.json, at: key)
+        let json = try document.json
+        _ = try await persistently { [objects] in try await objects.put(json, at: key) }
       } catch let error as ObjectStoreError where error.kind == .exists {
         // An upload that was ended before it noted its description; files may have been added since.
         continue
@@ -210,7 +226,7 @@ final class FolderFiles: Sendable {
       let folder = number == 1 ? [] : ["\(number)"]
       guard let key = ObjectKey(([prefix.text] + folder + parts).joined(separator: "/")) else { break }
       do {
-        let object = try await objects.put(source, at: key)
+        let object = try await persistently { [objects] in try await objects.put(source, at: key) }
         let kind = Self.kind(of: file)
         try state.change { state in
           state.files[file.name] = FolderUploadState.File(

@@ -90,6 +90,8 @@ package final class FolderUpload: Sendable {
 
   /// How often the folder is looked at.
   private static let interval = Duration.milliseconds(1_000)
+  /// How often a store that refuses is tried while it is recorded.
+  private static let refusalInterval = Duration.seconds(10)
   /// How long a store may take to answer at the start of a recording.
   private static let probeLimit = Duration.seconds(8)
 
@@ -165,12 +167,26 @@ package final class FolderUpload: Sendable {
     _ media: RecordedFolder, _ file: FolderUploadFile, to objects: any ObjectStore
   ) async throws -> Result {
     let files = FolderFiles(media, file, to: objects, settings: settings, logger: logger) { [self] in noteProgress() }
+    var refusal: ObjectStoreError?
     while !isOver(media) {
-      try await watched(objects) { try await files.storeClosed() }
+      do {
+        try await watched(objects) { try await files.storeClosed() }
+        refusal = nil
+      } catch let error as ObjectStoreError where error.kind == .refused {
+        // The recording goes on, and rights may be given back until its end.
+        if refusal != error { logger.error("\(error.description)") }
+        refusal = error
+        try await sleepWhileRecorded(for: Self.refusalInterval, media)
+      }
       try await Task.sleep(for: Self.interval)
     }
     noteProgress()
     return try await watched(objects) { try await files.finish() }
+  }
+
+  private func sleepWhileRecorded(for time: Duration, _ media: RecordedFolder) async throws {
+    let end = MonotonicInstant.now + time
+    while MonotonicInstant.now < end, !isOver(media) { try await Task.sleep(for: Self.interval) }
   }
 
   /// Whether no recorder writes into the folder any more.
