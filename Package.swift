@@ -239,7 +239,7 @@ let package = Package(
       ]),
     module("SQLStore", ["CPostgreSQL", "CSQLite", "CThreads", "JSON", "JobProtocol", "Media", "OptionValues"]),
     module("ObjectStore", ["COpenSSL", "JSON", "JobProtocol", "Media"]),
-    module("S3", ["COpenSSL", "JSON", "Media", "ObjectStore", byteBuffer, http, httpClient, logging]),
+    module("S3", ["COpenSSL", "JSON", "Media", "ObjectStore", "OptionValues", byteBuffer, http, httpClient, logging]),
     module(
       "Webhooks", ["COpenSSL", "JSON", "LocalInterfaces", "Media", byteBuffer, sockets, http, httpClient, logging]),
     module("PrometheusText", [coreMetrics]),
@@ -254,8 +254,8 @@ let package = Package(
     .executableTarget(
       name: "chatbot-service",
       dependencies: [
-        "CommandSettings", "JobProtocol", "JSON", "Media", "Service", "OptionValues", byteBuffer, logging, lifecycle,
-        arguments,
+        "CommandSettings", "JobProtocol", "JSON", "Media", "ObjectStore", "S3", "Service", "OptionValues", byteBuffer,
+        logging, lifecycle, arguments,
       ],
       swiftSettings: rules),
 

@@ -23,6 +23,21 @@ package protocol ObjectStore: Sendable {
 
   /// The bytes that are free; nil if there is no limit.
   var freeBytes: Int64? { get async throws }
+
+  /// Returns a URL with which anybody can read an object for some time, without further credentials.
+  ///
+  /// - Parameter lifetime: in whole seconds, at most 7 days.
+  /// - Returns: nil if the store has no such links, as a folder; then the object is read by ``open(_:)``.
+  func link(to key: ObjectKey, validFor lifetime: Duration) async throws -> String?
+
+  /// A sentence that says why the store refuses what is asked: rights, credentials, a wrong region. Nil while it refuses nothing.
+  /// It needs an operator, so the service shows it at once.
+  var problem: String? { get }
+}
+
+extension ObjectStore {
+  package func link(to key: ObjectKey, validFor lifetime: Duration) async throws -> String? { nil }
+  package var problem: String? { nil }
 }
 
 /// An object in a store.

@@ -1,9 +1,11 @@
+import FoundationEssentials
 package import Logging
 import Media
 package import NIOCore
 import NIOPosix
 import ObjectStore
 import OptionValues
+import S3
 import SQLStore
 import ServiceLifecycle
 import Synchronization
@@ -28,7 +30,10 @@ package struct ServiceProgram: Sendable {
   private static let shutdownTime = Duration.seconds(2)
   /// How often deletions of recordings that were asked for are carried out, and expired ones looked for.
   private static let deletionInterval = Duration.milliseconds(500)
+  private static let sharedDeletionInterval = Duration.seconds(5)
   private static let retentionInterval = Duration.seconds(60)
+  /// How often copies of stored files are looked for.
+  private static let localInterval = Duration.seconds(10)
 
   package init(configuration: ServiceConfiguration, program: String, version: String, logger: Logger) {
     self.configuration = configuration
@@ -53,6 +58,7 @@ package struct ServiceProgram: Sendable {
     let running = Task { try await server.run() }
     let supervisor = parts.supervisor
     let housekeeping = Task { await keepHouse(parts) }
+    let localFiles = Task { await keepLocalFiles(parts) }
     let listening = Task { [logger] in
       var isEnding = false
       for await signal in signals {
@@ -73,6 +79,7 @@ package struct ServiceProgram: Sendable {
     defer {
       listening.cancel()
       housekeeping.cancel()
+      localFiles.cancel()
     }
     do {
       try await supervisor.start()
@@ -81,7 +88,39 @@ package struct ServiceProgram: Sendable {
       running.cancel()
       throw Failure(description: "The service failed: \("\(error)".printable(utf8Bytes: 500))")
     }
+    await parts.spool.end()
+    await parts.opened.close()
     logger.notice("The service has ended")
+  }
+
+  /// Tests the store until it can be used, and keeps the copies of stored files for their time.
+  private func keepLocalFiles(_ parts: Parts) async {
+    var backoff = StoreBackoff()
+    while !Task.isCancelled {
+      do {
+        try await parts.opened.probe()
+        break
+      } catch {
+        logger.error("The store cannot be used: \("\(error)".printable(utf8Bytes: 500))")
+        try? await Task.sleep(for: backoff.failed())
+      }
+    }
+    let minimum = configuration.limits.minimumFree
+    let data = parts.folder.path
+    var nextAmendment = MonotonicInstant.now
+    while !Task.isCancelled {
+      do {
+        if MonotonicInstant.now >= nextAmendment {
+          nextAmendment = .now + Self.retentionInterval
+          try await parts.storer.amendLeftovers()
+        }
+        let isShort = parts.storer.isShortOfSpace(in: data, minimum: minimum)
+        try await parts.storer.removeLocalCopies(isShort: isShort)
+      } catch {
+        logger.error("Copies of stored files stay for now: \("\(error)".printable(utf8Bytes: 300))")
+      }
+      try? await Task.sleep(for: Self.localInterval)
+    }
   }
 
   /// Waits for the end of the server, and no longer than its time after the supervision has ended.
@@ -117,7 +156,9 @@ package struct ServiceProgram: Sendable {
         try? await Task.sleep(for: .seconds(10))
       }
       parts.metrics.note(await parts.supervisor.statuses())
-      try? await Task.sleep(for: Self.deletionInterval)
+      // Other nodes look as well.
+      let interval = configuration.database == nil ? Self.deletionInterval : Self.sharedDeletionInterval
+      try? await Task.sleep(for: interval)
     }
   }
 }
@@ -127,7 +168,9 @@ extension ServiceProgram {
   private struct Parts: Sendable {
     let folder: DataFolder
     let store: JobStore
+    let opened: OpenedStore
     let storer: Storer
+    let spool: Spool
     let supervisor: JobSupervisor
     let metrics: ServiceMetrics
     private let responder: APIResponder
@@ -140,21 +183,31 @@ extension ServiceProgram {
         let metrics = ServiceMetrics()
         self.metrics = metrics
         store = try await Self.store(configuration, data) { metrics.note($0) }
-        let objects = try await Self.objects(configuration, data)
+        opened = try await Self.open(configuration, data, store, metrics, logger)
+        let objects = opened.objects
         let secrets = try SecretBox.load(configuration.secretKeyFile ?? "\(data)/secret.key")
         let tokens = try Self.tokens(configuration, data, logger)
         var settings = Storer.Settings(data: data, program: [program])
         settings.template = configuration.store.path
-        let storer = Storer(store, objects: objects, settings: settings)
-        self.storer = storer
-        let jobs = store
+        if configuration.store.isRemote { settings.localRetention = configuration.retention.local.milliseconds }
         // Only one service can use a file of SQLite: its folder is locked.
         let isShared = store.connection.dialect != .sqlite
+        let node = try Self.node(configuration, data, isShared: isShared)
+        if isShared { settings.node = node.name }
+        settings.nodeLossTimeout = configuration.nodeLossTimeout.milliseconds
+        let storer = Storer(store, objects: objects, settings: settings, uploaded: { metrics.note($0) })
+        self.storer = storer
+        let spool = Spool(storer, logger: logger)
+        self.spool = spool
+        let jobs = store
         supervisor = JobSupervisor(
           configuration: configuration, store: store, secretBox: secrets, data: data, program: program,
           version: version, machine: MachineLimits.read(), on: MultiThreadedEventLoopGroup.singleton.next(),
-          files: .singleton, logger: logger, node: try Self.node(configuration, data, isShared: isShared)
+          files: .singleton, logger: logger, node: node, spool: spool,
+          attemptStoring: { try await storer.storeAttempt($0, of: $0.job) }
         ) { job in
+          // What is missing is stored now.
+          await spool.remove(job)
           try await storer.store(job, attempts: try await jobs.attempts(of: job))
         }
         let access = APIAccess(
@@ -162,12 +215,12 @@ extension ServiceProgram {
           failuresPerMinute: configuration.limits.failures)
         let responder = APIResponder(
           configuration: configuration, data: data, store: store, objects: objects, control: supervisor,
-          access: access, secrets: secrets, metrics: metrics, logger: logger)
+          access: access, secrets: secrets, metrics: metrics, unstored: storer.unstored,
+          logger: logger)
         self.responder = responder
         apiServer = { try APIServer(responder, logger: logger, onRunning: $0) }
         // Bad certificates are found before anything runs.
         _ = try apiServer { _ in }
-        try await storer.removeLeftovers()
       } catch let failure as Failure {
         throw failure
       } catch let error as any CustomStringConvertible & Error {
@@ -191,12 +244,19 @@ extension ServiceProgram {
       return try await JobStore.open(settings, observe: observe)
     }
 
-    private static func objects(_ configuration: ServiceConfiguration, _ data: String) async throws -> FileObjectStore {
-      guard let url = configuration.store.url else { return try await FileObjectStore.open("\(data)/store") }
-      guard let path = FileObjectStore.path(ofURL: url) else {
-        throw Failure(description: "The store \(url.printable(utf8Bytes: 200)) is not a file: URL.", isUsage: true)
+    private static func open(
+      _ configuration: ServiceConfiguration, _ data: String, _ store: JobStore, _ metrics: ServiceMetrics,
+      _ logger: Logger
+    ) async throws -> OpenedStore {
+      guard let url = configuration.store.url else { return try await OpenedStore.open(folder: "\(data)/store") }
+      do {
+        return try await OpenedStore.open(
+          url: url, configuration.store.s3, environment: ProcessInfo.processInfo.environment,
+          ledger: DatabaseUploadLedger(store: store), logger: logger
+        ) { metrics.note($0) }
+      } catch let problem as S3Configuration.Problem {
+        throw Failure(description: problem.description, isUsage: true)
       }
-      return try await FileObjectStore.open(path)
     }
 
     /// What this service is among those with the same database.

@@ -145,7 +145,12 @@ extension JobSupervisor {
           metadata: [
             "job": "\(job.id)", "attempt": "\(attempt.number)", "user": "\((user ?? "").printable(utf8Bytes: 200))",
           ])
-      case .participantLeft, .fileClosed, .paused, .resumed, .stalled, .other: break
+      case .fileClosed(let file):
+        spool?.fileClosed(
+          AttemptFile(
+            job: job.id, attempt: Int64(attempt.number), attemptID: attempt.id, folder: attempt.folder.name,
+            closed: file))
+      case .participantLeft, .paused, .resumed, .stalled, .other: break
       }
     }
   }

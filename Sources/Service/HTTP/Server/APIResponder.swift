@@ -37,6 +37,8 @@ package struct APIResponder: HTTPResponder {
   let access: APIAccess
   let secrets: SecretBox
   let metrics: ServiceMetrics
+  /// What waits to be stored.
+  let unstored: UnstoredFiles
   let watcher: EventWatcher
   let logger: Logger
 
@@ -48,7 +50,8 @@ package struct APIResponder: HTTPResponder {
 
   package init(
     configuration: ServiceConfiguration, data: String, store: JobStore, objects: any ObjectStore,
-    control: any JobControl, access: APIAccess, secrets: SecretBox, metrics: ServiceMetrics, logger: Logger
+    control: any JobControl, access: APIAccess, secrets: SecretBox, metrics: ServiceMetrics,
+    unstored: UnstoredFiles = UnstoredFiles(), logger: Logger
   ) {
     self.configuration = configuration
     self.data = data
@@ -58,6 +61,7 @@ package struct APIResponder: HTTPResponder {
     self.access = access
     self.secrets = secrets
     self.metrics = metrics
+    self.unstored = unstored
     self.logger = logger
     watcher = EventWatcher(store: store)
   }
