@@ -35,6 +35,7 @@ extension JobSupervisor {
         started(process, id, number)
       } catch {
         receive(.processNotStarted(sentence: "\(error)"), of: id)
+        leavingNotStarted(id, number)
       }
     }
   }

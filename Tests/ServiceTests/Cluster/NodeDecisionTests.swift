@@ -111,6 +111,8 @@ struct NodeDecisionTests {
   func handedOver() {
     var (attempt, actions) = LeavingAttempt.begin(.handedOver, needsVideo: true, isConnected: true, at: start)
     #expect(actions.isEmpty)
+    // Before the process has said who sends, nobody is known to be complete.
+    #expect(attempt.receive(.successor(hasJoined: true, keyframes: [], isOver: false), at: at(0.5)).isEmpty)
     #expect(attempt.receive(.sending(["anna", "bert"]), at: at(1)).isEmpty)
     let steps: [(Bool, Set<String>)] = [(false, []), (true, []), (true, ["anna"]), (true, ["anna", "carl"])]
     for (joined, keyframes) in steps {
