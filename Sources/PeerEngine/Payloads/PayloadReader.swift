@@ -91,14 +91,14 @@ package struct PayloadReader: Sendable {
     switch codec {
     case .vp8:
       guard let (frame, isDecodable) = vp8.popFrame() else { return nil }
-      guard isDecodable else { return .dropped(DroppedFrame(isWhole: frame.dependency.isComplete, isCutOff: frame.isCutOff)) }
+      guard isDecodable else { return .dropped(.init(isWhole: frame.dependency.isComplete, isCutOff: frame.isCutOff)) }
       return .frame(
         Frame(
           payload: frame.payload, header: frame.header.map(FrameHeader.video) ?? .unreadable,
           isKeyframe: frame.dependency.isKeyframe, timestamp: frame.timestamp, arrival: frame.arrival))
     case .vp9:
       guard let (frame, isDecodable) = vp9.popFrame() else { return nil }
-      guard isDecodable else { return .dropped(DroppedFrame(isWhole: frame.dependency.isComplete, isCutOff: frame.isCutOff)) }
+      guard isDecodable else { return .dropped(.init(isWhole: frame.dependency.isComplete, isCutOff: frame.isCutOff)) }
       let isKeyframe = frame.dependency.isKeyframe
       let header = VideoHeader(
         isKeyframe: isKeyframe, size: frame.size, isShown: frame.isShown, hiddenLayers: frame.hiddenLayers)
@@ -108,7 +108,7 @@ package struct PayloadReader: Sendable {
           arrival: frame.arrival))
     case .h264:
       guard let (frame, isDecodable) = h264.popFrame() else { return nil }
-      guard isDecodable else { return .dropped(DroppedFrame(isWhole: frame.dependency.isComplete, isCutOff: frame.isCutOff)) }
+      guard isDecodable else { return .dropped(.init(isWhole: frame.dependency.isComplete, isCutOff: frame.isCutOff)) }
       let isKeyframe = frame.dependency.isKeyframe
       return .frame(
         Frame(

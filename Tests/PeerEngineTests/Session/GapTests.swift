@@ -86,7 +86,7 @@ struct GapTests {
     #expect(gaps.first?.gap == MediaGap(.waitingForKeyframe, packetsLost: 1, framesDropped: 7))
   }
 
-  @Test("a frame whose sender discarded its end for a keyframe is dropped, and the gap says that the sender discarded it")
+  @Test("a frame whose end was discarded by its sender for a keyframe is dropped, and the gap says so")
   func abandoned() {
     let listener = listen(Negotiated(), keyframes: [8]) { _, _ in
       false
