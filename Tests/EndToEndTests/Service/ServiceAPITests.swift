@@ -42,7 +42,7 @@ extension EndToEndWithoutBrowsers {
         let server = try await scenario.server()
         _ = try await scenario.bot(in: "100", of: server, Self.pattern, name: "user")
         // Few jobs at a time, so that the machine has time for requests; the others are refused with 503.
-        let ports = 42_000 + Int(getpid()) % 500 * 10
+        let ports = Int.random(in: 42_000..<57_000)
         let service = try await RunningService.start(
           scenario, servers: ["main": server],
           limits: "{minimumFree: 1MB, cpu: 100, requests: 100000, failures: 100000}",

@@ -73,7 +73,7 @@ extension EndToEndWithoutBrowsers {
         try FileManager.default.createDirectory(at: library, withIntermediateDirectories: true)
         _ = try BuiltProgram.shortSample(in: library)
         // Two of three ports may be used.
-        let port = 47_000 + Int(getpid()) % 500 * 4
+        let port = Int.random(in: 47_000..<57_000)
         let service = try await RunningService.start(
           scenario, servers: ["main": server, "gone": gone],
           settings: """
@@ -87,6 +87,8 @@ extension EndToEndWithoutBrowsers {
 
         let drained = try await service.submit(#"{"kind": "record", "room": "drained"}"#)
         try await service.wait(drained, for: "running")
+        _ = try await scenario.bot(
+          in: "played", of: server, ["--record", await scenario.recordings().url.path], name: "viewer")
         let played = try await service.submit(
           #"{"kind": "play", "room": "played", "play": {"input": "short.webm", "once": true}}"#)
         let (status, refusal) = try await service.send(.POST, "/v1/jobs", #"{"kind": "record", "room": "third"}"#)
@@ -141,7 +143,7 @@ extension EndToEndWithoutBrowsers {
           #expect(try recording.decodingErrors() == "")
           #expect(recording.video?.times.count ?? 0 > 30)
         }
-        #expect(try await service.request(.GET, "/readyz", token: nil).status == .ok)
+        try await service.waitUntilReady()
         #expect(try await service.end(SIGTERM) == .exit(0))
         await service.forgetProcesses()
       }
