@@ -187,7 +187,7 @@ extension EndToEndWithoutBrowsers {
           let method = HTTPMethod(rawValue: operation.method)
           let body =
             operation.description == "POST /v1/jobs"
-            ? #"{"kind": "record", "room": "none", "end": {"nobodyWithin": "1s"}}"# : nil
+            ? #"{"kind": "record", "room": "none", "end": {"duration": "1s"}}"# : nil
           func status(_ token: String?) async throws -> HTTPResponse {
             try await service.request(method, path, body, token: token)
           }
@@ -256,8 +256,8 @@ extension EndToEndWithoutBrowsers {
           let handshake = try ExternalTool.run(
             "openssl",
             ["s_client", "-connect", address, version, "-cipher", "ALL:@SECLEVEL=0", "-CAfile", certificate.path])
-          #expect(handshake.output.contains("Verify return code: 0 (ok)") == isAccepted, "\(version)")
           #expect(handshake.output.contains("Cipher is (NONE)") != isAccepted, "\(version): \(handshake.output)")
+          #expect(!isAccepted || handshake.output.contains("Verify return code: 0 (ok)"), "\(version)")
         }
 
         let login = try await service.request(

@@ -45,7 +45,7 @@ extension EndToEndWithoutBrowsers {
         _ = try await jobs.run(["stop", id])
         let ended = try await eventually("end of the job", within: .seconds(30), every: .milliseconds(300)) {
           let job = try JSON(parsing: try await jobs.run(["show", id, "--json"]))
-          return job["endedAt"].string == nil ? nil : job
+          return job["state"] == "stopping" || job["state"] == "storing" ? nil : job
         }
         #expect(ended["state"] == "finished" && ended["reason"] == "stopped")
 

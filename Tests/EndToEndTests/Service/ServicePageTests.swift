@@ -172,7 +172,8 @@ extension EndToEnd {
       #expect(files.count == manifest["objects"].list.count + 1)
       for file in files {
         #expect(file.wholeMatch(of: #/[0-9]{4}-[0-9]{2}-[0-9]{2}/[0-9a-z]+/[A-Za-z0-9._=/-]+/#) != nil, "\(file)")
-        #expect(file.contains("/\(job)/") && !file.contains(".."), "\(file)")
+        let parts = file.split(separator: "/", omittingEmptySubsequences: false)
+        #expect(parts.contains { $0 == job } && parts.allSatisfy { $0.first != "." && !$0.isEmpty }, "\(file)")
       }
       let made = try FileManager.default.contentsOfDirectory(atPath: service.data.deletingLastPathComponent().path)
       #expect(Set(made) == ["config.yaml", "data"])
