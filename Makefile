@@ -15,7 +15,7 @@ PACKAGES = scripts/install-debian-packages.sh
 export SWIFT
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test unit end-to-end interop soak crashes hostile network sanitize fuzz bench overload build install deb lint docs reference format sample clean
+.PHONY: help demo test unit end-to-end interop soak crashes hostile network service sanitize fuzz bench overload build install deb lint docs reference format sample clean
 
 help: ## list the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,6 +49,9 @@ hostile: ## 8 honest bots and one attacker in a room for HOSTILE_SECONDS=1000; n
 
 network: ## calls through every pair of NATs and firewalls, direct and relayed, between network namespaces
 	@scripts/test.sh network
+
+service: ## all tests of the service of jobs, with thousands of requests and many kills; ONLY=ServiceAPI picks some by name
+	@scripts/service.sh $(ONLY)
 
 sanitize: ## run the tests without browsers under the address and the thread sanitizer; takes an hour
 	@scripts/sanitize.sh
