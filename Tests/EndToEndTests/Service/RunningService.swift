@@ -35,9 +35,12 @@ actor RunningService {
 
   /// Starts a service and waits until it accepts jobs.
   ///
-  /// - Parameter settings: further lines of its configuration.
+  /// - Parameters:
+  ///   - limits: the value of `limits` in its configuration.
+  ///   - settings: further lines of its configuration.
   static func start(
-    _ scenario: Scenario, name: String = "service", servers: [String: Server], settings: String = ""
+    _ scenario: Scenario, name: String = "service", servers: [String: Server],
+    limits: String = "{minimumFree: 1MB, cpu: 100}", settings: String = ""
   ) async throws -> RunningService {
     let port = try await scenario.network.freePort()
     let folder = scenario.folder.appendingPathComponent(name)
@@ -48,7 +51,7 @@ actor RunningService {
       listen: 127.0.0.1:\(port)
       data: \(folder.path)/data
       servers:
-      \(addresses)limits: {minimumFree: 1MB, cpu: 100}
+      \(addresses)limits: \(limits)
       orphanLimit: 60s
       \(settings)
       """
@@ -59,15 +62,18 @@ actor RunningService {
     return service
   }
 
-  private static func program(_ scenario: Scenario, _ name: String, _ number: Int) async throws -> ChildProcess {
-    let chatbot = try BuiltProgram.path()
-    let program = BuiltProgram.folder.appendingPathComponent("chatbot-service").path
+  /// - Parameter build: the folder of the programs; nil for those of the same build.
+  private static func program(
+    _ scenario: Scenario, _ name: String, _ number: Int, from build: URL? = nil
+  ) async throws -> ChildProcess {
+    let chatbot = try build?.appendingPathComponent("chatbot").path ?? BuiltProgram.path()
+    let program = (build ?? BuiltProgram.folder).appendingPathComponent("chatbot-service").path
     let settings = scenario.folder.appendingPathComponent(name).appendingPathComponent("config.yaml").path
     return try await scenario.program(
       "\(name) \(number)", [program, "run", "--config", settings], environment: ["CHATBOT_PROGRAM": chatbot])
   }
 
-  private func waitUntilReady() async throws {
+  func waitUntilReady() async throws {
     try await eventually("service", within: .seconds(10)) {
       guard process.isRunning else { throw Refused(request: "start", status: 0, text: process.output) }
       let answer = try? await client.send(HTTPRequest(.GET, url("/readyz")))
@@ -82,10 +88,14 @@ actor RunningService {
   }
 
   /// Starts the service again.
-  func startAgain() async throws {
+  ///
+  /// - Parameters:
+  ///   - build: the folder of its programs; nil for those of the same build.
+  ///   - waiting: whether to wait until it accepts jobs.
+  func startAgain(from build: URL? = nil, waiting: Bool = true) async throws {
     starts += 1
-    process = try await Self.program(scenario, name, starts)
-    try await waitUntilReady()
+    process = try await Self.program(scenario, name, starts, from: build)
+    if waiting { try await waitUntilReady() }
   }
 
   // MARK: Requests
@@ -164,13 +174,17 @@ actor RunningService {
 
   /// The id of the process of the newest attempt of a job.
   func process(of id: String) throws -> Int32 {
-    let folder = data.appendingPathComponent("jobs/\(id)")
-    let attempts = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-    let newest = attempts.max { number($0) < number($1) }
-    guard let newest, let process = Self.process(in: folder.appendingPathComponent(newest)) else {
+    guard let attempt = try newestAttempt(of: id), let process = Self.process(in: attempt) else {
       throw Refused(request: "the process of \(id)", status: 0, text: "There is none.")
     }
     return process
+  }
+
+  /// The folder of the newest attempt of a job.
+  func newestAttempt(of id: String) throws -> URL? {
+    let folder = data.appendingPathComponent("jobs/\(id)")
+    let attempts = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    return attempts.max { number($0) < number($1) }.map { folder.appendingPathComponent($0) }
   }
 
   private func number(_ folder: String) -> Int { Int(folder.prefix { $0 != "-" }) ?? 0 }
