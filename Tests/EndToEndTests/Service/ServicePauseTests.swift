@@ -60,7 +60,7 @@ extension EndToEndWithoutBrowsers {
         }
         // What a reader of the folder sees while the job runs.
         let copy = scenario.folder.appendingPathComponent("folder")
-        try FileManager.default.copyItem(at: service.data.appendingPathComponent("jobs/\(job)"), to: copy)
+        try Self.copy(service.data.appendingPathComponent("jobs/\(job)"), to: copy)
         try await service.stop(job)
         try await service.wait(job, for: "finished", within: .seconds(60))
 
@@ -114,6 +114,16 @@ extension EndToEndWithoutBrowsers {
       return Pause(users: users, start: start, end: try #require(resumed.json.date("effectiveAt")))
     }
 
+    /// Copies the files of media and their descriptions.
+    private static func copy(_ folder: URL, to copy: URL) throws {
+      for path in try FileManager.default.subpathsOfDirectory(atPath: folder.path) where path.contains("/media/") {
+        let target = copy.appendingPathComponent(path)
+        try FileManager.default.createDirectory(
+          at: target.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try FileManager.default.copyItem(at: folder.appendingPathComponent(path), to: target)
+      }
+    }
+
     private static func judge(
       _ user: JSON, of recording: StoredRecording, _ pauses: [Pause], near: Double, _ copy: URL, _ scenario: Scenario
     ) async throws {
@@ -144,11 +154,13 @@ extension EndToEndWithoutBrowsers {
           "measured: \(name): \(sounding.count) marks, \(copied.count) in copies, in \(file.lastPathComponent)")
       }
       // The files of the folder as they were while the job ran.
-      let left = try FileManager.default.subpathsOfDirectory(atPath: copy.path).filter { $0.hasSuffix(".webm") }
-      for path in left where path.contains(id) || path.contains(name.replacing(" ", with: "_")) {
+      for manifest in try FileManager.default.subpathsOfDirectory(atPath: copy.path) where manifest.hasSuffix(".json") {
+        let file = copy.appendingPathComponent(manifest)
+        guard try JSON(parsing: String(contentsOf: file, encoding: .utf8))["user"].string == id else { continue }
         let frames = try RecordedPattern.frames(
-          in: copy.appendingPathComponent(path), size: size, scratch: scenario.folder)
-        #expect(!frames.contains { frame in own.contains { $0.contains(frame.time) } }, "\(path)")
+          in: file.deletingPathExtension().appendingPathExtension("webm"), size: size, scratch: scenario.folder)
+        #expect(
+          !frames.isEmpty && !frames.contains { frame in own.contains { $0.contains(frame.time) } }, "\(manifest)")
       }
 
       for kind in ["video", "audio"] {
