@@ -122,23 +122,32 @@ struct StoredRecording: Sendable {
     let frames = try frames(of: user, size: size, scratch: scratch)
     let who = "\(job), \(user["name"].string ?? user["id"].string ?? "")"
     #expect(frames.count > 10, "\(who): frames can be read")
-    let named =
+    let named = Self.joined(
       gaps(of: user, "video", "processLost") + gaps(of: user, "video", "paused")
-      + (try gapsOfAttempts(of: user, "video"))
+        + (try gapsOfAttempts(of: user, "video")))
     let overlaps = user["overlaps"].list.filter { $0["kind"].string == "video" }
     var holes = 0
     for (frame, next) in zip(frames, frames.dropFirst()) {
       if next.number == frame.number { #expect(!overlaps.isEmpty, "\(who): frame \(frame.number) is there twice") }
       guard next.number > frame.number + 1 else { continue }
       holes += 1
-      let isNamed = named.contains {
-        $0.start < frame.time + tolerance && $0.end > next.time - tolerance
-      }
+      let isNamed = named.contains { $0.lowerBound < frame.time + tolerance && $0.upperBound > next.time - tolerance }
       #expect(
         isNamed,
         "\(who): frames \(frame.number + 1) to \(next.number - 1), \(frame.time) to \(next.time), are missing; \(named)"
       )
     }
     return (frames.count, holes)
+  }
+
+  /// The union of gaps: one can follow another, such as the wait for a keyframe after a pause.
+  private static func joined(_ gaps: [Gap]) -> [ClosedRange<Double>] {
+    gaps.filter { $0.end >= $0.start }.sorted { $0.start < $1.start }.reduce(into: []) { union, gap in
+      if let last = union.last, gap.start < last.upperBound + 0.1 {
+        union[union.count - 1] = last.lowerBound...max(last.upperBound, gap.end)
+      } else {
+        union.append(gap.start...gap.end)
+      }
+    }
   }
 }
