@@ -48,6 +48,11 @@ import Testing
         secretKeyFile: key
         page: {enabled: true, snapshots: true}
         log: {format: json, level: debug}
+        database:
+          url: "postgresql://chatbot@db-1,db-2:5433/chatbot?sslmode=verify-full"
+          passwordFile: /etc/chatbot/database.password
+          connections: 6
+          listen: false
         node: recorder-1
         advertise: https://recorder-1.example:8443
         clusterTokenFile: cluster
@@ -63,6 +68,12 @@ import Testing
     #expect(configuration.limits.cpu == 70 && configuration.limits.memory == 81)
     #expect(configuration.limits.minimumFree == 5_000_000_000)
     #expect(configuration.retention.recordings == TimeSpan(milliseconds: 30 * 86_400_000))
+    var database = ServiceConfiguration.Database(
+      url: "postgresql://chatbot@db-1,db-2:5433/chatbot?sslmode=verify-full")
+    database.passwordFile = "/etc/chatbot/database.password"
+    database.connections = 6
+    database.listens = false
+    #expect(configuration.database == database)
     #expect(configuration.node == "recorder-1" && configuration.nodeName == "recorder-1")
     #expect(configuration.advertise == "https://recorder-1.example:8443")
     #expect(configuration.clusterTokenFile == "cluster")
