@@ -22,6 +22,9 @@ package enum APIRoute: Sendable, Hashable {
   case files(JobID)
   case file(JobID, name: String)
   case recording(JobID)
+  case nodes
+  case drainNode(String)
+  case undrainNode(String)
 
   /// - Parameter path: as in the request, without the query.
   /// - Returns: nil if nothing has the path.
@@ -50,6 +53,11 @@ package enum APIRoute: Sendable, Hashable {
     case "session" where parts.count == 1: self = .session
     case "events" where parts.count == 1: self = .events
     case "live" where parts.count == 1: self = .live
+    case "nodes" where parts.count == 1: self = .nodes
+    case "nodes" where parts.count == 3 && AccessToken.isName(parts[1]) && parts[2] == "drain":
+      self = .drainNode(parts[1])
+    case "nodes" where parts.count == 3 && AccessToken.isName(parts[1]) && parts[2] == "undrain":
+      self = .undrainNode(parts[1])
     case "jobs":
       if parts.count == 1 {
         self = .jobs
@@ -86,8 +94,17 @@ package enum APIRoute: Sendable, Hashable {
     case .jobs: [("GET", .viewer), ("HEAD", .viewer), ("POST", .operator)]
     case .stop, .pause, .resume: [("POST", .operator)]
     case .recording: [("DELETE", .admin)]
-    case .metrics, .job, .events, .jobEvents, .live, .jobLive, .logs, .snapshot, .files, .file:
+    case .drainNode, .undrainNode: [("POST", .admin)]
+    case .metrics, .nodes, .job, .events, .jobEvents, .live, .jobLive, .logs, .snapshot, .files, .file:
       [("GET", .viewer), ("HEAD", .viewer)]
+    }
+  }
+
+  /// The job of a route that the node answers which has the job.
+  package var jobAtItsNode: JobID? {
+    switch self {
+    case .stop(let id), .pause(let id), .resume(let id), .jobLive(let id), .logs(let id), .snapshot(let id, _): id
+    default: nil
     }
   }
 
