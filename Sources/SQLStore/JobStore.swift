@@ -10,7 +10,7 @@ package final class JobStore: Sendable {
   /// - Parameter observe: called with each statement and transaction, on the connection's thread.
   /// - Throws: an `SQLError`.
   package static func open(
-    _ path: String, observe: @escaping @Sendable (SQLiteConnection.Operation) -> Void = { _ in }
+    _ path: String, observe: @escaping @Sendable (SQLOperation) -> Void = { _ in }
   ) async throws -> JobStore {
     let connection = try await SQLiteConnection.open(path, observe: observe)
     do {

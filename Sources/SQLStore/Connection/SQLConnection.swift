@@ -1,9 +1,12 @@
-/// A connection to a database: SQLite now, PostgreSQL later. Everything is done on a thread of the connection, so that no
-/// event loop waits for a disk or a network.
+/// A connection to a database, SQLite or PostgreSQL. Everything is done on threads of the connection, so that no event loop waits
+/// for a disk or a network.
 ///
 /// Statements are those that both databases understand: parameters are `$1`, `$2`, …; the clock of the database in milliseconds
-/// since 1970 is `now_ms()`, which the connection defines. Nothing is kept in a session but transactions.
+/// since 1970 is `now_ms()`, which the connection defines; see ``SQLDialect`` for what differs. Nothing is kept in a session but
+/// transactions.
 package protocol SQLConnection: Sendable {
+  var dialect: SQLDialect { get }
+
   /// Runs one statement in a transaction of its own.
   ///
   /// - Returns: the rows of a query, or of `RETURNING`.
@@ -25,7 +28,13 @@ extension SQLConnection {
 }
 
 /// The statements of one transaction. It is valid only within the body that it was given to.
+///
+/// A statement sees what others committed before the statement began (READ COMMITTED). With PostgreSQL, other transactions run at
+/// the same time: what a transaction reads and relies on is locked with ``SQLDialect/forUpdate``, or stands in the condition of the
+/// statement that writes.
 package protocol SQLTransaction {
+  var dialect: SQLDialect { get }
+
   /// Runs one statement.
   ///
   /// - Returns: the rows of a query, or of `RETURNING`.

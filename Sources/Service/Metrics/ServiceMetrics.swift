@@ -59,7 +59,7 @@ package final class ServiceMetrics: Sendable {
 
   package func refused(_ resource: CapacityResource) { refusals(resource).increment(by: 1) }
   /// A statement or a transaction of the database has ended.
-  package func note(_ operation: SQLiteConnection.Operation) {
+  package func note(_ operation: SQLOperation) {
     if operation.failed { counter("chatbot_database_errors_total").increment(by: 1) }
     timer("chatbot_database_latency_seconds", operation.duration)
   }
