@@ -111,6 +111,8 @@ if [[ $what == all || $what == end-to-end ]]; then
   done
   python=$PWD/.build/python/ffmpeg/bin/python3
   [[ ! -x $python ]] || export "CHATBOT_FFMPEG_PYTHON=$python"
+  python=$PWD/.build/python/webhooks/bin/python3
+  [[ ! -x $python ]] || export "CHATBOT_WEBHOOKS_PYTHON=$python"
 fi
 
 [[ $what != all ]] || lint_sources

@@ -36,5 +36,5 @@ package enum SQLSchema {
   }
 
   /// The statements of each version. What a release has made is never changed.
-  package static let migrations: [[String]] = [firstVersion]
+  package static let migrations: [[String]] = [firstVersion, thirdVersion]
 }

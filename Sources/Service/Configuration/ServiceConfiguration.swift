@@ -35,6 +35,7 @@ package struct ServiceConfiguration: Sendable, Hashable {
   package var tokensFile: String?
   /// Nil: `DATA/secret.key`, which the first start makes.
   package var secretKeyFile: String?
+  package var webhooks = Webhooks()
   package var page = Page()
   package var log = Log()
 

@@ -1,7 +1,8 @@
 internal import AsyncHTTPClient
 internal import Media
 package import NIOCore
-package import NIOPosix
+internal import NIOHTTP1
+internal import NIOPosix
 internal import NIOSSL
 
 /// Sends webhooks. A test puts another one in its place.
@@ -209,7 +210,9 @@ private struct Attempt {
 }
 
 extension Duration {
-  fileprivate var nanoseconds: Int64 { Int64(clamping: components.seconds) * 1_000_000_000 + components.attoseconds / 1_000_000_000 }
+  fileprivate var nanoseconds: Int64 {
+    Int64(clamping: components.seconds) * 1_000_000_000 + components.attoseconds / 1_000_000_000
+  }
 }
 
 extension SocketAddress {

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 package import JSON
+internal import Media
 
 /// What is sent of an event (Standard Webhooks 1.0). It is the same in each try; only its time and signatures differ.
 package struct WebhookMessage: Sendable, Hashable {

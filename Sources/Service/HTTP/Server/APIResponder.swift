@@ -158,6 +158,8 @@ package struct APIResponder: HTTPResponder {
     case .files(let id): return try await files(of: try await job(id, token))
     case .file(let id, let name): return try await file(name, of: try await job(id, token), query, request)
     case .recording(let id): return try await deleteRecording(of: try await job(id, token))
+    case .deliveries: return try await deliveries(query, token)
+    case .replay(let id): return try await replay(id, request, token)
     case .metrics: return try await metricsText()
     case .session: return Self.json(sessionDocument(token))
     case .page, .openAPI, .health, .ready: throw APIProblem(.notFound)
