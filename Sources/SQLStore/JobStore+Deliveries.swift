@@ -16,6 +16,12 @@ package struct OutboxFigures: Sendable, Hashable {
   package var age: Int64
   /// How many are dead now: a replay and the deletion of their events make it less.
   package var dead: Int64
+
+  package init(pending: Int64, age: Int64, dead: Int64) {
+    self.pending = pending
+    self.age = age
+    self.dead = dead
+  }
 }
 
 /// What becomes of a request to send a delivery again.

@@ -11,6 +11,15 @@ struct DeliveryTests {
     func advance(_ milliseconds: Int64) { time.withLock { $0 += milliseconds } }
   }
 
+  /// What several services have sent.
+  private final class Sent: Sendable {
+    private let sequences = Mutex<[JobID: [Int64]]>([:])
+    var all: [JobID: [Int64]] { sequences.withLock { $0 } }
+    func append(_ delivery: DeliveryRecord) {
+      sequences.withLock { $0[delivery.job, default: []].append(delivery.sequence) }
+    }
+  }
+
   private let database: TemporaryDatabase
   private let clock = Clock()
   private let job = JobID.random()
@@ -282,13 +291,13 @@ struct DeliveryTests {
     let jobs = (0..<20).map { _ in JobID.random() }
     for job in jobs { _ = try await store.submit(Self.new(job, [Self.webhook("a")])) }
     for _ in 0..<5 { for job in jobs { try await append(.participantJoined, of: job, in: store) } }
-    let sent = Mutex<[JobID: [Int64]]>([:])
+    let sent = Sent()
     try await withThrowingTaskGroup(of: Void.self) { group in
       for _ in 0..<10 {
         group.addTask {
           while try await store.outbox().pending > 0 {
             for due in try await store.claimDeliveries(limit: 7, for: 30_000) {
-              sent.withLock { $0[due.delivery.job, default: []].append(due.delivery.sequence) }
+              sent.append(due.delivery)
               try await store.deliverySucceeded(due.delivery, status: 200)
             }
           }
@@ -296,7 +305,7 @@ struct DeliveryTests {
       }
       try await group.waitForAll()
     }
-    let all = sent.withLock { $0 }
+    let all = sent.all
     #expect(all.count == 20)
     #expect(all.values.allSatisfy { $0 == [1, 2, 3, 4, 5] })
   }

@@ -59,7 +59,7 @@ package final class ServiceMetrics: Sendable {
     MetricFamily(
       "chatbot_webhook_tries_total", .counter, "Tries to send a webhook, by what became of them."),
     MetricFamily(
-      "chatbot_webhooks_ended_total", .counter, "Webhooks that were delivered, given up or unwanted, by state."),
+      "chatbot_webhooks_ended_total", .counter, "Webhooks that were delivered, given up or unwanted, by result."),
     MetricFamily("chatbot_webhooks_pending", .gauge, "Webhooks that are to be sent."),
     MetricFamily("chatbot_webhooks_oldest_seconds", .gauge, "How long ago the event of the oldest of these was."),
     MetricFamily("chatbot_webhooks_dead", .gauge, "Webhooks that were given up and not replayed."),
@@ -177,7 +177,7 @@ package final class ServiceMetrics: Sendable {
   }
 
   private func webhooks(_ state: DeliveryState) -> any FloatingPointCounterHandler {
-    counter("chatbot_webhooks_ended_total", ("state", state.rawValue))
+    counter("chatbot_webhooks_ended_total", ("result", state.rawValue))
   }
 
   private func ends(_ reason: JobEndReason) -> any FloatingPointCounterHandler {
