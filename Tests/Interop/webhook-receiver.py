@@ -1,8 +1,9 @@
 """A receiver of webhooks that verifies each by the package standardwebhooks, and does what its paths say.
 
-Usage: webhook-receiver.py SECRET… [--tls CERTIFICATE KEY]
+Usage: webhook-receiver.py SECRET… [--tls CERTIFICATE KEY] [--store FOLDER]
 
-It writes a line of JSON for each request, with the result of the verification by each secret, and ends with its input. Paths:
+It writes a line of JSON for each request, with the result of the verification by each secret, and whether the object that the event
+names is a file of the store, and ends with its input. Paths:
 /ok; /half fails every second request; /hang answers the first two requests after a minute; /redirect answers with 302 to /stolen;
 /gone answers with 410; /large answers with more than anybody reads, without an end; /lost does what /ok does, and closes
 every third connection before the answer.
@@ -21,6 +22,7 @@ from standardwebhooks import Webhook, WebhookVerificationError
 options = argparse.ArgumentParser()
 options.add_argument("secrets", nargs="+")
 options.add_argument("--tls", nargs=2)
+options.add_argument("--store")
 options = options.parse_args()
 webhooks = [Webhook(secret) for secret in options.secrets]
 lock = threading.Lock()
@@ -63,10 +65,13 @@ class Receiver(http.server.BaseHTTPRequestHandler):
             status = 0
         elif path == "/lost" and count % 3 == 0:
             status = -1
+        event = json.loads(body)
+        key = event["data"].get("object")
         write({
+            "exists": key is None or options.store is None or os.path.exists(os.path.join(options.store, key)),
             "path": path, "host": headers.get("host"), "agent": headers.get("user-agent"), "type": headers.get("content-type"),
             "id": headers.get("webhook-id"), "valid": [is_valid(webhook, body, headers) for webhook in webhooks],
-            "changed": is_valid(webhooks[0], body + b" ", headers), "event": json.loads(body), "status": status,
+            "changed": is_valid(webhooks[0], body + b" ", headers), "event": event, "status": status,
         })
         if status == 0:
             time.sleep(60)

@@ -14,6 +14,8 @@ public final class WebhookReceiver: Sendable {
     public var isValid: [Bool]
     /// Whether they would be valid for another body.
     public var isValidWhenChanged: Bool
+    /// Whether the object that the event names was in the store.
+    public var hasObject: Bool
     /// What it answered; 0 for nothing, -1 if it closed the connection.
     public var status: Int
     /// The body.
@@ -47,12 +49,18 @@ public final class WebhookReceiver: Sendable {
 
   /// Starts a receiver and waits until it listens.
   ///
-  /// - Parameter tls: the PEM files of a certificate and its key; nil: plain HTTP.
-  public init(secrets: [String], tls: (certificate: String, key: String)? = nil) async throws {
+  /// - Parameters:
+  ///   - tls: the PEM files of a certificate and its key; nil: plain HTTP.
+  ///   - store: the folder of objects.
+  public init(
+    secrets: [String], tls: (certificate: String, key: String)? = nil, store: String? = nil
+  ) async throws {
     let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .appendingPathComponent("Interop/webhook-receiver.py")
     process.executableURL = URL(fileURLWithPath: Self.python ?? "/usr/bin/python3")
-    process.arguments = ["-u", script.path] + secrets + (tls.map { ["--tls", $0.certificate, $0.key] } ?? [])
+    process.arguments =
+      ["-u", script.path] + secrets + (tls.map { ["--tls", $0.certificate, $0.key] } ?? [])
+      + (store.map { ["--store", $0] } ?? [])
     let pipe = Pipe()
     process.standardInput = input
     process.standardOutput = pipe
@@ -96,7 +104,8 @@ public final class WebhookReceiver: Sendable {
       return Request(
         path: path, host: fields["host"] as? String ?? "", id: fields["id"] as? String ?? "",
         isValid: fields["valid"] as? [Bool] ?? [], isValidWhenChanged: fields["changed"] as? Bool ?? true,
-        status: fields["status"] as? Int ?? 0, type: event["type"] as? String ?? "", job: job?["id"] as? String ?? "",
+        hasObject: fields["exists"] as? Bool ?? false, status: fields["status"] as? Int ?? 0,
+        type: event["type"] as? String ?? "", job: job?["id"] as? String ?? "",
         sequence: event["sequence"] as? Int ?? 0, body: String(decoding: body, as: UTF8.self))
     }
   }

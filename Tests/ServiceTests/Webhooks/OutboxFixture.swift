@@ -25,7 +25,7 @@ final class OutboxFixture: Sendable {
 
     fileprivate init(_ clock: Clock) {
       self.clock = clock
-      answer = Mutex { _ in .delivered(status: 204) }
+      answer = Mutex({ @Sendable _ in .delivered(status: 204) })
     }
 
     var all: [Try] { tries.withLock { $0 } }

@@ -1,5 +1,6 @@
 import Foundation
 import JobProtocol
+import PrometheusText
 import SQLStore
 import Synchronization
 import Testing
@@ -26,7 +27,9 @@ import Webhooks
     #expect(try await outbox.deliveries().map(\.state) == [.delivered])
   }
 
-  @Test func `an event is tried after 1, 5 and 30 s, 2 and 10 min, then each 30 min, and is dead after 24 h`() async throws {
+  @Test func `an event is tried after 1, 5 and 30 s, 2 and 10 min, then each 30 min, and is dead after 24 h`()
+    async throws
+  {
     let outbox = try await OutboxFixture()
     let job = try await outbox.job("https://a.example/")
     try await outbox.append(.jobStarted, of: job)
