@@ -4,8 +4,8 @@ internal import Media
 
 /// What a store needs of the manifest of one recording: see docs/recordings.md. It comes from the folder of a job, which may have
 /// anything, so no value of it is trusted.
-package struct RecordedManifest: Sendable, Hashable {
-  package struct File: Sendable, Hashable {
+package struct RecordedManifest: Sendable, Hashable, Codable {
+  package struct File: Sendable, Hashable, Codable {
     package var name: String
     package var kind: String
     /// Milliseconds from the manifest's start.
@@ -25,7 +25,7 @@ package struct RecordedManifest: Sendable, Hashable {
     }
   }
 
-  package struct Track: Sendable, Hashable {
+  package struct Track: Sendable, Hashable, Codable {
     /// `audio` or `video`.
     package var kind: String
     /// Milliseconds from the manifest's start.
@@ -42,7 +42,7 @@ package struct RecordedManifest: Sendable, Hashable {
     }
   }
 
-  package struct Pause: Sendable, Hashable {
+  package struct Pause: Sendable, Hashable, Codable {
     /// Milliseconds from the manifest's start.
     package var start: Int64
     package var duration: Int64

@@ -45,14 +45,26 @@ package struct RecordingDocument: Sendable, Hashable, Codable {
     package var end: String?
     /// How it ended; absent if it is not known.
     package var how: String?
+    /// The node that ran it; absent where there is only one.
+    package var node: String?
+    /// The clock of the node less that of the database when the attempt began, in seconds; absent if it is not known.
+    package var clockOffset: Double?
+    /// How wrong `clockOffset` may be, in seconds.
+    package var clockError: Double?
 
-    package init(number: Int64, id: String, version: String, start: String, end: String?, how: String?) {
+    package init(
+      number: Int64, id: String, version: String, start: String, end: String?, how: String?, node: String? = nil,
+      clockOffset: Double? = nil, clockError: Double? = nil
+    ) {
       self.number = number
       self.id = id
       self.version = version
       self.start = start
       self.end = end
       self.how = how
+      self.node = node
+      self.clockOffset = clockOffset
+      self.clockError = clockError
     }
   }
 
@@ -97,6 +109,8 @@ package struct RecordingDocument: Sendable, Hashable, Codable {
     package enum Reason: String, Sendable, Hashable, Codable {
       /// The recording process had ended, and the next one did not record the user yet.
       case processLost
+      /// Another node took the job because it heard nothing of the one that had it, and did not record the user yet.
+      case nodeLost
       case paused
     }
 

@@ -9,6 +9,7 @@ package enum JobEventType: String, Sendable, Hashable, CaseIterable {
   case recordingResumed = "recording.resumed"
   case recordingFile = "recording.file"
   case recordingFinished = "recording.finished"
+  case recordingAmended = "recording.amended"
   case recordingDeleted = "recording.deleted"
   case jobFinished = "job.finished"
   case jobFailed = "job.failed"

@@ -3,6 +3,7 @@ import JobProtocol
 import Media
 import ObjectStore
 import OptionValues
+import SQLStore
 import Yams
 
 /// Why a file of settings cannot be used: all its problems, each with its line.
@@ -47,6 +48,7 @@ extension ServiceConfiguration {
         "tls": { configuration.tls = Self.tls($0, reader) },
         "plainHTTP": { configuration.allowsPlainHTTP = reader.boolean($0, "plainHTTP") ?? false },
         "data": { configuration.data = reader.text($0, "data") ?? configuration.data },
+        "database": { configuration.database = Self.database($0, reader) },
         "store": { configuration.store = Self.store($0, reader) },
         "servers": { configuration.servers = Self.servers($0, reader) },
         "allowAnyServer": { configuration.allowsAnyServer = reader.boolean($0, "allowAnyServer") ?? false },
@@ -75,6 +77,13 @@ extension ServiceConfiguration {
         "secretKeyFile": { configuration.secretKeyFile = reader.text($0, "secretKeyFile") },
         "webhooks": { configuration.webhooks = Self.webhooks($0, reader) },
         "page": { configuration.page = Self.page($0, reader) },
+        "node": { configuration.node = Self.nodeName($0, reader) },
+        "advertise": { configuration.advertise = Self.advertised($0, reader) },
+        "clusterTokenFile": { configuration.clusterTokenFile = reader.text($0, "clusterTokenFile") },
+        "nodeLossTimeout": {
+          configuration.nodeLossTimeout =
+            reader.time($0, "nodeLossTimeout", atLeast: TimeSpan(milliseconds: 60_000)) ?? configuration.nodeLossTimeout
+        },
         "log": { node in
           reader.mapping(
             node, "log",
@@ -105,6 +114,49 @@ extension ServiceConfiguration {
       ])
     if let certificate, let key { return TLSFiles(certificate: certificate, key: key) }
     if reader.problems.count == before { reader.report("“tls” needs the files “certificate” and “key”.", at: node) }
+    return nil
+  }
+
+  private static func nodeName(_ node: Node, _ reader: SettingsReader) -> String? {
+    guard let name = reader.text(node, "node") else { return nil }
+    guard Self.isNodeName(name) else {
+      reader.report("“node” has 1 to 64 ASCII letters, digits, “-”, “_” and “.”.", at: node)
+      return nil
+    }
+    return name
+  }
+
+  private static func advertised(_ node: Node, _ reader: SettingsReader) -> String? {
+    guard let url = reader.text(node, "advertise", maximumBytes: 1_024) else { return nil }
+    let isURL =
+      (url.utf8.starts(with: "http://".utf8) || url.utf8.starts(with: "https://".utf8))
+      && url.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    guard isURL else {
+      reader.report("“advertise” must be the URL of this service, like https://recorder-1.example:8443.", at: node)
+      return nil
+    }
+    return url
+  }
+
+  private static func database(_ node: Node, _ reader: SettingsReader) -> Database? {
+    var database = Database(url: "")
+    let before = reader.problems.count
+    reader.mapping(
+      node, "database",
+      [
+        "url": { node in
+          guard let url = reader.text(node, "url", maximumBytes: 2_048) else { return }
+          if let problem = PostgreSQLSettings.problem(url) { reader.report("“url”: \(problem)", at: node) }
+          database.url = url
+        },
+        "passwordFile": { database.passwordFile = reader.text($0, "passwordFile") },
+        "connections": {
+          database.connections = reader.integer($0, "connections", in: 1...64) ?? database.connections
+        },
+        "listen": { database.listens = reader.boolean($0, "listen") ?? database.listens },
+      ])
+    if !database.url.isEmpty { return database }
+    if reader.problems.count == before { reader.report("“database” needs a “url”.", at: node) }
     return nil
   }
 

@@ -15,6 +15,8 @@ package struct ServiceConfiguration: Sendable, Hashable {
   package var allowsPlainHTTP = false
   /// The folder of the database, of running jobs and, by default, of the store; created if missing.
   package var data = "chatbot-data"
+  /// Nil: a file of SQLite in the data folder, which only this service can use.
+  package var database: Database?
   package var store = Store()
   /// The signalling servers that a job may name. Without a file: the one that `chatbot serve` starts on this machine.
   package var servers = [Self.defaultServer: Server(url: "ws://localhost:3000")]
@@ -38,6 +40,14 @@ package struct ServiceConfiguration: Sendable, Hashable {
   package var webhooks = Webhooks()
   package var page = Page()
   package var log = Log()
+  /// The name of this service among those that use the same database; nil: the name of the host.
+  package var node: String?
+  /// The URL at which the other nodes reach the API of this one; nil: they cannot.
+  package var advertise: String?
+  /// A file with the token that nodes have in common, of 32 characters at least.
+  package var clusterTokenFile: String?
+  /// After which time without a word a node counts as lost, with the files that only it has.
+  package var nodeLossTimeout = TimeSpan(milliseconds: 3_600_000)
 
   package init() {}
 
@@ -49,6 +59,21 @@ package struct ServiceConfiguration: Sendable, Hashable {
     package var certificate: String
     /// A PEM file with the private key.
     package var key: String
+  }
+
+  package struct Database: Sendable, Hashable {
+    /// `postgresql://USER@HOST/NAME`, as ``PostgreSQLSettings`` takes it.
+    package var url: String
+    /// A file with the password.
+    package var passwordFile: String?
+    /// The greatest number of connections.
+    package var connections = 4
+    /// Whether a further connection listens for what other nodes change. Behind a pooler in transaction mode nothing is heard.
+    package var listens = true
+
+    package init(url: String) {
+      self.url = url
+    }
   }
 
   package struct Store: Sendable, Hashable {

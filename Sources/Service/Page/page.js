@@ -54,8 +54,8 @@ function stopStreams() {
 
 const eventTypes = [
   "job.started", "job.stalled", "job.restarted", "participant.joined", "participant.left", "recording.paused",
-  "recording.resumed", "recording.file", "recording.finished", "recording.deleted", "job.finished", "job.failed",
-  "job.cancelled",
+  "recording.resumed", "recording.file", "recording.finished", "recording.amended", "recording.deleted",
+  "job.finished", "job.failed", "job.cancelled",
 ];
 
 function setConnection(state) {

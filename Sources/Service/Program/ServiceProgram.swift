@@ -147,7 +147,7 @@ extension ServiceProgram {
         let data = folder.path
         let metrics = ServiceMetrics()
         self.metrics = metrics
-        store = try await JobStore.open("\(data)/service.db") { metrics.note($0) }
+        store = try await Self.store(configuration, data) { metrics.note($0) }
         let objects = try await Self.objects(configuration, data)
         let secrets = try SecretBox.load(configuration.secretKeyFile ?? "\(data)/secret.key")
         let tokens = try Self.tokens(configuration, data, logger)
@@ -157,10 +157,12 @@ extension ServiceProgram {
         self.storer = storer
         webhooks = try Self.webhooks(configuration, store, version, metrics, logger)
         let jobs = store
+        // Only one service can use a file of SQLite: its folder is locked.
+        let isShared = store.connection.dialect != .sqlite
         supervisor = JobSupervisor(
           configuration: configuration, store: store, secretBox: secrets, data: data, program: program,
           version: version, machine: MachineLimits.read(), on: MultiThreadedEventLoopGroup.singleton.next(),
-          files: .singleton, logger: logger
+          files: .singleton, logger: logger, node: try Self.node(configuration, data, isShared: isShared)
         ) { job in
           try await storer.store(job, attempts: try await jobs.attempts(of: job))
         }
@@ -186,6 +188,18 @@ extension ServiceProgram {
       try apiServer(onRunning)
     }
 
+    private static func store(
+      _ configuration: ServiceConfiguration, _ data: String, observe: @escaping @Sendable (SQLOperation) -> Void
+    ) async throws -> JobStore {
+      guard let database = configuration.database else {
+        return try await JobStore.open("\(data)/service.db", observe: observe)
+      }
+      let settings = try PostgreSQLSettings(
+        url: database.url, passwordFile: database.passwordFile, connections: database.connections,
+        listens: database.listens)
+      return try await JobStore.open(settings, observe: observe)
+    }
+
     private static func objects(_ configuration: ServiceConfiguration, _ data: String) async throws -> FileObjectStore {
       guard let url = configuration.store.url else { return try await FileObjectStore.open("\(data)/store") }
       guard let path = FileObjectStore.path(ofURL: url) else {
@@ -206,6 +220,21 @@ extension ServiceProgram {
       return WebhookDispatcher(
         store, sender: try WebhookSender(settings, userAgent: "chatbot/\(version)"), secrets: secrets,
         allowsPrivate: settings.allowsPrivate, metrics: metrics, logger: logger)
+    }
+
+    /// What this service is among those with the same database.
+    private static func node(
+      _ configuration: ServiceConfiguration, _ data: String, isShared: Bool
+    ) throws -> NodeSettings {
+      let path = "\(data)/node.id"
+      try PrivateFile.create(path, JobID.randomText(20) + "\n")
+      let text = try BoundedFile.read(path, longest: 64)
+      guard let identity = String(validating: text, as: UTF8.self)?.split(separator: "\n").first else {
+        throw Failure(description: "\(path) is empty.")
+      }
+      return NodeSettings(
+        name: configuration.nodeName, identity: String(identity), advertise: configuration.advertise,
+        isShared: isShared)
     }
 
     private static func tokens(

@@ -16,6 +16,7 @@ extension JobSupervisor {
     // The command may have been done before this was asked.
     if (try? await store.command(command))?.doneAt != nil || isDetached { promise.succeed(true) }
     let timer = loop.scheduleTask(in: TimeAmount(limit)) { promise.succeed(false) }
+    if isShared { watch(command, promise, until: .now + limit) }
     let isDone = (try? await promise.futureResult.get()) ?? false
     timer.cancel()
     commandWaiters[command]?.removeAll { $0.futureResult === promise.futureResult }
@@ -23,21 +24,57 @@ extension JobSupervisor {
     return isDone
   }
 
+  /// Looks whether another node has carried out a command.
+  private func watch(_ command: Int64, _ promise: EventLoopPromise<Bool>, until end: MonotonicInstant) {
+    Task { [self, store, loop] in
+      while MonotonicInstant.now < end, isWaitedFor(command) {
+        do { try await loop.sleep(for: .milliseconds(250)) } catch { return }
+        if let found = try? await store.command(command), found.doneAt != nil { return promise.succeed(true) }
+      }
+    }
+  }
+
+  private func isWaitedFor(_ command: Int64) -> Bool { commandWaiters[command] != nil && !isDetached }
+
   /// Carries out the commands that are not done; those of one job only, or of all.
   func readCommands(of job: JobID? = nil) async {
     guard isStarted, !isDetached else { return }
     do {
-      for command in try await store.waitingCommands(of: job) {
+      for command in try await waitingCommands(of: job) {
         guard !isDetached else { return }
         if let job = jobs[command.job] {
           carryOut(command, of: job)
-        } else if try await store.job(command.job)?.state.isEnded ?? true {
+        } else if let record = try await store.job(command.job), !record.state.isEnded {
+          if isShared, record.node == nil { try await carryOutIdle(command) }
+        } else {
           try await completeLate(command)
         }
       }
     } catch {
       report(error)
     }
+  }
+
+  private func waitingCommands(of job: JobID?) async throws -> [CommandRecord] {
+    guard let node, isShared else { return try await store.waitingCommands(of: job) }
+    return try await store.waitingCommands(node: node.name).filter { job == nil || $0.job == job }
+  }
+
+  /// A command of a job that no node has claimed yet.
+  private func carryOutIdle(_ command: CommandRecord) async throws {
+    let argument = CommandArgument(stored: command.argument)
+    let change: JobStore.IdleChange =
+      switch command.kind {
+      case .stop: .stop
+      case .pause: .pause(argument.users)
+      case .resume: .resume(argument.users)
+      }
+    let isStop = command.kind == .stop
+    let failure = try CommandResult(error: "The job has too many paused users.").stored
+    let isDone = try await store.carryOut(
+      change, command: command.id, of: command.job,
+      result: { try CommandResult(effectiveAt: isStop ? nil : $0).stored }, failure: failure)
+    if isDone { commandIsDone(command.id) }
   }
 
   private func carryOut(_ command: CommandRecord, of job: SupervisedJob) {
@@ -59,6 +96,7 @@ extension JobSupervisor {
 
   /// Writes the result of a command, after all that was written for it.
   func complete(_ command: Int64, _ outcome: JobLifecycle.CommandOutcome, of job: SupervisedJob) {
+    if command < 0 { return noteLocal(command, outcome, of: job) }
     write(job) { store in
       let result: CommandResult =
         switch outcome {

@@ -47,7 +47,9 @@ extension JobSupervisor {
   }
 
   private func started(_ process: AttemptProcess, _ id: JobID, _ number: Int) {
-    guard let job = jobs[id], let attempt = job.attempt, attempt.number == number else { return }
+    guard let job = jobs[id], let attempt = job.attempt, attempt.number == number else {
+      return leavingStarted(process, id, number)
+    }
     attempt.process = process
     receive(.processStarted, of: job)
   }
@@ -259,6 +261,16 @@ extension JobSupervisor {
       of: job.id, at: now)
     receive(.answered, of: job)
     receive(.stalled(status.stalledUsers > 0), of: job)
+    noteKeyframes(status, of: job, now)
+  }
+
+  /// Tells the attempt before this one of which users there is video, so that it can leave.
+  private func noteKeyframes(_ status: JobStatus, of job: SupervisedJob, _ now: MonotonicInstant) {
+    guard let until = job.hasPredecessorUntil, now < until else { return }
+    let users = status.users.filter { $0.hasRecordedVideo == true }.map(\.user)
+    guard users != job.keyframes else { return }
+    job.keyframes = users
+    writeOfAttempt(job) { try await $0.noteKeyframes(users, of: $1, attempt: $2) }
   }
 
   // MARK: Requests

@@ -48,6 +48,10 @@ import Testing
         secretKeyFile: key
         page: {enabled: true, snapshots: true}
         log: {format: json, level: debug}
+        node: recorder-1
+        advertise: https://recorder-1.example:8443
+        clusterTokenFile: cluster
+        nodeLossTimeout: 2h
         """)
     #expect(configuration.listen == ListenAddress(host: "::1", port: 8443))
     #expect(configuration.tls?.key == "b.pem")
@@ -59,6 +63,10 @@ import Testing
     #expect(configuration.limits.cpu == 70 && configuration.limits.memory == 81)
     #expect(configuration.limits.minimumFree == 5_000_000_000)
     #expect(configuration.retention.recordings == TimeSpan(milliseconds: 30 * 86_400_000))
+    #expect(configuration.node == "recorder-1" && configuration.nodeName == "recorder-1")
+    #expect(configuration.advertise == "https://recorder-1.example:8443")
+    #expect(configuration.clusterTokenFile == "cluster")
+    #expect(configuration.nodeLossTimeout == TimeSpan(milliseconds: 7_200_000))
     #expect(configuration.log.format == .json && configuration.page.showsSnapshots)
   }
 
@@ -66,6 +74,13 @@ import Testing
     ("listen: 127.0.0.1:8080\nlisen: x\n", 2, "Did you mean “listen”"),
     ("log:\n  level: loud\n", 2, "“level” must be"),
     ("listen: 8080\n", 1, "host and a port"),
+    ("database:\n  url: mysql://a\n", 2, "postgresql://"),
+    ("database:\n  url: postgresql://u:secret@a/b\n", 2, "passwordFile"),
+    ("database:\n  passwordFile: p\n", 2, "needs a “url”"),
+    ("database: {url: \"postgresql://a/b\", connections: 0}\n", 1, "“connections” must be"),
+    ("node: a/b\n", 1, "“node” has"),
+    ("advertise: recorder-1\n", 1, "URL of this service"),
+    ("nodeLossTimeout: 1s\n", 1, "nodeLossTimeout"),
     ("a: &x 1\nb: *x\n", 1, "aliases"),
     ("limits:\n  cpu: 120%\n", 2, "1% to 100%"),
     ("store:\n  path: recordings\n", 2, "{job}"),
