@@ -119,6 +119,8 @@ if [[ $what == all || $what == end-to-end || $what == service ]]; then
   [[ ! -x $python ]] || export "CHATBOT_FFMPEG_PYTHON=$python"
   python=$PWD/.build/python/api/bin/python3
   [[ ! -x $python ]] || export "CHATBOT_API_PYTHON=$python"
+  python=$PWD/.build/python/webhooks/bin/python3
+  [[ ! -x $python ]] || export "CHATBOT_WEBHOOKS_PYTHON=$python"
 fi
 
 [[ $what != all ]] || lint_sources

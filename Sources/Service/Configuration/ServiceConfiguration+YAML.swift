@@ -75,6 +75,7 @@ extension ServiceConfiguration {
         },
         "tokensFile": { configuration.tokensFile = reader.text($0, "tokensFile") },
         "secretKeyFile": { configuration.secretKeyFile = reader.text($0, "secretKeyFile") },
+        "webhooks": { configuration.webhooks = Self.webhooks($0, reader) },
         "page": { configuration.page = Self.page($0, reader) },
         "node": { configuration.node = Self.nodeName($0, reader) },
         "advertise": { configuration.advertise = Self.advertised($0, reader) },

@@ -37,6 +37,7 @@ package struct ServiceConfiguration: Sendable, Hashable {
   package var tokensFile: String?
   /// Nil: `DATA/secret.key`, which the first start makes.
   package var secretKeyFile: String?
+  package var webhooks = Webhooks()
   package var page = Page()
   package var log = Log()
   /// The name of this service among those that use the same database; nil: the name of the host.
