@@ -10,6 +10,7 @@ import SQLStore
 import ServiceLifecycle
 import Synchronization
 import UnixSignals
+import Webhooks
 
 /// The whole service: its folder, database and store, the supervision of jobs, and the HTTP server.
 package struct ServiceProgram: Sendable {
@@ -28,6 +29,8 @@ package struct ServiceProgram: Sendable {
 
   /// How long the server and its streams may take to end.
   private static let shutdownTime = Duration.seconds(2)
+  /// How long what is in the outbox at the end is tried.
+  private static let webhookTime = Duration.seconds(1)
   /// How often deletions of recordings that were asked for are carried out, and expired ones looked for.
   private static let deletionInterval = Duration.milliseconds(500)
   private static let sharedDeletionInterval = Duration.seconds(5)
@@ -59,6 +62,7 @@ package struct ServiceProgram: Sendable {
     let supervisor = parts.supervisor
     let housekeeping = Task { await keepHouse(parts) }
     let localFiles = Task { await keepLocalFiles(parts) }
+    let webhooks = Task { await parts.webhooks.run() }
     let listening = Task { [logger] in
       var isEnding = false
       for await signal in signals {
@@ -80,10 +84,13 @@ package struct ServiceProgram: Sendable {
       listening.cancel()
       housekeeping.cancel()
       localFiles.cancel()
+      webhooks.cancel()
     }
     do {
       try await supervisor.start()
       try await Self.wait(for: running, after: supervisor)
+      webhooks.cancel()
+      await parts.webhooks.end(within: Self.webhookTime)
     } catch {
       running.cancel()
       throw Failure(description: "The service failed: \("\(error)".printable(utf8Bytes: 500))")
@@ -173,6 +180,7 @@ extension ServiceProgram {
     let spool: Spool
     let supervisor: JobSupervisor
     let metrics: ServiceMetrics
+    let webhooks: WebhookDispatcher
     private let responder: APIResponder
     private let apiServer: @Sendable (@escaping @Sendable (SocketAddress?) async -> Void) throws -> APIServer
 
@@ -190,6 +198,7 @@ extension ServiceProgram {
         var settings = Storer.Settings(data: data, program: [program])
         settings.template = configuration.store.path
         if configuration.store.isRemote { settings.localRetention = configuration.retention.local.milliseconds }
+        webhooks = try Self.webhooks(configuration, store, version, metrics, logger)
         // Only one service can use a file of SQLite: its folder is locked.
         let isShared = store.connection.dialect != .sqlite
         let node = try Self.node(configuration, data, isShared: isShared)
@@ -216,7 +225,7 @@ extension ServiceProgram {
         let responder = APIResponder(
           configuration: configuration, data: data, store: store, objects: objects, control: supervisor,
           access: access, secrets: secrets, metrics: metrics, unstored: storer.unstored,
-          logger: logger)
+          peers: try Self.peers(configuration, store, isShared: isShared, logger), logger: logger)
         self.responder = responder
         apiServer = { try APIServer(responder, logger: logger, onRunning: $0) }
         // Bad certificates are found before anything runs.
@@ -259,6 +268,20 @@ extension ServiceProgram {
       }
     }
 
+    private static func webhooks(
+      _ configuration: ServiceConfiguration, _ store: JobStore, _ version: String, _ metrics: ServiceMetrics,
+      _ logger: Logger
+    ) throws -> WebhookDispatcher {
+      let secrets = WebhookSecretFiles(configuration.webhooks.secrets)
+      if let problem = secrets.problems.first { throw Failure(description: problem, isUsage: true) }
+      var settings = WebhookSender.Settings()
+      settings.allowsPrivate = configuration.webhooks.allowsPrivate
+      settings.ca = configuration.webhooks.ca
+      return WebhookDispatcher(
+        store, sender: try WebhookSender(settings, userAgent: "chatbot/\(version)"), secrets: secrets,
+        allowsPrivate: settings.allowsPrivate, metrics: metrics, logger: logger)
+    }
+
     /// What this service is among those with the same database.
     private static func node(
       _ configuration: ServiceConfiguration, _ data: String, isShared: Bool
@@ -272,6 +295,19 @@ extension ServiceProgram {
       return NodeSettings(
         name: configuration.nodeName, identity: String(identity), advertise: configuration.advertise,
         isShared: isShared)
+    }
+
+    /// The other nodes, if there may be some and a common token is configured.
+    private static func peers(
+      _ configuration: ServiceConfiguration, _ store: JobStore, isShared: Bool, _ logger: Logger
+    ) throws -> NodePeers? {
+      guard isShared, let path = configuration.clusterTokenFile else { return nil }
+      do {
+        let token = try ClusterToken(file: path)
+        return NodePeers(store: store, name: configuration.nodeName, token: token, logger: logger)
+      } catch {
+        throw Failure(description: error.description, isUsage: true)
+      }
     }
 
     private static func tokens(
