@@ -234,6 +234,52 @@ struct PostgreSQLOutageTests {
     await connection.close()
   }
 
+  @Test("A standby that is promoted takes over, and has all that was acknowledged if it is synchronous")
+  func failover() async throws {
+    let primary = try PostgreSQLServer()
+    let standby = try PostgreSQLServer(standbyOf: primary)
+    let hosts = "127.0.0.1:\(primary.port),127.0.0.1:\(standby.port)"
+    let settings = try PostgreSQLSettings(
+      url: "postgresql://chatbot@\(hosts)/postgres", connections: 4, listens: false, limits: Self.limits(seconds: 3))
+    let store = try await JobStore.open(settings)
+    try primary.run("ALTER SYSTEM SET synchronous_standby_names = '*'")
+    try primary.run("SELECT pg_reload_conf()")
+    let acknowledged = Mutex<Set<JobID>>([])
+    let failures = Counter()
+    let end = Mutex(false)
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<4 {
+        group.addTask {
+          while !end.withLock({ $0 }) {
+            let job = NewJob(
+              id: .random(), project: "p", kind: "record", state: .queued, paused: "{}", request: "{}", room: "1",
+              server: "main")
+            if let submission = try? await store.submit(job), case .created = submission {
+              acknowledged.withLock { _ = $0.insert(job.id) }
+            } else {
+              failures.add()
+            }
+          }
+        }
+      }
+      try? await Task.sleep(for: .seconds(1))
+      primary.stop("QUIT")
+      try? await Task.sleep(for: .seconds(1))
+      _ = try? standby.run("SELECT pg_promote()")
+      let before = acknowledged.withLock { $0.count }
+      for _ in 0..<150 where acknowledged.withLock({ $0.count }) < before + 20 {
+        try? await Task.sleep(for: .milliseconds(100))
+      }
+      #expect(acknowledged.withLock { $0.count } >= before + 20)
+      end.withLock { $0 = true }
+    }
+    #expect(failures.count > 0)
+    let rows = try await store.connection.execute("SELECT id FROM jobs")
+    let found = Set(try rows.map { try $0.text("id") })
+    #expect(acknowledged.withLock { $0 }.allSatisfy { found.contains($0.text) })
+    await store.connection.close()
+  }
+
   @Test("A password is read from its file, and a wrong one is an error that does not show it")
   func password() async throws {
     let server = try PostgreSQLServer.shared.get()
