@@ -17,6 +17,8 @@ package struct NewJob: Sendable {
   /// How long it waits for capacity, in milliseconds, from its submission or from `startAt` if that is later.
   package var queueFor: Int64
   package var labels: [String: String]
+  /// Who gets the events of the job.
+  package var webhooks: [NewWebhook]
   /// Encrypted.
   package var secrets: [UInt8]?
   package var idempotency: Idempotency?
@@ -40,7 +42,8 @@ package struct NewJob: Sendable {
   package init(
     id: JobID, project: String, kind: String, state: JobState, paused: String, request: String, room: String,
     server: String, uniqueKey: String? = nil, startAt: Int64? = nil, queueFor: Int64 = 0,
-    labels: [String: String] = [:], secrets: [UInt8]? = nil, idempotency: Idempotency? = nil
+    labels: [String: String] = [:], webhooks: [NewWebhook] = [], secrets: [UInt8]? = nil,
+    idempotency: Idempotency? = nil
   ) {
     self.id = id
     self.project = project
@@ -54,6 +57,7 @@ package struct NewJob: Sendable {
     self.startAt = startAt
     self.queueFor = queueFor
     self.labels = labels
+    self.webhooks = webhooks
     self.secrets = secrets
     self.idempotency = idempotency
   }
@@ -151,6 +155,14 @@ extension JobStore {
     for (name, value) in job.labels.sorted(by: { $0.key < $1.key }) {
       try transaction.execute(
         "INSERT INTO labels (job, name, value) VALUES ($1, $2, $3)", [job.id.value, .text(name), .text(value)])
+    }
+    for (number, webhook) in job.webhooks.enumerated() {
+      try transaction.execute(
+        "INSERT INTO webhooks (job, number, url, origin, events, secret) VALUES ($1, $2, $3, $4, $5, $6)",
+        [
+          job.id.value, .integer(number), .text(webhook.url), .text(webhook.origin),
+          .text(EventPattern.text(webhook.events)), .text(webhook.secret),
+        ])
     }
     if let idempotency = job.idempotency {
       // One that has expired makes room; one that another transaction has inserted meanwhile stays, and is in the way.

@@ -75,6 +75,7 @@ extension ServiceConfiguration {
         },
         "tokensFile": { configuration.tokensFile = reader.text($0, "tokensFile") },
         "secretKeyFile": { configuration.secretKeyFile = reader.text($0, "secretKeyFile") },
+        "webhooks": { configuration.webhooks = Self.webhooks($0, reader) },
         "page": { configuration.page = Self.page($0, reader) },
         "node": { configuration.node = Self.nodeName($0, reader) },
         "advertise": { configuration.advertise = Self.advertised($0, reader) },
@@ -261,7 +262,9 @@ extension ServiceConfiguration {
     reader.mapping(
       node, "limits",
       [
-        "cpu": { limits.cpu = reader.percentage($0, "cpu") ?? limits.cpu },
+        "cpu": {
+          limits.cpu = reader.percentage($0, "cpu", atMost: ServiceConfiguration.Limits.maximumCPU) ?? limits.cpu
+        },
         "memory": { limits.memory = reader.percentage($0, "memory") ?? limits.memory },
         "udpPorts": { limits.udpPorts = reader.percentage($0, "udpPorts") ?? limits.udpPorts },
         "minimumFree": { limits.minimumFree = reader.size($0, "minimumFree") ?? limits.minimumFree },

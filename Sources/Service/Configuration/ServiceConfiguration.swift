@@ -37,6 +37,7 @@ package struct ServiceConfiguration: Sendable, Hashable {
   package var tokensFile: String?
   /// Nil: `DATA/secret.key`, which the first start makes.
   package var secretKeyFile: String?
+  package var webhooks = Webhooks()
   package var page = Page()
   package var log = Log()
   /// The name of this service among those that use the same database; nil: the name of the host.
@@ -106,6 +107,8 @@ package struct ServiceConfiguration: Sendable, Hashable {
   }
 
   package struct Limits: Sendable, Hashable {
+    /// The largest ``cpu``. More than 100 % is for jobs that mostly wait for users: more is reserved for them than they use.
+    package static let maximumCPU = 10_000
     /// The part of the processors, of the memory and of the UDP ports that jobs may use, in percent.
     package var cpu = 80
     package var memory = 80

@@ -4,6 +4,7 @@ import Media
 package import PrometheusText
 package import SQLStore
 import Synchronization
+import Webhooks
 
 /// The metrics of the service, without labels of jobs, rooms or users.
 package final class ServiceMetrics: Sendable {
@@ -27,6 +28,10 @@ package final class ServiceMetrics: Sendable {
     for name in ["chatbot_database_errors_total", "chatbot_attempts_total", "chatbot_takeovers_total"] {
       counter(name).increment(by: 0)
     }
+    for result in ["delivered", "gone"] + WebhookFailure.Kind.allCases.filter({ $0 != .cancelled }).map(\.rawValue) {
+      tries(result).increment(by: 0)
+    }
+    for state in DeliveryState.allCases where state != .pending { webhooks(state).increment(by: 0) }
   }
 
   package static let families: [MetricFamily] = [
@@ -59,6 +64,13 @@ package final class ServiceMetrics: Sendable {
     MetricFamily("chatbot_lease_age_seconds", .gauge, "The age of the oldest lease of a job that has not ended."),
     MetricFamily(
       "chatbot_event_loop_delay_seconds", .histogram, "How late the service's event loop ran a timer."),
+    MetricFamily(
+      "chatbot_webhook_tries_total", .counter, "Tries to send a webhook, by what became of them."),
+    MetricFamily(
+      "chatbot_webhooks_ended_total", .counter, "Webhooks that were delivered, given up or unwanted, by result."),
+    MetricFamily("chatbot_webhooks_pending", .gauge, "Webhooks that are to be sent."),
+    MetricFamily("chatbot_webhooks_oldest_seconds", .gauge, "How long ago the event of the oldest of these was."),
+    MetricFamily("chatbot_webhooks_dead", .gauge, "Webhooks that were given up and not replayed."),
     MetricFamily("chatbot_requests_total", .counter, "Requests of the API by class of status."),
     MetricFamily("chatbot_request_seconds", .histogram, "How long the service took to begin an answer."),
   ]
@@ -77,6 +89,11 @@ package final class ServiceMetrics: Sendable {
     counter("chatbot_requests_total", ("status", "\(status / 100)xx")).increment(by: 1)
     timer("chatbot_request_seconds", time)
   }
+
+  /// A webhook was tried.
+  func tried(_ result: String) { tries(result).increment(by: 1) }
+  /// A webhook is not tried again.
+  func ended(_ state: DeliveryState) { webhooks(state).increment(by: 1) }
 
   // MARK: What is
 
@@ -101,6 +118,10 @@ package final class ServiceMetrics: Sendable {
       gauge("chatbot_jobs_without_lease", Double(figures.jobsWithoutLease))
       gauge("chatbot_lease_age_seconds", Double(figures.oldestLease ?? 0) / 1_000)
       gauge("chatbot_database_up", 1)
+      let outbox = try await store.outbox()
+      gauge("chatbot_webhooks_pending", Double(outbox.pending))
+      gauge("chatbot_webhooks_oldest_seconds", Double(outbox.age) / 1_000)
+      gauge("chatbot_webhooks_dead", Double(outbox.dead))
     } catch {
       // The error is counted where the statement failed.
       gauge("chatbot_database_up", 0)
@@ -166,6 +187,14 @@ package final class ServiceMetrics: Sendable {
 
   private func refusals(_ resource: CapacityResource) -> any FloatingPointCounterHandler {
     counter("chatbot_refusals_total", ("resource", resource.rawValue))
+  }
+
+  private func tries(_ result: String) -> any FloatingPointCounterHandler {
+    counter("chatbot_webhook_tries_total", ("result", result))
+  }
+
+  private func webhooks(_ state: DeliveryState) -> any FloatingPointCounterHandler {
+    counter("chatbot_webhooks_ended_total", ("result", state.rawValue))
   }
 
   private func ends(_ reason: JobEndReason) -> any FloatingPointCounterHandler {

@@ -109,7 +109,7 @@ function toast(text) {
 // Views.
 
 function show(view) {
-  for (const id of ["login", "list", "job"]) { $(id).hidden = id !== view; }
+  for (const id of ["login", "list", "job", "webhooks"]) { $(id).hidden = id !== view; }
   $("top").hidden = view === "login";
 }
 
@@ -125,7 +125,8 @@ async function route() {
   stopStreams();
   if (!session) { return showLogin(); }
   const match = /^#job\/([0-9a-z]+)$/.exec(location.hash);
-  if (match) { await openJob(match[1]); } else { await openList(); }
+  const webhooks = /^#webhooks(?:\/([0-9a-z]+))?$/.exec(location.hash);
+  if (match) { await openJob(match[1]); } else if (webhooks) { await openWebhooks(webhooks[1]); } else { await openList(); }
 }
 
 async function begin() {
@@ -149,6 +150,7 @@ async function openList() {
   show("list");
   live = {};
   await refreshList();
+  showDead().catch(() => {});
   if (visit !== mine) { return; }
   follow("/v1/events?after=now", eventTypes, () => refreshSoon(refreshList));
   follow("/v1/live", ["live"], (value) => { live = value.jobs; drawFigures(); });
@@ -259,6 +261,95 @@ function drawFigures() {
   }
 }
 
+// Webhooks.
+
+let webhooksJob = null;
+let deliveriesAfter = null;
+
+async function showDead() {
+  const page = await call("GET", "/v1/deliveries?state=dead&limit=1");
+  $("dead-webhooks").hidden = page.deliveries.length === 0;
+}
+
+async function openWebhooks(job) {
+  const mine = visit;
+  document.title = "Webhooks";
+  shownJob = null;
+  webhooksJob = job ?? null;
+  show("webhooks");
+  $("webhook-job").hidden = !job;
+  const link = $("webhook-job").querySelector("a");
+  link.href = `#job/${job}`;
+  link.textContent = job ?? "";
+  // Of one job, all are of interest.
+  $("webhook-state").value = job ? "" : "dead";
+  report("webhook-problem", null);
+  await refreshWebhooks();
+  if (visit !== mine) { return; }
+  follow("/v1/events?after=now", eventTypes, () => refreshSoon(refreshWebhooks));
+}
+
+function webhookQuery(after) {
+  const query = new URLSearchParams({ limit: "50" });
+  if ($("webhook-state").value) { query.set("state", $("webhook-state").value); }
+  if (webhooksJob) { query.set("job", webhooksJob); }
+  if (after) { query.set("after", after); }
+  return `/v1/deliveries?${query}`;
+}
+
+async function refreshWebhooks() {
+  const page = await call("GET", webhookQuery());
+  deliveriesAfter = page.after;
+  drawDeliveries(page.deliveries, true);
+}
+
+async function showOlderWebhooks() {
+  const page = await call("GET", webhookQuery(deliveriesAfter));
+  deliveriesAfter = page.after;
+  drawDeliveries(page.deliveries, false);
+}
+
+const deliveryStates = { dead: "given up", pending: "waiting", disabled: "not wanted", delivered: "delivered" };
+const stateColors = { dead: "failed", pending: "queued", delivered: "running", disabled: "" };
+
+function drawDeliveries(deliveries, isFirst) {
+  const rows = deliveries.map((delivery) => {
+    const row = $("delivery-row").content.firstElementChild.cloneNode(true);
+    const cells = row.cells;
+    const state = cells[0].firstElementChild;
+    setState(state, stateColors[delivery.state] ?? "");
+    state.textContent = deliveryStates[delivery.state] ?? delivery.state;
+    cells[1].textContent = `${delivery.type} (${delivery.sequence})`;
+    const link = cells[2].firstElementChild;
+    link.href = `#job/${delivery.job}`;
+    link.textContent = delivery.job;
+    cells[3].querySelector(".url").textContent = delivery.url;
+    cells[3].querySelector(".error").textContent = delivery.error ?? "";
+    cells[4].textContent = delivery.triedAt ? clock(delivery.triedAt) : "–";
+    cells[5].textContent = delivery.tries;
+    const button = cells[6].firstElementChild;
+    button.hidden = session.role === "viewer" || delivery.state === "pending";
+    button.onclick = () => replay(delivery);
+    return row;
+  });
+  const body = $("deliveries").tBodies[0];
+  if (isFirst) { body.replaceChildren(...rows); } else { body.append(...rows); }
+  $("deliveries").hidden = body.rows.length === 0;
+  $("no-deliveries").hidden = body.rows.length > 0;
+  $("more-deliveries").hidden = !deliveriesAfter;
+}
+
+async function replay(delivery) {
+  report("webhook-problem", null);
+  try {
+    await call("POST", `/v1/deliveries/${delivery.id}/replay`, {});
+    toast("The event is sent again.");
+    await refreshWebhooks();
+  } catch (error) {
+    report("webhook-problem", error);
+  }
+}
+
 // One job.
 
 async function openJob(id) {
@@ -323,6 +414,8 @@ function drawJob(job) {
   $("stop").disabled = job.state === "stopping" || job.state === "storing";
   $("delete").hidden = session.role !== "admin" || !isEnded || job.deleted || !job.recordingFinishedAt;
   $("users-section").hidden = isEnded;
+  $("job-webhooks").hidden = job.webhooks.length === 0;
+  $("job-webhooks").firstElementChild.href = `#webhooks/${job.id}`;
   $("manifest").hidden = !job.recordingFinishedAt || job.deleted;
   $("manifest-link").href = `/v1/jobs/${job.id}/files/recording.json`;
 }
@@ -501,6 +594,9 @@ $("new-job").onsubmit = async (event) => {
 for (const id of ["filter-state", "filter-kind"]) { $(id).onchange = () => refreshList().catch(() => {}); }
 $("filter-room").oninput = () => refreshSoon(refreshList);
 $("filters").onsubmit = (event) => event.preventDefault();
+$("webhook-state").onchange = () => refreshWebhooks().catch(() => {});
+$("webhook-filters").onsubmit = (event) => event.preventDefault();
+$("more-deliveries").onclick = () => showOlderWebhooks().catch(() => {});
 $("more").onclick = () => showOlder().catch(() => {});
 $("jobs").onclick = (event) => {
   const row = event.target.closest("tr[data-job]");

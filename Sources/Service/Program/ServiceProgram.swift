@@ -8,6 +8,7 @@ import SQLStore
 import ServiceLifecycle
 import Synchronization
 import UnixSignals
+import Webhooks
 
 /// The whole service: its folder, database and store, the supervision of jobs, and the HTTP server.
 package struct ServiceProgram: Sendable {
@@ -26,6 +27,8 @@ package struct ServiceProgram: Sendable {
 
   /// How long the server and its streams may take to end.
   private static let shutdownTime = Duration.seconds(2)
+  /// How long what is in the outbox at the end is tried.
+  private static let webhookTime = Duration.seconds(1)
   /// How often deletions of recordings that were asked for are carried out, and expired ones looked for.
   private static let deletionInterval = Duration.milliseconds(500)
   private static let retentionInterval = Duration.seconds(60)
@@ -53,6 +56,7 @@ package struct ServiceProgram: Sendable {
     let running = Task { try await server.run() }
     let supervisor = parts.supervisor
     let housekeeping = Task { await keepHouse(parts) }
+    let webhooks = Task { await parts.webhooks.run() }
     let listening = Task { [logger] in
       var isEnding = false
       for await signal in signals {
@@ -73,10 +77,13 @@ package struct ServiceProgram: Sendable {
     defer {
       listening.cancel()
       housekeeping.cancel()
+      webhooks.cancel()
     }
     do {
       try await supervisor.start()
       try await Self.wait(for: running, after: supervisor)
+      webhooks.cancel()
+      await parts.webhooks.end(within: Self.webhookTime)
     } catch {
       running.cancel()
       throw Failure(description: "The service failed: \("\(error)".printable(utf8Bytes: 500))")
@@ -130,6 +137,7 @@ extension ServiceProgram {
     let storer: Storer
     let supervisor: JobSupervisor
     let metrics: ServiceMetrics
+    let webhooks: WebhookDispatcher
     private let responder: APIResponder
     private let apiServer: @Sendable (@escaping @Sendable (SocketAddress?) async -> Void) throws -> APIServer
 
@@ -147,6 +155,7 @@ extension ServiceProgram {
         settings.template = configuration.store.path
         let storer = Storer(store, objects: objects, settings: settings)
         self.storer = storer
+        webhooks = try Self.webhooks(configuration, store, version, metrics, logger)
         let jobs = store
         // Only one service can use a file of SQLite: its folder is locked.
         let isShared = store.connection.dialect != .sqlite
@@ -198,6 +207,20 @@ extension ServiceProgram {
         throw Failure(description: "The store \(url.printable(utf8Bytes: 200)) is not a file: URL.", isUsage: true)
       }
       return try await FileObjectStore.open(path)
+    }
+
+    private static func webhooks(
+      _ configuration: ServiceConfiguration, _ store: JobStore, _ version: String, _ metrics: ServiceMetrics,
+      _ logger: Logger
+    ) throws -> WebhookDispatcher {
+      let secrets = WebhookSecretFiles(configuration.webhooks.secrets)
+      if let problem = secrets.problems.first { throw Failure(description: problem, isUsage: true) }
+      var settings = WebhookSender.Settings()
+      settings.allowsPrivate = configuration.webhooks.allowsPrivate
+      settings.ca = configuration.webhooks.ca
+      return WebhookDispatcher(
+        store, sender: try WebhookSender(settings, userAgent: "chatbot/\(version)"), secrets: secrets,
+        allowsPrivate: settings.allowsPrivate, metrics: metrics, logger: logger)
     }
 
     /// What this service is among those with the same database.

@@ -21,7 +21,7 @@ extension APIResponder {
     }
     let parsed: (request: JobRequest, secrets: JobSecrets)
     do throws(JobRequestError) {
-      parsed = try JobRequest.parse(value, configuration: configuration)
+      parsed = try JobRequest.parse(value, configuration: configuration, project: token.project)
     } catch {
       throw APIProblem(faults: error.problems)
     }
@@ -32,7 +32,8 @@ extension APIResponder {
       paused: try parsed.request.initialPause.databaseText, request: try parsed.request.stored,
       room: parsed.request.room ?? "", server: parsed.request.server, uniqueKey: parsed.request.uniqueKey,
       startAt: parsed.request.startAt, queueFor: parsed.request.queueFor, labels: parsed.request.labels,
-      secrets: try sealed(parsed.secrets, id), idempotency: idempotency)
+      webhooks: parsed.request.webhooks.compactMap(\.stored), secrets: try sealed(parsed.secrets, id),
+      idempotency: idempotency)
     let reservation: CapacityReservation?
     do {
       reservation = try await reserve(&job, parsed.request)

@@ -180,6 +180,8 @@ package struct APIResponder: HTTPResponder {
     case .nodes: return try await nodes()
     case .drainNode(let name): return try await drain(name, true)
     case .undrainNode(let name): return try await drain(name, false)
+    case .deliveries: return try await deliveries(query, token)
+    case .replay(let id): return try await replay(id, request, token)
     case .metrics: return try await metricsText()
     case .session: return Self.json(sessionDocument(token))
     case .page, .openAPI, .health, .ready: throw APIProblem(.notFound)

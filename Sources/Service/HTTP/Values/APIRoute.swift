@@ -25,6 +25,8 @@ package enum APIRoute: Sendable, Hashable {
   case nodes
   case drainNode(String)
   case undrainNode(String)
+  case deliveries
+  case replay(DeliveryID)
 
   /// - Parameter path: as in the request, without the query.
   /// - Returns: nil if nothing has the path.
@@ -58,6 +60,10 @@ package enum APIRoute: Sendable, Hashable {
       self = .drainNode(parts[1])
     case "nodes" where parts.count == 3 && AccessToken.isName(parts[1]) && parts[2] == "undrain":
       self = .undrainNode(parts[1])
+    case "deliveries" where parts.count == 1: self = .deliveries
+    case "deliveries" where parts.count == 3 && parts[2] == "replay":
+      guard let id = DeliveryID(parts[1]) else { return nil }
+      self = .replay(id)
     case "jobs":
       if parts.count == 1 {
         self = .jobs
@@ -92,10 +98,11 @@ package enum APIRoute: Sendable, Hashable {
     case .page, .openAPI, .health, .ready: [("GET", nil), ("HEAD", nil)]
     case .session: [("GET", .viewer), ("HEAD", .viewer), ("POST", nil), ("DELETE", nil)]
     case .jobs: [("GET", .viewer), ("HEAD", .viewer), ("POST", .operator)]
-    case .stop, .pause, .resume: [("POST", .operator)]
+    case .stop, .pause, .resume, .replay: [("POST", .operator)]
     case .recording: [("DELETE", .admin)]
     case .drainNode, .undrainNode: [("POST", .admin)]
-    case .metrics, .nodes, .job, .events, .jobEvents, .live, .jobLive, .logs, .snapshot, .files, .file:
+    case .metrics, .nodes, .job, .events, .jobEvents, .live, .jobLive, .logs, .snapshot, .files, .file,
+      .deliveries:
       [("GET", .viewer), ("HEAD", .viewer)]
     }
   }
@@ -113,6 +120,7 @@ package enum APIRoute: Sendable, Hashable {
     switch self {
     case .jobs: ["state", "kind", "room", "createdAfter", "limit", "after"]
     case .events, .jobEvents: ["after", "limit"]
+    case .deliveries: ["state", "job", "limit", "after"]
     case .logs: ["limit"]
     case .file: ["attempt"]
     default: []
