@@ -5,6 +5,21 @@ import Synchronization
 import TestSupport
 import Testing
 
+/// Counts how often something was done.
+private final class Counter: Sendable {
+  private let value = Mutex(0)
+
+  var count: Int { value.withLock { $0 } }
+
+  @discardableResult
+  func add() -> Int {
+    value.withLock { value in
+      value += 1
+      return value
+    }
+  }
+}
+
 @Suite("PostgreSQL is installed")
 struct PostgreSQLInstallationTests {
   /// `make unit` installs only what the build and the unit tests need.
@@ -90,16 +105,12 @@ struct PostgreSQLOutageTests {
     }
     #expect(try await connection.execute("SELECT * FROM t").count == 10)
     // The connection is lost within the transaction, before it is committed: it is repeated.
-    let tries = Mutex(0)
+    let tries = Counter()
     try await connection.transaction { transaction in
       try transaction.execute("INSERT INTO t (a) VALUES (3)")
-      let isFirst = tries.withLock { tries in
-        tries += 1
-        return tries == 1
-      }
-      if isFirst { try transaction.execute("SELECT pg_terminate_backend(pg_backend_pid())") }
+      if tries.add() == 1 { try transaction.execute("SELECT pg_terminate_backend(pg_backend_pid())") }
     }
-    #expect(tries.withLock { $0 } == 2)
+    #expect(tries.count == 2)
     #expect(try await connection.execute("SELECT * FROM t WHERE a = 3").count == 1)
     await connection.close()
   }
@@ -110,12 +121,12 @@ struct PostgreSQLOutageTests {
     let connection = try Self.connect(server, seconds: 5)
     try await connection.execute("CREATE TABLE t (id BIGINT PRIMARY KEY, a BIGINT NOT NULL)")
     try await connection.execute("INSERT INTO t (id, a) VALUES (1, 0), (2, 0)")
-    let tries = Mutex(0)
+    let tries = Counter()
     try await withThrowingTaskGroup(of: Void.self) { group in
       for order in [[1, 2], [2, 1]] {
         group.addTask {
           try await connection.transaction { transaction in
-            tries.withLock { $0 += 1 }
+            tries.add()
             for id in order {
               try transaction.execute("UPDATE t SET a = a + 1 WHERE id = $1", [.integer(id)])
               usleep(100_000)
@@ -125,7 +136,7 @@ struct PostgreSQLOutageTests {
       }
       try await group.waitForAll()
     }
-    #expect(tries.withLock { $0 } >= 3)
+    #expect(tries.count >= 3)
     #expect(try await connection.execute("SELECT a FROM t").map(\.values) == [[.integer(2)], [.integer(2)]])
     await connection.close()
   }

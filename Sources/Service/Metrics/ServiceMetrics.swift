@@ -25,11 +25,13 @@ package final class ServiceMetrics: Sendable {
     // Values that are zero are shown from the start: an alert on an increase needs the value before it.
     for resource in CapacityResource.allCases { refusals(resource).increment(by: 0) }
     for reason in JobEndReason.allCases { ends(reason).increment(by: 0) }
+    for name in ["chatbot_database_errors_total", "chatbot_attempts_total", "chatbot_takeovers_total"] {
+      counter(name).increment(by: 0)
+    }
     for result in ["delivered", "gone"] + WebhookFailure.Kind.allCases.filter({ $0 != .cancelled }).map(\.rawValue) {
       tries(result).increment(by: 0)
     }
     for state in DeliveryState.allCases where state != .pending { webhooks(state).increment(by: 0) }
-    for name in ["chatbot_database_errors_total", "chatbot_attempts_total"] { counter(name).increment(by: 0) }
   }
 
   package static let families: [MetricFamily] = [
@@ -54,6 +56,12 @@ package final class ServiceMetrics: Sendable {
     MetricFamily("chatbot_database_errors_total", .counter, "Statements and transactions that failed."),
     MetricFamily(
       "chatbot_database_latency_seconds", .histogram, "How long statements and transactions took, and waited."),
+    MetricFamily("chatbot_database_up", .gauge, "Whether the database answered when it was asked for these figures."),
+    MetricFamily("chatbot_nodes", .gauge, "Services with the same database, by state: ready, draining, gone."),
+    MetricFamily(
+      "chatbot_takeovers_total", .counter, "Jobs that a node took over because the lease of another had ended."),
+    MetricFamily("chatbot_jobs_without_lease", .gauge, "Jobs that have begun and whose lease has ended."),
+    MetricFamily("chatbot_lease_age_seconds", .gauge, "The age of the oldest lease of a job that has not ended."),
     MetricFamily(
       "chatbot_event_loop_delay_seconds", .histogram, "How late the service's event loop ran a timer."),
     MetricFamily(
@@ -102,12 +110,21 @@ package final class ServiceMetrics: Sendable {
       for reason in JobEndReason.allCases {
         raise(ends(reason), reason.rawValue, to: Double(reasons[reason.rawValue] ?? 0))
       }
+      let figures = try await store.clusterFigures()
+      for (state, count) in [("ready", figures.ready), ("draining", figures.draining), ("gone", figures.gone)] {
+        gauge("chatbot_nodes", Double(count), ("state", state))
+      }
+      raise(counter("chatbot_takeovers_total"), "takeovers", to: Double(figures.takeovers))
+      gauge("chatbot_jobs_without_lease", Double(figures.jobsWithoutLease))
+      gauge("chatbot_lease_age_seconds", Double(figures.oldestLease ?? 0) / 1_000)
+      gauge("chatbot_database_up", 1)
       let outbox = try await store.outbox()
       gauge("chatbot_webhooks_pending", Double(outbox.pending))
       gauge("chatbot_webhooks_oldest_seconds", Double(outbox.age) / 1_000)
       gauge("chatbot_webhooks_dead", Double(outbox.dead))
     } catch {
       // The error is counted where the statement failed.
+      gauge("chatbot_database_up", 0)
     }
     note(await control.statuses())
     let capacity = await control.capacity

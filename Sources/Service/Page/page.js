@@ -154,6 +154,48 @@ async function openList() {
   if (visit !== mine) { return; }
   follow("/v1/events?after=now", eventTypes, () => refreshSoon(refreshList));
   follow("/v1/live", ["live"], (value) => { live = value.jobs; drawFigures(); });
+  await refreshNodes();
+}
+
+// The nodes.
+
+async function refreshNodes() {
+  const { nodes } = await call("GET", "/v1/nodes");
+  // Nodes that have ended and were not heard of for a day are of no interest.
+  const shown = nodes.filter((node) => node.state !== "gone" || Date.now() - new Date(node.seenAt) < 86_400_000);
+  $("nodes-section").hidden = shown.length === 0;
+  $("nodes").tBodies[0].replaceChildren(...shown.map(nodeRow));
+}
+
+function nodeRow(node) {
+  const row = $("node-row").content.firstElementChild.cloneNode(true);
+  const cells = row.cells;
+  const used = (resource) => {
+    const figure = node.capacity[resource];
+    return figure && figure.limit > 0 ? `${Math.round(figure.used / figure.limit * 100)} %` : "–";
+  };
+  setState(cells[0].firstElementChild, node.state);
+  const colours = { ready: "running", draining: "starting", stopping: "starting", gone: "failed" };
+  cells[0].firstElementChild.dataset.state = colours[node.state] ?? "";
+  const texts = [node.name, node.jobs, used("cpu"), used("memory"), used("udpPorts"), node.version, clock(node.seenAt)];
+  texts.forEach((text, index) => { cells[index + 1].textContent = text; });
+  const button = cells[8].firstElementChild;
+  button.hidden = session.role !== "admin";
+  button.textContent = node.draining ? "Take jobs again" : "Drain";
+  button.setAttribute("aria-label", `${button.textContent}: ${node.name}`);
+  button.onclick = () => drain(node);
+  return row;
+}
+
+async function drain(node) {
+  if (!node.draining && !confirm(`Drain ${node.name}? It takes no more jobs, and other nodes take over those that it has.`)) { return; }
+  report("nodes-problem", null);
+  try {
+    await call("POST", `/v1/nodes/${encodeURIComponent(node.name)}/${node.draining ? "undrain" : "drain"}`);
+    await refreshNodes();
+  } catch (error) {
+    report("nodes-problem", error);
+  }
 }
 
 function refreshSoon(work) {
@@ -574,4 +616,5 @@ $("delete").onclick = async () => {
 };
 window.onhashchange = () => route();
 setInterval(() => { if (!$("list").hidden) { drawFigures(); } }, 1000);
+setInterval(() => { if (!$("list").hidden && session) { refreshNodes().catch(() => {}); } }, 10_000);
 begin();

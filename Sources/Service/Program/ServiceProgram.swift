@@ -171,7 +171,8 @@ extension ServiceProgram {
           failuresPerMinute: configuration.limits.failures)
         let responder = APIResponder(
           configuration: configuration, data: data, store: store, objects: objects, control: supervisor,
-          access: access, secrets: secrets, metrics: metrics, logger: logger)
+          access: access, secrets: secrets, metrics: metrics,
+          peers: try Self.peers(configuration, store, isShared: isShared, logger), logger: logger)
         self.responder = responder
         apiServer = { try APIServer(responder, logger: logger, onRunning: $0) }
         // Bad certificates are found before anything runs.
@@ -235,6 +236,19 @@ extension ServiceProgram {
       return NodeSettings(
         name: configuration.nodeName, identity: String(identity), advertise: configuration.advertise,
         isShared: isShared)
+    }
+
+    /// The other nodes, if there may be some and a common token is configured.
+    private static func peers(
+      _ configuration: ServiceConfiguration, _ store: JobStore, isShared: Bool, _ logger: Logger
+    ) throws -> NodePeers? {
+      guard isShared, let path = configuration.clusterTokenFile else { return nil }
+      do {
+        let token = try ClusterToken(file: path)
+        return NodePeers(store: store, name: configuration.nodeName, token: token, logger: logger)
+      } catch {
+        throw Failure(description: error.description, isUsage: true)
+      }
     }
 
     private static func tokens(

@@ -40,6 +40,7 @@ public final class PostgreSQLServer: Sendable {
   public func start(settings: [String] = []) throws { try start(settings, initializes: false) }
 
   private func start(_ settings: [String], initializes: Bool) throws {
+    // Not dash: its `wait` hangs where the thread that starts it blocks SIGCHLD.
     let script = """
       set -eu
       folder=$1; programs=$2; shift 2
@@ -64,13 +65,13 @@ public final class PostgreSQLServer: Sendable {
       [ "$how" != INT ] || [ -e "$folder/keep" ] || rm -rf "$folder"
       """
     let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/bin/sh")
+    process.executableURL = URL(fileURLWithPath: "/bin/bash")
     let fixed = [
       "listen_addresses=127.0.0.1", "port=\(port)", "fsync=off", "full_page_writes=off", "shared_buffers=32MB",
-      "max_connections=60", "deadlock_timeout=200ms", "log_min_messages=warning", "autovacuum=off",
+      "max_connections=150", "deadlock_timeout=200ms", "log_min_messages=warning", "autovacuum=off",
     ]
     process.arguments =
-      ["-c", script, "sh", folder, Self.programs] + (fixed + settings).flatMap { ["-c", $0] }
+      ["-c", script, "bash", folder, Self.programs] + (fixed + settings).flatMap { ["-c", $0] }
     process.standardInput = Pipe()
     try process.run()
     self.process.withLock { $0 = process }
@@ -158,6 +159,7 @@ public final class PostgreSQLPooler: Sendable {
       auth_file = \(folder.path)/users
       pool_mode = transaction
       default_pool_size = \(connections)
+      server_idle_timeout = 2
       max_client_conn = 200
       logfile =
       """
@@ -180,8 +182,8 @@ public final class PostgreSQLPooler: Sendable {
       rm -rf "$folder" "$folder.log"
       """
     process = Process()
-    process.executableURL = URL(fileURLWithPath: "/bin/sh")
-    process.arguments = ["-c", script, "sh", folder.path]
+    process.executableURL = URL(fileURLWithPath: "/bin/bash")
+    process.arguments = ["-c", script, "bash", folder.path]
     process.standardInput = Pipe()
     try process.run()
     let deadline = Date().addingTimeInterval(15)

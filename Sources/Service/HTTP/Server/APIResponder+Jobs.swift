@@ -242,6 +242,7 @@ extension APIResponder {
 extension HTTPField.Name {
   static let idempotencyKey = valid("Idempotency-Key")
   static let idempotencyReplayed = valid("Idempotency-Replayed")
+  static let chatbotProject = valid(NodePeers.projectField)
   static let lastEventID = valid("Last-Event-ID")
   static let referrerPolicy = valid("Referrer-Policy")
 

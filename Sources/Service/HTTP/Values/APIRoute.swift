@@ -22,6 +22,9 @@ package enum APIRoute: Sendable, Hashable {
   case files(JobID)
   case file(JobID, name: String)
   case recording(JobID)
+  case nodes
+  case drainNode(String)
+  case undrainNode(String)
   case deliveries
   case replay(DeliveryID)
 
@@ -52,6 +55,11 @@ package enum APIRoute: Sendable, Hashable {
     case "session" where parts.count == 1: self = .session
     case "events" where parts.count == 1: self = .events
     case "live" where parts.count == 1: self = .live
+    case "nodes" where parts.count == 1: self = .nodes
+    case "nodes" where parts.count == 3 && AccessToken.isName(parts[1]) && parts[2] == "drain":
+      self = .drainNode(parts[1])
+    case "nodes" where parts.count == 3 && AccessToken.isName(parts[1]) && parts[2] == "undrain":
+      self = .undrainNode(parts[1])
     case "deliveries" where parts.count == 1: self = .deliveries
     case "deliveries" where parts.count == 3 && parts[2] == "replay":
       guard let id = DeliveryID(parts[1]) else { return nil }
@@ -92,8 +100,18 @@ package enum APIRoute: Sendable, Hashable {
     case .jobs: [("GET", .viewer), ("HEAD", .viewer), ("POST", .operator)]
     case .stop, .pause, .resume, .replay: [("POST", .operator)]
     case .recording: [("DELETE", .admin)]
-    case .metrics, .job, .events, .jobEvents, .live, .jobLive, .logs, .snapshot, .files, .file, .deliveries:
+    case .drainNode, .undrainNode: [("POST", .admin)]
+    case .metrics, .nodes, .job, .events, .jobEvents, .live, .jobLive, .logs, .snapshot, .files, .file,
+      .deliveries:
       [("GET", .viewer), ("HEAD", .viewer)]
+    }
+  }
+
+  /// The job of a route that the node answers which has the job.
+  package var jobAtItsNode: JobID? {
+    switch self {
+    case .stop(let id), .pause(let id), .resume(let id), .jobLive(let id), .logs(let id), .snapshot(let id, _): id
+    default: nil
     }
   }
 
