@@ -47,6 +47,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case jobSpecification
   case serviceConfiguration
   case serviceRequest
+  case webhook
   case storedRecording
 
   /// Runs the target on an input. It must return for any input.
@@ -99,6 +100,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .jobSpecification: try JobTargets.specification(input)
     case .serviceConfiguration: try ServiceTargets.configuration(input)
     case .serviceRequest: try ServiceTargets.request(input)
+    case .webhook: try WebhookTarget.run(input)
     case .storedRecording: try StoredRecordingTarget.run(input)
     }
   }
@@ -114,7 +116,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .socketIO, .dataChannel, .dataMessage, .turn, .streamFrame: 4_096
     case .sctp, .janus, .exec, .firestore, .whipFormat, .whipServer, .whipSession, .httpURL, .storedRecording: 8_192
     case .jobJournal, .jobControl, .jobSpecification: 3_000
-    case .serviceConfiguration, .serviceRequest: 3_000
+    case .serviceConfiguration, .serviceRequest, .webhook: 3_000
     case .description, .ivf, .y4m, .ogg, .baseline: 16_384
     case .webm, .repair: 32_768
     }
