@@ -111,6 +111,10 @@ if [[ $what == all || $what == end-to-end ]]; then
   done
   python=$PWD/.build/python/ffmpeg/bin/python3
   [[ ! -x $python ]] || export "CHATBOT_FFMPEG_PYTHON=$python"
+  python=$PWD/.build/python/moto/bin/python3
+  [[ ! -x $python ]] || export "CHATBOT_MOTO_PYTHON=$python"
+  python=$PWD/.build/python/swift/bin/python3
+  [[ ! -x $python ]] || export "CHATBOT_SWIFT_PYTHON=$python"
 fi
 
 [[ $what != all ]] || lint_sources

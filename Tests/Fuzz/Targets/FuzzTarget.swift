@@ -48,6 +48,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case serviceConfiguration
   case serviceRequest
   case storedRecording
+  case s3
 
   /// Runs the target on an input. It must return for any input.
   ///
@@ -100,6 +101,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .serviceConfiguration: try ServiceTargets.configuration(input)
     case .serviceRequest: try ServiceTargets.request(input)
     case .storedRecording: try StoredRecordingTarget.run(input)
+    case .s3: try S3Target.run(input)
     }
   }
 
@@ -114,7 +116,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .socketIO, .dataChannel, .dataMessage, .turn, .streamFrame: 4_096
     case .sctp, .janus, .exec, .firestore, .whipFormat, .whipServer, .whipSession, .httpURL, .storedRecording: 8_192
     case .jobJournal, .jobControl, .jobSpecification: 3_000
-    case .serviceConfiguration, .serviceRequest: 3_000
+    case .serviceConfiguration, .serviceRequest, .s3: 3_000
     case .description, .ivf, .y4m, .ogg, .baseline: 16_384
     case .webm, .repair: 32_768
     }
