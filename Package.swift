@@ -237,10 +237,11 @@ let package = Package(
         "MediaWorker",
         "OptionValues", "Recorder", "Signalling", byteBuffer, sockets, logging,
       ]),
-    module("SQLStore", ["CPostgreSQL", "CSQLite", "CThreads", "JobProtocol", "Media"]),
+    module("SQLStore", ["CPostgreSQL", "CSQLite", "CThreads", "JSON", "JobProtocol", "Media", "OptionValues"]),
     module("ObjectStore", ["COpenSSL", "JSON", "JobProtocol", "Media"]),
     module("S3", ["COpenSSL", "JSON", "Media", "ObjectStore", "OptionValues", byteBuffer, http, httpClient, logging]),
-    module("Webhooks", ["COpenSSL", "JSON", "LocalInterfaces", "Media", byteBuffer, sockets, http, httpClient, logging]),
+    module(
+      "Webhooks", ["COpenSSL", "JSON", "LocalInterfaces", "Media", byteBuffer, sockets, http, httpClient, logging]),
     module("PrometheusText", [coreMetrics]),
     module(
       "Service",

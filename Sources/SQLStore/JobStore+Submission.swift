@@ -75,10 +75,20 @@ extension JobStore {
   ///
   /// - Throws: an `SQLError`.
   package func submit(_ job: NewJob) async throws -> Submission {
-    try await connection.transaction { [lease] transaction in
-      if let known = try Self.conflict(with: job, in: transaction) { return known }
-      return .created(try Self.insert(job, lease: lease, in: transaction))
+    for attempt in 1... {
+      do {
+        return try await connection.transaction { [lease] transaction in
+          if let known = try Self.conflict(with: job, in: transaction) { return known }
+          let record = try Self.insert(job, lease: lease, in: transaction)
+          try transaction.notify(.jobs)
+          return .created(record)
+        }
+      } catch let error as SQLError where error.kind == .constraint && attempt < 5 {
+        // Another transaction has taken the key since this one looked for it; now it is seen.
+        continue
+      }
     }
+    throw SQLError(.other, "The job was not stored.")
   }
 
   /// Looks for what keeps a job from being stored, without storing it.
@@ -143,9 +153,10 @@ extension JobStore {
         "INSERT INTO labels (job, name, value) VALUES ($1, $2, $3)", [job.id.value, .text(name), .text(value)])
     }
     if let idempotency = job.idempotency {
-      // One that has expired makes room.
+      // One that has expired makes room; one that another transaction has inserted meanwhile stays, and is in the way.
       try transaction.execute(
-        "DELETE FROM idempotency WHERE project = $1 AND key = $2", [.text(job.project), .text(idempotency.key)])
+        "DELETE FROM idempotency WHERE project = $1 AND key = $2 AND created_at <= now_ms() - $3",
+        [.text(job.project), .text(idempotency.key), .integer(NewJob.Idempotency.lifetime)])
       try transaction.execute(
         "INSERT INTO idempotency (project, key, body_sha256, job, created_at) VALUES ($1, $2, $3, $4, now_ms())",
         [.text(job.project), .text(idempotency.key), .text(idempotency.bodySHA256), job.id.value])

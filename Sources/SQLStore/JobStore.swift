@@ -29,4 +29,23 @@ package final class JobStore: Sendable {
     }
     return JobStore(connection)
   }
+
+  /// Connects to a database of PostgreSQL and brings its schema up to date. Several programs may do so at once.
+  ///
+  /// - Parameter observe: called with each statement and transaction, on a thread of a connection.
+  /// - Throws: an `SQLError`, with the kind `unreachable` if there is no connection after some seconds.
+  package static func open(
+    _ settings: PostgreSQLSettings, observe: @escaping @Sendable (SQLOperation) -> Void = { _ in }
+  ) async throws -> JobStore {
+    // Only migrations may take minutes.
+    let migrating = PostgreSQLConnection(settings.forMigrations)
+    do {
+      try await SQLSchema.migrate(migrating)
+    } catch {
+      await migrating.close()
+      throw error
+    }
+    await migrating.close()
+    return JobStore(PostgreSQLConnection(settings, observe: observe))
+  }
 }

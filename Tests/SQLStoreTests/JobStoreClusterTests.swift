@@ -5,10 +5,8 @@ import Testing
 
 @Suite("Several nodes with one database")
 struct JobStoreClusterTests {
-  private let database: TemporaryDatabase
+  private let databases = TemporaryDatabases()
   private let clock = DatabaseTime()
-
-  init() throws { database = try TemporaryDatabase() }
 
   /// The clock of the database, which the tests advance.
   private final class DatabaseTime: Sendable {
@@ -19,9 +17,9 @@ struct JobStoreClusterTests {
     func advance(_ by: Int64) { milliseconds.withLock { $0 += by } }
   }
 
-  private func open() async throws -> JobStore {
+  private func open(_ kind: DatabaseKind) async throws -> JobStore {
     let clock = clock
-    let connection = try await SQLiteConnection.open(database.path, clock: { clock.now })
+    let connection = ClockedConnection(try await databases.make(kind).connect(connections: 8)) { clock.now }
     try await SQLSchema.migrate(connection)
     return JobStore(connection)
   }
@@ -30,9 +28,9 @@ struct JobStoreClusterTests {
     JobStore.Claimant(node: name, version: "1", clockOffset: -3, clockError: 2)
   }
 
-  @Test("The oldest queued jobs are claimed first, each once, with a new attempt")
-  func claims() async throws {
-    let store = try await open()
+  @Test("The oldest queued jobs are claimed first, each once, with a new attempt", arguments: DatabaseKind.available)
+  func claims(_ kind: DatabaseKind) async throws {
+    let store = try await open(kind)
     var jobs: [JobID] = []
     for _ in 0..<5 {
       let id = JobID.random()
@@ -52,9 +50,9 @@ struct JobStoreClusterTests {
     #expect(try await store.claim(node("c"), limit: 10).isEmpty)
   }
 
-  @Test("Ten nodes at once claim 200 jobs, each once")
-  func concurrentClaims() async throws {
-    let store = try await open()
+  @Test("Ten nodes at once claim 200 jobs, each once", arguments: DatabaseKind.available)
+  func concurrentClaims(_ kind: DatabaseKind) async throws {
+    let store = try await open(kind)
     for _ in 0..<200 { try await store.insert(.random()) }
     let claimed = try await withThrowingTaskGroup(of: [JobID].self) { group in
       for number in 0..<10 {
@@ -73,9 +71,11 @@ struct JobStoreClusterTests {
     #expect(Set(claimed).count == 200)
   }
 
-  @Test("Scheduled jobs are claimed when they are due, and jobs that were submitted to a node stay there")
-  func due() async throws {
-    let store = try await open()
+  @Test(
+    "Scheduled jobs are claimed when they are due, and jobs that were submitted to a node stay there",
+    arguments: DatabaseKind.available)
+  func due(_ kind: DatabaseKind) async throws {
+    let store = try await open(kind)
     func job(_ state: JobState, startAt: Int64? = nil, node: String? = nil) async throws -> JobID {
       let id = JobID.random()
       var job = NewJob(
@@ -97,9 +97,11 @@ struct JobStoreClusterTests {
     #expect(taken.first?.attempt == 1)
   }
 
-  @Test("A job is taken over when its lease has ended; the former attempt is labelled and writes nothing more")
-  func takeover() async throws {
-    let store = try await open()
+  @Test(
+    "A job is taken over when its lease has ended; the former attempt is labelled and writes nothing more",
+    arguments: DatabaseKind.available)
+  func takeover(_ kind: DatabaseKind) async throws {
+    let store = try await open(kind)
     let job = JobID.random()
     try await store.insert(job)
     let former = try #require(try await store.claim(node("a"), limit: 1).first?.attemptID)
@@ -143,9 +145,9 @@ struct JobStoreClusterTests {
     #expect(try await store.attempts(of: job).first?.description == "{}")
   }
 
-  @Test("A job that stops or is stored when its node is lost gets no other attempt")
-  func endings() async throws {
-    let store = try await open()
+  @Test("A job that stops or is stored when its node is lost gets no other attempt", arguments: DatabaseKind.available)
+  func endings(_ kind: DatabaseKind) async throws {
+    let store = try await open(kind)
     for state in [JobState.stopping, .storing] {
       let job = JobID.random()
       try await store.insert(job)
@@ -166,9 +168,11 @@ struct JobStoreClusterTests {
     }
   }
 
-  @Test("A job that has waited too long for any node ends, after each node had time to look at it")
-  func tired() async throws {
-    let store = try await open()
+  @Test(
+    "A job that has waited too long for any node ends, after each node had time to look at it",
+    arguments: DatabaseKind.available)
+  func tired(_ kind: DatabaseKind) async throws {
+    let store = try await open(kind)
     let id = JobID.random()
     _ = try await store.submit(
       NewJob(
@@ -183,9 +187,11 @@ struct JobStoreClusterTests {
     #expect(job.state == .failed && job.reason == "noCapacity" && job.sentence == "The memory is used.")
   }
 
-  @Test("A job that is handed over is claimed by another node while its lease lasts, unless the offer is withdrawn")
-  func handover() async throws {
-    let store = try await open()
+  @Test(
+    "A job that is handed over is claimed by another node while its lease lasts, unless the offer is withdrawn",
+    arguments: DatabaseKind.available)
+  func handover(_ kind: DatabaseKind) async throws {
+    let store = try await open(kind)
     let job = JobID.random()
     try await store.insert(job)
     let former = try #require(try await store.claim(node("a"), limit: 1).first?.attemptID)
@@ -208,9 +214,11 @@ struct JobStoreClusterTests {
     #expect(successor.hasJoined && successor.keyframes == ["anna", "bert"])
   }
 
-  @Test("Commands are carried out by the node that has the job; those of a job that no node has, by any of them")
-  func commands() async throws {
-    let store = try await open()
+  @Test(
+    "Commands are carried out by the node that has the job; those of a job that no node has, by any of them",
+    arguments: DatabaseKind.available)
+  func commands(_ kind: DatabaseKind) async throws {
+    let store = try await open(kind)
     let (idle, claimed) = (JobID.random(), JobID.random())
     try await store.insert(claimed)
     _ = try await store.claim(node("a"), limit: 1)
@@ -240,9 +248,11 @@ struct JobStoreClusterTests {
     #expect(try await !store.carryOut(.stop, command: own.id, of: claimed, result: { _ in "{}" }, failure: ""))
   }
 
-  @Test("What a node did without the database is noted in order, and waits for the successor if there is one")
-  func local() async throws {
-    let store = try await open()
+  @Test(
+    "What a node did without the database is noted in order, and waits for the successor if there is one",
+    arguments: DatabaseKind.available)
+  func local(_ kind: DatabaseKind) async throws {
+    let store = try await open(kind)
     let job = JobID.random()
     try await store.insert(job)
     let former = try #require(try await store.claim(node("a"), limit: 1).first?.attemptID)
@@ -260,9 +270,11 @@ struct JobStoreClusterTests {
     #expect(try await store.waitingCommands(node: "b").map(\.kind) == [.resume])
   }
 
-  @Test("A node joins, is seen, drains, and keeps its name from another service while it lives")
-  func nodes() async throws {
-    let store = try await open()
+  @Test(
+    "A node joins, is seen, drains, and keeps its name from another service while it lives",
+    arguments: DatabaseKind.available)
+  func nodes(_ kind: DatabaseKind) async throws {
+    let store = try await open(kind)
     let first = NewNode(name: "a", identity: "1", advertise: "http://a:1", version: "1.0")
     var second = first
     second.identity = "2"
@@ -286,9 +298,11 @@ struct JobStoreClusterTests {
     #expect(try await store.nodes().first?.isStopping == false)
   }
 
-  @Test("Amendments are numbered from 2 and noted once, and participants are those of one attempt")
-  func amendments() async throws {
-    let store = try await open()
+  @Test(
+    "Amendments are numbered from 2 and noted once, and participants are those of one attempt",
+    arguments: DatabaseKind.available)
+  func amendments(_ kind: DatabaseKind) async throws {
+    let store = try await open(kind)
     let job = JobID.random()
     try await store.insert(job)
     let attempt = try #require(try await store.claim(node("a"), limit: 1).first?.attemptID)

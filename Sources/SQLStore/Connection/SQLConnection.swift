@@ -20,6 +20,13 @@ package protocol SQLConnection: Sendable {
   func transaction<Result: Sendable>(
     _ body: @escaping @Sendable (any SQLTransaction) throws -> Result
   ) async throws -> Result
+
+  /// Calls `body`, on a thread of the connection, when another connection has changed something, as far as that is heard of: never
+  /// with SQLite or behind a pooler. Who waits for a change also asks from time to time.
+  func changes(_ body: @escaping @Sendable (SQLTopic) -> Void)
+
+  /// Runs what was called before, then closes the connection. Later calls throw.
+  func close() async
 }
 
 extension SQLConnection {
@@ -54,8 +61,10 @@ extension SQLTransaction {
   /// Returns the next number of a counter. Transactions that take one of the same counter end in the order of their numbers, so
   /// that a reader who has seen a number has seen all before it.
   package func next(_ counter: SQLCounter) throws -> Int64 {
+    // The notice goes with the same statement, so that it costs no exchange of its own.
+    let notice = dialect == .postgreSQL ? ", pg_notify('\(SQLTopic.channel)', name)" : ""
     let rows = try execute(
-      "UPDATE counters SET value = value + 1 WHERE name = $1 RETURNING value", [.text(counter.rawValue)])
+      "UPDATE counters SET value = value + 1 WHERE name = $1 RETURNING value\(notice)", [.text(counter.rawValue)])
     guard let row = rows.first else {
       throw SQLError(.other, "The counter \(counter.rawValue) is missing.")
     }
@@ -63,7 +72,7 @@ extension SQLTransaction {
   }
 }
 
-/// The counters of the database.
+/// The counters of the database. Each is also the name of a ``SQLTopic``.
 package enum SQLCounter: String, Sendable, Hashable, CaseIterable {
   case events
   case commands

@@ -93,6 +93,9 @@ package final class SQLiteConnection: SQLConnection {
     }
   }
 
+  /// Nobody else changes the file.
+  package func changes(_ body: @escaping @Sendable (SQLTopic) -> Void) {}
+
   @discardableResult
   package func execute(_ statement: String, _ parameters: [SQLValue]) async throws -> [SQLRow] {
     try await perform { try $0.execute(statement, parameters) }

@@ -65,7 +65,8 @@ package struct LeavingAttempt: Sendable, Hashable {
     _ cause: Cause, needsVideo: Bool, isConnected: Bool, limits: Limits = Limits(), at now: MonotonicInstant
   ) -> (attempt: LeavingAttempt, actions: [Action]) {
     var attempt = LeavingAttempt(cause, needsVideo, isConnected, limits, now)
-    return (attempt, cause == .superseded ? attempt.stop(now) : [])
+    let actions = cause == .superseded ? attempt.stop(now) : []
+    return (attempt, actions)
   }
 
   private init(

@@ -2,6 +2,7 @@ import JSON
 import JobProtocol
 import Media
 import OptionValues
+import SQLStore
 import Yams
 
 /// Why a file of settings cannot be used: all its problems, each with its line.
@@ -46,6 +47,7 @@ extension ServiceConfiguration {
         "tls": { configuration.tls = Self.tls($0, reader) },
         "plainHTTP": { configuration.allowsPlainHTTP = reader.boolean($0, "plainHTTP") ?? false },
         "data": { configuration.data = reader.text($0, "data") ?? configuration.data },
+        "database": { configuration.database = Self.database($0, reader) },
         "store": { configuration.store = Self.store($0, reader) },
         "servers": { configuration.servers = Self.servers($0, reader) },
         "allowAnyServer": { configuration.allowsAnyServer = reader.boolean($0, "allowAnyServer") ?? false },
@@ -135,6 +137,28 @@ extension ServiceConfiguration {
       return nil
     }
     return url
+  }
+
+  private static func database(_ node: Node, _ reader: SettingsReader) -> Database? {
+    var database = Database(url: "")
+    let before = reader.problems.count
+    reader.mapping(
+      node, "database",
+      [
+        "url": { node in
+          guard let url = reader.text(node, "url", maximumBytes: 2_048) else { return }
+          if let problem = PostgreSQLSettings.problem(url) { reader.report("“url”: \(problem)", at: node) }
+          database.url = url
+        },
+        "passwordFile": { database.passwordFile = reader.text($0, "passwordFile") },
+        "connections": {
+          database.connections = reader.integer($0, "connections", in: 1...64) ?? database.connections
+        },
+        "listen": { database.listens = reader.boolean($0, "listen") ?? database.listens },
+      ])
+    if !database.url.isEmpty { return database }
+    if reader.problems.count == before { reader.report("“database” needs a “url”.", at: node) }
+    return nil
   }
 
   private static func servers(_ node: Node, _ reader: SettingsReader) -> [String: Server] {

@@ -15,6 +15,8 @@ package struct ServiceConfiguration: Sendable, Hashable {
   package var allowsPlainHTTP = false
   /// The folder of the database, of running jobs and, by default, of the store; created if missing.
   package var data = "chatbot-data"
+  /// Nil: a file of SQLite in the data folder, which only this service can use.
+  package var database: Database?
   package var store = Store()
   /// The signalling servers that a job may name. Without a file: the one that `chatbot serve` starts on this machine.
   package var servers = [Self.defaultServer: Server(url: "ws://localhost:3000")]
@@ -66,6 +68,21 @@ package struct ServiceConfiguration: Sendable, Hashable {
     package var certificate: String
     /// A PEM file with the private key.
     package var key: String
+  }
+
+  package struct Database: Sendable, Hashable {
+    /// `postgresql://USER@HOST/NAME`, as ``PostgreSQLSettings`` takes it.
+    package var url: String
+    /// A file with the password.
+    package var passwordFile: String?
+    /// The greatest number of connections.
+    package var connections = 4
+    /// Whether a further connection listens for what other nodes change. Behind a pooler in transaction mode nothing is heard.
+    package var listens = true
+
+    package init(url: String) {
+      self.url = url
+    }
   }
 
   package struct Server: Sendable, Hashable {

@@ -30,6 +30,7 @@ package struct ServiceProgram: Sendable {
   private static let shutdownTime = Duration.seconds(2)
   /// How often deletions of recordings that were asked for are carried out, and expired ones looked for.
   private static let deletionInterval = Duration.milliseconds(500)
+  private static let sharedDeletionInterval = Duration.seconds(5)
   private static let retentionInterval = Duration.seconds(60)
   /// How often copies of stored files are looked for.
   private static let localInterval = Duration.seconds(10)
@@ -162,7 +163,9 @@ package struct ServiceProgram: Sendable {
         try? await Task.sleep(for: .seconds(10))
       }
       parts.metrics.note(await parts.supervisor.statuses())
-      try? await Task.sleep(for: Self.deletionInterval)
+      // Other nodes look as well.
+      let interval = configuration.database == nil ? Self.deletionInterval : Self.sharedDeletionInterval
+      try? await Task.sleep(for: interval)
     }
   }
 }
@@ -186,7 +189,7 @@ extension ServiceProgram {
         let data = folder.path
         let metrics = ServiceMetrics()
         self.metrics = metrics
-        store = try await JobStore.open("\(data)/service.db") { metrics.note($0) }
+        store = try await Self.store(configuration, data) { metrics.note($0) }
         opened = try await Self.open(configuration, data, store, metrics, logger)
         let objects = opened.objects
         let secrets = try SecretBox.load(configuration.secretKeyFile ?? "\(data)/secret.key")
@@ -234,6 +237,18 @@ extension ServiceProgram {
 
     func server(_ onRunning: @escaping @Sendable (SocketAddress?) async -> Void) throws -> APIServer {
       try apiServer(onRunning)
+    }
+
+    private static func store(
+      _ configuration: ServiceConfiguration, _ data: String, observe: @escaping @Sendable (SQLOperation) -> Void
+    ) async throws -> JobStore {
+      guard let database = configuration.database else {
+        return try await JobStore.open("\(data)/service.db", observe: observe)
+      }
+      let settings = try PostgreSQLSettings(
+        url: database.url, passwordFile: database.passwordFile, connections: database.connections,
+        listens: database.listens)
+      return try await JobStore.open(settings, observe: observe)
     }
 
     private static func open(

@@ -29,7 +29,7 @@ extension JobSupervisor {
   }
 
   private var hasWork: Bool {
-    !leaving.isEmpty || storingAttempts != nil || jobs.values.contains { $0.life.hasBegun }
+    !unstoredAttempts.isEmpty || jobs.values.contains { $0.life.hasBegun }
   }
 
   /// An operator asked this node to take no jobs, or to take jobs again.

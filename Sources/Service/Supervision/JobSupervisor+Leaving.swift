@@ -50,6 +50,7 @@ extension JobSupervisor {
       cause, needsVideo: needsVideo, isConnected: false, limits: node?.leaving ?? LeavingAttempt.Limits(), at: .now)
     let leaving = LeavingJob(job: job, attempt: attempt, port: port, state: state)
     self.leaving[attempt.id] = leaving
+    if attemptStoring != nil { unstoredAttempts.insert(attempt.id) }
     perform(actions, of: leaving)
   }
 
@@ -201,6 +202,7 @@ extension JobSupervisor {
         for record in try await store.attemptsToStore(node: node.name)
         where !Task.isCancelled && !isLeaving(record.attemptID) {
           try await attemptStoring(record)
+          isStored(record.attemptID)
         }
       } catch {
         logger.error("The files of an attempt are not stored: \(error)")
@@ -209,6 +211,8 @@ extension JobSupervisor {
       attemptsAreStored()
     }
   }
+
+  private func isStored(_ attempt: String) { unstoredAttempts.remove(attempt) }
 
   private func isLeaving(_ attempt: String) -> Bool { leaving[attempt] != nil }
 

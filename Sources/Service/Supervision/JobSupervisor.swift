@@ -57,6 +57,8 @@ package actor JobSupervisor {
   /// By the ids of the attempts.
   var leaving: [String: LeavingJob] = [:]
   var storingAttempts: Task<Void, Never>?
+  /// The ids of attempts that leave or have left, until their files are stored.
+  var unstoredAttempts: Set<String> = []
   /// Whether an operator asked this node to take no jobs.
   var isCordoned = false
   var drainPlan: NodeDrain?
@@ -116,7 +118,10 @@ package actor JobSupervisor {
   package func start() async throws {
     guard !isStarted else { return }
     try await joinNodes()
-    clock = WallClock(moment: .now, secondsSince1970: Double(try await store.now()) / 1_000)
+    let sent = Self.milliseconds
+    let now = try await store.now()
+    nodeClock.add(sent: sent, received: Self.milliseconds, database: now)
+    clock = WallClock(moment: .now, secondsSince1970: Double(now) / 1_000)
     try await noteKeptCommands()
     let own =
       if let node, isShared { try await store.jobs(ofNode: node.name) } else { try await store.unfinishedJobs() }

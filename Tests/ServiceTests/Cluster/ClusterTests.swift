@@ -100,8 +100,7 @@ struct ClusterTests {
     let former = [try await cluster.attempts(jobs[0])[0], try await cluster.attempts(jobs[1])[0]]
     #expect(cluster.isAlive(former[0]) && cluster.isAlive(former[1]))
     // One process dies, as if the machine had started again; one job ends before the node returns.
-    let journal = "\(a.folder)/\(former[1].folder)"
-    if let process = AttemptLock.process(of: journal) { kill(process, SIGKILL) }
+    kill(try cluster.process(former[1]), SIGKILL)
     _ = try await cluster.command(.stop, jobs[1], by: b)
     try await Task.sleep(for: .milliseconds(500))
     // Its files are waited for.
@@ -174,7 +173,7 @@ struct ClusterTests {
     #expect(outcome?.isDone == true)
     let attempt = try await cluster.attempts(job)[0]
     await a.supervisor.detach()
-    if let process = AttemptLock.process(of: "\(a.folder)/\(attempt.folder)") { kill(process, SIGKILL) }
+    kill(try cluster.process(attempt), SIGKILL)
     #expect(try await cluster.job(job).paused.contains(#""all":false"#))
     a.connection.isCut = false
     try await cluster.start(a)

@@ -31,7 +31,7 @@ final class CuttableConnection: SQLConnection {
       state.statements += 1
       return state.isCut
     }
-    if isCut { throw SQLError(.storage, "The database cannot be reached.") }
+    if isCut { throw SQLError(.unreachable, "The database cannot be reached.") }
   }
 
   @discardableResult
@@ -46,6 +46,10 @@ final class CuttableConnection: SQLConnection {
     try check()
     return try await connection.transaction(body)
   }
+
+  func changes(_ changed: @escaping @Sendable (SQLTopic) -> Void) { connection.changes(changed) }
+
+  func close() async {}
 }
 
 /// Several supervisors with the fake program over one database, each with a folder of its own and short leases.
@@ -238,6 +242,17 @@ final class TestCluster: Sendable {
   func isAlive(_ attempt: AttemptRecord) -> Bool {
     guard let node = nodes.first(where: { $0.name == attempt.node }) else { return false }
     return AttemptLock.state(of: "\(node.folder)/\(attempt.folder)") == .held
+  }
+
+  /// The id of the process of an attempt.
+  func process(_ attempt: AttemptRecord) throws -> Int32 {
+    let journal = "\(folder)/\(attempt.node ?? "")/\(attempt.folder)/journal.ndjson"
+    let text = try String(contentsOfFile: journal, encoding: .utf8)
+    guard let line = text.split(separator: "\n").first,
+      let fields = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any],
+      let process = fields["process"] as? Int
+    else { throw Missing() }
+    return Int32(process)
   }
 
   func attempts(_ job: JobID) async throws -> [AttemptRecord] { try await store.attempts(of: job) }
