@@ -209,7 +209,9 @@ extension ServiceConfiguration {
     reader.mapping(
       node, "limits",
       [
-        "cpu": { limits.cpu = reader.percentage($0, "cpu") ?? limits.cpu },
+        "cpu": {
+          limits.cpu = reader.percentage($0, "cpu", atMost: ServiceConfiguration.Limits.maximumCPU) ?? limits.cpu
+        },
         "memory": { limits.memory = reader.percentage($0, "memory") ?? limits.memory },
         "udpPorts": { limits.udpPorts = reader.percentage($0, "udpPorts") ?? limits.udpPorts },
         "minimumFree": { limits.minimumFree = reader.size($0, "minimumFree") ?? limits.minimumFree },

@@ -81,6 +81,8 @@ package struct ServiceConfiguration: Sendable, Hashable {
   }
 
   package struct Limits: Sendable, Hashable {
+    /// The largest ``cpu``. More than 100 % is for jobs that mostly wait for users: more is reserved for them than they use.
+    package static let maximumCPU = 10_000
     /// The part of the processors, of the memory and of the UDP ports that jobs may use, in percent.
     package var cpu = 80
     package var memory = 80

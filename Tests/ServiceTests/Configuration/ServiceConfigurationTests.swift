@@ -40,7 +40,7 @@ import Testing
         media: {udpPorts: 40000-40999, bindAddress: 10.0.0.1}
         library: clips
         record: {segment: 10m, verify: true}
-        limits: {cpu: 70%, memory: 81, udpPorts: 90, minimumFree: 5GB, requests: 50, connections: 10, failures: 3}
+        limits: {cpu: 170%, memory: 81, udpPorts: 90, minimumFree: 5GB, requests: 50, connections: 10, failures: 3}
         retention: {recordings: 30d}
         drainTimeout: 5m
         orphanLimit: 30m
@@ -56,7 +56,7 @@ import Testing
     #expect(configuration.servers["lab"]?.allowsPrivateCandidates == true)
     #expect(configuration.media.udpPorts == 40_000...40_999)
     #expect(configuration.record == ["segment": "10m", "verify": .bool(true)])
-    #expect(configuration.limits.cpu == 70 && configuration.limits.memory == 81)
+    #expect(configuration.limits.cpu == 170 && configuration.limits.memory == 81)
     #expect(configuration.limits.minimumFree == 5_000_000_000)
     #expect(configuration.retention.recordings == TimeSpan(milliseconds: 30 * 86_400_000))
     #expect(configuration.log.format == .json && configuration.page.showsSnapshots)
@@ -67,7 +67,8 @@ import Testing
     ("log:\n  level: loud\n", 2, "“level” must be"),
     ("listen: 8080\n", 1, "host and a port"),
     ("a: &x 1\nb: *x\n", 1, "aliases"),
-    ("limits:\n  cpu: 120%\n", 2, "1% to 100%"),
+    ("limits:\n  memory: 120%\n", 2, "1% to 100%"),
+    ("limits:\n  cpu: 10001\n", 2, "1% to 10000%"),
     ("store:\n  path: recordings\n", 2, "{job}"),
     ("servers:\n  main:\n    url: calls.example\n", 3, "address of a signalling server"),
     ("servers:\n  \"a b\": wss://x\n", 2, "name of a server"),
